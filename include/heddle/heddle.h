@@ -1,0 +1,198 @@
+/*
+ * libheddle: a GPU to open, load and launch on.
+ *
+ * Every fallible call returns false, 0 or NULL on failure and, when `error` is not NULL, fills it.
+ * The library never prints and never exits. Objects belong to the one they were made from; two
+ * devices share nothing and may be used from two threads at once, one device from one thread at a
+ * time. A guest fault is not an error: the launch succeeds and its outcome says what happened.
+ */
+#ifndef HEDDLE_HEDDLE_H
+#define HEDDLE_HEDDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define HD_API __attribute__((visibility("default")))
+#else
+#define HD_API
+#endif
+
+/* "0.1.0" */
+HD_API const char *hd_version(void);
+
+/* ---- errors ---- */
+
+enum hd_error_code {
+    HD_OK = 0,
+    HD_ERROR_INPUT,       /* a file, text or object given is wrong */
+    HD_ERROR_USAGE,       /* an argument of the call is wrong */
+    HD_ERROR_NOT_FOUND,   /* a named thing does not exist */
+    HD_ERROR_UNSUPPORTED, /* right, but not supported; the message lists every place */
+    HD_ERROR_MEMORY,      /* device or host memory exhausted */
+    HD_ERROR_SYSTEM,      /* the operating system refused */
+    HD_ERROR_INTERRUPTED,
+};
+
+struct hd_error {
+    enum hd_error_code code;
+    char place[256];    /* "kernel.ptx:41:7", or "" */
+    char message[2048]; /* one line or several */
+};
+
+/* ---- configuration ---- */
+
+struct hd_config;
+
+HD_API struct hd_config *hd_config_create(void); /* the default machine, "generic" */
+HD_API void hd_config_destroy(struct hd_config *config);
+/* A machine by name or by path of a YAML file. */
+HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error);
+/* "key=value" */
+HD_API bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error);
+/* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
+HD_API char *hd_config_json(const struct hd_config *config);
+
+HD_API void hd_free(void *text);
+
+/* ---- device and memory ---- */
+
+struct hd_device;
+typedef uint64_t hd_address; /* device addresses; 0 is never valid */
+
+/* The configuration is copied. */
+HD_API struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error *error);
+HD_API void hd_device_close(struct hd_device *device);
+
+HD_API hd_address hd_alloc(struct hd_device *device, uint64_t bytes, struct hd_error *error);
+/* The same with a name that messages about this memory use. */
+HD_API hd_address hd_alloc_named(struct hd_device *device, uint64_t bytes, const char *name,
+                                 struct hd_error *error);
+HD_API bool hd_release(struct hd_device *device, hd_address address, struct hd_error *error);
+HD_API bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_t bytes,
+                     struct hd_error *error);
+HD_API bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes,
+                    struct hd_error *error);
+HD_API bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t bytes,
+                    struct hd_error *error);
+HD_API bool hd_fill(struct hd_device *device, hd_address to, const void *pattern,
+                    uint64_t pattern_bytes, uint64_t bytes, struct hd_error *error);
+
+/* What guest printf writes goes here, in whole calls; the default drops it. */
+typedef void hd_output_fn(void *user, const char *text, size_t length);
+HD_API void hd_set_output(struct hd_device *device, hd_output_fn *output, void *user);
+
+/* ---- modules and kernels ---- */
+
+struct hd_module;
+struct hd_kernel;
+
+/* PTX text from memory; `name` stands for it in messages. The text need not be terminated. */
+HD_API struct hd_module *hd_module_load(struct hd_device *device, const void *data, size_t bytes,
+                                        const char *name, struct hd_error *error);
+HD_API void hd_module_unload(struct hd_module *module);
+/* Address and size of a global or constant variable. */
+HD_API bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,
+                               uint64_t *bytes, struct hd_error *error);
+/* The code as the machine sees it; kernel may be NULL for all. Free with hd_free. */
+HD_API char *hd_module_listing(struct hd_module *module, const char *kernel, struct hd_error *error);
+
+HD_API size_t hd_kernel_count(const struct hd_module *module);
+HD_API struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index);
+/* NULL name: the only kernel; an error when there are several. */
+HD_API struct hd_kernel *hd_kernel_find(struct hd_module *module, const char *name,
+                                        struct hd_error *error);
+
+struct hd_param_info {
+    const char *name;
+    uint32_t offset, size, align; /* bytes in the parameter block */
+    const char *type;             /* element type, "u64"; "b8" arrays are structures */
+    bool is_array;
+};
+
+struct hd_kernel_info {
+    const char *name;
+    uint32_t param_count;
+    const struct hd_param_info *params;
+    uint32_t registers;    /* vector registers a thread, all reachable code included */
+    uint32_t masks;        /* predicate registers */
+    uint32_t max_live;     /* words live at once in the kernel itself */
+    uint32_t spill_bytes;  /* a thread */
+    uint64_t local_bytes;  /* a thread, static part */
+    uint32_t shared_bytes; /* static part */
+    uint32_t max_threads;  /* .maxntid product, 0 = not said */
+    uint32_t instructions; /* of the kernel itself, after lowering */
+};
+HD_API void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info);
+
+/* ---- launch ---- */
+
+struct hd_dim {
+    uint32_t x, y, z;
+};
+
+struct hd_arg {
+    const void *data; /* little-endian bytes of the value */
+    uint32_t size;    /* must equal the parameter's */
+};
+
+enum hd_outcome {
+    HD_DONE = 0,
+    HD_OUT_OF_BOUNDS,
+    HD_USE_AFTER_FREE,
+    HD_MISALIGNED,
+    HD_READ_ONLY,
+    HD_DEADLOCK,
+    HD_STACK_OVERFLOW,
+    HD_BAD_CALL,
+    HD_ASSERT,
+    HD_TRAP,
+    HD_HEAP,
+    HD_LIMIT,
+    HD_STOPPED, /* hd_interrupt was called */
+};
+HD_API const char *hd_outcome_name(enum hd_outcome outcome); /* "out_of_bounds" */
+
+struct hd_result {
+    enum hd_outcome outcome;
+    const char *explanation; /* lives until the next launch on the device; "" when done */
+    uint64_t cycles;         /* 0 in functional mode */
+    uint64_t warp_instructions;
+    uint64_t thread_instructions;
+};
+
+/* Runs to the end. Device memory keeps what was written even if the outcome is a fault. */
+HD_API bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
+                      uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
+                      struct hd_result *result, struct hd_error *error);
+
+/* Asks a running launch to stop soon; safe from a signal handler and from other threads. */
+HD_API void hd_interrupt(struct hd_device *device);
+
+/* Progress of the running launch, safe from other threads. */
+HD_API void hd_progress(const struct hd_device *device, uint64_t *blocks_done,
+                        uint64_t *blocks_total, uint64_t *warp_instructions);
+
+/* ---- statistics ---- */
+
+/*
+ * The launches of this device so far, as JSON:
+ * {"launches": [{"kernel", "grid", "block", ..., "stats": {...}}], "totals": {...}}. Free with
+ * hd_free.
+ */
+HD_API char *hd_stats_json(const struct hd_device *device);
+
+/* The tables behind `heddle params` and `heddle stats`, as JSON arrays. Free with hd_free. */
+HD_API char *hd_params_json(void);
+HD_API char *hd_stats_table_json(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

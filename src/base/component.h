@@ -1,0 +1,67 @@
+/*
+ * Components: the single source of parameters and statistics.
+ *
+ * A component writes one table file, `<component>.def`, with the lines
+ *
+ *     PARAM(type, name, default, min, max, unit, help)     type: u32, u64, f64
+ *     FLAG(name, default, help)                             a bool
+ *     CHOICE(name, default, "a|b|c", help)                  a u32: index into the list
+ *     STAT(name, unit, help)                                a u64 counter
+ *     RATE(name, numerator, denominator, unit, help)        numerator / denominator, both STATs
+ *
+ * and says, in its header and in one .c file,
+ *
+ *     #define COMPONENT exec
+ *     #define COMPONENT_DEF "exec/exec.def"
+ *     #include "base/component_struct.h"     -> struct exec_params, struct exec_stats
+ *     #include "base/component_table.h"      -> const struct component exec_component
+ *
+ * (COMPONENT_HELP, a string, is needed for the table.) From the table come parsing with range
+ * checks and "did you mean", `heddle params`, `heddle stats`, JSON, the dumped configuration and
+ * docs/params.md, docs/stats.md. A parameter's full key is `component.name`.
+ */
+#ifndef BASE_COMPONENT_H
+#define BASE_COMPONENT_H
+
+#include "base/error.h"
+
+enum param_type { PARAM_U32, PARAM_U64, PARAM_F64, PARAM_BOOL, PARAM_CHOICE };
+
+struct param {
+    const char *name;
+    enum param_type type;
+    u32 offset;          /* in the component's params struct */
+    f64 initial, min, max; /* f64 holds every default we declare exactly (below 2^53) */
+    const char *choices; /* PARAM_CHOICE: "a|b|c" */
+    const char *unit;    /* "" when it has none */
+    const char *help;
+};
+
+struct stat {
+    const char *name;
+    u32 offset; /* in the component's stats struct, a u64 */
+    const char *unit;
+    const char *help;
+};
+
+struct rate {
+    const char *name;
+    u32 numerator, denominator; /* offsets in the component's stats struct */
+    const char *unit;
+    const char *help;
+};
+
+struct component {
+    const char *name;
+    const char *help;
+    const struct param *params;
+    u32 param_count;
+    u32 params_size;
+    const struct stat *stats;
+    u32 stat_count;
+    u32 stats_size;
+    const struct rate *rates;
+    u32 rate_count;
+};
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef BASE_EVENTS_H
+#define BASE_EVENTS_H
+
+enum event {
+#define EVENT(name, unit, help) EVENT_##name,
+#include "base/events.def"
+#undef EVENT
+    EVENT_COUNT
+};
+
+#endif

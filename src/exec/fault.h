@@ -1,0 +1,37 @@
+/*
+ * Guest faults and the ways a launch can end. A fault is a value in the launch's outcome, never an
+ * error of the API and never a crash.
+ */
+#ifndef EXEC_FAULT_H
+#define EXEC_FAULT_H
+
+#include "base/types.h"
+
+enum outcome {
+    OUTCOME_DONE,
+    OUTCOME_OUT_OF_BOUNDS,  /* "out_of_bounds" and so on in JSON */
+    OUTCOME_USE_AFTER_FREE,
+    OUTCOME_MISALIGNED,
+    OUTCOME_READ_ONLY,      /* store to constants or code */
+    OUTCOME_DEADLOCK,       /* barrier or .sync that can never complete */
+    OUTCOME_STACK_OVERFLOW, /* local memory or path tree exhausted */
+    OUTCOME_BAD_CALL,       /* indirect target is no function; jump table index out of range */
+    OUTCOME_ASSERT,
+    OUTCOME_TRAP,
+    OUTCOME_HEAP,           /* free of what malloc did not give */
+    OUTCOME_LIMIT,          /* max_instructions or max_seconds */
+    OUTCOME_INTERRUPTED,
+};
+
+const char *outcome_name(enum outcome outcome);
+
+struct fault {
+    enum outcome outcome;
+    u32 inst;              /* index in the program */
+    u32 block[3], thread[3];
+    u64 address;
+    u32 bytes;
+    char message[4096];    /* the whole explanation, several lines */
+};
+
+#endif

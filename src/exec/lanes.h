@@ -1,0 +1,76 @@
+/*
+ * What an instruction computes, lane by lane.
+ *
+ * A lane function works on 32 lanes: a 64-wide warp calls it twice. It sees only pointers, so the
+ * same code serves functional execution (pointers into the register file), timing (pointers into
+ * the in-flight record) and re-formed groups (pointers into gathered copies).
+ *
+ * Invariants
+ *  L1  src[k] points at 32 lanes of a word (constants are expanded to 32 lanes); word j of a
+ *      several-word operand is at src[k] + j * stride. A mask operand points at one u32.
+ *  L2  dst[k] is either equal to or disjoint from every source row: in-place is allowed,
+ *      register by register. A function that writes one row before it has read another must take
+ *      care of pairs itself (R4:R5 = f(R5)): read lane i of all sources, then write lane i.
+ *  L3  Only lanes in `mask` are written; in a mask destination, only its bits. Vector results are
+ *      computed under `lane_mask` (32 words of 0 or ~0) or, when mask is all ones, without it.
+ *  L4  An absent operand's pointer is NULL.
+ *  L5  mask sources honour inst->src[k].neg: use lane_mask_source().
+ *  L6  Same results in every build, on every host: no libm, no contraction, explicit order.
+ */
+#ifndef EXEC_LANES_H
+#define EXEC_LANES_H
+
+#include "ir/inst.h"
+
+#define LANES 32u
+#define LANES_FULL 0xffffffffu
+
+struct lanes {
+    const struct inst *inst;
+    u32 mask;
+    u32 stride;            /* words from one register of an operand to the next: the warp size */
+    const u32 *lane_mask;  /* 32-byte aligned */
+    const u32 *src[4];
+    u32 *dst[2];
+};
+
+static inline u32 lane_mask_source(const struct lanes *l, unsigned k)
+{
+    return *l->src[k] ^ (l->inst->src[k].neg ? LANES_FULL : 0);
+}
+
+/* Expands a mask to 32 words of 0 or ~0. */
+void lanes_expand(u32 mask, u32 *lane_mask);
+
+enum simd { SIMD_PORTABLE, SIMD_AVX2 };
+/* The best this host can do. */
+enum simd simd_best(void);
+
+/* The function for this instruction: by op, types and modifiers. NULL only when op lacks OPF_LANE
+ * or the conversion does not exist. */
+lane_fn *lanes_resolve(const struct inst *inst, enum simd simd, bool canonical_nan);
+
+/*
+ * Memory moves, the same in both builds. `offset` holds 32 byte offsets from `base`; lanes outside
+ * `mask` are neither read nor written. Elements narrower than 32 bits are extended as `type` says.
+ */
+struct lanes_memory {
+    void (*gather32)(u32 *dst, const u8 *base, const u32 *offset, u32 mask, const u32 *lane_mask);
+    void (*scatter32)(u8 *base, const u32 *offset, const u32 *src, u32 mask);
+    /* offset[i] = address - lo for 64-bit lane addresses (low and high words) plus imm. Returns the
+     * lanes (of `mask`) for which address lies in [lo, lo + size - bytes] and is a multiple of
+     * `bytes` (a power of two); offsets of other lanes are set to 0. size is below 2^31. */
+    u32 (*translate64)(u32 *offset, const u32 *low, const u32 *high, i64 imm, u64 lo, u32 size,
+                       u32 bytes, u32 mask);
+    /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0. */
+    u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
+};
+const struct lanes_memory *lanes_memory(enum simd simd);
+
+/* Float arithmetic of memory atomics, the same rules as the lane functions (round to nearest). */
+u32 atomic_add_f32(u32 a, u32 b, bool ftz);
+u64 atomic_add_f64(u64 a, u64 b);
+u16 atomic_add_f16(u16 a, u16 b);
+u16 atomic_add_bf16(u16 a, u16 b);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * A program: the code of one module, all its functions laid out in one instruction array.
+ *
+ * Front ends build it, analyses annotate it, a device loads it. It is immutable once built, apart
+ * from `struct inst.fn`, and may be loaded on several devices of the same SIMD level.
+ *
+ * Invariants
+ *  P1  The PC of instruction i is code_address + i * inst_bytes for PTX (8 bytes an instruction).
+ *  P2  A block is a maximal straight run; only its last instruction has OPF_BRANCH; blocks of a
+ *      function are contiguous and in address order; the first is the entry.
+ *  P3  constants[0] == 0 and constants[1] == 0xffffffff, so that entry 0 and 1 also serve as the
+ *      constant masks "false" and "true".
+ *  P4  `reconverge` of a block that ends in a divergent branch is the first instruction of its
+ *      immediate post-dominator, or NO_INST when that is the function's exit.
+ */
+#ifndef IR_PROGRAM_H
+#define IR_PROGRAM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "ir/inst.h"
+#include "ir/special.h"
+
+#define NO_INST UINT32_MAX
+#define NO_BLOCK UINT32_MAX
+
+struct location {
+    const char *file; /* of the guest source, or of the PTX file itself */
+    u32 line;         /* guest source line from .loc, 0 when unknown */
+    u32 text_line;    /* line in the PTX file */
+};
+
+struct block {
+    u32 first, end;    /* instructions [first, end) */
+    u32 reconverge;    /* P4 */
+    u32 successors[2]; /* blocks: taken, fall-through; NO_BLOCK; brx: see its table */
+    u32 ipdom, idom;   /* blocks, NO_BLOCK for exit and entry */
+    u32 unguarded;     /* instructions without a guard: counted once per block, not one by one */
+};
+
+struct parameter {
+    const char *name;
+    u32 offset, size, align; /* bytes in the parameter block; size of arrays and structs in full */
+    enum type type;          /* element type; TYPE_B8 arrays are structs */
+    bool is_array;
+    bool is_pointer;         /* .ptr was said */
+};
+
+struct unsupported {
+    const char *place; /* "kernel.ptx:41:7" */
+    const char *text;  /* the instruction as written, and why */
+};
+
+struct function {
+    const char *name;
+    bool is_kernel;
+    u32 first, end;             /* instructions; equal when only declared */
+    u32 first_block, block_end; /* blocks */
+    struct parameter *params;
+    u32 param_count;
+    u32 param_bytes;
+    u32 registers;              /* vector registers this function itself uses */
+    u32 masks;                  /* mask registers it uses */
+    u32 max_live;               /* most words of vector registers live at once, pairs counted as 2 */
+    u32 frame_bytes;            /* own local frame: variables, spills, outgoing arguments */
+    u32 spill_bytes;            /* of which spills */
+    u32 shared_bytes;           /* static shared memory it names itself */
+    u32 *callees;               /* functions it may call directly */
+    u32 callee_count;
+    bool calls_indirectly;
+    bool address_taken;         /* an indirect call may reach it */
+    u32 *unsupported;           /* indices into program.unsupported */
+    u32 unsupported_count;
+    u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not said */
+    u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not said */
+    /* Over everything reachable from it, filled by program_close (kernels only): */
+    u32 total_registers, total_masks, total_shared_bytes;
+    u64 total_frame_bytes; /* deepest chain of frames; without recursion's repetitions */
+    bool recursive;        /* a cycle or an indirect call is reachable: depth unknown */
+    u32 *reachable;        /* functions, itself first */
+    u32 reachable_count;
+};
+
+enum relocation_kind { RELOC_VARIABLE, RELOC_FUNCTION };
+/* `bytes` (4 or 8) at `offset` of a variable's image get the address of the target + addend. */
+struct relocation {
+    u32 offset, bytes;
+    enum relocation_kind kind;
+    bool generic; /* generic(x): only matters for shared and local, otherwise the same number */
+    u32 target;   /* index into variables or functions */
+    i64 addend;
+};
+
+struct variable {
+    const char *name;
+    enum space space; /* SPACE_GLOBAL or SPACE_CONST; shared ones are laid out by the front end */
+    u64 size;
+    u32 align;
+    u8 *image;        /* `size` bytes, or NULL for zeros */
+    struct relocation *relocations;
+    u32 relocation_count;
+    bool is_extern;   /* no definition here: an error at launch if reached */
+    bool visible;
+};
+
+/* A constant-pool entry that the loader patches: pool[index], pool[index + 1] = address, 64 bits. */
+struct constant_fixup {
+    u32 index;
+    enum relocation_kind kind;
+    u32 target;
+    i64 addend;
+};
+
+/* A jump table of brx: instruction indices. */
+struct jump_table {
+    u32 *targets;
+    u32 count;
+};
+
+struct traits {
+    u32 inst_bytes;    /* 8 for PTX */
+    bool explicit_exec; /* divergence is EXEC, not the path tree */
+    bool canonical_nan; /* float results that are NaN become 0x7fffffff (f64: 0x7ff8000000000000) */
+};
+
+struct program {
+    struct arena *arena; /* owns everything below */
+    struct traits traits;
+    const char *file; /* as the user named it, for messages */
+    struct inst *insts;
+    u32 inst_count;
+    struct block *blocks;
+    u32 block_count;
+    u32 *block_of; /* by instruction */
+    struct function *functions;
+    u32 function_count;
+    struct variable *variables;
+    u32 variable_count;
+    u32 *constants;
+    u32 constant_count;
+    struct constant_fixup *fixups;
+    u32 fixup_count;
+    struct jump_table *tables;
+    u32 table_count;
+    struct location *locations; /* [0] is unknown */
+    u32 location_count;
+    struct unsupported *unsupported;
+    u32 unsupported_count;
+    const char **warnings;
+    u32 warning_count;
+};
+
+void program_destroy(struct program *program);
+
+/* Call graph: fills the total_* fields, `recursive` and `reachable` of every kernel. */
+void program_close(struct program *program);
+
+/* Asserts I2 and P1 to P4 in checked builds and tests; false and the first violation as text. */
+bool program_verify(const struct program *program, char *message, size_t size);
+
+const struct function *program_function_at(const struct program *program, u32 inst);
+
+/* Listing, as `heddle disasm` shows it: blocks, reconvergence points, live registers, source. */
+struct listing_options {
+    const char *kernel; /* only this one and what it reaches; NULL = all */
+    bool live;          /* live register count and set per instruction */
+    bool source;        /* source lines */
+};
+/* Returns malloc'd text. */
+char *program_listing(const struct program *program, const struct listing_options *options);
+/* One instruction as text, into `buffer`; returns it. */
+char *inst_text(const struct program *program, u32 inst, char *buffer, size_t size);
+
+#endif
