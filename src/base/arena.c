@@ -1,0 +1,114 @@
+/*
+ * Arenas: a chain of chunks that grow, freed together. Large requests get a chunk of their own.
+ */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024, DEFAULT_ALIGN = 16 };
+
+struct chunk {
+    struct chunk *next;
+    size_t used, size; /* bytes of `data` */
+    _Alignas(DEFAULT_ALIGN) u8 data[];
+};
+
+struct arena {
+    struct chunk *chunks; /* the current one first */
+    size_t next_size;
+};
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+struct arena *arena_create(void)
+{
+    struct arena *arena = checked(calloc(1, sizeof *arena));
+    arena->next_size = FIRST_CHUNK;
+    return arena;
+}
+
+void arena_destroy(struct arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+static struct chunk *add_chunk(struct arena *arena, size_t bytes)
+{
+    size_t size = MAX(bytes, arena->next_size);
+    struct chunk *chunk = checked(calloc(1, sizeof *chunk + size));
+    chunk->size = size;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->next_size = MIN(arena->next_size * 2, (size_t)LARGEST_CHUNK);
+    return chunk;
+}
+
+void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align)
+{
+    assert(is_pow2(align));
+    struct chunk *chunk = arena->chunks;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (chunk) {
+            size_t start = align_up((uintptr_t)chunk->data + chunk->used, align) -
+                           (uintptr_t)chunk->data;
+            if (start <= chunk->size && bytes <= chunk->size - start) {
+                chunk->used = start + bytes;
+                return chunk->data + start;
+            }
+        }
+        chunk = add_chunk(arena, bytes + align);
+    }
+    abort();
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    return arena_alloc_aligned(arena, bytes, DEFAULT_ALIGN);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_alloc_aligned(arena, length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = arena_alloc_aligned(arena, (size_t)length + 1, 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void *vec_grow(void *data, u32 *capacity, u32 needed, size_t element_size)
+{
+    u64 wanted = MAX(MAX((u64)*capacity * 2, needed), 8);
+    if (wanted > UINT32_MAX)
+        abort();
+    *capacity = (u32)wanted;
+    return checked(realloc(data, wanted * element_size));
+}
