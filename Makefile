@@ -1,0 +1,63 @@
+# Heddle's front door. Meson and Ninja do the work; this file makes two commands enough.
+#
+#   make demo      install what is missing, build, run a real kernel
+#   make test      install what is missing, build, run the quick checks
+#   make help      everything else
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DEPS = ./scripts/deps
+
+.PHONY: help demo build test test-all bench install format lint docs fuzz clean
+
+help:
+	@echo 'make demo       install missing packages, build, and run a real kernel end to end'
+	@echo 'make test       install missing packages, build, and run the quick checks (minutes)'
+	@echo 'make test-all   the long checks too: sanitizers on everything, long random runs, fuzzing'
+	@echo 'make build      build/heddle'
+	@echo 'make bench      host instructions per thread instruction, speed, memory, start-up'
+	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR is honoured)'
+	@echo 'make docs       regenerate the reference pages and the man page'
+	@echo 'make format     clang-format every source file'
+	@echo 'make lint       format, include direction, generated pages, clang-tidy'
+	@echo 'make clean      remove the build folders'
+
+$(BUILD)/build.ninja:
+	@$(DEPS) build
+	@meson setup $(BUILD) --prefix=$(PREFIX) >$(BUILD)-setup.log 2>&1 || { cat $(BUILD)-setup.log; exit 1; }
+	@rm -f $(BUILD)-setup.log
+
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+demo: build
+	@./scripts/demo $(BUILD)/heddle
+
+test:
+	@$(DEPS) build test
+	@./scripts/test quick
+
+test-all:
+	@$(DEPS) build test long
+	@./scripts/test long
+
+bench: build
+	@$(DEPS) bench
+	@./bench/run $(BUILD)/heddle
+
+install: build
+	meson install -C $(BUILD) --no-rebuild
+
+docs: build
+	@./scripts/gen-docs $(BUILD)/heddle
+
+format:
+	@$(DEPS) lint
+	@./scripts/sources | xargs clang-format-14 -i
+
+lint: build
+	@$(DEPS) lint
+	@./scripts/lint $(BUILD)
+
+clean:
+	rm -rf build build-*
