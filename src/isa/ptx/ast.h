@@ -1,11 +1,22 @@
 /*
  * The syntax tree of a PTX module: what was written, with places, nothing resolved but scopes.
+ *
+ * Invariants
+ *  A1  Names are interned per module: equal strings are the same pointer. They hold no NUL.
+ *  A2  Scopes, vectors, lists and initialisers nest at most PTX_NESTING deep, so that a recursive
+ *      walk is safe.
+ *  A3  A register group has at most PTX_GROUP registers; the product of an array's dimensions (0
+ *      taken as 1) is at most PTX_ELEMENTS, so that sizes in bytes cannot overflow 64 bits.
+ *  A4  Places are never 0:0.
  */
 #ifndef ISA_PTX_AST_H
 #define ISA_PTX_AST_H
 
 #include "base/arena.h"
 #include "ir/inst.h"
+
+enum { PTX_NESTING = 100, PTX_GROUP = 1 << 20 };
+#define PTX_ELEMENTS (1ull << 40)
 
 struct ptx_place {
     u32 line, column; /* from 1 */
@@ -15,29 +26,34 @@ enum ptx_operand_kind {
     PTX_NAME,    /* register, variable, label, function, special register ("%tid.x" whole) */
     PTX_INT,     /* value; is_unsigned when written with U */
     PTX_FLOAT,   /* double literal: bits in `value`; is_single: 0f form, f32 bits in `value` */
-    PTX_ADDRESS, /* [base + offset]; base may be NULL (absolute) */
+    PTX_ADDRESS, /* [base + offset]; base may be NULL (absolute); items: what follows the base after
+                  * a comma, as in "[tex, sampler, {%f1, %f2}]" */
     PTX_VECTOR,  /* {a, b, ...} */
     PTX_PAIR,    /* p|q: items[0], items[1] */
     PTX_SINK,    /* _ */
     PTX_LIST,    /* (a, b, ...) of a call */
     PTX_SUM,     /* name + offset, as in "mov.u64 %rd1, table+16;" */
+    PTX_ELEMENT, /* name[value], as in "ld.global.u32 %r1, table[4];": counted in elements */
 };
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_place place;
     bool negated;      /* !p; also "-%r" where PTX has it */
-    const char *name;  /* PTX_NAME, PTX_SUM; PTX_ADDRESS: base name or NULL */
-    u64 value;         /* PTX_INT, PTX_FLOAT; PTX_ADDRESS, PTX_SUM: offset (two's complement) */
+    const char *name;  /* PTX_NAME, PTX_SUM, PTX_ELEMENT; PTX_ADDRESS: base name or NULL */
+    u64 value;         /* PTX_INT, PTX_FLOAT; PTX_ADDRESS, PTX_SUM: offset (two's complement);
+                        * PTX_ELEMENT: index */
     bool is_unsigned, is_single;
-    const char *component; /* ".x" of "%v.x" on a vector register: "x", "y", "z", "w", or NULL */
-    struct ptx_operand *items; /* PTX_VECTOR, PTX_PAIR, PTX_LIST */
+    /* ".x" of "%v.x" on a vector register or an address's base: "x", "y", "z", "w" (written r, g, b, a
+     * too, which become these), a video selector "b0".."b3", "h0", "h1", or NULL */
+    const char *component;
+    struct ptx_operand *items; /* PTX_VECTOR, PTX_PAIR, PTX_LIST, PTX_ADDRESS */
     u32 item_count;
 };
 
 struct ptx_instruction {
     struct ptx_place place;
-    const char *text;       /* the statement as written, white space folded: for messages */
+    const char *text;       /* as written, without comments and ';', white space folded */
     const char *guard;      /* register name or NULL */
     bool guard_negated;
     const char *opcode;     /* "ld" */
@@ -47,6 +63,7 @@ struct ptx_instruction {
     u32 operand_count;
     const char *source_file; /* from the last .loc, or NULL */
     u32 source_line;
+    u32 source_index;        /* the number of that .file, 0 when none */
 };
 
 /* A declared name: variable, parameter or group of registers. */
@@ -103,9 +120,16 @@ struct ptx_function {
     bool has_body, no_return;
     struct ptx_declaration *params, *returns; /* space "param" or "reg" */
     u32 param_count, return_count;
-    u32 max_threads[3], required_threads[3], min_blocks, max_registers;
+    u32 max_threads[3], required_threads[3], min_blocks, max_registers; /* 0 = not said */
+    u32 required_cluster[3]; /* .reqnctapercluster */
     struct ptx_statement *body;
     u32 body_count;
+};
+
+/* .alias name, target; */
+struct ptx_alias {
+    struct ptx_place place;
+    const char *name, *target;
 };
 
 struct ptx_module {
@@ -119,6 +143,8 @@ struct ptx_module {
     u32 function_count;
     struct ptx_statement *prototypes; /* module-scope .callprototype and friends */
     u32 prototype_count;
+    struct ptx_alias *aliases;
+    u32 alias_count;
 };
 
 #endif

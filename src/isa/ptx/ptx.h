@@ -14,8 +14,10 @@
 
 struct ptx_module; /* ast.h */
 
-/* `file` names the text in messages. Reports the first 20 syntax errors, one a line, in
- * error->message; error->place is the first one's. The tree lives in `arena`. */
+/* `file` names the text in messages. Reports the first 20 syntax errors, one a line:
+ * error->place is the first one's, and each further line of error->message begins with its own
+ * place, so that error_text() gives "file:line:column: what, expected what" on every line. The tree
+ * lives in `arena`. */
 struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t length, const char *file,
                              struct error *error);
 
