@@ -57,6 +57,13 @@ HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct
 HD_API bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error);
 /* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
 HD_API char *hd_config_json(const struct hd_config *config);
+/*
+ * Where every value comes from, as JSON: {"machine", "description", "parents": [names], "values":
+ * [{"key", "value", "unit", "from", "source", "note"}]}. Free with hd_free.
+ */
+HD_API char *hd_config_explain(const struct hd_config *config);
+/* The machines that can be named: [{"name", "description", "parent", "place"}]. Free with hd_free. */
+HD_API char *hd_machines_json(void);
 
 HD_API void hd_free(void *text);
 

@@ -3,17 +3,31 @@
  *
  * Built from the components' defaults, then machine files (YAML, each naming its parent), then
  * `key=value` settings. Every value remembers where it came from, so that an explanation can say
- * so. Unknown keys, wrong types and values out of range are errors with place and suggestion.
+ * so. Unknown keys, wrong types and values out of range are errors with place and suggestion. A
+ * call that fails leaves the configuration as it was.
+ *
+ * A machine file is a mapping:
+ *
+ *     machine: small              # its name; optional, else the file's
+ *     parent: generic             # loaded first; a name, not a path; without it: the defaults
+ *     description: text           # optional
+ *     core:                       # a component, with its differences from the parent
+ *       count: 4
+ *       warp_size: {value: 32, source: stated, note: table 2 of the paper}
+ *
+ * `source` says where a number comes from: `stated` by the source the machine models, `inherited`
+ * from the nearest described machine, or `assumed`.
  */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 
 #include "base/component.h"
+#include "base/text.h"
 #include <jansson.h>
 
 struct config;
 
-/* `components` is a NULL-terminated list that outlives the configuration. */
+/* `components` is a NULL-terminated list that outlives the configuration. All defaults. */
 struct config *config_create(const struct component *const *components);
 struct config *config_clone(const struct config *config);
 void config_destroy(struct config *config);
@@ -22,11 +36,13 @@ void config_destroy(struct config *config);
 const void *config_params(const struct config *config, const struct component *component);
 
 /*
- * Loads a machine: a built-in or installed name ("generic") or a path to a YAML file, whose
- * `parent:` is loaded first (relative names first beside the file; cycles are errors).
+ * Replaces the configuration by a machine: a name ("generic") looked up in the directories of
+ * HEDDLE_MACHINE_PATH and then among the built-in ones, or a path to a YAML file (anything with a
+ * slash or ending in .yaml, .yml or .json). Its `parent:` is looked up beside the file first;
+ * cycles are errors.
  */
 bool config_load_machine(struct config *config, const char *name_or_path, struct error *error);
-/* Loads YAML text; `place` names it in messages. This is the fuzzed entry. */
+/* The same from YAML text; `place` names it in messages. This is the fuzzed entry. */
 bool config_load_text(struct config *config, const char *text, size_t length, const char *place,
                       struct error *error);
 /* "key=value", as --set takes it. */
@@ -34,17 +50,38 @@ bool config_set(struct config *config, const char *assignment, struct error *err
 
 /* The name of the machine last loaded, or "". */
 const char *config_machine(const struct config *config);
-/* {"component": {"name": value, ...}, ...}: complete, loads again through config_load_text. */
+/*
+ * {"machine": name, "component": {"name": value, ...}, ...}: complete, in table order; loads again
+ * through config_load_text. Components without parameters are left out.
+ */
 json_t *config_json(const struct config *config);
+/*
+ * Where every value comes from: {"machine", "description", "parents": [names, nearest first],
+ * "values": [{"key", "value", "unit", "from", "source", "note"}]}. "from" is "default", the name of
+ * a machine or "set"; "source" is "stated", "inherited", "assumed" or "".
+ */
+json_t *config_explain_json(const struct config *config);
+/*
+ * The machines that can be named: [{"name", "description", "parent", "place"}] sorted by name;
+ * "place" is "built in" or the file. A file that cannot be read has "error" instead.
+ */
+json_t *config_machines_json(const struct component *const *components);
 
-/* Statistics of one component as {"component.name": value, ...} added to `into`; rates included. */
+/* [{"key", "component", "component_help", "type", "default", "min", "max", "choices", "unit",
+ * "help"}] of all components. */
+json_t *config_params_table_json(const struct component *const *components);
+/* [{"key", "component", "component_help", "kind": "counter" or "rate", "unit", "numerator",
+ * "denominator", "help"}] of all components. */
+json_t *stats_table_json(const struct component *const *components);
+
+/*
+ * Statistics of one component as {"component.name": value, ...} added to `into`: counters, then
+ * rates, in table order. A rate whose denominator is 0 is null.
+ */
 void stats_json(json_t *into, const struct component *component, const void *stats);
 /* Adds all counters of `from` to `into`. */
 void stats_add(const struct component *component, void *into, const void *from);
 /* A counter as JSON: an integer up to 2^63-1, else a "0x..." string. */
 json_t *stats_number(u64 value);
-
-/* The candidate nearest to `word` by edit distance, or NULL when none is near. */
-const char *nearest_word(const char *word, const char *const *candidates, size_t count);
 
 #endif

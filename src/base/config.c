@@ -1,0 +1,462 @@
+/*
+ * Configurations: see config.h.
+ *
+ *  C1  Every value lies in its declared range: `assign` is the only writer after creation.
+ *  C2  Loading works on a fresh copy that replaces the old values only when all went well.
+ */
+#include "base/config.h"
+
+#include "base/machine.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct config {
+    const struct component *const *components;
+    u32 count;
+    struct arena *arena; /* everything below and all strings */
+    void **params;       /* by component */
+    struct origin **origins;
+    const char *machine, *description;
+    const char *parents[MACHINE_MAX_PARENTS];
+    u32 parent_count;
+};
+
+/* ---- values ---- */
+
+static void store(const struct param *param, void *params, f64 number, u64 integer)
+{
+    u8 *at = (u8 *)params + param->offset;
+    switch (param->type) {
+    case PARAM_U32:
+    case PARAM_CHOICE:
+        *(u32 *)at = (u32)integer;
+        break;
+    case PARAM_U64:
+        *(u64 *)at = integer;
+        break;
+    case PARAM_F64:
+        *(f64 *)at = number;
+        break;
+    case PARAM_BOOL:
+        *(bool *)at = integer != 0;
+        break;
+    }
+}
+
+/* The index of `word` in "a|b|c", or UINT32_MAX. */
+static u32 choice_index(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    u32 index = 0;
+    for (const char *at = choices;; index++) {
+        size_t span = strcspn(at, "|");
+        if (span == length && !memcmp(at, word, length))
+            return index;
+        if (!at[span])
+            return UINT32_MAX;
+        at += span + 1;
+    }
+}
+
+static char *choice_name(struct arena *arena, const char *choices, u32 index)
+{
+    const char *at = choices;
+    while (index--)
+        at += strcspn(at, "|") + 1;
+    return arena_strndup(arena, at, strcspn(at, "|"));
+}
+
+static u32 choice_count(const char *choices)
+{
+    u32 count = 1;
+    for (; *choices; choices++)
+        count += *choices == '|';
+    return count;
+}
+
+/* Bounds are declared as f64, in which 2^64-1 is 2^64. */
+static u64 integer_bound(f64 bound)
+{
+    return bound >= 0x1p64 ? UINT64_MAX : (u64)bound;
+}
+
+/* "1 to 1024 cores" */
+static const char *range_text(struct arena *arena, const struct param *param)
+{
+    const char *space = param->unit[0] ? " " : "";
+    if (param->type == PARAM_F64)
+        return arena_printf(arena, "%g to %g%s%s", param->min, param->max, space, param->unit);
+    return arena_printf(arena, "%llu to %llu%s%s", (unsigned long long)integer_bound(param->min),
+                        (unsigned long long)integer_bound(param->max), space, param->unit);
+}
+
+static bool takes_size(const struct param *param)
+{
+    return param->type != PARAM_F64 && !strcmp(param->unit, "bytes");
+}
+
+static bool parse_choice(struct arena *arena, const struct param *param, const char *key,
+                         const char *text, const char *shown, u64 *index, const char *place,
+                         struct error *error)
+{
+    *index = choice_index(param->choices, text);
+    if (*index != UINT32_MAX)
+        return true;
+    u32 count = choice_count(param->choices);
+    const char **names = arena_array(arena, const char *, count);
+    for (u32 i = 0; i < count; i++)
+        names[i] = choice_name(arena, param->choices, i);
+    const char *nearest = nearest_word(text, names, count);
+    return error_set(error, ERROR_INPUT, place, "%s: %s is none of its choices, %s%s%s%s", key,
+                     shown, param->choices, nearest ? ": did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static enum text_result parse_f64(const struct param *param, const char *text, f64 *number)
+{
+    enum text_result result = text_f64(text, number);
+    if (result == TEXT_OK && !isfinite(*number))
+        return TEXT_SYNTAX;
+    bool inside = *number >= param->min && *number <= param->max;
+    return result == TEXT_OK && !inside ? TEXT_RANGE : result;
+}
+
+static enum text_result parse_integer(const struct param *param, const char *text, u64 *integer)
+{
+    enum text_result result =
+        takes_size(param) ? text_size(text, integer) : text_u64(text, integer);
+    i64 negative;
+    if (result == TEXT_SYNTAX && text_i64(text, &negative) == TEXT_OK)
+        return TEXT_RANGE;
+    bool inside = *integer >= integer_bound(param->min) && *integer <= integer_bound(param->max);
+    return result == TEXT_OK && !inside ? TEXT_RANGE : result;
+}
+
+/* Checks and stores one value from its text; the key is for messages. */
+static bool parse_value(struct arena *arena, const struct param *param, const char *key,
+                        const char *text, void *params, const char *place, struct error *error)
+{
+    const char *shown = "nothing";
+    if (text[0])
+        shown = arena_printf(arena, "'%.64s'", text_printable(arena, text));
+    u64 integer = 0;
+    f64 number = 0;
+    enum text_result result = TEXT_OK;
+    switch (param->type) {
+    case PARAM_BOOL:
+        if (strcmp(text, "true") && strcmp(text, "false"))
+            return error_set(error, ERROR_INPUT, place, "%s: expected true or false, not %s", key,
+                             shown);
+        integer = text[0] == 't';
+        break;
+    case PARAM_CHOICE:
+        if (!parse_choice(arena, param, key, text, shown, &integer, place, error))
+            return false;
+        break;
+    case PARAM_F64:
+        result = parse_f64(param, text, &number);
+        break;
+    default:
+        result = parse_integer(param, text, &integer);
+    }
+    if (result == TEXT_SYNTAX)
+        return error_set(error, ERROR_INPUT, place, "%s: expected %s, %s, not %s", key,
+                         param->type == PARAM_F64 ? "a number" : "an integer",
+                         range_text(arena, param), shown);
+    if (result == TEXT_RANGE)
+        return error_set(error, ERROR_INPUT, place, "%s: %s is out of range: expected %s", key,
+                         shown, range_text(arena, param));
+    store(param, params, number, integer);
+    return true;
+}
+
+static bool assign(void *user, const struct component *component, const char *name,
+                   const char *text, const struct origin *origin, const char *place,
+                   struct error *error)
+{
+    struct config *config = user;
+    u32 which = 0, index = 0;
+    while (config->components[which] != component)
+        which++;
+    while (strcmp(component->params[index].name, name))
+        index++;
+    const char *key = arena_printf(config->arena, "%s.%s", component->name, name);
+    if (!parse_value(config->arena, &component->params[index], key, text, config->params[which],
+                     place, error))
+        return false;
+    config->origins[which][index] =
+        (struct origin){arena_strdup(config->arena, origin->from), origin->source,
+                        arena_strdup(config->arena, origin->note)};
+    return true;
+}
+
+/* ---- life ---- */
+
+struct config *config_create(const struct component *const *components)
+{
+    struct config *config = calloc(1, sizeof *config);
+    if (!config)
+        abort(); /* as arenas do */
+    struct arena *arena = config->arena = arena_create();
+    config->components = components;
+    while (components[config->count])
+        config->count++;
+    config->params = arena_array(arena, void *, config->count);
+    config->origins = arena_array(arena, struct origin *, config->count);
+    config->machine = config->description = "";
+    for (u32 i = 0; i < config->count; i++) {
+        const struct component *component = components[i];
+        config->params[i] = arena_alloc(arena, component->params_size);
+        config->origins[i] = arena_array(arena, struct origin, component->param_count);
+        for (u32 j = 0; j < component->param_count; j++) {
+            const struct param *param = &component->params[j];
+            store(param, config->params[i], param->initial, (u64)param->initial);
+            config->origins[i][j] = (struct origin){"default", SOURCE_UNSAID, ""};
+        }
+    }
+    return config;
+}
+
+struct config *config_clone(const struct config *config)
+{
+    struct config *clone = config_create(config->components);
+    clone->machine = arena_strdup(clone->arena, config->machine);
+    clone->description = arena_strdup(clone->arena, config->description);
+    clone->parent_count = config->parent_count;
+    for (u32 i = 0; i < config->parent_count; i++)
+        clone->parents[i] = arena_strdup(clone->arena, config->parents[i]);
+    for (u32 i = 0; i < config->count; i++) {
+        const struct component *component = config->components[i];
+        memcpy(clone->params[i], config->params[i], component->params_size);
+        for (u32 j = 0; j < component->param_count; j++) {
+            const struct origin *origin = &config->origins[i][j];
+            clone->origins[i][j] =
+                (struct origin){arena_strdup(clone->arena, origin->from), origin->source,
+                                arena_strdup(clone->arena, origin->note)};
+        }
+    }
+    return clone;
+}
+
+void config_destroy(struct config *config)
+{
+    if (!config)
+        return;
+    arena_destroy(config->arena);
+    free(config);
+}
+
+const void *config_params(const struct config *config, const struct component *component)
+{
+    for (u32 i = 0; i < config->count; i++)
+        if (config->components[i] == component)
+            return config->params[i];
+    assert(!"the component is not in the configuration's list");
+    return NULL;
+}
+
+const char *config_machine(const struct config *config)
+{
+    return config->machine;
+}
+
+/* ---- loading ---- */
+
+/* C2 */
+static bool load(struct config *config, const char *name, const char *text, size_t length,
+                 struct error *error)
+{
+    struct config *fresh = config_create(config->components);
+    struct arena *scratch = arena_create();
+    struct machine_about about = {0};
+    const struct machine_sink sink = {fresh, assign};
+    bool ok = machine_load(scratch, config->components, name, text, length, &sink, &about, error);
+    if (ok) {
+        fresh->machine = arena_strdup(fresh->arena, about.name);
+        fresh->description = arena_strdup(fresh->arena, about.description);
+        fresh->parent_count = about.parent_count;
+        for (u32 i = 0; i < about.parent_count; i++)
+            fresh->parents[i] = arena_strdup(fresh->arena, about.parents[i]);
+        struct config old = *config;
+        *config = *fresh;
+        *fresh = old;
+    }
+    arena_destroy(scratch);
+    config_destroy(fresh);
+    return ok;
+}
+
+bool config_load_machine(struct config *config, const char *name_or_path, struct error *error)
+{
+    return load(config, name_or_path, NULL, 0, error);
+}
+
+bool config_load_text(struct config *config, const char *text, size_t length, const char *place,
+                      struct error *error)
+{
+    return load(config, place, text, length, error);
+}
+
+static bool unknown_key(const struct config *config, struct arena *arena, const char *key,
+                        struct error *error)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < config->count; i++)
+        count += config->components[i]->param_count;
+    const char **keys = arena_array(arena, const char *, 2 * count + 1);
+    u32 used = 0;
+    const char *dot = strchr(key, '.');
+    for (u32 i = 0; i < config->count; i++)
+        for (u32 j = 0; j < config->components[i]->param_count; j++)
+            keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
+                                        config->components[i]->params[j].name);
+    const char *nearest = nearest_word(key, keys, used);
+    /* The component may have been left out or be the wrong one. */
+    for (u32 i = 0; i < used && !nearest; i++)
+        if (!strcmp(strchr(keys[i], '.') + 1, dot ? dot + 1 : key))
+            nearest = keys[i];
+    char suggestion[160] = "'heddle params' lists them";
+    if (nearest)
+        snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", nearest);
+    return error_set(error, ERROR_INPUT, "", "unknown parameter '%.100s': %s",
+                     text_printable(arena, key), suggestion);
+}
+
+static bool set_key(struct config *config, struct arena *arena, const char *key, const char *value,
+                    struct error *error)
+{
+    const struct origin origin = {"set", SOURCE_UNSAID, ""};
+    const char *dot = strchr(key, '.');
+    for (u32 i = 0; dot && i < config->count; i++) {
+        const struct component *component = config->components[i];
+        if (strlen(component->name) != (size_t)(dot - key) ||
+            memcmp(component->name, key, (size_t)(dot - key)))
+            continue;
+        for (u32 j = 0; j < component->param_count; j++)
+            if (!strcmp(component->params[j].name, dot + 1))
+                return assign(config, component, dot + 1, value, &origin, "", error);
+    }
+    return unknown_key(config, arena, key, error);
+}
+
+bool config_set(struct config *config, const char *assignment, struct error *error)
+{
+    struct arena *arena = arena_create();
+    const char *equals = strchr(assignment, '=');
+    bool ok;
+    if (!equals || equals == assignment)
+        ok = error_set(error, ERROR_INPUT, "",
+                       "'%.100s' is no setting: expected key=value, as in core.warp_size=32",
+                       text_printable(arena, assignment));
+    else
+        ok = set_key(config, arena, arena_strndup(arena, assignment, (size_t)(equals - assignment)),
+                     equals + 1, error);
+    arena_destroy(arena);
+    return ok;
+}
+
+/* ---- JSON ---- */
+
+static json_t *value_json(const struct param *param, const void *params)
+{
+    const u8 *at = (const u8 *)params + param->offset;
+    switch (param->type) {
+    case PARAM_U32:
+        return stats_number(*(const u32 *)at);
+    case PARAM_U64:
+        return stats_number(*(const u64 *)at);
+    case PARAM_F64:
+        return json_real(*(const f64 *)at);
+    case PARAM_BOOL:
+        return json_boolean(*(const bool *)at);
+    case PARAM_CHOICE:
+        break;
+    }
+    struct arena *arena = arena_create();
+    json_t *name = json_string(choice_name(arena, param->choices, *(const u32 *)at));
+    arena_destroy(arena);
+    return name;
+}
+
+json_t *config_json(const struct config *config)
+{
+    json_t *object = json_object();
+    if (config->machine[0])
+        json_object_set_new(object, "machine", json_string(config->machine));
+    for (u32 i = 0; i < config->count; i++) {
+        const struct component *component = config->components[i];
+        if (!component->param_count)
+            continue;
+        json_t *values = json_object();
+        for (u32 j = 0; j < component->param_count; j++)
+            json_object_set_new(values, component->params[j].name,
+                                value_json(&component->params[j], config->params[i]));
+        json_object_set_new(object, component->name, values);
+    }
+    return object;
+}
+
+static json_t *key_json(const struct component *component, const char *name)
+{
+    return json_sprintf("%s.%s", component->name, name);
+}
+
+json_t *config_explain_json(const struct config *config)
+{
+    json_t *object = json_object(), *parents = json_array(), *values = json_array();
+    json_object_set_new(object, "machine", json_string(config->machine));
+    json_object_set_new(object, "description", json_string(config->description));
+    for (u32 i = 0; i < config->parent_count; i++)
+        json_array_append_new(parents, json_string(config->parents[i]));
+    json_object_set_new(object, "parents", parents);
+    for (u32 i = 0; i < config->count; i++) {
+        const struct component *component = config->components[i];
+        for (u32 j = 0; j < component->param_count; j++) {
+            const struct origin *origin = &config->origins[i][j];
+            json_t *value = json_object();
+            json_object_set_new(value, "key", key_json(component, component->params[j].name));
+            json_object_set_new(value, "value",
+                                value_json(&component->params[j], config->params[i]));
+            json_object_set_new(value, "unit", json_string(component->params[j].unit));
+            json_object_set_new(value, "from", json_string(origin->from));
+            json_object_set_new(value, "source", json_string(value_source_names[origin->source]));
+            json_object_set_new(value, "note", json_string(origin->note));
+            json_array_append_new(values, value);
+        }
+    }
+    json_object_set_new(object, "values", values);
+    return object;
+}
+
+static json_t *bound_json(const struct param *param, f64 bound)
+{
+    return param->type == PARAM_F64 ? json_real(bound) : stats_number(integer_bound(bound));
+}
+
+json_t *config_params_table_json(const struct component *const *components)
+{
+    static const char *const types[] = {"u32", "u64", "f64", "bool", "choice"};
+    struct config *config = config_create(components);
+    json_t *array = json_array();
+    for (u32 i = 0; components[i]; i++)
+        for (u32 j = 0; j < components[i]->param_count; j++) {
+            const struct param *param = &components[i]->params[j];
+            json_t *row = json_object();
+            json_object_set_new(row, "key", key_json(components[i], param->name));
+            json_object_set_new(row, "component", json_string(components[i]->name));
+            json_object_set_new(row, "component_help", json_string(components[i]->help));
+            json_object_set_new(row, "type", json_string(types[param->type]));
+            json_object_set_new(row, "default", value_json(param, config->params[i]));
+            bool bounded = param->type <= PARAM_F64;
+            json_object_set_new(row, "min", bounded ? bound_json(param, param->min) : json_null());
+            json_object_set_new(row, "max", bounded ? bound_json(param, param->max) : json_null());
+            json_object_set_new(row, "choices",
+                                param->choices ? json_string(param->choices) : json_null());
+            json_object_set_new(row, "unit", json_string(param->unit));
+            json_object_set_new(row, "help", json_string(param->help));
+            json_array_append_new(array, row);
+        }
+    config_destroy(config);
+    return array;
+}

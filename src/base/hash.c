@@ -1,0 +1,96 @@
+/* SHA-256 from its specification, FIPS 180-4, sections 4.1.2, 5 and 6.2. */
+#include "base/hash.h"
+
+#include <stdio.h>
+
+/* Section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
+ * primes. */
+static const u32 constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static u32 turn(u32 value, u32 by)
+{
+    return value >> by | value << (32 - by);
+}
+
+static void absorb(struct sha256 *hash, const u8 *block)
+{
+    u32 words[64];
+    for (u32 i = 0; i < 16; i++) {
+        u32 word;
+        memcpy(&word, block + 4 * i, 4);
+        words[i] = __builtin_bswap32(word);
+    }
+    for (u32 i = 16; i < 64; i++) {
+        u32 a = words[i - 15], b = words[i - 2];
+        words[i] = words[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + words[i - 7] +
+                   (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+    }
+    u32 s[8];
+    memcpy(s, hash->state, sizeof s);
+    for (u32 i = 0; i < 64; i++) {
+        u32 choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
+        u32 majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        u32 first = s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) + choose +
+                    constants[i] + words[i];
+        u32 second = (turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22)) + majority;
+        memmove(s + 1, s, 7 * sizeof s[0]);
+        s[4] += first;
+        s[0] = first + second;
+    }
+    for (u32 i = 0; i < 8; i++)
+        hash->state[i] += s[i];
+}
+
+void sha256_start(struct sha256 *hash)
+{
+    /* Section 5.3.3: fractional parts of the square roots of the first eight primes. */
+    static const u32 initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(hash->state, initial, sizeof initial);
+    hash->length = 0;
+}
+
+void sha256_add(struct sha256 *hash, const void *data, size_t bytes)
+{
+    const u8 *at = data;
+    while (bytes) {
+        size_t used = hash->length % 64, step = MIN(bytes, 64 - used);
+        memcpy(hash->block + used, at, step);
+        hash->length += step;
+        at += step;
+        bytes -= step;
+        if (used + step == 64)
+            absorb(hash, hash->block);
+    }
+}
+
+void sha256_finish(struct sha256 *hash, u8 digest[SHA256_BYTES])
+{
+    static const u8 padding[64] = {0x80};
+    u64 bits = __builtin_bswap64(hash->length * 8);
+    sha256_add(hash, padding, 1 + (119 - hash->length % 64) % 64);
+    sha256_add(hash, &bits, 8);
+    for (u32 i = 0; i < 8; i++) {
+        u32 word = __builtin_bswap32(hash->state[i]);
+        memcpy(digest + 4 * i, &word, 4);
+    }
+}
+
+void sha256_text(const void *data, size_t bytes, char text[SHA256_TEXT])
+{
+    struct sha256 hash;
+    u8 digest[SHA256_BYTES];
+    sha256_start(&hash);
+    sha256_add(&hash, data, bytes);
+    sha256_finish(&hash, digest);
+    for (u32 i = 0; i < SHA256_BYTES; i++)
+        sprintf(text + 2 * i, "%02x", digest[i]);
+}

@@ -1,0 +1,43 @@
+/*
+ * Text helpers for everything that reads what a user typed: numbers with strict syntax, words that
+ * are nearly right, names that are safe to print, files with a size limit.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* How a number's text failed. */
+enum text_result {
+    TEXT_OK,
+    TEXT_SYNTAX,
+    TEXT_RANGE
+};
+
+/*
+ * An unsigned or signed integer: decimal, 0x hexadecimal, 0b binary or 0 / 0o octal, nothing
+ * before or after. text_size also takes the suffixes K, M, G (powers of 1024; KiB, MiB, GiB too).
+ */
+enum text_result text_u64(const char *text, u64 *value);
+enum text_result text_i64(const char *text, i64 *value);
+enum text_result text_size(const char *text, u64 *value);
+/* A decimal or hexadecimal float, "inf", "nan", whatever the process's locale. */
+enum text_result text_f64(const char *text, f64 *value);
+
+/* Bytes of the UTF-8 character at the start of `text`, 0 when there is no valid one. */
+size_t text_utf8_length(const char *text, size_t length);
+/* A copy in which bytes that are not printable are shown as \xNN. */
+const char *text_printable(struct arena *arena, const char *text);
+
+/* The candidate nearest to `word` by edit distance, or NULL when none is near. */
+const char *nearest_word(const char *word, const char *const *candidates, size_t count);
+
+/*
+ * The whole file, followed by a NUL that `length` does not count; "-" reads standard input when
+ * `dash` is set. Free with free(). NULL and an error that names the file on failure.
+ */
+char *text_read_file(const char *path, bool dash, size_t limit, size_t *length,
+                     struct error *error);
+
+#endif
