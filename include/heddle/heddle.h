@@ -178,6 +178,15 @@ HD_API bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_di
                       uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
                       struct hd_result *result, struct hd_error *error);
 
+/*
+ * All that hd_launch checks before it starts: sizes against the machine and the kernel, arguments
+ * against the parameters, unsupported instructions the kernel can reach. Only the size of an
+ * argument is looked at, so its data may be NULL.
+ */
+HD_API bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
+                            uint32_t dynamic_shared_bytes, const struct hd_arg *args,
+                            size_t arg_count, struct hd_error *error);
+
 /* Asks a running launch to stop soon; safe from a signal handler and from other threads. */
 HD_API void hd_interrupt(struct hd_device *device);
 
