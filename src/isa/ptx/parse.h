@@ -1,0 +1,165 @@
+/*
+ * The PTX parser's inside: recursive descent with one token of lookahead.
+ *
+ * Parsing functions return false after reporting an error; the statement or module loop then skips
+ * to a place from which it can go on. They never look at the arena's limits: sizes are bounded by
+ * the text, and depth by PTX_NESTING.
+ *
+ * Invariants
+ *  S1  The stacks of unfinished lists (statements, operands, ...) are marked on entry and cut back
+ *      to the mark on exit, also after an error, so that lists of lists share one growing array.
+ *  S2  `depth` is the same after a statement as before, also after an error.
+ *
+ * Deviations: WARP_SZ is the number 32, as PTX defines it, whatever the machine's warps are.
+ */
+#ifndef ISA_PTX_PARSE_H
+#define ISA_PTX_PARSE_H
+
+#include "base/error.h"
+#include "isa/ptx/lex.h"
+
+enum {
+    PTX_ERRORS = 20
+};
+
+struct ptx_file {
+    u32 index;
+    const char *name;
+};
+
+struct ptx_name_slot {
+    const char *name;
+    u32 hash, length;
+};
+
+struct ptx_parser {
+    struct arena *arena;
+    struct ptx_module *module;
+    struct ptx_lexer lexer;
+    struct ptx_token token;   /* the one being looked at */
+    const char *previous_end; /* end of the token before it */
+    u32 previous_line;
+    u32 depth; /* of everything that nests */
+    bool mute; /* inside text that is skipped: bad characters do not matter */
+
+    struct error *error;
+    u32 error_count;
+    size_t error_used;            /* bytes of error->message */
+    struct ptx_place error_place; /* the last one's: one error a place is enough */
+
+    struct ptx_name_slot *names; /* hash table, open addressing */
+    u32 name_count, name_capacity;
+
+    u32 source_index, source_line; /* of the last .loc */
+
+    VEC(struct ptx_statement) statements;
+    VEC(struct ptx_operand) operands;
+    VEC(struct ptx_initializer) initializers;
+    VEC(struct ptx_declaration) declarations, variables;
+    VEC(struct ptx_function) functions;
+    VEC(struct ptx_alias) aliases;
+    VEC(struct ptx_statement) prototypes;
+    VEC(struct ptx_file) files;
+    VEC(const char *) words;
+    VEC(u64) numbers;
+};
+
+/* parse_support.c: tokens, errors, names. */
+
+void ptx_advance(struct ptx_parser *p);
+bool ptx_error_at(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "found 'x', expected WHAT" at the current token. */
+bool ptx_expected(struct ptx_parser *p, const char *what);
+/* Takes a token of this kind or reports that `what` was expected. */
+bool ptx_take(struct ptx_parser *p, int kind, const char *what);
+/* Takes it if it is there. */
+bool ptx_accept(struct ptx_parser *p, int kind);
+/* Takes ';'. When it is missing at a line's end it is reported and taken as said. */
+bool ptx_semicolon(struct ptx_parser *p, const char *what);
+/* One more level of nesting; leave by `p->depth--`. */
+bool ptx_enter(struct ptx_parser *p);
+/* The token in quotes as it may stand in a message: short, printable. */
+const char *ptx_quote(const struct ptx_token *token, char buffer[64]);
+
+const char *ptx_intern(struct ptx_parser *p, const char *text, size_t length);
+/* Takes a name and gives its interned text. */
+bool ptx_name(struct ptx_parser *p, const char **name, const char *what);
+/* Takes a string: its contents with \\ and \" resolved. */
+bool ptx_string(struct ptx_parser *p, const char **text, const char *what);
+
+/* Moves the entries of a stack above `mark` into the arena. */
+void *ptx_cut(struct arena *arena, const void *data, size_t size, u32 *count, u32 mark, u32 *taken);
+#define PTX_CUT(p, stack, mark, taken) \
+    ptx_cut((p)->arena, (p)->stack.data, sizeof *(p)->stack.data, &(p)->stack.count, mark, taken)
+
+/* parse_words.c: directives. */
+
+enum ptx_word_class {
+    WORD_NONE,
+    WORD_MODULE,    /* .version, .target, ... */
+    WORD_LINKAGE,   /* .visible, ... */
+    WORD_SPACE,     /* .reg, .global, ... */
+    WORD_TYPE,      /* .b32, ... */
+    WORD_VECTOR,    /* .v2, ... */
+    WORD_QUALIFIER, /* .align, .ptr, .attribute */
+    WORD_FUNCTION,  /* .entry, .func */
+    WORD_TUNING,    /* .maxntid, ... : after a function's name */
+    WORD_STATEMENT, /* .loc, .pragma, ... */
+    WORD_CLASSES
+};
+
+enum ptx_word_class ptx_word_class(const struct ptx_token *token);
+/* Reports a directive that does not belong here: unknown ones with the nearest of the `classes`
+ * (bits 1 << class). */
+bool ptx_wrong_directive(struct ptx_parser *p, unsigned classes, const char *expected);
+
+/* parse_constant.c: constant expressions. */
+
+struct ptx_constant {
+    bool is_float, is_single; /* single: 0f form, its bits in `value` */
+    bool is_unsigned;
+    u64 value; /* integer, or bits of the f64 */
+};
+
+bool ptx_constant(struct ptx_parser *p, struct ptx_constant *constant);
+/* A constant that must be an integer in [low, high]. */
+bool ptx_integer(struct ptx_parser *p, u64 *value, u64 low, u64 high, const char *what);
+/* "+ 4 * 2 - 1" after a name: terms as long as there are any, with their sum. */
+bool ptx_addend(struct ptx_parser *p, u64 *value);
+
+/* parse_operand.c */
+
+bool ptx_operand(struct ptx_parser *p, struct ptx_operand *operand, bool in_call);
+
+/* parse_declaration.c */
+
+struct ptx_linkage {
+    bool is_extern, is_visible, is_weak, is_common;
+};
+
+/* A declaration from its state space to ';'; pushes onto `declarations`. */
+bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage);
+/* "(.param .b32 a, ...)"; pushes onto `declarations`. */
+bool ptx_parameters(struct ptx_parser *p);
+/* The list after .attribute. */
+bool ptx_attributes(struct ptx_parser *p);
+
+/* parse_function.c */
+
+/* From .entry or .func to ';' or the end of the body. */
+bool ptx_function(struct ptx_parser *p, struct ptx_linkage linkage);
+/* After "label:", at .branchtargets, .calltargets or .callprototype. */
+bool ptx_labelled(struct ptx_parser *p, struct ptx_statement *statement);
+bool ptx_at_labelled(const struct ptx_parser *p);
+
+/* parse_body.c */
+
+/* Statements up to '}', which is taken. `owner` names what the brace closes. */
+bool ptx_body(struct ptx_parser *p, struct ptx_place opened, const char *owner,
+              struct ptx_statement **items, u32 *item_count);
+bool ptx_pragma(struct ptx_parser *p, const char **text);
+bool ptx_location(struct ptx_parser *p);
+bool ptx_file(struct ptx_parser *p);
+
+#endif

@@ -1,0 +1,308 @@
+/* Variables, registers, parameters and initialisers: see parse.h and ast.h. */
+#include "isa/ptx/parse.h"
+
+static bool take_word(struct ptx_parser *p, const char **word)
+{
+    *word = ptx_intern(p, p->token.start + 1, p->token.length - 1);
+    ptx_advance(p);
+    return true;
+}
+
+/* After ".align". */
+static bool alignment(struct ptx_parser *p, u32 *align)
+{
+    enum {
+        LARGEST = 1 << 16
+    };
+    struct ptx_place place = p->token.place;
+    u64 value;
+    if (!ptx_integer(p, &value, 1, LARGEST, "an alignment, a power of two from 1 to 65536"))
+        return false;
+    if (!is_pow2(value))
+        return ptx_error_at(p, place, "alignment %u, expected a power of two", (unsigned)value);
+    *align = (u32)value;
+    return true;
+}
+
+/* One of the list: ".managed" or ".unified(1, 2)". */
+static bool attribute(struct ptx_parser *p)
+{
+    if (p->token.kind != TOKEN_DIRECTIVE)
+        return ptx_expected(p, "an attribute such as .managed or .unified(a, b)");
+    ptx_advance(p);
+    if (!ptx_accept(p, '('))
+        return true;
+    do {
+        struct ptx_constant ignored;
+        if (!ptx_constant(p, &ignored))
+            return false;
+    } while (ptx_accept(p, ','));
+    return ptx_take(p, ')', "',' or ')' in an attribute");
+}
+
+bool ptx_attributes(struct ptx_parser *p)
+{
+    ptx_advance(p);
+    if (!ptx_take(p, '(', "'(' after .attribute"))
+        return false;
+    do {
+        if (!attribute(p))
+            return false;
+    } while (ptx_accept(p, ','));
+    return ptx_take(p, ')', "',' or ')' to end the attributes");
+}
+
+/* After ".ptr": the space pointed to and the alignment there, which say nothing of the parameter.
+ */
+static bool pointee(struct ptx_parser *p)
+{
+    u32 ignored;
+    if (ptx_word_class(&p->token) == WORD_SPACE)
+        ptx_advance(p);
+    if (!ptx_token_is(&p->token, ".align"))
+        return true;
+    ptx_advance(p);
+    return alignment(p, &ignored);
+}
+
+static bool qualifier(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    if (ptx_token_is(&p->token, ".attribute"))
+        return ptx_attributes(p);
+    bool is_pointer = ptx_token_is(&p->token, ".ptr");
+    ptx_advance(p);
+    if (!is_pointer)
+        return alignment(p, &declaration->align);
+    declaration->is_pointer = true;
+    return pointee(p);
+}
+
+/* Everything before the name: ".align 4 .global .v2 .f32" in any order. */
+static bool head(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    unsigned wanted = 1 << WORD_SPACE | 1 << WORD_TYPE | 1 << WORD_VECTOR | 1 << WORD_QUALIFIER;
+    declaration->vector = 1;
+    while (p->token.kind == TOKEN_DIRECTIVE) {
+        switch (ptx_word_class(&p->token)) {
+        case WORD_SPACE:
+            if (declaration->space)
+                return ptx_expected(p, "one state space only");
+            take_word(p, &declaration->space);
+            break;
+        case WORD_TYPE:
+            if (declaration->type)
+                return ptx_expected(p, "one type only");
+            take_word(p, &declaration->type);
+            break;
+        case WORD_VECTOR:
+            declaration->vector = (u32)(p->token.start[2] - '0');
+            ptx_advance(p);
+            break;
+        case WORD_QUALIFIER:
+            if (!qualifier(p, declaration))
+                return false;
+            break;
+        default:
+            return ptx_wrong_directive(p, wanted, "a type, .align or a name in the declaration");
+        }
+    }
+    if (!declaration->space)
+        return ptx_expected(p, "a state space such as .global or .reg");
+    return declaration->type || ptx_expected(p, "a type such as .b32 before the name");
+}
+
+/* "[4][]", after the name. */
+static bool dimensions(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    u32 mark = p->numbers.count;
+    u64 total = 1;
+    while (p->token.kind == '[') {
+        struct ptx_place place = p->token.place;
+        u64 length = 0;
+        ptx_advance(p);
+        if (p->token.kind != ']' &&
+            !ptx_integer(p, &length, 0, PTX_ELEMENTS, "an array length up to 2^40"))
+            return false;
+        if (!ptx_take(p, ']', "']' after an array length"))
+            return false;
+        if (__builtin_mul_overflow(total, MAX(length, 1), &total) || total > PTX_ELEMENTS)
+            return ptx_error_at(p, place, "array of more than 2^40 elements, expected fewer");
+        declaration->is_array = true;
+        *vec_push(&p->numbers) = length;
+    }
+    declaration->dims = PTX_CUT(p, numbers, mark, &declaration->dim_count);
+    return true;
+}
+
+static bool initializer(struct ptx_parser *p, struct ptx_initializer *out);
+
+/* "name", "name + 4", "generic(name) + 4". */
+static bool address_initializer(struct ptx_parser *p, struct ptx_initializer *out)
+{
+    out->kind = PTX_INIT_NAME;
+    if (!ptx_name(p, &out->name, "a name"))
+        return false;
+    if (p->token.kind == '(' && !strcmp(out->name, "generic")) {
+        out->is_generic = true;
+        ptx_advance(p);
+        if (!ptx_name(p, &out->name, "a variable or function in generic()"))
+            return false;
+        u64 inner;
+        if (!ptx_addend(p, &inner) || !ptx_take(p, ')', "')' after generic(name"))
+            return false;
+        if (!ptx_addend(p, &out->value))
+            return false;
+        out->value += inner;
+        return true;
+    }
+    return ptx_addend(p, &out->value);
+}
+
+static bool number_initializer(struct ptx_parser *p, struct ptx_initializer *out)
+{
+    struct ptx_constant constant;
+    if (!ptx_constant(p, &constant))
+        return false;
+    if (p->token.kind == '(' && !constant.is_float) { /* 0xff00(name): one byte of an address */
+        out->mask = constant.value;
+        if (!out->mask)
+            return ptx_error_at(p, out->place, "mask 0, expected the byte of the address to take");
+        ptx_advance(p);
+        return address_initializer(p, out) && ptx_take(p, ')', "')' after a masked address");
+    }
+    out->kind = constant.is_float ? PTX_INIT_FLOAT : PTX_INIT_INT;
+    out->value = constant.value;
+    out->is_single = constant.is_single;
+    return true;
+}
+
+static bool list_initializer(struct ptx_parser *p, struct ptx_initializer *out)
+{
+    u32 mark = p->initializers.count;
+    out->kind = PTX_INIT_LIST;
+    if (!ptx_enter(p))
+        return false;
+    ptx_advance(p);
+    if (p->token.kind != '}') {
+        do {
+            struct ptx_initializer item;
+            if (!initializer(p, &item))
+                return false;
+            *vec_push(&p->initializers) = item;
+        } while (ptx_accept(p, ','));
+    }
+    if (!ptx_take(p, '}', "',' or '}' to end the initialiser"))
+        return false;
+    p->depth--;
+    out->items = PTX_CUT(p, initializers, mark, &out->item_count);
+    return true;
+}
+
+static bool initializer(struct ptx_parser *p, struct ptx_initializer *out)
+{
+    *out = (struct ptx_initializer){.place = p->token.place};
+    if (p->token.kind == '{')
+        return list_initializer(p, out);
+    if (p->token.kind == TOKEN_NAME && !ptx_token_is(&p->token, "WARP_SZ"))
+        return address_initializer(p, out);
+    return number_initializer(p, out);
+}
+
+/* "{ filter_mode = linear, ... }" of a texture or sampler: read, not kept. */
+static bool opaque_initializer(struct ptx_parser *p)
+{
+    if (!ptx_take(p, '{', "'{' of a texture's or sampler's fields"))
+        return false;
+    while (p->token.kind == TOKEN_NAME) {
+        const char *ignored;
+        struct ptx_constant value;
+        ptx_advance(p);
+        if (!ptx_take(p, '=', "'=' after a field's name"))
+            return false;
+        bool read = p->token.kind == TOKEN_NAME ? ptx_name(p, &ignored, "a value")
+                                                : ptx_constant(p, &value);
+        if (!read)
+            return false;
+        if (!ptx_accept(p, ','))
+            break;
+    }
+    return ptx_take(p, '}', "',' or '}' to end the fields");
+}
+
+static bool initialized(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    if (!ptx_accept(p, '='))
+        return true;
+    size_t length = strlen(declaration->type);
+    if (length > 3 && !strcmp(declaration->type + length - 3, "ref") && p->token.kind == '{')
+        return opaque_initializer(p);
+    declaration->init = arena_new(p->arena, struct ptx_initializer);
+    return initializer(p, declaration->init);
+}
+
+/* After the name of a register: "<8>". */
+static bool group(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    if (p->token.kind != '<')
+        return true;
+    if (strcmp(declaration->space, "reg"))
+        return ptx_expected(p, "';' (only registers are declared in groups)");
+    ptx_advance(p);
+    /* Not an expression: '>' ends it. */
+    u64 count;
+    bool is_unsigned;
+    if (p->token.kind != TOKEN_INTEGER)
+        return ptx_expected(p, "the number of registers");
+    if (!ptx_token_integer(&p->token, &count, &is_unsigned) || count > PTX_GROUP) {
+        char quoted[64];
+        return ptx_error_at(p, p->token.place,
+                            "group of %s registers is too large, expected at most %d",
+                            ptx_quote(&p->token, quoted), PTX_GROUP);
+    }
+    ptx_advance(p);
+    declaration->count = (u32)count;
+    return ptx_take(p, '>', "'>' after the number of registers");
+}
+
+bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage)
+{
+    struct ptx_declaration common = {.is_extern = linkage.is_extern,
+                                     .is_visible = linkage.is_visible,
+                                     .is_weak = linkage.is_weak,
+                                     .is_common = linkage.is_common};
+    if (!head(p, &common))
+        return false;
+    do {
+        struct ptx_declaration one = common;
+        one.place = p->token.place;
+        if (!ptx_name(p, &one.name, "the name of what is declared"))
+            return false;
+        bool is_group = p->token.kind == '<';
+        if (!group(p, &one) || !dimensions(p, &one) || !initialized(p, &one))
+            return false;
+        if (!is_group || one.count) /* "%r<0>" declares nothing */
+            *vec_push(&p->declarations) = one;
+    } while (ptx_accept(p, ','));
+    return ptx_semicolon(p, "',', '=', '[' or ';' in the declaration");
+}
+
+bool ptx_parameters(struct ptx_parser *p)
+{
+    if (!ptx_take(p, '(', "'(' of a parameter list"))
+        return false;
+    if (p->token.kind != ')') {
+        do {
+            struct ptx_declaration one = {0};
+            if (!head(p, &one))
+                return false;
+            one.place = p->token.place;
+            if (strcmp(one.space, "param") && strcmp(one.space, "reg"))
+                return ptx_error_at(p, one.place, "parameter in .%s, expected .param or .reg",
+                                    one.space);
+            if (!ptx_name(p, &one.name, "the parameter's name") || !dimensions(p, &one))
+                return false;
+            *vec_push(&p->declarations) = one;
+        } while (ptx_accept(p, ','));
+    }
+    return ptx_take(p, ')', "',' or ')' to end the parameters");
+}
