@@ -120,7 +120,8 @@ struct jump_table {
 struct traits {
     u32 inst_bytes;    /* 8 for PTX */
     bool explicit_exec; /* divergence is EXEC, not the path tree */
-    bool canonical_nan; /* float results that are NaN become 0x7fffffff (f64: 0x7ff8000000000000) */
+    bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
+                         * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
 };
 
 struct program {
