@@ -1,0 +1,296 @@
+/*
+ * Lane functions of bit manipulation, integer comparison and selection.
+ *
+ * PTX reads counts, positions and lengths in ways that differ by instruction: shifts clamp, fields
+ * (bfe, bfi) use the low 8 bits, szext and bmsk clamp or wrap by mode.
+ */
+#include "exec/lanes_compare.h"
+#include "exec/lanes_loop.h"
+
+#define S32(x) ((i32)(x))
+#define S64(x) ((i64)(x))
+
+LANE2(and_b16, w, w, w, a &b & 0xffff)
+LANE2(and_b32, w, w, w, a &b)
+LANE_HALVES2(and_b64, al &bl, ah &bh)
+LANE2(or_b16, w, w, w, (a | b) & 0xffff)
+LANE2(or_b32, w, w, w, a | b)
+LANE_HALVES2(or_b64, al | bl, ah | bh)
+LANE2(xor_b16, w, w, w, (a ^ b) & 0xffff)
+LANE2(xor_b32, w, w, w, a ^ b)
+LANE_HALVES2(xor_b64, al ^ bl, ah ^ bh)
+LANE1(not_b16, w, w, ~a & 0xffff)
+LANE1(not_b32, w, w, ~a)
+LANE_HALVES1(not_b64, ~al, ~ah)
+LANE1(cnot_b16, w, w, (a & 0xffff) == 0)
+LANE1(cnot_b32, w, w, a == 0)
+LANE_HALVES1(cnot_b64, (al | ah) == 0, al & 0)
+
+LANE2(shl_b16, w, w, w, b > 15 ? 0 : a << (b & 15) & 0xffff)
+LANE2(shl_b32, w, w, w, b > 31 ? 0 : a << (b & 31))
+LANE2(shl_b64, p, p, w, b > 63 ? 0 : a << (b & 63))
+LANE2(shr_s16, w, w, w, (u32)((i32)(i16)a >> (b > 15 ? 15 : b)) & 0xffff)
+LANE2(shr_s32, w, w, w, S32(a) >> (b > 31 ? 31 : b))
+LANE2(shr_s64, p, p, w, S64(a) >> (b > 63 ? 63 : b))
+LANE2(shr_u16, w, w, w, b > 15 ? 0 : (a & 0xffff) >> (b & 15))
+LANE2(shr_u32, w, w, w, b > 31 ? 0 : a >> (b & 31))
+LANE2(shr_u64, p, p, w, b > 63 ? 0 : a >> (b & 63))
+
+/* Funnel shift of b:a; key 1 wraps the count, 0 clamps it at 32. */
+ALWAYS_INLINE u32 funnel_count(u32 key, u32 c)
+{
+    return key ? c & 31 : c > 32 ? 32 : c;
+}
+LANE3(shf_l_b32, w, w, w, w, (u32)(((u64)b << 32 | a) >> (32 - funnel_count(key, c))))
+LANE3(shf_r_b32, w, w, w, w, (u32)(((u64)b << 32 | a) >> funnel_count(key, c)))
+
+/* Counting: arithmetic only, as not every host has the instructions. */
+ALWAYS_INLINE u32 popcount(u32 x)
+{
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    return x * 0x01010101 >> 24;
+}
+ALWAYS_INLINE u32 leading_zeros(u32 x)
+{
+    x |= x >> 1;
+    x |= x >> 2;
+    x |= x >> 4;
+    x |= x >> 8;
+    x |= x >> 16;
+    return 32 - popcount(x);
+}
+ALWAYS_INLINE u32 leading_zeros64(u64 x)
+{
+    const u32 high = (u32)(x >> 32);
+    return high ? leading_zeros(high) : 32 + leading_zeros((u32)x);
+}
+ALWAYS_INLINE u32 reverse_bits(u32 x)
+{
+    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+    x = (x >> 8 & 0x00ff00ff) | (x & 0x00ff00ff) << 8;
+    return x >> 16 | x << 16;
+}
+LANE1(popc_b32, w, w, popcount(a))
+LANE1(popc_b64, w, p, popcount((u32)a) + popcount((u32)(a >> 32)))
+LANE1(clz_b32, w, w, leading_zeros(a))
+LANE1(clz_b64, w, p, leading_zeros64(a))
+LANE1(brev_b32, w, w, reverse_bits(a))
+LANE_HALVES1(brev_b64, reverse_bits(ah), reverse_bits(al))
+
+/* The highest bit that differs from the sign; key 1: how far to shift it to the top. */
+ALWAYS_INLINE u32 find_top(u32 key, u32 zeros, u32 width)
+{
+    return zeros == width ? ~0u : key ? zeros : width - 1 - zeros;
+}
+LANE1(bfind_u32, w, w, find_top(key, leading_zeros(a), 32))
+LANE1(bfind_s32, w, w, find_top(key, leading_zeros(S32(a) < 0 ? ~a : a), 32))
+LANE1(bfind_u64, w, p, find_top(key, leading_zeros64(a), 64))
+LANE1(bfind_s64, w, p, find_top(key, leading_zeros64(S64(a) < 0 ? ~a : a), 64))
+
+/* Bit fields: position and length are the low 8 bits of their operands. */
+ALWAYS_INLINE u64 field_mask(u32 length)
+{
+    return length > 63 ? ~0ull : (1ull << (length & 63)) - 1;
+}
+ALWAYS_INLINE u64 extract_u(u64 a, u32 position, u32 length)
+{
+    return position > 63 ? 0 : a >> (position & 63) & field_mask(length);
+}
+/* Beyond the top of `a` (already sign-extended) its sign continues; so does the field's own. */
+ALWAYS_INLINE u64 extract_s(i64 a, u32 position, u32 length)
+{
+    const u64 t = (u64)(a >> (position > 63 ? 63 : position));
+    const u32 drop = length > 63 ? 0 : 64 - length;
+    return length == 0 ? 0 : (u64)((i64)(t << (drop & 63)) >> (drop & 63));
+}
+ALWAYS_INLINE u64 insert(u64 a, u64 b, u32 position, u32 length)
+{
+    const u64 mask = position > 63 ? 0 : field_mask(length) << (position & 63);
+    return (b & ~mask) | (a << (position & 63) & mask);
+}
+LANE3(bfe_u32, w, w, w, w, (u32)extract_u(a, b & 255, c & 255))
+LANE3(bfe_s32, w, w, w, w, (u32)extract_s(S32(a), b & 255, c & 255))
+LANE3(bfe_u64, p, p, w, w, extract_u(a, b & 255, c & 255))
+LANE3(bfe_s64, p, p, w, w, extract_s(S64(a), b & 255, c & 255))
+LANE4(bfi_b32, w, w, w, w, w, (u32)insert(a, b, c & 255, d & 255))
+LANE4(bfi_b64, p, p, p, w, w, insert(a, b, c & 255, d & 255))
+
+/* The n-th set bit from `base`, upward or downward; none (or base above 31): all ones. */
+ALWAYS_INLINE u32 nth_set(u32 bits, u32 base, i32 offset)
+{
+    if (base > 31)
+        return ~0u;
+    if (offset == 0)
+        return bits >> base & 1 ? base : ~0u;
+    const i32 step = offset > 0 ? 1 : -1;
+    u32 count = offset > 0 ? (u32)offset : 0 - (u32)offset;
+    for (i32 at = (i32)base; at >= 0 && at < 32; at += step)
+        if (bits >> at & 1 && --count == 0)
+            return (u32)at;
+    return ~0u;
+}
+LANE3(fns_b32, w, w, w, w, nth_set(a, b, S32(c)))
+
+/* Any function of three bits: imm has its truth table, a is the most significant index bit. */
+ALWAYS_INLINE u32 lookup3(u32 table, u32 a, u32 b, u32 c)
+{
+    const u32 c0 = mix(c, 0 - (table >> 1 & 1), 0 - (table & 1));
+    const u32 c1 = mix(c, 0 - (table >> 3 & 1), 0 - (table >> 2 & 1));
+    const u32 c2 = mix(c, 0 - (table >> 5 & 1), 0 - (table >> 4 & 1));
+    const u32 c3 = mix(c, 0 - (table >> 7 & 1), 0 - (table >> 6 & 1));
+    return mix(a, mix(b, c3, c2), mix(b, c1, c0));
+}
+LANE3(lop3_b32, w, w, w, w, lookup3(imm, a, b, c))
+
+void LANE(lop3_mask)(struct lanes *l)
+{
+    LANE_KEYS ROW_w(0) ROW_w(1) ROW_w(2);
+    u32 sink[LANES] = {0};
+    u32 *const d = l->dst[0] ? l->dst[0] : sink;
+    const u32 *const m = l->lane_mask, with = lane_mask_source(l, 3);
+    u32 bits = 0;
+    EACH_LANE
+    {
+        const u32 r = lookup3(imm, s0[i], s1[i], s2[i]);
+        bits |= r ? lane_bit[i] : 0;
+        d[i] = mix(m[i], r, d[i]);
+    }
+    put_mask(l, 1, combine(l->inst->key2, bits, with));
+}
+
+/* Byte permutation. Bytes 0 to 3 are a's, 4 to 7 b's. */
+ALWAYS_INLINE u32 permute_index(u32 key, u32 j, u32 c)
+{
+    const u32 n = c & 3;
+    switch (key) {
+    case 1: /* f4e */
+        return n + j;
+    case 2: /* b4e */
+        return (n - j) & 7;
+    case 3: /* rc8 */
+        return n;
+    case 4: /* ecl */
+        return MAX(j, n);
+    case 5: /* ecr */
+        return MIN(j, n);
+    case 6: /* rc16 */
+        return (n & 1) * 2 + (j & 1);
+    default: /* a nibble each, whose top bit asks for the sign of the byte */
+        return c >> 4 * j & 15;
+    }
+}
+ALWAYS_INLINE u32 permute(u32 key, u32 a, u32 b, u32 c)
+{
+    const u64 bytes = (u64)b << 32 | a;
+    u32 r = 0;
+    for (u32 j = 0; j < 4; j++) {
+        const u32 index = permute_index(key, j, c);
+        u32 byte = (u32)(bytes >> 8 * (index & 7)) & 255;
+        if (index & 8)
+            byte = byte & 128 ? 255 : 0;
+        r |= byte << 8 * j;
+    }
+    return r;
+}
+LANE3(prmt_b32, w, w, w, w, permute(key, a, b, c))
+
+/* Extension from n bits and masks; key 0 clamps at 32, 1 wraps. */
+ALWAYS_INLINE u32 extend(u32 key, u32 a, u32 b, bool is_signed)
+{
+    if (!key && b > 31)
+        return a;
+    const u32 n = b & 31, up = a << ((32 - n) & 31);
+    if (n == 0)
+        return 0;
+    return is_signed ? (u32)(S32(up) >> (32 - n)) : up >> (32 - n);
+}
+ALWAYS_INLINE u32 bit_mask(u32 key, u32 a, u32 b)
+{
+    if (!key && a > 31)
+        return 0;
+    const u32 from = ~0u << (a & 31), width = b & 31;
+    if (!key && b > 31)
+        return from;
+    const u32 end = (a & 31) + width;
+    return end > 31 ? from : from & ~(~0u << end);
+}
+LANE2(szext_s32, w, w, w, extend(key, a, b, true))
+LANE2(szext_u32, w, w, w, extend(key, a, b, false))
+LANE2(bmsk_b32, w, w, w, bit_mask(key, a, b))
+
+/* Float predicates on bits: no arithmetic, no NaN rule. */
+ALWAYS_INLINE bool test_class(u32 key, u64 magnitude, u64 infinity, u64 least_normal)
+{
+    switch (key) {
+    case 0:
+        return magnitude < infinity;
+    case 1:
+        return magnitude == infinity;
+    case 2:
+        return magnitude <= infinity;
+    case 3:
+        return magnitude > infinity;
+    case 4:
+        return magnitude < infinity && magnitude >= least_normal;
+    default:
+        return magnitude != 0 && magnitude < least_normal;
+    }
+}
+void LANE(testp_f32)(struct lanes *l)
+{
+    LANE_KEYS ROW_w(0);
+    u32 bits = 0;
+    for (unsigned i = 0; i < LANES; i++)
+        if (test_class(key, s0[i] & 0x7fffffff, 0x7f800000, 0x00800000))
+            bits |= 1u << i;
+    put_mask(l, 0, bits);
+}
+void LANE(testp_f64)(struct lanes *l)
+{
+    LANE_KEYS ROW_p(0);
+    u32 bits = 0;
+    for (unsigned i = 0; i < LANES; i++)
+        if (test_class(key, GET_p(0) & INT64_MAX, 0x7ffull << 52, 1ull << 52))
+            bits |= 1u << i;
+    put_mask(l, 0, bits);
+}
+LANE2(copysign_f32, w, w, w, (a & 0x80000000) | (b & 0x7fffffff))
+LANE_HALVES2(copysign_f64, bl + (al & 0), (ah & 0x80000000) | (bh & 0x7fffffff))
+
+/* Comparison. */
+#define U16(x) ((u32)(u16)(x))
+#define S16(x) ((i32)(i16)(x))
+LANE_COMPARE_INT(u16, w, U16)
+LANE_COMPARE_INT(s16, w, S16)
+LANE_COMPARE_INT(u32, w, (u32))
+LANE_COMPARE_INT(s32, w, (i32))
+LANE_COMPARE_INT(u64, p, (u64))
+LANE_COMPARE_INT(s64, p, (i64))
+
+/* Selection. */
+void LANE(selp_b32)(struct lanes *l)
+{
+    ROW_w(0) ROW_w(1) OUT_w;
+    const u32 c = lane_mask_source(l, 2);
+    LANE_LOOPS(w, c & lane_bit[i] ? s0[i] : s1[i])
+}
+void LANE(selp_b64)(struct lanes *l)
+{
+    ROW_p(0) ROW_p(1) OUT_p;
+    const u32 c = lane_mask_source(l, 2);
+    const u32 *const m = l->lane_mask;
+    EACH_LANE
+    {
+        const u32 pick = c & lane_bit[i] ? ~0u : 0;
+        const u32 low = mix(pick, s0[i], s1[i]), high = mix(pick, t0[i], t1[i]);
+        const u32 old_low = d0[i], old_high = e0[i];
+        d0[i] = mix(m[i], low, old_low);
+        e0[i] = mix(m[i], high, old_high);
+    }
+}
+LANE3(slct_s32_b32, w, w, w, w, S32(c) >= 0 ? a : b)
+LANE3(slct_s32_b64, p, p, p, w, S32(c) >= 0 ? a : b)

@@ -1,0 +1,162 @@
+/*
+ * setp and set: a comparison of two operands by inst->key, combined with a mask by inst->key2.
+ *
+ * LANE_COMPARE_INT and LANE_COMPARE_FLOAT define LANE(setp_T) and LANE(set_T). A comparison gives
+ * one bit a lane; the compiler turns the loop into vector compares, an AND with lane_bit and an
+ * OR across the vector.
+ */
+#ifndef EXEC_LANES_COMPARE_H
+#define EXEC_LANES_COMPARE_H
+
+#include "exec/lanes_loop.h"
+
+ALWAYS_INLINE u32 combine(unsigned op, u32 bits, u32 with)
+{
+    switch (op) {
+    case BOOL_AND:
+        return bits & with;
+    case BOOL_OR:
+        return bits | with;
+    case BOOL_XOR:
+        return bits ^ with;
+    default:
+        return bits;
+    }
+}
+ALWAYS_INLINE u32 combine_source(const struct lanes *l, u32 bits)
+{
+    const unsigned op = l->inst->key2;
+    return LIKELY(op == BOOL_NONE) ? bits : combine(op, bits, lane_mask_source(l, 2));
+}
+ALWAYS_INLINE void finish_setp(const struct lanes *l, u32 bits)
+{
+    const u32 no = l->dst[1] ? combine_source(l, ~bits) : 0;
+    put_mask(l, 0, combine_source(l, bits));
+    put_mask(l, 1, no);
+}
+
+/* What `set` writes where the condition holds. */
+static inline u32 set_value(unsigned type)
+{
+    switch (type) {
+    case TYPE_F32:
+        return 0x3f800000;
+    case TYPE_F16:
+        return 0x3c00;
+    case TYPE_BF16:
+        return 0x3f80;
+    case TYPE_F16X2:
+        return 0x3c003c00;
+    case TYPE_BF16X2:
+        return 0x3f803f80;
+    case TYPE_U16:
+    case TYPE_S16:
+    case TYPE_B16:
+        return 0xffff;
+    default:
+        return 0xffffffff;
+    }
+}
+/* `low` and `high` are the conditions of the two halves; of one value they are the same. */
+static inline void finish_set(const struct lanes *l, u32 low, u32 high)
+{
+    const u32 value = set_value(l->inst->type);
+    const u32 yes_low = value & 0xffff, yes_high = value & 0xffff0000;
+    const u32 *const m = l->lane_mask;
+    u32 *const d = l->dst[0];
+    low = combine_source(l, low), high = combine_source(l, high);
+    EACH_LANE
+    {
+        const u32 r = (low & lane_bit[i] ? yes_low : 0) | (high & lane_bit[i] ? yes_high : 0);
+        d[i] = mix(m[i], r, d[i]);
+    }
+}
+
+#define COMPARE_LOOP(value_x, value_y, condition)  \
+    {                                              \
+        u32 bits = 0;                              \
+        EACH_LANE                                  \
+        {                                          \
+            const __auto_type x = value_x;         \
+            const __auto_type y = value_y;         \
+            bits |= (condition) ? lane_bit[i] : 0; \
+        }                                          \
+        return bits;                               \
+    }
+
+#define LANE_COMPARE_INT(name, A, cast)                              \
+    static u32 LANE(compare_##name)(const struct lanes *l)           \
+    {                                                                \
+        ROW_##A(0) ROW_##A(1);                                       \
+        switch (l->inst->key) {                                      \
+        case CMP_EQ:                                                 \
+        case CMP_EQU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x == y) \
+        case CMP_NE:                                                 \
+        case CMP_NEU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x != y) \
+        case CMP_LT:                                                 \
+        case CMP_LTU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x < y)  \
+        case CMP_LE:                                                 \
+        case CMP_LEU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x <= y) \
+        case CMP_GT:                                                 \
+        case CMP_GTU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x > y)  \
+        case CMP_GE:                                                 \
+        case CMP_GEU:                                                \
+            COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x >= y) \
+        case CMP_NUM:                                                \
+            return LANES_FULL;                                       \
+        default:                                                     \
+            return 0;                                                \
+        }                                                            \
+    }                                                                \
+    COMPARE_PAIR(name)
+
+#define COMPARE_PAIR(name)                        \
+    void LANE(setp_##name)(struct lanes * l)      \
+    {                                             \
+        finish_setp(l, LANE(compare_##name)(l));  \
+    }                                             \
+    void LANE(set_##name)(struct lanes * l)       \
+    {                                             \
+        const u32 bits = LANE(compare_##name)(l); \
+        finish_set(l, bits, bits);                \
+    }
+
+/* GETX(k) gives operand k of lane i as a number of a C float type. */
+#define FLOAT_COMPARE_SWITCH(GETX)                           \
+    switch (l->inst->key) {                                  \
+    case CMP_EQ:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), x == y)               \
+    case CMP_NE:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), (x < y) | (x > y))    \
+    case CMP_LT:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), x < y)                \
+    case CMP_LE:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), x <= y)               \
+    case CMP_GT:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), x > y)                \
+    case CMP_GE:                                             \
+        COMPARE_LOOP(GETX(0), GETX(1), x >= y)               \
+    case CMP_EQU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), !((x < y) | (x > y))) \
+    case CMP_NEU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), x != y)               \
+    case CMP_LTU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), !(x >= y))            \
+    case CMP_LEU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), !(x > y))             \
+    case CMP_GTU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), !(x <= y))            \
+    case CMP_GEU:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), !(x < y))             \
+    case CMP_NUM:                                            \
+        COMPARE_LOOP(GETX(0), GETX(1), (x == x) & (y == y))  \
+    default:                                                 \
+        COMPARE_LOOP(GETX(0), GETX(1), (x != x) | (y != y))  \
+    }
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * Float helpers of the lane functions: bits and numbers, NaN rules, flushing, exact rounding
+ * tricks.
+ *
+ * NaN rules (LANE_NAN_CANONICAL chooses at compile time)
+ *  canonical (PTX): a NaN result of f32 is 0x7fffffff, of f16 and bf16 0x7fff. f64 keeps payloads:
+ *      the first NaN operand, quieted; 0xfff8000000000000 when no operand was NaN.
+ *  propagating: in all formats the first NaN operand, quieted; when none was NaN the positive
+ *      quiet NaN without payload.
+ * Flushing keeps the sign. A result is flushed when it is subnormal after rounding to its format:
+ * a value that rounds up to the least normal number stays.
+ */
+#ifndef EXEC_LANES_FLOAT_H
+#define EXEC_LANES_FLOAT_H
+
+#include "exec/lanes_loop.h"
+
+ALWAYS_INLINE f32 as_f32(u32 x)
+{
+    f32 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+ALWAYS_INLINE u32 of_f32(f32 x)
+{
+    u32 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+ALWAYS_INLINE f64 as_f64(u64 x)
+{
+    f64 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+ALWAYS_INLINE u64 of_f64(f64 x)
+{
+    u64 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+
+#define QUIET32 0x00400000u
+#define QUIET64 (1ull << 51)
+#if LANE_NAN_CANONICAL
+#define DEFAULT_NAN16 0x7fffu
+#define DEFAULT_NANB16 0x7fffu
+#define DEFAULT_NAN32 0x7fffffffu
+#define DEFAULT_NAN64 0xfff8000000000000ull
+#else
+#define DEFAULT_NAN16 0x7e00u
+#define DEFAULT_NANB16 0x7fc0u
+#define DEFAULT_NAN32 0x7fc00000u
+#define DEFAULT_NAN64 0x7ff8000000000000ull
+#endif
+
+ALWAYS_INLINE bool is_nan32(u32 x)
+{
+    return (x & 0x7fffffff) > 0x7f800000;
+}
+ALWAYS_INLINE bool is_nan64(u64 x)
+{
+    return (x & INT64_MAX) > 0x7ff0000000000000;
+}
+
+/* The bits of result r of an operation on a, b, c (repeat an operand when there are fewer). */
+ALWAYS_INLINE u32 nan32(f32 r, u32 a, u32 b, u32 c)
+{
+#if LANE_NAN_CANONICAL
+    (void)a, (void)b, (void)c;
+    return r == r ? of_f32(r) : DEFAULT_NAN32;
+#else
+    u32 nan = is_nan32(c) ? c | QUIET32 : DEFAULT_NAN32;
+    nan = is_nan32(b) ? b | QUIET32 : nan;
+    nan = is_nan32(a) ? a | QUIET32 : nan;
+    return r == r ? of_f32(r) : nan;
+#endif
+}
+ALWAYS_INLINE u64 nan64(f64 r, u64 a, u64 b, u64 c)
+{
+    u64 nan = is_nan64(c) ? c | QUIET64 : DEFAULT_NAN64;
+    nan = is_nan64(b) ? b | QUIET64 : nan;
+    nan = is_nan64(a) ? a | QUIET64 : nan;
+    return r == r ? of_f64(r) : nan;
+}
+
+/* Subnormal to zero of the same sign. */
+ALWAYS_INLINE u32 flush32(u32 x)
+{
+    return x & 0x7f800000 ? x : x & 0x80000000;
+}
+ALWAYS_INLINE u64 flush64(u64 x)
+{
+    return x & 0x7ff0000000000000 ? x : x & 0x8000000000000000;
+}
+
+/* Order of the reals, -0 below +0. */
+ALWAYS_INLINE i32 order32(u32 x)
+{
+    return (i32)(x ^ ((u32)((i32)x >> 31) & 0x7fffffff));
+}
+ALWAYS_INLINE i64 order64(u64 x)
+{
+    return (i64)(x ^ ((u64)((i64)x >> 63) & INT64_MAX));
+}
+
+/*
+ * p + c rounded to odd: when inexact, the neighbour with an odd last bit. Rounding it once more, to
+ * a format at least two bits shorter, gives the correctly rounded sum. Nearest rounding only.
+ */
+ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
+{
+    const f64 s = p + c, back = s - p;
+    const f64 error = (p - (s - back)) + (c - back);
+    const u64 bits = of_f64(s);
+    const bool away = (error > 0) == !(bits >> 63);
+    const u64 moved = away ? bits + 1 : bits - 1;
+    const bool inexact = (error < 0) | (error > 0);
+    return as_f64(inexact & !(bits & 1) ? moved : bits);
+}
+
+/* A double as a float rounded to odd. */
+ALWAYS_INLINE f32 narrow_odd(f64 x)
+{
+    const f32 r = (f32)x;
+    const f64 error = x - (f64)r;
+    const u32 bits = of_f32(r);
+    const u32 moved = (error > 0) == !(bits >> 31) ? bits + 1 : bits - 1;
+    const bool inexact = (error < 0) | (error > 0);
+    return as_f32(inexact & !(bits & 1) ? moved : bits);
+}
+
+#endif

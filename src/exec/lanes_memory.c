@@ -1,0 +1,87 @@
+/*
+ * Gathering, scattering and translating addresses of 32 lanes.
+ *
+ * Address arithmetic wraps at 64 (translate64) or 32 bits (translate32), as the guest's does;
+ * whatever wraps is then judged by the bounds. An imm beyond 32 bits is outside every 32-bit space.
+ */
+#include "exec/lanes_build.h"
+#include "exec/lanes_loop.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+
+static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, const u32 *lane_mask)
+{
+    for (unsigned i = 0; i < LANES; i += 8) {
+        const __m256i m = _mm256_loadu_si256((const __m256i *)(lane_mask + i));
+        const __m256i at = _mm256_loadu_si256((const __m256i *)(offset + i));
+        const __m256i old = _mm256_loadu_si256((const __m256i *)(dst + i));
+        const __m256i r = _mm256_mask_i32gather_epi32(old, (const int *)base, at, m, 1);
+        _mm256_storeu_si256((__m256i *)(dst + i), r);
+    }
+}
+#else
+static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, const u32 *lane_mask)
+{
+    for (u32 left = mask; left; left &= left - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(left);
+        memcpy(&dst[i], base + offset[i], sizeof dst[i]);
+    }
+}
+#endif
+
+static void scatter32(u8 *base, const u32 *offset, const u32 *src, u32 mask)
+{
+    if (mask == LANES_FULL) {
+        for (unsigned i = 0; i < LANES; i++)
+            memcpy(base + offset[i], &src[i], sizeof src[i]);
+        return;
+    }
+    for (u32 left = mask; left; left &= left - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(left);
+        memcpy(base + offset[i], &src[i], sizeof src[i]);
+    }
+}
+
+/* In 32-bit halves with an explicit carry: eight lanes a vector. */
+static u32 translate64(u32 *offset, const u32 *low, const u32 *high, i64 imm, u64 lo, u32 size,
+                       u32 bytes, u32 mask)
+{
+    const u64 add = (u64)imm - lo;
+    const u32 add_low = (u32)add, add_high = (u32)(add >> 32);
+    const u32 limit = size - bytes, align = bytes - 1, skew = (u32)lo;
+    u32 inside = 0;
+    if (size < bytes) {
+        memset(offset, 0, LANES * sizeof *offset);
+        return 0;
+    }
+    EACH_LANE
+    {
+        const u32 at = low[i] + add_low;
+        const u32 above = high[i] + add_high + (at < add_low);
+        const u32 wrong = above | ((at + skew) & align) | (at > limit) | (~mask & lane_bit[i]);
+        inside |= wrong ? 0 : lane_bit[i];
+        offset[i] = wrong ? 0 : at;
+    }
+    return inside;
+}
+
+static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask)
+{
+    const u32 add = (u32)imm, limit = size - bytes, align = bytes - 1;
+    u32 inside = 0;
+    if (size < bytes || imm > UINT32_MAX || imm < -(i64)UINT32_MAX) {
+        memset(offset, 0, LANES * sizeof *offset);
+        return 0;
+    }
+    EACH_LANE
+    {
+        const u32 at = address[i] + add;
+        const u32 wrong = (at & align) | (at > limit) | (~mask & lane_bit[i]);
+        inside |= wrong ? 0 : lane_bit[i];
+        offset[i] = wrong ? 0 : at;
+    }
+    return inside;
+}
+
+const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32};

@@ -1,0 +1,253 @@
+/*
+ * Modifiers around a plain lane function.
+ *
+ * Invariants
+ *  M1  Sources are copied, with sign and flushing applied; results go through a copy too, so that
+ *      no source row is overwritten before the result is final.
+ *  M2  Order: abs, neg, flush the input; operate; flush the result; saturate or clamp at zero.
+ *  M3  Outside run_rounded's call of `base` the host rounds to nearest.
+ *
+ * Integer operands are negated in two's complement; MOD_RELU is the only other integer modifier.
+ */
+#include "exec/lanes_modify.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#else
+#include <fenv.h>
+#endif
+
+bool is_modified(const struct inst *inst)
+{
+    const char *letter = strchr(op_info[inst->op].signature, '=') + 1;
+    for (unsigned k = 0; letter[k]; k++)
+        if (letter[k] != 'm' && letter[k] != 'M' && (inst->src[k].neg || inst->src[k].abs))
+            return true;
+    const unsigned mods =
+        op_info[inst->op].flags & OPF_FLOAT ? MOD_FTZ | MOD_SAT | MOD_RELU : MOD_RELU;
+    return inst->mods & mods;
+}
+
+enum element element_of(const struct inst *inst)
+{
+    static const struct {
+        const char *suffix;
+        enum element element;
+    } suffixes[] = {
+        {"bf16x2", ELEMENT_BF16X2}, {"f16x2", ELEMENT_F16X2}, {"bf16", ELEMENT_BF16},
+        {"f16", ELEMENT_F16},       {"f32", ELEMENT_F32},     {"f64", ELEMENT_F64},
+        {"16x2", ELEMENT_S16X2},    {"16", ELEMENT_S16},      {"64", ELEMENT_S64},
+    };
+    if (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64)
+        return ELEMENT_F32; /* of the deciding operand; the others are only moved */
+    const char *name = op_info[inst->op].name;
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        const size_t n = strlen(suffixes[i].suffix);
+        if (length >= n && !strcmp(name + length - n, suffixes[i].suffix))
+            return suffixes[i].element;
+    }
+    return ELEMENT_S32;
+}
+
+/* Per element: sign bit, exponent field, one and the canonical NaN's threshold, per 16-bit half
+ * where the element is a half. */
+struct layout {
+    u64 sign, exponent, one;
+};
+static const struct layout layouts[ELEMENT_COUNT] = {
+    [ELEMENT_F16] = {0x8000, 0x7c00, 0x3c00},
+    [ELEMENT_BF16] = {0x8000, 0x7f80, 0x3f80},
+    [ELEMENT_F16X2] = {0x8000, 0x7c00, 0x3c00},
+    [ELEMENT_BF16X2] = {0x8000, 0x7f80, 0x3f80},
+    [ELEMENT_F32] = {0x80000000, 0x7f800000, 0x3f800000},
+    [ELEMENT_F64] = {1ull << 63, 0x7ffull << 52, 0x3ffull << 52},
+};
+
+enum change {
+    CHANGE_ABS = 1,
+    CHANGE_NEG = 2,
+    CHANGE_FLUSH = 4,
+    CHANGE_SAT = 8,
+    CHANGE_RELU = 16
+};
+
+ALWAYS_INLINE u64 change_float(u64 x, unsigned changes, const struct layout *f)
+{
+    if (changes & CHANGE_ABS)
+        x &= ~f->sign;
+    if (changes & CHANGE_NEG)
+        x ^= f->sign;
+    if (changes & CHANGE_FLUSH && !(x & f->exponent))
+        x &= f->sign;
+    const u64 magnitude = x & ~f->sign;
+    const bool nan = magnitude > f->exponent, negative = x & f->sign;
+    if (changes & CHANGE_SAT)
+        x = nan || negative ? 0 : magnitude > f->one ? f->one : x;
+    if (changes & CHANGE_RELU)
+        x = negative && !nan ? 0 : x;
+    return x;
+}
+ALWAYS_INLINE u32 change_s16(u32 x, unsigned changes)
+{
+    if (changes & CHANGE_ABS && x & 0x8000)
+        x = 0 - x;
+    if (changes & CHANGE_NEG)
+        x = 0 - x;
+    if (changes & CHANGE_RELU && x & 0x8000)
+        x = 0;
+    return x & 0xffff;
+}
+ALWAYS_INLINE u64 change_int(u64 x, unsigned changes, u64 sign)
+{
+    if (changes & CHANGE_ABS && x & sign)
+        x = 0 - x;
+    if (changes & CHANGE_NEG)
+        x = 0 - x;
+    if (changes & CHANGE_RELU && x & sign)
+        x = 0;
+    return x;
+}
+ALWAYS_INLINE u64 change_one(u64 x, unsigned changes, enum element element, const struct layout *f)
+{
+    switch (element) {
+    case ELEMENT_S16:
+        return change_s16((u32)x & 0xffff, changes);
+    case ELEMENT_S16X2:
+        return change_s16((u32)x & 0xffff, changes) | change_s16((u32)x >> 16, changes) << 16;
+    case ELEMENT_S32:
+        return (u32)change_int(x, changes, 1ull << 31);
+    case ELEMENT_S64:
+        return change_int(x, changes, 1ull << 63);
+    case ELEMENT_F16:
+    case ELEMENT_BF16:
+        return change_float(x & 0xffff, changes, f);
+    case ELEMENT_F16X2:
+    case ELEMENT_BF16X2:
+        return change_float(x & 0xffff, changes, f) | change_float(x >> 16, changes, f) << 16;
+    default:
+        return change_float(x, changes, f);
+    }
+}
+
+/* `row` holds the low words, row + LANES the high ones. */
+static void change_row(u32 *row, unsigned changes, enum element element)
+{
+    const struct layout f = layouts[element];
+    const bool wide = element == ELEMENT_S64 || element == ELEMENT_F64;
+    for (unsigned i = 0; i < LANES; i++) {
+        const u64 x = wide ? (u64)row[LANES + i] << 32 | row[i] : row[i];
+        const u64 r = change_one(x, changes, element, &f);
+        row[i] = (u32)r;
+        if (wide)
+            row[LANES + i] = (u32)(r >> 32);
+    }
+}
+
+static void copy_row(u32 *to, const u32 *from, u32 stride, bool pair)
+{
+    memcpy(to, from, LANES * sizeof *to);
+    if (pair)
+        memcpy(to + LANES, from + stride, LANES * sizeof *to);
+}
+
+static unsigned source_changes(const struct inst *inst, unsigned k)
+{
+    /* slct compares its last source only; the first two are moved as they are. */
+    const bool moved = (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64) && k < 2;
+    unsigned changes = 0;
+    if (inst->src[k].abs)
+        changes |= CHANGE_ABS;
+    if (inst->src[k].neg)
+        changes |= CHANGE_NEG;
+    if (inst->mods & MOD_FTZ && op_info[inst->op].flags & OPF_FLOAT)
+        changes |= CHANGE_FLUSH;
+    return moved ? 0 : changes;
+}
+
+static unsigned result_changes(const struct inst *inst)
+{
+    const bool is_float = op_info[inst->op].flags & OPF_FLOAT;
+    const bool is_set =
+        op_info[inst->op].text[0] == 's' && !strncmp(op_info[inst->op].text, "set.", 4);
+    if (is_set || inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64)
+        return 0;
+    unsigned changes = inst->mods & MOD_RELU ? CHANGE_RELU : 0;
+    if (is_float && inst->mods & MOD_FTZ)
+        changes |= CHANGE_FLUSH;
+    if (is_float && inst->mods & MOD_SAT)
+        changes |= CHANGE_SAT;
+    return changes;
+}
+
+void run_modified(struct lanes *l, enum element element, lane_fn *base)
+{
+    const struct inst *inst = l->inst;
+    const char *signature = op_info[inst->op].signature, *letter = strchr(signature, '=') + 1;
+    u32 copies[4][2 * LANES] __attribute__((aligned(32)));
+    u32 result[2 * LANES] __attribute__((aligned(32)));
+    struct lanes inner = *l;
+    inner.stride = LANES;
+    for (unsigned k = 0; letter[k]; k++) {
+        if (!l->src[k] || letter[k] == 'm' || letter[k] == 'M')
+            continue;
+        copy_row(copies[k], l->src[k], l->stride, letter[k] == 'p');
+        const unsigned changes = source_changes(inst, k);
+        if (changes)
+            change_row(copies[k], changes, element);
+        inner.src[k] = copies[k];
+    }
+    if (signature[0] == 'm' || !l->dst[0]) {
+        run_rounded(&inner, base);
+        return;
+    }
+    const bool pair = signature[0] == 'p';
+    copy_row(result, l->dst[0], l->stride, pair);
+    inner.dst[0] = result;
+    run_rounded(&inner, base);
+    const unsigned changes = result_changes(inst);
+    if (changes)
+        change_row(result, changes, element);
+    for (unsigned j = 0; j < (pair ? 2u : 1u); j++) {
+        u32 *const d = l->dst[0] + j * l->stride;
+        const u32 *const r = result + j * LANES, *const m = l->lane_mask;
+        EACH_LANE
+        {
+            d[i] = mix(m[i], r[i], d[i]);
+        }
+    }
+}
+
+#if defined(__SSE__)
+void run_rounded(struct lanes *l, lane_fn *base)
+{
+    static const u8 control[] = {
+        [ROUND_NEAREST] = 0, [ROUND_DOWN] = 1, [ROUND_UP] = 2, [ROUND_ZERO] = 3};
+    const unsigned rounding = l->inst->rounding;
+    if (rounding == ROUND_NEAREST || rounding >= ARRAY_LEN(control)) {
+        base(l);
+        return;
+    }
+    const unsigned saved = _mm_getcsr();
+    _mm_setcsr((saved & ~0x6000u) | (unsigned)control[rounding] << 13);
+    base(l);
+    _mm_setcsr(saved);
+}
+#else
+void run_rounded(struct lanes *l, lane_fn *base)
+{
+    static const int modes[] = {[ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD,
+                                [ROUND_ZERO] = FE_TOWARDZERO};
+    const unsigned rounding = l->inst->rounding;
+    if (rounding == ROUND_NEAREST || rounding >= ARRAY_LEN(modes)) {
+        base(l);
+        return;
+    }
+    const int saved = fegetround();
+    fesetround(modes[rounding]);
+    base(l);
+    fesetround(saved);
+}
+#endif

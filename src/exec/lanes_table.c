@@ -1,0 +1,143 @@
+/*
+ * The lane function of an instruction, in one build: by op, then by modifiers.
+ *
+ * The table expands ops.def: an op with OPF_LANE that has no function does not link. Ops without
+ * OPF_FLOAT obey no NaN rule and are shared by the builds that differ in it only.
+ */
+#include "exec/lanes_build.h"
+#include "exec/lanes_cvt.h"
+#include "exec/lanes_modify.h"
+
+#define LANE_INT(name) LANE_JOIN(LANE_INT_PREFIX, name)
+
+#define OP(name, text, signature, unit, latency, event, flags) lane_fn LANE(name), LANE_INT(name);
+#include "ir/ops.def"
+#undef OP
+
+static lane_fn *const functions[OP_COUNT] = {
+#define OP(name, text, signature, unit, latency, event, flags) \
+    [OP_##name] = !((flags)&OPF_LANE) ? NULL : (flags)&OPF_FLOAT ? LANE(name) : LANE_INT(name),
+#include "ir/ops.def"
+#undef OP
+};
+
+/* Functions other than the plain one, by modifier. */
+#define VARIANTS(X)                        \
+    X(add_f32, MOD_FTZ, add_f32_ftz)       \
+    X(sub_f32, MOD_FTZ, sub_f32_ftz)       \
+    X(mul_f32, MOD_FTZ, mul_f32_ftz)       \
+    X(fma_f32, MOD_FTZ, fma_f32_ftz)       \
+    X(setp_f32, MOD_FTZ, setp_f32_ftz)     \
+    X(set_f32, MOD_FTZ, set_f32_ftz)       \
+    X(div_f32, MOD_APPROX, div_approx_f32) \
+    X(rcp_f64, MOD_APPROX, rcp_approx_f64) \
+    X(rsqrt_f64, MOD_FTZ, rsqrt_ftz_f64)   \
+    X(min3_f32, MOD_NAN, min3_nan_f32)     \
+    X(max3_f32, MOD_NAN, max3_nan_f32)     \
+    EXTREMES(X, f32)                       \
+    EXTREMES(X, f16)                       \
+    EXTREMES(X, f16x2)                     \
+    EXTREMES(X, bf16)                      \
+    EXTREMES(X, bf16x2)
+#define EXTREMES(X, type)                                        \
+    X(min_##type, MOD_NAN, min_nan_##type)                       \
+    X(max_##type, MOD_NAN, max_nan_##type)                       \
+    X(min_##type, MOD_XORSIGN, min_xorsign_##type)               \
+    X(max_##type, MOD_XORSIGN, max_xorsign_##type)               \
+    X(min_##type, MOD_NAN | MOD_XORSIGN, min_nan_xorsign_##type) \
+    X(max_##type, MOD_NAN | MOD_XORSIGN, max_nan_xorsign_##type)
+
+#define DECLARE(op, mods, name) lane_fn LANE(name);
+VARIANTS(DECLARE)
+static const struct {
+    u16 op;
+    u16 mods;
+    lane_fn *fn;
+} variants[] = {
+#define ENTRY(op, mods, name) {OP_##op, mods, LANE(name)},
+    VARIANTS(ENTRY)};
+
+static lane_fn *variant(const struct inst *inst, unsigned mods)
+{
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++)
+        if (variants[i].op == inst->op && variants[i].mods == mods)
+            return variants[i].fn;
+    return NULL;
+}
+
+/* The function below all modifiers that lanes_modify.c applies. */
+static lane_fn *base_of(const struct inst *inst)
+{
+    const unsigned mods = inst->mods & (MOD_NAN | MOD_XORSIGN | MOD_APPROX);
+    lane_fn *fn = mods ? variant(inst, mods) : NULL;
+    return fn ? fn : functions[inst->op];
+}
+
+static void modify(struct lanes *l, enum element element)
+{
+    run_modified(l, element, base_of(l->inst));
+}
+/* clang-format off */
+static void modified_s16(struct lanes *l) { modify(l, ELEMENT_S16); }
+static void modified_s32(struct lanes *l) { modify(l, ELEMENT_S32); }
+static void modified_s64(struct lanes *l) { modify(l, ELEMENT_S64); }
+static void modified_s16x2(struct lanes *l) { modify(l, ELEMENT_S16X2); }
+static void modified_f16(struct lanes *l) { modify(l, ELEMENT_F16); }
+static void modified_bf16(struct lanes *l) { modify(l, ELEMENT_BF16); }
+static void modified_f16x2(struct lanes *l) { modify(l, ELEMENT_F16X2); }
+static void modified_bf16x2(struct lanes *l) { modify(l, ELEMENT_BF16X2); }
+static void modified_f32(struct lanes *l) { modify(l, ELEMENT_F32); }
+static void modified_f64(struct lanes *l) { modify(l, ELEMENT_F64); }
+static void rounded(struct lanes *l) { run_rounded(l, base_of(l->inst)); }
+/* clang-format on */
+static lane_fn *const modified[ELEMENT_COUNT] = {
+    [ELEMENT_S16] = modified_s16,     [ELEMENT_S32] = modified_s32,
+    [ELEMENT_S64] = modified_s64,     [ELEMENT_S16X2] = modified_s16x2,
+    [ELEMENT_F16] = modified_f16,     [ELEMENT_BF16] = modified_bf16,
+    [ELEMENT_F16X2] = modified_f16x2, [ELEMENT_BF16X2] = modified_bf16x2,
+    [ELEMENT_F32] = modified_f32,     [ELEMENT_F64] = modified_f64,
+};
+
+static bool has_signs(const struct inst *inst)
+{
+    struct inst plain = *inst;
+    plain.mods = 0;
+    return is_modified(&plain);
+}
+
+lane_fn *LANE(resolve)(const struct inst *inst)
+{
+    if (!(op_info[inst->op].flags & OPF_LANE))
+        return NULL;
+    if (inst->op == OP_cvt) {
+        if (!cvt_exists(inst))
+            return NULL;
+        lane_fn *fn = LANE_INT(cvt_int)(inst);
+        fn = fn ? fn : LANE(cvt_float)(inst);
+        return fn ? fn : functions[OP_cvt];
+    }
+    const bool directed = inst->rounding != ROUND_NEAREST && op_info[inst->op].flags & OPF_FLOAT;
+    if (!directed && !has_signs(inst)) {
+        const unsigned mods =
+            inst->mods & (MOD_FTZ | MOD_SAT | MOD_RELU | MOD_NAN | MOD_XORSIGN | MOD_APPROX);
+        /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 flush by themselves. */
+        const bool own = inst->op == OP_rcp_f64 || inst->op == OP_rsqrt_f64;
+        lane_fn *fn =
+            variant(inst, own ? mods & ~(inst->op == OP_rcp_f64 ? MOD_FTZ : MOD_APPROX) : mods);
+        if (fn)
+            return fn;
+    }
+    if (is_modified(inst))
+        return modified[element_of(inst)];
+    return directed ? rounded : base_of(inst);
+}
+
+/* The table's row of cvt. */
+void LANE(cvt)(struct lanes *l)
+{
+#if LANE_NAN_CANONICAL
+    cvt_any_canonical(l);
+#else
+    cvt_any_propagating(l);
+#endif
+}
