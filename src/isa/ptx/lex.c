@@ -120,10 +120,11 @@ static bool skip_space(struct ptx_lexer *lexer, struct ptx_token *token)
     return true;
 }
 
-static void bad(struct ptx_token *token, const char *problem)
+static void bad(struct ptx_token *token, const char *problem, const char *expected)
 {
     token->kind = TOKEN_BAD;
     token->problem = problem;
+    token->expected = expected;
 }
 
 static void skip_class(struct ptx_lexer *lexer, int mask)
@@ -137,7 +138,7 @@ static void lex_directive(struct ptx_lexer *lexer, struct ptx_token *token)
     token->kind = TOKEN_DIRECTIVE;
     lexer->at++;
     if (!in_class(peek(lexer, 0), WORD)) {
-        bad(token, "'.' without a word after it, expected a directive or modifier");
+        bad(token, "no word after", "a directive or modifier");
         return;
     }
     skip_class(lexer, WORD);
@@ -158,8 +159,8 @@ static void lex_float_bits(struct ptx_lexer *lexer, struct ptx_token *token, siz
     for (const char *c = start; right && c < lexer->at; c++)
         right = in_class(*c, HEX);
     if (!right)
-        bad(token, digits == 8 ? "malformed 0f number, expected 8 hexadecimal digits after 0f"
-                               : "malformed 0d number, expected 16 hexadecimal digits after 0d");
+        bad(token, "malformed number",
+            digits == 8 ? "8 hexadecimal digits after 0f" : "16 hexadecimal digits after 0d");
 }
 
 /* Digits of a base below 16 or a hexadecimal number, then perhaps U. */
@@ -175,10 +176,11 @@ static void lex_based(struct ptx_lexer *lexer, struct ptx_token *token, int base
     for (const char *c = start; right && c < end; c++)
         right = base == 16 ? in_class(*c, HEX) : *c >= '0' && *c < '0' + base;
     if (!right)
-        bad(token, base == 16  ? "malformed number, expected hexadecimal digits after 0x"
-                   : base == 2 ? "malformed number, expected binary digits after 0b"
-                   : base == 8 ? "malformed number, expected octal digits after the leading 0"
-                               : "malformed number, expected decimal digits");
+        bad(token, "malformed number",
+            base == 16  ? "hexadecimal digits after 0x"
+            : base == 2 ? "binary digits after 0b"
+            : base == 8 ? "octal digits after the leading 0"
+                        : "decimal digits");
 }
 
 /* [0-9]*(.[0-9]*)?([eE][+-]?[0-9]+)?, at least one digit before the exponent. */
@@ -193,12 +195,12 @@ static void lex_decimal_float(struct ptx_lexer *lexer, struct ptx_token *token)
     if ((peek(lexer, 0) | 32) == 'e') {
         lexer->at += peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 2 : 1;
         if (!in_class(peek(lexer, 0), DIGIT))
-            bad(token, "malformed number, expected digits in the exponent");
+            bad(token, "malformed number", "digits in the exponent");
         skip_class(lexer, DIGIT);
     }
     if (in_class(peek(lexer, 0), LETTER)) {
         skip_class(lexer, WORD);
-        bad(token, "malformed number, expected no letters after a floating-point number");
+        bad(token, "malformed number", "no letters after it");
     }
 }
 
@@ -245,11 +247,11 @@ static void lex_string(struct ptx_lexer *lexer, struct ptx_token *token)
         if (c == '"')
             return;
         if (c == '\0')
-            bad(token, "NUL byte in a string, expected text");
+            bad(token, "NUL byte in string", "text");
         if (c == '\\' && lexer->at < lexer->end && *lexer->at != '\n')
             lexer->at++;
     }
-    bad(token, "unterminated string, expected '\"' before the end of the line");
+    bad(token, "unterminated string", "'\"' before the end of the line");
 }
 
 static void lex_punctuation(struct ptx_lexer *lexer, struct ptx_token *token)
@@ -274,16 +276,19 @@ static void lex_punctuation(struct ptx_lexer *lexer, struct ptx_token *token)
     }
     lexer->at++;
     token->kind = (u8)c;
-    if (c == '#')
-        bad(token, "preprocessor line, expected PTX that went through the preprocessor already");
-    else if (!c || !strchr("!%&()*+,-/:;<=>?@[]^{|}~", c))
-        bad(token, "unexpected character, expected PTX");
+    if (c == '#') {
+        bad(token, "preprocessor line at", "text that went through the preprocessor");
+    } else if (!c || !strchr("!%&()*+,-/:;<=>?@[]^{|}~", c)) {
+        while ((u8)peek(lexer, 0) >= 128) /* the rest of a character that is not ASCII */
+            lexer->at++;
+        bad(token, "unexpected character", "PTX");
+    }
 }
 
 void ptx_lex(struct ptx_lexer *lexer, struct ptx_token *token)
 {
     if (!skip_space(lexer, token)) {
-        bad(token, "unterminated comment, expected '*/'");
+        bad(token, "unterminated comment", "'*/' before the file ends");
         return;
     }
     token->start = lexer->at;

@@ -39,8 +39,8 @@ struct ptx_token {
     int kind;
     struct ptx_place place;
     const char *start;
-    size_t length;       /* bytes */
-    const char *problem; /* TOKEN_BAD: "what, expected what" */
+    size_t length;                  /* bytes */
+    const char *problem, *expected; /* TOKEN_BAD: what it is, what would be right */
 };
 
 struct ptx_lexer {

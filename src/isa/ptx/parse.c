@@ -90,7 +90,7 @@ static bool section(struct ptx_parser *p)
         }
     }
     p->mute = false;
-    return p->token.kind != TOKEN_BAD || ptx_error_at(p, p->token.place, "%s", p->token.problem);
+    return p->token.kind != TOKEN_BAD || ptx_bad_token(p);
 }
 
 static bool alias(struct ptx_parser *p)

@@ -19,7 +19,8 @@
 #include "isa/ptx/lex.h"
 
 enum {
-    PTX_ERRORS = 20
+    PTX_ERRORS = 20,
+    PTX_QUOTE = 80,
 };
 
 struct ptx_file {
@@ -77,10 +78,12 @@ bool ptx_take(struct ptx_parser *p, int kind, const char *what);
 bool ptx_accept(struct ptx_parser *p, int kind);
 /* Takes ';'. When it is missing at a line's end it is reported and taken as said. */
 bool ptx_semicolon(struct ptx_parser *p, const char *what);
+/* Reports a token that the lexer found to be wrong. */
+bool ptx_bad_token(struct ptx_parser *p);
 /* One more level of nesting; leave by `p->depth--`. */
 bool ptx_enter(struct ptx_parser *p);
 /* The token in quotes as it may stand in a message: short, printable. */
-const char *ptx_quote(const struct ptx_token *token, char buffer[64]);
+const char *ptx_quote(const struct ptx_token *token, char buffer[PTX_QUOTE]);
 
 const char *ptx_intern(struct ptx_parser *p, const char *text, size_t length);
 /* Takes a name and gives its interned text. */

@@ -94,6 +94,8 @@ static bool operands(struct ptx_parser *p, struct ptx_instruction *instruction)
     bool in_call = !strcmp(instruction->opcode, "call");
     if (p->token.kind == ';')
         return true;
+    if (p->token.kind == TOKEN_END || (p->token.kind < 128 && strchr(":,}])", p->token.kind)))
+        return ptx_expected(p, "an operand or ';' after the opcode");
     do {
         struct ptx_operand operand;
         if (in_call)
@@ -293,13 +295,17 @@ static bool statement(struct ptx_parser *p)
     return right;
 }
 
-/* A directive that begins a function: the body's '}' was forgotten. */
-static bool starts_a_function(const struct ptx_parser *p)
+/* A directive that stands outside functions only: the body's '}' was forgotten. */
+static bool leaves_the_function(const struct ptx_parser *p)
 {
     if (p->token.kind != TOKEN_DIRECTIVE)
         return false;
-    return ptx_word_class(&p->token) == WORD_FUNCTION || ptx_token_is(&p->token, ".visible") ||
-           ptx_token_is(&p->token, ".weak");
+    if (!ptx_token_is(&p->token, ".visible") && !ptx_token_is(&p->token, ".weak"))
+        return ptx_word_class(&p->token) == WORD_FUNCTION;
+    struct ptx_lexer ahead = p->lexer;
+    struct ptx_token next;
+    ptx_lex(&ahead, &next);
+    return ptx_word_class(&next) == WORD_FUNCTION || ptx_word_class(&next) == WORD_SPACE;
 }
 
 bool ptx_body(struct ptx_parser *p, struct ptx_place opened, const char *owner,
@@ -308,8 +314,8 @@ bool ptx_body(struct ptx_parser *p, struct ptx_place opened, const char *owner,
     u32 first = p->statements.count;
     while (p->token.kind != '}') {
         struct marks marks = mark_all(p);
-        if (p->token.kind == TOKEN_END || starts_a_function(p)) {
-            char quoted[64];
+        if (p->token.kind == TOKEN_END || leaves_the_function(p)) {
+            char quoted[PTX_QUOTE];
             p->statements.count = first;
             return ptx_error_at(p, p->token.place,
                                 "found %s, expected '}' to end the %s%s%s opened at %u:%u",
@@ -318,7 +324,7 @@ bool ptx_body(struct ptx_parser *p, struct ptx_place opened, const char *owner,
         }
         if (!statement(p)) {
             cut_all(p, &marks);
-            if (starts_a_function(p))
+            if (leaves_the_function(p))
                 return false;
             skip_statement(p);
         }

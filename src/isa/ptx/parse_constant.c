@@ -36,7 +36,7 @@ static struct ptx_constant from_bool(bool value)
 static bool integer_literal(struct ptx_parser *p, struct ptx_constant *out)
 {
     if (!ptx_token_integer(&p->token, &out->value, &out->is_unsigned)) {
-        char quoted[64];
+        char quoted[PTX_QUOTE];
         return ptx_error_at(p, p->token.place, "number %s is too large, expected at most 64 bits",
                             ptx_quote(&p->token, quoted));
     }
@@ -61,7 +61,7 @@ static bool float_literal(struct ptx_parser *p, struct ptx_constant *out)
     if (out->is_single || (token->length > 1 && (token->start[1] | 32) == 'd')) {
         out->value = hex_digits(token->start + 2, token->length - 2);
     } else {
-        char digits[512], quoted[64];
+        char digits[512], quoted[PTX_QUOTE];
         f64 value = 0;
         bool fits = token->length < sizeof digits;
         if (fits) {
@@ -90,7 +90,7 @@ static bool primary(struct ptx_parser *p, struct ptx_constant *out)
     if (token->kind == TOKEN_DIRECTIVE && token->start[1] >= '0' && token->start[1] <= '9') {
         ptx_lex_fraction(&p->lexer, token);
         if (token->kind == TOKEN_BAD)
-            return ptx_error_at(p, token->place, "%s", token->problem);
+            return ptx_bad_token(p);
     }
     switch (token->kind) {
     case TOKEN_INTEGER:
@@ -383,11 +383,29 @@ bool ptx_constant(struct ptx_parser *p, struct ptx_constant *out)
     return true;
 }
 
+static bool starts_constant(const struct ptx_token *token)
+{
+    switch (token->kind) {
+    case TOKEN_INTEGER:
+    case TOKEN_DOUBLE:
+    case TOKEN_SINGLE:
+    case '(':
+    case '-':
+    case '+':
+    case '~':
+    case '!':
+        return true;
+    case TOKEN_DIRECTIVE: /* .5 */
+        return token->start[1] >= '0' && token->start[1] <= '9';
+    }
+    return ptx_token_is(token, "WARP_SZ");
+}
+
 bool ptx_integer(struct ptx_parser *p, u64 *value, u64 low, u64 high, const char *what)
 {
     struct ptx_place place = p->token.place;
     struct ptx_constant constant;
-    if (p->token.kind == TOKEN_NAME && !ptx_token_is(&p->token, "WARP_SZ"))
+    if (!starts_constant(&p->token))
         return ptx_expected(p, what);
     if (!ptx_constant(p, &constant))
         return false;
@@ -410,6 +428,8 @@ bool ptx_addend(struct ptx_parser *p, u64 *value)
         ptx_advance(p);
         struct ptx_place place = p->token.place;
         struct ptx_constant constant;
+        if (!starts_constant(&p->token))
+            return ptx_expected(p, "a constant (only one register or name is added to)");
         if (!binary(p, &constant, precedence('*')))
             return false;
         if (constant.is_float)

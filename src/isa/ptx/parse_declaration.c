@@ -86,12 +86,12 @@ static bool head(struct ptx_parser *p, struct ptx_declaration *declaration)
         switch (ptx_word_class(&p->token)) {
         case WORD_SPACE:
             if (declaration->space)
-                return ptx_expected(p, "one state space only");
+                return ptx_expected(p, "a type or a name (the state space is said already)");
             take_word(p, &declaration->space);
             break;
         case WORD_TYPE:
             if (declaration->type)
-                return ptx_expected(p, "one type only");
+                return ptx_expected(p, "a name (the type is said already)");
             take_word(p, &declaration->type);
             break;
         case WORD_VECTOR:
@@ -254,7 +254,7 @@ static bool group(struct ptx_parser *p, struct ptx_declaration *declaration)
     if (p->token.kind != TOKEN_INTEGER)
         return ptx_expected(p, "the number of registers");
     if (!ptx_token_integer(&p->token, &count, &is_unsigned) || count > PTX_GROUP) {
-        char quoted[64];
+        char quoted[PTX_QUOTE];
         return ptx_error_at(p, p->token.place,
                             "group of %s registers is too large, expected at most %d",
                             ptx_quote(&p->token, quoted), PTX_GROUP);

@@ -10,13 +10,15 @@ void ptx_advance(struct ptx_parser *p)
     p->previous_end = p->token.start + p->token.length;
     p->previous_line = p->token.place.line;
     ptx_lex(&p->lexer, &p->token);
-    if (p->token.kind == TOKEN_BAD && !p->mute) {
-        char quoted[64];
-        /* The quote helps where the problem is a character or number, not a run of text. */
-        bool quote = p->token.start[0] != '"' && p->token.start[0] != '/';
-        ptx_error_at(p, p->token.place, "%s%s%s", quote ? ptx_quote(&p->token, quoted) : "",
-                     quote ? ": " : "", p->token.problem);
-    }
+    if (p->token.kind == TOKEN_BAD && !p->mute)
+        ptx_bad_token(p);
+}
+
+bool ptx_bad_token(struct ptx_parser *p)
+{
+    char quoted[PTX_QUOTE];
+    return ptx_error_at(p, p->token.place, "%s %s, expected %s", p->token.problem,
+                        ptx_quote(&p->token, quoted), p->token.expected);
 }
 
 /* Adds a line to the message if it fits whole; the last bytes are kept for the closing line. */
@@ -61,23 +63,25 @@ bool ptx_error_at(struct ptx_parser *p, struct ptx_place place, const char *form
     return false;
 }
 
-const char *ptx_quote(const struct ptx_token *token, char buffer[64])
+const char *ptx_quote(const struct ptx_token *token, char buffer[PTX_QUOTE])
 {
     enum {
-        SHOWN = 40
-    };
+        SHOWN = 40,
+        LONGEST = PTX_QUOTE - 12
+    }; /* room for an escape, "..." and quotes */
     if (token->kind == TOKEN_END)
         return "end of file";
     char *to = buffer;
+    size_t i = 0;
     *to++ = '\'';
-    for (size_t i = 0; i < MIN(token->length, (size_t)SHOWN); i++) {
+    for (; i < MIN(token->length, (size_t)SHOWN) && to - buffer < LONGEST; i++) {
         u8 c = (u8)token->start[i];
-        *to++ = c >= 32 && c < 127 ? (char)c : '?';
+        if (c >= 32 && c < 127)
+            *to++ = (char)c;
+        else
+            to += sprintf(to, "\\x%02x", c);
     }
-    if (token->length > SHOWN)
-        to = stpcpy(to, "...");
-    *to++ = '\'';
-    *to = '\0';
+    strcpy(to, i < token->length ? "...'" : "'");
     return buffer;
 }
 
@@ -85,7 +89,7 @@ bool ptx_expected(struct ptx_parser *p, const char *what)
 {
     if (p->token.kind == TOKEN_BAD)
         return false; /* reported when it was met */
-    char quoted[64];
+    char quoted[PTX_QUOTE];
     return ptx_error_at(p, p->token.place, "found %s, expected %s", ptx_quote(&p->token, quoted),
                         what);
 }

@@ -116,7 +116,7 @@ bool ptx_wrong_directive(struct ptx_parser *p, unsigned classes, const char *exp
         spelt[p->token.length] = '\0';
         nearest = nearest_word(spelt, candidates, count);
     }
-    char quoted[64];
+    char quoted[PTX_QUOTE];
     if (nearest)
         return ptx_error_at(p, p->token.place, "unknown directive %s, did you mean '%s'?",
                             ptx_quote(&p->token, quoted), nearest);
