@@ -1,0 +1,203 @@
+/*
+ * Runs every kernel case in every configuration, each on a fresh device.
+ *
+ *   kernels --source DIR [--ptx DIR] [--only TEXT] [--set KEY=VALUE]... [--list] [-v]
+ *
+ * --source is tests/kernels. --ptx takes the PTX of the CUDA files from another directory (made by
+ * another compiler) and runs only cases that have a file there. --set replaces the standard
+ * configurations by one. --only runs cases whose file or name contains the text.
+ */
+#include "kernels.h"
+
+static const struct kernel_case *const groups[] = {
+    cuda_basic_cases, cuda_number_cases,   cuda_flow_cases,      cuda_space_cases, cuda_warp_cases,
+    opencl_cases,     opencl_number_cases, opencl_program_cases, fault_cases,
+};
+
+struct setup {
+    const char *name;
+    const char *settings[8]; /* NULL-terminated */
+    u32 warp;
+};
+/* Optimisation, lane code and warp size, each against the others at least once. */
+static const struct setup setups[] = {
+    {"plain", {"ptx.optimize=false", "exec.simd=avx2"}, 32},
+    {"optimised", {"ptx.optimize=true", "exec.simd=avx2"}, 32},
+    {"portable", {"ptx.optimize=false", "exec.simd=portable"}, 32},
+    {"portable optimised", {"ptx.optimize=true", "exec.simd=portable"}, 32},
+    {"warp 64", {"ptx.optimize=false", "exec.simd=portable", "exec.warp_size=64"}, 64},
+    {"warp 64 optimised", {"ptx.optimize=true", "exec.simd=avx2", "exec.warp_size=64"}, 64},
+};
+
+struct options {
+    const char *source, *ptx, *only;
+    struct setup custom;
+    unsigned custom_count;
+    bool list, verbose;
+};
+
+struct totals {
+    unsigned passed, failed, skipped;
+};
+
+static char *read_text(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)size + 1);
+    *length = text ? fread(text, 1, (size_t)size, file) : 0;
+    fclose(file);
+    return text;
+}
+
+/* False when this case has no PTX here. */
+static bool ptx_path(const struct options *o, const struct kernel_case *c, char *path, size_t size)
+{
+    if (!o->ptx) {
+        snprintf(path, size, "%s/%s.ptx", o->source, c->file);
+        return true;
+    }
+    if (strncmp(c->file, "cuda/", 5) != 0 || c->flags & CASE_CLANG)
+        return false;
+    snprintf(path, size, "%s/%s.ptx", o->ptx, c->file + 5);
+    return true;
+}
+
+static void collect(void *user, const char *text, size_t length)
+{
+    struct test *t = user;
+    size_t left = sizeof t->output - 1 - t->output_length;
+    if (length > left)
+        length = left;
+    memcpy(t->output + t->output_length, text, length);
+    t->output_length += length;
+}
+
+static struct hd_device *open_device(const struct setup *setup, struct hd_error *error)
+{
+    struct hd_config *config = hd_config_create();
+    for (unsigned i = 0; config && setup->settings[i]; i++)
+        if (!hd_config_set(config, setup->settings[i], error)) {
+            hd_config_destroy(config);
+            return NULL;
+        }
+    struct hd_device *device = config ? hd_device_open(config, error) : NULL;
+    hd_config_destroy(config);
+    return device;
+}
+
+static void run_on(struct test *t, const struct kernel_case *c, const struct setup *setup,
+                   const char *path, const char *text, size_t length)
+{
+    struct hd_error error = {0};
+    t->device = open_device(setup, &error);
+    if (!t->device) {
+        fail(t, "no device: %s", error.message);
+        return;
+    }
+    hd_set_output(t->device, collect, t);
+    t->module = hd_module_load(t->device, text, length, path, &error);
+    if (t->module)
+        c->run(t);
+    else
+        fail(t, "%s: %s", error.place, error.message);
+    hd_device_close(t->device);
+}
+
+static void run_case(const struct options *o, const struct kernel_case *c,
+                     const struct setup *setup, struct totals *totals)
+{
+    char path[1024];
+    size_t length = 0;
+    if (!ptx_path(o, c, path, sizeof path) || (c->flags & CASE_WARP32 && setup->warp != 32)) {
+        totals->skipped++;
+        return;
+    }
+    struct test *t = calloc(1, sizeof *t);
+    char *text = read_text(path, &length);
+    t->random = 20240u;
+    t->warp = setup->warp;
+    t->source = o->source;
+    if (text)
+        run_on(t, c, setup, path, text, length);
+    else
+        fail(t, "cannot read %s", path);
+    if (t->failed) {
+        totals->failed++;
+        printf("FAILED %s %s (%s): %s\n", c->file, c->name, setup->name, t->message);
+    } else {
+        totals->passed++;
+        if (o->verbose)
+            printf("passed %s %s (%s)\n", c->file, c->name, setup->name);
+    }
+    for (size_t i = 0; i < t->memory_count; i++)
+        free(t->memory[i]);
+    free(t->memory);
+    free(t);
+    free(text);
+}
+
+static void run_all(const struct options *o, struct totals *totals)
+{
+    const struct setup *list = o->custom_count ? &o->custom : setups;
+    size_t count = o->custom_count ? 1 : sizeof setups / sizeof *setups;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct kernel_case *c = groups[g]; c->name; c++) {
+            if (o->only && !strstr(c->file, o->only) && !strstr(c->name, o->only))
+                continue;
+            if (o->list) {
+                printf("%s %s\n", c->file, c->name);
+                continue;
+            }
+            for (size_t s = 0; s < count; s++)
+                run_case(o, c, &list[s], totals);
+        }
+}
+
+static bool parse(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--list") == 0) {
+            o->list = true;
+        } else if (strcmp(argv[i], "-v") == 0) {
+            o->verbose = true;
+        } else if (!value) {
+            return false;
+        } else if (strcmp(argv[i], "--source") == 0) {
+            o->source = argv[++i];
+        } else if (strcmp(argv[i], "--ptx") == 0) {
+            o->ptx = argv[++i];
+        } else if (strcmp(argv[i], "--only") == 0) {
+            o->only = argv[++i];
+        } else if (strcmp(argv[i], "--set") == 0 && o->custom_count < 7) {
+            o->custom.settings[o->custom_count++] = argv[++i];
+            if (strcmp(value, "exec.warp_size=64") == 0)
+                o->custom.warp = 64;
+        } else {
+            return false;
+        }
+    }
+    return o->source != NULL || o->list;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.custom = {.name = "as set", .warp = 32}};
+    struct totals totals = {0};
+    if (!parse(&o, argc, argv)) {
+        fprintf(stderr,
+                "usage: %s --source DIR [--ptx DIR] [--only TEXT] [--set K=V]... [--list]"
+                " [-v]\n",
+                argv[0]);
+        return 2;
+    }
+    run_all(&o, &totals);
+    if (!o.list)
+        printf("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed, totals.skipped);
+    return totals.failed != 0 || (!o.list && totals.passed == 0);
+}
