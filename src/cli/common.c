@@ -1,0 +1,91 @@
+/* What several subcommands need: see common.h. */
+#include "cli/common.h"
+
+#include "base/text.h"
+#include <stdlib.h>
+
+enum {
+    MODULE_LIMIT = 1 << 30
+};
+
+int report(const struct command *command, const struct hd_error *error)
+{
+    complain(command, "%s%s%s", error->place, error->place[0] ? ": " : "", error->message);
+    return EXIT_USAGE;
+}
+
+struct hd_config *open_config(const struct command *command, const struct command_line *line,
+                              const char *machine)
+{
+    struct hd_config *config = hd_config_create();
+    struct hd_error error = {0};
+    bool ok = !machine || hd_config_load(config, machine, &error);
+    if (!ok)
+        complain(command, "%s%s%s%s", option_value(line, "--machine") ? "--machine: " : "",
+                 error.place, error.place[0] ? ": " : "", error.message);
+    for (u32 i = 0; ok && i < line->count; i++) {
+        const struct given *given = &line->given[i];
+        if (!given->option || strcmp(given->option->name, "--set"))
+            continue;
+        ok = hd_config_set(config, given->value, &error);
+        if (!ok)
+            complain(command, "--set %s: %s", given->value, error.message);
+    }
+    if (ok)
+        return config;
+    hd_config_destroy(config);
+    return NULL;
+}
+
+json_t *parse_own_json(char *text)
+{
+    json_error_t error;
+    json_t *json = text ? json_loads(text, 0, &error) : NULL;
+    if (!json)
+        abort(); /* the library wrote it */
+    hd_free(text);
+    return json;
+}
+
+json_t *safe_string(const char *text)
+{
+    struct arena *arena = arena_create();
+    json_t *string = json_string(text_printable(arena, text));
+    arena_destroy(arena);
+    return string;
+}
+
+void print_json(FILE *to, const json_t *json)
+{
+    json_dumpf(json, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    fputc('\n', to);
+}
+
+/* A file that is no text at all gets one clear message instead of twenty syntax errors. */
+static const char *not_text(const char *text, size_t length)
+{
+    if (!length)
+        return "the file is empty: expected PTX text";
+    if (length >= 4 && !memcmp(text,
+                               "\x7f"
+                               "ELF",
+                               4))
+        return "this is an ELF file, not PTX text: 'cuobjdump -ptx' or a compiler's '-S' gives PTX";
+    return memchr(text, 0, length) ? "this is a binary file: expected PTX text" : NULL;
+}
+
+char *read_module(const struct command *command, const char *path, size_t *length)
+{
+    struct error error = {0};
+    char *text = text_read_file(path, true, MODULE_LIMIT, length, &error);
+    if (!text) {
+        complain(command, "%s: %s", error.place, error.message);
+        return NULL;
+    }
+    const char *wrong = not_text(text, *length);
+    if (!wrong)
+        return text;
+    complain(command, "%s: %s", strcmp(path, "-") ? path : "standard input", wrong);
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* What several subcommands need: configurations from options, errors and JSON in and out. */
+#ifndef CLI_COMMON_H
+#define CLI_COMMON_H
+
+#include "cli/options.h"
+#include "heddle/heddle.h"
+#include <jansson.h>
+
+/* The option rows of open_config, for commands that take a machine. */
+#define MACHINE_OPTIONS                                                                           \
+    {"--machine", "NAME|FILE",                                                                    \
+     "The machine to model: a name that 'heddle machines' lists, or a YAML file. The default is " \
+     "generic.",                                                                                  \
+     0, COMPLETE_MACHINE},                                                                        \
+    {                                                                                             \
+        "--set", "KEY=VALUE",                                                                     \
+            "Change one parameter of the machine; 'heddle params' lists them. May be given many " \
+            "times; the last one wins.",                                                          \
+            OPTION_REPEAT, COMPLETE_KEY                                                           \
+    }
+
+/* The machine and its --set changes; NULL after printing what is wrong. */
+struct hd_config *open_config(const struct command *command, const struct command_line *line,
+                              const char *machine);
+
+/* Prints an error of the library. */
+int report(const struct command *command, const struct hd_error *error);
+
+/* JSON that the library made; frees the text. */
+json_t *parse_own_json(char *text);
+/* Text from the user; bytes that are no UTF-8 are shown as \xNN. */
+json_t *safe_string(const char *text);
+/* Indented, with a newline at the end. */
+void print_json(FILE *to, const json_t *json);
+
+/* The text of a PTX file, checked to be one; NULL after printing what is wrong. */
+char *read_module(const struct command *command, const char *path, size_t *length);
+
+#endif

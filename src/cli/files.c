@@ -1,0 +1,248 @@
+/*
+ * Files of a run: see files.h.
+ */
+#include "cli/files.h"
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "cli/common.h"
+#include "cli/output.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum {
+    COPY_BYTES = 1 << 20
+};
+
+/* ---- inputs ---- */
+
+bool claim_stdin(struct run *run, const char *option, const char *path)
+{
+    if (strcmp(path, "-"))
+        return true;
+    if (run->stdin_taken)
+        usage_error(run->command, "%s: standard input is already read by another option", option);
+    bool free = !run->stdin_taken;
+    run->stdin_taken = true;
+    return free;
+}
+
+static void record(struct run *run, const char *path, u64 bytes, struct sha256 *hash)
+{
+    struct input_record *record = vec_push(&run->inputs.records);
+    record->path = path;
+    record->bytes = bytes;
+    u8 digest[SHA256_BYTES];
+    sha256_finish(hash, digest);
+    for (u32 i = 0; i < SHA256_BYTES; i++)
+        sprintf(record->sha256 + 2 * i, "%02x", digest[i]);
+}
+
+void record_text(struct run *run, const char *path, const char *text, size_t length)
+{
+    struct sha256 hash;
+    if (!run->inputs.wanted)
+        return;
+    sha256_start(&hash);
+    sha256_add(&hash, text, length);
+    record(run, path, length, &hash);
+}
+
+/* ---- buffers ---- */
+
+static bool buffer_failed(struct run *run, const struct buffer *buffer,
+                          const struct hd_error *error)
+{
+    complain(run->command, "%s: %s", buffer->option, error->message);
+    return false;
+}
+
+static bool allocate(struct run *run, struct buffer *buffer)
+{
+    struct hd_error error = {0};
+    buffer->address = hd_alloc_named(run->device, buffer->bytes, buffer->label, &error);
+    return buffer->address || buffer_failed(run, buffer, &error);
+}
+
+/* Standard input and pipes have no size to ask for: read first, then allocate. */
+static bool fill_from_pipe(struct run *run, struct buffer *buffer, FILE *stream)
+{
+    size_t capacity = COPY_BYTES, used = 0;
+    char *data = malloc(capacity);
+    for (size_t got; data && (got = fread(data + used, 1, capacity - used, stream)) > 0;) {
+        used += got;
+        if (used == capacity) {
+            char *larger = realloc(data, capacity *= 2);
+            if (!larger)
+                free(data);
+            data = larger;
+        }
+    }
+    struct hd_error error = {0};
+    buffer->bytes = used;
+    bool ok = data && used && !ferror(stream);
+    if (!ok)
+        complain(run->command, "%s: %s", buffer->option,
+                 !data            ? "out of memory"
+                 : ferror(stream) ? strerror(errno)
+                                  : "the input is empty: a buffer has at least 1 byte");
+    ok = ok && allocate(run, buffer);
+    if (ok && !hd_write(run->device, buffer->address, data, used, &error))
+        ok = buffer_failed(run, buffer, &error);
+    if (ok)
+        record_text(run, buffer->input, data, used);
+    free(data);
+    return ok;
+}
+
+/* A regular file goes to the device in pieces, so that it is never held twice. */
+static bool fill_from_file(struct run *run, struct buffer *buffer, FILE *stream, u64 bytes)
+{
+    struct sha256 hash;
+    struct hd_error error = {0};
+    buffer->bytes = bytes;
+    if (!allocate(run, buffer))
+        return false;
+    char *piece = malloc(COPY_BYTES);
+    u64 done = 0;
+    sha256_start(&hash);
+    while (piece && done < bytes) {
+        size_t got = fread(piece, 1, MIN(bytes - done, (u64)COPY_BYTES), stream);
+        if (!got)
+            break;
+        if (run->inputs.wanted)
+            sha256_add(&hash, piece, got);
+        if (!hd_write(run->device, buffer->address + done, piece, got, &error)) {
+            free(piece);
+            return buffer_failed(run, buffer, &error);
+        }
+        done += got;
+    }
+    free(piece);
+    if (done < bytes) {
+        complain(run->command, "%s: cannot read '%s': %s", buffer->option, buffer->input,
+                 ferror(stream) ? strerror(errno) : "the file became shorter");
+        return false;
+    }
+    if (run->inputs.wanted)
+        record(run, buffer->input, bytes, &hash);
+    return true;
+}
+
+bool fill_buffer(struct run *run, struct buffer *buffer)
+{
+    if (!buffer->input)
+        return allocate(run, buffer);
+    if (!claim_stdin(run, buffer->option, buffer->input))
+        return false;
+    bool dash = !strcmp(buffer->input, "-");
+    FILE *stream = dash ? stdin : fopen(buffer->input, "rbe");
+    struct stat status;
+    bool ok = false;
+    if (!stream || fstat(fileno(stream), &status) != 0)
+        complain(run->command, "%s: cannot open '%s': %s", buffer->option, buffer->input,
+                 strerror(errno));
+    else if (S_ISDIR(status.st_mode))
+        complain(run->command, "%s: '%s' is a directory, a file is expected", buffer->option,
+                 buffer->input);
+    else if (!S_ISREG(status.st_mode) || dash)
+        ok = fill_from_pipe(run, buffer, stream);
+    else if (!status.st_size)
+        complain(run->command, "%s: '%s' is empty: a buffer has at least 1 byte", buffer->option,
+                 buffer->input);
+    else
+        ok = fill_from_file(run, buffer, stream, (u64)status.st_size);
+    if (stream && !dash)
+        fclose(stream);
+    return ok;
+}
+
+/* ---- outputs ---- */
+
+/* No two outputs may go to the same place, and each must be writable. */
+bool check_outputs(struct run *run)
+{
+    const struct request *request = &run->request;
+    u32 count = 0;
+    const char **paths = arena_array(request->arena, const char *, request->buffers.count + 2);
+    const char **options = arena_array(request->arena, const char *, request->buffers.count + 2);
+    for (u32 i = 0; i < request->buffers.count; i++)
+        if (request->buffers.data[i].output) {
+            options[count] = request->buffers.data[i].option;
+            paths[count++] = request->buffers.data[i].output;
+        }
+    const char *const own[][2] = {{"--stats", request->stats},
+                                  {"--dump-config", request->dump_config}};
+    for (u32 i = 0; i < ARRAY_LEN(own); i++)
+        if (own[i][1]) {
+            options[count] = own[i][0];
+            paths[count++] = own[i][1];
+        }
+    for (u32 i = 0; i < count; i++) {
+        struct error error = {0};
+        if (!output_check(paths[i], &error)) {
+            complain(run->command, "%s: %s: %s", options[i], error.place, error.message);
+            return false;
+        }
+        for (u32 j = 0; j < i; j++)
+            if (!strcmp(paths[i], paths[j])) {
+                usage_error(run->command, "%s: '%s' is already written by %s", options[i], paths[i],
+                            options[j]);
+                return false;
+            }
+    }
+    return true;
+}
+
+static bool write_buffer(struct run *run, const struct buffer *buffer)
+{
+    struct output output;
+    struct error error = {0};
+    struct hd_error device_error = {0};
+    char *piece = malloc(COPY_BYTES);
+    bool ok = piece && output_open(&output, buffer->output, &error);
+    for (u64 done = 0; ok && done < buffer->bytes;) {
+        u64 step = MIN(buffer->bytes - done, (u64)COPY_BYTES);
+        if (!hd_read(run->device, piece, buffer->address + done, step, &device_error)) {
+            output_discard(&output);
+            free(piece);
+            return buffer_failed(run, buffer, &device_error);
+        }
+        fwrite(piece, 1, step, output.stream);
+        done += step;
+    }
+    free(piece);
+    ok = ok && output_commit(&output, &error);
+    if (!ok)
+        complain(run->command, "%s: %s: %s", buffer->option, error.place, error.message);
+    return ok;
+}
+
+bool write_json(struct run *run, const char *option, const char *path, json_t *json)
+{
+    struct output output;
+    struct error error = {0};
+    bool ok = output_open(&output, path, &error);
+    if (ok) {
+        print_json(output.stream, json);
+        ok = output_commit(&output, &error);
+    }
+    if (!ok)
+        complain(run->command, "%s: %s: %s", option, error.place, error.message);
+    json_decref(json);
+    return ok;
+}
+
+bool write_outputs(struct run *run, f64 wall_seconds)
+{
+    bool ok = true;
+    for (u32 i = 0; i < run->request.buffers.count; i++)
+        if (run->request.buffers.data[i].output)
+            ok &= write_buffer(run, &run->request.buffers.data[i]);
+    if (run->request.stats)
+        ok &= write_json(run, "--stats", run->request.stats,
+                         statistics_document(&run->request, &run->inputs, run->config, run->device,
+                                             run->line, wall_seconds));
+    return ok;
+}

@@ -1,0 +1,37 @@
+/*
+ * Files of a run: inputs into device memory, device memory into outputs.
+ *
+ * Large buffers pass through in pieces; every input is recorded for the manifest when a statistics
+ * file is wanted. All functions print what is wrong and return false.
+ */
+#ifndef CLI_FILES_H
+#define CLI_FILES_H
+
+#include "cli/report.h"
+#include "cli/watch.h"
+
+struct run {
+    const struct command *command;
+    const struct command_line *line;
+    struct request request;
+    struct hd_config *config;
+    struct hd_device *device;
+    struct input_list inputs;
+    struct watch *watch;
+    bool stdin_taken;
+};
+
+/* "-" may be read once. */
+bool claim_stdin(struct run *run, const char *option, const char *path);
+void record_text(struct run *run, const char *path, const char *text, size_t length);
+/* Allocates the buffer and fills it from its file or with zeros. */
+bool fill_buffer(struct run *run, struct buffer *buffer);
+
+/* No two outputs may go to the same place, and each must be writable. */
+bool check_outputs(struct run *run);
+/* Takes `json`. */
+bool write_json(struct run *run, const char *option, const char *path, json_t *json);
+/* All buffers with an output file, and the statistics. */
+bool write_outputs(struct run *run, f64 wall_seconds);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * The heddle command: finds the subcommand, hands it its words and turns its result into an exit
+ * code. A crash of our own says so and exits 4, so that scripts can tell it from a guest's fault.
+ */
+#include "base/text.h"
+#include "cli/options.h"
+#include "heddle/heddle.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const struct command *const commands[] = {
+    &run_command,      &disasm_command, &params_command,     &stats_command,
+    &machines_command, &help_command,   &completion_command, NULL};
+
+/* Only what is safe in a signal handler. */
+static void crashed(int number)
+{
+    static const char text[] =
+        "heddle: internal error: this is a bug in heddle, not in the guest program.\n"
+        "Please report it with the command line, the input files and 'heddle --version'.\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(EXIT_BUG);
+}
+
+static void catch_crashes(void)
+{
+    /* A stack of its own: the crash may be a stack overflow. */
+    static char stack[64 * 1024];
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    for (u32 i = 0; i < ARRAY_LEN(signals); i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[16];
+    u32 count = 0;
+    for (u32 i = 0; commands[i]; i++)
+        if (!commands[i]->hidden)
+            names[count++] = commands[i]->name;
+    struct arena *arena = arena_create();
+    const char *nearest = nearest_word(word, names, count);
+    const char *shown = text_printable(arena, word);
+    if (nearest)
+        usage_error(NULL, "unknown command '%s': did you mean '%s'?", shown, nearest);
+    else
+        usage_error(NULL, "unknown command '%s'", shown);
+    arena_destroy(arena);
+    return EXIT_USAGE;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+/* Output that could not be written is a failure even when all else went well. */
+static int flushed(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "heddle: cannot write to standard output\n");
+    return code ? code : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    catch_crashes();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported by flushed() */
+    const char *word = argc > 1 ? argv[1] : NULL;
+    if (!word) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        print_overview(stdout);
+        return flushed(EXIT_DONE);
+    }
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+        printf("heddle %s\n", hd_version());
+        return flushed(EXIT_DONE);
+    }
+    for (u32 i = 0; commands[i]; i++) {
+        const struct command *command = commands[i];
+        if (strcmp(command->name, word))
+            continue;
+        if (wants_help(argc - 2, argv + 2)) {
+            print_help(stdout, command);
+            return flushed(EXIT_DONE);
+        }
+        struct arena *arena = arena_create();
+        struct command_line line = {.argc = argc, .argv = argv};
+        int code = EXIT_USAGE;
+        if (options_parse(arena, command, argc - 2, argv + 2, &line))
+            code = command->run(command, &line);
+        arena_destroy(arena);
+        return flushed(code);
+    }
+    return unknown_command(word);
+}

@@ -1,0 +1,24 @@
+/*
+ * Files written whole or not at all: into a temporary file beside the target, renamed when
+ * complete. "-" is standard output; devices and pipes are written directly.
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "base/error.h"
+#include <stdio.h>
+
+struct output {
+    FILE *stream;
+    char *path;      /* the target, symbolic links resolved; NULL for standard output */
+    char *temporary; /* NULL when written directly */
+};
+
+/* Whether the file could be written, without touching it. */
+bool output_check(const char *path, struct error *error);
+bool output_open(struct output *output, const char *path, struct error *error);
+/* Makes the file appear; on failure nothing is left behind. */
+bool output_commit(struct output *output, struct error *error);
+void output_discard(struct output *output);
+
+#endif

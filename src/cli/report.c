@@ -1,0 +1,128 @@
+/* Summary and statistics file: see report.h. */
+#include "cli/report.h"
+
+#include "cli/common.h"
+#include <time.h>
+
+static json_t *inputs_json(const struct input_list *inputs)
+{
+    json_t *array = json_array();
+    for (u32 i = 0; i < inputs->records.count; i++) {
+        const struct input_record *record = &inputs->records.data[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "path", safe_string(record->path));
+        json_object_set_new(entry, "bytes", json_integer((json_int_t)record->bytes));
+        json_object_set_new(entry, "sha256", json_string(record->sha256));
+        json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+static json_t *host_json(const struct command_line *line, f64 wall_seconds)
+{
+    json_t *host = json_object(), *command = json_array();
+    for (int i = 0; i < line->argc; i++)
+        json_array_append_new(command, safe_string(line->argv[i]));
+    char date[32];
+    time_t now = time(NULL);
+    struct tm parts;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    json_object_set_new(host, "command", command);
+    json_object_set_new(host, "threads", json_integer(1));
+    json_object_set_new(host, "date", json_string(date));
+    json_object_set_new(host, "wall_seconds", json_real(wall_seconds));
+    return host;
+}
+
+json_t *statistics_document(const struct request *request, const struct input_list *inputs,
+                            const struct hd_config *config, const struct hd_device *device,
+                            const struct command_line *line, f64 wall_seconds)
+{
+    json_t *document = json_object(), *manifest = json_object();
+    json_object_set_new(manifest, "version", json_string(hd_version()));
+    json_object_set_new(manifest, "seed",
+                        request->seed > INT64_MAX
+                            ? json_sprintf("0x%llx", (unsigned long long)request->seed)
+                            : json_integer((json_int_t)request->seed));
+    json_object_set_new(manifest, "inputs", inputs_json(inputs));
+    json_object_set_new(document, "schema", json_integer(1));
+    json_object_set_new(document, "manifest", manifest);
+    json_object_set_new(document, "config", parse_own_json(hd_config_json(config)));
+    json_t *stats = parse_own_json(hd_stats_json(device));
+    json_object_set(document, "launches", json_object_get(stats, "launches"));
+    json_object_set(document, "totals", json_object_get(stats, "totals"));
+    json_decref(stats);
+    json_object_set_new(document, "host", host_json(line, wall_seconds));
+    return document;
+}
+
+/* ---- the table ---- */
+
+enum {
+    COLUMNS = 9
+};
+
+/* 12345678 -> "12 345 678": long counts are read, not parsed. */
+static const char *grouped(struct arena *arena, u64 value)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    char *text = arena_alloc(arena, 40), *to = text;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            *to++ = ' ';
+        *to++ = digits[i];
+    }
+    return text;
+}
+
+static const char *speed_text(struct arena *arena, u64 instructions, f64 seconds)
+{
+    if (seconds <= 0)
+        return "-";
+    return arena_printf(arena, "%.1f M/s", (f64)instructions / seconds / 1e6);
+}
+
+static void fill_row(struct arena *arena, const struct launch *launch, const char **cells)
+{
+    char text[64];
+    cells[0] = launch->info.name;
+    cells[1] = arena_strdup(arena, dim_text(launch->grid, text, sizeof text));
+    cells[2] = arena_strdup(arena, dim_text(launch->block, text, sizeof text));
+    cells[3] = arena_printf(arena, "%u", launch->info.registers);
+    cells[4] = grouped(arena, launch->result.warp_instructions);
+    cells[5] = grouped(arena, launch->result.thread_instructions);
+    cells[6] = arena_printf(arena, "%.3f s", launch->seconds);
+    cells[7] = speed_text(arena, launch->result.thread_instructions, launch->seconds);
+    cells[8] = hd_outcome_name(launch->result.outcome);
+}
+
+void print_summary(const struct request *request)
+{
+    static const char *const headings[COLUMNS] = {"kernel",    "grid",        "block",
+                                                  "registers", "warp instr.", "thread instr.",
+                                                  "time",      "speed",       "outcome"};
+    struct arena *arena = arena_create();
+    u32 count = 1;
+    const char *(*rows)[COLUMNS] =
+        arena_alloc(arena, sizeof *rows * ((size_t)request->launches.count + 1));
+    memcpy(rows[0], headings, sizeof headings);
+    for (u32 i = 0; i < request->launches.count; i++)
+        if (request->launches.data[i].ran)
+            fill_row(arena, &request->launches.data[i], rows[count++]);
+    for (u32 i = 0; i < count && count > 1; i++) {
+        for (u32 c = 0; c < COLUMNS; c++) {
+            int width = 0;
+            for (u32 k = 0; k < count; k++)
+                width = MAX(width, (int)strlen(rows[k][c]));
+            bool left = c == 0 || c == COLUMNS - 1;
+            fprintf(stderr, "%s%*s", c ? "  " : "",
+                    c == COLUMNS - 1 ? 0
+                    : left           ? -width
+                                     : width,
+                    rows[i][c]);
+        }
+        fputc('\n', stderr);
+    }
+    arena_destroy(arena);
+}

@@ -1,0 +1,28 @@
+/* What a run leaves behind for people and programs: the summary and the statistics file. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "cli/request.h"
+#include <jansson.h>
+
+/* A file the run read: its place in the manifest. */
+struct input_record {
+    const char *path;
+    u64 bytes;
+    char sha256[65];
+};
+
+struct input_list {
+    VEC(struct input_record) records;
+    bool wanted; /* hashing costs time: only for a statistics file */
+};
+
+/* The document of --stats; `host` is all that may differ between two runs. */
+json_t *statistics_document(const struct request *request, const struct input_list *inputs,
+                            const struct hd_config *config, const struct hd_device *device,
+                            const struct command_line *line, f64 wall_seconds);
+
+/* A table of the launches on standard error. */
+void print_summary(const struct request *request);
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * The words of `heddle run`: see request.h.
+ *
+ *  Q1  Options up to the first --then belong to the first launch, those after it to the second,
+ *      and so on; --buf and the options about the whole run may stand anywhere.
+ *  Q2  A size is what follows the last colon, so that file names may hold colons.
+ */
+#include "cli/request.h"
+
+#include "base/text.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct parser {
+    struct request *request;
+    const struct command *command;
+};
+
+static struct launch *current(const struct request *request)
+{
+    return &request->launches.data[request->launches.count - 1];
+}
+
+/* "in:FILE", for every message that says what an argument may be. */
+static const char spec_forms[] =
+    "TYPE:VALUE (TYPE: u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64), in:FILE, out:FILE:BYTES, "
+    "inout:IN:OUT, zero:BYTES, bytes:FILE or @NAME[+OFFSET]";
+static const char buffer_forms[] = "in:FILE, out:FILE:BYTES, inout:IN:OUT or zero:BYTES";
+
+static bool wrong(const struct parser *parser, const char *option, const char *what,
+                  const char *expected)
+{
+    usage_error(parser->command, "%s: %s: expected %s", option, what, expected);
+    return false;
+}
+
+static bool parse_bytes(const struct parser *parser, const char *option, const char *text,
+                        u64 *bytes)
+{
+    enum text_result result = text_size(text, bytes);
+    if (result == TEXT_OK && *bytes)
+        return true;
+    const char *what = arena_printf(parser->request->arena, "'%.64s' is no size", text);
+    return wrong(parser, option, what, "a number of bytes from 1, as in 4096, 64K, 16M or 1G");
+}
+
+/* ---- buffers ---- */
+
+/* Q2; without a size the whole text is the file and the result false. */
+static bool parse_out(const struct parser *parser, struct buffer *buffer, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text)
+        return wrong(parser, buffer->option, "file or size is missing", "out:FILE:BYTES");
+    buffer->output = arena_strndup(parser->request->arena, text, (size_t)(colon - text));
+    return parse_bytes(parser, buffer->option, colon + 1, &buffer->bytes);
+}
+
+/* With several colons, the split whose left side is an existing file. */
+static bool parse_inout(const struct parser *parser, struct buffer *buffer, const char *text)
+{
+    struct arena *arena = parser->request->arena;
+    const char *split = strchr(text, ':');
+    if (split && strchr(split + 1, ':'))
+        for (const char *at = strrchr(text, ':'); at > text; at--)
+            if (*at == ':' && access(arena_strndup(arena, text, (size_t)(at - text)), F_OK) == 0) {
+                split = at;
+                break;
+            }
+    if (!split || split == text || !split[1])
+        return wrong(parser, buffer->option, "a file is missing", "inout:IN:OUT");
+    buffer->input = arena_strndup(arena, text, (size_t)(split - text));
+    buffer->output = split + 1;
+    return true;
+}
+
+/* Whether `spec` begins with `prefix`; moves past it. */
+static bool skip(const char **spec, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(*spec, prefix, length))
+        return false;
+    *spec += length;
+    return true;
+}
+
+enum verdict {
+    NO_BUFFER,
+    BAD_BUFFER,
+    GOOD_BUFFER
+};
+
+/* `name` is that of --buf, or NULL. */
+static enum verdict parse_buffer(const struct parser *parser, const char *option, const char *spec,
+                                 const char *name, u32 *index)
+{
+    struct buffer buffer = {.option = option, .name = name, .label = spec};
+    const char *text = spec;
+    bool ok;
+    if (skip(&text, "in:")) {
+        buffer.input = buffer.label = text;
+        ok = text[0] || wrong(parser, option, "the file is missing", "in:FILE");
+    } else if (skip(&text, "out:")) {
+        ok = parse_out(parser, &buffer, text);
+        buffer.label = buffer.output;
+    } else if (skip(&text, "inout:")) {
+        ok = parse_inout(parser, &buffer, text);
+        buffer.label = buffer.input;
+    } else if (skip(&text, "zero:")) {
+        ok = parse_bytes(parser, option, text, &buffer.bytes);
+    } else {
+        return NO_BUFFER;
+    }
+    if (!ok)
+        return BAD_BUFFER;
+    if (name)
+        buffer.label = name;
+    *index = parser->request->buffers.count;
+    *vec_push(&parser->request->buffers) = buffer;
+    return GOOD_BUFFER;
+}
+
+static bool parse_buf(const struct parser *parser, const char *value)
+{
+    struct request *request = parser->request;
+    const char *option = arena_printf(request->arena, "--buf %s", value);
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return wrong(parser, option, "the name is missing", "NAME=SPEC, as in data=zero:64K");
+    const char *name = arena_strndup(request->arena, value, (size_t)(equals - value));
+    for (const char *at = name; *at; at++)
+        if (!isalnum((u8)*at) && *at != '_')
+            return wrong(parser, option, "the name is wrong", "letters, digits and '_'");
+    for (u32 i = 0; i < request->buffers.count; i++)
+        if (request->buffers.data[i].name && !strcmp(request->buffers.data[i].name, name))
+            return wrong(parser, option, "the name is taken", "another one");
+    u32 index;
+    enum verdict verdict = parse_buffer(parser, option, equals + 1, name, &index);
+    if (verdict == NO_BUFFER)
+        return wrong(parser, option, "this is no buffer", buffer_forms);
+    return verdict == GOOD_BUFFER;
+}
+
+/* ---- arguments ---- */
+
+static bool parse_reference(const struct parser *parser, struct argument *argument,
+                            const char *text)
+{
+    size_t length = strcspn(text, "+");
+    argument->kind = ARGUMENT_BUFFER;
+    argument->refers = arena_strndup(parser->request->arena, text, length);
+    if (!length)
+        return wrong(parser, argument->option, "the name is missing", "@NAME[+OFFSET]");
+    if (!text[length] || text_size(text + length + 1, &argument->offset) == TEXT_OK)
+        return true;
+    return wrong(parser, argument->option, "the offset is no number of bytes", "@NAME[+OFFSET]");
+}
+
+static bool unknown_spec(const struct parser *parser, const struct argument *argument,
+                         const char *spec)
+{
+    static const char *const heads[] = {"u8",  "s8",    "u16",  "s16",  "u32", "s32",
+                                        "u64", "s64",   "f16",  "f32",  "f64", "in",
+                                        "out", "inout", "zero", "bytes"};
+    struct arena *arena = parser->request->arena;
+    size_t length = strcspn(spec, ":");
+    const char *head = arena_strndup(arena, spec, length);
+    const char *nearest = spec[length] ? nearest_word(head, heads, ARRAY_LEN(heads)) : NULL;
+    if (nearest)
+        usage_error(parser->command, "%s: unknown kind '%s': did you mean '%s:'?", argument->option,
+                    text_printable(arena, head), nearest);
+    else
+        wrong(parser, argument->option, "this is no argument", spec_forms);
+    return false;
+}
+
+static bool parse_arg(const struct parser *parser, const char *spec)
+{
+    struct argument *argument = vec_push(&current(parser->request)->args);
+    argument->option = arena_printf(parser->request->arena, "--arg %s", spec);
+    if (spec[0] == '@')
+        return parse_reference(parser, argument, spec + 1);
+    size_t head = strcspn(spec, ":");
+    const char *type = spec[head] ? scalar_type(spec, head) : NULL;
+    if (type) {
+        struct error error = {0};
+        argument->kind = ARGUMENT_VALUE;
+        if (scalar_parse(type, spec + head + 1, &argument->value, &error))
+            return true;
+        usage_error(parser->command, "%s: %s", argument->option, error.message);
+        return false;
+    }
+    const char *text = spec;
+    if (skip(&text, "bytes:")) {
+        argument->kind = ARGUMENT_BYTES;
+        argument->path = text;
+        return text[0] || wrong(parser, argument->option, "the file is missing", "bytes:FILE");
+    }
+    argument->kind = ARGUMENT_BUFFER;
+    enum verdict verdict = parse_buffer(parser, argument->option, spec, NULL, &argument->buffer);
+    if (verdict == NO_BUFFER)
+        return unknown_spec(parser, argument, spec);
+    return verdict == GOOD_BUFFER;
+}
+
+/* @NAME: --buf may stand after the --arg that names it. */
+static bool resolve(const struct parser *parser, struct argument *argument)
+{
+    const struct request *request = parser->request;
+    const char **names = arena_array(request->arena, const char *, request->buffers.count + 1);
+    u32 count = 0;
+    for (u32 i = 0; i < request->buffers.count; i++) {
+        const char *name = request->buffers.data[i].name;
+        if (name && !strcmp(name, argument->refers)) {
+            argument->buffer = i;
+            return true;
+        }
+        if (name)
+            names[count++] = name;
+    }
+    const char *nearest = nearest_word(argument->refers, names, count);
+    usage_error(parser->command, "%s: there is no buffer '%s'%s%s%s", argument->option,
+                text_printable(request->arena, argument->refers),
+                nearest ? ": did you mean '@" : ": declare it with --buf ",
+                nearest ? nearest : argument->refers, nearest ? "'?" : "=SPEC");
+    return false;
+}
+
+/* ---- the line ---- */
+
+static bool parse_dim(const struct parser *parser, const char *option, const char *value,
+                      struct hd_dim *dim)
+{
+    struct error error = {0};
+    if (dim_parse(value, dim, &error))
+        return true;
+    usage_error(parser->command, "%s: %s", option, error.message);
+    return false;
+}
+
+static bool parse_shared(const struct parser *parser, const char *value, u32 *bytes)
+{
+    u64 size;
+    if (text_size(value, &size) == TEXT_OK && size <= UINT32_MAX) {
+        *bytes = (u32)size;
+        return true;
+    }
+    return wrong(parser, "--shared", arena_printf(parser->request->arena, "'%.64s'", value),
+                 "a number of bytes, as in 1024 or 48K");
+}
+
+static bool take_file(const struct parser *parser, const char *word)
+{
+    struct launch *launch = current(parser->request);
+    if (!launch->file) {
+        launch->file = word;
+        return true;
+    }
+    usage_error(parser->command,
+                "unexpected word '%s': the file is already '%s' (kernel arguments need --arg)",
+                text_printable(parser->request->arena, word), launch->file);
+    return false;
+}
+
+static bool take(const struct parser *parser, const struct given *given)
+{
+    struct request *request = parser->request;
+    if (!given->option)
+        return take_file(parser, given->value);
+    const char *name = given->option->name, *value = given->value;
+    struct launch *launch = current(request);
+    if (!strcmp(name, "--kernel"))
+        launch->kernel_name = value;
+    else if (!strcmp(name, "--grid"))
+        return parse_dim(parser, name, value, &launch->grid);
+    else if (!strcmp(name, "--block"))
+        return parse_dim(parser, name, value, &launch->block);
+    else if (!strcmp(name, "--shared"))
+        return parse_shared(parser, value, &launch->shared_bytes);
+    else if (!strcmp(name, "--arg"))
+        return parse_arg(parser, value);
+    else if (!strcmp(name, "--buf"))
+        return parse_buf(parser, value);
+    else if (!strcmp(name, "--then"))
+        (void)vec_push(&request->launches);
+    else if (!strcmp(name, "--stats"))
+        request->stats = value;
+    else if (!strcmp(name, "--dump-config"))
+        request->dump_config = value;
+    else if (!strcmp(name, "--quiet"))
+        request->quiet = true;
+    else if (!strcmp(name, "--seed") && text_u64(value, &request->seed) != TEXT_OK)
+        return wrong(parser, "--seed", arena_printf(request->arena, "'%.64s'", value),
+                     "an integer from 0 to 18446744073709551615");
+    return true;
+}
+
+static bool complete(const struct parser *parser)
+{
+    struct request *request = parser->request;
+    if (!request->launches.data[0].file) {
+        usage_error(parser->command, "a file is missing: expected heddle run FILE.ptx");
+        return false;
+    }
+    for (u32 i = 0; i < request->launches.count; i++) {
+        struct launch *launch = &request->launches.data[i];
+        const char *missing = !launch->grid.x ? "--grid" : !launch->block.x ? "--block" : NULL;
+        if (missing) {
+            usage_error(parser->command, "%s is missing%s: expected %s X[,Y[,Z]]", missing,
+                        i ? arena_printf(request->arena, " for launch %u", i + 1) : "", missing);
+            return false;
+        }
+        for (u32 j = 0; j < launch->args.count; j++)
+            if (launch->args.data[j].refers && !resolve(parser, &launch->args.data[j]))
+                return false;
+    }
+    return true;
+}
+
+bool request_parse(struct request *request, const struct command *command,
+                   const struct command_line *line)
+{
+    const struct parser parser = {request, command};
+    *request = (struct request){.arena = arena_create(), .seed = 1};
+    (void)vec_push(&request->launches);
+    for (u32 i = 0; i < line->count; i++)
+        if (!take(&parser, &line->given[i]))
+            return false;
+    return complete(&parser);
+}
+
+void request_free(struct request *request)
+{
+    for (u32 i = 0; i < request->launches.count; i++)
+        vec_free(&request->launches.data[i].args);
+    vec_free(&request->launches);
+    vec_free(&request->buffers);
+    arena_destroy(request->arena);
+}

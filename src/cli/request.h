@@ -1,0 +1,68 @@
+/*
+ * What a `heddle run` line asks for: launches with their arguments, and the buffers they share.
+ * Only the words are judged here; files, kernels and the device come later, in run.c.
+ */
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "cli/options.h"
+#include "cli/values.h"
+
+/* Device memory for the run. */
+struct buffer {
+    const char *option; /* as the user wrote it, for messages: "--arg out:c.bin:4K" */
+    const char *name;   /* of --buf, else NULL */
+    const char *label;  /* what fault messages call it */
+    const char *input;  /* file it is filled from, or NULL for zeros */
+    const char *output; /* file it is written to, or NULL */
+    u64 bytes;          /* of an input: known when it is read */
+    hd_address address;
+};
+
+enum argument_kind {
+    ARGUMENT_VALUE,
+    ARGUMENT_BYTES,
+    ARGUMENT_BUFFER
+};
+
+struct argument {
+    const char *option; /* "--arg u32:5" */
+    enum argument_kind kind;
+    struct scalar value; /* ARGUMENT_VALUE */
+    const char *path;    /* ARGUMENT_BYTES */
+    const char *refers;  /* ARGUMENT_BUFFER through @NAME: the name */
+    u32 buffer;          /* ARGUMENT_BUFFER */
+    u64 offset;          /* bytes into the buffer */
+    void *data;          /* the bytes passed, filled before the launch */
+    u32 size;
+};
+
+struct launch {
+    const char *file; /* NULL: the same module as the launch before */
+    const char *kernel_name;
+    struct hd_dim grid, block; /* x is 0 until given */
+    u32 shared_bytes;
+    VEC(struct argument) args;
+    struct hd_module *module;
+    struct hd_kernel *kernel;
+    struct hd_kernel_info info;
+    struct hd_result result;
+    bool ran;
+    f64 seconds;
+};
+
+struct request {
+    struct arena *arena;
+    VEC(struct launch) launches;
+    VEC(struct buffer) buffers;
+    u64 seed;
+    const char *stats, *dump_config; /* paths or NULL */
+    bool quiet;
+};
+
+/* False after printing what is wrong. */
+bool request_parse(struct request *request, const struct command *command,
+                   const struct command_line *line);
+void request_free(struct request *request);
+
+#endif

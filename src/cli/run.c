@@ -1,0 +1,382 @@
+/*
+ * heddle run: launches kernels of PTX files and writes what they left.
+ *
+ *  R1  Everything that can be wrong is found before the first launch: words, files, kernels,
+ *      arguments, outputs. What remains is the guest's behaviour and a full disk.
+ *  R2  Outputs and statistics are written after a fault or Ctrl-C too, each whole or not at all.
+ *  R3  Standard output carries guest printf, and JSON when asked with "-"; all else is on
+ *      standard error.
+ */
+#include "base/text.h"
+#include "cli/common.h"
+#include "cli/files.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static f64 seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
+}
+
+static bool load_module(struct run *run, u32 index)
+{
+    struct launch *launch = &run->request.launches.data[index];
+    if (!launch->file) {
+        launch->module = launch[-1].module;
+        launch->file = launch[-1].file;
+        return true;
+    }
+    for (u32 i = 0; i < index; i++)
+        if (!strcmp(run->request.launches.data[i].file, launch->file)) {
+            launch->module = run->request.launches.data[i].module;
+            return true;
+        }
+    if (!claim_stdin(run, launch->file, launch->file))
+        return false;
+    size_t length;
+    char *text = read_module(run->command, launch->file, &length);
+    if (!text)
+        return false;
+    struct hd_error error = {0};
+    const char *name = strcmp(launch->file, "-") ? launch->file : "standard input";
+    launch->module = hd_module_load(run->device, text, length, name, &error);
+    record_text(run, launch->file, text, length);
+    free(text);
+    if (!launch->module)
+        report(run->command, &error);
+    return launch->module;
+}
+
+/* ---- arguments against the signature ---- */
+
+static const char *signature(struct arena *arena, const struct hd_kernel_info *info)
+{
+    const char *text = "";
+    for (u32 i = 0; i < info->param_count; i++) {
+        const struct hd_param_info *param = &info->params[i];
+        const char *type =
+            param->is_array ? arena_printf(arena, "%u bytes", param->size) : param->type;
+        text = arena_printf(arena, "%s%s%s %s", text, i ? ", " : "", type, param->name);
+    }
+    return text;
+}
+
+static bool check_argument(struct run *run, const struct launch *launch, u32 index)
+{
+    const struct argument *argument = &launch->args.data[index];
+    const struct hd_param_info *param = &launch->info.params[index];
+    if (argument->size != param->size) {
+        complain(run->command,
+                 "%s: %u bytes for parameter %u, '%s', of kernel '%s', which has %u (%s%s)",
+                 argument->option, argument->size, index + 1, param->name, launch->info.name,
+                 param->size, param->type, param->is_array ? " array" : "");
+        return false;
+    }
+    bool float_param = strchr(param->type, 'f');
+    bool bits_param = param->type[0] == 'b' && !float_param;
+    if (argument->kind == ARGUMENT_VALUE && !bits_param && !run->request.quiet &&
+        argument->value.is_float != float_param)
+        complain(run->command, "%s: note: parameter %u, '%s', is %s; the bits are passed unchanged",
+                 argument->option, index + 1, param->name, param->type);
+    return true;
+}
+
+static bool check_signature(struct run *run, const struct launch *launch)
+{
+    if (launch->args.count != launch->info.param_count) {
+        complain(run->command, "kernel '%s' takes %u arguments (%s), but %u are given with --arg",
+                 launch->info.name, launch->info.param_count,
+                 signature(run->request.arena, &launch->info), launch->args.count);
+        return false;
+    }
+    for (u32 i = 0; i < launch->args.count; i++)
+        if (!check_argument(run, launch, i))
+            return false;
+    return true;
+}
+
+/* Sizes are known before anything is allocated; addresses come later. */
+static bool size_argument(struct run *run, struct argument *argument)
+{
+    if (argument->kind == ARGUMENT_VALUE) {
+        argument->data = argument->value.data;
+        argument->size = argument->value.size;
+    } else if (argument->kind == ARGUMENT_BUFFER) {
+        argument->size = sizeof(hd_address);
+        argument->data = arena_alloc(run->request.arena, argument->size);
+    } else {
+        struct error error = {0};
+        size_t length;
+        if (!claim_stdin(run, argument->option, argument->path))
+            return false;
+        char *data = text_read_file(argument->path, true, 1 << 20, &length, &error);
+        if (!data) {
+            complain(run->command, "%s: %s: %s", argument->option, error.place, error.message);
+            return false;
+        }
+        record_text(run, argument->path, data, length);
+        argument->data = arena_alloc(run->request.arena, length);
+        memcpy(argument->data, data, length);
+        argument->size = (u32)length;
+        free(data);
+    }
+    return true;
+}
+
+static bool prepare_launch(struct run *run, u32 index)
+{
+    struct launch *launch = &run->request.launches.data[index];
+    struct hd_error error = {0};
+    if (!load_module(run, index))
+        return false;
+    launch->kernel = hd_kernel_find(launch->module, launch->kernel_name, &error);
+    if (!launch->kernel) {
+        if (launch->kernel_name)
+            complain(run->command, "--kernel: %s", error.message);
+        else
+            report(run->command, &error);
+        return false;
+    }
+    hd_kernel_info(launch->kernel, &launch->info);
+    for (u32 i = 0; i < launch->args.count; i++)
+        if (!size_argument(run, &launch->args.data[i]))
+            return false;
+    if (!check_signature(run, launch))
+        return false;
+    struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
+    for (u32 i = 0; i < launch->args.count; i++)
+        args[i].size = launch->args.data[i].size;
+    if (hd_launch_check(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
+                        launch->args.count, &error))
+        return true;
+    report(run->command, &error);
+    return false;
+}
+
+/* The bytes of a buffer argument are its address. */
+static bool place_buffers(struct run *run)
+{
+    struct request *request = &run->request;
+    for (u32 i = 0; i < request->buffers.count; i++)
+        if (!fill_buffer(run, &request->buffers.data[i]))
+            return false;
+    for (u32 i = 0; i < request->launches.count; i++)
+        for (u32 j = 0; j < request->launches.data[i].args.count; j++) {
+            struct argument *argument = &request->launches.data[i].args.data[j];
+            if (argument->kind != ARGUMENT_BUFFER)
+                continue;
+            const struct buffer *buffer = &request->buffers.data[argument->buffer];
+            if (argument->offset >= buffer->bytes) {
+                complain(run->command, "%s: the offset is beyond the buffer's %llu bytes",
+                         argument->option, (unsigned long long)buffer->bytes);
+                return false;
+            }
+            hd_address address = buffer->address + argument->offset;
+            memcpy(argument->data, &address, sizeof address);
+        }
+    return true;
+}
+
+/* ---- launching ---- */
+
+static void guest_output(void *user, const char *text, size_t length)
+{
+    struct run *run = user;
+    watch_clear(run->watch);
+    fwrite(text, 1, length, stdout);
+}
+
+static int launch_one(struct run *run, u32 index)
+{
+    struct launch *launch = &run->request.launches.data[index];
+    struct hd_error error = {0};
+    struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
+    for (u32 i = 0; i < launch->args.count; i++)
+        args[i] = (struct hd_arg){launch->args.data[i].data, launch->args.data[i].size};
+    watch_launch(run->watch, launch->info.name, index + 1, run->request.launches.count);
+    f64 start = seconds();
+    bool ok = hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
+                        launch->args.count, &launch->result, &error);
+    launch->seconds = seconds() - start;
+    watch_clear(run->watch);
+    fflush(stdout); /* what the guest said stands before what is said about it */
+    if (!ok)
+        return report(run->command, &error);
+    launch->ran = true;
+    if (launch->result.outcome == HD_DONE)
+        return EXIT_DONE;
+    if (launch->result.outcome == HD_STOPPED)
+        return 128 + watch_signal(run->watch);
+    complain(run->command, "kernel '%s': %s", launch->info.name, launch->result.explanation);
+    return EXIT_FAULT;
+}
+
+static int launch_all(struct run *run)
+{
+    run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
+    if (!run->watch) {
+        complain(run->command, "cannot start a thread: %s", strerror(errno));
+        return EXIT_USAGE;
+    }
+    hd_set_output(run->device, guest_output, run);
+    int code = EXIT_DONE;
+    u32 index = 0, count = run->request.launches.count;
+    for (; index < count && code == EXIT_DONE; index++)
+        code = watch_signal(run->watch) ? 128 + watch_signal(run->watch) : launch_one(run, index);
+    watch_stop(run->watch);
+    if (code > 128)
+        complain(run->command, "interrupted; outputs and statistics are complete up to here");
+    if (index < count)
+        complain(run->command, "%u further launch%s not run", count - index,
+                 count - index > 1 ? "es were" : " was");
+    return code;
+}
+
+/* ---- the whole ---- */
+
+/* Options that are short for a parameter; the option's name stands in the message. */
+static bool apply_limits(struct run *run)
+{
+    static const char *const limits[][2] = {{"--max-instructions", "launch.max_instructions"},
+                                            {"--max-seconds", "launch.max_seconds"}};
+    for (u32 i = 0; i < ARRAY_LEN(limits); i++) {
+        const char *value = option_value(run->line, limits[i][0]);
+        struct hd_error error = {0};
+        if (!value)
+            continue;
+        const char *setting = arena_printf(run->request.arena, "%s=%s", limits[i][1], value);
+        if (!hd_config_set(run->config, setting, &error)) {
+            const char *message = strstr(error.message, ": "); /* behind the parameter's key */
+            complain(run->command, "%s: %s", limits[i][0], message ? message + 2 : error.message);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare(struct run *run)
+{
+    struct hd_error error = {0};
+    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
+    if (!run->config || !apply_limits(run))
+        return false;
+    run->device = hd_device_open(run->config, &error);
+    if (!run->device) {
+        report(run->command, &error);
+        return false;
+    }
+    for (u32 i = 0; i < run->request.launches.count; i++)
+        if (!prepare_launch(run, i))
+            return false;
+    return check_outputs(run) && place_buffers(run);
+}
+
+static int run_all(struct run *run)
+{
+    f64 start = seconds();
+    if (!request_parse(&run->request, run->command, run->line))
+        return EXIT_USAGE;
+    run->inputs.wanted = run->request.stats;
+    if (!prepare(run))
+        return EXIT_USAGE;
+    if (run->request.dump_config && !write_json(run, "--dump-config", run->request.dump_config,
+                                                parse_own_json(hd_config_json(run->config))))
+        return EXIT_USAGE;
+    int code = launch_all(run);
+    bool written = write_outputs(run, seconds() - start);
+    if (!run->request.quiet)
+        print_summary(&run->request);
+    return written || code ? code : EXIT_USAGE;
+}
+
+static int run(const struct command *command, const struct command_line *line)
+{
+    struct run state = {.command = command, .line = line};
+    int code = run_all(&state);
+    if (state.device)
+        hd_device_close(state.device);
+    hd_config_destroy(state.config);
+    vec_free(&state.inputs.records);
+    request_free(&state.request);
+    return code;
+}
+
+static const struct option options[] = {
+    {"--kernel", "NAME", "The kernel to launch; may be left out when the file has only one.",
+     OPTION_PER_LAUNCH, 0},
+    {"--grid", "X[,Y[,Z]]", "Blocks of the grid.", OPTION_PER_LAUNCH, 0},
+    {"--block", "X[,Y[,Z]]", "Threads of a block.", OPTION_PER_LAUNCH, 0},
+    {"--shared", "BYTES", "Dynamic shared memory of a block, beyond what the kernel declares.",
+     OPTION_PER_LAUNCH, 0},
+    {"--arg", "SPEC",
+     "The next kernel argument, in order. TYPE:VALUE passes a number (TYPE: u8 s8 u16 s16 u32 s32 "
+     "u64 s64 f16 f32 f64). in:FILE passes the address of a buffer filled from the file; "
+     "out:FILE:BYTES that of a zeroed buffer which is written to the file afterwards; inout:IN:OUT "
+     "does both; zero:BYTES only zeroes. bytes:FILE passes the file's contents by value, for "
+     "structures. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
+     "FILE may be '-'.",
+     OPTION_REPEAT, COMPLETE_FILE},
+    {"--buf", "NAME=SPEC",
+     "A buffer that several arguments and launches share through @NAME. SPEC is in:FILE, "
+     "out:FILE:BYTES, inout:IN:OUT or zero:BYTES.",
+     OPTION_REPEAT, COMPLETE_FILE},
+    {"--then", NULL,
+     "Starts another launch in the same process; --kernel, --grid, --block, --shared and --arg "
+     "after it belong to that launch. Memory, modules and their variables stay.",
+     OPTION_REPEAT, 0},
+    MACHINE_OPTIONS,
+    {"--functional", NULL,
+     "Compute results and counts without modelling time. There is no timing model yet, so this "
+     "is always so.",
+     0, 0},
+    {"--stats", "FILE",
+     "Write configuration, statistics and a manifest as JSON; '-' is standard "
+     "output. Everything but 'host' is the same, byte for byte, when the run is repeated.",
+     0, COMPLETE_FILE},
+    {"--dump-config", "FILE",
+     "Write the resolved configuration as JSON; it is a machine file that --machine accepts.", 0,
+     COMPLETE_FILE},
+    {"--seed", "N",
+     "Seed of the machine's random choices, recorded in the statistics. Functional execution makes "
+     "none. The default is 1.",
+     0, 0},
+    {"--max-instructions", "N",
+     "Stop a launch after about this many warp instructions: the outcome is 'limit', exit code 3.",
+     0, 0},
+    {"--max-seconds", "S",
+     "Stop a launch after this much time on the host: the outcome is 'limit', exit code 3.", 0, 0},
+    {"--quiet", NULL, "Print no summary, notes or progress.", 0, 0},
+    {0},
+};
+
+static const struct example examples[] = {
+    {"heddle run vecadd.ptx --grid 4 --block 256 --arg in:a.bin --arg in:b.bin "
+     "--arg out:c.bin:4K --arg u32:1024",
+     "Two input files, one output file of 4096 bytes and a number:"},
+    {"heddle run sum.ptx --buf x=in:x.bin --buf t=zero:4K --kernel partial --grid 8 --block 128 "
+     "--arg @x --arg @t --then --kernel total --grid 1 --block 128 --arg @t --arg out:y.bin:4",
+     "Two kernels one after the other, with a buffer between them:"},
+    {"heddle run k.ptx --grid 1 --block 64 --machine my.yaml --set core.warp_size=64 --stats -",
+     "A machine of one's own, changed a little, and statistics on standard output:"},
+    {0},
+};
+
+const struct command run_command = {
+    .name = "run",
+    .words = "FILE.ptx --grid X[,Y[,Z]] --block X[,Y[,Z]] [options] [--then [FILE.ptx] ...]",
+    .summary = "run kernels of a PTX file on a modelled GPU",
+    .help = "Loads a PTX file ('-' is standard input), launches one of its kernels on the modelled "
+            "machine and writes the output buffers. Arguments are checked against the kernel's "
+            "parameters, and output files for being writable, before anything runs.\n\n"
+            "Standard output carries what the guest prints; a summary of each launch goes to "
+            "standard error. After a guest fault, a limit or Ctrl-C, output files and statistics "
+            "are still written and hold everything up to that point.",
+    .options = options,
+    .examples = examples,
+    .max_words = UINT32_MAX,
+    .run = run,
+};

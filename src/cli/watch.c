@@ -1,0 +1,139 @@
+/* Ctrl-C and progress: see watch.h. */
+#include "cli/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 100,
+    FIRST_DRAW_MS = 500, /* short runs draw nothing */
+    SIGNAL_WAKE = SIGUSR1,
+};
+
+struct watch {
+    struct hd_device *device;
+    pthread_t thread;
+    sigset_t signals;
+    atomic_int signal;
+    atomic_bool ended;
+    bool progress;
+    pthread_mutex_t lock; /* the fields below and standard error while drawing */
+    const char *kernel;
+    u32 number, count;
+    f64 launch_start;
+    bool drawn;
+};
+
+static f64 seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
+}
+
+static void clear_line(struct watch *watch)
+{
+    if (watch->drawn)
+        fputs("\r\033[K", stderr);
+    watch->drawn = false;
+}
+
+static void draw(struct watch *watch)
+{
+    u64 done, total, instructions;
+    hd_progress(watch->device, &done, &total, &instructions);
+    pthread_mutex_lock(&watch->lock);
+    f64 elapsed = seconds() - watch->launch_start;
+    if (watch->kernel && elapsed * 1000 >= FIRST_DRAW_MS) {
+        clear_line(watch);
+        char launch[48] = "";
+        if (watch->count > 1)
+            snprintf(launch, sizeof launch, " (launch %u of %u)", watch->number, watch->count);
+        fprintf(stderr, "%.40s%s: %llu of %llu blocks, %.3g M warp instructions", watch->kernel,
+                launch, (unsigned long long)done, (unsigned long long)total,
+                (f64)instructions / 1e6);
+        if (done && total > done)
+            fprintf(stderr, ", about %.0f s left", elapsed * (f64)(total - done) / (f64)done);
+        fflush(stderr);
+        watch->drawn = true;
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+static void *watch_thread(void *user)
+{
+    struct watch *watch = user;
+    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000l};
+    while (!atomic_load(&watch->ended)) {
+        int number = sigtimedwait(&watch->signals, NULL, &tick);
+        if (number == SIGINT || number == SIGTERM) {
+            if (atomic_load(&watch->signal))
+                _exit(128 + number);
+            atomic_store(&watch->signal, number);
+        }
+        if (atomic_load(&watch->ended))
+            break;
+        if (atomic_load(&watch->signal))
+            hd_interrupt(watch->device);
+        else if (watch->progress)
+            draw(watch);
+    }
+    return NULL;
+}
+
+struct watch *watch_start(struct hd_device *device, bool progress)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return NULL;
+    watch->device = device;
+    watch->progress = progress;
+    pthread_mutex_init(&watch->lock, NULL);
+    sigemptyset(&watch->signals);
+    sigaddset(&watch->signals, SIGINT);
+    sigaddset(&watch->signals, SIGTERM);
+    sigaddset(&watch->signals, SIGNAL_WAKE);
+    pthread_sigmask(SIG_BLOCK, &watch->signals, NULL);
+    if (pthread_create(&watch->thread, NULL, watch_thread, watch) == 0)
+        return watch;
+    free(watch);
+    return NULL;
+}
+
+void watch_launch(struct watch *watch, const char *kernel, u32 number, u32 count)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->kernel = kernel;
+    watch->number = number;
+    watch->count = count;
+    watch->launch_start = seconds();
+    pthread_mutex_unlock(&watch->lock);
+}
+
+int watch_signal(struct watch *watch)
+{
+    return atomic_load(&watch->signal);
+}
+
+void watch_clear(struct watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    clear_line(watch);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_stop(struct watch *watch)
+{
+    atomic_store(&watch->ended, true);
+    pthread_kill(watch->thread, SIGNAL_WAKE);
+    pthread_join(watch->thread, NULL);
+    watch_clear(watch);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}

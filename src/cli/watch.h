@@ -1,0 +1,27 @@
+/*
+ * A thread beside the running launches: it waits for Ctrl-C and draws progress on a terminal.
+ *
+ * SIGINT and SIGTERM are blocked everywhere and taken by this thread alone, so that there is no
+ * signal handler and no global state. The first one asks the device to stop, again and again until
+ * it does, because a request between two launches would be lost; a second one exits at once.
+ */
+#ifndef CLI_WATCH_H
+#define CLI_WATCH_H
+
+#include "base/types.h"
+#include "heddle/heddle.h"
+
+struct watch;
+
+/* `progress`: draw on standard error. NULL when the thread cannot be started. */
+struct watch *watch_start(struct hd_device *device, bool progress);
+/* A launch begins: its name and number for the progress line. */
+void watch_launch(struct watch *watch, const char *kernel, u32 number, u32 count);
+/* The signal that came, or 0. */
+int watch_signal(struct watch *watch);
+/* Takes the progress line away so that other output can be written. */
+void watch_clear(struct watch *watch);
+/* Ends the thread; the signals stay blocked so that outputs are written in peace. */
+void watch_stop(struct watch *watch);
+
+#endif
