@@ -15,7 +15,10 @@
 #include "base/arena.h"
 #include "ir/inst.h"
 
-enum { PTX_NESTING = 100, PTX_GROUP = 1 << 20 };
+enum {
+    PTX_NESTING = 100,
+    PTX_GROUP = 1 << 20
+};
 #define PTX_ELEMENTS (1ull << 40)
 
 struct ptx_place {
@@ -39,13 +42,13 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_place place;
-    bool negated;      /* !p; also "-%r" where PTX has it */
-    const char *name;  /* PTX_NAME, PTX_SUM, PTX_ELEMENT; PTX_ADDRESS: base name or NULL */
-    u64 value;         /* PTX_INT, PTX_FLOAT; PTX_ADDRESS, PTX_SUM: offset (two's complement);
-                        * PTX_ELEMENT: index */
+    bool negated;     /* !p; also "-%r" where PTX has it */
+    const char *name; /* PTX_NAME, PTX_SUM, PTX_ELEMENT; PTX_ADDRESS: base name or NULL */
+    u64 value;        /* PTX_INT, PTX_FLOAT; PTX_ADDRESS, PTX_SUM: offset (two's complement);
+                       * PTX_ELEMENT: index */
     bool is_unsigned, is_single;
-    /* ".x" of "%v.x" on a vector register or an address's base: "x", "y", "z", "w" (written r, g, b, a
-     * too, which become these), a video selector "b0".."b3", "h0", "h1", or NULL */
+    /* ".x" of "%v.x" on a vector register or an address's base: "x", "y", "z", "w" (written r, g,
+     * b, a too, which become these), a video selector "b0".."b3", "h0", "h1", or NULL */
     const char *component;
     struct ptx_operand *items; /* PTX_VECTOR, PTX_PAIR, PTX_LIST, PTX_ADDRESS */
     u32 item_count;
@@ -53,8 +56,8 @@ struct ptx_operand {
 
 struct ptx_instruction {
     struct ptx_place place;
-    const char *text;       /* as written, without comments and ';', white space folded */
-    const char *guard;      /* register name or NULL */
+    const char *text;  /* as written, without comments and ';', white space folded */
+    const char *guard; /* register name or NULL */
     bool guard_negated;
     const char *opcode;     /* "ld" */
     const char **modifiers; /* "global", "v4", "f32": without dots; "::" kept: "shared::cta" */
@@ -63,41 +66,54 @@ struct ptx_instruction {
     u32 operand_count;
     const char *source_file; /* from the last .loc, or NULL */
     u32 source_line;
-    u32 source_index;        /* the number of that .file, 0 when none */
+    u32 source_index; /* the number of that .file, 0 when none */
 };
 
 /* A declared name: variable, parameter or group of registers. */
 struct ptx_declaration {
     struct ptx_place place;
     const char *name;
-    u32 count;          /* .reg %r<8>: 8, declares %r0..%r7; otherwise 0 */
-    const char *space;  /* "reg", "param", "global", "const", "shared", "local", "tex"... */
-    const char *type;   /* "b32", "f64", "pred", "texref"... */
-    u32 vector;         /* 1, 2, 4 */
-    u32 align;          /* 0 when not said */
-    u64 *dims;          /* array dimensions as written; 0 for [] */
+    u32 count;         /* .reg %r<8>: 8, declares %r0..%r7; otherwise 0 */
+    const char *space; /* "reg", "param", "global", "const", "shared", "local", "tex"... */
+    const char *type;  /* "b32", "f64", "pred", "texref"... */
+    u32 vector;        /* 1, 2, 4 */
+    u32 align;         /* 0 when not said */
+    u64 *dims;         /* array dimensions as written; 0 for [] */
     u32 dim_count;
     bool is_array;
     bool is_extern, is_visible, is_weak, is_common;
-    bool is_pointer;    /* .ptr on a parameter */
+    bool is_pointer; /* .ptr on a parameter */
     struct ptx_initializer *init;
 };
 
-enum ptx_initializer_kind { PTX_INIT_LIST, PTX_INIT_INT, PTX_INIT_FLOAT, PTX_INIT_NAME };
+enum ptx_initializer_kind {
+    PTX_INIT_LIST,
+    PTX_INIT_INT,
+    PTX_INIT_FLOAT,
+    PTX_INIT_NAME
+};
 struct ptx_initializer {
     enum ptx_initializer_kind kind;
     struct ptx_place place;
-    u64 value;           /* INT; FLOAT: double bits, or f32 bits when is_single; NAME: addend */
+    u64 value; /* INT; FLOAT: double bits, or f32 bits when is_single; NAME: addend */
     bool is_single;
-    const char *name;    /* NAME: variable or function */
-    bool is_generic;     /* generic(name) */
-    u64 mask;            /* 0xFF(name): byte-selecting mask, 0 when absent */
+    const char *name; /* NAME: variable or function */
+    bool is_generic;  /* generic(name) */
+    u64 mask;         /* 0xFF(name): byte-selecting mask, 0 when absent */
     struct ptx_initializer *items;
     u32 item_count;
 };
 
-enum ptx_statement_kind { PTX_STATEMENT, PTX_LABEL, PTX_DECLARATION, PTX_SCOPE, PTX_PRAGMA,
-                          PTX_BRANCHTARGETS, PTX_CALLTARGETS, PTX_CALLPROTOTYPE };
+enum ptx_statement_kind {
+    PTX_STATEMENT,
+    PTX_LABEL,
+    PTX_DECLARATION,
+    PTX_SCOPE,
+    PTX_PRAGMA,
+    PTX_BRANCHTARGETS,
+    PTX_CALLTARGETS,
+    PTX_CALLPROTOTYPE
+};
 
 struct ptx_function;
 struct ptx_statement {
@@ -108,9 +124,9 @@ struct ptx_statement {
     struct ptx_declaration declaration; /* DECLARATION */
     struct ptx_statement *items;        /* SCOPE */
     u32 item_count;
-    const char **targets;               /* BRANCHTARGETS, CALLTARGETS */
+    const char **targets; /* BRANCHTARGETS, CALLTARGETS */
     u32 target_count;
-    struct ptx_function *prototype;     /* CALLPROTOTYPE: params and returns only */
+    struct ptx_function *prototype; /* CALLPROTOTYPE: params and returns only */
 };
 
 struct ptx_function {
@@ -121,7 +137,7 @@ struct ptx_function {
     struct ptx_declaration *params, *returns; /* space "param" or "reg" */
     u32 param_count, return_count;
     u32 max_threads[3], required_threads[3], min_blocks, max_registers; /* 0 = not said */
-    u32 required_cluster[3]; /* .reqnctapercluster */
+    u32 required_cluster[3];                                            /* .reqnctapercluster */
     struct ptx_statement *body;
     u32 body_count;
 };
