@@ -18,9 +18,10 @@ static json_t *inputs_json(const struct input_list *inputs)
     return array;
 }
 
-static json_t *host_json(const struct command_line *line, f64 wall_seconds)
+static json_t *host_json(const struct request *request, const struct command_line *line,
+                         f64 wall_seconds)
 {
-    json_t *host = json_object(), *command = json_array();
+    json_t *host = json_object(), *command = json_array(), *seconds = json_array();
     for (int i = 0; i < line->argc; i++)
         json_array_append_new(command, safe_string(line->argv[i]));
     char date[32];
@@ -31,6 +32,10 @@ static json_t *host_json(const struct command_line *line, f64 wall_seconds)
     json_object_set_new(host, "threads", json_integer(1));
     json_object_set_new(host, "date", json_string(date));
     json_object_set_new(host, "wall_seconds", json_real(wall_seconds));
+    for (u32 i = 0; i < request->launches.count; i++)
+        if (request->launches.data[i].ran)
+            json_array_append_new(seconds, json_real(request->launches.data[i].seconds));
+    json_object_set_new(host, "launch_seconds", seconds);
     return host;
 }
 
@@ -52,7 +57,7 @@ json_t *statistics_document(const struct request *request, const struct input_li
     json_object_set(document, "launches", json_object_get(stats, "launches"));
     json_object_set(document, "totals", json_object_get(stats, "totals"));
     json_decref(stats);
-    json_object_set_new(document, "host", host_json(line, wall_seconds));
+    json_object_set_new(document, "host", host_json(request, line, wall_seconds));
     return document;
 }
 
