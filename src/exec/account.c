@@ -1,0 +1,97 @@
+/*
+ * Statistics from counted basic blocks (W5).
+ *
+ * While a launch runs only three counters move: paths and lanes that enter each basic block, and
+ * lanes of instructions with a guard. Everything an instruction stands for (its event, its space,
+ * its kind) is added up here at the end. Paths that were stopped inside a block give back what
+ * they did not run.
+ */
+#include "base/events.h"
+#include "exec/warp.h"
+
+#define FOLLOWS(first, space, member)                                                              \
+    _Static_assert(offsetof(struct exec_stats, member) ==                                          \
+                       offsetof(struct exec_stats, first) + (space) * sizeof(u64),                 \
+                   "exec.def lists each family of spaces in the order of enum space")
+FOLLOWS(loads_generic, SPACE_SHARED, loads_shared);
+FOLLOWS(loads_generic, SPACE_PARAM, loads_param);
+FOLLOWS(stores_generic, SPACE_PARAM, stores_param);
+FOLLOWS(atomics_generic, SPACE_PARAM, atomics_param);
+FOLLOWS(load_threads_generic, SPACE_PARAM, load_threads_param);
+FOLLOWS(store_threads_generic, SPACE_PARAM, store_threads_param);
+FOLLOWS(atomic_threads_generic, SPACE_PARAM, atomic_threads_param);
+FOLLOWS(event_INT, EVENT_COUNT - 1, event_CTRL);
+
+static void add_space(u64 *generic, u64 *threads_generic, enum space space, u64 warps, u64 threads)
+{
+    generic[space] += warps;
+    threads_generic[space] += threads;
+}
+
+static void add_kind(struct exec_stats *stats, const struct inst *inst, u64 warps, u64 threads)
+{
+    u16 flags = op_info[inst->op].flags;
+    enum space space = inst->space;
+    if (flags & OPF_ATOMIC)
+        add_space(&stats->atomics_generic, &stats->atomic_threads_generic, space, warps, threads);
+    else if (flags & OPF_LOAD)
+        add_space(&stats->loads_generic, &stats->load_threads_generic, space, warps, threads);
+    else if (flags & OPF_STORE)
+        add_space(&stats->stores_generic, &stats->store_threads_generic, space, warps, threads);
+    else if (flags & OPF_CROSS)
+        stats->cross_lane += warps;
+    else if (flags & OPF_BARRIER)
+        stats->barriers += warps;
+    else if (inst->op == OP_bra || inst->op == OP_brx)
+        stats->branches += warps;
+    else if (inst->op == OP_call || inst->op == OP_calli)
+        stats->calls += warps;
+}
+
+/* Adds an instruction issued `warps` times for `threads` lanes; negative numbers take back. */
+void account_inst(struct exec *exec, u32 index, i64 warps, i64 threads)
+{
+    struct exec_stats *stats = &exec->stats;
+    const struct inst *inst = &exec->image->program->insts[index];
+    stats->warp_instructions += (u64)warps;
+    stats->thread_instructions += (u64)threads;
+    (&stats->event_INT)[op_info[inst->op].event] += (u64)threads;
+    add_kind(stats, inst, (u64)warps, (u64)threads);
+}
+
+void account_finish(struct exec *exec)
+{
+    const struct program *program = exec->image->program;
+    for (u32 b = 0; b < program->block_count; b++) {
+        const struct block *block = &program->blocks[b];
+        if (!exec->block_warps[b])
+            continue;
+        for (u32 i = block->first; i < block->end; i++) {
+            bool guarded = exec->image->steps[i].guarded;
+            account_inst(exec, i, (i64)exec->block_warps[b],
+                         (i64)(guarded ? exec->guard_threads[i] : exec->block_threads[b]));
+        }
+        exec->block_warps[b] = exec->block_threads[b] = 0;
+    }
+}
+
+/* A block that will not go on: takes back what its paths have not run. */
+void account_tails(struct thread_block *block)
+{
+    struct exec *exec = block->exec;
+    const struct program *program = exec->image->program;
+    for (u32 w = 0; w < exec->warps; w++) {
+        const struct warp *warp = &block->warps[w];
+        for (u32 i = 0; i < warp->order_count; i++) {
+            const struct path *path = &warp->paths[warp->order[i]];
+            if (!path->resume)
+                continue;
+            /* A leaf that waits has issued the instruction it stands at. */
+            u32 first = path->pc + (path->state != PATH_READY);
+            u32 end = program->blocks[program->block_of[path->pc]].end;
+            for (u32 inst = first; inst < end; inst++)
+                account_inst(exec, inst, -1,
+                             exec->image->steps[inst].guarded ? 0 : -(i64)count_lanes(path->mask));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * Atomics: lanes act one after the other in lane order, so racing atomics are deterministic.
+ *
+ * An operation without a destination is a reduction. Packed 16-bit floats are two additions, each
+ * element atomic by itself as PTX has it; here both happen at once.
+ */
+#include "exec/warp.h"
+
+/* Operands and the memory word of one lane, zero-extended. */
+struct update {
+    u64 old[2], value[2], other[2]; /* value: operand b; other: c of cas */
+    bool ftz;
+};
+
+static u64 sign_extend(u64 value, u32 bytes)
+{
+    u32 shift = 64 - 8 * bytes;
+    return (u64)((i64)(value << shift) >> shift);
+}
+
+static u64 add(enum type type, u64 a, u64 b, bool ftz)
+{
+    switch (type) {
+    case TYPE_F32:
+        return atomic_add_f32((u32)a, (u32)b, ftz);
+    case TYPE_F64:
+        return atomic_add_f64(a, b);
+    case TYPE_F16:
+        return atomic_add_f16((u16)a, (u16)b);
+    case TYPE_BF16:
+        return atomic_add_bf16((u16)a, (u16)b);
+    case TYPE_F16X2:
+        return atomic_add_f16((u16)a, (u16)b) |
+               (u32)atomic_add_f16((u16)(a >> 16), (u16)(b >> 16)) << 16;
+    case TYPE_BF16X2:
+        return atomic_add_bf16((u16)a, (u16)b) |
+               (u32)atomic_add_bf16((u16)(a >> 16), (u16)(b >> 16)) << 16;
+    default:
+        return a + b;
+    }
+}
+
+static bool less(enum type type, u64 a, u64 b, u32 bytes)
+{
+    if (type_is_signed(type))
+        return (i64)sign_extend(a, bytes) < (i64)sign_extend(b, bytes);
+    return a < b;
+}
+
+/* The new low 64 bits of memory; exchanges and compares of 128 bits are the caller's. */
+static u64 combine(const struct inst *inst, const struct update *u, u32 bytes)
+{
+    u64 old = u->old[0], value = u->value[0];
+    switch (inst->key) {
+    case ATOMIC_ADD:
+        return add(inst->type, old, value, u->ftz);
+    case ATOMIC_MIN:
+        return less(inst->type, value, old, bytes) ? value : old;
+    case ATOMIC_MAX:
+        return less(inst->type, old, value, bytes) ? value : old;
+    case ATOMIC_AND:
+        return old & value;
+    case ATOMIC_OR:
+        return old | value;
+    case ATOMIC_XOR:
+        return old ^ value;
+    case ATOMIC_INC:
+        return old >= value ? 0 : old + 1;
+    case ATOMIC_DEC:
+        return old == 0 || old > value ? value : old - 1;
+    default: /* exchange */
+        return value;
+    }
+}
+
+static void update_memory(const struct inst *inst, struct update *u, u8 *at, u32 bytes)
+{
+    u32 low = MIN(bytes, 8u), high = bytes - low;
+    memcpy(&u->old[0], at, low);
+    memcpy(&u->old[1], at + low, high);
+    u64 next[2] = {0, u->value[1]};
+    if (inst->key == ATOMIC_CAS) {
+        if (u->old[0] != u->value[0] || u->old[1] != u->value[1])
+            return;
+        next[0] = u->other[0];
+        next[1] = u->other[1];
+    } else {
+        next[0] = combine(inst, u, bytes);
+    }
+    memcpy(at, &next[0], low);
+    memcpy(at + low, &next[1], high);
+}
+
+/* Element `element` of an operand, `bytes` wide, for one lane. */
+static void read_operand(u64 *value, const u32 *row, u32 stride, u32 element, u32 lane, u32 bytes)
+{
+    value[0] = value[1] = 0;
+    if (!row)
+        return;
+    u32 words = (bytes + 3) / 4;
+    for (u32 j = 0; j < words; j++)
+        value[j / 2] |= (u64)row[(element * words + j) * stride + lane] << 32 * (j % 2);
+    if (bytes < 4)
+        value[0] &= (1ull << 8 * bytes) - 1;
+}
+
+bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    u32 bytes = type_bytes(inst->type), elements = MAX(inst->vector, 1);
+    u32 stride = warp->exec->image->warp_size, words = (bytes + 3) / 4;
+    struct access access;
+    if (!access_resolve(warp, pc, step, chunk, mask, bytes * elements, true, &access))
+        return false;
+    access_pointers(&access, mask);
+    const u32 *value = chunk_row(chunk, step, 1), *other = chunk_row(chunk, step, 2);
+    u32 *result = chunk_row(chunk, step, SLOT_DST);
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        for (u32 e = 0; e < elements; e++) {
+            struct update u = {.ftz = inst->mods & MOD_FTZ};
+            read_operand(u.value, value, stride, e, lane, bytes);
+            read_operand(u.other, other, stride, e, lane, bytes);
+            update_memory(inst, &u, access.at[lane] + e * bytes, bytes);
+            for (u32 j = 0; j < words && result; j++)
+                result[(e * words + j) * stride + lane] = (u32)(u.old[j / 2] >> 32 * (j % 2));
+        }
+    }
+    return true;
+}

@@ -1,0 +1,159 @@
+/*
+ * Block barriers: 16 named ones a block, arrival lane by lane.
+ *
+ * A barrier without a thread count waits for every live thread of the block, so lanes that exit
+ * count as arrived. With a count it completes when so many threads have arrived; there a warp all
+ * of whose live lanes have arrived counts whole, as hardware counts warps, even if it has fewer
+ * threads than lanes or some have exited. Warps that never arrive do not count, exited or not.
+ * The first arrival says the count.
+ *
+ * Lanes of a path arrive together and wait; other paths of the warp run on and arrive later.
+ */
+#include "exec/warp.h"
+
+enum { KEY_SYNC, KEY_ARRIVE, KEY_AND, KEY_OR };
+
+static bool is_complete(const struct thread_block *block, const struct barrier *barrier)
+{
+    const struct exec *exec = block->exec;
+    if (!barrier->threads) {
+        /* Warps run in order, so the last ones are the likeliest to be missing. */
+        for (u32 w = exec->warps; w-- > 0;)
+            if (block->warps[w].live & ~barrier->arrived[w])
+                return false;
+        return true;
+    }
+    u32 arrived = barrier->again;
+    for (u32 w = 0; w < exec->warps; w++) {
+        lane_set lanes = barrier->arrived[w];
+        if (lanes)
+            arrived += block->warps[w].live & ~lanes ? count_lanes(lanes) : exec->image->warp_size;
+    }
+    return arrived >= barrier->threads;
+}
+
+/* The result of a reduction, for the lanes that waited with this instruction. */
+static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct barrier *barrier)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const struct step *step = &warp->exec->image->steps[pc];
+    if (step->base[SLOT_DST] == BASE_NONE)
+        return;
+    bool value = inst->key == KEY_AND ? !barrier->zeros : barrier->ones != 0;
+    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
+        u32 *to = chunk_row(&warp->chunks[c], step, SLOT_DST);
+        u32 mask = lanes_of_chunk(lanes, c);
+        if (inst->dst[0].kind == OPERAND_MASK) {
+            *to = (*to & ~mask) | (value ? mask : 0);
+            continue;
+        }
+        for (u32 set = mask; set; set &= set - 1)
+            to[first_lane(set)] = barrier->ones;
+    }
+}
+
+/* Lets everyone who waits go on, except `running`, whose step is still under way. */
+static void complete(struct thread_block *block, u32 number, const struct path *running)
+{
+    struct barrier *barrier = &block->barriers[number];
+    for (u32 w = 0; w < block->exec->warps; w++) {
+        struct warp *warp = &block->warps[w];
+        if (!barrier->arrived[w])
+            continue;
+        for (u32 i = 0; i < warp->order_count; i++) {
+            struct path *path = &warp->paths[warp->order[i]];
+            if (path->state != PATH_BARRIER || path->barrier != number)
+                continue;
+            write_result(warp, path->pc, path->mask, barrier);
+            if (path == running)
+                path->state = PATH_READY;
+            else
+                paths_advance(warp, path);
+            if (warp->state == WARP_WAITING)
+                warp->state = WARP_READY;
+        }
+        barrier->arrived[w] = 0;
+    }
+    barrier->waiting = false;
+    block->barriers_used &= ~(1u << number);
+}
+
+static u32 operand_value(const struct warp *warp, u32 pc, unsigned slot, u32 lane, u32 absent)
+{
+    const struct step *step = &warp->exec->image->steps[pc];
+    const u32 *row = chunk_row(&warp->chunks[lane / LANES], step, slot);
+    return row ? row[lane % LANES] : absent;
+}
+
+static void count_predicates(struct warp *warp, u32 pc, lane_set lanes, struct barrier *barrier)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const struct step *step = &warp->exec->image->steps[pc];
+    if (step->base[2] == BASE_NONE)
+        return;
+    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
+        u32 mask = lanes_of_chunk(lanes, c);
+        u32 source = *chunk_row(&warp->chunks[c], step, 2) ^ (inst->src[2].neg ? LANES_FULL : 0);
+        barrier->ones += count_lanes(source & mask);
+        barrier->zeros += count_lanes(~source & mask);
+    }
+}
+
+static void arrive(struct warp *warp, u32 pc, lane_set lanes, struct barrier *barrier)
+{
+    if (!barrier->waiting) {
+        barrier->waiting = true;
+        barrier->threads = operand_value(warp, pc, 1, first_lane(lanes), 0);
+        barrier->again = barrier->ones = barrier->zeros = 0;
+    }
+    lane_set before = barrier->arrived[warp->index];
+    if (before & lanes)
+        barrier->again += count_lanes(before & lanes);
+    barrier->arrived[warp->index] = before | lanes;
+    count_predicates(warp, pc, lanes, barrier);
+}
+
+enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
+{
+    struct thread_block *block = warp->block;
+    const struct inst *inst = warp_inst(warp, pc);
+    u32 number = operand_value(warp, pc, 0, first_lane(lanes), 0);
+    if (number >= BARRIERS) {
+        fault_at(warp, pc, first_lane(lanes), OUTCOME_TRAP,
+                 "barrier %u does not exist: a block has %d", number, BARRIERS);
+        return STEP_STOP;
+    }
+    struct barrier *barrier = &block->barriers[number];
+    arrive(warp, pc, lanes, barrier);
+    block->barriers_used |= 1u << number;
+    if (inst->op == OP_bar && inst->key == KEY_ARRIVE) {
+        if (is_complete(block, barrier))
+            complete(block, number, NULL);
+        return STEP_NEXT;
+    }
+    lane_set going = warp->active & ~lanes;
+    if (going) { /* lanes whose guard is false go their own way */
+        u32 leaf = paths_split(warp, going);
+        paths_advance(warp, &warp->paths[leaf]);
+        warp_set_active(warp);
+    }
+    struct path *path = warp_path(warp);
+    path->state = PATH_BARRIER;
+    path->barrier = (u8)number;
+    if (is_complete(block, barrier)) {
+        complete(block, number, path);
+        return STEP_NEXT;
+    }
+    paths_park(warp, PATH_BARRIER);
+    return STEP_PARK;
+}
+
+/* Lanes of the block have exited: barriers may be complete without them. */
+void barrier_exits(struct thread_block *block)
+{
+    for (u32 set = block->barriers_used; set; set &= set - 1) {
+        u32 number = first_lane(set);
+        if (is_complete(block, &block->barriers[number]))
+            complete(block, number, NULL);
+    }
+}

@@ -1,0 +1,238 @@
+/*
+ * Thread blocks: their memory, and turns of their warps.
+ *
+ * One piece of storage holds a block: its own struct, its warps, registers, masks and shared
+ * memory, all zero at the start so that runs are reproducible. Storage goes back to a LIFO list:
+ * ordinary blocks run to their end in one turn, and the next one finds warm memory.
+ */
+#include "exec/warp.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LINE = 64, CLEARED_BY_KERNEL = 1024 * 1024 };
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static size_t warp_register_bytes(const struct exec *exec)
+{
+    return (size_t)exec->register_rows * exec->image->warp_size * sizeof(u32);
+}
+
+static size_t warp_mask_bytes(const struct exec *exec)
+{
+    return align_up((size_t)exec->masks * exec->image->chunks * sizeof(u32), LINE);
+}
+
+static size_t header_bytes(const struct exec *exec)
+{
+    return align_up(sizeof(struct thread_block), LINE) + exec->warps * sizeof(struct warp);
+}
+
+/* What must be zero when a block starts: arrivals, registers, masks, shared memory. */
+static size_t cleared_bytes(const struct exec *exec)
+{
+    return align_up(BARRIERS * exec->warps * sizeof(lane_set), LINE) +
+           exec->warps * (warp_register_bytes(exec) + warp_mask_bytes(exec)) +
+           align_up(exec->shared_bytes, LINE);
+}
+
+static void prepare_tids(struct exec *exec)
+{
+    u32 lanes = exec->warps * exec->image->warp_size;
+    for (unsigned d = 0; d < 3; d++)
+        exec->tids[d] = checked(calloc(lanes, sizeof(u32)));
+    for (u32 t = 0; t < lanes; t++) {
+        exec->tids[0][t] = t % exec->dims[0];
+        exec->tids[1][t] = t / exec->dims[0] % exec->dims[1];
+        exec->tids[2][t] = t / exec->dims[0] / exec->dims[1];
+    }
+}
+
+void exec_prepare(struct exec *exec, u32 most_resident)
+{
+    const struct program *program = exec->image->program;
+    exec->threads = exec->dims[0] * exec->dims[1] * exec->dims[2];
+    exec->warps = (exec->threads + exec->image->warp_size - 1) / exec->image->warp_size;
+    exec->shared_bytes = exec->static_shared_bytes + exec->dynamic_shared_bytes;
+    exec->local_stride = (u32)align_up(exec->local_bytes, 16);
+    exec->register_rows = MAX(exec->kernel->total_registers, 1);
+    exec->masks = MAX(exec->kernel->total_masks, 1);
+    prepare_tids(exec);
+    exec->block_warps = checked(calloc(MAX(program->block_count, 1), sizeof(u64)));
+    exec->block_threads = checked(calloc(MAX(program->block_count, 1), sizeof(u64)));
+    exec->guard_threads = checked(calloc(MAX(program->inst_count, 1), sizeof(u64)));
+    exec->storage_bytes = header_bytes(exec) + cleared_bytes(exec);
+    exec->local_storage_bytes =
+        align_up((size_t)exec->warps * exec->image->warp_size * exec->local_stride, 4096);
+    exec->free_storage = checked(calloc(most_resident, sizeof *exec->free_storage));
+}
+
+static void storage_destroy(const struct exec *exec, struct thread_block *block)
+{
+    for (u32 w = 0; w < exec->warps; w++)
+        free(block->warps[w].paths);
+    if (block->local)
+        munmap(block->local, exec->local_storage_bytes);
+    free(block->storage);
+}
+
+void exec_release(struct exec *exec)
+{
+    for (u32 i = 0; i < exec->free_count; i++)
+        storage_destroy(exec, exec->free_storage[i]);
+    for (unsigned d = 0; d < 3; d++)
+        free(exec->tids[d]);
+    free(exec->block_warps);
+    free(exec->block_threads);
+    free(exec->guard_threads);
+    free(exec->free_storage);
+}
+
+static struct thread_block *storage_create(struct exec *exec)
+{
+    void *storage = checked(aligned_alloc(LINE, align_up(exec->storage_bytes, LINE)));
+    struct thread_block *block = storage;
+    memset(storage, 0, header_bytes(exec));
+    block->storage = storage;
+    block->exec = exec;
+    block->warps = (struct warp *)((u8 *)storage + align_up(sizeof *block, LINE));
+    u8 *next = (u8 *)storage + header_bytes(exec);
+    for (u32 b = 0; b < BARRIERS; b++)
+        block->barriers[b].arrived = (lane_set *)next + b * exec->warps;
+    next += align_up(BARRIERS * exec->warps * sizeof(lane_set), LINE);
+    if (exec->local_storage_bytes) {
+        block->local = mmap(NULL, exec->local_storage_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (block->local == MAP_FAILED)
+            abort();
+    }
+    for (u32 w = 0; w < exec->warps; w++) {
+        struct warp *warp = &block->warps[w];
+        warp->exec = exec;
+        warp->block = block;
+        warp->index = w;
+        warp->local = block->local + (size_t)w * exec->image->warp_size * exec->local_stride;
+        for (u32 c = 0; c < exec->image->chunks; c++) {
+            struct chunk *chunk = &warp->chunks[c];
+            chunk->lanes.stride = exec->image->warp_size;
+            chunk->lanes.lane_mask = chunk->active_mask;
+            chunk->bases[BASE_VECTOR] = next + c * LANES * sizeof(u32);
+            chunk->bases[BASE_MASK] = next + warp_register_bytes(exec) + c * sizeof(u32);
+            chunk->bases[BASE_CONST] = (u8 *)exec->image->constants;
+        }
+        next += warp_register_bytes(exec) + warp_mask_bytes(exec);
+    }
+    block->shared = next;
+    return block;
+}
+
+static void clear_local(const struct exec *exec, struct thread_block *block)
+{
+    if (exec->local_storage_bytes > CLEARED_BY_KERNEL)
+        madvise(block->local, exec->local_storage_bytes, MADV_DONTNEED);
+    else if (block->local)
+        memset(block->local, 0, exec->local_storage_bytes);
+}
+
+static void start_warp(struct warp *warp)
+{
+    const struct exec *exec = warp->exec;
+    u32 first = warp->index * exec->image->warp_size;
+    u32 lanes = MIN(exec->threads - first, exec->image->warp_size);
+    warp->state = WARP_READY;
+    warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
+    warp->live = warp->members;
+    warp->instructions = 0;
+    warp->yield = warp->slept = false;
+    warp->active = 0;
+    paths_reset(warp, warp->live, exec->kernel->first);
+}
+
+struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
+{
+    struct thread_block *block;
+    if (exec->free_count) {
+        block = exec->free_storage[--exec->free_count];
+        clear_local(exec, block);
+    } else {
+        block = storage_create(exec);
+    }
+    memset((u8 *)block->storage + header_bytes(exec), 0, cleared_bytes(exec));
+    block->number = number;
+    block->core = core;
+    block->done_warps = 0;
+    block->barriers_used = 0;
+    block->id[0] = (u32)(number % exec->grid[0]);
+    block->id[1] = (u32)(number / exec->grid[0] % exec->grid[1]);
+    block->id[2] = (u32)(number / exec->grid[0] / exec->grid[1]);
+    for (u32 b = 0; b < BARRIERS; b++)
+        block->barriers[b].waiting = false;
+    for (u32 w = 0; w < exec->warps; w++)
+        start_warp(&block->warps[w]);
+    return block;
+}
+
+void block_end(struct thread_block *block)
+{
+    block->exec->free_storage[block->exec->free_count++] = block;
+}
+
+/* Nothing in the block can run: lanes at reconvergence points may have to go ahead. */
+static bool unblock(struct thread_block *block)
+{
+    bool any = false;
+    for (u32 w = 0; w < block->exec->warps; w++) {
+        struct warp *warp = &block->warps[w];
+        if (warp->state == WARP_WAITING && paths_release(warp)) {
+            warp->state = WARP_READY;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Instructions a warp may still issue before the launch's limit. */
+static u64 allowance(const struct exec *exec, u64 wanted)
+{
+    u64 limit = exec->limits->max_instructions;
+    if (!limit)
+        return wanted;
+    return exec->instructions < limit ? MIN(wanted, limit - exec->instructions) : 0;
+}
+
+bool block_turn(struct thread_block *block)
+{
+    struct exec *exec = block->exec;
+    u64 budget = (u64)exec->limits->quantum * exec->warps, start = exec->instructions;
+    bool ran = true, awake = true;
+    while (awake && !exec->stopped && exec->instructions - start < budget) {
+        ran = awake = false;
+        for (u32 w = 0; w < exec->warps && !exec->stopped; w++) {
+            struct warp *warp = &block->warps[w];
+            if (warp->state != WARP_READY)
+                continue;
+            u64 quantum = allowance(exec, exec->limits->quantum);
+            if (!quantum) {
+                fault_stop(exec, OUTCOME_LIMIT,
+                           "stopped after %llu warp instructions (launch.max_instructions)",
+                           (unsigned long long)exec->limits->max_instructions);
+                return false;
+            }
+            warp_run(warp, quantum);
+            ran = true;
+            awake |= !warp->slept;
+        }
+        if (!ran && block->done_warps < exec->warps) {
+            awake = unblock(block);
+            if (!awake)
+                fault_deadlock(block);
+        }
+    }
+    return block->done_warps == exec->warps;
+}

@@ -1,0 +1,296 @@
+/*
+ * Explanations: what went wrong, where in the program, for whom, and what lies near.
+ */
+#include "exec/warp.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *const outcome_names[] = {
+    [OUTCOME_DONE] = "done",
+    [OUTCOME_OUT_OF_BOUNDS] = "out_of_bounds",
+    [OUTCOME_USE_AFTER_FREE] = "use_after_free",
+    [OUTCOME_MISALIGNED] = "misaligned",
+    [OUTCOME_READ_ONLY] = "read_only",
+    [OUTCOME_DEADLOCK] = "deadlock",
+    [OUTCOME_STACK_OVERFLOW] = "stack_overflow",
+    [OUTCOME_BAD_CALL] = "bad_call",
+    [OUTCOME_ASSERT] = "assert",
+    [OUTCOME_TRAP] = "trap",
+    [OUTCOME_HEAP] = "heap",
+    [OUTCOME_LIMIT] = "limit",
+    [OUTCOME_INTERRUPTED] = "interrupted",
+};
+
+const char *outcome_name(enum outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+/* Appends to the fault's message; what does not fit is cut off. */
+__attribute__((format(printf, 2, 3))) static void say(struct fault *fault, const char *format, ...)
+{
+    size_t used = strlen(fault->message);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(fault->message + used, sizeof fault->message - used, format, list);
+    va_end(list);
+}
+
+static void begin(struct exec *exec, enum outcome outcome, u32 pc)
+{
+    struct fault *fault = &exec->fault;
+    exec->stopped = true;
+    memset(fault, 0, offsetof(struct fault, message) + 1);
+    fault->outcome = outcome;
+    fault->inst = pc;
+}
+
+/* "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32 ..." */
+static void say_place(struct exec *exec, u32 pc)
+{
+    const struct program *program = exec->image->program;
+    const struct location *location = &program->locations[program->insts[pc].location];
+    char text[256];
+    if (program->insts[pc].location && location->line)
+        say(&exec->fault, "%s:%u", location->file ? location->file : "?", location->line);
+    if (program->insts[pc].location && location->text_line)
+        say(&exec->fault, "%s%s:%u%s", location->line ? " (" : "",
+            program->file ? program->file : "?", location->text_line, location->line ? ")" : "");
+    if (program->insts[pc].location && (location->line || location->text_line))
+        say(&exec->fault, ", ");
+    say(&exec->fault, "pc 0x%" PRIx64 ": %s", image_pc(exec->image, pc),
+        inst_text(program, pc, text, sizeof text));
+}
+
+static void say_thread(struct warp *warp, u32 pc, u32 lane)
+{
+    struct exec *exec = warp->exec;
+    struct fault *fault = &exec->fault;
+    u32 thread = warp->index * exec->image->warp_size + lane;
+    for (unsigned d = 0; d < 3; d++) {
+        fault->block[d] = warp->block->id[d];
+        fault->thread[d] = exec->tids[d][thread];
+    }
+    const struct function *function = program_function_at(exec->image->program, pc);
+    say(fault, "\n  at ");
+    say_place(exec, pc);
+    say(fault, "\n  in kernel %s", exec->kernel->name);
+    if (function && function != exec->kernel)
+        say(fault, ", function %s", function->name);
+    say(fault, ", block (%u,%u,%u), thread (%u,%u,%u), warp %u, lane %u", fault->block[0],
+        fault->block[1], fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2],
+        warp->index, lane);
+}
+
+void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
+{
+    struct fault *fault = &warp->exec->fault;
+    begin(warp->exec, outcome, pc);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(fault->message, sizeof fault->message, format, list);
+    va_end(list);
+    say_thread(warp, pc, lane);
+}
+
+void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
+{
+    begin(exec, outcome, exec->kernel->first);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(exec->fault.message, sizeof exec->fault.message, format, list);
+    va_end(list);
+    say(&exec->fault, "\n  in kernel %s", exec->kernel->name);
+}
+
+static const char *kind_name(const struct allocation *a)
+{
+    static const char *const names[] = {[ALLOC_BUFFER] = "buffer", [ALLOC_VARIABLE] = "variable",
+                                        [ALLOC_HEAP] = "heap block", [ALLOC_CODE] = "code"};
+    return names[a->kind];
+}
+
+static void say_allocation(struct fault *fault, const struct allocation *a)
+{
+    say(fault, "%s%s %" PRIu64, a->freed ? "freed " : "", kind_name(a), a->number);
+    if (a->name)
+        say(fault, " '%s'", a->name);
+    say(fault, " [0x%" PRIx64 ", +%" PRIu64 ")", a->address, a->size);
+}
+
+static void say_nearest(struct exec *exec, u64 address, u32 bytes)
+{
+    struct fault *fault = &exec->fault;
+    const struct allocation *near = memory_nearest(exec->memory, address);
+    if (!near) {
+        say(fault, "\n  no memory is allocated");
+        return;
+    }
+    u64 end = near->address + near->size;
+    if (address < near->address)
+        say(fault, "\n  %" PRIu64 " bytes before the start of ", near->address - address);
+    else if (address >= end)
+        say(fault, "\n  %" PRIu64 " bytes past the end of ", address - end);
+    else if (address + bytes > end)
+        say(fault, "\n  its last %" PRIu64 " bytes are past the end of ", address + bytes - end);
+    else
+        say(fault, "\n  at offset %" PRIu64 " of ", address - near->address);
+    say_allocation(fault, near);
+}
+
+/* What kind of wrong an access is. `size` of a window, 0 for device memory. */
+static enum outcome classify(const struct warp *warp, u32 lane, enum space space, u64 address,
+                             u32 bytes, bool write)
+{
+    const struct exec *exec = warp->exec;
+    if (!lane_pointer(warp, lane, space, address, bytes)) {
+        const struct allocation *near = memory_nearest(exec->memory, address);
+        bool device = space != SPACE_SHARED && space != SPACE_LOCAL && space != SPACE_PARAM;
+        if (device && near && near->freed && address - near->address < near->size)
+            return OUTCOME_USE_AFTER_FREE;
+        if (space == SPACE_LOCAL && exec->kernel->recursive)
+            return OUTCOME_STACK_OVERFLOW;
+        return OUTCOME_OUT_OF_BOUNDS;
+    }
+    if (address & (bytes - 1))
+        return OUTCOME_MISALIGNED;
+    return write ? OUTCOME_READ_ONLY : OUTCOME_OUT_OF_BOUNDS;
+}
+
+static const char *wrong_words(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_USE_AFTER_FREE:
+        return "use of freed memory";
+    case OUTCOME_MISALIGNED:
+        return "misaligned access";
+    case OUTCOME_READ_ONLY:
+        return "write to read-only memory";
+    case OUTCOME_STACK_OVERFLOW:
+        return "stack overflow";
+    default:
+        return "out of bounds";
+    }
+}
+
+static void say_window(struct exec *exec, enum space space)
+{
+    struct fault *fault = &exec->fault;
+    if (space == SPACE_SHARED)
+        say(fault, "\n  the block has %u bytes of shared memory (%u static, %u dynamic)",
+            exec->shared_bytes, exec->static_shared_bytes, exec->dynamic_shared_bytes);
+    else if (space == SPACE_LOCAL)
+        say(fault, "\n  a thread has %u bytes of local memory%s", exec->local_bytes,
+            exec->kernel->recursive ? " (launch.stack_bytes)" : "");
+    else
+        say(fault, "\n  the kernel has %u bytes of parameters", exec->param_bytes);
+}
+
+void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others)
+{
+    static const char *const names[SPACE_COUNT] = {
+        [SPACE_GENERIC] = "global", [SPACE_GLOBAL] = "global", [SPACE_SHARED] = "shared",
+        [SPACE_LOCAL] = "local",    [SPACE_CONST] = "const",   [SPACE_PARAM] = "parameter"};
+    struct exec *exec = warp->exec;
+    const struct inst *inst = warp_inst(warp, pc);
+    u16 flags = op_info[inst->op].flags;
+    bool write = flags & OPF_STORE;
+    enum space space = inst->op == OP_syscall ? SPACE_LOCAL : (enum space)inst->space;
+    u64 shown = address;
+    if (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES) {
+        space = SPACE_SHARED;
+        address -= SHARED_WINDOW;
+    } else if (space == SPACE_GENERIC && address - LOCAL_WINDOW < WINDOW_BYTES) {
+        space = SPACE_LOCAL;
+        address -= LOCAL_WINDOW;
+    }
+    enum outcome outcome = classify(warp, lane, space, address, bytes, write);
+    begin(exec, outcome, pc);
+    exec->fault.address = shown;
+    exec->fault.bytes = bytes;
+    say(&exec->fault, "%s: %s of %u bytes at 0x%" PRIx64 " in %s memory", wrong_words(outcome),
+        flags & OPF_ATOMIC ? "atomic"
+        : write            ? "write"
+                           : "read",
+        bytes, shown, names[space]);
+    if (space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM)
+        say_window(exec, space);
+    else
+        say_nearest(exec, address, bytes);
+    if (outcome == OUTCOME_MISALIGNED)
+        say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u", bytes,
+            bytes);
+    say_thread(warp, pc, lane);
+    if (others)
+        say(&exec->fault, "\n  %u other lanes of the warp fault here as well", count_lanes(others));
+}
+
+/* "0-3,8,31" */
+static void say_lanes(struct fault *fault, lane_set lanes)
+{
+    const char *comma = "";
+    for (u32 lane = 0; lane < MAX_LANES; lane++) {
+        if (!(lanes >> lane & 1))
+            continue;
+        u32 last = lane;
+        while (last + 1 < MAX_LANES && (lanes >> (last + 1) & 1))
+            last++;
+        if (last > lane)
+            say(fault, "%s%u-%u", comma, lane, last);
+        else
+            say(fault, "%s%u", comma, lane);
+        comma = ",";
+        lane = last;
+    }
+}
+
+static void say_waiting(struct warp *warp)
+{
+    struct exec *exec = warp->exec;
+    struct fault *fault = &exec->fault;
+    for (u32 i = warp->order_count; i-- > 0;) {
+        const struct path *path = &warp->paths[warp->order[i]];
+        if (path->state == PATH_READY)
+            continue;
+        say(fault, "\n  warp %u, lanes ", warp->index);
+        say_lanes(fault, path->mask);
+        if (path->state == PATH_BARRIER)
+            say(fault, " wait at barrier %u: ", path->barrier);
+        else
+            say(fault, " wait for lanes named by mask 0x%08x: ", path->members);
+        say_place(exec, path->pc);
+    }
+    if (warp->live != warp->members) {
+        say(fault, "\n  warp %u, lanes ", warp->index);
+        say_lanes(fault, warp->members & ~warp->live);
+        say(fault, " have exited");
+    }
+}
+
+/* The first leaf that waits stands for the deadlock in the fault's fields. */
+void fault_deadlock(struct thread_block *block)
+{
+    struct exec *exec = block->exec;
+    struct warp *first = NULL;
+    for (u32 w = exec->warps; w-- > 0;)
+        for (u32 i = 0; i < block->warps[w].order_count; i++)
+            if (block->warps[w].paths[block->warps[w].order[i]].state != PATH_READY)
+                first = &block->warps[w];
+    assert(first);
+    const struct path *leaf = &first->paths[first->order[first->order_count - 1]];
+    begin(exec, OUTCOME_DEADLOCK, leaf->pc);
+    u32 thread = first->index * exec->image->warp_size + first_lane(leaf->mask);
+    for (unsigned d = 0; d < 3; d++) {
+        exec->fault.block[d] = block->id[d];
+        exec->fault.thread[d] = exec->tids[d][thread];
+    }
+    say(&exec->fault, "deadlock: nothing in block (%u,%u,%u) of kernel %s can go on", block->id[0],
+        block->id[1], block->id[2], exec->kernel->name);
+    for (u32 b = 0; b < BARRIERS; b++)
+        if (block->barriers_used >> b & 1 && block->barriers[b].threads)
+            say(&exec->fault, "\n  barrier %u expects %u threads", b, block->barriers[b].threads);
+    for (u32 w = 0; w < exec->warps; w++)
+        say_waiting(&block->warps[w]);
+}

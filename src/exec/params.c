@@ -1,0 +1,17 @@
+/* The component tables of execution. */
+#include "exec/params.h"
+
+#define COMPONENT core
+#define COMPONENT_DEF "exec/core.def"
+#define COMPONENT_HELP "a compute core: what it holds at once"
+#include "base/component_table.h"
+
+#define COMPONENT launch
+#define COMPONENT_DEF "exec/launch.def"
+#define COMPONENT_HELP "limits and resources of a launch"
+#include "base/component_table.h"
+
+#define COMPONENT exec
+#define COMPONENT_DEF "exec/exec.def"
+#define COMPONENT_HELP "execution of instructions, functionally"
+#include "base/component_table.h"

@@ -1,0 +1,348 @@
+/*
+ * Divergence: the tree of paths of a warp, a reconvergence stack whose entries may also wait.
+ *
+ * A branch whose lanes disagree turns the running leaf into a node that waits at the branch's
+ * reconvergence point, with one child for each side that is not there already. The fall-through
+ * side runs first (of a jump table or an indirect call: the side of the lowest lane). A leaf that
+ * reaches its reconvergence point merges into its parent; a node whose last child has gone is a
+ * leaf again. A call is a child that ends when all its lanes have returned.
+ *
+ * On this stack lanes at a reconvergence point wait for their siblings. Programs written for
+ * independent thread scheduling may need them to run: a lane that left a spin loop with the lock
+ * waits there for lanes that spin until it unlocks. paths_release then splits the lanes that have
+ * arrived from the node, so that they run on as its sibling and meet the others one level up. It
+ * is used only when nothing else in the warp can run, or for a leaf that provably spins: its
+ * registers are the same from one iteration to the next (paths_spin), or it has looped for
+ * launch.spin_release branches.
+ *
+ * The invariants are W1 to W4 of warp.h.
+ */
+#include "exec/warp.h"
+
+#include <stdlib.h>
+
+void paths_reset(struct warp *warp, lane_set mask, u32 pc)
+{
+    warp->path_used = warp->path_live = 0;
+    warp->path_free = NO_PATH;
+    warp->order_count = 0;
+    if (!warp->paths) {
+        warp->path_capacity = 16;
+        warp->paths = malloc(warp->path_capacity * sizeof *warp->paths);
+        if (!warp->paths)
+            abort();
+    }
+    warp->paths[0] = (struct path){.mask = mask, .pc = pc, .rpc = NO_INST, .parent = NO_PATH};
+    warp->path_used = warp->path_live = 1;
+    warp->order[warp->order_count++] = 0;
+    warp->current = 0;
+    warp_set_active(warp);
+}
+
+static u32 path_new(struct warp *warp, const struct path *from)
+{
+    u32 index = warp->path_free;
+    if (index != NO_PATH) {
+        warp->path_free = warp->paths[index].parent;
+    } else {
+        if (warp->path_used == warp->path_capacity) {
+            warp->path_capacity *= 2;
+            warp->paths = realloc(warp->paths, warp->path_capacity * sizeof *warp->paths);
+            if (!warp->paths)
+                abort();
+        }
+        index = warp->path_used++;
+    }
+    warp->paths[index] = *from;
+    warp->path_live++;
+    if (from->parent != NO_PATH)
+        warp->paths[from->parent].children++;
+    return index;
+}
+
+static void order_push(struct warp *warp, u32 path)
+{
+    assert(warp->order_count < MAX_LANES);
+    warp->order[warp->order_count++] = path;
+}
+
+static void order_remove(struct warp *warp, u32 path)
+{
+    u32 i = warp->order_count;
+    while (warp->order[--i] != path)
+        ;
+    warp->order_count--;
+    memmove(&warp->order[i], &warp->order[i + 1], (warp->order_count - i) * sizeof *warp->order);
+}
+
+/* Removes a leaf that has no more to do; nodes that waited for it become leaves or go as well. */
+static void path_drop(struct warp *warp, u32 leaf)
+{
+    order_remove(warp, leaf);
+    for (;;) {
+        u32 parent = warp->paths[leaf].parent;
+        warp->paths[leaf].parent = warp->path_free;
+        warp->path_free = leaf;
+        warp->path_live--;
+        if (parent == NO_PATH || --warp->paths[parent].children)
+            return;
+        if (warp->paths[parent].mask) {
+            order_push(warp, parent);
+            return;
+        }
+        leaf = parent;
+    }
+}
+
+/* Makes the topmost ready leaf the current one; false when there is none. */
+bool paths_select(struct warp *warp)
+{
+    for (u32 i = warp->order_count; i-- > 0;)
+        if (warp->paths[warp->order[i]].state == PATH_READY) {
+            warp->current = warp->order[i];
+            warp_set_active(warp);
+            return true;
+        }
+    warp->current = NO_PATH;
+    return false;
+}
+
+static bool room_for(struct warp *warp, u32 count)
+{
+    if (warp->path_live + count <= warp->exec->limits->path_limit)
+        return true;
+    struct path *leaf = warp_path(warp);
+    fault_at(warp, leaf->pc, first_lane(leaf->mask), OUTCOME_STACK_OVERFLOW,
+             "%u nested calls and divergent paths in one warp: recursion without end? "
+             "(launch.path_limit)",
+             warp->path_live);
+    return false;
+}
+
+/* Adds children of `parent`, the first target on top. */
+static void push_targets(struct warp *warp, const struct target *targets, u32 count,
+                         struct path like, u32 skip_pc)
+{
+    for (u32 i = count; i-- > 0;) {
+        if (targets[i].pc == skip_pc)
+            continue;
+        like.mask = targets[i].mask;
+        like.pc = targets[i].pc;
+        order_push(warp, path_new(warp, &like));
+    }
+}
+
+/*
+ * The lanes of the current leaf go to `count` (two or more) different places. Returns false when
+ * the launch was stopped.
+ */
+bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u32 reconverge)
+{
+    if (!room_for(warp, count))
+        return false;
+    u32 index = warp->current;
+    struct path *leaf = warp_path(warp);
+    struct path like = {.rpc = reconverge, .kind = PATH_BRANCH, .parent = index};
+    order_remove(warp, index);
+    if (leaf->rpc != reconverge) {
+        leaf->pc = reconverge;
+        push_targets(warp, targets, count, like, reconverge);
+    } else {
+        /* Its own reconvergence point: no need to nest. A side that is there has left the leaf. */
+        u32 first = targets[0].pc == reconverge ? 1 : 0;
+        like.parent = leaf->parent;
+        like.kind = leaf->kind;
+        leaf->spins = 0;
+        leaf->mask = targets[first].mask;
+        leaf->pc = targets[first].pc;
+        push_targets(warp, targets + first + 1, count - first - 1, like, reconverge);
+        order_push(warp, index);
+    }
+    return paths_select(warp);
+}
+
+bool paths_call(struct warp *warp, const struct target *targets, u32 count, u32 return_pc)
+{
+    if (!room_for(warp, count))
+        return false;
+    u32 index = warp->current;
+    order_remove(warp, index);
+    warp->paths[index].pc = return_pc;
+    struct path like = {.rpc = NO_INST, .kind = PATH_CALL, .parent = index};
+    push_targets(warp, targets, count, like, NO_INST);
+    return paths_select(warp);
+}
+
+/* The current leaf has reached its reconvergence point, or has no lanes left. */
+void paths_merge(struct warp *warp)
+{
+    path_drop(warp, warp->current);
+    paths_select(warp);
+}
+
+static void after_leaving(struct warp *warp)
+{
+    if (warp_path(warp)->mask)
+        warp_set_active(warp);
+    else
+        paths_merge(warp);
+}
+
+void paths_exit(struct warp *warp, lane_set lanes)
+{
+    for (u32 i = warp->current; i != NO_PATH; i = warp->paths[i].parent)
+        warp->paths[i].mask &= ~lanes;
+    warp->live &= ~lanes;
+    after_leaving(warp);
+    cross_retry(warp);
+    if (warp->block->barriers_used)
+        barrier_exits(warp->block);
+}
+
+/* Lanes leave the nodes up to and including their call's; from the kernel itself they exit. */
+void paths_return(struct warp *warp, lane_set lanes)
+{
+    u32 call = warp->current;
+    while (call != NO_PATH && warp->paths[call].kind != PATH_CALL)
+        call = warp->paths[call].parent;
+    if (call == NO_PATH) {
+        paths_exit(warp, lanes);
+        return;
+    }
+    for (u32 i = warp->current;; i = warp->paths[i].parent) {
+        warp->paths[i].mask &= ~lanes;
+        if (i == call)
+            break;
+    }
+    after_leaving(warp);
+}
+
+/*
+ * Splits lanes off the current leaf, in the middle of a block, as a leaf of their own beneath it.
+ * The rest of the block is then issued once more.
+ */
+u32 paths_split(struct warp *warp, lane_set lanes)
+{
+    struct path like = *warp_path(warp);
+    warp_path(warp)->mask &= ~lanes;
+    like.mask = lanes;
+    like.resume = true;
+    const struct program *program = warp->exec->image->program;
+    u32 end = program->blocks[program->block_of[like.pc]].end;
+    for (u32 i = like.pc + 1; i < end; i++)
+        account_inst(warp->exec, i, 1, 0);
+    u32 index = path_new(warp, &like);
+    order_push(warp, index);
+    return index;
+}
+
+/* A leaf goes on behind the instruction it stands at. */
+void paths_advance(struct warp *warp, struct path *leaf)
+{
+    const struct program *program = warp->exec->image->program;
+    leaf->pc++;
+    leaf->state = PATH_READY;
+    leaf->resume = leaf->pc < program->inst_count &&
+                   program->block_of[leaf->pc] == program->block_of[leaf->pc - 1];
+}
+
+/* The current leaf waits where it stands. */
+void paths_park(struct warp *warp, enum path_state state)
+{
+    warp_path(warp)->state = state;
+    warp_path(warp)->resume = true;
+    if (paths_select(warp))
+        warp->exec->stats.path_switches++;
+}
+
+/* Puts the current leaf at the bottom, so that the others have their turn before it. */
+void paths_rotate(struct warp *warp)
+{
+    u32 leaf = warp->current;
+    order_remove(warp, leaf);
+    memmove(&warp->order[1], &warp->order[0], warp->order_count * sizeof *warp->order);
+    warp->order[0] = leaf;
+    warp->order_count++;
+    paths_select(warp);
+    warp->exec->stats.path_switches += warp->current != leaf;
+}
+
+/* Lanes of a node that are in none of its children: they have arrived at its pc. */
+static lane_set arrived_lanes(const struct warp *warp, u32 node)
+{
+    lane_set lanes = warp->paths[node].mask;
+    for (u32 i = 0; i < warp->order_count; i++)
+        for (u32 n = warp->order[i]; n != NO_PATH; n = warp->paths[n].parent)
+            if (n != node && warp->paths[n].parent == node)
+                lanes &= ~warp->paths[n].mask;
+    return lanes;
+}
+
+/* Lets the lanes that wait at the nearest reconvergence point run on; false when none wait. */
+bool paths_release(struct warp *warp)
+{
+    for (u32 i = warp->order_count; i-- > 0;) {
+        for (u32 n = warp->paths[warp->order[i]].parent; n != NO_PATH; n = warp->paths[n].parent) {
+            lane_set lanes = arrived_lanes(warp, n);
+            if (!lanes || warp->paths[n].pc == NO_INST)
+                continue;
+            warp->paths[n].mask &= ~lanes;
+            struct path like = warp->paths[n];
+            like.mask = lanes;
+            like.children = 0;
+            like.resume = false;
+            like.state = PATH_READY;
+            order_push(warp, path_new(warp, &like));
+            warp->exec->stats.released_waits++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static u64 register_hash(const struct warp *warp)
+{
+    const struct exec *exec = warp->exec;
+    u64 hash = 0xcbf29ce484222325ull;
+    for (u32 c = 0; c < exec->image->chunks; c++) {
+        const struct chunk *chunk = &warp->chunks[c];
+        for (u32 m = 0; m < exec->masks; m++) {
+            u32 word = ((u32 *)chunk->bases[BASE_MASK])[m * exec->image->chunks];
+            hash = (hash ^ (word & chunk->active)) * 0x100000001b3ull;
+        }
+        for (u32 r = 0; r < exec->register_rows; r++)
+            for (u32 set = chunk->active; set; set &= set - 1) {
+                u32 word = ((u32 *)chunk->bases[BASE_VECTOR])[r * exec->image->warp_size +
+                                                              first_lane(set)];
+                hash = (hash ^ word) * 0x100000001b3ull;
+            }
+    }
+    return hash;
+}
+
+/*
+ * The current leaf has looped (or slept) while other lanes of its warp wait; `weight` says how many
+ * iterations that counts for. Every launch.spin_branches it gives way to other leaves; lanes at
+ * reconvergence points are released for it only when it spins.
+ */
+void paths_spin(struct warp *warp, u32 weight)
+{
+    struct path *leaf = warp_path(warp);
+    const struct launch_params *limits = warp->exec->limits;
+    leaf->spins += weight;
+    leaf->since += weight;
+    bool repeats = leaf->hashed && leaf->spin_pc == leaf->pc && leaf->since < 16 &&
+                   register_hash(warp) == leaf->spin_hash;
+    if (repeats || leaf->spins >= limits->spin_release) {
+        leaf->spins = 0;
+        leaf->hashed = false;
+        if (paths_release(warp))
+            paths_select(warp);
+    } else if (leaf->since >= limits->spin_branches) {
+        leaf->since = 0;
+        leaf->hashed = true;
+        leaf->spin_hash = register_hash(warp);
+        leaf->spin_pc = leaf->pc;
+        paths_rotate(warp);
+    }
+}

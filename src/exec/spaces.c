@@ -1,0 +1,337 @@
+/*
+ * Loads and stores: where each lane's bytes are, and moving them.
+ *
+ * Every space has one routine that finds the lanes' bytes; after it all accesses are alike. The
+ * fast path expects that the lanes of an access fall into one region (a block's shared memory, a
+ * warp's local memory, the allocation this instruction touched last): a vector translation gives
+ * 32 offsets. Otherwise every lane is looked up by itself.
+ *
+ * All lanes (of a chunk) are checked before any is moved, so a faulting access moves nothing.
+ */
+#include "exec/warp.h"
+
+/* Low and high words of the lanes' addresses; absent words read the zero row. */
+struct addresses {
+    const u32 *low, *high;
+    bool wide;
+};
+
+static struct addresses lane_addresses(const struct warp *warp, const struct step *step,
+                                       const struct chunk *chunk, const struct inst *inst)
+{
+    const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
+    struct addresses a = {zeros, zeros, false};
+    if (step->base[0] != BASE_NONE) {
+        a.low = chunk_row(chunk, step, 0);
+        if (inst->src[0].count > 1) {
+            a.high = a.low + warp->exec->image->warp_size;
+            a.wide = true;
+        }
+    }
+    return a;
+}
+
+static u64 lane_address(const struct addresses *a, const struct inst *inst, u32 lane)
+{
+    return (a->low[lane] | (u64)a->high[lane] << 32) + (u64)inst->imm;
+}
+
+static u8 *lane_local(const struct warp *warp, u32 lane)
+{
+    return warp->local + (size_t)lane * warp->exec->local_stride;
+}
+
+static u8 *within(u8 *base, u64 size, u64 offset, u64 bytes)
+{
+    return base && offset <= size && bytes <= size - offset ? base + offset : NULL;
+}
+
+u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes)
+{
+    const struct exec *exec = warp->exec;
+    if (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES) {
+        space = SPACE_SHARED;
+        address -= SHARED_WINDOW;
+    } else if (space == SPACE_GENERIC && address - LOCAL_WINDOW < WINDOW_BYTES) {
+        space = SPACE_LOCAL;
+        address -= LOCAL_WINDOW;
+    }
+    switch (space) {
+    case SPACE_SHARED:
+        return within(warp->block->shared, exec->shared_bytes, address, bytes);
+    case SPACE_LOCAL:
+        return within(lane_local(warp, lane), exec->local_bytes, address, bytes);
+    case SPACE_PARAM:
+        return within((u8 *)exec->params, exec->param_bytes, address, bytes);
+    default: {
+        const struct allocation *found = memory_find(exec->memory, address, bytes);
+        return found ? found->host + (address - found->address) : NULL;
+    }
+    }
+}
+
+static bool writable(const struct warp *warp, enum space space, u64 address)
+{
+    if (space == SPACE_PARAM || space == SPACE_CONST)
+        return false;
+    if (space == SPACE_SHARED || space == SPACE_LOCAL)
+        return true;
+    const struct allocation *found = memory_find(warp->exec->memory, address, 1);
+    return !found || !found->read_only;
+}
+
+/* Lane by lane, any mixture of regions. */
+static bool resolve_each(struct warp *warp, u32 pc, const struct addresses *addresses,
+                         const struct chunk *chunk, u32 mask, u32 bytes, bool write,
+                         struct access *access)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    u32 first = LANES * (u32)(chunk - warp->chunks);
+    u32 bad = 0;
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        u64 address = lane_address(addresses, inst, lane);
+        access->at[lane] = lane_pointer(warp, first + lane, inst->space, address, bytes);
+        if (!access->at[lane] || address & (bytes - 1) ||
+            (write && !writable(warp, inst->space, address)))
+            bad |= 1u << lane;
+    }
+    access->base = NULL;
+    if (!bad)
+        return true;
+    u32 lane = first_lane(bad);
+    fault_memory(warp, pc, first + lane, lane_address(addresses, inst, lane), bytes,
+                 chunk_lanes(bad & (bad - 1), (unsigned)(chunk - warp->chunks)));
+    return false;
+}
+
+/* Global, constant and generic addresses against the allocation touched last. */
+static bool resolve_global(struct warp *warp, struct step *step, const struct addresses *addresses,
+                           const struct inst *inst, u32 mask, u32 bytes, bool write,
+                           struct access *access)
+{
+    const struct exec *exec = warp->exec;
+    u64 generation = memory_generation(exec->memory);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        const struct allocation *hint = step->hint;
+        if (hint && step->hint_generation == generation && !(write && hint->read_only)) {
+            u32 found = exec->image->moves->translate64(access->offset, addresses->low,
+                                                        addresses->high, inst->imm, hint->address,
+                                                        (u32)hint->size, bytes, mask);
+            if (LIKELY(found == mask)) {
+                access->base = hint->host;
+                return true;
+            }
+        }
+        u64 address = lane_address(addresses, inst, first_lane(mask));
+        const struct allocation *next = memory_find(exec->memory, address, bytes);
+        if (!next || (next == hint && step->hint_generation == generation))
+            return false;
+        step->hint = next;
+        step->hint_generation = generation;
+    }
+    return false;
+}
+
+/* A space of `size` bytes that starts at `start`. */
+static bool resolve_window(struct warp *warp, const struct addresses *addresses,
+                           const struct inst *inst, u64 start, u32 size, u32 mask, u32 bytes,
+                           struct access *access)
+{
+    const struct lanes_memory *moves = warp->exec->image->moves;
+    if (size < bytes)
+        return false;
+    u32 found = start || addresses->wide
+                    ? moves->translate64(access->offset, addresses->low, addresses->high, inst->imm,
+                                         start, size, bytes, mask)
+                    : moves->translate32(access->offset, addresses->low, inst->imm, size, bytes,
+                                         mask);
+    return found == mask;
+}
+
+static bool resolve_local(struct warp *warp, const struct addresses *addresses,
+                          const struct chunk *chunk, const struct inst *inst, u64 start, u32 mask,
+                          u32 bytes, struct access *access)
+{
+    const struct exec *exec = warp->exec;
+    if (!resolve_window(warp, addresses, inst, start, exec->local_bytes, mask, bytes, access))
+        return false;
+    access->base = lane_local(warp, LANES * (u32)(chunk - warp->chunks));
+    for (u32 lane = 0; lane < LANES; lane++)
+        access->offset[lane] += lane * exec->local_stride;
+    return true;
+}
+
+bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
+                    u32 bytes, bool write, struct access *access)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const struct exec *exec = warp->exec;
+    struct addresses addresses = lane_addresses(warp, step, chunk, inst);
+    enum space space = inst->space;
+    u64 start = 0;
+    if (space == SPACE_GENERIC) {
+        u64 address = lane_address(&addresses, inst, first_lane(mask));
+        if (address - SHARED_WINDOW < WINDOW_BYTES) {
+            space = SPACE_SHARED;
+            start = SHARED_WINDOW;
+        } else if (address - LOCAL_WINDOW < WINDOW_BYTES) {
+            space = SPACE_LOCAL;
+            start = LOCAL_WINDOW;
+        }
+    }
+    bool found = false;
+    switch (space) {
+    case SPACE_SHARED:
+        access->base = warp->block->shared;
+        found = resolve_window(warp, &addresses, inst, start, exec->shared_bytes, mask, bytes, access);
+        break;
+    case SPACE_LOCAL:
+        found = resolve_local(warp, &addresses, chunk, inst, start, mask, bytes, access);
+        break;
+    case SPACE_PARAM:
+        access->base = (u8 *)exec->params;
+        found = !write && resolve_window(warp, &addresses, inst, 0, exec->param_bytes, mask, bytes,
+                                         access);
+        break;
+    default:
+        found = resolve_global(warp, step, &addresses, inst, mask, bytes, write, access);
+    }
+    return found || resolve_each(warp, pc, &addresses, chunk, mask, bytes, write, access);
+}
+
+/* Makes `at` valid whichever way the lanes were found. */
+void access_pointers(struct access *access, u32 mask)
+{
+    if (!access->base)
+        return;
+    for (u32 set = mask; set; set &= set - 1)
+        access->at[first_lane(set)] = access->base + access->offset[first_lane(set)];
+}
+
+/* One element of up to four bytes, extended to a word. */
+static u32 load_narrow(const u8 *from, u32 bytes, bool is_signed)
+{
+    u32 word = 0;
+    memcpy(&word, from, bytes);
+    if (is_signed && bytes < 4)
+        word = (u32)((i32)(word << (32 - 8 * bytes)) >> (32 - 8 * bytes));
+    return word;
+}
+
+/*
+ * Element by element: narrow elements, registers wider than the element, lanes in several regions.
+ * The sources of a store are read and the destinations of a load written lane by lane.
+ */
+static void move_elements(const struct warp *warp, const struct inst *inst, u32 *row, u32 count,
+                          u32 mask, struct access *access)
+{
+    u32 stride = warp->exec->image->warp_size;
+    u32 elements = MAX(inst->vector, 1), bytes = type_bytes(inst->type);
+    u32 registers = count / elements; /* of an element */
+    bool is_signed = inst->mods & MOD_SIGNED;
+    access_pointers(access, mask);
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        for (u32 e = 0; e < elements; e++) {
+            u8 *at = access->at[lane] + e * bytes;
+            for (u32 r = 0; r < registers; r++) {
+                u32 *word = &row[(e * registers + r) * stride + lane];
+                u32 left = bytes > 4 * r ? MIN(bytes - 4 * r, 4u) : 0;
+                if (inst->op == OP_st)
+                    memcpy(at + 4 * r, word, left);
+                else if (left)
+                    *word = load_narrow(at + 4 * r, left, is_signed);
+                else
+                    *word = is_signed ? (u32)((i32)word[-(i32)stride] >> 31) : 0;
+            }
+        }
+    }
+}
+
+static void spread(u32 *row, u32 value, u32 mask, const u32 *lane_mask)
+{
+    if (mask == LANES_FULL) {
+        for (u32 lane = 0; lane < LANES; lane++)
+            row[lane] = value;
+        return;
+    }
+    for (u32 lane = 0; lane < LANES; lane++)
+        row[lane] = (value & lane_mask[lane]) | (row[lane] & ~lane_mask[lane]);
+}
+
+/* A parameter at a fixed place: the same words for every lane. */
+static bool load_parameter(struct warp *warp, struct step *step, struct chunk *chunk,
+                           const struct inst *inst, u32 mask, u32 bytes, u32 total)
+{
+    const struct exec *exec = warp->exec;
+    if (inst->imm < 0 || (u64)inst->imm + total > exec->param_bytes || inst->imm & (total - 1))
+        return false;
+    u32 words = inst->dst[0].count, elements = MAX(inst->vector, 1);
+    if (bytes < 4 ? elements != 1 || words != 1 : words * 4 != total)
+        return false;
+    u32 *row = chunk_row(chunk, step, SLOT_DST);
+    for (u32 j = 0; j < words; j++) {
+        u32 word = load_narrow(exec->params + inst->imm + 4 * j, MIN(bytes, 4u),
+                               inst->mods & MOD_SIGNED);
+        spread(row + j * exec->image->warp_size, word, mask, chunk->lanes.lane_mask);
+    }
+    return true;
+}
+
+bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    bool write = inst->op == OP_st;
+    u32 bytes = type_bytes(inst->type), total = bytes * MAX(inst->vector, 1);
+    if (inst->space == SPACE_PARAM && step->base[0] == BASE_NONE && !write &&
+        load_parameter(warp, step, chunk, inst, mask, bytes, total))
+        return true;
+    struct access access;
+    if (!access_resolve(warp, pc, step, chunk, mask, total, write, &access))
+        return false;
+    struct operand data = write ? inst->src[1] : inst->dst[0];
+    u32 *row = chunk_row(chunk, step, write ? 1 : SLOT_DST);
+    if (!row) /* a load into the sink: only its faults matter */
+        return true;
+    if (UNLIKELY(!access.base || bytes < 4 || data.count * 4 != total)) {
+        move_elements(warp, inst, row, data.count, mask, &access);
+        return true;
+    }
+    const struct lanes_memory *moves = warp->exec->image->moves;
+    u32 stride = warp->exec->image->warp_size;
+    for (u32 j = 0; j < data.count; j++) {
+        if (write)
+            moves->scatter32(access.base + 4 * j, access.offset, row + j * stride, mask);
+        else
+            moves->gather32(row + j * stride, access.base + 4 * j, access.offset, mask,
+                            chunk->lanes.lane_mask);
+    }
+    return true;
+}
+
+static bool is_in_space(const struct warp *warp, u64 address, enum space space)
+{
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        return space == SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        return space == SPACE_LOCAL;
+    const struct allocation *found = memory_find(warp->exec->memory, address, 1);
+    bool constant = found && found->read_only && found->kind == ALLOC_VARIABLE;
+    return constant ? space == SPACE_CONST : space == SPACE_GLOBAL;
+}
+
+void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
+                  const struct inst *inst, u32 mask)
+{
+    struct addresses addresses = lane_addresses(warp, step, chunk, inst);
+    u32 result = 0;
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        u64 address = addresses.low[lane] | (u64)addresses.high[lane] << 32;
+        result |= (u32)is_in_space(warp, address, inst->space) << lane;
+    }
+    u32 *to = chunk_row(chunk, step, SLOT_DST);
+    if (to)
+        *to = (*to & ~mask) | result;
+}

@@ -1,0 +1,260 @@
+/*
+ * A launch while it runs: its blocks, their warps, and the paths of each warp.
+ *
+ * Invariants
+ *  W1  The masks of a warp's leaves are disjoint and not empty, and make up its live lanes together
+ *      with the lanes that wait at inner nodes. There are never more leaves than lanes.
+ *  W2  A node's mask contains its children's masks. The lanes of a waiting node that are in no
+ *      child have arrived at its pc.
+ *  W3  `order` lists the leaves; the last ready one runs next (a stack, hence LIFO).
+ *  W4  A leaf that stands in the middle of a basic block has `resume` set: the block was already
+ *      counted for it. Otherwise its pc is the first instruction of a block.
+ *  W5  Counters hold whole basic blocks while a launch runs; account_finish makes them exact.
+ */
+#ifndef EXEC_WARP_H
+#define EXEC_WARP_H
+
+#include "exec/fault.h"
+#include "exec/image.h"
+#include "exec/memory.h"
+#include "exec/params.h"
+#include <stdatomic.h>
+
+#define NO_PATH UINT32_MAX
+enum { MAX_LANES = 64, MAX_CHUNKS = 2, BARRIERS = 16 };
+
+typedef u64 lane_set; /* one bit a lane of a warp */
+
+enum path_kind { PATH_BRANCH, PATH_CALL };
+enum path_state {
+    PATH_READY,
+    PATH_SYNC,    /* waits for the lanes a .sync op names */
+    PATH_BARRIER, /* waits at a block barrier */
+};
+
+struct path {
+    lane_set mask;
+    u32 pc;       /* next instruction; of a waiting node, where it goes on */
+    u32 rpc;      /* merges into its parent there; NO_INST: leaves only by return or exit */
+    u32 parent;   /* NO_PATH for a root; of a free node, the next free one */
+    u32 children; /* 0: a leaf */
+    u8 kind;      /* PATH_CALL: a return of its lanes ends here */
+    u8 state;
+    u8 barrier;   /* PATH_BARRIER: which */
+    bool resume;  /* W4 */
+    u32 members;  /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
+    bool hashed;  /* spin_hash is of its registers when it last gave way, going to spin_pc */
+    u32 spins;    /* backward branches since lanes last left the loop */
+    u32 since;    /* of which since it last gave way */
+    u32 spin_pc;
+    u64 spin_hash;
+};
+
+/* 32 lanes of a warp: what a lane function needs. */
+struct chunk {
+    struct lanes lanes;
+    u8 *bases[BASE_COUNT];
+    u32 active; /* lanes of the current path */
+    u32 guarded; /* the mask that guard_mask expands */
+    _Alignas(64) u32 active_mask[LANES];
+    u32 guard_mask[LANES];
+};
+
+enum warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
+
+struct warp {
+    struct chunk chunks[MAX_CHUNKS];
+    struct exec *exec;
+    struct thread_block *block;
+    u32 index; /* in its block */
+    enum warp_state state;
+    lane_set members; /* lanes that have a thread */
+    lane_set live;    /* and have not exited */
+    u32 current;      /* the leaf that runs, or NO_PATH */
+    lane_set active;  /* its mask */
+    u32 active_count;
+    struct path *paths; /* malloc'd pool */
+    u32 path_capacity, path_used, path_free, path_live;
+    u32 order[MAX_LANES]; /* W3 */
+    u32 order_count;
+    u64 instructions; /* issued, up to the start of the basic block it is in */
+    u8 *local;        /* lanes * local_stride bytes */
+    bool yield;       /* it sleeps: its turn ends with the basic block */
+    bool slept;       /* its last turn ended so */
+};
+
+struct barrier {
+    u32 threads;     /* expected, 0 = all live ones */
+    u32 again;       /* arrivals of lanes that had arrived already */
+    bool waiting;    /* someone has arrived */
+    u32 ones, zeros; /* reduction: lanes whose predicate was true, false */
+    lane_set *arrived; /* by warp */
+};
+
+struct thread_block {
+    struct exec *exec;
+    u64 number;
+    u32 id[3];
+    u32 core;
+    u32 done_warps;
+    u8 *shared;
+    struct barrier barriers[BARRIERS];
+    u32 barriers_used; /* a bit for each that may need a look */
+    struct warp *warps;
+    void *storage; /* block, warps, registers and shared memory */
+    u8 *local;
+};
+
+typedef void output_fn(void *user, const char *text, size_t length);
+
+/* The device heap behind guest malloc. */
+struct heap {
+    u64 used;
+};
+
+struct exec {
+    /* set by the launcher */
+    struct image *image;
+    const struct function *kernel;
+    struct memory *memory;
+    struct heap *heap;
+    const struct launch_params *limits;
+    u32 grid[3], dims[3]; /* blocks; threads of a block */
+    u32 static_shared_bytes, dynamic_shared_bytes;
+    u32 local_bytes; /* a thread; the static frames and, if it can recurse, the stack */
+    const u8 *params; /* padded to 16 bytes */
+    u32 param_bytes;
+    u32 cores, warps_per_core;
+    u64 grid_number; /* launches of the device before this one */
+    output_fn *output;
+    void *output_user;
+    /* derived by exec_prepare */
+    u32 threads, warps; /* of a block */
+    u32 shared_bytes;
+    u32 local_stride;
+    u32 register_rows, masks;
+    u32 *tids[3];        /* thread coordinates by linear number, padded to whole warps */
+    u64 *block_warps;    /* by basic block: times entered by a path */
+    u64 *block_threads;  /* by basic block: lanes that entered */
+    u64 *guard_threads;  /* by instruction with a guard: lanes that ran it */
+    size_t storage_bytes, local_storage_bytes;
+    void **free_storage; /* LIFO, so that a block finds warm memory */
+    u32 free_count;
+    /* what happens */
+    struct exec_stats stats;
+    u64 instructions; /* warp instructions issued, whole basic blocks */
+    u64 printf_bytes;
+    bool stopped; /* fault says why */
+    struct fault fault;
+};
+
+void exec_prepare(struct exec *exec, u32 most_resident);
+void exec_release(struct exec *exec);
+
+/* block.c */
+struct thread_block *block_start(struct exec *exec, u64 number, u32 core);
+void block_end(struct thread_block *block);
+/* One turn: every warp may run a quantum. True when the block has ended. */
+bool block_turn(struct thread_block *block);
+
+/* warp.c */
+void warp_run(struct warp *warp, u64 budget);
+/* The current leaf's mask, expanded for the lane functions. */
+void warp_set_active(struct warp *warp);
+enum outcome_step { STEP_NEXT, STEP_PARK, STEP_STOP };
+
+/* Addresses of an operand's first row, lanes of one chunk. */
+static inline u32 *chunk_row(const struct chunk *chunk, const struct step *step, unsigned slot)
+{
+    return (u32 *)(chunk->bases[step->base[slot]] + step->offset[slot]);
+}
+static inline u32 chunk_guard(const struct chunk *chunk, const struct step *step)
+{
+    return *(u32 *)(chunk->bases[BASE_MASK] + step->guard_offset) ^ step->guard_flip;
+}
+static inline lane_set chunk_lanes(u32 mask, unsigned chunk)
+{
+    return (lane_set)mask << (LANES * chunk);
+}
+static inline u32 lanes_of_chunk(lane_set set, unsigned chunk)
+{
+    return (u32)(set >> (LANES * chunk));
+}
+static inline u32 count_lanes(lane_set set)
+{
+    return (u32)__builtin_popcountll(set);
+}
+static inline u32 first_lane(lane_set set)
+{
+    return (u32)__builtin_ctzll(set);
+}
+static inline struct path *warp_path(struct warp *warp)
+{
+    return &warp->paths[warp->current];
+}
+static inline const struct inst *warp_inst(const struct warp *warp, u32 inst)
+{
+    return &warp->exec->image->program->insts[inst];
+}
+/* Lanes of the current path whose guard lets them run this instruction. */
+lane_set warp_guarded(const struct warp *warp, u32 inst);
+
+/* paths.c */
+struct target {
+    lane_set mask;
+    u32 pc;
+};
+void paths_reset(struct warp *warp, lane_set mask, u32 pc);
+bool paths_select(struct warp *warp);
+bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u32 reconverge);
+bool paths_call(struct warp *warp, const struct target *targets, u32 count, u32 return_pc);
+void paths_return(struct warp *warp, lane_set lanes);
+void paths_exit(struct warp *warp, lane_set lanes);
+void paths_merge(struct warp *warp);
+u32 paths_split(struct warp *warp, lane_set lanes);
+void paths_rotate(struct warp *warp);
+bool paths_release(struct warp *warp);
+void paths_spin(struct warp *warp, u32 weight);
+void paths_advance(struct warp *warp, struct path *leaf);
+void paths_park(struct warp *warp, enum path_state state);
+
+/* spaces.c and atomic.c */
+bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
+                  const struct inst *inst, u32 mask);
+
+struct access {
+    u8 *base; /* with offset, when all lanes fall into one region; else NULL and `at` counts */
+    _Alignas(64) u32 offset[LANES];
+    u8 *at[LANES];
+};
+/* Where the lanes' bytes are; false and the launch stopped with a fault otherwise. */
+bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
+                    u32 bytes, bool write, struct access *access);
+void access_pointers(struct access *access, u32 mask);
+/* A generic address of one lane as host memory of at least `bytes`, or NULL. */
+u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes);
+
+/* cross.c, barrier.c, special.c, system.c */
+enum outcome_step cross_step(struct warp *warp, u32 pc, lane_set mask);
+void cross_retry(struct warp *warp);
+enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set mask);
+void barrier_exits(struct thread_block *block);
+void special_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+bool system_step(struct warp *warp, u32 pc, lane_set mask);
+
+/* account.c */
+void account_finish(struct exec *exec);
+void account_tails(struct thread_block *block);
+void account_inst(struct exec *exec, u32 inst, i64 warps, i64 threads);
+
+/* fault.c */
+void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others);
+void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void fault_deadlock(struct thread_block *block);
+void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
