@@ -225,6 +225,8 @@ bool block_turn(struct thread_block *block)
                 return false;
             }
             warp_run(warp, quantum);
+            if (exec->poll)
+                exec->poll(exec);
             ran = true;
             awake |= !warp->slept;
         }

@@ -128,6 +128,10 @@ struct exec {
     u64 grid_number; /* launches of the device before this one */
     output_fn *output;
     void *output_user;
+    void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */
+    void *poll_user;
+    f64 deadline;  /* for poll: host seconds, */
+    u64 next_look; /* and the instruction count at which to look */
     /* derived by exec_prepare */
     u32 threads, warps; /* of a block */
     u32 shared_bytes;

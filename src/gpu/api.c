@@ -1,0 +1,224 @@
+/*
+ * The public API: errors, configurations, devices and their memory. Modules are in api_module.c,
+ * launches in api_launch.c, statistics in api_stats.c.
+ */
+#include "gpu/device.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+_Static_assert((int)HD_ERROR_INTERRUPTED == (int)ERROR_INTERRUPTED, "error codes are the same");
+_Static_assert((int)HD_STOPPED == (int)OUTCOME_INTERRUPTED, "outcomes are the same");
+
+const char *hd_version(void)
+{
+    return HEDDLE_VERSION;
+}
+
+bool api_fail(struct hd_error *to, const struct error *from)
+{
+    if (to) {
+        to->code = (enum hd_error_code)from->code;
+        memcpy(to->place, from->place, sizeof to->place);
+        memcpy(to->message, from->message, sizeof to->message);
+    }
+    return false;
+}
+
+void hd_free(void *text)
+{
+    free(text);
+}
+
+struct hd_config *hd_config_create(void)
+{
+    struct hd_config *config = calloc(1, sizeof *config);
+    if (!config)
+        abort();
+    config->config = config_create(gpu_components);
+    struct error error;
+    bool loaded = config_load_machine(config->config, "generic", &error);
+    assert(loaded); /* it is built in and has only defaults */
+    (void)loaded;
+    return config;
+}
+
+void hd_config_destroy(struct hd_config *config)
+{
+    if (!config)
+        return;
+    config_destroy(config->config);
+    free(config);
+}
+
+bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error)
+{
+    struct error inner = {0};
+    return config_load_machine(config->config, machine, &inner) || api_fail(error, &inner);
+}
+
+bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error)
+{
+    struct error inner = {0};
+    return config_set(config->config, assignment, &inner) || api_fail(error, &inner);
+}
+
+static char *dump(json_t *json)
+{
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
+char *hd_config_json(const struct hd_config *config)
+{
+    return dump(config_json(config->config));
+}
+
+char *hd_config_explain(const struct hd_config *config)
+{
+    return dump(config_explain_json(config->config));
+}
+
+char *hd_machines_json(void)
+{
+    return dump(config_machines_json(gpu_components));
+}
+
+char *hd_params_json(void)
+{
+    return dump(config_params_table_json(gpu_components));
+}
+
+char *hd_stats_table_json(void)
+{
+    return dump(stats_table_json(gpu_components));
+}
+
+static bool choose_simd(struct hd_device *device, struct error *error)
+{
+    enum { AUTO, AVX2, PORTABLE };
+    const struct exec_params *exec = config_params(device->config, &exec_component);
+    device->simd = exec->simd == PORTABLE ? SIMD_PORTABLE : simd_best();
+    if (exec->simd == AVX2 && device->simd != SIMD_AVX2)
+        return error_set(error, ERROR_UNSUPPORTED, "", "exec.simd is avx2, which this host lacks");
+    return true;
+}
+
+static bool check_core(const struct core_params *core, struct error *error)
+{
+    if (core->warp_size != 32 && core->warp_size != 64)
+        return error_set(error, ERROR_USAGE, "", "core.warp_size is %u: expected 32 or 64",
+                         core->warp_size);
+    return true;
+}
+
+struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error *error)
+{
+    struct error inner = {0};
+    struct hd_device *device = calloc(1, sizeof *device);
+    if (!device)
+        abort();
+    device->config = config_clone(config->config);
+    device->core = config_params(device->config, &core_component);
+    device->gpu = config_params(device->config, &gpu_component);
+    device->launch = config_params(device->config, &launch_component);
+    device->ptx = config_params(device->config, &ptx_component);
+    if (!check_core(device->core, &inner) || !choose_simd(device, &inner)) {
+        config_destroy(device->config);
+        free(device);
+        api_fail(error, &inner);
+        return NULL;
+    }
+    device->memory = memory_create(device->gpu->memory_bytes);
+    return device;
+}
+
+void hd_device_close(struct hd_device *device)
+{
+    if (!device)
+        return;
+    while (device->modules)
+        hd_module_unload(device->modules);
+    for (u32 i = 0; i < device->launches.count; i++) {
+        free(device->launches.data[i].kernel);
+        free(device->launches.data[i].place);
+        free(device->launches.data[i].fault);
+    }
+    vec_free(&device->launches);
+    memory_destroy(device->memory);
+    config_destroy(device->config);
+    free(device);
+}
+
+hd_address hd_alloc_named(struct hd_device *device, uint64_t bytes, const char *name,
+                          struct hd_error *error)
+{
+    struct error inner = {0};
+    u64 address = memory_allocate(device->memory, bytes, ALLOC_BUFFER, name, &inner);
+    if (!address)
+        api_fail(error, &inner);
+    return address;
+}
+
+hd_address hd_alloc(struct hd_device *device, uint64_t bytes, struct hd_error *error)
+{
+    return hd_alloc_named(device, bytes, NULL, error);
+}
+
+bool hd_release(struct hd_device *device, hd_address address, struct hd_error *error)
+{
+    struct error inner = {0};
+    const struct allocation *found = memory_find(device->memory, address, 1);
+    if (found && found->address == address && found->kind != ALLOC_BUFFER) {
+        error_set(&inner, ERROR_USAGE, "",
+                  "0x%" PRIx64 " was not allocated by hd_alloc: it belongs to a module or the heap",
+                  address);
+        return api_fail(error, &inner);
+    }
+    return memory_free(device->memory, address, &inner) || api_fail(error, &inner);
+}
+
+bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_t bytes,
+              struct hd_error *error)
+{
+    struct error inner = {0};
+    return memory_write(device->memory, to, from, bytes, &inner) || api_fail(error, &inner);
+}
+
+bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes,
+             struct hd_error *error)
+{
+    struct error inner = {0};
+    return memory_read(device->memory, from, to, bytes, &inner) || api_fail(error, &inner);
+}
+
+bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t bytes,
+             struct hd_error *error)
+{
+    struct error inner = {0};
+    if (!bytes)
+        return true;
+    const struct allocation *source = memory_find(device->memory, from, bytes);
+    if (!source) {
+        u8 unused;
+        memory_read(device->memory, from, &unused, bytes, &inner); /* for its explanation */
+        return api_fail(error, &inner);
+    }
+    return memory_write(device->memory, to, source->host + (from - source->address), bytes, &inner) ||
+           api_fail(error, &inner);
+}
+
+bool hd_fill(struct hd_device *device, hd_address to, const void *pattern, uint64_t pattern_bytes,
+             uint64_t bytes, struct hd_error *error)
+{
+    struct error inner = {0};
+    return memory_fill(device->memory, to, pattern, pattern_bytes, bytes, &inner) ||
+           api_fail(error, &inner);
+}
+
+void hd_set_output(struct hd_device *device, hd_output_fn *output, void *user)
+{
+    device->output = output;
+    device->output_user = user;
+}

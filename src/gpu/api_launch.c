@@ -1,0 +1,53 @@
+/* Launches of the public API. */
+#include "gpu/device.h"
+
+static struct launch_request request_of(struct hd_kernel *kernel, struct hd_dim grid,
+                                        struct hd_dim block, u32 dynamic_shared_bytes,
+                                        const struct hd_arg *args, size_t arg_count)
+{
+    return (struct launch_request){kernel, grid, block, dynamic_shared_bytes, args, arg_count};
+}
+
+bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
+                     uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
+                     struct hd_error *error)
+{
+    struct error inner = {0};
+    struct occupancy occupancy;
+    struct launch_request request =
+        request_of(kernel, grid, block, dynamic_shared_bytes, args, arg_count);
+    return launch_check(&request, &occupancy, &inner) || api_fail(error, &inner);
+}
+
+bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
+               uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
+               struct hd_result *result, struct hd_error *error)
+{
+    struct error inner = {0};
+    struct occupancy occupancy;
+    struct hd_result unused;
+    struct launch_request request =
+        request_of(kernel, grid, block, dynamic_shared_bytes, args, arg_count);
+    if (!launch_check(&request, &occupancy, &inner))
+        return api_fail(error, &inner);
+    launch_run(&request, &occupancy, result ? result : &unused);
+    return true;
+}
+
+const char *hd_outcome_name(enum hd_outcome outcome)
+{
+    return outcome_name((enum outcome)outcome);
+}
+
+void hd_interrupt(struct hd_device *device)
+{
+    atomic_store_explicit(&device->interrupt, true, memory_order_relaxed);
+}
+
+void hd_progress(const struct hd_device *device, uint64_t *blocks_done, uint64_t *blocks_total,
+                 uint64_t *warp_instructions)
+{
+    *blocks_done = atomic_load_explicit(&device->blocks_done, memory_order_relaxed);
+    *blocks_total = atomic_load_explicit(&device->blocks_total, memory_order_relaxed);
+    *warp_instructions = atomic_load_explicit(&device->warp_instructions, memory_order_relaxed);
+}

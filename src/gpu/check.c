@@ -1,0 +1,188 @@
+/*
+ * Everything that can be wrong with a launch before it starts.
+ */
+#include "gpu/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static bool check_sizes(const struct launch_request *r, struct error *error)
+{
+    const struct core_params *core = r->kernel->module->device->core;
+    const struct function *function = r->kernel->function;
+    const struct hd_dim grid = r->grid, block = r->block;
+    if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
+        return error_set(error, ERROR_USAGE, "",
+                         "grid (%u,%u,%u) of blocks (%u,%u,%u): every size must be at least 1",
+                         grid.x, grid.y, grid.z, block.x, block.y, block.z);
+    if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+        return error_set(error, ERROR_USAGE, "",
+                         "grid (%u,%u,%u) is too large: at most (2147483647,65535,65535)", grid.x,
+                         grid.y, grid.z);
+    u128 threads = (u128)block.x * block.y * block.z;
+    if (threads > core->block_threads)
+        return error_set(error, ERROR_USAGE, "",
+                         "a block of (%u,%u,%u) has more than %u threads (core.block_threads)",
+                         block.x, block.y, block.z, core->block_threads);
+    const u32 *required = function->required_threads, *max = function->max_threads;
+    u64 most = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
+    if (most && threads > most)
+        return error_set(error, ERROR_USAGE, "",
+                         "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid), not %u",
+                         function->name, most, (u32)threads);
+    if (required[0] && (block.x != required[0] || block.y != MAX(required[1], 1) ||
+                        block.z != MAX(required[2], 1)))
+        return error_set(error, ERROR_USAGE, "",
+                         "kernel %s needs blocks of (%u,%u,%u) (.reqntid), not (%u,%u,%u)",
+                         function->name, required[0], MAX(required[1], 1), MAX(required[2], 1),
+                         block.x, block.y, block.z);
+    return true;
+}
+
+static bool check_arguments(const struct launch_request *r, struct error *error)
+{
+    const struct function *function = r->kernel->function;
+    if (r->arg_count != function->param_count)
+        return error_set(error, ERROR_USAGE, "", "kernel %s has %u parameters, %zu arguments given",
+                         function->name, function->param_count, r->arg_count);
+    for (u32 i = 0; i < function->param_count; i++)
+        if (r->args[i].size != function->params[i].size)
+            return error_set(error, ERROR_USAGE, "",
+                             "argument %u of kernel %s (%s, %s%s) has %u bytes, expected %u", i + 1,
+                             function->name, function->params[i].name,
+                             type_name(function->params[i].type),
+                             function->params[i].is_array ? "[]" : "", r->args[i].size,
+                             function->params[i].size);
+    return true;
+}
+
+static void add_line(struct error *error, const char *place, const char *text)
+{
+    size_t used = strlen(error->message);
+    if (used + 64 < sizeof error->message)
+        snprintf(error->message + used, sizeof error->message - used, "\n  %s%s%s", place,
+                 place[0] ? ": " : "", text);
+}
+
+static bool check_supported(const struct launch_request *r, struct error *error)
+{
+    const struct program *program = r->kernel->module->program;
+    const struct function *kernel = r->kernel->function;
+    u32 count = 0;
+    for (u32 i = 0; i < kernel->reachable_count; i++)
+        count += program->functions[kernel->reachable[i]].unsupported_count;
+    if (!count)
+        return true;
+    error_set(error, ERROR_UNSUPPORTED, "", "kernel %s can reach %u unsupported instruction%s:",
+              kernel->name, count, count == 1 ? "" : "s");
+    for (u32 i = 0; i < kernel->reachable_count; i++) {
+        const struct function *function = &program->functions[kernel->reachable[i]];
+        for (u32 j = 0; j < function->unsupported_count; j++) {
+            const struct unsupported *u = &program->unsupported[function->unsupported[j]];
+            if (!error->place[0])
+                snprintf(error->place, sizeof error->place, "%s", u->place);
+            add_line(error, u->place, u->text);
+        }
+    }
+    return false;
+}
+
+/* The first extern variable that an instruction of the function names, or NULL. */
+static const struct variable *extern_named(const struct program *program,
+                                           const struct function *function)
+{
+    for (u32 f = 0; f < program->fixup_count; f++) {
+        const struct constant_fixup *fixup = &program->fixups[f];
+        if (fixup->kind != RELOC_VARIABLE || !program->variables[fixup->target].is_extern)
+            continue;
+        for (u32 i = function->first; i < function->end; i++)
+            for (u32 k = 0; k < 4; k++) {
+                struct operand operand = program->insts[i].src[k];
+                if (operand.kind == OPERAND_CONST && operand.index <= fixup->index + 1 &&
+                    fixup->index < (u32)operand.index + operand.count)
+                    return &program->variables[fixup->target];
+            }
+    }
+    return NULL;
+}
+
+static bool check_resolved(const struct launch_request *r, struct error *error)
+{
+    const struct program *program = r->kernel->module->program;
+    const struct function *kernel = r->kernel->function;
+    for (u32 i = 0; i < kernel->reachable_count; i++) {
+        const struct function *function = &program->functions[kernel->reachable[i]];
+        if (function->first == function->end)
+            return error_set(error, ERROR_NOT_FOUND, program->file,
+                             "kernel %s can reach function %s, which is declared but not defined",
+                             kernel->name, function->name);
+        const struct variable *variable = extern_named(program, function);
+        if (variable)
+            return error_set(error, ERROR_NOT_FOUND, program->file,
+                             "kernel %s can reach variable %s, which is extern and defined nowhere",
+                             kernel->name, variable->name);
+    }
+    return true;
+}
+
+u64 launch_local_bytes(const struct hd_kernel *kernel)
+{
+    const struct function *function = kernel->function;
+    u32 stack = function->recursive ? kernel->module->device->launch->stack_bytes : 0;
+    return align_up(function->total_frame_bytes, 16) + stack;
+}
+
+static void bound(struct occupancy *occupancy, u64 blocks, const char *limit)
+{
+    if (blocks < occupancy->blocks_per_core) {
+        occupancy->blocks_per_core = (u32)blocks;
+        occupancy->limit = limit;
+    }
+}
+
+static bool check_resources(const struct launch_request *r, struct occupancy *occupancy,
+                            struct error *error)
+{
+    const struct hd_device *device = r->kernel->module->device;
+    const struct core_params *core = device->core;
+    const struct function *function = r->kernel->function;
+    u32 threads = r->block.x * r->block.y * r->block.z;
+    u32 warps = (threads + core->warp_size - 1) / core->warp_size;
+    u64 shared = (u64)function->total_shared_bytes + r->dynamic_shared_bytes;
+    if (shared > core->block_shared_bytes)
+        return error_set(error, ERROR_USAGE, "",
+                         "kernel %s needs %" PRIu64 " bytes of shared memory a block (%u static, %u "
+                         "dynamic), a block may have %u (core.block_shared_bytes)",
+                         function->name, shared, function->total_shared_bytes,
+                         r->dynamic_shared_bytes, core->block_shared_bytes);
+    if (launch_local_bytes(r->kernel) > WINDOW_BYTES)
+        return error_set(error, ERROR_USAGE, "",
+                         "kernel %s needs %" PRIu64 " bytes of local memory a thread, at most %llu "
+                         "are possible",
+                         function->name, launch_local_bytes(r->kernel), WINDOW_BYTES);
+    u64 registers = device->launch->registers ? device->launch->registers : function->total_registers;
+    u64 a_warp = (registers * core->warp_size + core->register_unit - 1) / core->register_unit *
+                 core->register_unit;
+    u64 shared_given = (shared + core->shared_unit - 1) / core->shared_unit * core->shared_unit;
+    *occupancy = (struct occupancy){core->blocks, "core.blocks"};
+    bound(occupancy, core->threads / (warps * core->warp_size), "core.threads");
+    bound(occupancy, core->warps / warps, "core.warps");
+    if (a_warp)
+        bound(occupancy, core->registers / (a_warp * warps), "core.registers");
+    if (shared_given)
+        bound(occupancy, core->shared_bytes / shared_given, "core.shared_bytes");
+    if (!occupancy->blocks_per_core)
+        return error_set(error, ERROR_USAGE, "",
+                         "no core can hold a block of kernel %s: %u threads in %u warps, %" PRIu64
+                         " registers a thread, %" PRIu64 " bytes of shared memory (limited by %s)",
+                         function->name, threads, warps, registers, shared, occupancy->limit);
+    return true;
+}
+
+bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
+                  struct error *error)
+{
+    return check_sizes(request, error) && check_arguments(request, error) &&
+           check_supported(request, error) && check_resolved(request, error) &&
+           check_resources(request, occupancy, error);
+}

@@ -1,0 +1,97 @@
+/*
+ * Inside of the public API's objects: a device owns memory, modules and the record of its launches.
+ */
+#ifndef GPU_DEVICE_H
+#define GPU_DEVICE_H
+
+#include "base/config.h"
+#include "exec/warp.h"
+#include "heddle/heddle.h"
+#include "isa/ptx/ptx.h"
+
+#define COMPONENT gpu
+#define COMPONENT_DEF "gpu/gpu.def"
+#include "base/component_struct.h"
+
+/* Every component of this build, NULL-terminated: the tables behind parameters and statistics. */
+extern const struct component *const gpu_components[];
+
+struct hd_config {
+    struct config *config;
+};
+
+/* What is kept of a launch. */
+struct launch_record {
+    char *kernel;
+    u32 grid[3], block[3];
+    u32 registers;
+    u64 pc;
+    char *place;          /* "saxpy.cu:12" of the fault, or NULL */
+    struct fault *fault;  /* NULL when done */
+    enum outcome outcome;
+    struct exec_stats stats;
+};
+
+struct hd_device {
+    struct config *config;
+    const struct core_params *core;
+    const struct gpu_params *gpu;
+    const struct launch_params *launch;
+    const struct ptx_params *ptx;
+    enum simd simd;
+    struct memory *memory;
+    struct heap heap;
+    struct hd_module *modules; /* a list */
+    output_fn *output;
+    void *output_user;
+    VEC(struct launch_record) launches;
+    struct exec_stats totals;
+    struct fault last_fault; /* its message is the last result's explanation */
+    atomic_bool interrupt;
+    atomic_ullong blocks_done, blocks_total, warp_instructions;
+};
+
+struct hd_kernel {
+    struct hd_module *module;
+    const struct function *function;
+    struct hd_param_info *params;
+};
+
+struct hd_module {
+    struct hd_device *device;
+    struct hd_module *next;
+    struct program *program;
+    struct image *image;
+    u64 code_address;
+    struct hd_kernel *kernels;
+    size_t kernel_count;
+};
+
+/* Copies an error out if the caller wants it, and returns false. */
+bool api_fail(struct hd_error *to, const struct error *from);
+
+/* What a launch needs and how much of it the machine holds. */
+struct occupancy {
+    u32 blocks_per_core;
+    const char *limit; /* what the number is bounded by */
+};
+
+struct launch_request {
+    const struct hd_kernel *kernel;
+    struct hd_dim grid, block;
+    u32 dynamic_shared_bytes;
+    const struct hd_arg *args;
+    size_t arg_count;
+};
+
+/* check.c */
+bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
+                  struct error *error);
+/* Local memory of a thread: static frames and, where depth is unknown, the stack. */
+u64 launch_local_bytes(const struct hd_kernel *kernel);
+
+/* launch.c */
+void launch_run(const struct launch_request *request, const struct occupancy *occupancy,
+                struct hd_result *result);
+
+#endif

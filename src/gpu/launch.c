@@ -1,0 +1,169 @@
+/*
+ * The functional scheduler: resident blocks take turns.
+ *
+ * As many blocks are resident as the machine would hold. They are dispatched in order; a block
+ * that ends is replaced by the next one in the same place. A turn lets every warp of a block run a
+ * quantum of instructions, so ordinary blocks run from start to end in one turn, with warm memory,
+ * while blocks that wait for each other still progress.
+ */
+#include "gpu/device.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOOK_INTERVAL = 20000 }; /* warp instructions between looks at the host's clock */
+
+static f64 now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (f64)t.tv_sec + (f64)t.tv_nsec * 1e-9;
+}
+
+/* Between runs of warps: has someone asked the launch to stop? */
+static void poll(struct exec *exec)
+{
+    struct hd_device *device = exec->poll_user;
+    atomic_store_explicit(&device->warp_instructions, exec->instructions, memory_order_relaxed);
+    if (atomic_load_explicit(&device->interrupt, memory_order_relaxed) && !exec->stopped) {
+        fault_stop(exec, OUTCOME_INTERRUPTED, "interrupted");
+        return;
+    }
+    f64 limit = exec->limits->max_seconds;
+    if (limit == 0 || exec->stopped || exec->instructions < exec->next_look)
+        return;
+    exec->next_look = exec->instructions + LOOK_INTERVAL;
+    if (now_seconds() > exec->deadline)
+        fault_stop(exec, OUTCOME_LIMIT, "stopped after %g s (launch.max_seconds)", limit);
+}
+
+static u8 *pack_arguments(const struct launch_request *r, u32 bytes)
+{
+    u8 *block = calloc(1, MAX(bytes, 1));
+    if (!block)
+        abort();
+    const struct function *function = r->kernel->function;
+    for (u32 i = 0; i < function->param_count; i++)
+        memcpy(block + function->params[i].offset, r->args[i].data, r->args[i].size);
+    return block;
+}
+
+static void run_blocks(struct exec *exec, struct hd_device *device, u64 total, u32 resident)
+{
+    struct thread_block **slots = calloc(resident, sizeof *slots);
+    if (!slots)
+        abort();
+    u64 next = 0, done = 0;
+    for (u32 s = 0; done < total && !exec->stopped; s = s + 1 == resident ? 0 : s + 1) {
+        if (!slots[s]) {
+            if (next == total)
+                continue;
+            slots[s] = block_start(exec, next++, s % device->gpu->cores);
+        }
+        if (block_turn(slots[s])) {
+            block_end(slots[s]);
+            slots[s] = NULL;
+            exec->stats.blocks++;
+            atomic_store_explicit(&device->blocks_done, ++done, memory_order_relaxed);
+        }
+    }
+    for (u32 s = 0; s < resident; s++)
+        if (slots[s]) {
+            account_tails(slots[s]);
+            block_end(slots[s]);
+        }
+    account_finish(exec);
+    free(slots);
+}
+
+/* "saxpy.cu:12", or NULL when the place is not known. */
+static char *fault_place(const struct program *program, u32 inst)
+{
+    const struct location *location = &program->locations[program->insts[inst].location];
+    char text[512];
+    if (!program->insts[inst].location)
+        return NULL;
+    snprintf(text, sizeof text, "%s:%u", location->line && location->file ? location->file : program->file,
+             location->line ? location->line : location->text_line);
+    return strdup(text);
+}
+
+static void record(struct hd_device *device, const struct launch_request *r, const struct exec *exec)
+{
+    struct launch_record *launch = vec_push(&device->launches);
+    launch->kernel = strdup(r->kernel->function->name);
+    memcpy(launch->grid, exec->grid, sizeof launch->grid);
+    memcpy(launch->block, exec->dims, sizeof launch->block);
+    launch->registers = r->kernel->function->total_registers;
+    launch->stats = exec->stats;
+    stats_add(&exec_component, &device->totals, &exec->stats);
+    memset(&device->last_fault, 0, sizeof device->last_fault);
+    if (!exec->stopped)
+        return;
+    launch->outcome = exec->fault.outcome;
+    launch->pc = image_pc(exec->image, exec->fault.inst);
+    launch->place = fault_place(exec->image->program, exec->fault.inst);
+    launch->fault = malloc(sizeof *launch->fault);
+    if (!launch->fault)
+        abort();
+    *launch->fault = device->last_fault = exec->fault;
+}
+
+void launch_run(const struct launch_request *r, const struct occupancy *occupancy,
+                struct hd_result *result)
+{
+    struct hd_device *device = r->kernel->module->device;
+    const struct function *function = r->kernel->function;
+    u64 total = (u64)r->grid.x * r->grid.y * r->grid.z;
+    u32 resident = (u32)MIN(total, (u64)occupancy->blocks_per_core * device->gpu->cores);
+    u32 param_bytes = (u32)align_up(function->param_bytes, 16);
+    u8 *params = pack_arguments(r, param_bytes);
+    struct exec *exec = calloc(1, sizeof *exec);
+    if (!exec)
+        abort();
+    *exec = (struct exec){
+        .image = r->kernel->module->image,
+        .kernel = function,
+        .memory = device->memory,
+        .heap = &device->heap,
+        .limits = device->launch,
+        .grid = {r->grid.x, r->grid.y, r->grid.z},
+        .dims = {r->block.x, r->block.y, r->block.z},
+        .static_shared_bytes = function->total_shared_bytes,
+        .dynamic_shared_bytes = r->dynamic_shared_bytes,
+        .local_bytes = (u32)launch_local_bytes(r->kernel),
+        .params = params,
+        .param_bytes = param_bytes,
+        .cores = device->gpu->cores,
+        .warps_per_core = device->core->warps,
+        .grid_number = device->launches.count,
+        .output = device->output,
+        .output_user = device->output_user,
+        .poll = poll,
+        .poll_user = device,
+        .deadline = now_seconds() + device->launch->max_seconds,
+    };
+    atomic_store(&device->blocks_done, 0);
+    atomic_store(&device->blocks_total, total);
+    atomic_store(&device->warp_instructions, 0);
+    fenv_t host;
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
+    exec_prepare(exec, resident);
+    run_blocks(exec, device, total, resident);
+    fesetenv(&host);
+    if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
+        atomic_store(&device->interrupt, false);
+    record(device, r, exec);
+    *result = (struct hd_result){
+        .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
+        .explanation = device->last_fault.message,
+        .warp_instructions = exec->stats.warp_instructions,
+        .thread_instructions = exec->stats.thread_instructions,
+    };
+    exec_release(exec);
+    free(exec);
+    free(params);
+}
