@@ -9,9 +9,9 @@
 #include "base/events.h"
 #include "exec/warp.h"
 
-#define FOLLOWS(first, space, member)                                                              \
-    _Static_assert(offsetof(struct exec_stats, member) ==                                          \
-                       offsetof(struct exec_stats, first) + (space) * sizeof(u64),                 \
+#define FOLLOWS(first, space, member)                                              \
+    _Static_assert(offsetof(struct exec_stats, member) ==                          \
+                       offsetof(struct exec_stats, first) + (space) * sizeof(u64), \
                    "exec.def lists each family of spaces in the order of enum space")
 FOLLOWS(loads_generic, SPACE_SHARED, loads_shared);
 FOLLOWS(loads_generic, SPACE_PARAM, loads_param);

@@ -30,8 +30,8 @@ static u64 add(enum type type, u64 a, u64 b, bool ftz)
     case TYPE_BF16:
         return atomic_add_bf16((u16)a, (u16)b);
     case TYPE_F16X2:
-        return atomic_add_f16((u16)a, (u16)b) |
-               (u32)atomic_add_f16((u16)(a >> 16), (u16)(b >> 16)) << 16;
+        return atomic_add_f16((u16)a, (u16)b) | (u32)atomic_add_f16((u16)(a >> 16), (u16)(b >> 16))
+                                                    << 16;
     case TYPE_BF16X2:
         return atomic_add_bf16((u16)a, (u16)b) |
                (u32)atomic_add_bf16((u16)(a >> 16), (u16)(b >> 16)) << 16;

@@ -11,7 +11,12 @@
  */
 #include "exec/warp.h"
 
-enum { KEY_SYNC, KEY_ARRIVE, KEY_AND, KEY_OR };
+enum {
+    KEY_SYNC,
+    KEY_ARRIVE,
+    KEY_AND,
+    KEY_OR
+};
 
 static bool is_complete(const struct thread_block *block, const struct barrier *barrier)
 {

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LINE = 64, CLEARED_BY_KERNEL = 1024 * 1024 };
+enum {
+    LINE = 64,
+    CLEARED_BY_KERNEL = 1024 * 1024
+};
 
 static void *checked(void *memory)
 {

@@ -21,7 +21,7 @@ struct group {
     struct chunk *chunk;
     struct part parts[LANES];
     u32 count;
-    u32 mask; /* of all parts */
+    u32 mask;                                         /* of all parts */
     _Alignas(64) u32 a[2][LANES], b[LANES], c[LANES]; /* sources by lane */
     u32 predicate;                                    /* a mask source */
     u32 result[LANES];
@@ -104,7 +104,12 @@ static void scatter(struct warp *warp, const struct group *g)
     }
 }
 
-enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
+enum {
+    SHUFFLE_UP,
+    SHUFFLE_DOWN,
+    SHUFFLE_BUTTERFLY,
+    SHUFFLE_INDEX
+};
 
 /* The source lane of a shuffle, and whether it is in range. */
 static u32 shuffle_source(u32 key, u32 lane, u32 b, u32 c, bool *in_range)

@@ -107,8 +107,10 @@ void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...
 
 static const char *kind_name(const struct allocation *a)
 {
-    static const char *const names[] = {[ALLOC_BUFFER] = "buffer", [ALLOC_VARIABLE] = "variable",
-                                        [ALLOC_HEAP] = "heap block", [ALLOC_CODE] = "code"};
+    static const char *const names[] = {[ALLOC_BUFFER] = "buffer",
+                                        [ALLOC_VARIABLE] = "variable",
+                                        [ALLOC_HEAP] = "heap block",
+                                        [ALLOC_CODE] = "code"};
     return names[a->kind];
 }
 
@@ -220,8 +222,8 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     else
         say_nearest(exec, address, bytes);
     if (outcome == OUTCOME_MISALIGNED)
-        say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u", bytes,
-            bytes);
+        say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
+            bytes, bytes);
     say_thread(warp, pc, lane);
     if (others)
         say(&exec->fault, "\n  %u other lanes of the warp fault here as well", count_lanes(others));

@@ -9,7 +9,7 @@
 
 enum outcome {
     OUTCOME_DONE,
-    OUTCOME_OUT_OF_BOUNDS,  /* "out_of_bounds" and so on in JSON */
+    OUTCOME_OUT_OF_BOUNDS, /* "out_of_bounds" and so on in JSON */
     OUTCOME_USE_AFTER_FREE,
     OUTCOME_MISALIGNED,
     OUTCOME_READ_ONLY,      /* store to constants or code */
@@ -18,8 +18,8 @@ enum outcome {
     OUTCOME_BAD_CALL,       /* indirect target is no function; jump table index out of range */
     OUTCOME_ASSERT,
     OUTCOME_TRAP,
-    OUTCOME_HEAP,           /* free of what malloc did not give */
-    OUTCOME_LIMIT,          /* max_instructions or max_seconds */
+    OUTCOME_HEAP,  /* free of what malloc did not give */
+    OUTCOME_LIMIT, /* max_instructions or max_seconds */
     OUTCOME_INTERRUPTED,
 };
 
@@ -27,11 +27,11 @@ const char *outcome_name(enum outcome outcome);
 
 struct fault {
     enum outcome outcome;
-    u32 inst;              /* index in the program */
+    u32 inst; /* index in the program */
     u32 block[3], thread[3];
     u64 address;
     u32 bytes;
-    char message[4096];    /* the whole explanation, several lines */
+    char message[4096]; /* the whole explanation, several lines */
 };
 
 #endif

@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { WIDTH_MAX = 4096, SPEC_MAX = 32 };
+enum {
+    WIDTH_MAX = 4096,
+    SPEC_MAX = 32
+};
 
 struct state {
     format_reader *read;
@@ -152,11 +155,11 @@ static void host_format(const struct spec *spec, const char *length, char *forma
              spec->precision >= 0 ? ".*" : "", length, spec->conversion);
 }
 
-#define PRINT(s, spec, format, value)                                                              \
-    ((spec)->width >= 0 && (spec)->precision >= 0                                                  \
-         ? print(s, format, (spec)->width, (spec)->precision, value)                               \
-     : (spec)->width >= 0     ? print(s, format, (spec)->width, value)                             \
-     : (spec)->precision >= 0 ? print(s, format, (spec)->precision, value)                         \
+#define PRINT(s, spec, format, value)                                      \
+    ((spec)->width >= 0 && (spec)->precision >= 0                          \
+         ? print(s, format, (spec)->width, (spec)->precision, value)       \
+     : (spec)->width >= 0     ? print(s, format, (spec)->width, value)     \
+     : (spec)->precision >= 0 ? print(s, format, (spec)->precision, value) \
                               : print(s, format, value))
 
 #pragma GCC diagnostic push
@@ -290,8 +293,12 @@ static bool print_spec(struct state *s, const struct spec *spec)
 struct format_result format_guest(format_reader *read, void *context, u64 format, u64 arguments,
                                   char *text)
 {
-    struct state s = {.read = read, .context = context, .format = format, .arguments = arguments,
-                      .text = text, .result = {.ok = true}};
+    struct state s = {.read = read,
+                      .context = context,
+                      .format = format,
+                      .arguments = arguments,
+                      .text = text,
+                      .result = {.ok = true}};
     /* A format without an end is cut: it cannot print more than FORMAT_MAX characters. */
     for (u32 i = 0; i < FORMAT_MAX; i++) {
         char c;

@@ -11,12 +11,14 @@ typedef bool format_reader(void *context, u64 address, void *to, u64 bytes);
 
 struct format_result {
     bool ok;
-    u64 bad_address;  /* when not ok: what could not be read */
-    u32 arguments;    /* consumed */
-    size_t length;    /* of the text, without the terminator */
+    u64 bad_address; /* when not ok: what could not be read */
+    u32 arguments;   /* consumed */
+    size_t length;   /* of the text, without the terminator */
 };
 
-enum { FORMAT_MAX = 65536 }; /* longest output of one call; the rest is cut off */
+enum {
+    FORMAT_MAX = 65536
+}; /* longest output of one call; the rest is cut off */
 
 /*
  * Formats into `text` of FORMAT_MAX bytes. Arguments are packed as variadic calls of the GPU pack

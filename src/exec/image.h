@@ -16,19 +16,28 @@
 #include "exec/memory.h"
 #include "ir/program.h"
 
-enum base { BASE_NONE, BASE_VECTOR, BASE_MASK, BASE_CONST, BASE_COUNT };
+enum base {
+    BASE_NONE,
+    BASE_VECTOR,
+    BASE_MASK,
+    BASE_CONST,
+    BASE_COUNT
+};
 
 enum shape {
     SHAPE_LANE_1, /* a lane function that looks at one source and one destination */
     SHAPE_LANE_2,
     SHAPE_LANE_3,
-    SHAPE_LANE_ALL, /* a lane function with more operands */
+    SHAPE_LANE_ALL,    /* a lane function with more operands */
     SHAPE_SHARED_LOAD, /* one 32-bit word from shared memory */
     SHAPE_MEMORY,
     SHAPE_OTHER,
 };
 
-enum { SLOT_DST = 4, SLOTS = 6 }; /* slots 0 to 3 are the sources */
+enum {
+    SLOT_DST = 4,
+    SLOTS = 6
+}; /* slots 0 to 3 are the sources */
 
 struct step {
     lane_fn *fn;
@@ -36,8 +45,8 @@ struct step {
     u8 base[SLOTS];    /* enum base */
     u8 shape;
     bool guarded;
-    u32 guard_offset; /* bytes from the masks' base */
-    u32 guard_flip;   /* all ones when the guard is complemented */
+    u32 guard_offset;              /* bytes from the masks' base */
+    u32 guard_flip;                /* all ones when the guard is complemented */
     const struct allocation *hint; /* the allocation this access touched last */
     u64 hint_generation;           /* memory_generation when it did */
 };

@@ -20,15 +20,18 @@
 
 #define GAP 4096ull
 #define SPACE_END 0x700000000000ull
-enum { KEPT = 1024, MAPPED_FROM = 128 * 1024 };
+enum {
+    KEPT = 1024,
+    MAPPED_FROM = 128 * 1024
+};
 
 struct memory {
     VEC(struct allocation *) live; /* M1 */
     struct allocation freed[KEPT]; /* M3, a ring */
     u64 freed_count;               /* ever */
     u64 capacity, used;
-    u64 next;       /* first address not yet given out */
-    u64 numbers;    /* allocations ever made */
+    u64 next;    /* first address not yet given out */
+    u64 numbers; /* allocations ever made */
     u64 generation;
 };
 
@@ -47,8 +50,8 @@ static u8 *storage_create(u64 bytes)
 {
     if (bytes < MAPPED_FROM)
         return calloc(1, bytes);
-    void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return host == MAP_FAILED ? NULL : host;
 }
 
@@ -141,8 +144,8 @@ bool memory_free(struct memory *memory, u64 address, struct error *error)
     i64 index = last_before(memory, address);
     struct allocation *a = index >= 0 ? memory->live.data[index] : NULL;
     if (!a || a->address != address)
-        return error_set(error, ERROR_USAGE, "",
-                         "0x%" PRIx64 " is not the start of an allocation", address);
+        return error_set(error, ERROR_USAGE, "", "0x%" PRIx64 " is not the start of an allocation",
+                         address);
     storage_destroy(a->host, storage_bytes(a->size));
     memory->used -= a->size;
     struct allocation *kept = &memory->freed[memory->freed_count++ % KEPT];
@@ -211,7 +214,8 @@ static const struct allocation *find_or_explain(const struct memory *memory, u64
     const struct allocation *near = memory_nearest(memory, address);
     if (near)
         error_set(error, ERROR_USAGE, "",
-                  "%" PRIu64 " bytes at 0x%" PRIx64 " are not within one allocation; the nearest is "
+                  "%" PRIu64 " bytes at 0x%" PRIx64
+                  " are not within one allocation; the nearest is "
                   "%s[0x%" PRIx64 ", +%" PRIu64 ")",
                   bytes, address, near->freed ? "freed " : "", near->address, near->size);
     else

@@ -14,7 +14,12 @@
 #define MEMORY_ALIGN 256u
 #define MEMORY_MAX_ALLOCATION 0x7fffff00ull /* offsets within an allocation fit in 31 bits */
 
-enum allocation_kind { ALLOC_BUFFER, ALLOC_VARIABLE, ALLOC_HEAP, ALLOC_CODE };
+enum allocation_kind {
+    ALLOC_BUFFER,
+    ALLOC_VARIABLE,
+    ALLOC_HEAP,
+    ALLOC_CODE
+};
 
 struct allocation {
     u64 address;
@@ -44,7 +49,8 @@ const struct allocation *memory_find(const struct memory *memory, u64 address, u
 /* The allocation, live or freed, nearest to an address; NULL when there are none. */
 const struct allocation *memory_nearest(const struct memory *memory, u64 address);
 
-bool memory_read(const struct memory *memory, u64 address, void *to, u64 bytes, struct error *error);
+bool memory_read(const struct memory *memory, u64 address, void *to, u64 bytes,
+                 struct error *error);
 bool memory_write(struct memory *memory, u64 address, const void *from, u64 bytes,
                   struct error *error);
 bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pattern_bytes,

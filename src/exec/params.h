@@ -1,4 +1,5 @@
-/* Parameters and statistics of execution: the core's limits, a launch's limits, what was counted. */
+/* Parameters and statistics of execution: the core's limits, a launch's limits, what was counted.
+ */
 #ifndef EXEC_PARAMS_H
 #define EXEC_PARAMS_H
 

@@ -312,8 +312,9 @@ static u64 register_hash(const struct warp *warp)
         }
         for (u32 r = 0; r < exec->register_rows; r++)
             for (u32 set = chunk->active; set; set &= set - 1) {
-                u32 word = ((u32 *)chunk->bases[BASE_VECTOR])[r * exec->image->warp_size +
-                                                              first_lane(set)];
+                u32 word =
+                    ((u32 *)
+                         chunk->bases[BASE_VECTOR])[r * exec->image->warp_size + first_lane(set)];
                 hash = (hash ^ word) * 0x100000001b3ull;
             }
     }

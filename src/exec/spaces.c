@@ -141,11 +141,11 @@ static bool resolve_window(struct warp *warp, const struct addresses *addresses,
     const struct lanes_memory *moves = warp->exec->image->moves;
     if (size < bytes)
         return false;
-    u32 found = start || addresses->wide
-                    ? moves->translate64(access->offset, addresses->low, addresses->high, inst->imm,
-                                         start, size, bytes, mask)
-                    : moves->translate32(access->offset, addresses->low, inst->imm, size, bytes,
-                                         mask);
+    u32 found =
+        start || addresses->wide
+            ? moves->translate64(access->offset, addresses->low, addresses->high, inst->imm, start,
+                                 size, bytes, mask)
+            : moves->translate32(access->offset, addresses->low, inst->imm, size, bytes, mask);
     return found == mask;
 }
 
@@ -184,15 +184,16 @@ bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *
     switch (space) {
     case SPACE_SHARED:
         access->base = warp->block->shared;
-        found = resolve_window(warp, &addresses, inst, start, exec->shared_bytes, mask, bytes, access);
+        found =
+            resolve_window(warp, &addresses, inst, start, exec->shared_bytes, mask, bytes, access);
         break;
     case SPACE_LOCAL:
         found = resolve_local(warp, &addresses, chunk, inst, start, mask, bytes, access);
         break;
     case SPACE_PARAM:
         access->base = (u8 *)exec->params;
-        found = !write && resolve_window(warp, &addresses, inst, 0, exec->param_bytes, mask, bytes,
-                                         access);
+        found = !write &&
+                resolve_window(warp, &addresses, inst, 0, exec->param_bytes, mask, bytes, access);
         break;
     default:
         found = resolve_global(warp, step, &addresses, inst, mask, bytes, write, access);
@@ -272,8 +273,8 @@ static bool load_parameter(struct warp *warp, struct step *step, struct chunk *c
         return false;
     u32 *row = chunk_row(chunk, step, SLOT_DST);
     for (u32 j = 0; j < words; j++) {
-        u32 word = load_narrow(exec->params + inst->imm + 4 * j, MIN(bytes, 4u),
-                               inst->mods & MOD_SIGNED);
+        u32 word =
+            load_narrow(exec->params + inst->imm + 4 * j, MIN(bytes, 4u), inst->mods & MOD_SIGNED);
         spread(row + j * exec->image->warp_size, word, mask, chunk->lanes.lane_mask);
     }
     return true;

@@ -23,7 +23,6 @@ static bool read_guest(void *context, u64 address, void *to, u64 bytes)
     return from;
 }
 
-
 static const u32 frame_bytes[] = {
     [SYSCALL_VPRINTF] = 24, [SYSCALL_ASSERTFAIL] = 40, [SYSCALL_MALLOC] = 16, [SYSCALL_FREE] = 8};
 
@@ -81,7 +80,8 @@ static bool call_assert(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
         u32 offset;
         char *text;
         size_t size;
-    } strings[] = {{0, message, sizeof message}, {8, file, sizeof file}, {24, function, sizeof function}};
+    } strings[] = {
+        {0, message, sizeof message}, {8, file, sizeof file}, {24, function, sizeof function}};
     for (u32 i = 0; i < ARRAY_LEN(strings); i++)
         if (!format_string(read_guest, &reader, word_at(frame, strings[i].offset, 8),
                            strings[i].text, strings[i].size))
@@ -91,8 +91,8 @@ static bool call_assert(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
     fault_at(warp, pc, lane, OUTCOME_ASSERT,
              "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file,
              (u32)word_at(frame, 16, 4), function, warp->block->id[0], warp->block->id[1],
-             warp->block->id[2], exec->tids[0][thread], exec->tids[1][thread], exec->tids[2][thread],
-             message);
+             warp->block->id[2], exec->tids[0][thread], exec->tids[1][thread],
+             exec->tids[2][thread], message);
     return false;
 }
 

@@ -8,7 +8,9 @@
 #include "exec/warp.h"
 
 /* A sleep in a loop is as good a sign of waiting as this many iterations without one. */
-enum { SLEEP_WEIGHT = 1024 };
+enum {
+    SLEEP_WEIGHT = 1024
+};
 
 void warp_set_active(struct warp *warp)
 {
@@ -78,9 +80,8 @@ static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chun
 }
 
 /* The lane function over one chunk, under the mask its lanes struct holds. */
-static inline __attribute__((always_inline)) void run_lanes(struct chunk *chunk,
-                                                            const struct inst *inst,
-                                                            const struct step *step)
+static inline __attribute__((always_inline)) void
+run_lanes(struct chunk *chunk, const struct inst *inst, const struct step *step)
 {
     struct lanes *lanes = &chunk->lanes;
     lanes->inst = inst;
@@ -103,8 +104,8 @@ static inline __attribute__((always_inline)) void run_lanes(struct chunk *chunk,
 }
 
 /* ld.shared of a word with a 32-bit address, the commonest access of tiled kernels. */
-static inline bool run_shared_load(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
-                                   const struct inst *inst, u32 mask)
+static inline bool run_shared_load(struct warp *warp, u32 pc, struct step *step,
+                                   struct chunk *chunk, const struct inst *inst, u32 mask)
 {
     _Alignas(64) u32 offset[LANES];
     const struct lanes_memory *moves = warp->exec->image->moves;
@@ -393,8 +394,8 @@ static void run_block(struct warp *warp)
     }
     bool branches = op_info[program->insts[block->end - 1].op].flags & OPF_BRANCH;
     u32 end = block->end - branches;
-    u32 stop = exec->image->chunks == 1 ? run_straight_32(warp, pc, end)
-                                        : run_straight_64(warp, pc, end);
+    u32 stop =
+        exec->image->chunks == 1 ? run_straight_32(warp, pc, end) : run_straight_64(warp, pc, end);
     if (UNLIKELY(stop != end)) {
         /* A path that waits has said so itself; one that faulted stands at the instruction. */
         if (exec->stopped && warp->current != NO_PATH) {

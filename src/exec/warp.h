@@ -21,11 +21,18 @@
 #include <stdatomic.h>
 
 #define NO_PATH UINT32_MAX
-enum { MAX_LANES = 64, MAX_CHUNKS = 2, BARRIERS = 16 };
+enum {
+    MAX_LANES = 64,
+    MAX_CHUNKS = 2,
+    BARRIERS = 16
+};
 
 typedef u64 lane_set; /* one bit a lane of a warp */
 
-enum path_kind { PATH_BRANCH, PATH_CALL };
+enum path_kind {
+    PATH_BRANCH,
+    PATH_CALL
+};
 enum path_state {
     PATH_READY,
     PATH_SYNC,    /* waits for the lanes a .sync op names */
@@ -40,12 +47,12 @@ struct path {
     u32 children; /* 0: a leaf */
     u8 kind;      /* PATH_CALL: a return of its lanes ends here */
     u8 state;
-    u8 barrier;   /* PATH_BARRIER: which */
-    bool resume;  /* W4 */
-    u32 members;  /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
-    bool hashed;  /* spin_hash is of its registers when it last gave way, going to spin_pc */
-    u32 spins;    /* backward branches since lanes last left the loop */
-    u32 since;    /* of which since it last gave way */
+    u8 barrier;  /* PATH_BARRIER: which */
+    bool resume; /* W4 */
+    u32 members; /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
+    bool hashed; /* spin_hash is of its registers when it last gave way, going to spin_pc */
+    u32 spins;   /* backward branches since lanes last left the loop */
+    u32 since;   /* of which since it last gave way */
     u32 spin_pc;
     u64 spin_hash;
 };
@@ -54,13 +61,17 @@ struct path {
 struct chunk {
     struct lanes lanes;
     u8 *bases[BASE_COUNT];
-    u32 active; /* lanes of the current path */
+    u32 active;  /* lanes of the current path */
     u32 guarded; /* the mask that guard_mask expands */
     _Alignas(64) u32 active_mask[LANES];
     u32 guard_mask[LANES];
 };
 
-enum warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
+enum warp_state {
+    WARP_READY,
+    WARP_WAITING,
+    WARP_DONE
+};
 
 struct warp {
     struct chunk chunks[MAX_CHUNKS];
@@ -84,10 +95,10 @@ struct warp {
 };
 
 struct barrier {
-    u32 threads;     /* expected, 0 = all live ones */
-    u32 again;       /* arrivals of lanes that had arrived already */
-    bool waiting;    /* someone has arrived */
-    u32 ones, zeros; /* reduction: lanes whose predicate was true, false */
+    u32 threads;       /* expected, 0 = all live ones */
+    u32 again;         /* arrivals of lanes that had arrived already */
+    bool waiting;      /* someone has arrived */
+    u32 ones, zeros;   /* reduction: lanes whose predicate was true, false */
     lane_set *arrived; /* by warp */
 };
 
@@ -121,7 +132,7 @@ struct exec {
     const struct launch_params *limits;
     u32 grid[3], dims[3]; /* blocks; threads of a block */
     u32 static_shared_bytes, dynamic_shared_bytes;
-    u32 local_bytes; /* a thread; the static frames and, if it can recurse, the stack */
+    u32 local_bytes;  /* a thread; the static frames and, if it can recurse, the stack */
     const u8 *params; /* padded to 16 bytes */
     u32 param_bytes;
     u32 cores, warps_per_core;
@@ -137,10 +148,10 @@ struct exec {
     u32 shared_bytes;
     u32 local_stride;
     u32 register_rows, masks;
-    u32 *tids[3];        /* thread coordinates by linear number, padded to whole warps */
-    u64 *block_warps;    /* by basic block: times entered by a path */
-    u64 *block_threads;  /* by basic block: lanes that entered */
-    u64 *guard_threads;  /* by instruction with a guard: lanes that ran it */
+    u32 *tids[3];       /* thread coordinates by linear number, padded to whole warps */
+    u64 *block_warps;   /* by basic block: times entered by a path */
+    u64 *block_threads; /* by basic block: lanes that entered */
+    u64 *guard_threads; /* by instruction with a guard: lanes that ran it */
     size_t storage_bytes, local_storage_bytes;
     void **free_storage; /* LIFO, so that a block finds warm memory */
     u32 free_count;
@@ -165,7 +176,11 @@ bool block_turn(struct thread_block *block);
 void warp_run(struct warp *warp, u64 budget);
 /* The current leaf's mask, expanded for the lane functions. */
 void warp_set_active(struct warp *warp);
-enum outcome_step { STEP_NEXT, STEP_PARK, STEP_STOP };
+enum outcome_step {
+    STEP_NEXT,
+    STEP_PARK,
+    STEP_STOP
+};
 
 /* Addresses of an operand's first row, lanes of one chunk. */
 static inline u32 *chunk_row(const struct chunk *chunk, const struct step *step, unsigned slot)

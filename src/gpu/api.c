@@ -97,7 +97,11 @@ char *hd_stats_table_json(void)
 
 static bool choose_simd(struct hd_device *device, struct error *error)
 {
-    enum { AUTO, AVX2, PORTABLE };
+    enum {
+        AUTO,
+        AVX2,
+        PORTABLE
+    };
     const struct exec_params *exec = config_params(device->config, &exec_component);
     device->simd = exec->simd == PORTABLE ? SIMD_PORTABLE : simd_best();
     if (exec->simd == AVX2 && device->simd != SIMD_AVX2)
@@ -205,7 +209,8 @@ bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t 
         memory_read(device->memory, from, &unused, bytes, &inner); /* for its explanation */
         return api_fail(error, &inner);
     }
-    return memory_write(device->memory, to, source->host + (from - source->address), bytes, &inner) ||
+    return memory_write(device->memory, to, source->host + (from - source->address), bytes,
+                        &inner) ||
            api_fail(error, &inner);
 }
 

@@ -54,7 +54,8 @@ static bool relocate_variables(struct hd_module *module, struct error *error)
             const struct relocation *relocation = &v->relocations[r];
             u64 value = target_address(module, relocation->kind, relocation->target) +
                         (u64)relocation->addend;
-            if (!memory_write(memory, address + relocation->offset, &value, relocation->bytes, error))
+            if (!memory_write(memory, address + relocation->offset, &value, relocation->bytes,
+                              error))
                 return false;
         }
         if (v->space == SPACE_CONST)
@@ -172,8 +173,9 @@ static bool not_found(const struct hd_module *module, const char *what, const ch
                       const char *const *names, size_t count, struct error *error)
 {
     const char *near = nearest_word(name, names, count);
-    return error_set(error, ERROR_NOT_FOUND, module->program->file, "there is no %s '%s'%s%s%s", what,
-                     name, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return error_set(error, ERROR_NOT_FOUND, module->program->file, "there is no %s '%s'%s%s%s",
+                     what, name, near ? ": did you mean '" : "", near ? near : "",
+                     near ? "'?" : "");
 }
 
 bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,

@@ -31,7 +31,8 @@ static json_t *launch_json(const struct launch_record *launch)
     json_object_set_new(json, "block", triple(launch->block));
     json_object_set_new(json, "cycles", json_integer(0));
     json_object_set_new(json, "warp_instructions", stats_number(launch->stats.warp_instructions));
-    json_object_set_new(json, "thread_instructions", stats_number(launch->stats.thread_instructions));
+    json_object_set_new(json, "thread_instructions",
+                        stats_number(launch->stats.thread_instructions));
     json_object_set_new(json, "registers_per_thread", json_integer(launch->registers));
     json_object_set_new(json, "outcome", json_string(outcome_name(launch->outcome)));
     if (launch->fault)

@@ -28,7 +28,8 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
     u64 most = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
     if (most && threads > most)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid), not %u",
+                         "kernel %s allows blocks of at most %" PRIu64
+                         " threads (.maxntid), not %u",
                          function->name, most, (u32)threads);
     if (required[0] && (block.x != required[0] || block.y != MAX(required[1], 1) ||
                         block.z != MAX(required[2], 1)))
@@ -73,8 +74,9 @@ static bool check_supported(const struct launch_request *r, struct error *error)
         count += program->functions[kernel->reachable[i]].unsupported_count;
     if (!count)
         return true;
-    error_set(error, ERROR_UNSUPPORTED, "", "kernel %s can reach %u unsupported instruction%s:",
-              kernel->name, count, count == 1 ? "" : "s");
+    error_set(error, ERROR_UNSUPPORTED, "",
+              "kernel %s can reach %u unsupported instruction%s:", kernel->name, count,
+              count == 1 ? "" : "s");
     for (u32 i = 0; i < kernel->reachable_count; i++) {
         const struct function *function = &program->functions[kernel->reachable[i]];
         for (u32 j = 0; j < function->unsupported_count; j++) {
@@ -151,7 +153,8 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
     u64 shared = (u64)function->total_shared_bytes + r->dynamic_shared_bytes;
     if (shared > core->block_shared_bytes)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s needs %" PRIu64 " bytes of shared memory a block (%u static, %u "
+                         "kernel %s needs %" PRIu64
+                         " bytes of shared memory a block (%u static, %u "
                          "dynamic), a block may have %u (core.block_shared_bytes)",
                          function->name, shared, function->total_shared_bytes,
                          r->dynamic_shared_bytes, core->block_shared_bytes);
@@ -160,7 +163,8 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
                          "kernel %s needs %" PRIu64 " bytes of local memory a thread, at most %llu "
                          "are possible",
                          function->name, launch_local_bytes(r->kernel), WINDOW_BYTES);
-    u64 registers = device->launch->registers ? device->launch->registers : function->total_registers;
+    u64 registers =
+        device->launch->registers ? device->launch->registers : function->total_registers;
     u64 a_warp = (registers * core->warp_size + core->register_unit - 1) / core->register_unit *
                  core->register_unit;
     u64 shared_given = (shared + core->shared_unit - 1) / core->shared_unit * core->shared_unit;

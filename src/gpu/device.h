@@ -26,8 +26,8 @@ struct launch_record {
     u32 grid[3], block[3];
     u32 registers;
     u64 pc;
-    char *place;          /* "saxpy.cu:12" of the fault, or NULL */
-    struct fault *fault;  /* NULL when done */
+    char *place;         /* "saxpy.cu:12" of the fault, or NULL */
+    struct fault *fault; /* NULL when done */
     enum outcome outcome;
     struct exec_stats stats;
 };

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LOOK_INTERVAL = 20000 }; /* warp instructions between looks at the host's clock */
+enum {
+    LOOK_INTERVAL = 20000
+}; /* warp instructions between looks at the host's clock */
 
 static f64 now_seconds(void)
 {
@@ -85,12 +87,14 @@ static char *fault_place(const struct program *program, u32 inst)
     char text[512];
     if (!program->insts[inst].location)
         return NULL;
-    snprintf(text, sizeof text, "%s:%u", location->line && location->file ? location->file : program->file,
+    snprintf(text, sizeof text, "%s:%u",
+             location->line && location->file ? location->file : program->file,
              location->line ? location->line : location->text_line);
     return strdup(text);
 }
 
-static void record(struct hd_device *device, const struct launch_request *r, const struct exec *exec)
+static void record(struct hd_device *device, const struct launch_request *r,
+                   const struct exec *exec)
 {
     struct launch_record *launch = vec_push(&device->launches);
     launch->kernel = strdup(r->kernel->function->name);
