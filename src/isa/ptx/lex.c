@@ -83,8 +83,9 @@ static bool at_dwarf_line(const struct ptx_lexer *lexer)
 /* "# 12 "file"" or "#line 12": what a preprocessor leaves. */
 static bool at_line_marker(const struct ptx_lexer *lexer)
 {
-    for (const char *c = lexer->line_start; c < lexer->at; c++)
-        if (!in_class(*c, SPACE))
+    for (const char *c = lexer->at; c > lexer->line_start;
+         c--) /* backwards: a line of '#' is short */
+        if (!in_class(c[-1], SPACE))
             return false;
     size_t ahead = 1;
     while (in_class(peek(lexer, ahead), SPACE))

@@ -6,7 +6,8 @@
 
 enum {
     OLDEST_VERSION = 2,
-    NEWEST_VERSION = 9
+    NEWEST_VERSION = 9,
+    LONGEST_TEXT = 1 << 28, /* bytes; a tree is some ten times its text */
 };
 
 /* A decimal number from `c`, moving it; at most `most`. */
@@ -309,8 +310,9 @@ static void release(struct ptx_parser *p)
 struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t length, const char *file,
                              struct error *error)
 {
-    if (length > UINT32_MAX) {
-        error_set(error, ERROR_INPUT, file, "text of %zu bytes, expected less than 4 GB", length);
+    if (length > LONGEST_TEXT) {
+        error_set(error, ERROR_INPUT, file, "text of %zu bytes, expected at most %d", length,
+                  LONGEST_TEXT);
         return NULL;
     }
     struct ptx_parser parser = {.arena = arena, .error = error};

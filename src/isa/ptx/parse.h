@@ -21,6 +21,7 @@
 enum {
     PTX_ERRORS = 20,
     PTX_QUOTE = 80,
+    PTX_EXPANDED = 1 << 16, /* names from groups that the tree holds one by one */
 };
 
 struct ptx_file {
@@ -52,6 +53,7 @@ struct ptx_parser {
     u32 name_count, name_capacity;
 
     u32 source_index, source_line; /* of the last .loc */
+    u32 expanded;                  /* names so far, see PTX_EXPANDED */
 
     VEC(struct ptx_statement) statements;
     VEC(struct ptx_operand) operands;
@@ -145,6 +147,12 @@ struct ptx_linkage {
 bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage);
 /* "(.param .b32 a, ...)"; pushes onto `declarations`. */
 bool ptx_parameters(struct ptx_parser *p);
+/* At '<': the number in "<8>". */
+bool ptx_group(struct ptx_parser *p, u32 *count);
+/* Counts names about to be made from a group. */
+bool ptx_expand(struct ptx_parser *p, struct ptx_place place, u32 count);
+/* prefix followed by the index, interned. */
+const char *ptx_group_name(struct ptx_parser *p, const char *prefix, u32 index);
 /* The list after .attribute. */
 bool ptx_attributes(struct ptx_parser *p);
 

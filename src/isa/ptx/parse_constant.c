@@ -430,7 +430,8 @@ bool ptx_addend(struct ptx_parser *p, u64 *value)
         struct ptx_constant constant;
         if (!starts_constant(&p->token))
             return ptx_expected(p, "a constant (only one register or name is added to)");
-        if (!binary(p, &constant, precedence('*')))
+        /* NVIDIA's assembler takes all that follows '+' as the constant: [a+1<<4] is a + 16. */
+        if (!(minus ? binary(p, &constant, precedence('*')) : ptx_constant(p, &constant)))
             return false;
         if (constant.is_float)
             return ptx_error_at(p, place, "floating-point offset, expected an integer");

@@ -1,6 +1,8 @@
 /* Variables, registers, parameters and initialisers: see parse.h and ast.h. */
 #include "isa/ptx/parse.h"
 
+#include <stdio.h>
+
 static bool take_word(struct ptx_parser *p, const char **word)
 {
     *word = ptx_intern(p, p->token.start + 1, p->token.length - 1);
@@ -240,28 +242,80 @@ static bool initialized(struct ptx_parser *p, struct ptx_declaration *declaratio
     return initializer(p, declaration->init);
 }
 
-/* After the name of a register: "<8>". */
-static bool group(struct ptx_parser *p, struct ptx_declaration *declaration)
+bool ptx_group(struct ptx_parser *p, u32 *count)
 {
-    if (p->token.kind != '<')
-        return true;
-    if (strcmp(declaration->space, "reg"))
-        return ptx_expected(p, "';' (only registers are declared in groups)");
-    ptx_advance(p);
     /* Not an expression: '>' ends it. */
-    u64 count;
+    u64 value;
     bool is_unsigned;
+    ptx_advance(p);
     if (p->token.kind != TOKEN_INTEGER)
-        return ptx_expected(p, "the number of registers");
-    if (!ptx_token_integer(&p->token, &count, &is_unsigned) || count > PTX_GROUP) {
+        return ptx_expected(p, "the number of names in the group");
+    if (!ptx_token_integer(&p->token, &value, &is_unsigned) || value > PTX_GROUP) {
         char quoted[PTX_QUOTE];
-        return ptx_error_at(p, p->token.place,
-                            "group of %s registers is too large, expected at most %d",
+        return ptx_error_at(p, p->token.place, "group of %s is too large, expected at most %d",
                             ptx_quote(&p->token, quoted), PTX_GROUP);
     }
     ptx_advance(p);
-    declaration->count = (u32)count;
-    return ptx_take(p, '>', "'>' after the number of registers");
+    *count = (u32)value;
+    return ptx_take(p, '>', "'>' after the number of names in the group");
+}
+
+bool ptx_expand(struct ptx_parser *p, struct ptx_place place, u32 count)
+{
+    p->expanded += count; /* both below 2^21 */
+    return p->expanded <= PTX_EXPANDED ||
+           ptx_error_at(p, place,
+                        "groups of more than %d names, expected fewer (registers do not count)",
+                        PTX_EXPANDED);
+}
+
+const char *ptx_group_name(struct ptx_parser *p, const char *prefix, u32 index)
+{
+    char digits[16];
+    size_t length = strlen(prefix), count = (size_t)sprintf(digits, "%u", index);
+    char *name = arena_alloc_aligned(p->arena, length + count + 1, 1);
+    memcpy(name, prefix, length);
+    memcpy(name + length, digits, count);
+    return ptx_intern(p, name, length + count);
+}
+
+/* "name<8>": registers stay together, as there may be many; anything else becomes one by one. */
+static bool group(struct ptx_parser *p, struct ptx_declaration *one)
+{
+    u32 count;
+    if (!ptx_group(p, &count))
+        return false;
+    if (p->token.kind == '[' || p->token.kind == '=')
+        return ptx_expected(p, "',' or ';' (a group has no array length or initialiser)");
+    if (!strcmp(one->space, "reg")) {
+        one->count = count;
+        if (count) /* "%r<0>" declares nothing */
+            *vec_push(&p->declarations) = *one;
+        return true;
+    }
+    if (!ptx_expand(p, one->place, count))
+        return false;
+    for (u32 i = 0; i < count; i++) {
+        struct ptx_declaration member = *one;
+        member.name = ptx_group_name(p, one->name, i);
+        *vec_push(&p->declarations) = member;
+    }
+    return true;
+}
+
+/* One name of a declaration and what follows it. */
+static bool declarator(struct ptx_parser *p, const struct ptx_declaration *common)
+{
+    struct ptx_declaration one = *common;
+    one.place = p->token.place;
+    if (!ptx_name(p, &one.name, "the name of what is declared"))
+        return false;
+    if (p->token.kind == '<')
+        return group(p, &one);
+    if (!dimensions(p, &one) || !initialized(p, &one))
+        return false;
+    *vec_push(&p->declarations) = one;
+    return true;
 }
 
 bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage)
@@ -273,15 +327,8 @@ bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage)
     if (!head(p, &common))
         return false;
     do {
-        struct ptx_declaration one = common;
-        one.place = p->token.place;
-        if (!ptx_name(p, &one.name, "the name of what is declared"))
+        if (!declarator(p, &common))
             return false;
-        bool is_group = p->token.kind == '<';
-        if (!group(p, &one) || !dimensions(p, &one) || !initialized(p, &one))
-            return false;
-        if (!is_group || one.count) /* "%r<0>" declares nothing */
-            *vec_push(&p->declarations) = one;
     } while (ptx_accept(p, ','));
     return ptx_semicolon(p, "',', '=', '[' or ';' in the declaration");
 }

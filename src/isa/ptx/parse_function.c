@@ -12,6 +12,7 @@ static const struct tuning {
     const char *name;
     u32 least, most;
     int field;
+    bool zero; /* may be 0 */
 } tunings[] = {
     {".maxntid", 1, 3, FIELD(max_threads)},
     {".reqntid", 1, 3, FIELD(required_threads)},
@@ -23,8 +24,8 @@ static const struct tuning {
     {".explicitcluster", 0, 0, NO_FIELD},
     {".blocksareclusters", 0, 0, NO_FIELD},
     {".unique", 0, 0, NO_FIELD},
-    {".abi_preserve", 1, 1, NO_FIELD},
-    {".abi_preserve_control", 1, 1, NO_FIELD},
+    {".abi_preserve", 1, 1, NO_FIELD, true},
+    {".abi_preserve_control", 1, 1, NO_FIELD, true},
     {".noreturn", 0, 0, NO_FIELD},
 };
 
@@ -40,7 +41,9 @@ static bool tuning(struct ptx_parser *p, struct ptx_function *function)
     for (u32 i = 0; i < row->most; i++) {
         if (i >= row->least && !ptx_accept(p, ','))
             break;
-        if (!ptx_integer(p, &values[i], 0, UINT32_MAX, "a number from 0 to 4294967295"))
+        if (!ptx_integer(p, &values[i], row->zero ? 0 : 1, UINT32_MAX,
+                         row->zero ? "a number from 0 to 4294967295"
+                                   : "a number from 1 to 4294967295"))
             return false;
     }
     for (u32 i = 0; i < row->most && row->field != NO_FIELD; i++) {
@@ -140,6 +143,25 @@ static bool prototype(struct ptx_parser *p, struct ptx_statement *statement)
            ptx_semicolon(p, "'(' of the parameters or ';' after the prototype");
 }
 
+/* "name" or "name<3>": name0, name1, name2. */
+static bool targets(struct ptx_parser *p, const char *what)
+{
+    struct ptx_place place = p->token.place;
+    const char *name;
+    u32 count;
+    if (!ptx_name(p, &name, what))
+        return false;
+    if (p->token.kind != '<') {
+        *vec_push(&p->words) = name;
+        return true;
+    }
+    if (!ptx_group(p, &count) || !ptx_expand(p, place, count))
+        return false;
+    for (u32 i = 0; i < count; i++)
+        *vec_push(&p->words) = ptx_group_name(p, name, i);
+    return true;
+}
+
 bool ptx_labelled(struct ptx_parser *p, struct ptx_statement *statement)
 {
     bool branches = ptx_token_is(&p->token, ".branchtargets");
@@ -150,10 +172,8 @@ bool ptx_labelled(struct ptx_parser *p, struct ptx_statement *statement)
     statement->kind = branches ? PTX_BRANCHTARGETS : PTX_CALLTARGETS;
     u32 mark = p->words.count;
     do {
-        const char *name;
-        if (!ptx_name(p, &name, branches ? "a label" : "a function's name"))
+        if (!targets(p, branches ? "a label" : "a function's name"))
             return false;
-        *vec_push(&p->words) = name;
     } while (ptx_accept(p, ','));
     statement->targets = PTX_CUT(p, words, mark, &statement->target_count);
     return ptx_semicolon(p, "',' or ';' in the list of targets");
