@@ -151,6 +151,16 @@ static void copy_row(u32 *to, const u32 *from, u32 stride, bool pair)
         memcpy(to + LANES, from + stride, LANES * sizeof *to);
 }
 
+/* Integer ops mix widths (wide products, shift counts): the operand's own decides. */
+static enum element element_at(enum element element, char letter)
+{
+    if (letter == 'p' && element == ELEMENT_S32)
+        return ELEMENT_S64;
+    if (letter == 'w' && element == ELEMENT_S64)
+        return ELEMENT_S32;
+    return element;
+}
+
 static unsigned source_changes(const struct inst *inst, unsigned k)
 {
     /* slct compares its last source only; the first two are moved as they are. */
@@ -194,7 +204,7 @@ void run_modified(struct lanes *l, enum element element, lane_fn *base)
         copy_row(copies[k], l->src[k], l->stride, letter[k] == 'p');
         const unsigned changes = source_changes(inst, k);
         if (changes)
-            change_row(copies[k], changes, element);
+            change_row(copies[k], changes, element_at(element, letter[k]));
         inner.src[k] = copies[k];
     }
     if (signature[0] == 'm' || !l->dst[0]) {
@@ -207,7 +217,7 @@ void run_modified(struct lanes *l, enum element element, lane_fn *base)
     run_rounded(&inner, base);
     const unsigned changes = result_changes(inst);
     if (changes)
-        change_row(result, changes, element);
+        change_row(result, changes, element_at(element, signature[0]));
     for (unsigned j = 0; j < (pair ? 2u : 1u); j++) {
         u32 *const d = l->dst[0] + j * l->stride;
         const u32 *const r = result + j * LANES, *const m = l->lane_mask;
