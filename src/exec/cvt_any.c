@@ -103,8 +103,9 @@ static u64 to_float(const struct inst *inst, struct soft value, bool canonical_n
 {
     enum soft_format format = SOFT_F32;
     soft_format_of(inst->type, &format);
+    const bool eight_bits = format == SOFT_E4M3 || format == SOFT_E5M2;
     const struct soft_rules rules = {.rounding = inst->rounding,
-                                     .finite = inst->key2 & KEY2_FINITE,
+                                     .finite = eight_bits || inst->key2 & KEY2_FINITE,
                                      .canonical_nan = canonical_nan || inst->mods & MOD_RELU};
     if (inst->mods & MOD_SAT) {
         if (value.class == SOFT_NAN || value.negative)

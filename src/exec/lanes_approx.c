@@ -85,7 +85,7 @@ ALWAYS_INLINE f64 sine_core(f64 x, u64 quarter)
     odd = odd * s - 1.0 / 5040;
     odd = odd * s + 1.0 / 120;
     odd = odd * s - 1.0 / 6;
-    odd = odd * s * r + r;
+    odd = (odd * s + 1.0) * r; /* keeps -0 */
     f64 even = 1.0 / 479001600;
     even = even * s - 1.0 / 3628800;
     even = even * s + 1.0 / 40320;
