@@ -235,7 +235,8 @@ ALWAYS_INLINE bool test_class(u32 key, u64 magnitude, u64 infinity, u64 least_no
     case 3:
         return magnitude > infinity;
     case 4:
-        return magnitude < infinity && magnitude >= least_normal;
+        /* the manual counts both zeros among the normal numbers */
+        return magnitude < infinity && (magnitude == 0 || magnitude >= least_normal);
     default:
         return magnitude != 0 && magnitude < least_normal;
     }
@@ -276,7 +277,7 @@ void LANE(selp_b32)(struct lanes *l)
 {
     ROW_w(0) ROW_w(1) OUT_w;
     const u32 c = lane_mask_source(l, 2);
-    LANE_LOOPS(w, mix(c & lane_bit[i] ? ~0u : 0, s0[i], s1[i]))
+    LANE_LOOPS(w, c & lane_bit[i] ? s0[i] : s1[i])
 }
 void LANE(selp_b64)(struct lanes *l)
 {
