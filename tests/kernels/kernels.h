@@ -54,7 +54,7 @@ struct kernel_case {
 /* Each ends with a case without name. */
 extern const struct kernel_case cuda_basic_cases[], cuda_number_cases[], cuda_flow_cases[],
     cuda_space_cases[], cuda_warp_cases[], opencl_cases[], opencl_number_cases[],
-    opencl_program_cases[], fault_cases[];
+    opencl_program_cases[], opencl_more_cases[], fault_cases[];
 
 void fail(struct test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
