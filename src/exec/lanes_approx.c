@@ -85,7 +85,7 @@ ALWAYS_INLINE f64 sine_core(f64 x, u64 quarter)
     odd = odd * s - 1.0 / 5040;
     odd = odd * s + 1.0 / 120;
     odd = odd * s - 1.0 / 6;
-    odd = odd * s * r + r;
+    odd = (odd * s + 1.0) * r; /* keeps -0 */
     f64 even = 1.0 / 479001600;
     even = even * s - 1.0 / 3628800;
     even = even * s + 1.0 / 40320;
@@ -99,8 +99,7 @@ ALWAYS_INLINE u32 sine_f32(u32 a, u64 quarter)
 {
     const bool finite = (a & 0x7fffffff) < 0x7f800000;
     const f32 r = (f32)sine_core(finite ? F(a) : 0.0f, quarter);
-    const bool zero = quarter == 0 && (a & 0x7fffffff) == 0; /* the sine of -0 is -0 */
-    return zero ? a : nan32(finite ? r : F(DEFAULT_NAN32), a, a, a);
+    return nan32(finite ? r : F(DEFAULT_NAN32), a, a, a);
 }
 
 /* tanh of a number, from exp(2 |x|); near 0, where that cancels, from the series. */

@@ -277,7 +277,7 @@ void LANE(selp_b32)(struct lanes *l)
 {
     ROW_w(0) ROW_w(1) OUT_w;
     const u32 c = lane_mask_source(l, 2);
-    LANE_LOOPS(w, c & lane_bit[i] ? s0[i] : s1[i])
+    LANE_LOOPS(w, mix(c & lane_bit[i] ? ~0u : 0, s0[i], s1[i]))
 }
 void LANE(selp_b64)(struct lanes *l)
 {
