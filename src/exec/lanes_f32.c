@@ -93,7 +93,7 @@ ALWAYS_INLINE u32 most32(u32 a, u32 b)
 /* r unless an operand is NaN. */
 ALWAYS_INLINE u32 strict32(u32 r, u32 a, u32 b)
 {
-    return nan32(is_nan32(a) | is_nan32(b) ? F(DEFAULT_NAN32) : F(r), a, b, b);
+    return nan32(is_nan32(a) || is_nan32(b) ? F(DEFAULT_NAN32) : F(r), a, b, b);
 }
 ALWAYS_INLINE u64 least64(u64 a, u64 b)
 {

@@ -116,7 +116,7 @@ ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
     const bool away = (error > 0) == !(bits >> 63);
     const u64 moved = away ? bits + 1 : bits - 1;
     const bool inexact = (error < 0) | (error > 0);
-    return as_f64(inexact & !(bits & 1) ? moved : bits);
+    return as_f64((inexact & !(bits & 1)) ? moved : bits);
 }
 
 /* A double as a float rounded to odd. */
@@ -127,7 +127,7 @@ ALWAYS_INLINE f32 narrow_odd(f64 x)
     const u32 bits = of_f32(r);
     const u32 moved = (error > 0) == !(bits >> 31) ? bits + 1 : bits - 1;
     const bool inexact = (error < 0) | (error > 0);
-    return as_f32(inexact & !(bits & 1) ? moved : bits);
+    return as_f32((inexact & !(bits & 1)) ? moved : bits);
 }
 
 #endif

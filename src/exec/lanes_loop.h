@@ -24,9 +24,8 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if defined(__clang__)
-#define EACH_LANE                                                                           \
-    _Pragma("clang loop vectorize(assume_safety) interleave(disable)") for (unsigned i = 0; \
-                                                                            i < LANES; i++)
+#define EACH_LANE \
+    _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < LANES; i++)
 #else
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES; i++)
 #endif
