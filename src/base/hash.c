@@ -35,16 +35,19 @@ static void absorb(struct sha256 *hash, const u8 *block)
     }
     u32 s[8];
     memcpy(s, hash->state, sizeof s);
+    /* The eight names move on by one each round: s[(k - i) & 7] is the specification's k-th. */
+#define AT(k) s[((k)-i) & 7]
+#pragma GCC unroll 64
     for (u32 i = 0; i < 64; i++) {
-        u32 choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        u32 majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        u32 first = s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) + choose +
-                    constants[i] + words[i];
-        u32 second = (turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22)) + majority;
-        memmove(s + 1, s, 7 * sizeof s[0]);
-        s[4] += first;
-        s[0] = first + second;
+        u32 a = AT(0), e = AT(4);
+        u32 choose = (e & AT(5)) ^ (~e & AT(6));
+        u32 majority = (a & AT(1)) ^ (a & AT(2)) ^ (AT(1) & AT(2));
+        u32 first =
+            AT(7) + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + choose + constants[i] + words[i];
+        AT(3) += first;
+        AT(7) = first + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + majority;
     }
+#undef AT
     for (u32 i = 0; i < 8; i++)
         hash->state[i] += s[i];
 }

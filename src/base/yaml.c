@@ -13,7 +13,7 @@
 
 struct reader {
     struct arena *arena;
-    const char *place;
+    const char *place, *text;
     struct error *error;
     struct yaml *root;
     struct yaml *open[YAML_MAX_DEPTH];
@@ -107,16 +107,43 @@ static bool take_key(struct reader *reader, const char *text, u32 line, u32 colu
     return true;
 }
 
+/*
+ * The text of a token, in the arena, or NULL. A quote inside single quotes is written twice; that
+ * is undone here, because fy_token_get_text leaks memory when there are many (libfyaml issue 233),
+ * and refused in text of several lines, which is libfyaml's to fold.
+ */
+static char *scalar_text(struct reader *reader, struct fy_token *token, size_t *length)
+{
+    const struct fy_mark *start = fy_token_start_mark(token), *end = fy_token_end_mark(token);
+    if (fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED && start && end) {
+        const char *raw = reader->text + start->input_pos;
+        size_t size = end->input_pos - start->input_pos;
+        bool folded = memchr(raw, '\n', size) || memchr(raw, '\r', size);
+        if (folded && memchr(raw, '\'', size))
+            return NULL;
+        if (!folded) {
+            char *copy = arena_alloc(reader->arena, size + 1);
+            for (size_t i = 0; i < size; i++) {
+                copy[(*length)++] = raw[i];
+                i += raw[i] == '\'';
+            }
+            return copy;
+        }
+    }
+    const char *text = fy_token_get_text(token, length);
+    return text ? arena_strndup(reader->arena, text, *length) : NULL;
+}
+
 static bool take_scalar(struct reader *reader, struct fy_event *event, u32 line, u32 column)
 {
     size_t length = 0;
     struct fy_token *token = event->scalar.value;
-    const char *text = token ? fy_token_get_text(token, &length) : "";
-    if (token && !text)
-        return fail(reader, line, column, "this text cannot be read");
-    if (memchr(text, 0, length))
+    const char *copy = token ? scalar_text(reader, token, &length) : "";
+    if (!copy)
+        return fail(reader, line, column,
+                    "quotes inside single-quoted text of several lines: write it in double quotes");
+    if (memchr(copy, 0, length))
         return fail(reader, line, column, "control characters are not allowed");
-    const char *copy = arena_strndup(reader->arena, text, length);
     if (expects_key(reader))
         return take_key(reader, copy, line, column);
     struct yaml *node = add(reader, YAML_SCALAR, line, column);
@@ -193,7 +220,7 @@ static void discard(struct fy_diag *diag, void *user, const char *text, size_t l
 struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, const char *place,
                         struct error *error)
 {
-    struct reader reader = {.arena = arena, .place = place, .error = error};
+    struct reader reader = {.arena = arena, .place = place, .text = text, .error = error};
     if (!check_text(&reader, text, length))
         return NULL;
     if (!length) {

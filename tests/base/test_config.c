@@ -1,5 +1,6 @@
 /* Configurations: values, machine files, inheritance, messages, dump and reload. */
 #include "base/config.h"
+#include "base/yaml.h"
 #include "demo.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +108,8 @@ static const struct {
     {"[[[[[[[[[[[[[[[[[[", "t:1:17: nested too deeply"},
     {"demo: {count: 3\x01}", "t:1:16: control characters are not allowed"},
     {"demo: {count: 3\xff}", "t:1:16: this is not UTF-8 text"},
+    {"demo: {policy: 'a''\n b'}",
+     "t:1:17: quotes inside single-quoted text of several lines: write it in double quotes"},
     {"demo: {policy: \"a\\0b\"}", "t:1:17: control characters are not allowed"},
 };
 
@@ -121,6 +124,34 @@ static void bad_texts_are_explained(void **state)
         assert_string_equal(error_text(&error, text, sizeof text), bad_texts[i].message);
         assert_int_equal(params(config)->count, 16);
         config_destroy(config);
+    }
+}
+
+/* Every way to write a scalar. */
+static void scalars_of_every_style(void **state)
+{
+    static const char *const styles[][2] = {
+        {"plain words", "plain words"},
+        {"'it''s ''quoted'''", "it's 'quoted'"},
+        {"''", ""},
+        {"''''", "'"},
+        {"''''''''''''''''''''''''''''''''''''''''", "'''''''''''''''''''"},
+        {"\"a\\tb\\u00e4 \\\"c\\\"\"", "a\tb\xc3\xa4 \"c\""},
+        {"'two\n  lines'", "two lines"},
+        {"two\n  lines", "two lines"},
+        {">\n  two\n  lines\n", "two lines\n"},
+        {"|\n  two\n  lines\n", "two\nlines\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(styles); i++) {
+        struct arena *arena = arena_create();
+        struct error error = {0};
+        char text[256];
+        snprintf(text, sizeof text, "first: 1\nkey: %s\nlast: [a, {b: c}]\n", styles[i][0]);
+        struct yaml *tree = yaml_parse(arena, text, strlen(text), "t", &error);
+        assert_non_null(tree);
+        assert_string_equal(yaml_get(tree, "key")->text, styles[i][1]);
+        assert_int_equal(yaml_get(tree, "last")->count, 2);
+        arena_destroy(arena);
     }
 }
 
@@ -395,6 +426,7 @@ int main(void)
         cmocka_unit_test(defaults_are_declared_values),
         cmocka_unit_test(text_sets_values),
         cmocka_unit_test(bad_texts_are_explained),
+        cmocka_unit_test(scalars_of_every_style),
         cmocka_unit_test(broken_yaml_has_a_place),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(settings_override),
