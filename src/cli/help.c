@@ -142,7 +142,7 @@ void print_overview(FILE *to)
 
 /* ---- man page ---- */
 
-static void roff(FILE *to, const char *text)
+static void roff_text(FILE *to, const char *text)
 {
     bool line_start = true;
     for (; *text; text++) {
@@ -158,6 +158,11 @@ static void roff(FILE *to, const char *text)
         else
             fputc(*text, to);
     }
+}
+
+static void roff(FILE *to, const char *text)
+{
+    roff_text(to, text);
     fputc('\n', to);
 }
 
@@ -168,13 +173,15 @@ static void man_command(FILE *to, const struct command *command)
     fputs(".PP\n", to);
     roff(to, command->help);
     for (const struct option *option = command->options; option->name; option++) {
-        fputs(".TP\n.B ", to);
-        roff(to, option->name);
+        fputs(".TP\n\\fB", to);
+        roff_text(to, option->name);
+        fputs("\\fR", to);
         if (option->value) {
-            fputs(".I ", to);
-            roff(to, option->value);
-            fputs(".br\n", to);
+            fputs(" \\fI", to);
+            roff_text(to, option->value);
+            fputs("\\fR", to);
         }
+        fputc('\n', to);
         roff(to, option->help);
     }
     for (const struct example *example = command->examples; example && example->command;

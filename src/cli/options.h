@@ -30,8 +30,9 @@ enum option_flags {
 enum complete {
     COMPLETE_NONE,
     COMPLETE_FILE,
+    COMPLETE_SPEC, /* a file behind a colon: in:FILE */
     COMPLETE_MACHINE,
-    COMPLETE_KEY
+    COMPLETE_KEY,
 };
 
 struct option {

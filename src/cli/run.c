@@ -319,11 +319,11 @@ static const struct option options[] = {
      "does both; zero:BYTES only zeroes. bytes:FILE passes the file's contents by value, for "
      "structures. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
      "FILE may be '-'.",
-     OPTION_REPEAT, COMPLETE_FILE},
+     OPTION_REPEAT, COMPLETE_SPEC},
     {"--buf", "NAME=SPEC",
      "A buffer that several arguments and launches share through @NAME. SPEC is in:FILE, "
      "out:FILE:BYTES, inout:IN:OUT or zero:BYTES.",
-     OPTION_REPEAT, COMPLETE_FILE},
+     OPTION_REPEAT, COMPLETE_SPEC},
     {"--then", NULL,
      "Starts another launch in the same process; --kernel, --grid, --block, --shared and --arg "
      "after it belong to that launch. Memory, modules and their variables stay.",
