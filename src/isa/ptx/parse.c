@@ -231,7 +231,7 @@ static void skip_item(struct ptx_parser *p, const char *start)
 static void check_beginning(struct ptx_parser *p)
 {
     if (!ptx_token_is(&p->token, ".version"))
-        ptx_expected(p, ".version as the first directive");
+        ptx_report_found(p, ".version as the first directive");
 }
 
 static void items(struct ptx_parser *p)
@@ -249,7 +249,7 @@ static void items(struct ptx_parser *p)
         }
     }
     if (!p->module->target && !p->error_count)
-        ptx_error_at(p, p->token.place, "no .target directive, expected one such as .target sm_75");
+        ptx_report(p, p->token.place, "no .target directive, expected one such as .target sm_75");
 }
 
 static int by_index(const void *a, const void *b)

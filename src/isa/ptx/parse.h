@@ -70,10 +70,14 @@ struct ptx_parser {
 /* parse_support.c: tokens, errors, names. */
 
 void ptx_advance(struct ptx_parser *p);
-bool ptx_error_at(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
+/* Adds an error, unless there is one at this place already. As macros that are false, so that
+ * `return ptx_error_at(...)` reads well and analysers know. */
+void ptx_report(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define ptx_error_at(...) (ptx_report(__VA_ARGS__), false)
 /* "found 'x', expected WHAT" at the current token. */
-bool ptx_expected(struct ptx_parser *p, const char *what);
+void ptx_report_found(struct ptx_parser *p, const char *what);
+#define ptx_expected(p, what) (ptx_report_found(p, what), false)
 /* Takes a token of this kind or reports that `what` was expected. */
 bool ptx_take(struct ptx_parser *p, int kind, const char *what);
 /* Takes it if it is there. */
@@ -117,7 +121,9 @@ enum ptx_word_class {
 enum ptx_word_class ptx_word_class(const struct ptx_token *token);
 /* Reports a directive that does not belong here: unknown ones with the nearest of the `classes`
  * (bits 1 << class). */
-bool ptx_wrong_directive(struct ptx_parser *p, unsigned classes, const char *expected);
+void ptx_report_directive(struct ptx_parser *p, unsigned classes, const char *expected);
+#define ptx_wrong_directive(p, classes, expected) \
+    (ptx_report_directive(p, classes, expected), false)
 
 /* parse_constant.c: constant expressions. */
 

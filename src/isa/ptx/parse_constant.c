@@ -124,10 +124,9 @@ static bool parenthesised(struct ptx_parser *p, struct ptx_constant *out)
     if (!is_unsigned && !ptx_token_is(&p->token, ".s64"))
         return ptx_expected(p, "a number or a cast to .s64 or .u64");
     ptx_advance(p);
-    struct ptx_place place = p->token.place;
     if (!ptx_take(p, ')', "')' after the type of a cast"))
         return false;
-    place = p->token.place;
+    struct ptx_place place = p->token.place;
     if (!unary(p, out))
         return false;
     if (out->is_float)

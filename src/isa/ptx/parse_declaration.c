@@ -1,8 +1,6 @@
 /* Variables, registers, parameters and initialisers: see parse.h and ast.h. */
 #include "isa/ptx/parse.h"
 
-#include <stdio.h>
-
 static bool take_word(struct ptx_parser *p, const char **word)
 {
     *word = ptx_intern(p, p->token.start + 1, p->token.length - 1);
@@ -271,12 +269,8 @@ bool ptx_expand(struct ptx_parser *p, struct ptx_place place, u32 count)
 
 const char *ptx_group_name(struct ptx_parser *p, const char *prefix, u32 index)
 {
-    char digits[16];
-    size_t length = strlen(prefix), count = (size_t)sprintf(digits, "%u", index);
-    char *name = arena_alloc_aligned(p->arena, length + count + 1, 1);
-    memcpy(name, prefix, length);
-    memcpy(name + length, digits, count);
-    return ptx_intern(p, name, length + count);
+    const char *name = arena_printf(p->arena, "%s%u", prefix, index);
+    return ptx_intern(p, name, strlen(name));
 }
 
 /* "name<8>": registers stay together, as there may be many; anything else becomes one by one. */
@@ -343,7 +337,7 @@ bool ptx_parameters(struct ptx_parser *p)
             if (!head(p, &one))
                 return false;
             one.place = p->token.place;
-            if (strcmp(one.space, "param") && strcmp(one.space, "reg"))
+            if (strcmp(one.space, "param") != 0 && strcmp(one.space, "reg") != 0)
                 return ptx_error_at(p, one.place, "parameter in .%s, expected .param or .reg",
                                     one.space);
             if (!ptx_name(p, &one.name, "the parameter's name") || !dimensions(p, &one))

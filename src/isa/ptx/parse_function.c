@@ -38,6 +38,7 @@ static bool tuning(struct ptx_parser *p, struct ptx_function *function)
         function->no_return = true;
     ptx_advance(p);
     u64 values[3] = {1, 1, 1}; /* dimensions not said are 1 */
+    assert(row->most <= ARRAY_LEN(values));
     for (u32 i = 0; i < row->most; i++) {
         if (i >= row->least && !ptx_accept(p, ','))
             break;

@@ -37,12 +37,12 @@ static void add_error(struct ptx_parser *p, const char *line, size_t length)
     }
 }
 
-bool ptx_error_at(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
+void ptx_report(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
 {
     bool again = p->error_count && p->error_place.line == place.line &&
                  p->error_place.column == place.column;
     if (again || p->error_count > PTX_ERRORS)
-        return false;
+        return;
     p->error_place = place;
     p->error_count++;
     char line[600];
@@ -60,7 +60,6 @@ bool ptx_error_at(struct ptx_parser *p, struct ptx_place place, const char *form
     vsnprintf(line + length, sizeof line - (size_t)length, format, arguments);
     va_end(arguments);
     add_error(p, line, strlen(line));
-    return false;
 }
 
 const char *ptx_quote(const struct ptx_token *token, char buffer[PTX_QUOTE])
@@ -79,19 +78,17 @@ const char *ptx_quote(const struct ptx_token *token, char buffer[PTX_QUOTE])
         if (c >= 32 && c < 127)
             *to++ = (char)c;
         else
-            to += sprintf(to, "\\x%02x", c);
+            to += snprintf(to, 5, "\\x%02x", c);
     }
-    strcpy(to, i < token->length ? "...'" : "'");
+    snprintf(to, 5, "%s", i < token->length ? "...'" : "'");
     return buffer;
 }
 
-bool ptx_expected(struct ptx_parser *p, const char *what)
+void ptx_report_found(struct ptx_parser *p, const char *what)
 {
-    if (p->token.kind == TOKEN_BAD)
-        return false; /* reported when it was met */
     char quoted[PTX_QUOTE];
-    return ptx_error_at(p, p->token.place, "found %s, expected %s", ptx_quote(&p->token, quoted),
-                        what);
+    if (p->token.kind != TOKEN_BAD) /* that was reported when it was met */
+        ptx_report(p, p->token.place, "found %s, expected %s", ptx_quote(&p->token, quoted), what);
 }
 
 bool ptx_accept(struct ptx_parser *p, int kind)
@@ -111,7 +108,7 @@ bool ptx_semicolon(struct ptx_parser *p, const char *what)
 {
     if (ptx_accept(p, ';'))
         return true;
-    ptx_expected(p, what);
+    ptx_report_found(p, what);
     return p->token.kind != TOKEN_BAD && p->token.place.line > p->previous_line;
 }
 

@@ -97,13 +97,15 @@ enum ptx_word_class ptx_word_class(const struct ptx_token *token)
     return word ? word->class : WORD_NONE;
 }
 
-bool ptx_wrong_directive(struct ptx_parser *p, unsigned classes, const char *expected)
+void ptx_report_directive(struct ptx_parser *p, unsigned classes, const char *expected)
 {
     enum {
         LONGEST = 40
     };
-    if (ptx_word_class(&p->token) != WORD_NONE || p->token.kind != TOKEN_DIRECTIVE)
-        return ptx_expected(p, expected);
+    if (ptx_word_class(&p->token) != WORD_NONE || p->token.kind != TOKEN_DIRECTIVE) {
+        ptx_report_found(p, expected);
+        return;
+    }
     const char *nearest = NULL;
     if (p->token.length < LONGEST) {
         const char *candidates[ARRAY_LEN(words)];
@@ -117,9 +119,9 @@ bool ptx_wrong_directive(struct ptx_parser *p, unsigned classes, const char *exp
         nearest = nearest_word(spelt, candidates, count);
     }
     char quoted[PTX_QUOTE];
+    ptx_quote(&p->token, quoted);
     if (nearest)
-        return ptx_error_at(p, p->token.place, "unknown directive %s, did you mean '%s'?",
-                            ptx_quote(&p->token, quoted), nearest);
-    return ptx_error_at(p, p->token.place, "unknown directive %s, expected %s",
-                        ptx_quote(&p->token, quoted), expected);
+        ptx_report(p, p->token.place, "unknown directive %s, did you mean '%s'?", quoted, nearest);
+    else
+        ptx_report(p, p->token.place, "unknown directive %s, expected %s", quoted, expected);
 }
