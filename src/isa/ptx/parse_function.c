@@ -31,25 +31,25 @@ static const struct tuning {
 
 static bool tuning(struct ptx_parser *p, struct ptx_function *function)
 {
-    const struct tuning *row = tunings;
-    while (!ptx_token_is(&p->token, row->name))
-        row++; /* every WORD_TUNING has a row */
+    u32 index = 0;
+    while (!ptx_token_is(&p->token, tunings[index].name))
+        index++; /* every WORD_TUNING has a row */
+    const struct tuning row = tunings[index];
     if (ptx_token_is(&p->token, ".noreturn"))
         function->no_return = true;
     ptx_advance(p);
     u64 values[3] = {1, 1, 1}; /* dimensions not said are 1 */
-    assert(row->most <= ARRAY_LEN(values));
-    for (u32 i = 0; i < row->most; i++) {
-        if (i >= row->least && !ptx_accept(p, ','))
+    for (u32 i = 0; i < row.most; i++) {
+        if (i >= row.least && !ptx_accept(p, ','))
             break;
-        if (!ptx_integer(p, &values[i], row->zero ? 0 : 1, UINT32_MAX,
-                         row->zero ? "a number from 0 to 4294967295"
-                                   : "a number from 1 to 4294967295"))
+        if (!ptx_integer(p, &values[i], row.zero ? 0 : 1, UINT32_MAX,
+                         row.zero ? "a number from 0 to 4294967295"
+                                  : "a number from 1 to 4294967295"))
             return false;
     }
-    for (u32 i = 0; i < row->most && row->field != NO_FIELD; i++) {
+    for (u32 i = 0; i < ARRAY_LEN(values) && i < row.most && row.field != NO_FIELD; i++) {
         u32 value = (u32)values[i];
-        memcpy((char *)function + row->field + i * sizeof value, &value, sizeof value);
+        memcpy((char *)function + row.field + i * sizeof value, &value, sizeof value);
     }
     return true;
 }
