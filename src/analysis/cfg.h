@@ -18,10 +18,10 @@ struct cfg_block {
     u32 first, end; /* instructions */
     u32 *successors, *predecessors;
     u32 successor_count, predecessor_count;
-    bool exits;           /* has an edge to the virtual exit */
+    bool exits; /* has an edge to the virtual exit */
     u32 idom, ipdom;
-    u32 enter, leave;     /* interval in a depth-first walk of the dominator tree */
-    u32 loop_depth;       /* natural loops around it */
+    u32 enter, leave; /* interval in a depth-first walk of the dominator tree */
+    u32 loop_depth;   /* natural loops around it */
 };
 
 struct cfg {

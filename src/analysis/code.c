@@ -30,14 +30,12 @@ static void add(const struct code *code, struct operand operand, const struct tu
 void inst_refs(const struct code *code, const struct inst *inst, struct refs *refs)
 {
     refs->read_count = refs->write_count = 0;
-    const struct tuple *tuple =
-        code->is_virtual && inst->spare ? &code->tuples[inst->spare] : NULL;
+    const struct tuple *tuple = code->is_virtual && inst->spare ? &code->tuples[inst->spare] : NULL;
     bool stored = inst->op == OP_st;
     for (unsigned i = 0; i < ARRAY_LEN(inst->src); i++)
         add(code, inst->src[i], stored && i == 1 ? tuple : NULL, refs->reads, &refs->read_count);
     for (unsigned i = 0; i < ARRAY_LEN(inst->dst); i++)
-        add(code, inst->dst[i], !stored && i == 0 ? tuple : NULL, refs->writes,
-            &refs->write_count);
+        add(code, inst->dst[i], !stored && i == 0 ? tuple : NULL, refs->writes, &refs->write_count);
     refs->kills = inst->guard.kind == OPERAND_NONE;
     if (!refs->kills) {
         add(code, inst->guard, NULL, refs->reads, &refs->read_count);

@@ -10,7 +10,7 @@
 
 /* A graph to find dominators in: the flow graph or its reverse, with a root of its own. */
 struct graph {
-    u32 count;            /* nodes; `root` is one of them */
+    u32 count; /* nodes; `root` is one of them */
     u32 root;
     u32 **next, **previous;
     u32 *next_count, *previous_count;
@@ -81,8 +81,8 @@ static void dominators(const struct graph *g, struct tree *tree)
                 u32 from = g->previous[node][k];
                 if (tree->parent[from] == UINT32_MAX)
                     continue;
-                parent = parent == UINT32_MAX ? from
-                                              : intersect(tree->parent, number, parent, from);
+                parent =
+                    parent == UINT32_MAX ? from : intersect(tree->parent, number, parent, from);
             }
             changed |= tree->parent[node] != parent;
             tree->parent[node] = parent;

@@ -64,7 +64,8 @@ struct function {
     u32 max_live;               /* most words of vector registers live at once, pairs counted as 2 */
     u32 frame_bytes;            /* own local frame: variables, spills, outgoing arguments */
     u32 spill_bytes;            /* of which spills */
-    u32 shared_bytes;           /* static shared memory it names itself */
+    u32 shared_bytes;           /* end of the shared memory it names itself; where dynamic arrays
+                                 * begin if it names one */
     u32 *callees;               /* functions it may call directly */
     u32 callee_count;
     bool calls_indirectly;

@@ -27,18 +27,18 @@ enum late {
 };
 
 enum symbol_kind {
-    SYMBOL_REGISTERS,  /* one, or a group */
-    SYMBOL_VARIABLE,   /* global or const: index in program.variables */
-    SYMBOL_SHARED,     /* offset in the block's shared memory */
-    SYMBOL_LOCAL,      /* offset in the frame */
-    SYMBOL_PARAM,      /* of a kernel: offset in the parameter block; of a function: in the frame */
-    SYMBOL_ARGUMENT,   /* .param in a body: argument or result of a call */
-    SYMBOL_FUNCTION,   /* index in program.functions */
-    SYMBOL_LABEL,      /* index: its number */
-    SYMBOL_TARGETS,    /* .branchtargets */
-    SYMBOL_PROTOTYPE,  /* .callprototype */
+    SYMBOL_REGISTERS, /* one, or a group */
+    SYMBOL_VARIABLE,  /* global or const: index in program.variables */
+    SYMBOL_SHARED,    /* offset in the block's shared memory */
+    SYMBOL_LOCAL,     /* offset in the frame */
+    SYMBOL_PARAM,     /* of a kernel: offset in the parameter block; of a function: in the frame */
+    SYMBOL_ARGUMENT,  /* .param in a body: argument or result of a call */
+    SYMBOL_FUNCTION,  /* index in program.functions */
+    SYMBOL_LABEL,     /* index: its number */
+    SYMBOL_TARGETS,   /* .branchtargets */
+    SYMBOL_PROTOTYPE, /* .callprototype */
     SYMBOL_CALLTARGETS,
-    SYMBOL_OTHER,      /* texture, sampler, surface references */
+    SYMBOL_OTHER, /* texture, sampler, surface references */
 };
 
 struct symbol {
@@ -50,9 +50,12 @@ struct symbol {
     u64 offset, size;
     u32 align;
     bool is_dynamic; /* shared: .extern, starts where static shared memory ends */
-    /* ARGUMENT */
-    bool direct;     /* lives in the callee's frame; else `offset` in the own frame */
-    /* SHARED at module scope: index in lower.shared */
+    /* ARGUMENT: */
+    bool direct; /* lives in the callee's frame; else `offset` in the own frame */
+    bool is_return;
+    u32 position; /* among the arguments or results of `call` */
+    const struct ptx_instruction *call;
+    struct argument_use *use; /* while planning */
 };
 
 /* Names to pointers. */
@@ -60,7 +63,7 @@ struct names {
     struct name_entry {
         const char *name;
         void *value;
-    } *entries;
+    } * entries;
     u32 count, capacity; /* capacity is a power of two or 0 */
 };
 void names_put(struct names *names, const char *name, void *value);
@@ -85,19 +88,20 @@ struct signature {
 };
 
 /* What the module knows of a function. */
-struct unit {
+struct callable {
     const struct ptx_function *ast; /* the definition, or the first declaration */
     struct signature signature;     /* of functions; kernels use function.params */
     u32 *callees;                   /* from a scan of the text */
     u32 callee_count;
     bool calls_indirectly;
-    u32 *shared;                    /* indices into lower.shared it names */
+    u32 *shared; /* indices into lower.shared it names */
     u32 shared_count;
     bool names_dynamic;
-    u64 own_shared;                 /* bytes of variables declared in its body */
-    u64 shared_base;                /* where those start */
+    u64 own_align;
+    u64 own_shared;  /* bytes of variables declared in its body */
+    u64 shared_base; /* where those start */
     u64 dynamic_base;
-    u64 shared_end;                 /* end of what it names */
+    u64 shared_end; /* end of what it names */
 };
 
 struct constant_key {
@@ -115,8 +119,8 @@ struct lower {
     u32 error_count;
     struct program *program;
     struct scope globals;
-    struct names forms; /* opcode -> first row of the table */
-    struct unit *units; /* by function index */
+    struct names forms;     /* opcode -> first row of the table */
+    struct callable *units; /* by function index */
     struct symbol **shared;
     u32 shared_count;
     VEC(u32) constants;
@@ -141,7 +145,8 @@ struct vreg {
     u8 words; /* 1 or 2 */
     u8 type;  /* enum type as declared; TYPE_NONE for temporaries */
     bool no_spill;
-    bool dead;
+    bool in_tuple; /* made for one tuple only */
+    bool at_entry; /* may be read before it is written */
 };
 
 struct fn {
@@ -149,7 +154,7 @@ struct fn {
     u32 index; /* in program.functions */
     const struct ptx_function *ast;
     struct function *out;
-    struct unit *unit;
+    struct callable *unit;
     struct scope *scope;
     VEC(struct inst) insts;
     VEC(struct tuple) tuples; /* [0] unused */
@@ -161,14 +166,12 @@ struct fn {
     VEC(u32) unsupported;
     struct register_entry *registers; /* (symbol, index) -> virtual register */
     u32 register_used, register_room;
-    u32 frame;        /* bytes so far */
-    u32 argument_end; /* largest argument block of its calls */
-    u32 param_copy;   /* kernel: offset in the frame of a copy of the parameters, or UINT32_MAX */
+    u32 frame;      /* bytes so far */
+    u32 param_copy; /* kernel: offset in the frame of a copy of the parameters, or UINT32_MAX */
     bool has_calls;
     u32 spill_bytes;
     u32 location;     /* of the current statement */
-    u32 call_count;   /* calls seen so far, in text order */
-    struct inst *restart; /* unused */
+    u32 syscall_base; /* argument block of system calls in the frame, or UINT32_MAX */
 };
 
 /* A matched instruction. */
@@ -180,13 +183,12 @@ struct match {
     u32 type_count;
     u32 mods;
     u8 rounding;
-    bool integral; /* .rni and friends */
-    bool rounded;  /* a rounding was said */
+    bool integral;                /* .rni and friends */
+    bool rounded;                 /* a rounding was said */
     int compare, boolean, atomic; /* -1: not said */
     int space;                    /* -1: not said */
     u32 vector;
     struct operand guard;
-    u32 said[4];   /* bits of alternatives of interest: see match_has */
 };
 
 typedef bool lower_fn(struct fn *fn, struct match *m);
@@ -246,7 +248,10 @@ struct operand const_address(struct lower *l, enum relocation_kind kind, u32 tar
 struct operand vreg_operand(const struct fn *fn, u32 id);
 bool operand_is_register(const struct fn *fn, const struct ptx_operand *o);
 /* Rules for a register used as `type`: exact, or relaxed as ld, st and cvt have it. */
-enum fit { FIT_EXACT, FIT_WIDER };
+enum fit {
+    FIT_EXACT,
+    FIT_WIDER
+};
 bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
                   struct operand *out);
 bool lower_dest(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
@@ -279,7 +284,8 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
 /* lower_call.c */
 bool signature_layout(struct lower *l, const struct ptx_function *ast, struct signature *s);
 bool function_prologue(struct fn *fn);
-bool arguments_plan(struct fn *fn); /* which .param variables live in the callee's frame */
+/* Decides which .param variables of a scope live in the callee's frame. */
+void arguments_plan(struct fn *fn, const struct ptx_statement *items, u32 count);
 bool argument_address(struct fn *fn, struct symbol *symbol, struct ptx_place place, i64 *offset,
                       enum late *late);
 
@@ -305,7 +311,7 @@ struct rewrite {
     u32 count;
 };
 struct rewrite rewrite_begin(struct fn *fn);
-void rewrite_mark(struct rewrite *r, u32 old);     /* what follows replaces instruction `old` */
+void rewrite_mark(struct rewrite *r, u32 old); /* what follows replaces instruction `old` */
 struct inst *rewrite_add(struct rewrite *r, const struct inst *inst);
 void rewrite_end(struct rewrite *r);
 

@@ -19,11 +19,11 @@
 #define ANY16_64 "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64"
 #define SEMANTICS "?weak|volatile|relaxed|acquire|release|acq_rel|mmio"
 #define SCOPES "?cta|cluster|gpu|sys"
-#define SPACES                                                                                     \
+#define SPACES \
     "?global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"
 #define CACHE "?ca|cg|cs|lu|cv|wb|wt"
-#define EVICT                                                                                      \
-    "?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"         \
+#define EVICT                                                                              \
+    "?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate" \
     " ?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint"
 #define PREFETCH "?L2::64B|L2::128B|L2::256B"
 #define ELEMENT "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
@@ -438,8 +438,16 @@ static bool report_opcode(struct fn *fn, const struct ptx_instruction *in)
     return lower_error(fn->l, in->place, "unknown instruction '%s'", in->opcode);
 }
 
-enum effect { EFFECT_MOD, EFFECT_ROUND, EFFECT_ROUND_INT, EFFECT_COMPARE, EFFECT_ATOMIC,
-              EFFECT_BOOL, EFFECT_SPACE, EFFECT_VECTOR };
+enum effect {
+    EFFECT_MOD,
+    EFFECT_ROUND,
+    EFFECT_ROUND_INT,
+    EFFECT_COMPARE,
+    EFFECT_ATOMIC,
+    EFFECT_BOOL,
+    EFFECT_SPACE,
+    EFFECT_VECTOR
+};
 
 /* What words mean, wherever they may stand; a handler takes what concerns it. */
 static const struct {

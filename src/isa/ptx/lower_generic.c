@@ -68,13 +68,12 @@ bool lower_keyed(struct fn *fn, struct match *m)
         return false;
     /* A result nobody sees would be an op without destination: keep it as a register. */
     if (dst[0].kind == OPERAND_NONE)
-        dst[0] = m->form->operands[0] == 'p'
-                     ? operand_make(OPERAND_MASK, mask_new(fn), 1)
-                     : vreg_operand(fn, vreg_new(fn, type_bytes(letter_type(
-                                                         m, m->form->operands[0])) > 4
-                                                         ? 2
-                                                         : 1,
-                                                 TYPE_NONE));
+        dst[0] =
+            m->form->operands[0] == 'p'
+                ? operand_make(OPERAND_MASK, mask_new(fn), 1)
+                : vreg_operand(
+                      fn, vreg_new(fn, type_bytes(letter_type(m, m->form->operands[0])) > 4 ? 2 : 1,
+                                   TYPE_NONE));
     struct inst *inst = emit(fn, m, select_op(m->form, m->types[0]));
     memcpy(inst->dst, dst, sizeof dst);
     memcpy(inst->src, src, sizeof src);
@@ -154,8 +153,7 @@ bool lower_lop3(struct fn *fn, struct match *m)
         if (o[0].kind != PTX_PAIR || o[0].item_count != 2)
             return lower_error(fn->l, o[0].place, "expected d|p: a result and a predicate");
         if (!lower_dest(fn, &o[0].items[0], TYPE_B32, FIT_EXACT, &dst[0]) ||
-            !lower_mask_dest(fn, &o[0].items[1], &dst[1]) ||
-            !lower_mask_source(fn, &o[5], &src[3]))
+            !lower_mask_dest(fn, &o[0].items[1], &dst[1]) || !lower_mask_source(fn, &o[5], &src[3]))
             return false;
         if (dst[1].kind == OPERAND_NONE)
             dst[1] = operand_make(OPERAND_MASK, mask_new(fn), 1);
@@ -208,8 +206,8 @@ static bool compare_allowed(struct fn *fn, const struct match *m, enum type type
     bool is_float = type_is_float(type);
     bool bits = type == TYPE_B16 || type == TYPE_B32 || type == TYPE_B64;
     if (bits && m->compare > CMP_NE)
-        return lower_error(fn->l, m->in->place,
-                           "untyped .%s can only be compared with .eq and .ne", type_name(type));
+        return lower_error(fn->l, m->in->place, "untyped .%s can only be compared with .eq and .ne",
+                           type_name(type));
     if (!is_float && m->compare >= CMP_EQU)
         return lower_error(fn->l, m->in->place, "comparison does not exist for .%s",
                            type_name(type));

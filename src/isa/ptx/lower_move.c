@@ -6,12 +6,20 @@ static struct operand temporary(struct fn *fn, u32 words)
     return vreg_operand(fn, vreg_new(fn, words, TYPE_NONE));
 }
 
-/* d = op(a, b, c) on temporaries, under the instruction's guard. */
+/* A temporary is written in all lanes: under a guard its old value would seem to matter. */
+static struct operand guard_for(const struct fn *fn, const struct match *m, struct operand dst)
+{
+    bool temporary_result =
+        dst.kind == OPERAND_VECTOR && fn->vregs.data[dst.index].type == TYPE_NONE;
+    return temporary_result ? operand_none() : m->guard;
+}
+
+/* d = op(a, b, c) under the instruction's guard. */
 static struct operand compute(struct fn *fn, const struct match *m, enum op op, struct operand dst,
                               struct operand a, struct operand b, struct operand c)
 {
     struct inst *inst = emit_plain(fn, op);
-    inst->guard = m->guard;
+    inst->guard = guard_for(fn, m, dst);
     inst->dst[0] = dst;
     inst->src[0] = a;
     inst->src[1] = b;
@@ -43,7 +51,6 @@ static bool move_pack(struct fn *fn, struct match *m, const struct ptx_operand *
         for (u32 i = 0; i < count / 2; i++) {
             struct operand t = temporary(fn, 1);
             struct inst *inst = emit_plain(fn, OP_bfi_b32);
-            inst->guard = m->guard;
             inst->dst[0] = t;
             inst->src[0] = part[2 * i + 1];
             inst->src[1] = part[2 * i];
@@ -59,8 +66,8 @@ static bool move_pack(struct fn *fn, struct match *m, const struct ptx_operand *
     }
     for (; bytes == 2 && count == 4; count = 2, bytes = 4)
         for (u32 i = 0; i < 2; i++)
-            part[i] = compute(fn, m, OP_pack_b32, temporary(fn, 1), part[2 * i], part[2 * i + 1],
-                              none);
+            part[i] =
+                compute(fn, m, OP_pack_b32, temporary(fn, 1), part[2 * i], part[2 * i + 1], none);
     compute(fn, m, bytes == 2 ? OP_pack_b32 : OP_pack_b64, dst, part[0], part[1], none);
     return true;
 }
@@ -71,7 +78,7 @@ static void unpack(struct fn *fn, const struct match *m, enum op op, struct oper
     if (a.kind == OPERAND_NONE && b.kind == OPERAND_NONE)
         return;
     struct inst *inst = emit_plain(fn, op);
-    inst->guard = m->guard;
+    inst->guard = guard_for(fn, m, a);
     inst->dst[0] = a;
     inst->dst[1] = b;
     inst->src[0] = from;
@@ -96,8 +103,8 @@ static bool move_unpack(struct fn *fn, struct match *m, const struct ptx_operand
         }
         for (u32 i = count; i-- > 0;) /* from the top: a part may be the source itself */
             if (part[i].kind != OPERAND_NONE)
-                compute(fn, m, OP_bfe_u32, part[i], word[i / 4],
-                        const_words(fn->l, 8 * (i % 4), 1), const_words(fn->l, 8, 1));
+                compute(fn, m, OP_bfe_u32, part[i], word[i / 4], const_words(fn->l, 8 * (i % 4), 1),
+                        const_words(fn->l, 8, 1));
         return true;
     }
     if (bytes == 2 && count == 4) {
@@ -166,9 +173,8 @@ bool lower_mov(struct fn *fn, struct match *m)
         return vector_fits(fn, m, from) && move_pack(fn, m, from);
     if (to->kind == PTX_VECTOR)
         return vector_fits(fn, m, to) && move_unpack(fn, m, to);
-    int special = from->kind == PTX_NAME && !operand_is_register(fn, from)
-                      ? special_find(from->name)
-                      : -1;
+    int special =
+        from->kind == PTX_NAME && !operand_is_register(fn, from) ? special_find(from->name) : -1;
     if (special >= 0)
         return move_special(fn, m, special);
     struct operand dst, src;
@@ -248,6 +254,7 @@ bool lower_cvt(struct fn *fn, struct match *m)
     if (dst.kind == OPERAND_NONE || dst.count != to_words)
         result = temporary(fn, to_words);
     struct inst *inst = emit(fn, m, OP_cvt);
+    inst->guard = guard_for(fn, m, result);
     inst->stype = (u8)from;
     inst->key = m->integral && type_is_float(to);
     inst->key2 = packs;
@@ -283,8 +290,7 @@ bool lower_cvta(struct fn *fn, struct match *m)
     if (!operand_count_is(fn, m->in, 2, 2))
         return false;
     enum type type = m->types[0];
-    bool windowed =
-        m->space == SPACE_SHARED || m->space == SPACE_LOCAL || m->space == SPACE_PARAM;
+    bool windowed = m->space == SPACE_SHARED || m->space == SPACE_LOCAL || m->space == SPACE_PARAM;
     if (type == TYPE_U32 && windowed)
         return lower_unsupported_text(fn, m->in, "32-bit generic addresses");
     struct operand dst, src;

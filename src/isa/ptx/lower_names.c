@@ -5,6 +5,7 @@
  *  N2  An inner scope hides names of outer ones, groups included.
  */
 #include "isa/ptx/lower.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static u32 hash_text(const char *text, size_t length)
@@ -120,14 +121,11 @@ struct symbol *register_find(const struct fn *fn, const char *name, const char *
         if (symbol->kind != SYMBOL_REGISTERS)
             return NULL;
         u32 width = MAX(symbol->declaration->vector, 1);
-        const char *at = component ? strchr("xyzw", component[0]) : NULL;
-        if (!at && component)
-            at = strchr("rgba", component[0]) ? "rgba" : NULL;
         u32 lane = 0;
         if (component) {
-            const char *letters = "xyzwrgba";
+            static const char letters[] = "xyzw";
             const char *found = strchr(letters, component[0]);
-            lane = found ? (u32)(found - letters) % 4 : width;
+            lane = found ? (u32)(found - letters) : width;
             if (component[1] || lane >= width)
                 return NULL;
         }
@@ -177,8 +175,7 @@ u32 register_id(struct fn *fn, struct symbol *symbol, u32 index)
         fn->registers = bigger;
         fn->register_room = room;
     }
-    struct register_entry *entry =
-        register_probe(fn->registers, fn->register_room, symbol, index);
+    struct register_entry *entry = register_probe(fn->registers, fn->register_room, symbol, index);
     if (entry->symbol)
         return entry->id;
     enum type type = type_parse(symbol->declaration->type);
@@ -263,8 +260,10 @@ bool declare(struct fn *fn, const struct ptx_declaration *d)
     if (!strcmp(d->space, "param"))
         return declare_memory(fn, d, SYMBOL_ARGUMENT);
     if (!strcmp(d->space, "global") || !strcmp(d->space, "const")) {
-        struct symbol *symbol = names_get(&fn->l->globals.names, d->name, strlen(d->name));
-        if (symbol && symbol->declaration == d) {
+        char key[40]; /* lower_module.c, D2 */
+        int length = snprintf(key, sizeof key, "\x01%p", (const void *)d);
+        struct symbol *symbol = names_get(&fn->l->globals.names, key, (size_t)length);
+        if (symbol) {
             names_put(&fn->scope->names, d->name, symbol);
             return true;
         }

@@ -5,7 +5,8 @@
  *      float and the other a signed or unsigned integer; untyped .bN fits everything of its size.
  *      Where PTX relaxes sizes (ld, st, cvt) the register may be wider.
  *  O2  An immediate takes the instruction's type: integer literals become floats in float
- *      contexts, and 0f/0d literals convert between the float types; in .bN contexts the bits count.
+ *      contexts, and 0f/0d literals convert between the float types; in .bN contexts the bits
+ * count.
  */
 #include "isa/ptx/lower.h"
 #include <stdarg.h>
@@ -168,9 +169,8 @@ static bool register_operand(struct fn *fn, const struct ptx_operand *o, struct 
 {
     const struct ptx_declaration *d = symbol->declaration;
     if (d->vector > 1 && !o->component)
-        return lower_error(fn->l, o->place,
-                           "'%s' is a vector of %u: name a component, as in %s.x", o->name,
-                           d->vector, o->name);
+        return lower_error(fn->l, o->place, "'%s' is a vector of %u: name a component, as in %s.x",
+                           o->name, d->vector, o->name);
     enum type declared = type_parse(d->type);
     if (declared == TYPE_PRED || type == TYPE_PRED || !type_fits(declared, type, fit))
         return lower_error(fn->l, o->place, "'%s' is .%s, the instruction wants .%s", o->name,

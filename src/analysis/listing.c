@@ -1,0 +1,213 @@
+/*
+ * program_listing: code as the machine sees it. It shows liveness, hence lives here and not in ir.
+ */
+#include "analysis/liveness.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct out {
+    char *text;
+    size_t used, room;
+};
+
+static void put(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct out *out, const char *format, ...)
+{
+    char line[4096];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t n = length < 0 ? 0 : MIN((size_t)length, sizeof line - 1);
+    if (out->used + n + 1 > out->room) {
+        out->room = 2 * (out->room + n + 1);
+        out->text = realloc(out->text, out->room);
+        if (!out->text)
+            abort();
+    }
+    memcpy(out->text + out->used, line, n + 1);
+    out->used += n;
+}
+
+static void put_header(struct out *out, const struct program *p, const struct function *f)
+{
+    put(out, "%s %s: %u instructions, %u registers, %u masks, %u live words\n",
+        f->is_kernel ? "kernel" : "function", f->name, f->end - f->first, f->registers, f->masks,
+        f->max_live);
+    put(out, "    frame %u bytes", f->frame_bytes);
+    if (f->spill_bytes)
+        put(out, " (%u spilled)", f->spill_bytes);
+    if (f->is_kernel)
+        put(out, ", shared %u bytes, parameters %u bytes", f->total_shared_bytes, f->param_bytes);
+    else
+        put(out, ", shared %u bytes", f->shared_bytes);
+    put(out, "\n");
+    for (u32 i = 0; i < f->param_count; i++) {
+        const struct parameter *param = &f->params[i];
+        put(out, "    param %4u  .%s %s", param->offset, type_name(param->type), param->name);
+        if (param->is_array)
+            put(out, "[%u bytes]", param->size);
+        put(out, "\n");
+    }
+    for (u32 i = 0; i < f->unsupported_count; i++)
+        put(out, "    unsupported: %s: %s\n", p->unsupported[f->unsupported[i]].place,
+            p->unsupported[f->unsupported[i]].text);
+}
+
+static void put_block(struct out *out, const struct program *p, const struct function *f, u32 b)
+{
+    const struct block *block = &p->blocks[b];
+    const struct inst *last = &p->insts[block->end - 1];
+    put(out, "  block %u", b - f->first_block);
+    const char *word = " ->";
+    if (last->op == OP_brx) {
+        const struct jump_table *table = &p->tables[last->imm];
+        for (u32 i = 0; i < table->count; i++, word = ",")
+            put(out, "%s %u", word, p->block_of[table->targets[i]] - f->first_block);
+    }
+    for (u32 i = 0; i < 2; i++) {
+        if (block->successors[i] == NO_BLOCK)
+            continue;
+        put(out, "%s %u", word, block->successors[i] - f->first_block);
+        word = ",";
+    }
+    bool divergent = last->op == OP_brx ||
+                     (op_info[last->op].flags & OPF_BRANCH && last->guard.kind != OPERAND_NONE);
+    if (divergent && block->reconverge == NO_INST)
+        put(out, "; reconverges at the exit");
+    else if (divergent)
+        put(out, "; reconverges at 0x%x", block->reconverge * p->traits.inst_bytes);
+    put(out, "\n");
+}
+
+static int by_number(const void *a, const void *b)
+{
+    u32 x = *(const u32 *)a, y = *(const u32 *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* " ; 5 live: R0-R3 R6 P0" */
+static void put_live(struct out *out, const struct code *code, const u32 *items, u32 count)
+{
+    u32 *sorted = malloc((count + 1) * sizeof *sorted);
+    if (count)
+        memcpy(sorted, items, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_number);
+    put(out, "  ; %u live:", count);
+    for (u32 i = 0, end; i < count; i = end) {
+        bool mask = sorted[i] >= code->vectors;
+        for (end = i + 1; end < count && sorted[end] == sorted[end - 1] + 1 &&
+                          (sorted[end] >= code->vectors) == mask;)
+            end++;
+        u32 base = mask ? code->vectors : 0;
+        put(out, " %c%u", mask ? 'P' : 'R', sorted[i] - base);
+        if (end - i > 1)
+            put(out, "-%c%u", mask ? 'P' : 'R', sorted[end - 1] - base);
+    }
+    free(sorted);
+}
+
+static void put_source(struct out *out, const struct program *p, u32 i)
+{
+    const struct location *location = &p->locations[p->insts[i].location];
+    if (!p->insts[i].location)
+        return;
+    if (location->line)
+        put(out, "  ; %s:%u", location->file ? location->file : "?", location->line);
+    else
+        put(out, "  ; %s:%u", p->file, location->text_line);
+}
+
+/* Live sets before each instruction of a block, kept as lists. */
+struct lists {
+    VEC(u32) items;
+    u32 *start; /* by instruction of the block */
+};
+
+static void block_lists(struct lists *lists, const struct code *code, const struct cfg *cfg,
+                        const struct liveness *live, struct live_set *set, u32 b)
+{
+    lists->items.count = 0;
+    const struct cfg_block *block = &cfg->blocks[b];
+    live_set_at_end(set, live, b);
+    for (u32 i = block->end; i-- > block->first;) {
+        struct refs refs;
+        inst_refs(code, &code->insts[i], &refs);
+        live_set_step(set, &refs);
+        lists->start[i - block->first] = lists->items.count;
+        *(u32 *)vec_push(&lists->items) = set->count;
+        for (u32 k = 0; k < set->count; k++)
+            *(u32 *)vec_push(&lists->items) = set->items[k];
+    }
+}
+
+static void put_function(struct out *out, const struct program *p, const struct function *f,
+                         const struct listing_options *options)
+{
+    put_header(out, p, f);
+    struct arena *arena = arena_create();
+    struct code code = {.insts = p->insts + f->first,
+                        .count = f->end - f->first,
+                        .base = f->first,
+                        .tables = p->tables,
+                        .vectors = f->registers,
+                        .masks = f->masks};
+    struct cfg *cfg = options->live ? cfg_build(arena, &code) : NULL;
+    struct liveness *live = options->live ? liveness_compute(arena, &code, cfg) : NULL;
+    struct live_set set = live_set_create(code.vectors + code.masks);
+    struct lists lists = {.start = calloc(code.count + 1, sizeof(u32))};
+    for (u32 b = f->first_block; b < f->block_end; b++) {
+        const struct block *block = &p->blocks[b];
+        put_block(out, p, f, b);
+        if (options->live)
+            block_lists(&lists, &code, cfg, live, &set, b - f->first_block);
+        for (u32 i = block->first; i < block->end; i++) {
+            char text[1024];
+            put(out, "    %06x  %s", i * p->traits.inst_bytes, inst_text(p, i, text, sizeof text));
+            if (options->live) {
+                const u32 *list = lists.items.data + lists.start[i - block->first];
+                put_live(out, &code, list + 1, list[0]);
+            }
+            if (options->source)
+                put_source(out, p, i);
+            put(out, "\n");
+        }
+    }
+    put(out, "\n");
+    free(lists.start);
+    vec_free(&lists.items);
+    live_set_free(&set);
+    arena_destroy(arena);
+}
+
+static bool wanted(const struct program *p, u32 f, const char *kernel)
+{
+    if (!kernel || !strcmp(p->functions[f].name, kernel))
+        return true;
+    for (u32 k = 0; k < p->function_count; k++) {
+        const struct function *root = &p->functions[k];
+        if (!root->is_kernel || strcmp(root->name, kernel))
+            continue;
+        for (u32 i = 0; i < root->reachable_count; i++)
+            if (root->reachable[i] == f)
+                return true;
+    }
+    return false;
+}
+
+char *program_listing(const struct program *program, const struct listing_options *options)
+{
+    struct out out = {0};
+    put(&out, "%s", "");
+    for (u32 f = 0; f < program->function_count; f++) {
+        const struct function *function = &program->functions[f];
+        if (!wanted(program, f, options->kernel))
+            continue;
+        if (function->first == function->end)
+            put(&out, "function %s: declared only\n\n", function->name);
+        else
+            put_function(&out, program, function, options);
+    }
+    return out.text;
+}

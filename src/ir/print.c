@@ -1,0 +1,293 @@
+/*
+ * One instruction as text: "@!P0 ld.global.v4.f32 R4:R7, [R2:R3+16]".
+ *
+ * The op's own text comes first, then what its row leaves open: space, vector, types, rounding,
+ * modifiers, keys. Registers are R (vector), P (mask); constants are shown by value.
+ */
+#include "ir/program.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+struct text {
+    char *buffer;
+    size_t size, used;
+};
+
+static void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->buffer + t->used, t->size - t->used, format, args);
+    va_end(args);
+    if (n > 0)
+        t->used = MIN(t->used + (size_t)n, t->size - 1);
+}
+
+static const char *const compare_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+static const char *const bool_names[] = {"", ".and", ".or", ".xor"};
+static const char *const atomic_names[] = {"add", "min",  "max", "and", "or",
+                                           "xor", "exch", "cas", "inc", "dec"};
+static const char *const space_names[SPACE_COUNT] = {"",       ".global", ".shared",
+                                                     ".local", ".const",  ".param"};
+static const char *const rounding_names[] = {"", ".rz", ".rm", ".rp", ".rna"};
+
+static const char *pick(const char *const *names, size_t count, u32 index)
+{
+    return index < count ? names[index] : "?";
+}
+#define PICK(names, index) pick(names, ARRAY_LEN(names), index)
+
+static void put_constant(struct text *t, const struct program *p, struct operand o)
+{
+    for (u32 f = 0; f < p->fixup_count; f++) {
+        const struct constant_fixup *fixup = &p->fixups[f];
+        if (fixup->index != o.index)
+            continue;
+        put(t, "%s",
+            fixup->kind == RELOC_FUNCTION ? p->functions[fixup->target].name
+                                          : p->variables[fixup->target].name);
+        if (fixup->addend)
+            put(t, "%+lld", (long long)fixup->addend);
+        return;
+    }
+    if ((u32)o.index + o.count > p->constant_count) {
+        put(t, "constant %u", o.index);
+        return;
+    }
+    if (o.count > 2)
+        put(t, "{");
+    for (u32 i = o.count; i-- > 0;) {
+        u32 value = p->constants[o.index + (o.count > 2 ? o.count - 1 - i : i)];
+        if (o.count == 2 && i == 1) {
+            put(t, "0x%llx", (unsigned long long)value << 32 | p->constants[o.index]);
+            return;
+        }
+        put(t, value < 1024 ? "%u" : "0x%x", value);
+        if (o.count > 2 && i)
+            put(t, ", ");
+    }
+    if (o.count > 2)
+        put(t, "}");
+}
+
+static void put_operand(struct text *t, const struct program *p, struct operand o, bool mask)
+{
+    if (o.neg)
+        put(t, mask ? "!" : "-");
+    if (o.abs)
+        put(t, "|");
+    switch (o.kind) {
+    case OPERAND_VECTOR:
+    case OPERAND_SCALAR:
+        put(t, "%c%u", o.kind == OPERAND_VECTOR ? 'R' : 'S', o.index);
+        if (o.count > 1)
+            put(t, ":%c%u", o.kind == OPERAND_VECTOR ? 'R' : 'S', o.index + o.count - 1);
+        break;
+    case OPERAND_MASK:
+        put(t, "P%u", o.index);
+        break;
+    case OPERAND_CONST:
+        if (mask)
+            put(t, o.index ? "true" : "false");
+        else
+            put_constant(t, p, o);
+        break;
+    default:
+        put(t, "_");
+    }
+    if (o.abs)
+        put(t, "|");
+}
+
+static void put_mods(struct text *t, const struct inst *inst)
+{
+    static const struct {
+        u32 bit;
+        const char *text;
+    } mods[] = {{MOD_APPROX, ".approx"},
+                {MOD_FTZ, ".ftz"},
+                {MOD_SAT, ".sat"},
+                {MOD_NAN, ".NaN"},
+                {MOD_XORSIGN, ".xorsign.abs"},
+                {MOD_RELU, ".relu"},
+                {MOD_VOLATILE, ".volatile"}};
+    if (op_info[inst->op].flags & OPF_FLOAT)
+        put(t, "%s%s", PICK(rounding_names, inst->rounding),
+            inst->op == OP_cvt && inst->key ? ".integral" : "");
+    for (size_t i = 0; i < ARRAY_LEN(mods); i++)
+        if (inst->mods & mods[i].bit)
+            put(t, "%s", mods[i].text);
+}
+
+/* Where the row leaves something to a key. */
+static void put_keys(struct text *t, const struct inst *inst)
+{
+    static const char *const bars[] = {".sync", ".arrive", ".red.and", ".red.or"};
+    static const char *const votes[] = {".all", ".any", ".uni"};
+    static const char *const shuffles[] = {".up", ".down", ".bfly", ".idx"};
+    static const char *const fences[] = {".block", ".device", ".system"};
+    static const char *const calls[] = {".vprintf", ".assertfail", ".malloc", ".free"};
+    static const char *const tests[] = {".finite",     ".infinite", ".number",
+                                        ".notanumber", ".normal",   ".subnormal"};
+    static const char *const permutes[] = {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
+    static const char *const clamps[] = {".clamp", ".wrap"};
+    if (inst->op >= OP_setp_u16 && inst->op <= OP_set_f64) {
+        put(t, ".%s%s", PICK(compare_names, inst->key), PICK(bool_names, inst->key2));
+        return;
+    }
+    switch (inst->op) {
+    case OP_cvt:
+        put(t, ".%s.%s", type_name(inst->type), type_name(inst->stype));
+        break;
+    case OP_ld:
+    case OP_st:
+        put(t, "%s", PICK(space_names, inst->space));
+        if (inst->vector > 1)
+            put(t, ".v%u", inst->vector);
+        put(t, ".%s", type_name(inst->type));
+        break;
+    case OP_atom:
+        put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
+            type_name(inst->type));
+        break;
+    case OP_redux:
+        put(t, ".%s.%s", PICK(atomic_names, inst->key), type_name(inst->type));
+        break;
+    case OP_isspacep:
+        put(t, "%s", PICK(space_names, inst->space));
+        break;
+    case OP_bar:
+        put(t, "%s%s", PICK(bars, inst->key), inst->key2 ? "" : ".unaligned");
+        break;
+    case OP_vote:
+        put(t, "%s", PICK(votes, inst->key));
+        break;
+    case OP_shfl:
+        put(t, "%s", PICK(shuffles, inst->key));
+        break;
+    case OP_fence:
+        put(t, "%s", PICK(fences, inst->key));
+        break;
+    case OP_syscall:
+        put(t, "%s", PICK(calls, inst->key));
+        break;
+    case OP_testp_f32:
+    case OP_testp_f64:
+        put(t, "%s", PICK(tests, inst->key));
+        break;
+    case OP_prmt_b32:
+        put(t, "%s", PICK(permutes, inst->key));
+        break;
+    case OP_shf_l_b32:
+    case OP_shf_r_b32:
+    case OP_szext_s32:
+    case OP_szext_u32:
+    case OP_bmsk_b32:
+        put(t, "%s", PICK(clamps, inst->key));
+        break;
+    case OP_bra:
+        put(t, "%s", inst->key ? ".uni" : "");
+        break;
+    case OP_lop3_mask:
+        put(t, "%s", PICK(bool_names, inst->key2));
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_address(struct text *t, const struct program *p, const struct inst *inst)
+{
+    put(t, "[");
+    if (inst->src[0].kind != OPERAND_NONE)
+        put_operand(t, p, inst->src[0], false);
+    if (inst->src[0].kind == OPERAND_NONE)
+        put(t, "%lld", (long long)inst->imm);
+    else if (inst->imm)
+        put(t, "%+lld", (long long)inst->imm);
+    put(t, "]");
+}
+
+static const char *special_name(i64 special)
+{
+    static const char *const names[] = {
+#define SPECIAL(name, words) #name,
+        SPECIALS(SPECIAL)
+#undef SPECIAL
+    };
+    return special >= 0 && special < SPECIAL_COUNT ? names[special] : "?";
+}
+
+/* Operands in the order of the signature. */
+static void put_operands(struct text *t, const struct program *p, const struct inst *inst)
+{
+    const char *s = op_info[inst->op].signature;
+    const char *separator = " ";
+    u32 d = 0, k = 0;
+    bool source = false;
+    for (; *s; s++) {
+        if (*s == '=') {
+            source = true;
+            continue;
+        }
+        struct operand o = source ? inst->src[k++] : inst->dst[d++];
+        if (*s == 'a') {
+            put(t, "%s", separator);
+            put_address(t, p, inst);
+        } else if (o.kind != OPERAND_NONE || (*s >= 'A' && *s <= 'Z' && !source && s[1] != '=')) {
+            put(t, "%s", separator);
+            put_operand(t, p, o, *s == 'm' || *s == 'M');
+        } else {
+            continue;
+        }
+        separator = ", ";
+    }
+    switch (inst->op) {
+    case OP_sreg:
+        put(t, "%s%%%s", separator, special_name(inst->imm));
+        break;
+    case OP_bra:
+    case OP_call:
+        put(t, "%s0x%llx", separator, (unsigned long long)inst->imm * p->traits.inst_bytes);
+        if (inst->op == OP_call) {
+            const struct function *f = program_function_at(p, (u32)inst->imm);
+            put(t, " <%s>", f ? f->name : "?");
+        }
+        break;
+    case OP_brx:
+        put(t, "%stable %lld", separator, (long long)inst->imm);
+        break;
+    case OP_lop3_b32:
+    case OP_lop3_mask:
+        put(t, "%s0x%llx", separator, (unsigned long long)inst->imm);
+        break;
+    case OP_unsupported:
+        put(t, "%s%s", separator,
+            inst->imm >= 0 && inst->imm < p->unsupported_count ? p->unsupported[inst->imm].text
+                                                               : "?");
+        break;
+    default:
+        break;
+    }
+}
+
+char *inst_text(const struct program *program, u32 index, char *buffer, size_t size)
+{
+    const struct inst *inst = &program->insts[index];
+    struct text t = {buffer, size, 0};
+    if (!size)
+        return buffer;
+    buffer[0] = 0;
+    if (inst->guard.kind != OPERAND_NONE) {
+        put(&t, "@");
+        put_operand(&t, program, inst->guard, true);
+        put(&t, " ");
+    }
+    put(&t, "%s", op_info[inst->op].text);
+    put_keys(&t, inst);
+    put_mods(&t, inst);
+    put_operands(&t, program, inst);
+    return buffer;
+}

@@ -1,0 +1,115 @@
+/*
+ * Programs: destruction, look-up, and what a kernel can reach.
+ */
+#include "ir/program.h"
+#include <stdlib.h>
+
+void program_destroy(struct program *program)
+{
+    if (program)
+        arena_destroy(program->arena); /* the program itself lives in it */
+}
+
+const struct function *program_function_at(const struct program *program, u32 inst)
+{
+    for (u32 f = 0; f < program->function_count; f++)
+        if (inst >= program->functions[f].first && inst < program->functions[f].end)
+            return &program->functions[f];
+    return NULL;
+}
+
+/* State of the walk over the call graph from one kernel. */
+struct reach {
+    struct program *program;
+    u32 *list; /* functions found */
+    u32 count;
+    u8 *state;    /* by function: 0 new, 1 on the current chain, 2 done */
+    u64 *deepest; /* by function: bytes of the deepest chain of frames from it */
+    bool recursive, indirect;
+};
+
+struct step {
+    u32 function;
+    u32 next; /* callee to visit: direct ones, then all whose address is taken */
+    u64 deepest;
+};
+
+/* The n-th function `f` may call, or UINT32_MAX when there are no more. */
+static u32 callee(const struct reach *r, const struct function *f, u32 *next)
+{
+    while (*next < f->callee_count)
+        return f->callees[(*next)++];
+    while (f->calls_indirectly && *next - f->callee_count < r->program->function_count) {
+        u32 index = (*next)++ - f->callee_count;
+        if (r->program->functions[index].address_taken && !r->program->functions[index].is_kernel)
+            return index;
+    }
+    return UINT32_MAX;
+}
+
+/* Depth first without recursion of our own: guests may nest functions deeply. */
+static void walk(struct reach *r, u32 kernel, struct step *stack)
+{
+    u32 depth = 0;
+    stack[depth++] = (struct step){kernel, 0, 0};
+    r->state[kernel] = 1;
+    r->list[r->count++] = kernel;
+    while (depth) {
+        struct step *top = &stack[depth - 1];
+        const struct function *f = &r->program->functions[top->function];
+        r->indirect |= f->calls_indirectly;
+        u32 next = callee(r, f, &top->next);
+        if (next == UINT32_MAX) {
+            r->state[top->function] = 2;
+            r->deepest[top->function] = f->frame_bytes + top->deepest;
+            depth--;
+            if (depth)
+                stack[depth - 1].deepest = MAX(stack[depth - 1].deepest, r->deepest[top->function]);
+            continue;
+        }
+        if (r->state[next] == 0) {
+            r->state[next] = 1;
+            r->list[r->count++] = next;
+            stack[depth++] = (struct step){next, 0, 0};
+        } else if (r->state[next] == 1) {
+            r->recursive = true;
+        } else {
+            top->deepest = MAX(top->deepest, r->deepest[next]);
+        }
+    }
+}
+
+static void close_kernel(struct program *program, u32 kernel)
+{
+    u32 n = program->function_count;
+    struct reach r = {.program = program};
+    r.list = calloc(n + 1, sizeof *r.list);
+    r.state = calloc(n + 1, 1);
+    r.deepest = calloc(n + 1, sizeof *r.deepest);
+    struct step *stack = calloc(n + 1, sizeof *stack);
+    walk(&r, kernel, stack);
+    struct function *f = &program->functions[kernel];
+    f->reachable = arena_array(program->arena, u32, r.count);
+    memcpy(f->reachable, r.list, r.count * sizeof(u32));
+    f->reachable_count = r.count;
+    f->recursive = r.recursive || r.indirect;
+    f->total_frame_bytes = r.deepest[kernel];
+    f->total_registers = f->total_masks = f->total_shared_bytes = 0;
+    for (u32 i = 0; i < r.count; i++) {
+        const struct function *other = &program->functions[r.list[i]];
+        f->total_registers = MAX(f->total_registers, other->registers);
+        f->total_masks = MAX(f->total_masks, other->masks);
+        f->total_shared_bytes = MAX(f->total_shared_bytes, other->shared_bytes);
+    }
+    free(r.list);
+    free(r.state);
+    free(r.deepest);
+    free(stack);
+}
+
+void program_close(struct program *program)
+{
+    for (u32 f = 0; f < program->function_count; f++)
+        if (program->functions[f].is_kernel)
+            close_kernel(program, f);
+}

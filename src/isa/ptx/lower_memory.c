@@ -1,0 +1,408 @@
+/*
+ * Loads, stores, atomics, fences.
+ *
+ *  M1  Parameters: ld.param of a kernel parameter reads SPACE_PARAM; parameters of functions and
+ *      arguments of calls live in frames and are local memory.
+ *  M2  Elements wider than the register pair they go to do not exist; a load narrower than a pair
+ *      goes through a word and is extended, a store from a pair of a narrower element takes the low
+ *      word.
+ */
+#include "isa/ptx/lower.h"
+#include <stdio.h>
+
+struct address {
+    struct operand base;
+    i64 imm;
+    u8 space;
+    u8 late;
+};
+
+static bool space_of_symbol(const struct fn *fn, const struct symbol *symbol, int *space)
+{
+    switch (symbol->kind) {
+    case SYMBOL_VARIABLE:
+        *space = (int)fn->l->program->variables[symbol->index].space;
+        return true;
+    case SYMBOL_SHARED:
+        *space = SPACE_SHARED;
+        return true;
+    case SYMBOL_LOCAL:
+        *space = SPACE_LOCAL;
+        return true;
+    case SYMBOL_PARAM:
+    case SYMBOL_ARGUMENT:
+        *space = SPACE_PARAM;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *const space_names[SPACE_COUNT] = {"generic", "global", "shared",
+                                                     "local",   "const",  "param"};
+
+/* [symbol + offset] */
+static bool symbol_address(struct fn *fn, const struct ptx_operand *o, int said,
+                           struct address *out)
+{
+    struct symbol *symbol = scope_find(fn, o->name);
+    int space;
+    if (!symbol)
+        return lower_error(fn->l, o->place, "'%s' is not declared", o->name);
+    if (!space_of_symbol(fn, symbol, &space))
+        return lower_error(fn->l, o->place, "'%s' is not a variable", o->name);
+    if (said >= 0 && said != space)
+        return lower_error(fn->l, o->place, "'%s' is in .%s memory, the instruction says .%s",
+                           o->name, space_names[space], space_names[said]);
+    out->space = (u8)space;
+    out->imm = (i64)o->value;
+    switch (symbol->kind) {
+    case SYMBOL_VARIABLE:
+        out->base = const_address(fn->l, RELOC_VARIABLE, symbol->index, 0);
+        break;
+    case SYMBOL_SHARED:
+        out->imm += (i64)(symbol->is_dynamic ? fn->unit->dynamic_base : symbol->offset);
+        break;
+    case SYMBOL_PARAM:
+        out->imm += (i64)symbol->offset;
+        if (fn->out->is_kernel)
+            break;
+        out->space = SPACE_LOCAL;
+        out->base = frame_base(fn);
+        break;
+    case SYMBOL_LOCAL:
+        out->imm += (i64)symbol->offset;
+        out->base = frame_base(fn);
+        break;
+    default: {
+        i64 offset;
+        enum late late;
+        if (!argument_address(fn, symbol, o->place, &offset, &late))
+            return false;
+        out->imm += offset;
+        out->late = (u8)late;
+        out->space = SPACE_LOCAL;
+        out->base = frame_base(fn);
+    }
+    }
+    return true;
+}
+
+static bool lower_address(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                          struct address *out)
+{
+    *out = (struct address){.base = operand_none()};
+    if (o->kind != PTX_ADDRESS)
+        return lower_error(fn->l, o->place, "expected an address in brackets");
+    out->space = m->space < 0 ? SPACE_GENERIC : (u8)m->space;
+    out->imm = (i64)o->value;
+    if (!o->name)
+        return true;
+    u32 index;
+    struct symbol *symbol = register_find(fn, o->name, o->component, &index);
+    if (!symbol)
+        return symbol_address(fn, o, m->space, out);
+    enum type type = type_parse(symbol->declaration->type);
+    if (type_is_float(type) || type == TYPE_PRED || type_bytes(type) < 4 || type_bytes(type) > 8)
+        return lower_error(fn->l, o->place, "'%s' is .%s: an address has 32 or 64 bits", o->name,
+                           symbol->declaration->type);
+    out->base = vreg_operand(fn, register_id(fn, symbol, index));
+    if (out->space == SPACE_PARAM && !fn->out->is_kernel)
+        out->space = SPACE_LOCAL;
+    return true;
+}
+
+static struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
+                                const struct address *address)
+{
+    struct inst *inst = emit(fn, m, op);
+    inst->mods = m->mods & MOD_VOLATILE;
+    inst->space = address->space;
+    inst->src[0] = address->base;
+    inst->imm = address->imm;
+    inst->block = address->late;
+    return inst;
+}
+
+static u32 type_words(enum type type)
+{
+    return type_bytes(type) > 4 ? 2 : 1;
+}
+
+/* The elements of a vector operand: {a, b}, or a vector register by name. */
+static bool vector_items(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                         struct ptx_operand *items)
+{
+    static const char *const letters[] = {"x", "y", "z", "w"};
+    if (o->kind == PTX_VECTOR) {
+        if (o->item_count != m->vector)
+            return lower_error(fn->l, o->place, "expected %u elements, not %u", m->vector,
+                               o->item_count);
+        memcpy(items, o->items, m->vector * sizeof *items);
+        return true;
+    }
+    u32 index;
+    if (o->kind != PTX_NAME || m->vector > 4 || !register_find(fn, o->name, "x", &index))
+        return lower_error(fn->l, o->place, "expected a vector of %u elements, as in {a, b}",
+                           m->vector);
+    for (u32 i = 0; i < m->vector; i++) {
+        items[i] = *o;
+        items[i].component = letters[i];
+    }
+    return true;
+}
+
+static void extend_to_pair(struct fn *fn, const struct match *m, struct operand pair,
+                           struct operand word)
+{
+    struct inst *inst = emit_plain(fn, OP_cvt);
+    inst->guard = m->guard;
+    inst->type = type_is_signed(m->types[0]) ? TYPE_S64 : TYPE_U64;
+    inst->stype = type_is_signed(m->types[0]) ? TYPE_S32 : TYPE_U32;
+    inst->dst[0] = pair;
+    inst->src[0] = word;
+}
+
+static bool check_vector(struct fn *fn, const struct match *m)
+{
+    u32 bytes = type_bytes(m->types[0]) * m->vector;
+    if (bytes <= 32 && (m->vector < 8 || type_bytes(m->types[0]) == 4))
+        return true;
+    return lower_error(fn->l, m->in->place, "a vector of %u elements of .%s is too long", m->vector,
+                       type_name(m->types[0]));
+}
+
+bool lower_ld(struct fn *fn, struct match *m)
+{
+    enum type type = m->types[0];
+    if (type == TYPE_B128)
+        return lower_unsupported_text(fn, m->in, "128-bit register");
+    struct address address;
+    if (!operand_count_is(fn, m->in, 2, match_has(m, "L2::cache_hint") ? 3 : 2) ||
+        !check_vector(fn, m) || !lower_address(fn, m, &m->in->operands[1], &address))
+        return false;
+    struct ptx_operand items[TUPLE_MAX] = {m->in->operands[0]};
+    if (m->vector > 1 && !vector_items(fn, m, &m->in->operands[0], items))
+        return false;
+    struct operand wanted[TUPLE_MAX];
+    u32 parts[TUPLE_MAX], words = type_words(type);
+    for (u32 i = 0; i < m->vector; i++) {
+        if (!lower_dest(fn, &items[i], type, FIT_WIDER, &wanted[i]))
+            return false;
+        bool direct = wanted[i].kind == OPERAND_VECTOR && wanted[i].count == words;
+        for (u32 k = 0; k < i; k++) /* the same register twice: the later one wins */
+            direct &= !(direct && parts[k] == wanted[i].index);
+        parts[i] = direct ? wanted[i].index : vreg_new(fn, words, TYPE_NONE);
+    }
+    struct inst *inst = emit_access(fn, m, OP_ld, &address);
+    inst->vector = (u8)m->vector;
+    if (type_is_signed(type))
+        inst->mods |= MOD_SIGNED;
+    inst->dst[0] = operand_make(OPERAND_VECTOR, m->vector == 1 ? parts[0] : 0, words * m->vector);
+    if (m->vector > 1) {
+        u32 tuple = tuple_new(fn, parts, m->vector);
+        fn->insts.data[fn->insts.count - 1].spare = tuple;
+    }
+    for (u32 i = 0; i < m->vector; i++) {
+        if (wanted[i].kind == OPERAND_NONE || wanted[i].index == parts[i])
+            continue;
+        if (wanted[i].count != words) {
+            extend_to_pair(fn, m, wanted[i], vreg_operand(fn, parts[i]));
+            continue;
+        }
+        struct inst *move = emit_plain(fn, words == 2 ? OP_mov_b64 : OP_mov_b32);
+        move->guard = m->guard;
+        move->dst[0] = wanted[i];
+        move->src[0] = vreg_operand(fn, parts[i]);
+    }
+    return true;
+}
+
+/* A stored element in a register of its own size. */
+static bool stored_element(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                           struct operand *out)
+{
+    u32 words = type_words(m->types[0]);
+    if (!lower_source(fn, o, m->types[0], FIT_WIDER, out))
+        return false;
+    if (out->kind == OPERAND_VECTOR && out->count > words) {
+        struct operand low = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+        struct inst *inst = emit_plain(fn, OP_unpack_b64);
+        inst->dst[0] = low;
+        inst->src[0] = *out;
+        *out = low;
+    }
+    return true;
+}
+
+static bool all_constant(const struct lower *l, const struct operand *items, u32 count)
+{
+    for (u32 i = 0; i < count; i++) {
+        if (items[i].kind != OPERAND_CONST)
+            return false;
+        for (u32 k = 0; k < l->fixups.count; k++)
+            if (l->fixups.data[k].index == items[i].index)
+                return false;
+    }
+    return true;
+}
+
+/* Constants side by side in the pool. */
+static struct operand constant_vector(struct lower *l, const struct operand *items, u32 count)
+{
+    u32 first = l->constants.count, words = items[0].count;
+    for (u32 i = 0; i < count; i++) {
+        for (u32 w = 0; w < words; w++) {
+            u32 value = l->constants.data[items[i].index + w];
+            *(u32 *)vec_push(&l->constants) = value;
+        }
+    }
+    return operand_make(OPERAND_CONST, first, count * words);
+}
+
+/* The tuple of a vector store: elements that occur twice or are constants get copies. */
+static u32 stored_tuple(struct fn *fn, const struct match *m, const struct operand *items)
+{
+    u32 parts[TUPLE_MAX], words = items[0].count;
+    for (u32 i = 0; i < m->vector; i++) {
+        bool direct = items[i].kind == OPERAND_VECTOR;
+        for (u32 k = 0; k < i; k++)
+            direct &= !(direct && parts[k] == items[i].index);
+        if (direct) {
+            parts[i] = items[i].index;
+            continue;
+        }
+        parts[i] = vreg_new(fn, words, TYPE_NONE);
+        struct inst *move = emit_plain(fn, words == 2 ? OP_mov_b64 : OP_mov_b32);
+        move->dst[0] = vreg_operand(fn, parts[i]);
+        move->src[0] = items[i];
+    }
+    return tuple_new(fn, parts, m->vector);
+}
+
+bool lower_st(struct fn *fn, struct match *m)
+{
+    if (m->types[0] == TYPE_B128)
+        return lower_unsupported_text(fn, m->in, "128-bit register");
+    struct address address;
+    if (!operand_count_is(fn, m->in, 2, match_has(m, "L2::cache_hint") ? 3 : 2) ||
+        !check_vector(fn, m) || !lower_address(fn, m, &m->in->operands[0], &address))
+        return false;
+    if (address.space == SPACE_CONST || address.space == SPACE_PARAM)
+        return lower_error(fn->l, m->in->place, "%s memory cannot be written",
+                           address.space == SPACE_CONST ? "constant" : "kernel parameter");
+    struct ptx_operand items[TUPLE_MAX] = {m->in->operands[1]};
+    if (m->vector > 1 && !vector_items(fn, m, &m->in->operands[1], items))
+        return false;
+    struct operand parts[TUPLE_MAX];
+    for (u32 i = 0; i < m->vector; i++)
+        if (!stored_element(fn, m, &items[i], &parts[i]))
+            return false;
+    u32 tuple = 0;
+    struct operand data = parts[0];
+    if (m->vector > 1 && all_constant(fn->l, parts, m->vector)) {
+        data = constant_vector(fn->l, parts, m->vector);
+    } else if (m->vector > 1) {
+        tuple = stored_tuple(fn, m, parts);
+        data = operand_make(OPERAND_VECTOR, 0, m->vector * parts[0].count);
+    }
+    struct inst *inst = emit_access(fn, m, OP_st, &address);
+    inst->vector = (u8)m->vector;
+    inst->src[1] = data;
+    inst->spare = tuple;
+    return true;
+}
+
+static const struct {
+    u8 op;
+    const char *types;
+} atomic_types[] = {
+    {ATOMIC_ADD, "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64"},
+    {ATOMIC_MIN, "u32 s32 u64 s64"},
+    {ATOMIC_MAX, "u32 s32 u64 s64"},
+    {ATOMIC_AND, "b32 b64"},
+    {ATOMIC_OR, "b32 b64"},
+    {ATOMIC_XOR, "b32 b64"},
+    {ATOMIC_EXCH, "b32 b64 u32 s32 u64 s64 f32"},
+    {ATOMIC_CAS, "b16 b32 b64 u32 s32 u64 s64"},
+    {ATOMIC_INC, "u32"},
+    {ATOMIC_DEC, "u32"},
+};
+
+static bool atomic_allowed(struct fn *fn, const struct match *m)
+{
+    for (size_t i = 0; i < ARRAY_LEN(atomic_types); i++) {
+        if (atomic_types[i].op != m->atomic)
+            continue;
+        char padded[160], wanted[16];
+        snprintf(padded, sizeof padded, " %s ", atomic_types[i].types);
+        snprintf(wanted, sizeof wanted, " %s ", type_name(m->types[0]));
+        if (strstr(padded, wanted))
+            return true;
+        return lower_error(fn->l, m->in->place, "%s does not exist for .%s; it does for %s",
+                           m->in->opcode, type_name(m->types[0]), atomic_types[i].types);
+    }
+    return false;
+}
+
+/* atom (key 1) and red (key 0). */
+bool lower_atom(struct fn *fn, struct match *m)
+{
+    bool returns = m->form->key, swaps = m->atomic == ATOMIC_CAS;
+    u32 count = 2 + returns + swaps;
+    struct address address;
+    const struct ptx_operand *o = m->in->operands + returns;
+    enum type type = m->types[0];
+    if (!operand_count_is(fn, m->in, count, count + match_has(m, "L2::cache_hint")) ||
+        !atomic_allowed(fn, m) || !lower_address(fn, m, &o[0], &address))
+        return false;
+    struct operand dst = operand_none(), a, b = operand_none();
+    if ((returns && !lower_dest(fn, &m->in->operands[0], type, FIT_EXACT, &dst)) ||
+        !lower_source(fn, &o[1], type, FIT_EXACT, &a) ||
+        (swaps && !lower_source(fn, &o[2], type, FIT_EXACT, &b)))
+        return false;
+    if (address.space != SPACE_GENERIC && address.space != SPACE_GLOBAL &&
+        address.space != SPACE_SHARED)
+        return lower_error(fn->l, m->in->place, "atomics work on global and shared memory");
+    struct inst *inst = emit_access(fn, m, OP_atom, &address);
+    inst->key = (u8)m->atomic;
+    inst->dst[0] = dst;
+    inst->src[1] = a;
+    inst->src[2] = b;
+    return true;
+}
+
+bool lower_prefetch(struct fn *fn, struct match *m)
+{
+    struct address address;
+    if (!operand_count_is(fn, m->in, 1, 1) || !lower_address(fn, m, &m->in->operands[0], &address))
+        return false;
+    emit_access(fn, m, OP_prefetch, &address);
+    return true;
+}
+
+bool lower_fence(struct fn *fn, struct match *m)
+{
+    if (!operand_count_is(fn, m->in, 0, 0))
+        return false;
+    emit(fn, m, OP_fence)->key = m->form->key;
+    return true;
+}
+
+bool lower_isspacep(struct fn *fn, struct match *m)
+{
+    struct operand dst, src;
+    if (!operand_count_is(fn, m->in, 2, 2) || !lower_mask_dest(fn, &m->in->operands[0], &dst))
+        return false;
+    if (fn->l->module->address_size == 32)
+        return lower_unsupported_text(fn, m->in, "32-bit generic addresses");
+    if (!lower_source(fn, &m->in->operands[1], TYPE_B64, FIT_EXACT, &src))
+        return false;
+    if (dst.kind == OPERAND_NONE)
+        dst = operand_make(OPERAND_MASK, mask_new(fn), 1);
+    struct inst *inst = emit(fn, m, OP_isspacep);
+    inst->space = (u8)m->space;
+    inst->dst[0] = dst;
+    inst->src[0] = src;
+    return true;
+}
