@@ -104,6 +104,14 @@ static void read_operand(u64 *value, const u32 *row, u32 stride, u32 element, u3
         value[0] &= (1ull << 8 * bytes) - 1;
 }
 
+/* add.f32 flushes subnormals in global memory and keeps them in shared, as the PTX manual says. */
+static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *at)
+{
+    u64 offset = (uintptr_t)at - (uintptr_t)warp->block->shared;
+    bool in_shared = warp->block->shared && offset < warp->exec->shared_bytes;
+    return inst->type == TYPE_F32 && !in_shared;
+}
+
 bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -118,7 +126,7 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
         for (u32 e = 0; e < elements; e++) {
-            struct update u = {.ftz = inst->mods & MOD_FTZ};
+            struct update u = {.ftz = flushes(warp, inst, access.at[lane])};
             read_operand(u.value, value, stride, e, lane, bytes);
             read_operand(u.other, other, stride, e, lane, bytes);
             update_memory(inst, &u, access.at[lane] + e * bytes, bytes);
