@@ -162,11 +162,12 @@ bool lower_vote(struct fn *fn, struct match *m)
 }
 
 /* A result with an optional predicate: d or d|p. */
-static bool result_and_mask(struct fn *fn, const struct ptx_operand *o, struct operand *dst)
+static bool result_and_mask(struct fn *fn, const struct ptx_operand *o, enum fit fit,
+                            struct operand *dst)
 {
     bool pair = o->kind == PTX_PAIR && o->item_count == 2;
     dst[1] = operand_none();
-    return lower_dest(fn, pair ? &o->items[0] : o, TYPE_B32, FIT_EXACT, &dst[0]) &&
+    return lower_dest(fn, pair ? &o->items[0] : o, TYPE_B32, fit, &dst[0]) &&
            (!pair || lower_mask_dest(fn, &o->items[1], &dst[1]));
 }
 
@@ -175,7 +176,7 @@ bool lower_shfl(struct fn *fn, struct match *m)
     u32 count = 4 + match_has(m, "sync");
     const struct ptx_operand *o = m->in->operands;
     struct operand dst[2], src[4];
-    if (!operand_count_is(fn, m->in, count, count) || !result_and_mask(fn, &o[0], dst) ||
+    if (!operand_count_is(fn, m->in, count, count) || !result_and_mask(fn, &o[0], FIT_EXACT, dst) ||
         !lower_source(fn, &o[1], TYPE_B32, FIT_EXACT, &src[0]) ||
         !lower_source(fn, &o[2], TYPE_U32, FIT_EXACT, &src[1]) ||
         !lower_source(fn, &o[3], TYPE_U32, FIT_EXACT, &src[2]) ||
@@ -194,7 +195,8 @@ bool lower_match(struct fn *fn, struct match *m)
 {
     const struct ptx_operand *o = m->in->operands;
     struct operand dst[2], value, members;
-    if (!operand_count_is(fn, m->in, 3, 3) || !result_and_mask(fn, &o[0], dst) ||
+    /* clang writes a 64-bit result for .b64; the mask of lanes has 32 bits. */
+    if (!operand_count_is(fn, m->in, 3, 3) || !result_and_mask(fn, &o[0], FIT_WIDER, dst) ||
         !lower_source(fn, &o[1], m->types[0], FIT_EXACT, &value) ||
         !members_source(fn, m, 2, &members))
         return false;
@@ -202,10 +204,20 @@ bool lower_match(struct fn *fn, struct match *m)
         return lower_error(fn->l, o[0].place, "match.any has no predicate result");
     if (dst[0].kind == OPERAND_NONE)
         dst[0] = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+    struct operand wide = dst[0];
+    if (wide.count == 2)
+        dst[0] = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
     struct inst *inst = emit(fn, m, m->form->op);
     memcpy(inst->dst, dst, sizeof dst);
     inst->src[0] = value;
     inst->src[1] = members;
+    if (wide.count == 2) {
+        inst = emit(fn, m, OP_cvt);
+        inst->type = TYPE_U64;
+        inst->stype = TYPE_U32;
+        inst->dst[0] = wide;
+        inst->src[0] = dst[0];
+    }
     return true;
 }
 
@@ -231,7 +243,8 @@ bool lower_redux(struct fn *fn, struct match *m)
 bool lower_elect(struct fn *fn, struct match *m)
 {
     struct operand dst[2], members;
-    if (!operand_count_is(fn, m->in, 2, 2) || !result_and_mask(fn, &m->in->operands[0], dst) ||
+    if (!operand_count_is(fn, m->in, 2, 2) ||
+        !result_and_mask(fn, &m->in->operands[0], FIT_EXACT, dst) ||
         !members_source(fn, m, 1, &members))
         return false;
     if (dst[1].kind == OPERAND_NONE)
