@@ -398,13 +398,6 @@ bool machine_load(struct arena *arena, const struct component *const *components
 
 /* ---- the list ---- */
 
-static bool assign_nothing(void *user, const struct component *component, const char *name,
-                           const char *text, const struct origin *origin, const char *place,
-                           struct error *error)
-{
-    return true;
-}
-
 struct listed {
     const char *name, *path; /* path NULL: built in */
 };
@@ -440,6 +433,30 @@ static void list_directory(struct arena *arena, const char *directory, struct li
         closedir(handle);
 }
 
+/* The machine is loaded, so that what is wrong with it shows. */
+static json_t *listed_json(struct arena *arena, const struct listed *listed,
+                           const struct component *const *components)
+{
+    struct config *config = config_create(components);
+    struct error error = {0};
+    json_t *entry = json_object();
+    json_object_set_new(entry, "name", json_string(listed->name));
+    if (config_load_machine(config, listed->path ? listed->path : listed->name, &error)) {
+        json_t *about = config_explain_json(config);
+        json_t *parent = json_array_get(json_object_get(about, "parents"), 0);
+        json_object_set(entry, "description", json_object_get(about, "description"));
+        json_object_set_new(entry, "parent", parent ? json_incref(parent) : json_string(""));
+        json_decref(about);
+    } else {
+        char text[2400];
+        json_object_set_new(entry, "error", json_string(error_text(&error, text, sizeof text)));
+    }
+    const char *place = listed->path ? text_printable(arena, listed->path) : "built in";
+    json_object_set_new(entry, "place", json_string(place));
+    config_destroy(config);
+    return entry;
+}
+
 json_t *config_machines_json(const struct component *const *components)
 {
     enum {
@@ -454,27 +471,9 @@ json_t *config_machines_json(const struct component *const *components)
     for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++)
         list_add(list, &count, MOST, machine->name, NULL);
     qsort(list, count, sizeof *list, by_name);
-    const struct machine_sink sink = {NULL, assign_nothing};
     json_t *array = json_array();
-    for (u32 i = 0; i < count; i++) {
-        struct machine_about about = {0};
-        struct error error = {0};
-        json_t *entry = json_object();
-        json_object_set_new(entry, "name", json_string(list[i].name));
-        if (machine_load(arena, components, list[i].path ? list[i].path : list[i].name, NULL, 0,
-                         &sink, &about, &error)) {
-            json_object_set_new(entry, "description", json_string(about.description));
-            json_object_set_new(entry, "parent",
-                                json_string(about.parent_count ? about.parents[0] : ""));
-        } else {
-            char text[512];
-            json_object_set_new(entry, "error", json_string(error_text(&error, text, sizeof text)));
-        }
-        json_object_set_new(
-            entry, "place",
-            json_string(list[i].path ? text_printable(arena, list[i].path) : "built in"));
-        json_array_append_new(array, entry);
-    }
+    for (u32 i = 0; i < count; i++)
+        json_array_append_new(array, listed_json(arena, &list[i], components));
     arena_destroy(arena);
     return array;
 }

@@ -85,7 +85,8 @@ static bool parse_option(struct arena *arena, const struct command *command, int
     }
     const char *value = equals ? equals + 1 : "";
     if (option->value && !equals) {
-        if (*at + 1 >= argc) {
+        const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+        if (!next || find_option(command, next, strcspn(next, "="))) {
             usage_error(command, "%s: a value is missing: expected %s %s", option->name,
                         option->name, option->value);
             return false;

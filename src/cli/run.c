@@ -88,9 +88,10 @@ static bool check_argument(struct run *run, const struct launch *launch, u32 ind
 static bool check_signature(struct run *run, const struct launch *launch)
 {
     if (launch->args.count != launch->info.param_count) {
-        complain(run->command, "kernel '%s' takes %u arguments (%s), but %u are given with --arg",
+        complain(run->command, "kernel '%s' takes %u arguments (%s), but %u %s given with --arg",
                  launch->info.name, launch->info.param_count,
-                 signature(run->request.arena, &launch->info), launch->args.count);
+                 signature(run->request.arena, &launch->info), launch->args.count,
+                 launch->args.count == 1 ? "is" : "are");
         return false;
     }
     for (u32 i = 0; i < launch->args.count; i++)
