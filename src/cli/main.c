@@ -74,7 +74,6 @@ static int flushed(int code)
 int main(int argc, char **argv)
 {
     catch_crashes();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported by flushed() */
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word) {
         print_overview(stderr);

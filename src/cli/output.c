@@ -114,6 +114,7 @@ bool output_commit(struct output *output, struct error *error)
     if (!output->path) {
         if (fflush(stdout) == 0 && !ferror(stdout))
             return true;
+        clearerr(stdout); /* reported once */
         return refuse(error, "standard output", strerror(errno));
     }
     bool ok = fflush(output->stream) == 0 && !ferror(output->stream);

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -297,6 +298,7 @@ static int run_all(struct run *run)
 static int run(const struct command *command, const struct command_line *line)
 {
     struct run state = {.command = command, .line = line};
+    signal(SIGPIPE, SIG_IGN); /* a reader that left must not cost the output files (R2) */
     int code = run_all(&state);
     if (state.device)
         hd_device_close(state.device);
