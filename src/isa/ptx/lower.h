@@ -263,6 +263,8 @@ bool lower_integer(struct fn *fn, const struct ptx_operand *o, i64 lo, i64 hi, i
 /* The address of a symbol as a value of 4 or 8 bytes in a fresh register or constant. */
 bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, bool generic,
                         struct operand *out);
+/* Byte offset of name[index]. */
+u64 element_offset(const struct fn *fn, const struct ptx_operand *o);
 bool operand_count_is(struct fn *fn, const struct ptx_instruction *in, u32 min, u32 max);
 
 /* lower_emit.c */
@@ -279,7 +281,7 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
     lower_ld, lower_st, lower_atom, lower_prefetch, lower_fence, lower_bra, lower_brx, lower_call,
     lower_ret, lower_exit, lower_bar, lower_barrier_warp, lower_vote, lower_shfl, lower_match,
     lower_redux, lower_elect, lower_lop3, lower_dp, lower_nothing, lower_unsupported,
-    lower_nanosleep, lower_keyed, lower_minmax3, lower_bar_red;
+    lower_nanosleep, lower_keyed, lower_mov_vector, lower_minmax3, lower_bar_red;
 
 /* lower_call.c */
 bool signature_layout(struct lower *l, const struct ptx_function *ast, struct signature *s);

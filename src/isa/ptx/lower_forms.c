@@ -28,6 +28,11 @@
 #define PREFETCH "?L2::64B|L2::128B|L2::256B"
 #define ELEMENT "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
 #define VECTOR "?v2|v4|v8"
+#define ATOMIC SEMANTICS " " SCOPES " ?global|shared|shared::cta|shared::cluster " SCOPES " "
+#define UNSUPPORTED(opcode, modifiers, why)                                          \
+    {                                                                                \
+        opcode, modifiers, "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, why \
+    }
 #define WARP_MODES "up|down|bfly|idx"
 
 /* clang-format off */
@@ -37,7 +42,7 @@
     {opcode, modifiers, operands, lower_keyed, OP_##op, SELECT_##select, key, NULL}
 #define H(opcode, modifiers, handler, op, select, key) \
     {opcode, modifiers, "", lower_##handler, OP_##op, SELECT_##select, key, NULL}
-#define U(opcode, why) {opcode, "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, why}
+#define U(opcode, why) UNSUPPORTED(opcode, "*", why)
 
 const struct form ptx_forms[] = {
     /* integer arithmetic */
@@ -212,41 +217,46 @@ const struct form ptx_forms[] = {
     G("copysign", "f32|f64", "t=tt", copysign_f32, 64),
     /* moves and conversions */
     H("mov", ANY16_64 "|b8|b128|f16|f16x2|bf16|bf16x2|pred", mov, mov_b32, ONE, 0),
+    H("mov", "v4 u16|u32", mov_vector, sreg, ONE, 0),
     H("cvt", "?rn|rz|rm|rp|rna|rni|rzi|rmi|rpi ?ftz ?relu ?sat|satfinite ?relu ?ftz ?sat"
       " u8|s8|u16|s16|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|tf32|e4m3x2|e5m2x2|f32|f64"
       " u8|s8|u16|s16|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|tf32|e4m3x2|e5m2x2|f32|f64",
       cvt, cvt, ONE, 0),
-    {"cvt", "pack *", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "packed conversion"},
+    UNSUPPORTED("cvt", "pack *", "packed conversion"),
     H("cvta", "global|const|shared|shared::cta|local|param|param::entry u32|u64", cvta, mov_b64, ONE, 0),
     H("cvta", "to global|const|shared|shared::cta|local|param|param::entry u32|u64", cvta, mov_b64, ONE, 1),
     H("isspacep", "global|const|shared|shared::cta|local|param|param::entry|shared::cluster", isspacep, isspacep, ONE, 0),
     /* memory */
-    H("ld", SEMANTICS " " SCOPES " " SPACES " " CACHE " ?nc " EVICT " " PREFETCH " " VECTOR " " ELEMENT,
+    H("ld", SEMANTICS " " SCOPES " " SPACES " " SCOPES " " CACHE " ?nc " EVICT " " PREFETCH " " VECTOR " " ELEMENT,
       ld, ld, ONE, 0),
     H("ldu", "?global " VECTOR " " ELEMENT, ld, ld, ONE, 0),
-    H("st", SEMANTICS " " SCOPES " " SPACES " " CACHE " " EVICT " " VECTOR " " ELEMENT, st, st, ONE, 0),
-    H("atom", SEMANTICS " " SCOPES " ?global|shared|shared::cta|shared::cluster"
-      " add|min|max|and|or|xor|exch|cas|inc|dec ?noftz ?L2::cache_hint"
+    H("st", SEMANTICS " " SCOPES " " SPACES " " SCOPES " " CACHE " " EVICT " " VECTOR " " ELEMENT, st, st, ONE, 0),
+    UNSUPPORTED("st", "async *", "asynchronous store"),
+    UNSUPPORTED("st", "bulk *", "asynchronous store"),
+    H("atom", ATOMIC "add|min|max|and|or|xor|exch|cas|inc|dec ?noftz ?L2::cache_hint"
       " b16|b32|b64|u32|u64|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64", atom, atom, ONE, 1),
-    {"atom", "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "vector, 128-bit or other atomic"},
-    {"red", "async *", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "asynchronous reduction"},
-    H("red", SEMANTICS " " SCOPES " ?global|shared|shared::cta|shared::cluster"
-      " add|min|max|and|or|xor|inc|dec ?noftz ?L2::cache_hint"
+    UNSUPPORTED("atom", ATOMIC "add|min|max ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", "vector atomic"),
+    UNSUPPORTED("atom", ATOMIC "min|max ?noftz ?L2::cache_hint f16|f16x2|bf16|bf16x2", "vector atomic"),
+    UNSUPPORTED("atom", ATOMIC "exch|cas ?L2::cache_hint b128", "128-bit atomic"),
+    UNSUPPORTED("red", "async *", "asynchronous reduction"),
+    H("red", ATOMIC "add|min|max|and|or|xor|inc|dec ?noftz ?L2::cache_hint"
       " b16|b32|b64|u32|u64|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64", atom, atom, ONE, 0),
-    {"red", "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "vector or other reduction"},
+    UNSUPPORTED("red", ATOMIC "add|min|max ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", "vector reduction"),
     H("prefetch", "?global|local L1|L2|L2::evict_last|L2::evict_normal", prefetch, prefetch, ONE, 0),
-    {"prefetch", "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "tensor map prefetch"},
+    UNSUPPORTED("prefetch", "?const|param tensormap", "tensor map prefetch"),
     H("prefetchu", "L1", prefetch, prefetch, ONE, 0),
     H("applypriority", "?global L2::evict_normal", nothing, nop, ONE, 0),
     H("discard", "?global L2", nothing, nop, ONE, 0),
     H("membar", "cta", fence, fence, ONE, 0),
     H("membar", "gl", fence, fence, ONE, 1),
     H("membar", "sys", fence, fence, ONE, 2),
-    {"membar", "proxy *", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "proxy fence"},
+    UNSUPPORTED("membar", "proxy *", "proxy fence"),
     H("fence", "?sc|acq_rel|acquire|release cta", fence, fence, ONE, 0),
     H("fence", "?sc|acq_rel|acquire|release cluster|gpu", fence, fence, ONE, 1),
     H("fence", "?sc|acq_rel|acquire|release sys", fence, fence, ONE, 2),
-    {"fence", "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "proxy or barrier-init fence"},
+    UNSUPPORTED("fence", "proxy *", "proxy fence"),
+    UNSUPPORTED("fence", "mbarrier_init *", "asynchronous barrier"),
+    UNSUPPORTED("fence", "acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster *", "cluster"),
     /* control */
     H("bra", "?uni", bra, bra, ONE, 0),
     H("brx", "idx ?uni", brx, brx, ONE, 0),
@@ -272,7 +282,7 @@ const struct form ptx_forms[] = {
     H("barrier", "?cta red and ?aligned pred", bar_red, bar, ONE, 2),
     H("barrier", "?cta red or ?aligned pred", bar_red, bar, ONE, 3),
     H("barrier", "?cta red popc ?aligned u32", bar_red, bar_popc, ONE, 4),
-    {"barrier", "cluster *", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "cluster barrier"},
+    UNSUPPORTED("barrier", "cluster *", "cluster barrier"),
     /* across lanes */
     H("vote", "?sync all pred", vote, vote, ONE, 0),
     H("vote", "?sync any pred", vote, vote, ONE, 1),
@@ -290,7 +300,7 @@ const struct form ptx_forms[] = {
     H("redux", "sync and b32", redux, redux, ONE, ATOMIC_AND),
     H("redux", "sync or b32", redux, redux, ONE, ATOMIC_OR),
     H("redux", "sync xor b32", redux, redux, ONE, ATOMIC_XOR),
-    {"redux", "*", "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, "floating-point redux"},
+    UNSUPPORTED("redux", "sync min|max ?abs ?NaN f32", "floating-point redux"),
     G("activemask", "b32", "t=", activemask, ONE),
     H("elect", "sync", elect, elect, ONE, 0),
     /* what is recognised and refused at launch */
@@ -300,7 +310,6 @@ const struct form ptx_forms[] = {
     U("cp", "asynchronous copy"), U("mbarrier", "asynchronous barrier"),
     U("tensormap", "asynchronous copy"), U("multimem", "multi-device memory"),
     U("mapa", "cluster"), U("getctarank", "cluster"), U("clusterlaunchcontrol", "cluster"),
-    U("st_async", "asynchronous store"),
     U("createpolicy", "cache policy"),
     U("tex", "texture"), U("tld4", "texture"), U("txq", "texture"), U("istypep", "texture"),
     U("suld", "surface"), U("sust", "surface"), U("sured", "surface"), U("suq", "surface"),

@@ -92,6 +92,13 @@ static bool lower_address(struct fn *fn, const struct match *m, const struct ptx
                           struct address *out)
 {
     *out = (struct address){.base = operand_none()};
+    struct ptx_operand element;
+    if (o->kind == PTX_ELEMENT) { /* name[index], the old way to write it */
+        element = *o;
+        element.kind = PTX_ADDRESS;
+        element.value = element_offset(fn, o);
+        o = &element;
+    }
     if (o->kind != PTX_ADDRESS)
         return lower_error(fn->l, o->place, "expected an address in brackets");
     out->space = m->space < 0 ? SPACE_GENERIC : (u8)m->space;

@@ -143,20 +143,14 @@ static bool image_put(struct image *image, const struct ptx_initializer *init, u
     return true;
 }
 
-static bool image_address(struct image *image, const struct ptx_initializer *init, u64 offset)
+static bool image_address(struct image *image, const struct ptx_initializer *init, u64 offset,
+                          u32 bytes)
 {
     struct variable *v = image->variable;
     struct symbol *symbol = global_find(image->l, init->name);
     if (!symbol || (symbol->kind != SYMBOL_VARIABLE && symbol->kind != SYMBOL_FUNCTION))
         return lower_error(image->l, init->place, "'%s' is not a global variable or a function",
                            init->name);
-    u32 bytes = image->bytes;
-    if (init->mask) {
-        /* Eight byte-selecting values 0xFF(x), 0xFF00(x), ... are one address. */
-        if (init->mask != 0xff)
-            return image_room(image, init, offset, 1);
-        bytes = 8;
-    }
     if (bytes < 4)
         return lower_error(image->l, init->place, "an address does not fit in .%s",
                            image->declaration->type);
@@ -177,6 +171,18 @@ static bool image_address(struct image *image, const struct ptx_initializer *ini
         (u32)offset,      bytes,         is_function ? RELOC_FUNCTION : RELOC_VARIABLE,
         init->is_generic, symbol->index, (i64)init->value};
     return true;
+}
+
+/* Byte-selecting values 0xFF(x), 0xFF00(x), ... side by side are one address. Returns how many
+ * there are from item i on: 8, 4, or fewer when they make no address. */
+static u32 masked_run(const struct ptx_initializer *list, u32 i)
+{
+    u32 run = 0;
+    while (run < 8 && i + run < list->item_count && list->items[i + run].kind == PTX_INIT_NAME &&
+           list->items[i + run].mask == 0xffull << (8 * run) &&
+           list->items[i + run].name == list->items[i].name)
+        run++;
+    return run == 8 ? 8 : run >= 4 ? 4 : run;
 }
 
 static u64 initializer_value(const struct image *image, const struct ptx_initializer *init)
@@ -213,7 +219,7 @@ static bool image_fill(struct image *image, const struct ptx_initializer *init, 
 {
     const struct ptx_declaration *d = image->declaration;
     if (init->kind == PTX_INIT_NAME)
-        return image_address(image, init, offset);
+        return image_address(image, init, offset, init->mask ? 0 : image->bytes);
     if (init->kind != PTX_INIT_LIST)
         return image_put(image, init, offset, initializer_value(image, init));
     u64 stride = image->bytes * (u64)(level < d->dim_count ? MAX(d->vector, 1) : 1);
@@ -222,6 +228,13 @@ static bool image_fill(struct image *image, const struct ptx_initializer *init, 
     for (u32 i = 0; i < init->item_count; i++) {
         bool nested = init->items[i].kind == PTX_INIT_LIST;
         u64 at = offset + i * (nested ? stride : image->bytes);
+        u32 run = image->bytes == 1 ? masked_run(init, i) : 0;
+        if (run >= 4) {
+            if (!image_address(image, &init->items[i], at, run))
+                return false;
+            i += run - 1;
+            continue;
+        }
         if (!image_fill(image, &init->items[i], level + 1, at))
             return false;
     }

@@ -198,6 +198,35 @@ bool lower_mov(struct fn *fn, struct match *m)
     return true;
 }
 
+/* mov.v4.u32 {a, b, c, d}, %tid: the components, and 0 for the fourth. */
+bool lower_mov_vector(struct fn *fn, struct match *m)
+{
+    if (!operand_count_is(fn, m->in, 2, 2))
+        return false;
+    const struct ptx_operand *to = &m->in->operands[0], *from = &m->in->operands[1];
+    if (to->kind != PTX_VECTOR || to->item_count != 4 || from->kind != PTX_NAME)
+        return lower_error(fn->l, m->in->place, "expected {a, b, c, d} and a special register");
+    for (u32 i = 0; i < 4; i++) {
+        struct operand dst;
+        const char *name = arena_printf(fn->l->arena, "%s.%c", from->name, "xyzw"[i]);
+        int special = i < 3 ? special_find(name) : 0;
+        if (special < 0)
+            return lower_error(fn->l, from->place, "'%s' has no components", from->name);
+        if (!lower_dest(fn, &to->items[i], m->types[0], FIT_WIDER, &dst))
+            return false;
+        if (dst.kind == OPERAND_NONE)
+            continue;
+        if (dst.count != 1)
+            return lower_error(fn->l, to->place, "expected 32-bit registers");
+        struct inst *inst = emit(fn, m, i < 3 ? OP_sreg : OP_mov_b32);
+        inst->dst[0] = dst;
+        inst->imm = special;
+        if (i == 3)
+            inst->src[0] = const_words(fn->l, 0, 1);
+    }
+    return true;
+}
+
 static bool is_narrow_format(enum type type)
 {
     return type == TYPE_F16X2 || type == TYPE_BF16X2 || type == TYPE_E4M3X2 || type == TYPE_E5M2X2;

@@ -300,7 +300,7 @@ bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, en
             return not_declared(fn, o);
         return lower_symbol_value(fn, o, words, false, out);
     }
-    if (o->kind == PTX_SUM)
+    if (o->kind == PTX_SUM || o->kind == PTX_ELEMENT)
         return lower_symbol_value(fn, o, words, false, out);
     return lower_error(fn->l, o->place, "expected a register or a constant of type .%s",
                        type_name(type));
@@ -358,6 +358,15 @@ bool lower_mask_dest(struct fn *fn, const struct ptx_operand *o, struct operand 
     return mask_register(fn, o, out);
 }
 
+u64 element_offset(const struct fn *fn, const struct ptx_operand *o)
+{
+    const struct symbol *symbol = scope_find(fn, o->name);
+    if (!symbol || !symbol->declaration)
+        return o->value;
+    const struct ptx_declaration *d = symbol->declaration;
+    return o->value * type_bytes(type_parse(d->type)) * MAX(d->vector, 1);
+}
+
 /* The address in a frame as a value. */
 static bool frame_value(struct fn *fn, u64 offset, u32 words, u64 window, struct operand *out)
 {
@@ -383,6 +392,8 @@ bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, b
     if (!symbol)
         return not_declared(fn, o);
     i64 addend = o->kind == PTX_SUM || o->kind == PTX_ADDRESS ? (i64)o->value : 0;
+    if (o->kind == PTX_ELEMENT)
+        addend = (i64)element_offset(fn, o);
     switch (symbol->kind) {
     case SYMBOL_VARIABLE:
         *out = const_address(fn->l, RELOC_VARIABLE, symbol->index, addend);

@@ -206,7 +206,8 @@ static bool reaches_common(const struct placement *p, u32 count)
         if (p->owner[p->list[i]] == MANY && unit->own_shared)
             return true;
         for (u32 k = 0; k < unit->shared_count; k++)
-            if (p->variable_owner[unit->shared[k]] == MANY)
+            if (!p->l->shared[unit->shared[k]]->is_dynamic &&
+                p->variable_owner[unit->shared[k]] == MANY)
                 return true;
     }
     return false;
