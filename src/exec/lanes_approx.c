@@ -144,22 +144,16 @@ LANE1(lg2_f32, w, w, log2_f32(a))
 LANE1(ex2_f32, w, w, nan32(F(a) == F(a) ? (f32)exp2_any(F(a)) : F(a), a, a, a))
 LANE1(tanh_f32, w, w, nan32(F(a) == F(a) ? (f32)tanh_core(F(a)) : F(a), a, a, a))
 
-ALWAYS_INLINE u32 half_of(f64 r, f32 x, u32 a)
-{
-    return half_result(x == x ? narrow_odd(r) : x, a, a, a);
-}
-ALWAYS_INLINE u32 brain_of(f64 r, f32 x, u32 a)
-{
-    return brain_result(x == x ? narrow_odd(r) : x, a, a, a);
-}
 #define HALF(name, core)                                                                        \
     ALWAYS_INLINE u32 LANE(name##_half)(u32 a)                                                  \
     {                                                                                           \
-        return half_of(core(half_widen(a)), half_widen(a), a);                                  \
+        const f64 x = half_widen(a);                                                            \
+        return half_result64(x == x ? core(x) : x, a, a, a);                                    \
     }                                                                                           \
     ALWAYS_INLINE u32 LANE(name##_brain)(u32 a)                                                 \
     {                                                                                           \
-        return brain_of(core(brain_widen(a)), brain_widen(a), a);                               \
+        const f64 x = brain_widen(a);                                                           \
+        return brain_result64(x == x ? core(x) : x, a, a, a);                                   \
     }                                                                                           \
     LANE1(name##_f16, w, w, LANE(name##_half)(a & 0xffff))                                      \
     LANE1(name##_f16x2, w, w, LANE(name##_half)(a & 0xffff) | LANE(name##_half)(a >> 16) << 16) \

@@ -162,41 +162,37 @@ void LANE(lop3_mask)(struct lanes *l)
     put_mask(l, 1, combine(l->inst->key2, bits, with));
 }
 
-/* Byte permutation. Bytes 0 to 3 are a's, 4 to 7 b's. */
-ALWAYS_INLINE u32 permute_index(u32 key, u32 j, u32 c)
+/* Byte permutation. Bytes 0 to 3 are a's, 4 to 7 b's; a selector's bit 3 asks for the sign. */
+ALWAYS_INLINE u32 permute(u32 a, u32 b, u32 selectors)
 {
-    const u32 n = c & 3;
-    switch (key) {
-    case 1: /* f4e */
-        return n + j;
-    case 2: /* b4e */
-        return (n - j) & 7;
-    case 3: /* rc8 */
-        return n;
-    case 4: /* ecl */
-        return MAX(j, n);
-    case 5: /* ecr */
-        return MIN(j, n);
-    case 6: /* rc16 */
-        return (n & 1) * 2 + (j & 1);
-    default: /* a nibble each, whose top bit asks for the sign of the byte */
-        return c >> 4 * j & 15;
-    }
-}
-ALWAYS_INLINE u32 permute(u32 key, u32 a, u32 b, u32 c)
-{
-    const u64 bytes = (u64)b << 32 | a;
     u32 r = 0;
     for (u32 j = 0; j < 4; j++) {
-        const u32 index = permute_index(key, j, c);
-        u32 byte = (u32)(bytes >> 8 * (index & 7)) & 255;
-        if (index & 8)
-            byte = byte & 128 ? 255 : 0;
-        r |= byte << 8 * j;
+        const u32 select = selectors >> 4 * j & 15, shift = (select & 3) * 8;
+        const u32 byte = (select & 4 ? b : a) >> shift & 255;
+        const u32 sign = byte & 128 ? 255 : 0;
+        r |= (select & 8 ? sign : byte) << 8 * j;
     }
     return r;
 }
-LANE3(prmt_b32, w, w, w, w, permute(key, a, b, c))
+LANE3(prmt_index, w, w, w, w, permute(a, b, c))
+/* Modes f4e, b4e, rc8, ecl, ecr, rc16: selectors by the two low bits of c. */
+ALWAYS_INLINE u32 permute_mode(u32 key, u32 c)
+{
+    static const u16 selectors[6][4] = {
+        {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+        {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+        {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232},
+    };
+    return selectors[key - 1][c & 3];
+}
+LANE3(prmt_mode, w, w, w, w, permute(a, b, permute_mode(key, c)))
+void LANE(prmt_b32)(struct lanes *l)
+{
+    if (l->inst->key >= 1 && l->inst->key <= 6)
+        LANE(prmt_mode)(l);
+    else
+        LANE(prmt_index)(l);
+}
 
 /* Extension from n bits and masks; key 0 clamps at 32, 1 wraps. */
 ALWAYS_INLINE u32 extend(u32 key, u32 a, u32 b, bool is_signed)
@@ -269,8 +265,8 @@ LANE_COMPARE_INT(u16, w, U16)
 LANE_COMPARE_INT(s16, w, S16)
 LANE_COMPARE_INT(u32, w, (u32))
 LANE_COMPARE_INT(s32, w, (i32))
-LANE_COMPARE_INT(u64, p, (u64))
-LANE_COMPARE_INT(s64, p, (i64))
+LANE_COMPARE_WIDE(u64, u32)
+LANE_COMPARE_WIDE(s64, i32)
 
 /* Selection. */
 void LANE(selp_b32)(struct lanes *l)

@@ -115,6 +115,49 @@ static inline void finish_set(const struct lanes *l, u32 low, u32 high)
     }                                                                \
     COMPARE_PAIR(name)
 
+/* 64-bit integers in 32-bit halves: the high words decide, unless equal. */
+#define HALVES_LOOP(H, condition)                  \
+    {                                              \
+        u32 bits = 0;                              \
+        EACH_LANE                                  \
+        {                                          \
+            const u32 xl = s0[i], yl = s1[i];      \
+            const H xh = (H)t0[i], yh = (H)t1[i];  \
+            bits |= (condition) ? lane_bit[i] : 0; \
+        }                                          \
+        return bits;                               \
+    }
+#define LANE_COMPARE_WIDE(name, H)                                \
+    static u32 LANE(compare_##name)(const struct lanes *l)        \
+    {                                                             \
+        ROW_p(0) ROW_p(1);                                        \
+        switch (l->inst->key) {                                   \
+        case CMP_EQ:                                              \
+        case CMP_EQU:                                             \
+            HALVES_LOOP(H, (xl == yl) & (xh == yh))               \
+        case CMP_NE:                                              \
+        case CMP_NEU:                                             \
+            HALVES_LOOP(H, (xl != yl) | (xh != yh))               \
+        case CMP_LT:                                              \
+        case CMP_LTU:                                             \
+            HALVES_LOOP(H, (xh < yh) | ((xh == yh) & (xl < yl)))  \
+        case CMP_LE:                                              \
+        case CMP_LEU:                                             \
+            HALVES_LOOP(H, (xh < yh) | ((xh == yh) & (xl <= yl))) \
+        case CMP_GT:                                              \
+        case CMP_GTU:                                             \
+            HALVES_LOOP(H, (xh > yh) | ((xh == yh) & (xl > yl)))  \
+        case CMP_GE:                                              \
+        case CMP_GEU:                                             \
+            HALVES_LOOP(H, (xh > yh) | ((xh == yh) & (xl >= yl))) \
+        case CMP_NUM:                                             \
+            return LANES_FULL;                                    \
+        default:                                                  \
+            return 0;                                             \
+        }                                                         \
+    }                                                             \
+    COMPARE_PAIR(name)
+
 #define COMPARE_PAIR(name)                        \
     void LANE(setp_##name)(struct lanes * l)      \
     {                                             \

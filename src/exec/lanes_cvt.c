@@ -61,6 +61,8 @@ ALWAYS_INLINE f64 up64(f64 x)
 #define INTEGRAL(rounding, name)                                    \
     LANE1(cvt_f32_##rounding, w, w, nan32(name##32(F(a)), a, a, a)) \
     LANE1(cvt_f64_##rounding, p, p, nan64(name##64(D(a)), a, a, a))
+LANE1(cvt_f32_rmi_ftz, w, w, nan32(down32(F(flush32(a))), a, a, a))
+LANE1(cvt_f32_rpi_ftz, w, w, nan32(up32(F(flush32(a))), a, a, a))
 INTEGRAL(rni, nearest)
 INTEGRAL(rzi, zero)
 INTEGRAL(rmi, down)
@@ -76,7 +78,9 @@ ALWAYS_INLINE u32 s32_f32(f32 x)
 ALWAYS_INLINE u32 u32_f32(f32 x)
 {
     const bool inside = (x > -1.0f) & (x < 0x1p32f);
-    const u32 r = (u32)(i64)(inside ? x : 0.0f);
+    const f32 y = inside ? x : 0.0f;
+    const bool upper = y >= 0x1p31f; /* the host converts to signed only */
+    const u32 r = (u32)(i32)(upper ? y - 0x1p31f : y) + (upper ? 0x80000000 : 0);
     return x >= 0x1p32f ? UINT32_MAX : r;
 }
 ALWAYS_INLINE u32 s16_f32(f32 x)
@@ -126,6 +130,8 @@ LANE1(cvt_s32_f32_rni, w, w, s32_f32(nearest32(F(a))))
 LANE1(cvt_u32_f32_rni, w, w, u32_f32(nearest32(F(a))))
 LANE1(cvt_s32_f32_rmi, w, w, s32_f32(down32(F(a))))
 LANE1(cvt_s32_f32_rpi, w, w, s32_f32(up32(F(a))))
+LANE1(cvt_s32_f32_rmi_ftz, w, w, s32_f32(down32(F(flush32(a)))))
+LANE1(cvt_s32_f32_rpi_ftz, w, w, s32_f32(up32(F(flush32(a)))))
 LANE1(cvt_s32_f64_rni, w, p, s32_f64(nearest64(D(a))))
 LANE1(cvt_s32_f64_rmi, w, p, s32_f64(down64(D(a))))
 LANE1(cvt_s32_f64_rpi, w, p, s32_f64(up64(D(a))))
@@ -136,7 +142,8 @@ LANE1(cvt_f32_u8, w, w, of_f32((f32)(i32)(a & 0xff)))
 LANE1(cvt_f32_s16, w, w, of_f32((f32)(i16)a))
 LANE1(cvt_f32_u16, w, w, of_f32((f32)(i32)(a & 0xffff)))
 LANE1(cvt_f32_s32, w, w, of_f32((f32)(i32)a))
-LANE1(cvt_f32_u32, w, w, of_f32((f32)(i64)(u64)a))
+/* Both halves are exact; their sum is rounded. */
+LANE1(cvt_f32_u32, w, w, of_f32((f32)(i32)(a >> 16) * 65536.0f + (f32)(i32)(a & 0xffff)))
 LANE1(cvt_f32_s64, w, p, of_f32((f32)(i64)a))
 LANE1(cvt_f32_u64, w, p, of_f32((f32)a))
 LANE1(cvt_f64_s32, p, w, of_f64((f64)(i32)a))
@@ -159,6 +166,9 @@ ALWAYS_INLINE u32 narrow_nan(u64 a)
 }
 LANE1(cvt_f64_f32, p, w, is_nan32(a) ? widen_nan(a) : of_f64((f64)F(a)))
 LANE1(cvt_f32_f64, w, p, is_nan64(a) ? narrow_nan(a) : of_f32((f32)D(a)))
+LANE1(cvt_f64_f32_ftz, p, w, is_nan32(a) ? widen_nan(a) : of_f64((f64)F(flush32(a))))
+LANE1(cvt_f32_f64_ftz, w, p, is_nan64(a) ? narrow_nan(a) : flush32(of_f32((f32)D(a))))
+LANE1(cvt_f32_f32_ftz, w, w, nan32(F(flush32(a)), a, a, a))
 LANE1(cvt_f32_f32, w, w, nan32(F(a), a, a, a))
 ALWAYS_INLINE u32 saturate32(u32 a)
 {
@@ -223,6 +233,13 @@ static const struct {
     {TYPE_F32, TYPE_F64, RN, 0, 0, LANE(cvt_f32_f64)},
     {TYPE_F32, TYPE_F32, ANY, 0, 0, LANE(cvt_f32_f32)},
     {TYPE_F32, TYPE_F32, ANY, 0, MOD_SAT, LANE(cvt_f32_f32_sat)},
+    {TYPE_F32, TYPE_F32, RM, 1, MOD_FTZ, LANE(cvt_f32_rmi_ftz)},
+    {TYPE_F32, TYPE_F32, RP, 1, MOD_FTZ, LANE(cvt_f32_rpi_ftz)},
+    {TYPE_S32, TYPE_F32, RM, 0, MOD_FTZ, LANE(cvt_s32_f32_rmi_ftz)},
+    {TYPE_S32, TYPE_F32, RP, 0, MOD_FTZ, LANE(cvt_s32_f32_rpi_ftz)},
+    {TYPE_F64, TYPE_F32, ANY, 0, MOD_FTZ, LANE(cvt_f64_f32_ftz)},
+    {TYPE_F32, TYPE_F64, RN, 0, MOD_FTZ, LANE(cvt_f32_f64_ftz)},
+    {TYPE_F32, TYPE_F32, ANY, 0, MOD_FTZ, LANE(cvt_f32_f32_ftz)},
     {TYPE_F32, TYPE_F16, ANY, 0, 0, LANE(cvt_f32_f16)},
     {TYPE_F16, TYPE_F32, RN, 0, 0, LANE(cvt_f16_f32)},
     {TYPE_F32, TYPE_BF16, ANY, 0, 0, LANE(cvt_f32_bf16)},
@@ -234,8 +251,12 @@ lane_fn *LANE(cvt_float)(const struct inst *inst)
 {
     /* .sat is redundant from a float to an integer. */
     const bool to_int = !type_is_float(inst->type);
-    const unsigned mods = inst->mods & (MOD_FTZ | MOD_SAT | MOD_RELU) & ~(to_int ? MOD_SAT : 0);
+    unsigned mods = inst->mods & (MOD_FTZ | MOD_SAT | MOD_RELU) & ~(to_int ? MOD_SAT : 0);
     const bool to_integral = inst->key == 1 && !to_int;
+    /* Flushing changes nothing where a subnormal becomes zero anyway, or none can be. */
+    const bool inward = inst->rounding == ROUND_NEAREST || inst->rounding == ROUND_ZERO;
+    if (((to_int || to_integral) && inward) || !type_is_float(inst->stype))
+        mods &= ~(unsigned)MOD_FTZ;
     if (inst->key2 || inst->src[0].neg || inst->src[0].abs)
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)

@@ -112,22 +112,11 @@ ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
 {
     const f64 s = p + c, back = s - p;
     const f64 error = (p - (s - back)) + (c - back);
-    const u64 bits = of_f64(s);
-    const bool away = (error > 0) == !(bits >> 63);
-    const u64 moved = away ? bits + 1 : bits - 1;
-    const bool inexact = (error < 0) | (error > 0);
-    return as_f64((inexact & !(bits & 1)) ? moved : bits);
-}
-
-/* A double as a float rounded to odd. */
-ALWAYS_INLINE f32 narrow_odd(f64 x)
-{
-    const f32 r = (f32)x;
-    const f64 error = x - (f64)r;
-    const u32 bits = of_f32(r);
-    const u32 moved = (error > 0) == !(bits >> 31) ? bits + 1 : bits - 1;
-    const bool inexact = (error < 0) | (error > 0);
-    return as_f32((inexact & !(bits & 1)) ? moved : bits);
+    const u64 bits = of_f64(s), infinity = 0x7ff0000000000000;
+    const u64 inexact = error != 0.0 ? 1 : 0, finite = (bits & infinity) != infinity ? 1 : 0;
+    const u64 step = inexact & finite & ~bits;
+    const u64 inward = (of_f64(error) ^ bits) >> 63; /* the sum lies beyond the exact one */
+    return as_f64(bits + step - ((step & inward) << 1));
 }
 
 #endif

@@ -36,20 +36,20 @@
           LANE(op##_##name##_half)(a & 0xffff, b & 0xffff, c & 0xffff) |                         \
               LANE(op##_##name##_half)(a >> 16, b >> 16, c >> 16) << 16)
 
-/* a * b + c: the product is exact in double, the sum rounded to odd twice on the way down. */
-ALWAYS_INLINE f32 fused(f32 a, f32 b, f32 c)
+/* a * b + c: the product is exact in double, the sum rounded to odd. */
+ALWAYS_INLINE f64 fused(f32 a, f32 b, f32 c)
 {
-    return narrow_odd(add_odd((f64)a * b, c));
+    return add_odd((f64)a * b, c);
 }
 
 HALF2(add, f16, half_result(H(a) + H(b), a, b, b))
 HALF2(sub, f16, half_result(H(a) - H(b), a, b, b))
 HALF2(mul, f16, half_result(H(a) * H(b), a, b, b))
-HALF3(fma, f16, half_result(fused(H(a), H(b), H(c)), a, b, c))
+HALF3(fma, f16, half_result64(fused(H(a), H(b), H(c)), a, b, c))
 HALF2(add, bf16, brain_result(B(a) + B(b), a, b, b))
 HALF2(sub, bf16, brain_result(B(a) - B(b), a, b, b))
-HALF2(mul, bf16, brain_result(narrow_odd((f64)B(a) * B(b)), a, b, b))
-HALF3(fma, bf16, brain_result(fused(B(a), B(b), B(c)), a, b, c))
+HALF2(mul, bf16, brain_result64((f64)B(a) * B(b), a, b, b))
+HALF3(fma, bf16, brain_result64(fused(B(a), B(b), B(c)), a, b, c))
 HALF1(abs, f16, a & 0x7fff)
 HALF1(neg, f16, a ^ 0x8000)
 HALF1(abs, bf16, a & 0x7fff)

@@ -3,7 +3,7 @@
  *
  * Sums and products of f16, and sums of bf16, are computed in f32: it has at least twice their
  * precision plus two bits, so rounding twice equals rounding once, and what lies in f32's subnormal
- * range is exact. Products of bf16 and all fused operations go through double, rounded to odd.
+ * range is exact. Products of bf16 are exact in double; fused operations are rounded to odd there.
  */
 #ifndef EXEC_LANES_HALF_H
 #define EXEC_LANES_HALF_H
@@ -73,6 +73,27 @@ ALWAYS_INLINE u32 brain_round(f32 x)
 {
     const u32 bits = of_f32(x);
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+/* The same from a double: `fraction` bits, exponents from `least` to its mirror image. */
+ALWAYS_INLINE u32 round16(f64 x, int fraction, int least, f64 limit, f64 units)
+{
+    const u64 bits = of_f64(x), magnitude = bits & INT64_MAX;
+    const int shift = 52 - fraction;
+    const u64 rebias = (u64)(1023 + least - 1) << 52;
+    const u64 odd = magnitude >> shift & 1, infinity = (u64)(2 - 2 * least + 1) << fraction;
+    const u64 normal = (magnitude - rebias + (1ull << (shift - 1)) - 1 + odd) >> shift;
+    const u64 small = of_f64(as_f64(magnitude) + units) - of_f64(units);
+    const u64 large = magnitude >= of_f64(limit) ? infinity : normal;
+    const u64 r = magnitude < rebias + (1ull << 52) ? small : large;
+    return (u32)(r | (bits >> 48 & 0x8000));
+}
+ALWAYS_INLINE u32 half_result64(f64 r, u32 a, u32 b, u32 c)
+{
+    return r == r ? round16(r, 10, -14, 0x1p16, 0x1p28) : half_nan(a, b, c);
+}
+ALWAYS_INLINE u32 brain_result64(f64 r, u32 a, u32 b, u32 c)
+{
+    return r == r ? round16(r, 7, -126, 0x1p128, 0x1p-81) : brain_nan(a, b, c);
 }
 /* The f16 (bf16) of r, the result of an operation on halves a, b, c. */
 ALWAYS_INLINE u32 half_result(f32 r, u32 a, u32 b, u32 c)

@@ -17,7 +17,7 @@
 #include <fenv.h>
 #endif
 
-bool is_modified(const struct inst *inst)
+bool LANE(is_modified)(const struct inst *inst)
 {
     const char *letter = strchr(op_info[inst->op].signature, '=') + 1;
     for (unsigned k = 0; letter[k]; k++)
@@ -28,7 +28,7 @@ bool is_modified(const struct inst *inst)
     return inst->mods & mods;
 }
 
-enum element element_of(const struct inst *inst)
+enum element LANE(element_of)(const struct inst *inst)
 {
     static const struct {
         const char *suffix;
@@ -50,20 +50,6 @@ enum element element_of(const struct inst *inst)
     return ELEMENT_S32;
 }
 
-/* Per element: sign bit, exponent field, one and the canonical NaN's threshold, per 16-bit half
- * where the element is a half. */
-struct layout {
-    u64 sign, exponent, one;
-};
-static const struct layout layouts[ELEMENT_COUNT] = {
-    [ELEMENT_F16] = {0x8000, 0x7c00, 0x3c00},
-    [ELEMENT_BF16] = {0x8000, 0x7f80, 0x3f80},
-    [ELEMENT_F16X2] = {0x8000, 0x7c00, 0x3c00},
-    [ELEMENT_BF16X2] = {0x8000, 0x7f80, 0x3f80},
-    [ELEMENT_F32] = {0x80000000, 0x7f800000, 0x3f800000},
-    [ELEMENT_F64] = {1ull << 63, 0x7ffull << 52, 0x3ffull << 52},
-};
-
 enum change {
     CHANGE_ABS = 1,
     CHANGE_NEG = 2,
@@ -72,75 +58,111 @@ enum change {
     CHANGE_RELU = 16
 };
 
-ALWAYS_INLINE u64 change_float(u64 x, unsigned changes, const struct layout *f)
+/* Where a float format has its sign and exponent, and its one. */
+struct layout {
+    u64 sign, exponent, one;
+};
+
+ALWAYS_INLINE u64 change_float(u64 x, enum change change, struct layout f)
 {
-    if (changes & CHANGE_ABS)
-        x &= ~f->sign;
-    if (changes & CHANGE_NEG)
-        x ^= f->sign;
-    if (changes & CHANGE_FLUSH && !(x & f->exponent))
-        x &= f->sign;
-    const u64 magnitude = x & ~f->sign;
-    const bool nan = magnitude > f->exponent, negative = x & f->sign;
-    if (changes & CHANGE_SAT)
-        x = nan || negative ? 0 : magnitude > f->one ? f->one : x;
-    if (changes & CHANGE_RELU)
-        x = negative && !nan ? 0 : x;
-    return x;
+    const u64 magnitude = x & ~f.sign;
+    const bool negative = x & f.sign, nan = magnitude > f.exponent;
+    switch (change) {
+    case CHANGE_ABS:
+        return magnitude;
+    case CHANGE_NEG:
+        return x ^ f.sign;
+    case CHANGE_FLUSH:
+        return x & f.exponent ? x : x & f.sign;
+    case CHANGE_SAT:
+        return negative | nan ? 0 : magnitude > f.one ? f.one : x;
+    default: /* relu */
+        return negative & !nan ? 0 : x;
+    }
 }
-ALWAYS_INLINE u32 change_s16(u32 x, unsigned changes)
+ALWAYS_INLINE u64 change_int(u64 x, enum change change, struct layout f)
 {
-    if (changes & CHANGE_ABS && x & 0x8000)
-        x = 0 - x;
-    if (changes & CHANGE_NEG)
-        x = 0 - x;
-    if (changes & CHANGE_RELU && x & 0x8000)
-        x = 0;
-    return x & 0xffff;
-}
-ALWAYS_INLINE u64 change_int(u64 x, unsigned changes, u64 sign)
-{
-    if (changes & CHANGE_ABS && x & sign)
-        x = 0 - x;
-    if (changes & CHANGE_NEG)
-        x = 0 - x;
-    if (changes & CHANGE_RELU && x & sign)
-        x = 0;
-    return x;
-}
-ALWAYS_INLINE u64 change_one(u64 x, unsigned changes, enum element element, const struct layout *f)
-{
-    switch (element) {
-    case ELEMENT_S16:
-        return change_s16((u32)x & 0xffff, changes);
-    case ELEMENT_S16X2:
-        return change_s16((u32)x & 0xffff, changes) | change_s16((u32)x >> 16, changes) << 16;
-    case ELEMENT_S32:
-        return (u32)change_int(x, changes, 1ull << 31);
-    case ELEMENT_S64:
-        return change_int(x, changes, 1ull << 63);
-    case ELEMENT_F16:
-    case ELEMENT_BF16:
-        return change_float(x & 0xffff, changes, f);
-    case ELEMENT_F16X2:
-    case ELEMENT_BF16X2:
-        return change_float(x & 0xffff, changes, f) | change_float(x >> 16, changes, f) << 16;
-    default:
-        return change_float(x, changes, f);
+    const bool negative = x & f.sign;
+    switch (change) {
+    case CHANGE_ABS:
+        return negative ? 0 - x : x;
+    case CHANGE_NEG:
+        return 0 - x;
+    case CHANGE_RELU:
+        return negative ? 0 : x;
+    default: /* integers are neither flushed nor saturated here */
+        return x;
     }
 }
 
-/* `row` holds the low words, row + LANES the high ones. */
+/* One change at a time, as a loop over elements of T: 64 halves, 32 words or 32 pairs. */
+#define CHANGE_LOOP(T, count, change, function, layout) \
+    if (changes & change)                               \
+        EACH_OF(count)                                  \
+        {                                               \
+            at[i] = (T)function(at[i], change, layout); \
+        }
+#if defined(__clang__)
+#define EACH_OF(count) \
+    _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < (count); i++)
+#else
+#define EACH_OF(count) _Pragma("GCC ivdep") for (unsigned i = 0; i < (count); i++)
+#endif
+#define CHANGE_ROW(name, T, count, function, ...)        \
+    static void change_##name(T *at, unsigned changes)   \
+    {                                                    \
+        const struct layout f = {__VA_ARGS__};           \
+        CHANGE_LOOP(T, count, CHANGE_ABS, function, f)   \
+        CHANGE_LOOP(T, count, CHANGE_NEG, function, f)   \
+        CHANGE_LOOP(T, count, CHANGE_FLUSH, function, f) \
+        CHANGE_LOOP(T, count, CHANGE_SAT, function, f)   \
+        CHANGE_LOOP(T, count, CHANGE_RELU, function, f)  \
+    }
+CHANGE_ROW(f16, u16, 2 * LANES, change_float, 0x8000, 0x7c00, 0x3c00)
+CHANGE_ROW(bf16, u16, 2 * LANES, change_float, 0x8000, 0x7f80, 0x3f80)
+CHANGE_ROW(f32, u32, LANES, change_float, 0x80000000, 0x7f800000, 0x3f800000)
+CHANGE_ROW(f64, u64, LANES, change_float, 1ull << 63, 0x7ffull << 52, 0x3ffull << 52)
+CHANGE_ROW(s16, u16, 2 * LANES, change_int, 0x8000)
+CHANGE_ROW(s32, u32, LANES, change_int, 0x80000000)
+CHANGE_ROW(s64, u64, LANES, change_int, 1ull << 63)
+
+/*
+ * `row` holds the low words, row + LANES the high ones. The unused upper half of a 16-bit element
+ * is changed along: nobody reads it in a source, and in a result it is zero, which stays zero.
+ */
 static void change_row(u32 *row, unsigned changes, enum element element)
 {
-    const struct layout f = layouts[element];
-    const bool wide = element == ELEMENT_S64 || element == ELEMENT_F64;
-    for (unsigned i = 0; i < LANES; i++) {
-        const u64 x = wide ? (u64)row[LANES + i] << 32 | row[i] : row[i];
-        const u64 r = change_one(x, changes, element, &f);
-        row[i] = (u32)r;
-        if (wide)
-            row[LANES + i] = (u32)(r >> 32);
+    u16 halves[2 * LANES];
+    u64 pairs[LANES];
+    switch (element) {
+    case ELEMENT_F32:
+        change_f32(row, changes);
+        break;
+    case ELEMENT_S32:
+        change_s32(row, changes);
+        break;
+    case ELEMENT_F64:
+    case ELEMENT_S64:
+        EACH_LANE
+        {
+            pairs[i] = (u64)row[LANES + i] << 32 | row[i];
+        }
+        (element == ELEMENT_F64 ? change_f64 : change_s64)(pairs, changes);
+        EACH_LANE
+        {
+            row[i] = (u32)pairs[i];
+            row[LANES + i] = (u32)(pairs[i] >> 32);
+        }
+        break;
+    default:
+        memcpy(halves, row, sizeof halves);
+        if (element == ELEMENT_F16 || element == ELEMENT_F16X2)
+            change_f16(halves, changes);
+        else if (element == ELEMENT_BF16 || element == ELEMENT_BF16X2)
+            change_bf16(halves, changes);
+        else
+            change_s16(halves, changes);
+        memcpy(row, halves, sizeof halves);
     }
 }
 
@@ -190,7 +212,7 @@ static unsigned result_changes(const struct inst *inst)
     return changes;
 }
 
-void run_modified(struct lanes *l, enum element element, lane_fn *base)
+void LANE(run_modified)(struct lanes *l, enum element element, lane_fn *base)
 {
     const struct inst *inst = l->inst;
     const char *signature = op_info[inst->op].signature, *letter = strchr(signature, '=') + 1;
@@ -208,13 +230,13 @@ void run_modified(struct lanes *l, enum element element, lane_fn *base)
         inner.src[k] = copies[k];
     }
     if (signature[0] == 'm' || !l->dst[0]) {
-        run_rounded(&inner, base);
+        LANE(run_rounded)(&inner, base);
         return;
     }
     const bool pair = signature[0] == 'p';
     copy_row(result, l->dst[0], l->stride, pair);
     inner.dst[0] = result;
-    run_rounded(&inner, base);
+    LANE(run_rounded)(&inner, base);
     const unsigned changes = result_changes(inst);
     if (changes)
         change_row(result, changes, element_at(element, signature[0]));
@@ -229,7 +251,7 @@ void run_modified(struct lanes *l, enum element element, lane_fn *base)
 }
 
 #if defined(__SSE__)
-void run_rounded(struct lanes *l, lane_fn *base)
+void LANE(run_rounded)(struct lanes *l, lane_fn *base)
 {
     static const u8 control[] = {
         [ROUND_NEAREST] = 0, [ROUND_DOWN] = 1, [ROUND_UP] = 2, [ROUND_ZERO] = 3};
@@ -244,7 +266,7 @@ void run_rounded(struct lanes *l, lane_fn *base)
     _mm_setcsr(saved);
 }
 #else
-void run_rounded(struct lanes *l, lane_fn *base)
+void LANE(run_rounded)(struct lanes *l, lane_fn *base)
 {
     static const int modes[] = {[ROUND_NEAREST] = FE_TONEAREST,
                                 [ROUND_DOWN] = FE_DOWNWARD,

@@ -7,6 +7,8 @@
 
 #include "exec/lanes_loop.h"
 
+#define LANE_SET(name) LANE_JOIN(LANE_INT_PREFIX, name)
+
 /* What an element of a row is, for signs, flushing and saturation. */
 enum element {
     ELEMENT_S16,
@@ -23,13 +25,13 @@ enum element {
 };
 
 /* By the op's name: "fma_f16x2" works on ELEMENT_F16X2. */
-enum element element_of(const struct inst *inst);
+enum element LANE_SET(element_of)(const struct inst *inst);
 /* Whether the instruction has operand signs, or modifiers of inputs or results. */
-bool is_modified(const struct inst *inst);
+bool LANE_SET(is_modified)(const struct inst *inst);
 
 /* Runs `base` with the modifiers of l->inst. */
-void run_modified(struct lanes *l, enum element element, lane_fn *base);
+void LANE_SET(run_modified)(struct lanes *l, enum element element, lane_fn *base);
 /* Runs `base` in the rounding mode of l->inst and restores the host's. */
-void run_rounded(struct lanes *l, lane_fn *base);
+void LANE_SET(run_rounded)(struct lanes *l, lane_fn *base);
 
 #endif

@@ -8,15 +8,13 @@
 #include "exec/lanes_cvt.h"
 #include "exec/lanes_modify.h"
 
-#define LANE_INT(name) LANE_JOIN(LANE_INT_PREFIX, name)
-
-#define OP(name, text, signature, unit, latency, event, flags) lane_fn LANE(name), LANE_INT(name);
+#define OP(name, text, signature, unit, latency, event, flags) lane_fn LANE(name), LANE_SET(name);
 #include "ir/ops.def"
 #undef OP
 
 static lane_fn *const functions[OP_COUNT] = {
 #define OP(name, text, signature, unit, latency, event, flags) \
-    [OP_##name] = !((flags)&OPF_LANE) ? NULL : (flags)&OPF_FLOAT ? LANE(name) : LANE_INT(name),
+    [OP_##name] = !((flags)&OPF_LANE) ? NULL : (flags)&OPF_FLOAT ? LANE(name) : LANE_SET(name),
 #include "ir/ops.def"
 #undef OP
 };
@@ -75,7 +73,7 @@ static lane_fn *base_of(const struct inst *inst)
 
 static void modify(struct lanes *l, enum element element)
 {
-    run_modified(l, element, base_of(l->inst));
+    LANE_SET(run_modified)(l, element, base_of(l->inst));
 }
 /* clang-format off */
 static void modified_s16(struct lanes *l) { modify(l, ELEMENT_S16); }
@@ -88,7 +86,7 @@ static void modified_f16x2(struct lanes *l) { modify(l, ELEMENT_F16X2); }
 static void modified_bf16x2(struct lanes *l) { modify(l, ELEMENT_BF16X2); }
 static void modified_f32(struct lanes *l) { modify(l, ELEMENT_F32); }
 static void modified_f64(struct lanes *l) { modify(l, ELEMENT_F64); }
-static void rounded(struct lanes *l) { run_rounded(l, base_of(l->inst)); }
+static void rounded(struct lanes *l) { LANE_SET(run_rounded)(l, base_of(l->inst)); }
 /* clang-format on */
 static lane_fn *const modified[ELEMENT_COUNT] = {
     [ELEMENT_S16] = modified_s16,     [ELEMENT_S32] = modified_s32,
@@ -102,7 +100,7 @@ static bool has_signs(const struct inst *inst)
 {
     struct inst plain = *inst;
     plain.mods = 0;
-    return is_modified(&plain);
+    return LANE_SET(is_modified)(&plain);
 }
 
 lane_fn *LANE(resolve)(const struct inst *inst)
@@ -112,7 +110,7 @@ lane_fn *LANE(resolve)(const struct inst *inst)
     if (inst->op == OP_cvt) {
         if (!cvt_exists(inst))
             return NULL;
-        lane_fn *fn = LANE_INT(cvt_int)(inst);
+        lane_fn *fn = LANE_SET(cvt_int)(inst);
         fn = fn ? fn : LANE(cvt_float)(inst);
         return fn ? fn : functions[OP_cvt];
     }
@@ -127,8 +125,8 @@ lane_fn *LANE(resolve)(const struct inst *inst)
         if (fn)
             return fn;
     }
-    if (is_modified(inst))
-        return modified[element_of(inst)];
+    if (LANE_SET(is_modified)(inst))
+        return modified[LANE_SET(element_of)(inst)];
     return directed ? rounded : base_of(inst);
 }
 

@@ -240,23 +240,30 @@ static u64 table3(u64 imm, u64 a, u64 b, u64 c)
         r |= (u64)bit(imm, bit(a, i) * 4 + bit(b, i) * 2 + bit(c, i)) << i;
     return r;
 }
-/* Rows of the manual's table, most significant result byte first, by the low bits of c. */
-static const char *const prmt_rows[7][4] = {
-    {0},
-    {"3210", "4321", "5432", "6543"},
-    {"5670", "6701", "7012", "0123"},
-    {"0000", "1111", "2222", "3333"},
-    {"3210", "3211", "3222", "3333"},
-    {"0000", "1110", "2210", "3210"},
-    {"1010", "3232", "1010", "3232"},
-};
+/* Which byte goes to byte j: forward and backward extracts, replication, edge clamps. */
+static unsigned byte_index(u32 key, unsigned n, unsigned j)
+{
+    switch (key) {
+    case 1:
+        return n + j;
+    case 2:
+        return (n - j) & 7;
+    case 3:
+        return n;
+    case 4:
+        return MAX(j, n);
+    case 5:
+        return MIN(j, n);
+    default:
+        return n % 2 * 2 + j % 2;
+    }
+}
 static u64 bytes(u64 a, u64 b, u64 c, u32 key)
 {
     u64 r = 0;
     for (unsigned j = 0; j < 4; j++) {
-        const unsigned select = key >= 1 && key <= 6
-                                    ? (unsigned)(prmt_rows[key][c & 3][3 - j] - '0')
-                                    : (unsigned)(c >> 4 * j & 15);
+        const unsigned select =
+            key >= 1 && key <= 6 ? byte_index(key, c & 3, j) : (unsigned)(c >> 4 * j & 15);
         const unsigned index = select & 7;
         u64 byte = (index < 4 ? a >> 8 * index : b >> 8 * (index - 4)) & 255;
         if (select & 8)
@@ -370,7 +377,7 @@ static bool class_test(u32 key, u64 v, unsigned exponent_bits, unsigned fraction
     const u64 e = v >> fraction_bits & ((1u << exponent_bits) - 1), all = (1u << exponent_bits) - 1;
     const u64 f = v & ((1ull << fraction_bits) - 1);
     const bool finite = e != all, nan = e == all && f, subnormal = e == 0 && f;
-    const bool results[] = {finite, e == all && !f, !nan, nan, finite && e != 0, subnormal};
+    const bool results[] = {finite, e == all && !f, !nan, nan, finite && !subnormal, subnormal};
     return results[key];
 }
 REF(testp_f32, x->m0 = class_test(x->key, a, 8, 23))
