@@ -284,6 +284,8 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
     lower_nanosleep, lower_keyed, lower_mov_vector, lower_minmax3, lower_bar_red;
 
 /* lower_call.c */
+/* A declared function the machine itself provides: it is called by op syscall. */
+bool is_syscall(const struct callable *unit);
 bool signature_layout(struct lower *l, const struct ptx_function *ast, struct signature *s);
 bool function_prologue(struct fn *fn);
 /* Decides which .param variables of a scope live in the callee's frame. */

@@ -36,6 +36,11 @@ static int syscall_find(const struct callable *unit)
     return -1;
 }
 
+bool is_syscall(const struct callable *unit)
+{
+    return syscall_find(unit) >= 0;
+}
+
 #define SIGNATURE_LIMIT (1u << 20)
 
 static bool place_slots(struct lower *l, const struct ptx_declaration *list, u32 count,

@@ -35,7 +35,8 @@ static void scan_name(struct scan *scan, const struct ptx_instruction *in,
     if (symbol && symbol->kind == SYMBOL_FUNCTION) {
         if (!(is_call && top))
             scan->l->program->functions[symbol->index].address_taken = true;
-        else if (!scan->seen_function[symbol->index]) {
+        else if (!scan->seen_function[symbol->index] &&
+                 !is_syscall(&scan->l->units[symbol->index])) {
             scan->seen_function[symbol->index] = 1;
             *(u32 *)vec_push(&scan->callees) = symbol->index;
         }
