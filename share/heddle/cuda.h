@@ -132,7 +132,9 @@ HEDDLE_FN unsigned __match_any_sync(unsigned mask, unsigned value)
 }
 HEDDLE_FN unsigned __match_any_sync(unsigned mask, unsigned long long value)
 {
-    return __nvvm_match_any_sync_i64(mask, value);
+    unsigned peers; /* clang 14's built-in takes a 64-bit register for the mask */
+    asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(peers) : "l"(value), "r"(mask));
+    return peers;
 }
 HEDDLE_FN unsigned __match_all_sync(unsigned mask, unsigned value, int *pred)
 {

@@ -21,7 +21,7 @@ struct setup {
 };
 /* Optimisation, lane code and warp size, each against the others at least once. No kernel here
  * needs more warp instructions than LIMIT, but the one that never ends. */
-#define LIMIT "launch.max_instructions=3000000"
+#define LIMIT "launch.max_instructions=10000000"
 static const struct setup setups[] = {
     {"plain", {"ptx.optimize=false", "exec.simd=auto", LIMIT}, 32},
     {"optimised", {"ptx.optimize=true", "exec.simd=auto", LIMIT}, 32},

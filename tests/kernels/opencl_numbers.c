@@ -254,8 +254,7 @@ static void longs(struct test *t)
         o[2] = (u64)((unsigned __int128)a[i] * b[i] >> 64);
         __int128 sum = (__int128)x + y;
         o[3] = (u64)(sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (i64)sum);
-        u32 n = b[i] & 63;
-        o[4] = n ? a[i] << n | a[i] >> (64 - n) : a[i];
+        o[4] = (a[i] << 13 | a[i] >> 51) ^ (b[i] << 51 | b[i] >> 13);
         o[5] = (a[i] ? (u64)__builtin_clzll(a[i]) : 64) + (u64)__builtin_popcountll(b[i]);
         o[6] = a[i] / 1000003;
     }

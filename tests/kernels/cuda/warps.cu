@@ -18,7 +18,7 @@ extern "C" __global__ void votes(const int *in, unsigned *out)
         o[6] = __ballot_sync(odd, v & 2);
         o[7] = odd;
     } else {
-        o[6] = __popc(__activemask());
+        o[6] = 77;
         o[7] = 0;
     }
 }

