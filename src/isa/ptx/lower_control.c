@@ -77,6 +77,22 @@ bool lower_nanosleep(struct fn *fn, struct match *m)
     return true;
 }
 
+/* A barrier, and how many threads it waits for: constants are checked here. */
+static bool barrier_operands(struct fn *fn, const struct ptx_operand *o, u32 count,
+                             struct operand *src)
+{
+    for (u32 i = 0; i < count; i++)
+        if (!lower_source(fn, &o[i], TYPE_U32, FIT_EXACT, &src[i]))
+            return false;
+    if (o[0].kind == PTX_INT && o[0].value > 15)
+        return lower_error(fn->l, o[0].place, "barrier %llu; expected 0 to 15",
+                           (unsigned long long)o[0].value);
+    if (count > 1 && o[1].kind == PTX_INT && (o[1].value == 0 || o[1].value % 32))
+        return lower_error(fn->l, o[1].place, "%llu threads; expected a multiple of 32",
+                           (unsigned long long)o[1].value);
+    return true;
+}
+
 /* bar.sync and bar.arrive: [barrier] [, threads] */
 bool lower_bar(struct fn *fn, struct match *m)
 {
@@ -84,9 +100,8 @@ bool lower_bar(struct fn *fn, struct match *m)
     struct operand src[2] = {0};
     if (!operand_count_is(fn, m->in, arrives ? 2 : 1, 2))
         return false;
-    for (u32 i = 0; i < m->in->operand_count; i++)
-        if (!lower_source(fn, &m->in->operands[i], TYPE_U32, FIT_EXACT, &src[i]))
-            return false;
+    if (!barrier_operands(fn, m->in->operands, m->in->operand_count, src))
+        return false;
     struct inst *inst = emit(fn, m, OP_bar);
     inst->key = m->form->key;
     inst->key2 = !strcmp(m->in->opcode, "bar") || match_has(m, "aligned");
@@ -106,9 +121,7 @@ bool lower_bar_red(struct fn *fn, struct match *m)
         return false;
     if (!(counts ? lower_dest(fn, &o[0], TYPE_U32, FIT_EXACT, &dst)
                  : lower_mask_dest(fn, &o[0], &dst)) ||
-        !lower_source(fn, &o[1], TYPE_U32, FIT_EXACT, &src[0]) ||
-        (n == 4 && !lower_source(fn, &o[2], TYPE_U32, FIT_EXACT, &src[1])) ||
-        !lower_mask_source(fn, &o[n - 1], &src[2]))
+        !barrier_operands(fn, &o[1], n - 2, src) || !lower_mask_source(fn, &o[n - 1], &src[2]))
         return false;
     if (counts && dst.kind == OPERAND_NONE)
         dst = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));

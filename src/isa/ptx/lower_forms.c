@@ -103,7 +103,8 @@ const struct form ptx_forms[] = {
     G("mad24", "hi sat s32", "t=ttt", mad24_hi_sat_s32, ONE),
     G("sad", INT16_64, "t=ttt", sad_s16, SIGN),
     G("div", INT16_64, "t=tt", div_s16, SIGN),
-    G("div", "approx|full ?ftz f32", "t=tt", div_f32, ONE),
+    G("div", "approx ?ftz f32", "t=tt", div_f32, ONE),
+    K("div", "full ?ftz f32", "t=tt", div_f32, ONE, 1),
     G("div", RND1 " ?ftz f32", "t=tt", div_f32, ONE),
     G("div", RND1 " f64", "t=tt", div_f64, ONE),
     G("div", "?ftz f32", "t=tt", div_f32, ONE), /* PTX 1.x for sm_1x: approximate there */
@@ -465,7 +466,6 @@ static const struct {
 } effects[] = {
     {"ftz", EFFECT_MOD, MOD_FTZ},
     {"sat", EFFECT_MOD, MOD_SAT},
-    {"satfinite", EFFECT_MOD, MOD_SAT},
     {"approx", EFFECT_MOD, MOD_APPROX},
     {"full", EFFECT_MOD, MOD_APPROX},
     {"NaN", EFFECT_MOD, MOD_NAN},

@@ -138,6 +138,8 @@ bool lower_minmax3(struct fn *fn, struct match *m)
     struct inst *inst = emit(fn, m, op);
     inst->dst[0] = dst;
     memcpy(inst->src, src, sizeof src);
+    for (u32 i = 0; three && i < 3; i++)
+        inst->src[i].abs = match_has(m, "abs");
     return true;
 }
 

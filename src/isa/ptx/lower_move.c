@@ -42,8 +42,8 @@ static bool move_pack(struct fn *fn, struct match *m, const struct ptx_operand *
     if (dst.kind == OPERAND_NONE)
         return lower_error(fn->l, m->in->place, "mov to '_' does nothing");
     for (u32 i = 0; i < count; i++)
-        if (!lower_source(fn, &vector->items[i], element_type(m->types[0], count), FIT_WIDER,
-                          &part[i]))
+        if (!lower_source(fn, &vector->items[i], element_type(m->types[0], count),
+                          bytes == 1 ? FIT_WIDER : FIT_EXACT, &part[i]))
             return false;
     if (bytes == 1) {
         /* Bytes pair up into halves: a | b << 8. */
@@ -244,6 +244,9 @@ static bool cvt_rounding(struct fn *fn, struct match *m, enum type to, enum type
         /* Old code writes .rn for .rni and so on. */
         m->integral = true;
     }
+    if (!from_float && m->integral)
+        return lower_error(fn->l, place, "a conversion from .%s to .%s needs .rn, .rz, .rm or .rp",
+                           type_name(from), type_name(to));
     if (!from_float && to_float && !m->rounded)
         return lower_error(fn->l, place, "a conversion from .%s to .%s needs .rn, .rz, .rm or .rp",
                            type_name(from), type_name(to));
@@ -286,7 +289,7 @@ bool lower_cvt(struct fn *fn, struct match *m)
     inst->guard = guard_for(fn, m, result);
     inst->stype = (u8)from;
     inst->key = m->integral && type_is_float(to);
-    inst->key2 = packs;
+    inst->key2 = (u8)(packs | match_has(m, "satfinite") << 1);
     inst->dst[0] = result;
     inst->src[0] = a;
     inst->src[1] = b;

@@ -292,7 +292,9 @@ static const struct {
     {"cluster_nctarank", SPECIAL_cluster_one},
     {"cluster_ctaid", SPECIAL_cluster_zero},
     {"cluster_ctarank", SPECIAL_cluster_zero},
-    {"clusterid", SPECIAL_clusterid},
+    {"clusterid_x", SPECIAL_ctaid_x}, /* a cluster is one block */
+    {"clusterid_y", SPECIAL_ctaid_y},
+    {"clusterid_z", SPECIAL_ctaid_z},
 };
 
 int special_find(const char *name)
