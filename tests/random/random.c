@@ -1,0 +1,207 @@
+/*
+ * Random programs against a slow interpreter: `random FIRST COUNT` tries seeds FIRST, FIRST + 1...
+ * on every configuration; `random --ptx SEED` prints a program. On a difference the program is
+ * made smaller, then printed with its seed and the first differing thread.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../semantics/harness.h"
+#include "program.h"
+
+/* What must not change a result. */
+static const char *const configurations[][6] = {
+    {NULL},
+    {"exec.simd=portable", "ptx.optimize=false", NULL},
+    {"core.warp_size=64", NULL},
+    {"ptx.max_registers=16", "exec.simd=portable", NULL},
+    {"core.warp_size=64", "ptx.optimize=false", "ptx.max_registers=24", NULL},
+};
+enum {
+    CONFIGURATIONS = sizeof configurations / sizeof *configurations
+};
+
+struct trial {
+    struct hd_device *device[CONFIGURATIONS];
+    u32 input[INPUT_WORDS], counters[COUNTERS];
+};
+
+struct difference {
+    bool failed; /* did not load or launch */
+    u32 thread, word, got, want;
+    bool in_counters;
+};
+
+static void fill_memory(struct trial *t, u64 seed)
+{
+    for (u32 i = 0; i < INPUT_WORDS; i++)
+        t->input[i] = (u32)((seed + i) * 2654435761u) >> (i % 3 * 8);
+    for (u32 i = 0; i < COUNTERS; i++)
+        t->counters[i] = i * 1000003u;
+}
+
+static bool set_variable(struct hd_device *device, struct hd_module *module, const char *name,
+                         const void *data, size_t bytes)
+{
+    struct hd_error error = {0};
+    hd_address address;
+    uint64_t size;
+    if (!hd_module_variable(module, name, &address, &size, &error) || size != bytes) {
+        printf("variable %s: %s\n", name, error.message);
+        return false;
+    }
+    buffer_write(device, address, data, bytes);
+    return true;
+}
+
+/* Runs on a device; `out` and `counters` receive what memory holds afterwards. */
+static bool simulate(struct trial *t, struct hd_device *device, const struct program *program,
+                     const char *ptx, u32 *out, u32 *counters)
+{
+    struct text text = {(char *)ptx, strlen(ptx), 0};
+    struct hd_error error = {0};
+    hd_address at;
+    uint64_t size;
+    size_t bytes = (size_t)program->grid * program_threads(program) * OUT_WORDS * 4;
+    struct hd_module *module = module_load(device, &text, "random.ptx");
+    if (!module)
+        return false;
+    memset(out, 0, bytes);
+    u64 args[] = {buffer_new(device, out, bytes)};
+    bool good =
+        set_variable(device, module, "input", t->input, sizeof t->input) &&
+        set_variable(device, module, "counters", t->counters, sizeof t->counters) &&
+        launch(module, "random", (struct hd_dim){program->grid, 1, 1},
+               (struct hd_dim){program->block[0], program->block[1], program->block[2]}, args, 1);
+    buffer_read(device, args[0], out, bytes);
+    if (hd_module_variable(module, "counters", &at, &size, &error))
+        buffer_read(device, at, counters, sizeof t->counters);
+    hd_release(device, args[0], &error);
+    hd_module_unload(module);
+    return good;
+}
+
+/* True when the device and the interpreter agree. */
+static bool agree(struct trial *t, unsigned on, const struct program *program,
+                  struct difference *difference)
+{
+    size_t words = (size_t)program->grid * program_threads(program) * OUT_WORDS;
+    struct memory_image memory = {.out = calloc(words, 4)};
+    u32 *out = calloc(words, 4), counters[COUNTERS] = {0};
+    assert(out && memory.out);
+    fill_memory(t, program->seed);
+    memcpy(memory.input, t->input, sizeof memory.input);
+    memcpy(memory.counters, t->counters, sizeof memory.counters);
+    program_interpret(program, &memory);
+    char *ptx = program_print(program);
+    *difference = (struct difference){0};
+    bool same = simulate(t, t->device[on], program, ptx, out, counters);
+    difference->failed = !same;
+    for (size_t i = 0; same && i < words; i++)
+        if (out[i] != memory.out[i]) {
+            *difference = (struct difference){.thread = (u32)(i / OUT_WORDS),
+                                              .word = (u32)(i % OUT_WORDS),
+                                              .got = out[i],
+                                              .want = memory.out[i]};
+            same = false;
+        }
+    for (u32 i = 0; same && i < COUNTERS; i++)
+        if (counters[i] != memory.counters[i]) {
+            *difference = (struct difference){
+                .word = i, .got = counters[i], .want = memory.counters[i], .in_counters = true};
+            same = false;
+        }
+    free(ptx);
+    free(out);
+    free(memory.out);
+    return same;
+}
+
+/* Takes statements out one by one while the two still disagree in the same way. */
+static void minimise(struct trial *t, unsigned on, struct program *program, bool failed)
+{
+    size_t count = program_statements(program, NULL);
+    struct statement **list = calloc(count + 1, sizeof *list);
+    assert(list);
+    program_statements(program, list);
+    bool progress = true;
+    for (unsigned round = 0; round < 3 && progress; round++) {
+        progress = false;
+        for (size_t i = 0; i < count; i++) {
+            struct difference difference;
+            if (list[i]->dead)
+                continue;
+            list[i]->dead = true;
+            if (agree(t, on, program, &difference) || difference.failed != failed)
+                list[i]->dead = false;
+            else
+                progress = true;
+        }
+    }
+    free(list);
+}
+
+static void report(struct trial *t, unsigned on, struct program *program)
+{
+    struct difference d;
+    bool same = agree(t, on, program, &d);
+    assert(!same);
+    minimise(t, on, program, d.failed);
+    same = agree(t, on, program, &d);
+    assert(!same);
+    char *ptx = program_print(program);
+    printf("seed %llu disagrees with", (unsigned long long)program->seed);
+    for (unsigned i = 0; configurations[on][i]; i++)
+        printf(" %s", configurations[on][i]);
+    if (d.failed)
+        printf(": it does not run\n");
+    else if (d.in_counters)
+        printf(": counter %u is %x, expected %x\n", d.word, d.got, d.want);
+    else
+        printf(": thread %u word %u is %x, expected %x\n", d.thread, d.word, d.got, d.want);
+    printf("%s\n", ptx);
+    free(ptx);
+}
+
+static int try_seeds(u64 first, u64 count)
+{
+    struct trial t = {0};
+    unsigned failures = 0;
+    for (unsigned on = 0; on < CONFIGURATIONS; on++)
+        t.device[on] = device_open(configurations[on]);
+    for (u64 seed = first; seed < first + count && failures < 3; seed++) {
+        struct program *program = program_generate(seed);
+        for (unsigned on = 0; on < CONFIGURATIONS; on++) {
+            struct difference d;
+            if (agree(&t, on, program, &d))
+                continue;
+            report(&t, on, program);
+            failures++;
+            break;
+        }
+        program_free(program);
+    }
+    for (unsigned on = 0; on < CONFIGURATIONS; on++)
+        hd_device_close(t.device[on]);
+    printf("random: %llu programs from %llu, %u failures\n", (unsigned long long)count,
+           (unsigned long long)first, failures);
+    return failures != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "--ptx")) {
+        struct program *program = program_generate(strtoull(argv[2], NULL, 0));
+        char *ptx = program_print(program);
+        fputs(ptx, stdout);
+        free(ptx);
+        program_free(program);
+        return 0;
+    }
+    if (argc != 3) {
+        fprintf(stderr, "usage: random FIRST COUNT | random --ptx SEED\n");
+        return 2;
+    }
+    return try_seeds(strtoull(argv[1], NULL, 0), strtoull(argv[2], NULL, 0));
+}
