@@ -2,8 +2,9 @@
  * The table of PTX instructions: one row per form, forms of an opcode together.
  *
  * A form's modifiers are slots in PTX's order; the first form whose slots take all the modifiers
- * written is the one meant. When none does, the words that could have stood at the furthest place
- * any form got to are what the message offers.
+ * written is the one meant. When none does, any order will do, as it does for NVIDIA's assembler
+ * (nvcc itself writes atom.global.cta.xor). When even so none does, the words that could have stood
+ * at the furthest place any form got to are what the message offers.
  */
 #include "base/config.h"
 #include "isa/ptx/lower.h"
@@ -380,6 +381,37 @@ static bool form_takes(const struct form *form, const struct ptx_instruction *in
     return at == in->modifier_count;
 }
 
+/* The same in any order: every modifier has a slot of its own, every mandatory slot a modifier. */
+static bool form_takes_unordered(const struct form *form, const struct ptx_instruction *in)
+{
+    u32 used = 0, mandatory = 0;
+    for (u32 i = 0; i < in->modifier_count; i++) {
+        u32 number = 0;
+        bool taken = false;
+        for (const char *slot = form->modifiers; *slot && !taken; number++) {
+            slot += *slot == ' ';
+            bool optional = *slot == '?';
+            slot += optional;
+            if (*slot == '*')
+                return false;
+            bool takes = slot_takes(slot, in->modifiers[i], &slot);
+            taken = takes && !(used >> number & 1);
+            if (taken)
+                used |= 1u << number;
+        }
+        if (!taken)
+            return false;
+    }
+    u32 number = 0;
+    for (const char *slot = form->modifiers; *slot; number++) {
+        slot += *slot == ' ';
+        if (*slot != '?')
+            mandatory |= 1u << number;
+        slot += strcspn(slot, " ");
+    }
+    return (used & mandatory) == mandatory;
+}
+
 /* Adds the words that form would have taken at place `at`. */
 static void collect_expected(const struct form *form, const struct ptx_instruction *in, u32 at,
                              char *text, size_t size)
@@ -583,18 +615,24 @@ bool ptx_match(struct fn *fn, const struct ptx_instruction *in, struct match *m)
     if (!first)
         return report_opcode(fn, in);
     u32 furthest = 0;
-    const struct form *end = ptx_forms + ptx_form_count;
+    const struct form *end = ptx_forms + ptx_form_count, *found = NULL;
     for (const struct form *f = first; f < end && !strcmp(f->opcode, in->opcode); f++) {
         u32 reached;
-        if (form_takes(f, in, &reached)) {
-            m->form = f;
-            m->in = in;
-            interpret(m);
-            return true;
-        }
-        furthest = MAX(furthest, reached);
+        if (!found && form_takes(f, in, &reached))
+            found = f;
+        else if (!found)
+            furthest = MAX(furthest, reached);
     }
-    return report_modifiers(fn, in, first, furthest);
+    for (const struct form *f = first;
+         !found && in->modifier_count <= 16 && f < end && !strcmp(f->opcode, in->opcode); f++)
+        if (form_takes_unordered(f, in))
+            found = f;
+    if (!found)
+        return report_modifiers(fn, in, first, furthest);
+    m->form = found;
+    m->in = in;
+    interpret(m);
+    return true;
 }
 
 bool match_has(const struct match *m, const char *modifier)
