@@ -98,7 +98,7 @@ static const struct {
     {"red.shared.add.u32 [%r1], 1;", "atom.shared.add.u32 [R0], 1"},
     {"bar.sync 0;", "bar.sync 0"},
     {"barrier.sync 1, 64;", "bar.sync.unaligned 1, 64"},
-    {"vote.sync.any.pred %p1, !%p2, -1;", "vote.any P0, !P1, 0xffffffff"},
+    {"vote.sync.any.pred %p1, !%p2, -1;", "vote.any P0, !P0, 0xffffffff"},
     {"shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;", "shfl.bfly R0, P0, R0, 1, 31, 0xffffffff"},
     {"membar.gl;", "fence.device"},
     {"add.f32.sat.rz %f1, %f2, 1.0;", "add.f32.rz.sat R0, 0, 0x3f800000"}, /* any order */
