@@ -1,4 +1,4 @@
-// flags: -ffp-contract=fast
+// flags: -ffp-contract=fast -fcuda-short-ptr -mllvm --nvptx-short-ptr
 // What `make bench` measures: the shapes other simulators were measured on, and an empty kernel for
 // the cost of starting. bench/native.c has the same in plain C.
 #include "cuda.h"

@@ -1,3 +1,4 @@
+// flags: -fcuda-short-ptr -mllvm --nvptx-short-ptr
 // Gravity on every body from all others, tiles of bodies in shared memory.
 #include "cuda.h"
 

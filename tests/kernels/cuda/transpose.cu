@@ -1,3 +1,4 @@
+// flags: -fcuda-short-ptr -mllvm --nvptx-short-ptr
 // Transpose through a padded tile; block (32, 8), any matrix size.
 #include "cuda.h"
 
