@@ -381,13 +381,14 @@ static bool form_takes(const struct form *form, const struct ptx_instruction *in
     return at == in->modifier_count;
 }
 
-/* The same in any order: every modifier has a slot of its own, every mandatory slot a modifier. */
+/* The same in any order, but that of types: every modifier has a slot of its own, every mandatory
+ * slot a modifier. */
 static bool form_takes_unordered(const struct form *form, const struct ptx_instruction *in)
 {
-    u32 used = 0, mandatory = 0;
+    u32 used = 0, mandatory = 0, types = 0; /* slots below `types` are behind the last type */
     for (u32 i = 0; i < in->modifier_count; i++) {
         u32 number = 0;
-        bool taken = false;
+        bool taken = false, is_type = type_parse(in->modifiers[i]) != TYPE_NONE;
         for (const char *slot = form->modifiers; *slot && !taken; number++) {
             slot += *slot == ' ';
             bool optional = *slot == '?';
@@ -395,9 +396,11 @@ static bool form_takes_unordered(const struct form *form, const struct ptx_instr
             if (*slot == '*')
                 return false;
             bool takes = slot_takes(slot, in->modifiers[i], &slot);
-            taken = takes && !(used >> number & 1);
+            taken = takes && !(used >> number & 1) && (!is_type || number >= types);
             if (taken)
                 used |= 1u << number;
+            if (taken && is_type)
+                types = number + 1;
         }
         if (!taken)
             return false;
