@@ -75,9 +75,9 @@ ALWAYS_INLINE u64 change_float(u64 x, enum change change, struct layout f)
     case CHANGE_FLUSH:
         return x & f.exponent ? x : x & f.sign;
     case CHANGE_SAT:
-        return negative | nan ? 0 : magnitude > f.one ? f.one : x;
+        return (negative | nan) ? 0 : magnitude > f.one ? f.one : x;
     default: /* relu */
-        return negative & !nan ? 0 : x;
+        return (negative & !nan) ? 0 : x;
     }
 }
 ALWAYS_INLINE u64 change_int(u64 x, enum change change, struct layout f)
