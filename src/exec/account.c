@@ -64,14 +64,14 @@ void account_finish(struct exec *exec)
     const struct program *program = exec->image->program;
     for (u32 b = 0; b < program->block_count; b++) {
         const struct block *block = &program->blocks[b];
-        if (!exec->block_warps[b])
+        if (!exec->entries[b].warps)
             continue;
         for (u32 i = block->first; i < block->end; i++) {
-            bool guarded = exec->image->steps[i].guarded;
-            account_inst(exec, i, (i64)exec->block_warps[b],
-                         (i64)(guarded ? exec->guard_threads[i] : exec->block_threads[b]));
+            bool guarded = step_is_guarded(&exec->image->steps[i]);
+            account_inst(exec, i, (i64)exec->entries[b].warps,
+                         (i64)(guarded ? exec->guard_threads[i] : exec->entries[b].threads));
         }
-        exec->block_warps[b] = exec->block_threads[b] = 0;
+        exec->entries[b] = (struct entries){0};
     }
 }
 
@@ -90,8 +90,9 @@ void account_tails(struct thread_block *block)
             u32 first = path->pc + (path->state != PATH_READY);
             u32 end = program->blocks[program->block_of[path->pc]].end;
             for (u32 inst = first; inst < end; inst++)
-                account_inst(exec, inst, -1,
-                             exec->image->steps[inst].guarded ? 0 : -(i64)count_lanes(path->mask));
+                account_inst(
+                    exec, inst, -1,
+                    step_is_guarded(&exec->image->steps[inst]) ? 0 : -(i64)count_lanes(path->mask));
         }
     }
 }

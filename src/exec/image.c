@@ -27,26 +27,30 @@ static void place_operand(struct step *step, unsigned slot, struct operand opera
     }
 }
 
-/* By how many operands the op's signature has: a lane function looks at no others. */
-static enum shape lane_shape(enum op op)
+/*
+ * By the operands that are there. The interpreter keeps the pointers of the third and fourth source
+ * and of the second destination null between steps, so that absent ones need no work.
+ */
+static enum shape lane_shape(const struct inst *inst)
 {
-    const char *signature = op_info[op].signature;
-    const char *equals = strchr(signature, '=');
-    size_t destinations = (size_t)(equals - signature), sources = strlen(equals + 1);
-    if (destinations != 1 || sources < 1 || sources > 3)
+    if (inst->src[3].kind != OPERAND_NONE || inst->dst[1].kind != OPERAND_NONE)
         return SHAPE_LANE_ALL;
-    return (enum shape)(SHAPE_LANE_1 + sources - 1);
+    if (inst->src[2].kind != OPERAND_NONE)
+        return SHAPE_LANE_3;
+    return inst->src[1].kind != OPERAND_NONE ? SHAPE_LANE_2 : SHAPE_LANE_1;
 }
 
 static enum shape shape_of(const struct inst *inst)
 {
     u16 flags = op_info[inst->op].flags;
     if (flags & OPF_LANE)
-        return lane_shape(inst->op);
+        return lane_shape(inst);
     if (inst->op == OP_ld && inst->space == SPACE_SHARED && inst->vector <= 1 &&
-        type_bytes(inst->type) == 4 && inst->src[0].count == 1 && inst->dst[0].count == 1)
+        type_bytes(inst->type) == 4 && inst->src[0].count == 1 && inst->dst[0].count == 1 &&
+        inst->imm == (i32)inst->imm)
         return SHAPE_SHARED_LOAD;
-    return inst->op == OP_ld || inst->op == OP_st ? SHAPE_MEMORY : SHAPE_OTHER;
+    bool whole = inst->op == OP_syscall || flags & (OPF_CROSS | OPF_BARRIER);
+    return whole ? SHAPE_WHOLE : SHAPE_OTHER;
 }
 
 static void make_step(struct image *image, u32 index, enum simd simd)
@@ -58,8 +62,8 @@ static void make_step(struct image *image, u32 index, enum simd simd)
     for (unsigned k = 0; k < 2; k++)
         place_operand(step, SLOT_DST + k, inst->dst[k], image);
     step->shape = shape_of(inst);
-    step->guarded = inst->guard.kind == OPERAND_MASK;
-    if (step->guarded) {
+    if (inst->guard.kind == OPERAND_MASK) {
+        step->shape |= SHAPE_GUARDED;
         step->guard_offset = inst->guard.index * image->chunks * (u32)sizeof(u32);
         step->guard_flip = inst->guard.neg ? LANES_FULL : 0;
     }
@@ -69,21 +73,39 @@ static void make_step(struct image *image, u32 index, enum simd simd)
     }
 }
 
+static struct stretch make_stretch(const struct program *program, const struct block *block)
+{
+    const struct inst *last = &program->insts[block->end - 1];
+    bool branches = op_info[last->op].flags & OPF_BRANCH, plain = last->op == OP_bra;
+    return (struct stretch){
+        .first = block->first,
+        .end = block->end,
+        .straight_end = block->end - branches,
+        .reconverge = block->reconverge,
+        .kind = !branches ? STRETCH_FALLS
+                : plain   ? STRETCH_BRANCHES
+                          : STRETCH_OTHER,
+        .target = plain ? (u32)last->imm : NO_INST,
+    };
+}
+
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd)
 {
     struct image *image = calloc(1, sizeof *image);
     size_t step_bytes = MAX(program->inst_count, 1) * sizeof *image->steps;
     size_t row_bytes = align_up(MAX(program->constant_count, 1) * warp_size * sizeof(u32), 64);
+    struct stretch *stretches = calloc(MAX(program->block_count, 1), sizeof *stretches);
     struct step *steps = aligned_alloc(64, step_bytes);
     u32 *rows = aligned_alloc(64, row_bytes);
     u64 *addresses = calloc(MAX(program->variable_count, 1), sizeof *addresses);
-    if (!image || !steps || !rows || !addresses)
+    if (!image || !steps || !rows || !addresses || !stretches)
         abort();
     memset(steps, 0, step_bytes);
     memset(rows, 0, row_bytes);
     *image = (struct image){
         .program = program,
+        .stretches = stretches,
         .steps = steps,
         .constants = rows,
         .code_address = code_address,
@@ -97,6 +119,8 @@ struct image *image_create(const struct program *program, const u32 *constants, 
             rows[i * warp_size + lane] = constants[i];
     for (u32 i = 0; i < program->inst_count; i++)
         make_step(image, i, simd);
+    for (u32 i = 0; i < program->block_count; i++)
+        stretches[i] = make_stretch(program, &program->blocks[i]);
     return image;
 }
 
@@ -104,6 +128,7 @@ void image_destroy(struct image *image)
 {
     if (!image)
         return;
+    free(image->stretches);
     free(image->steps);
     free(image->constants);
     free(image->variable_addresses);

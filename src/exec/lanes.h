@@ -64,6 +64,9 @@ struct lanes_memory {
                        u32 bytes, u32 mask);
     /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0. */
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
+    /* translate32 and gather32 of words for all 32 lanes at once; false, and nothing is loaded,
+     * when any lane is out of range or misaligned. */
+    bool (*load32)(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

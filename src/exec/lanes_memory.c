@@ -20,7 +20,42 @@ static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, cons
         _mm256_storeu_si256((__m256i *)(dst + i), r);
     }
 }
+
+static bool load32(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size)
+{
+    const __m256i add = _mm256_set1_epi32((int)imm), limit = _mm256_set1_epi32((int)(size - 4));
+    const __m256i *from = (const __m256i *)address;
+    __m256i at[4], bits = _mm256_setzero_si256(), top = limit;
+    for (unsigned i = 0; i < 4; i++) {
+        at[i] = _mm256_add_epi32(_mm256_loadu_si256(from + i), add);
+        bits = _mm256_or_si256(bits, at[i]);
+        top = _mm256_max_epu32(top, at[i]);
+    }
+    if (size < 4 || !_mm256_testz_si256(bits, _mm256_set1_epi32(3)) ||
+        _mm256_movemask_epi8(_mm256_cmpeq_epi32(top, limit)) != -1)
+        return false;
+    for (unsigned i = 0; i < 4; i++)
+        _mm256_storeu_si256((__m256i *)dst + i,
+                            _mm256_i32gather_epi32((const int *)base, at[i], 1));
+    return true;
+}
 #else
+static bool load32(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size)
+{
+    u32 at[LANES], bits = 0, top = 0;
+    EACH_LANE
+    {
+        at[i] = address[i] + imm;
+        bits |= at[i];
+        top = MAX(top, at[i]);
+    }
+    if (size < 4 || bits & 3 || top > size - 4)
+        return false;
+    for (unsigned i = 0; i < LANES; i++)
+        memcpy(&dst[i], base + at[i], sizeof dst[i]);
+    return true;
+}
+
 static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, const u32 *lane_mask)
 {
     for (u32 left = mask; left; left &= left - 1) {
@@ -55,6 +90,19 @@ static u32 translate64(u32 *offset, const u32 *low, const u32 *high, i64 imm, u6
         memset(offset, 0, LANES * sizeof *offset);
         return 0;
     }
+    if (LIKELY(mask == LANES_FULL)) { /* nearly always all lanes are right: find that out first */
+        u32 top = 0, bits = 0, beyond = 0;
+        EACH_LANE
+        {
+            const u32 at = low[i] + add_low;
+            beyond |= high[i] + add_high + (at < add_low);
+            bits |= at + skew;
+            top = MAX(top, at);
+            offset[i] = at;
+        }
+        if (LIKELY(!beyond && !(bits & align) && top <= limit))
+            return LANES_FULL;
+    }
     EACH_LANE
     {
         const u32 at = low[i] + add_low;
@@ -74,6 +122,18 @@ static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 b
         memset(offset, 0, LANES * sizeof *offset);
         return 0;
     }
+    if (LIKELY(mask == LANES_FULL)) {
+        u32 top = 0, bits = 0;
+        EACH_LANE
+        {
+            const u32 at = address[i] + add;
+            bits |= at;
+            top = MAX(top, at);
+            offset[i] = at;
+        }
+        if (LIKELY(!(bits & align) && top <= limit))
+            return LANES_FULL;
+    }
     EACH_LANE
     {
         const u32 at = address[i] + add;
@@ -84,4 +144,5 @@ static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 b
     return inside;
 }
 
-const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32};
+const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32,
+                                          load32};

@@ -152,7 +152,8 @@ bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u
         u32 first = targets[0].pc == reconverge ? 1 : 0;
         like.parent = leaf->parent;
         like.kind = leaf->kind;
-        leaf->spins = 0;
+        leaf->spins = leaf->gave_way = leaf->next_look = 0;
+        leaf->hashed = false;
         leaf->mask = targets[first].mask;
         leaf->pc = targets[first].pc;
         push_targets(warp, targets + first + 1, count - first - 1, like, reconverge);
@@ -322,28 +323,35 @@ static u64 register_hash(const struct warp *warp)
 }
 
 /*
- * The current leaf has looped (or slept) while other lanes of its warp wait; `weight` says how many
- * iterations that counts for. Every launch.spin_branches it gives way to other leaves; lanes at
- * reconvergence points are released for it only when it spins.
+ * The current leaf has looped (or slept) `spins` times while other lanes of its warp wait. Every
+ * launch.spin_branches it gives way to other leaves; lanes at reconvergence points are released for
+ * it only when it spins: when its registers repeat within a few rounds after it gave way, or
+ * after launch.spin_release.
  */
-void paths_spin(struct warp *warp, u32 weight)
+void paths_spin(struct warp *warp)
 {
+    enum {
+        ROUNDS = 16
+    };
     struct path *leaf = warp_path(warp);
     const struct launch_params *limits = warp->exec->limits;
-    leaf->spins += weight;
-    leaf->since += weight;
-    bool repeats = leaf->hashed && leaf->spin_pc == leaf->pc && leaf->since < 16 &&
-                   register_hash(warp) == leaf->spin_hash;
+    u32 since = leaf->spins - leaf->gave_way;
+    bool looks = leaf->hashed && since < ROUNDS;
+    bool repeats = looks && leaf->spin_pc == leaf->pc && register_hash(warp) == leaf->spin_hash;
     if (repeats || leaf->spins >= limits->spin_release) {
-        leaf->spins = 0;
+        leaf->spins = leaf->gave_way = 0;
+        leaf->next_look = limits->spin_branches;
         leaf->hashed = false;
         if (paths_release(warp))
             paths_select(warp);
-    } else if (leaf->since >= limits->spin_branches) {
-        leaf->since = 0;
+    } else if (since >= limits->spin_branches) {
+        leaf->gave_way = leaf->spins;
+        leaf->next_look = leaf->spins + 1;
         leaf->hashed = true;
         leaf->spin_hash = register_hash(warp);
         leaf->spin_pc = leaf->pc;
         paths_rotate(warp);
+    } else {
+        leaf->next_look = looks ? leaf->spins + 1 : leaf->gave_way + limits->spin_branches;
     }
 }

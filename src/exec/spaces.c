@@ -31,9 +31,16 @@ static struct addresses lane_addresses(const struct warp *warp, const struct ste
     return a;
 }
 
+static bool is_window(enum space space)
+{
+    return space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM;
+}
+
+/* Addresses of 32 bits wrap within their space, as translate32 has it. */
 static u64 lane_address(const struct addresses *a, const struct inst *inst, u32 lane)
 {
-    return (a->low[lane] | (u64)a->high[lane] << 32) + (u64)inst->imm;
+    u64 address = (a->low[lane] | (u64)a->high[lane] << 32) + (u64)inst->imm;
+    return is_window(inst->space) && !a->wide ? (u32)address : address;
 }
 
 static u8 *lane_local(const struct warp *warp, u32 lane)

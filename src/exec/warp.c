@@ -7,11 +7,6 @@
  */
 #include "exec/warp.h"
 
-/* A sleep in a loop is as good a sign of waiting as this many iterations without one. */
-enum {
-    SLEEP_WEIGHT = 1024
-};
-
 void warp_set_active(struct warp *warp)
 {
     lane_set mask = warp_path(warp)->mask;
@@ -27,23 +22,18 @@ void warp_set_active(struct warp *warp)
     }
 }
 
-lane_set warp_guarded(const struct warp *warp, u32 inst)
+static inline lane_set guard_lanes(const struct warp *warp, const struct step *step)
 {
-    const struct step *step = &warp->exec->image->steps[inst];
-    if (!step->guarded)
-        return warp->active;
-    lane_set lanes = 0;
-    for (u32 c = 0; c < warp->exec->image->chunks; c++)
-        lanes |= chunk_lanes(chunk_guard(&warp->chunks[c], step), c);
+    lane_set lanes = chunk_guard(&warp->chunks[0], step);
+    if (warp->exec->image->chunks > 1)
+        lanes |= chunk_lanes(chunk_guard(&warp->chunks[1], step), 1);
     return lanes & warp->active;
 }
 
-/* Counts and returns the lanes of an instruction with or without a guard. */
-static lane_set guarded_lanes(struct warp *warp, u32 pc, const struct step *step)
+/* Counts and returns the lanes of an instruction that has a guard. */
+static inline lane_set count_guarded(struct warp *warp, u32 pc, const struct step *step)
 {
-    if (!step->guarded)
-        return warp->active;
-    lane_set lanes = warp_guarded(warp, pc);
+    lane_set lanes = guard_lanes(warp, step);
     if (lanes == warp->active)
         warp->exec->guard_threads[pc] += warp->active_count;
     else if (lanes)
@@ -79,63 +69,77 @@ static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chun
     }
 }
 
-/* The lane function over one chunk, under the mask its lanes struct holds. */
+/*
+ * A lane function over one chunk. Pointers of the third and fourth source and the second
+ * destination are null but while a function that has them runs.
+ */
 static inline __attribute__((always_inline)) void
-run_lanes(struct chunk *chunk, const struct inst *inst, const struct step *step)
+run_lanes(struct chunk *chunk, const struct inst *inst, const struct step *step, enum shape shape)
 {
     struct lanes *lanes = &chunk->lanes;
     lanes->inst = inst;
-    switch (step->shape) {
-    case SHAPE_LANE_ALL:
+    lanes->src[0] = chunk_row(chunk, step, 0);
+    lanes->dst[0] = chunk_row(chunk, step, SLOT_DST);
+    lanes->src[1] = shape >= SHAPE_LANE_2 ? chunk_row(chunk, step, 1) : NULL;
+    if (shape >= SHAPE_LANE_3)
+        lanes->src[2] = chunk_row(chunk, step, 2);
+    if (shape >= SHAPE_LANE_ALL) {
         lanes->src[3] = chunk_row(chunk, step, 3);
         lanes->dst[1] = chunk_row(chunk, step, SLOT_DST + 1);
-        /* fall through */
-    case SHAPE_LANE_3:
-        lanes->src[2] = chunk_row(chunk, step, 2);
-        /* fall through */
-    case SHAPE_LANE_2:
-        lanes->src[1] = chunk_row(chunk, step, 1);
-        /* fall through */
-    default:
-        lanes->src[0] = chunk_row(chunk, step, 0);
-        lanes->dst[0] = chunk_row(chunk, step, SLOT_DST);
     }
     step->fn(lanes);
+    if (shape >= SHAPE_LANE_3)
+        lanes->src[2] = NULL;
+    if (shape >= SHAPE_LANE_ALL) {
+        lanes->src[3] = NULL;
+        lanes->dst[1] = NULL;
+    }
 }
 
 /* ld.shared of a word with a 32-bit address, the commonest access of tiled kernels. */
-static inline bool run_shared_load(struct warp *warp, u32 pc, struct step *step,
-                                   struct chunk *chunk, const struct inst *inst, u32 mask)
+static bool shared_load_some(struct warp *warp, const struct inst *inst, struct step *step,
+                             struct chunk *chunk, u32 mask)
 {
     _Alignas(64) u32 offset[LANES];
     const struct lanes_memory *moves = warp->exec->image->moves;
     u32 found = moves->translate32(offset, chunk_row(chunk, step, 0), inst->imm,
                                    warp->exec->shared_bytes, 4, mask);
     if (UNLIKELY(found != mask))
-        return memory_step(warp, pc, step, chunk, mask);
+        return memory_step(warp, (u32)(step - warp->exec->image->steps), step, chunk, mask);
     moves->gather32(chunk_row(chunk, step, SLOT_DST), warp->block->shared, offset, mask,
                     chunk->lanes.lane_mask);
     return true;
 }
 
-static inline __attribute__((always_inline)) bool run_chunk(struct warp *warp, u32 pc,
-                                                            const struct inst *inst,
-                                                            struct step *step, struct chunk *chunk,
-                                                            u32 mask)
+static bool run_shared_load(struct warp *warp, const struct inst *inst, struct step *step,
+                            struct chunk *chunk, u32 mask)
 {
-    if (LIKELY(step->shape <= SHAPE_LANE_ALL)) {
-        run_lanes(chunk, inst, step);
+    const struct exec *exec = warp->exec;
+    const struct lanes_memory *moves = exec->image->moves;
+    if (LIKELY(mask == LANES_FULL) &&
+        moves->load32(chunk_row(chunk, step, SLOT_DST), warp->block->shared,
+                      chunk_row(chunk, step, 0), (u32)inst->imm, exec->shared_bytes))
         return true;
-    }
-    if (step->shape == SHAPE_SHARED_LOAD)
-        return run_shared_load(warp, pc, step, chunk, inst, mask);
-    return other_step(warp, pc, step, chunk, mask);
+    return shared_load_some(warp, inst, step, chunk, mask);
+}
+
+/* One chunk under the mask its lanes struct holds; any shape but SHAPE_WHOLE. */
+static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct step *step,
+                      struct chunk *chunk, u32 mask)
+{
+    enum shape shape = step->shape & ~SHAPE_GUARDED;
+    if (shape == SHAPE_SHARED_LOAD)
+        return run_shared_load(warp, inst, step, chunk, mask);
+    if (shape == SHAPE_OTHER)
+        return other_step(warp, pc, step, chunk, mask);
+    run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
+    return true;
 }
 
 /* The same under a guard: lanes whose guard is false are neither run nor counted. */
 static bool run_guarded(struct warp *warp, u32 pc, const struct inst *inst, struct step *step)
 {
-    lane_set lanes = guarded_lanes(warp, pc, step);
+    lane_set lanes = count_guarded(warp, pc, step);
     bool going = true;
     for (u32 c = 0; c < warp->exec->image->chunks && going; c++) {
         struct chunk *chunk = &warp->chunks[c];
@@ -163,9 +167,10 @@ static bool run_guarded(struct warp *warp, u32 pc, const struct inst *inst, stru
 static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    lane_set lanes = guarded_lanes(warp, pc, step);
+    lane_set lanes = step_is_guarded(step) ? count_guarded(warp, pc, step) : warp->active;
     if (!lanes)
         return STEP_NEXT;
+    warp_path(warp)->pc = pc;
     if (inst->op == OP_syscall)
         return system_step(warp, pc, lanes) ? STEP_NEXT : STEP_STOP;
     if (inst->op == OP_bar || inst->op == OP_bar_popc)
@@ -173,55 +178,77 @@ static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
     return cross_step(warp, pc, lanes);
 }
 
-static bool is_whole(const struct inst *inst)
+/* Everything that is not an unguarded lane function: false when the path cannot go on. */
+static __attribute__((noinline)) bool run_rare(struct warp *warp, const struct inst *inst,
+                                               struct step *step)
 {
-    return inst->op == OP_syscall || op_info[inst->op].flags & (OPF_CROSS | OPF_BARRIER);
+    u32 pc = (u32)(step - warp->exec->image->steps);
+    if ((step->shape & ~SHAPE_GUARDED) == SHAPE_WHOLE)
+        return run_whole(warp, pc, step) == STEP_NEXT;
+    if (step_is_guarded(step))
+        return run_guarded(warp, pc, inst, step);
+    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
+        struct chunk *chunk = &warp->chunks[c];
+        if (chunk->active && !run_chunk(warp, pc, inst, step, chunk, chunk->active))
+            return false;
+    }
+    return true;
 }
 
 /*
  * Runs instructions [pc, end) of the current path, none of them a branch. Returns the first one
- * that was not completed, or end. `chunks` is a constant where this is inlined.
+ * that was not completed, or end. For warps of 32; run_wide does the same for 64.
  */
-static inline __attribute__((always_inline)) u32 run_straight(struct warp *warp, u32 pc, u32 end,
-                                                              u32 chunks)
+static u32 run_narrow(struct warp *warp, u32 pc, u32 end)
 {
+    struct chunk *chunk = &warp->chunks[0];
     const struct inst *inst = warp_inst(warp, pc);
     struct step *step = &warp->exec->image->steps[pc];
-    for (; pc < end; pc++, inst++, step++) {
-        if (UNLIKELY(step->shape == SHAPE_OTHER) && is_whole(inst)) {
-            warp_path(warp)->pc = pc;
-            switch (run_whole(warp, pc, step)) {
-            case STEP_NEXT:
-                continue;
-            case STEP_PARK:
-            case STEP_STOP:
-                return pc;
-            }
-        }
-        if (UNLIKELY(step->guarded)) {
-            if (!run_guarded(warp, pc, inst, step))
-                return pc;
-            continue;
-        }
-        for (u32 c = 0; c < chunks; c++) {
-            struct chunk *chunk = &warp->chunks[c];
-            if (chunks > 1 && !chunk->active)
-                continue;
-            if (!run_chunk(warp, pc, inst, step, chunk, chunk->active))
-                return pc;
+    struct step *last = &warp->exec->image->steps[end];
+    for (; step != last; inst++, step++) {
+        switch (step->shape) {
+        case SHAPE_LANE_1:
+            run_lanes(chunk, inst, step, SHAPE_LANE_1);
+            break;
+        case SHAPE_LANE_2:
+            run_lanes(chunk, inst, step, SHAPE_LANE_2);
+            break;
+        case SHAPE_LANE_3:
+            run_lanes(chunk, inst, step, SHAPE_LANE_3);
+            break;
+        case SHAPE_LANE_ALL:
+            run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
+            break;
+        case SHAPE_SHARED_LOAD:
+            if (UNLIKELY(!run_shared_load(warp, inst, step, chunk, chunk->active)))
+                return (u32)(step - warp->exec->image->steps);
+            break;
+        default:
+            if (UNLIKELY(!run_rare(warp, inst, step)))
+                return (u32)(step - warp->exec->image->steps);
         }
     }
     return end;
 }
 
-static u32 run_straight_32(struct warp *warp, u32 pc, u32 end)
+static u32 run_wide(struct warp *warp, u32 pc, u32 end)
 {
-    return run_straight(warp, pc, end, 1);
-}
-
-static u32 run_straight_64(struct warp *warp, u32 pc, u32 end)
-{
-    return run_straight(warp, pc, end, 2);
+    const struct inst *inst = warp_inst(warp, pc);
+    struct step *step = &warp->exec->image->steps[pc];
+    for (; pc < end; pc++, inst++, step++) {
+        if (step->shape > SHAPE_LANE_ALL) {
+            if (!run_rare(warp, inst, step))
+                return pc;
+            continue;
+        }
+        for (u32 c = 0; c < MAX_CHUNKS; c++) {
+            struct chunk *chunk = &warp->chunks[c];
+            if (!chunk->active)
+                continue;
+            run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
+        }
+    }
+    return end;
 }
 
 /* Sorts lanes by where they go: the lowest lane's target first. */
@@ -244,29 +271,24 @@ static u32 lane_word(const struct warp *warp, const struct step *step, unsigned 
     return chunk_row(chunk, step, slot)[word * warp->exec->image->warp_size + lane % LANES];
 }
 
-static void go_to(struct warp *warp, u32 pc, u32 target)
+/* The current path goes to one place. */
+static inline void go_to(struct warp *warp, struct path *path, u32 pc, u32 target)
 {
-    warp_path(warp)->pc = target;
-    if (target <= pc && warp->path_live > 1)
-        paths_spin(warp, 1);
+    path->pc = target;
+    if (target <= pc && warp->path_live > 1 && ++path->spins >= path->next_look)
+        paths_spin(warp);
 }
 
-static void branch(struct warp *warp, u32 pc, lane_set taken, u32 target, u32 reconverge)
+static void branch_apart(struct warp *warp, u32 pc, lane_set taken, u32 target, u32 reconverge)
 {
-    if (taken == warp->active) {
-        go_to(warp, pc, target);
-        return;
-    }
-    if (!taken || target == pc + 1) {
-        warp_path(warp)->pc = pc + 1;
+    if (target == pc + 1) {
+        warp_path(warp)->pc = target;
         return;
     }
     warp->exec->stats.divergent_branches++;
-    bool backward = target <= pc;
     struct target targets[2] = {{warp->active & ~taken, pc + 1}, {taken, target}};
-    paths_diverge(warp, targets, 2, reconverge);
-    if (backward && !warp->exec->stopped && warp_path(warp)->pc == target)
-        paths_spin(warp, 1);
+    if (paths_diverge(warp, targets, 2, reconverge) && warp_path(warp)->pc == target)
+        go_to(warp, warp_path(warp), pc, target); /* a loop that some lanes have left */
 }
 
 static void jump_table(struct warp *warp, u32 pc, const struct step *step, lane_set lanes,
@@ -292,7 +314,7 @@ static void jump_table(struct warp *warp, u32 pc, const struct step *step, lane_
         count = add_target(targets, count, lane, next);
     }
     if (count == 1) {
-        go_to(warp, pc, targets[0].pc);
+        go_to(warp, warp_path(warp), pc, targets[0].pc);
         return;
     }
     warp->exec->stats.divergent_branches++;
@@ -337,16 +359,11 @@ static void leave(struct warp *warp, u32 pc, lane_set lanes, bool exits)
         paths_return(warp, lanes);
 }
 
-/* The last instruction of a basic block. */
-static void run_branch(struct warp *warp, u32 pc, u32 reconverge)
+/* The last instruction of a basic block, other than a plain branch. */
+static void run_control(struct warp *warp, u32 pc, const struct step *step, lane_set lanes,
+                        u32 reconverge)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    struct step *step = &warp->exec->image->steps[pc];
-    lane_set lanes = guarded_lanes(warp, pc, step);
-    if (inst->op == OP_bra) {
-        branch(warp, pc, lanes, (u32)inst->imm, reconverge);
-        return;
-    }
     if (!lanes) {
         warp_path(warp)->pc = pc + 1;
         return;
@@ -368,7 +385,6 @@ static void run_branch(struct warp *warp, u32 pc, u32 reconverge)
         leave(warp, pc, lanes, inst->op == OP_exit);
         break;
     case OP_trap:
-        warp_path(warp)->pc = pc;
         fault_at(warp, pc, first_lane(lanes), OUTCOME_TRAP, "trap");
         break;
     default:
@@ -376,39 +392,67 @@ static void run_branch(struct warp *warp, u32 pc, u32 reconverge)
     }
 }
 
-/* Runs the current path to the end of its basic block, or to where it must wait. */
-static void run_block(struct warp *warp)
+/* Counts a block at its entry (W5). */
+static inline void enter_block(struct warp *warp, struct path *path, u32 index)
 {
     struct exec *exec = warp->exec;
-    const struct program *program = exec->image->program;
-    struct path *path = warp_path(warp);
-    u32 pc = path->pc;
-    u32 index = program->block_of[pc];
-    const struct block *block = &program->blocks[index];
-    if (path->resume) {
+    const struct stretch *stretch = &exec->image->stretches[index];
+    if (UNLIKELY(path->resume)) {
         path->resume = false;
-    } else {
-        exec->block_warps[index]++;
-        exec->block_threads[index] += warp->active_count;
-        exec->instructions += block->end - block->first;
-    }
-    bool branches = op_info[program->insts[block->end - 1].op].flags & OPF_BRANCH;
-    u32 end = block->end - branches;
-    u32 stop =
-        exec->image->chunks == 1 ? run_straight_32(warp, pc, end) : run_straight_64(warp, pc, end);
-    if (UNLIKELY(stop != end)) {
-        /* A path that waits has said so itself; one that faulted stands at the instruction. */
-        if (exec->stopped && warp->current != NO_PATH) {
-            warp_path(warp)->pc = stop;
-            paths_advance(warp, warp_path(warp));
-        }
         return;
     }
-    warp->instructions += block->end - block->first;
-    if (branches)
-        run_branch(warp, end, block->reconverge);
-    else
-        warp_path(warp)->pc = end;
+    exec->entries[index].warps++;
+    exec->entries[index].threads += warp->active_count;
+    exec->instructions += stretch->end - stretch->first;
+}
+
+/*
+ * Runs the current path until it has used up the budget, reaches its reconvergence point, parts,
+ * calls, ends or must wait.
+ */
+static void run_path(struct warp *warp, u64 limit)
+{
+    struct exec *exec = warp->exec;
+    const struct image *image = exec->image;
+    struct path *path;
+    do {
+        path = warp_path(warp);
+        u32 index = image->program->block_of[path->pc];
+        const struct stretch *stretch = &image->stretches[index];
+        u32 end = stretch->straight_end;
+        enter_block(warp, path, index);
+        u32 stop =
+            image->chunks == 1 ? run_narrow(warp, path->pc, end) : run_wide(warp, path->pc, end);
+        if (UNLIKELY(stop != end)) {
+            /* A path that waits has said so itself; one that faulted has issued the instruction. */
+            if (exec->stopped && warp->current != NO_PATH) {
+                warp_path(warp)->pc = stop;
+                paths_advance(warp, warp_path(warp));
+            }
+            return;
+        }
+        warp->instructions += stretch->end - stretch->first;
+        path = warp_path(warp); /* a split may have moved the paths */
+        if (UNLIKELY(stretch->kind == STRETCH_FALLS)) {
+            path->pc = end;
+            continue;
+        }
+        const struct step *step = &image->steps[end];
+        lane_set lanes = step_is_guarded(step) ? count_guarded(warp, end, step) : warp->active;
+        if (UNLIKELY(stretch->kind == STRETCH_OTHER)) {
+            run_control(warp, end, step, lanes, stretch->reconverge);
+            return;
+        }
+        if (!lanes) {
+            path->pc = end + 1;
+        } else if (LIKELY(lanes == warp->active)) {
+            go_to(warp, path, end, stretch->target);
+        } else {
+            branch_apart(warp, end, lanes, stretch->target, stretch->reconverge);
+            return;
+        }
+    } while (path->pc != path->rpc && exec->instructions < limit && !warp->yield &&
+             path == warp_path(warp));
 }
 
 /* No leaf is ready: what now? */
@@ -429,6 +473,16 @@ static void settle(struct warp *warp)
         paths_select(warp);
     else
         fault_deadlock(warp->block);
+}
+
+/* A sleep in a loop is as good a sign of waiting as many iterations without one. */
+static void sleep_path(struct warp *warp)
+{
+    enum {
+        SLEEP_WEIGHT = 1024
+    };
+    warp_path(warp)->spins += SLEEP_WEIGHT;
+    paths_spin(warp);
 }
 
 void warp_run(struct warp *warp, u64 budget)
@@ -454,9 +508,9 @@ void warp_run(struct warp *warp, u64 budget)
             warp->yield = false;
             warp->slept = true;
             if (warp->path_live > 1)
-                paths_spin(warp, SLEEP_WEIGHT);
+                sleep_path(warp);
             return;
         }
-        run_block(warp);
+        run_path(warp, end);
     }
 }

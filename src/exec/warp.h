@@ -47,12 +47,13 @@ struct path {
     u32 children; /* 0: a leaf */
     u8 kind;      /* PATH_CALL: a return of its lanes ends here */
     u8 state;
-    u8 barrier;  /* PATH_BARRIER: which */
-    bool resume; /* W4 */
-    u32 members; /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
-    bool hashed; /* spin_hash is of its registers when it last gave way, going to spin_pc */
-    u32 spins;   /* backward branches since lanes last left the loop */
-    u32 since;   /* of which since it last gave way */
+    u8 barrier;    /* PATH_BARRIER: which */
+    bool resume;   /* W4 */
+    u32 members;   /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
+    bool hashed;   /* spin_hash is of its registers when it last gave way, going to spin_pc */
+    u32 spins;     /* backward branches since lanes last left the loop */
+    u32 next_look; /* the number of spins at which paths_spin has something to do */
+    u32 gave_way;  /* the number of spins when it last gave way */
     u32 spin_pc;
     u64 spin_hash;
 };
@@ -116,6 +117,12 @@ struct thread_block {
     u8 *local;
 };
 
+/* How often a basic block was entered. */
+struct entries {
+    u64 warps;   /* by paths */
+    u64 threads; /* by lanes */
+};
+
 typedef void output_fn(void *user, const char *text, size_t length);
 
 /* The device heap behind guest malloc. */
@@ -148,10 +155,9 @@ struct exec {
     u32 shared_bytes;
     u32 local_stride;
     u32 register_rows, masks;
-    u32 *tids[3];       /* thread coordinates by linear number, padded to whole warps */
-    u64 *block_warps;   /* by basic block: times entered by a path */
-    u64 *block_threads; /* by basic block: lanes that entered */
-    u64 *guard_threads; /* by instruction with a guard: lanes that ran it */
+    u32 *tids[3];            /* thread coordinates by linear number, padded to whole warps */
+    struct entries *entries; /* by basic block */
+    u64 *guard_threads;      /* by instruction with a guard: lanes that ran it */
     size_t storage_bytes, local_storage_bytes;
     void **free_storage; /* LIFO, so that a block finds warm memory */
     u32 free_count;
@@ -215,8 +221,6 @@ static inline const struct inst *warp_inst(const struct warp *warp, u32 inst)
 {
     return &warp->exec->image->program->insts[inst];
 }
-/* Lanes of the current path whose guard lets them run this instruction. */
-lane_set warp_guarded(const struct warp *warp, u32 inst);
 
 /* paths.c */
 struct target {
@@ -233,7 +237,7 @@ void paths_merge(struct warp *warp);
 u32 paths_split(struct warp *warp, lane_set lanes);
 void paths_rotate(struct warp *warp);
 bool paths_release(struct warp *warp);
-void paths_spin(struct warp *warp, u32 weight);
+void paths_spin(struct warp *warp);
 void paths_advance(struct warp *warp, struct path *leaf);
 void paths_park(struct warp *warp, enum path_state state);
 
