@@ -61,6 +61,8 @@ static bool is_stable(const struct simplifier *s, struct operand o, const struct
 /* Looks through moves: the source an operand may be replaced with. */
 static struct operand look_through(const struct simplifier *s, struct operand o, u32 at)
 {
+    if (o.kind == OPERAND_VECTOR && (o.neg || o.abs))
+        return o; /* the modifier belongs to this use */
     for (u32 steps = 0; steps < 64; steps++) {
         const struct inst *move = definition_at(s, o, at);
         if (!move || (move->op != OP_mov_b32 && move->op != OP_mov_b64 && move->op != OP_mov_mask))
