@@ -161,6 +161,16 @@ void ref_fmax(const struct form *f, const u64 *s, u64 *d)
     min_max_halves(f, s, d, false);
 }
 
+/* max.abs.f32 of three, behind a move that the opcode of the form names. */
+void ref_fmax3_abs(const struct form *f, const u64 *s, u64 *d)
+{
+    u64 m[3];
+    for (unsigned k = 0; k < 3; k++)
+        m[k] = s[k] & ~fp_sign_bit(K_F32);
+    d[0] = s[0];
+    d[1] = choose(f, K_F32, choose(f, K_F32, m[0], m[1], false), m[2], false);
+}
+
 static void change_sign(const struct form *f, const u64 *s, u64 *d, bool negate)
 {
     enum kind kind = fp_element(f->type);
