@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 100000, THREADS = 256 };
+enum {
+    N = 100000,
+    THREADS = 256
+};
 
 static const char ptx[] =
     ".version 7.0\n"
