@@ -141,7 +141,7 @@ static enum statement_kind some_kind(struct maker *m)
     if (!deep && dice < 76 && m->loop_room > 0)
         return ST_LOOP;
     if (!deep && dice < 79)
-        return ST_SWITCH;
+        return below(m, 3) ? ST_COPY : ST_SWITCH;
     if (dice < 82)
         return m->may_leave ? (below(m, 2) ? ST_BREAK : ST_CONTINUE) : ST_CARRY;
     if (dice < 85)
@@ -184,6 +184,12 @@ static void make_statement(struct maker *m, struct statement *s)
         break;
     case ST_LOOP:
         make_loop(m, s);
+        break;
+    case ST_COPY:
+        s->op = below(m, 3);
+        s->src[0].reg = below(m, s->op == 0 ? REGS_R : s->op == 1 ? REGS_D : REGS_P);
+        s->dst[0] = below(m, s->op == 0 ? REGS_R : s->op == 1 ? REGS_D : REGS_P);
+        s->blocks[0] = make_inner(m, 5, false);
         break;
     case ST_SWITCH:
         for (unsigned k = 0; k < 4; k++)
@@ -260,7 +266,7 @@ struct program *program_generate(u64 seed)
     m.loop_room = 2;
     m.first_callee = 0;
     m.budget = 20 + (int)below(&m, 60);
-    p->body = make_block(&m, 24);
+    p->body = make_block(&m, 40);
     return p;
 }
 

@@ -148,6 +148,23 @@ static enum flow run_loop(struct machine *m, struct thread *t, struct frame *f,
     return GO_ON;
 }
 
+static enum flow run_copy(struct machine *m, struct thread *t, struct frame *f,
+                          const struct statement *s)
+{
+    u32 from = s->src[0].reg, to = s->dst[0];
+    u64 copy = s->op == 0 ? f->r[from] : s->op == 1 ? f->d[from] : f->p[from];
+    enum flow flow = run_block(m, t, f, s->blocks[0]);
+    if (flow != GO_ON)
+        return flow;
+    if (s->op == 0)
+        f->r[to] ^= (u32)copy;
+    else if (s->op == 1)
+        f->d[to] ^= copy;
+    else
+        f->p[to] ^= (bool)copy;
+    return GO_ON;
+}
+
 static void run_moves(struct machine *m, struct frame *f, const struct statement *s)
 {
     switch (s->kind) {
@@ -201,6 +218,8 @@ static enum flow run_statement(struct machine *m, struct thread *t, struct frame
         return taken ? CONTINUE : GO_ON;
     case ST_SWITCH:
         return run_block(m, t, f, s->blocks[f->r[s->src[0].reg] & 3]);
+    case ST_COPY:
+        return run_copy(m, t, f, s);
     case ST_ATOMIC:
         run_atomic(m, f, s);
         return GO_ON;

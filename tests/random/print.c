@@ -123,6 +123,17 @@ static void print_loop(struct printer *p, const struct statement *s)
     p->inner_next = outer_next;
 }
 
+static void print_copy(struct printer *p, const struct statement *s)
+{
+    const char *type = s->op == 0 ? "b32" : s->op == 1 ? "b64" : "pred";
+    char kind = "rdp"[s->op];
+    text_add(p->t, "    {\n    .reg .%s %%u;\n    mov.%s %%u, %%%c%u;\n", type, type, kind,
+             s->src[0].reg);
+    print_block(p, s->blocks[0]);
+    text_add(p->t, "    xor.%s %%%c%u, %%%c%u, %%u;\n    }\n", type, kind, s->dst[0], kind,
+             s->dst[0]);
+}
+
 static void print_switch(struct printer *p, const struct statement *s)
 {
     u32 first = p->labels, end = first + 4;
@@ -277,6 +288,9 @@ static void print_statement(struct printer *p, const struct statement *s)
         break;
     case ST_SWITCH:
         print_switch(p, s);
+        break;
+    case ST_COPY:
+        print_copy(p, s);
         break;
     case ST_ATOMIC:
         print_atomic(p, s);

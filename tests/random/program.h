@@ -54,6 +54,7 @@ enum statement_kind {
     ST_RETURN,    /* from a function, under a predicate, with a value */
     ST_CARRY,     /* R, R = R + R, R + R with carry */
     ST_UNPACK,    /* R, R = D */
+    ST_COPY,      /* fresh = x; block; y ^= fresh: what the block does to x must not be seen */
     ST_EXCHANGE,  /* through shared memory with barriers: the value of thread (i + k) mod n */
     ST_SHUFFLE,   /* shfl.sync.bfly */
     ST_VOTE,      /* vote.sync.any, all; P */
@@ -73,7 +74,7 @@ struct statement {
     bool dead; /* taken out while a failure is made smaller */
     bool guarded, guard_negated;
     u32 guard; /* predicate register */
-    u32 op;    /* ST_OP: row of ops.def; ST_ATOMIC: counter; ST_CALL: function */
+    u32 op;    /* ST_OP: row of ops.def; ST_ATOMIC: counter; ST_CALL: function; ST_COPY: R, D, P */
     u32 other; /* ST_CALL_ANY: second function; ST_EXCHANGE: k; ST_SHUFFLE: xor; ST_VOTE: all */
     u32 dst[2];
     struct operand src[4];
