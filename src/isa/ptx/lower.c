@@ -30,8 +30,7 @@ static bool lower_function(struct lower *l, u32 index)
     if (fine) {
         if (l->params->optimize)
             optimize(&fn);
-        allocate_registers(&fn);
-        fine = layout_function(&fn);
+        fine = allocate_registers(&fn) && layout_function(&fn);
     }
     fn_free(&fn);
     return fine;

@@ -245,6 +245,8 @@ bool lower_error(struct lower *l, struct ptx_place place, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 struct operand const_words(struct lower *l, u64 value, u32 words);
 struct operand const_address(struct lower *l, enum relocation_kind kind, u32 target, i64 addend);
+/* Whether a constant is patched with an address when the program is loaded. */
+bool const_is_address(const struct lower *l, struct operand o);
 struct operand vreg_operand(const struct fn *fn, u32 id);
 bool operand_is_register(const struct fn *fn, const struct ptx_operand *o);
 /* Rules for a register used as `type`: exact, or relaxed as ld, st and cvt have it. */
@@ -303,7 +305,7 @@ bool lower_body(struct fn *fn);
 /* optimize.c, regalloc.c, layout.c */
 struct code fn_code(const struct fn *fn);
 void optimize(struct fn *fn);
-void allocate_registers(struct fn *fn);
+bool allocate_registers(struct fn *fn);
 bool layout_function(struct fn *fn);
 bool layout_finish(struct lower *l);
 

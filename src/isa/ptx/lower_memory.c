@@ -245,11 +245,8 @@ static bool stored_element(struct fn *fn, const struct match *m, const struct pt
 static bool all_constant(const struct lower *l, const struct operand *items, u32 count)
 {
     for (u32 i = 0; i < count; i++) {
-        if (items[i].kind != OPERAND_CONST)
+        if (items[i].kind != OPERAND_CONST || const_is_address(l, items[i]))
             return false;
-        for (u32 k = 0; k < l->fixups.count; k++)
-            if (l->fixups.data[k].index == items[i].index)
-                return false;
     }
     return true;
 }

@@ -104,6 +104,19 @@ struct operand const_address(struct lower *l, enum relocation_kind kind, u32 tar
     return operand_make(OPERAND_CONST, entry->index, 2);
 }
 
+bool const_is_address(const struct lower *l, struct operand o)
+{
+    u32 low = 0, high = l->fixups.count; /* fixups are in the order of the pool */
+    while (low < high) {
+        u32 middle = low + (high - low) / 2;
+        if (l->fixups.data[middle].index < o.index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->fixups.count && l->fixups.data[low].index == o.index;
+}
+
 struct operand vreg_operand(const struct fn *fn, u32 id)
 {
     return operand_make(OPERAND_VECTOR, id, fn->vregs.data[id].words);

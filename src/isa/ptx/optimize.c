@@ -119,11 +119,8 @@ static void propagate_copies(struct simplifier *s)
 
 static bool constant_value(const struct lower *l, struct operand o, i64 *value)
 {
-    if (o.kind != OPERAND_CONST || o.count != 2)
+    if (o.kind != OPERAND_CONST || o.count != 2 || const_is_address(l, o))
         return false;
-    for (u32 i = 0; i < l->fixups.count; i++)
-        if (l->fixups.data[i].index == o.index)
-            return false;
     *value = (i64)((u64)l->constants.data[o.index + 1] << 32 | l->constants.data[o.index]);
     return true;
 }

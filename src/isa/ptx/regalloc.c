@@ -33,9 +33,10 @@ static void constant_zeros(struct fn *fn)
     }
     for (u32 i = 0; i < code.count; i++) {
         struct inst *inst = &code.insts[i];
-        if (!(op_info[inst->op].flags & OPF_LANE))
+        bool stores = (inst->op == OP_st && !inst->spare) || inst->op == OP_atom;
+        if (!(op_info[inst->op].flags & OPF_LANE) && !stores)
             continue;
-        for (unsigned k = 0; k < ARRAY_LEN(inst->src); k++) {
+        for (unsigned k = stores; k < ARRAY_LEN(inst->src); k++) {
             struct operand *o = &inst->src[k];
             if (o->kind == OPERAND_VECTOR && !written[o->index])
                 *o = const_words(fn->l, 0, o->count);
@@ -146,25 +147,28 @@ static u32 register_limit(const struct fn *fn)
     return limit;
 }
 
-/* One attempt; false when code was added (copies, spills) and it must be repeated. */
-static bool attempt(struct fn *fn, u32 limit, bool may_spill)
+/* One attempt; false when code was added (copies, spills) and it must be repeated, or, with
+ * `fatal`, when there is no point in that. */
+static bool attempt(struct fn *fn, u32 limit, bool may_spill, bool *fatal)
 {
     struct arena *arena = arena_create();
     struct graph g;
     u32 registers = 0, masks = 0;
     bool done = false;
     graph_build(&g, arena, fn);
-    if (graph_group(&g)) {
+    if (g.too_large) {
+        *fatal = true;
+    } else if (graph_group(&g)) {
         u8 *spill = arena_array(arena, u8, g.node_count + 1);
-        done = graph_color(&g, false, limit, &registers, may_spill ? spill : NULL);
+        bool fits = graph_color(&g, false, limit, &registers, may_spill ? spill : NULL);
+        done = fits && graph_color(&g, true, UINT32_MAX, &masks, NULL);
+        *fatal = !done && (fits || !may_spill);
         if (done) {
-            bool colored = graph_color(&g, true, UINT32_MAX, &masks, NULL);
-            done = colored;
             fn->out->registers = registers;
             fn->out->masks = masks;
             fn->out->max_live = g.max_live;
             apply(&g);
-        } else if (may_spill) {
+        } else if (!fits && may_spill) {
             spill_webs(fn, spill);
         }
     }
@@ -172,22 +176,26 @@ static bool attempt(struct fn *fn, u32 limit, bool may_spill)
     return done;
 }
 
-void allocate_registers(struct fn *fn)
+bool allocate_registers(struct fn *fn)
 {
     constant_zeros(fn);
     save_across_calls(fn);
     clear_at_entry(fn);
     split_webs(fn);
     u32 limit = register_limit(fn);
-    bool done = false;
-    for (u32 round = 0; round < ROUNDS && !done; round++)
-        done = attempt(fn, limit, true);
-    if (!done) {
+    bool done = false, fatal = false;
+    for (u32 round = 0; round < ROUNDS && !done && !fatal; round++)
+        done = attempt(fn, limit, true, &fatal);
+    if (!done && !fatal) {
         *(const char **)vec_push(&fn->l->warnings) = arena_printf(
             fn->l->program->arena, "%s: more than %u registers are needed", fn->ast->name, limit);
-        while (!attempt(fn, UINT32_MAX, false) && limit++ < 4096)
-            continue;
+        while (!done && !fatal)
+            done = attempt(fn, UINT32_MAX, false, &fatal);
     }
+    if (!done)
+        return lower_error(fn->l, fn->ast->place, "'%s' has too many values alive at once",
+                           fn->ast->name);
     if (fn->l->params->optimize)
         remove_self_copies(fn);
+    return true;
 }

@@ -41,6 +41,7 @@ struct graph {
     u32 group_count;
     u32 max_live, max_masks;
     bool reserve_first; /* register 0 is the stack pointer */
+    bool too_large;     /* more edges than can be afforded: given up */
 };
 
 /* regalloc_webs.c: one virtual register for each group of definitions that share uses. */

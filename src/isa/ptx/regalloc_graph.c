@@ -13,6 +13,8 @@
 #include "isa/ptx/regalloc.h"
 #include <stdlib.h>
 
+#define EDGE_WORDS_MAX (1u << 27) /* half a gigabyte: thousands of values alive at once */
+
 struct edges {
     VEC(u32) pairs; /* a, b, a, b, ... */
 };
@@ -20,7 +22,8 @@ struct edges {
 static void add_edge(struct graph *g, struct edges *e, u32 a, u32 b)
 {
     u32 vectors = g->code.vectors;
-    if (a == b || !a || !b || (a < vectors) != (b < vectors))
+    g->too_large |= e->pairs.count >= EDGE_WORDS_MAX;
+    if (g->too_large || a == b || !a || !b || (a < vectors) != (b < vectors))
         return;
     *(u32 *)vec_push(&e->pairs) = a;
     *(u32 *)vec_push(&e->pairs) = b;
@@ -147,10 +150,11 @@ void graph_build(struct graph *g, struct arena *arena, struct fn *fn)
     }
     struct edges e = {0};
     struct live_set live = live_set_create(g->node_count);
-    for (u32 b = 0; b < g->cfg->count; b++)
+    for (u32 b = 0; b < g->cfg->count && !g->too_large; b++)
         walk_block(g, &e, &live, b);
     live_set_free(&live);
-    make_lists(g, &e);
+    if (!g->too_large)
+        make_lists(g, &e);
     vec_free(&e.pairs);
     g->max_live += g->reserve_first;
 }
