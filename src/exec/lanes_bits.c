@@ -26,15 +26,37 @@ LANE1(cnot_b16, w, w, (a & 0xffff) == 0)
 LANE1(cnot_b32, w, w, a == 0)
 LANE_HALVES1(cnot_b64, (al | ah) == 0, al & 0)
 
+/* Shifts by any count, and across the halves of a pair by less than 32. */
+ALWAYS_INLINE u32 left(u32 x, u32 n)
+{
+    return n > 31 ? 0 : x << (n & 31);
+}
+ALWAYS_INLINE u32 right(u32 x, u32 n)
+{
+    return n > 31 ? 0 : x >> (n & 31);
+}
+ALWAYS_INLINE u32 sign_right(u32 x, u32 n)
+{
+    return (u32)(S32(x) >> (n > 31 ? 31 : n));
+}
+ALWAYS_INLINE u32 across_left(u32 high, u32 low, u32 n)
+{
+    return high << (n & 31) | low >> 1 >> (~n & 31);
+}
+ALWAYS_INLINE u32 across_right(u32 high, u32 low, u32 n)
+{
+    return low >> (n & 31) | high << 1 << (~n & 31);
+}
 LANE2(shl_b16, w, w, w, b > 15 ? 0 : a << (b & 15) & 0xffff)
 LANE2(shl_b32, w, w, w, b > 31 ? 0 : a << (b & 31))
-LANE2(shl_b64, p, p, w, b > 63 ? 0 : a << (b & 63))
+LANE_HALVES_SHIFT(shl_b64, left(al, n), n > 31 ? left(al, n - 32) : across_left(ah, al, n))
 LANE2(shr_s16, w, w, w, (u32)((i32)(i16)a >> (b > 15 ? 15 : b)) & 0xffff)
 LANE2(shr_s32, w, w, w, S32(a) >> (b > 31 ? 31 : b))
-LANE2(shr_s64, p, p, w, S64(a) >> (b > 63 ? 63 : b))
+LANE_HALVES_SHIFT(shr_s64, n > 31 ? sign_right(ah, n - 32) : across_right(ah, al, n),
+                  sign_right(ah, n))
 LANE2(shr_u16, w, w, w, b > 15 ? 0 : (a & 0xffff) >> (b & 15))
 LANE2(shr_u32, w, w, w, b > 31 ? 0 : a >> (b & 31))
-LANE2(shr_u64, p, p, w, b > 63 ? 0 : a >> (b & 63))
+LANE_HALVES_SHIFT(shr_u64, n > 31 ? right(ah, n - 32) : across_right(ah, al, n), right(ah, n))
 
 /* Funnel shift of b:a; key 1 wraps the count, 0 clamps it at 32. */
 ALWAYS_INLINE u32 funnel_count(u32 key, u32 c)

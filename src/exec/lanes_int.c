@@ -12,6 +12,8 @@
 #define U16(x) ((u32)(u16)(x))
 #define S32(x) ((i32)(x))
 #define S64(x) ((i64)(x))
+#define HIGH_S(a, b) ((u32)(S64(S32(a)) * S32(b) >> 32))
+#define HIGH_U(a, b) ((u32)((u64)(a) * (b) >> 32))
 
 /* Moves. */
 LANE1(mov_b32, w, w, a)
@@ -102,12 +104,12 @@ LANE3(mad_hi_u32, w, w, w, w, (u32)((u64)a *b >> 32) + c)
 LANE3(mad_hi_u64, p, p, p, p, (u64)((u128)a *b >> 64) + c)
 LANE2(mul_wide_s16, w, w, w, S16(a) * S16(b))
 LANE2(mul_wide_u16, w, w, w, U16(a) * U16(b))
-LANE2(mul_wide_s32, p, w, w, S64(S32(a)) * S32(b))
-LANE2(mul_wide_u32, p, w, w, (u64)a *b)
+LANE_HALVES_WORDS(mul_wide_s32, a *b, HIGH_S(a, b))
+LANE_HALVES_WORDS(mul_wide_u32, a *b, HIGH_U(a, b))
 LANE3(mad_wide_s16, w, w, w, w, (u32)(S16(a) * S16(b)) + c)
 LANE3(mad_wide_u16, w, w, w, w, U16(a) * U16(b) + c)
-LANE3(mad_wide_s32, p, w, w, p, (u64)(S64(S32(a)) * S32(b)) + c)
-LANE3(mad_wide_u32, p, w, w, p, (u64)a *b + c)
+LANE_HALVES_MAD(mad_wide_s32, a *b + cl, HIGH_S(a, b) + ch + (a * b + cl < cl))
+LANE_HALVES_MAD(mad_wide_u32, a *b + cl, HIGH_U(a, b) + ch + (a * b + cl < cl))
 
 /* 24-bit products: 48 bits, of which the low or the high 32 are taken. */
 ALWAYS_INLINE i64 product24_s(u32 a, u32 b)

@@ -130,53 +130,49 @@ ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
     }
 
 /*
- * Pairs whose halves need not be joined: `low` and `high` are expressions of al, ah, bl, bh.
+ * Pairs whose halves need not be joined: `low` and `high` are expressions of what `loads` declares.
  * Eight lanes a vector instead of four, and no shuffling.
  */
-#define LANE_HALVES2(name, low, high)                                     \
-    void LANE(name)(struct lanes * l)                                     \
-    {                                                                     \
-        ROW_p(0) ROW_p(1) OUT_p;                                          \
-        const u32 *const m = l->lane_mask;                                \
-        if (LIKELY(l->mask == LANES_FULL)) {                              \
-            EACH_LANE                                                     \
-            {                                                             \
-                const u32 al = s0[i], ah = t0[i], bl = s1[i], bh = t1[i]; \
-                const u32 rl = (low), rh = (high);                        \
-                d0[i] = rl, e0[i] = rh;                                   \
-            }                                                             \
-        } else {                                                          \
-            EACH_LANE                                                     \
-            {                                                             \
-                const u32 al = s0[i], ah = t0[i], bl = s1[i], bh = t1[i]; \
-                const u32 rl = (low), rh = (high);                        \
-                const u32 ol = d0[i], oh = e0[i];                         \
-                d0[i] = mix(m[i], rl, ol), e0[i] = mix(m[i], rh, oh);     \
-            }                                                             \
-        }                                                                 \
-    }
-
-#define LANE_HALVES1(name, low, high)                                 \
+#define LANE_HALVES(name, rows, loads, low, high)                     \
     void LANE(name)(struct lanes * l)                                 \
     {                                                                 \
-        ROW_p(0) OUT_p;                                               \
+        rows OUT_p;                                                   \
         const u32 *const m = l->lane_mask;                            \
         if (LIKELY(l->mask == LANES_FULL)) {                          \
             EACH_LANE                                                 \
             {                                                         \
-                const u32 al = s0[i], ah = t0[i];                     \
+                loads;                                                \
                 const u32 rl = (low), rh = (high);                    \
                 d0[i] = rl, e0[i] = rh;                               \
             }                                                         \
         } else {                                                      \
             EACH_LANE                                                 \
             {                                                         \
-                const u32 al = s0[i], ah = t0[i];                     \
+                loads;                                                \
                 const u32 rl = (low), rh = (high);                    \
                 const u32 ol = d0[i], oh = e0[i];                     \
                 d0[i] = mix(m[i], rl, ol), e0[i] = mix(m[i], rh, oh); \
             }                                                         \
         }                                                             \
     }
+#define LANE_COMMA ,
+/* Of pairs al, ah and bl, bh; of a pair; of a pair and a word n; of words; of words and a pair. */
+#define LANE_HALVES2(name, low, high)                                                            \
+    LANE_HALVES(name, ROW_p(0) ROW_p(1),                                                         \
+                const u32 al = s0[i] LANE_COMMA ah = t0[i] LANE_COMMA bl = s1[i] LANE_COMMA bh = \
+                    t1[i],                                                                       \
+                low, high)
+#define LANE_HALVES1(name, low, high) \
+    LANE_HALVES(name, ROW_p(0), const u32 al = s0[i] LANE_COMMA ah = t0[i], low, high)
+#define LANE_HALVES_SHIFT(name, low, high) \
+    LANE_HALVES(name, ROW_p(0) ROW_w(1),   \
+                const u32 al = s0[i] LANE_COMMA ah = t0[i] LANE_COMMA n = s1[i], low, high)
+#define LANE_HALVES_WORDS(name, low, high) \
+    LANE_HALVES(name, ROW_w(0) ROW_w(1), const u32 a = s0[i] LANE_COMMA b = s1[i], low, high)
+#define LANE_HALVES_MAD(name, low, high)                                                       \
+    LANE_HALVES(name, ROW_w(0) ROW_w(1) ROW_p(2),                                              \
+                const u32 a = s0[i] LANE_COMMA b = s1[i] LANE_COMMA cl = s2[i] LANE_COMMA ch = \
+                    t2[i],                                                                     \
+                low, high)
 
 #endif
