@@ -94,6 +94,7 @@ char *arena_strdup(struct arena *arena, const char *text)
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list arguments;
+    assert(format); /* gcc's sanitizer builds warn of a null one otherwise */
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
