@@ -194,7 +194,7 @@ static void atomics_global(struct test *t)
         w[0] += (u64)v << 20;
         w[1] = (u64)v * v < w[1] ? (u64)v * v : w[1];
         w[2] = (u64)v * v > w[2] ? (u64)v * v : w[2];
-        i64 big = (i64)(i32)v * 5000000000ll;
+        i64 big = (i64)(i32)v * 4000000000ll;
         w[3] = big > (i64)w[3] ? (u64)big : w[3];
         w[4] ^= (u64)v << 17;
         u[7] = u[7] >= 99 ? 0 : u[7] + 1;

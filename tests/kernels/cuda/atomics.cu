@@ -20,7 +20,7 @@ extern "C" __global__ void atomics_global(const unsigned *in, unsigned *u, int *
     atomicAdd(&w[0], (unsigned long long)v << 20);
     atomicMin(&w[1], (unsigned long long)v * v);
     atomicMax(&w[2], (unsigned long long)v * v);
-    atomicMax((long long *)&w[3], (long long)(int)v * 5000000000ll);
+    atomicMax((long long *)&w[3], (long long)(int)v * 4000000000ll);
     atomicXor(&w[4], (unsigned long long)v << 17);
     ring[atomicInc(&u[7], 99)] = 1;
     atomicDec(&u[8], 50);
