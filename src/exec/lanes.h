@@ -62,7 +62,8 @@ struct lanes_memory {
      * `bytes` (a power of two); offsets of other lanes are set to 0. size is below 2^31. */
     u32 (*translate64)(u32 *offset, const u32 *low, const u32 *high, i64 imm, u64 lo, u32 size,
                        u32 bytes, u32 mask);
-    /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0. */
+    /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0; the sum with
+     * imm wraps at 32 bits. */
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
     /* translate32 and gather32 of words for all 32 lanes at once; false, and nothing is loaded,
      * when any lane is out of range or misaligned. */

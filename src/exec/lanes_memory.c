@@ -144,5 +144,4 @@ static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 b
     return inside;
 }
 
-const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32,
-                                          load32};
+const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32, load32};

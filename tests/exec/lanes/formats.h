@@ -33,7 +33,7 @@ bool is_nan(enum format format, u64 bits);
 u64 flush_bits(enum format format, u64 bits);
 
 mpfr_rnd_t mpfr_mode(enum rounding rounding);
-/* Rounds `exact`, whose last rounding was `ternary`, from wide to the format; gives its bits. */
+/* The bits of `wide` rounded to the format, subnormals included. */
 u64 round_to(enum format format, mpfr_t wide, mpfr_rnd_t mode);
 
 /* The NaN that an operation on these operands gives under the rule. */
