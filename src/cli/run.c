@@ -155,7 +155,11 @@ static bool prepare_launch(struct run *run, u32 index)
     if (hd_launch_check(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
                         launch->args.count, &error))
         return true;
-    report(run->command, &error);
+    const char *which = "";
+    if (run->request.launches.count > 1)
+        which = arena_printf(run->request.arena, "launch %u: ", index + 1);
+    complain(run->command, "%s%s%s%s", which, error.place, error.place[0] ? ": " : "",
+             error.message);
     return false;
 }
 
