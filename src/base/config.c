@@ -145,7 +145,7 @@ static bool parse_value(struct arena *arena, const struct param *param, const ch
     enum text_result result = TEXT_OK;
     switch (param->type) {
     case PARAM_BOOL:
-        if (strcmp(text, "true") && strcmp(text, "false"))
+        if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
             return error_set(error, ERROR_INPUT, place, "%s: expected true or false, not %s", key,
                              shown);
         integer = text[0] == 't';
@@ -179,7 +179,7 @@ static bool assign(void *user, const struct component *component, const char *na
     u32 which = 0, index = 0;
     while (config->components[which] != component)
         which++;
-    while (strcmp(component->params[index].name, name))
+    while (strcmp(component->params[index].name, name) != 0)
         index++;
     const char *key = arena_printf(config->arena, "%s.%s", component->name, name);
     if (!parse_value(config->arena, &component->params[index], key, text, config->params[which],
@@ -331,7 +331,7 @@ static bool set_key(struct config *config, struct arena *arena, const char *key,
     for (u32 i = 0; dot && i < config->count; i++) {
         const struct component *component = config->components[i];
         if (strlen(component->name) != (size_t)(dot - key) ||
-            memcmp(component->name, key, (size_t)(dot - key)))
+            memcmp(component->name, key, (size_t)(dot - key)) != 0)
             continue;
         for (u32 j = 0; j < component->param_count; j++)
             if (!strcmp(component->params[j].name, dot + 1))

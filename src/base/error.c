@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool error_set(struct error *error, enum error_code code, const char *place, const char *format, ...)
+void error_fill(struct error *error, enum error_code code, const char *place, const char *format,
+                ...)
 {
     error->code = code;
     snprintf(error->place, sizeof error->place, "%s", place ? place : "");
@@ -12,7 +13,6 @@ bool error_set(struct error *error, enum error_code code, const char *place, con
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    return false;
 }
 
 const char *error_text(const struct error *error, char *buffer, size_t size)

@@ -28,9 +28,17 @@ struct error {
     char message[2048]; /* one line or several, no trailing newline */
 };
 
-/* Fills the error and returns false, so that `return error_set(...)` reads well. */
-bool error_set(struct error *error, enum error_code code, const char *place, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/*
+ * Fills the error and is false, so that `return error_set(...)` reads well. A macro, so that
+ * compilers and analysers, which see one file at a time, know that it is false.
+ */
+#define error_set(...) (error_fill(__VA_ARGS__), error_false())
+void error_fill(struct error *error, enum error_code code, const char *place, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+static inline bool error_false(void)
+{
+    return false;
+}
 
 /* "place: message" or just the message; the result lives in `buffer`. */
 const char *error_text(const struct error *error, char *buffer, size_t size);

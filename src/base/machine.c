@@ -36,11 +36,12 @@ struct loader {
     struct error *error;
 };
 
-static bool wrong(const struct loader *loader, const struct machine_file *file, u32 line,
-                  u32 column, const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define wrong(...) (wrong_fill(__VA_ARGS__), error_false())
+static void wrong_fill(const struct loader *loader, const struct machine_file *file, u32 line,
+                       u32 column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-static bool wrong(const struct loader *loader, const struct machine_file *file, u32 line,
-                  u32 column, const char *format, ...)
+static void wrong_fill(const struct loader *loader, const struct machine_file *file, u32 line,
+                       u32 column, const char *format, ...)
 {
     char place[256], message[1024];
     snprintf(place, sizeof place, "%.200s:%u:%u", file->place, line, column);
@@ -48,7 +49,7 @@ static bool wrong(const struct loader *loader, const struct machine_file *file, 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return error_set(loader->error, ERROR_INPUT, place, "%s", message);
+    error_set(loader->error, ERROR_INPUT, place, "%s", message);
 }
 
 /* " did you mean 'x'?" or "" */
@@ -155,7 +156,7 @@ static bool read_named(const struct loader *loader, struct machine_file *file, c
     if (!builtin)
         return no_such_machine(loader, name, place);
     file->place = arena_printf(loader->arena, "machine %s", name);
-    file->identity = file->name = builtin->name;
+    file->identity = file->name = name;
     file->text = builtin->text;
     file->length = builtin->length;
     return true;
@@ -269,7 +270,7 @@ static bool apply_value(const struct loader *loader, const struct machine_file *
                                    text_printable(loader->arena, node->key));
     struct origin origin = {file->name, SOURCE_UNSAID, ""};
     u32 i = 0;
-    while (i < component->param_count && strcmp(component->params[i].name, node->key))
+    while (i < component->param_count && strcmp(component->params[i].name, node->key) != 0)
         i++;
     if (i == component->param_count) {
         const char **names = arena_array(loader->arena, const char *, component->param_count + 1);
@@ -319,7 +320,7 @@ static bool apply_component(const struct loader *loader, const struct machine_fi
         if (!strcmp(node->key, about_keys[i]))
             return true;
     const struct component *const *component = loader->components;
-    while (*component && strcmp((*component)->name, node->key))
+    while (*component && strcmp((*component)->name, node->key) != 0)
         component++;
     if (!*component)
         return unknown_component(loader, file, node);

@@ -70,6 +70,7 @@ static struct yaml *add(struct reader *reader, enum yaml_kind kind, u32 line, u3
         return node;
     }
     struct yaml *parent = reader->open[reader->depth - 1];
+    assert(parent);
     if (parent->kind == YAML_MAP) {
         node->key = reader->key;
         node->key_line = reader->key_line;
@@ -88,7 +89,8 @@ static struct yaml *add(struct reader *reader, enum yaml_kind kind, u32 line, u3
 
 static bool expects_key(const struct reader *reader)
 {
-    return reader->depth && reader->open[reader->depth - 1]->kind == YAML_MAP && !reader->have_key;
+    const struct yaml *parent = reader->depth ? reader->open[reader->depth - 1] : NULL;
+    return parent && parent->kind == YAML_MAP && !reader->have_key;
 }
 
 static bool take_key(struct reader *reader, const char *text, u32 line, u32 column)
@@ -191,6 +193,7 @@ static bool take_event(struct reader *reader, struct fy_event *event)
         return take_start(reader, YAML_LIST, line, column);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
+        assert(reader->depth);
         reader->depth--;
         reader->have_key = false;
         return true;

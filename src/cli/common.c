@@ -25,7 +25,7 @@ struct hd_config *open_config(const struct command *command, const struct comman
                  error.place, error.place[0] ? ": " : "", error.message);
     for (u32 i = 0; ok && i < line->count; i++) {
         const struct given *given = &line->given[i];
-        if (!given->option || strcmp(given->option->name, "--set"))
+        if (!given->option || strcmp(given->option->name, "--set") != 0)
             continue;
         ok = hd_config_set(config, given->value, &error);
         if (!ok)

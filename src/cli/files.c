@@ -19,7 +19,7 @@ enum {
 
 bool claim_stdin(struct run *run, const char *option, const char *path)
 {
-    if (strcmp(path, "-"))
+    if (strcmp(path, "-") != 0)
         return true;
     if (run->stdin_taken)
         usage_error(run->command, "%s: standard input is already read by another option", option);

@@ -20,7 +20,8 @@ static const struct {
 } exit_codes[] = {
     {EXIT_DONE, "Done."},
     {EXIT_GUEST, "The guest program ended by itself and reported a failure."},
-    {EXIT_USAGE, "A wrong option or a wrong input; nothing ran."},
+    {EXIT_USAGE,
+     "A wrong option or input, and nothing ran; or an output that could not be written."},
     {EXIT_FAULT, "The guest faulted, hung or reached a limit. Outputs and statistics hold "
                  "everything up to that point."},
     {EXIT_BUG, "A bug in heddle itself."},

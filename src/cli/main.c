@@ -56,7 +56,7 @@ static int unknown_command(const char *word)
 
 static bool wants_help(int argc, char **argv)
 {
-    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return true;
     return false;
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     }
     for (u32 i = 0; commands[i]; i++) {
         const struct command *command = commands[i];
-        if (strcmp(command->name, word))
+        if (strcmp(command->name, word) != 0)
             continue;
         if (wants_help(argc - 2, argv + 2)) {
             print_help(stdout, command);

@@ -79,7 +79,7 @@ static bool parse_inout(const struct parser *parser, struct buffer *buffer, cons
 static bool skip(const char **spec, const char *prefix)
 {
     size_t length = strlen(prefix);
-    if (strncmp(*spec, prefix, length))
+    if (strncmp(*spec, prefix, length) != 0)
         return false;
     *spec += length;
     return true;

@@ -84,7 +84,7 @@ static const char *param_values(struct arena *arena, const json_t *row)
 static const char *stat_values(struct arena *arena, const json_t *row)
 {
     const char *unit = field(arena, row, "unit");
-    if (strcmp(field(arena, row, "kind"), "rate"))
+    if (strcmp(field(arena, row, "kind"), "rate") != 0)
         return unit;
     return arena_printf(arena, "%s%s%s / %s", unit, unit[0] ? ", " : "",
                         field(arena, row, "numerator"), field(arena, row, "denominator"));
@@ -99,7 +99,7 @@ static void print_text(const json_t *rows, const char *joint, describe_fn *descr
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *own = field(arena, row, "component");
-        if (strcmp(own, component))
+        if (strcmp(own, component) != 0)
             printf("%s%s: %s\n", component[0] ? "\n" : "", own,
                    field(arena, row, "component_help"));
         component = own;
@@ -126,7 +126,7 @@ static void print_markdown(const char *title, const char *intro, const json_t *r
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *own = field(arena, row, "component");
-        if (strcmp(own, component)) {
+        if (strcmp(own, component) != 0) {
             printf("\n## %s\n\n%s\n\n|", own, field(arena, row, "component_help"));
             for (u32 c = 0; columns[c]; c += 2)
                 printf(" %s |", columns[c + 1]);
@@ -256,7 +256,7 @@ static void print_machines(const json_t *machines)
         printf("%s", field(arena, machine, "name"));
         if (parent[0])
             printf(" (from %s)", parent);
-        if (strcmp(field(arena, machine, "place"), "built in"))
+        if (strcmp(field(arena, machine, "place"), "built in") != 0)
             printf(" [%s]", field(arena, machine, "place"));
         printf("\n");
         if (error[0])

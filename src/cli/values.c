@@ -147,7 +147,7 @@ static bool parse_float(const struct kind *kind, const char *text, u64 *bits, st
 bool scalar_parse(const char *type, const char *text, struct scalar *scalar, struct error *error)
 {
     const struct kind *kind = kinds;
-    while (strcmp(kind->name, type))
+    while (strcmp(kind->name, type) != 0)
         kind++;
     u64 bits;
     bool ok = kind->class == 'f'   ? parse_float(kind, text, &bits, error)
