@@ -100,6 +100,21 @@ static void spill_instruction(struct spiller *s, struct inst inst)
         access(s, OP_st, written[k], temporary_for(s, written[k]), &inst);
 }
 
+/*
+ * An indirect call: the step to the callee's frame stands right before it, so a spilled target is
+ * loaded before the step, while the frame base is still the caller's.
+ */
+static void spill_indirect_call(struct spiller *s, u32 step)
+{
+    const struct inst *insts = s->fn->insts.data;
+    struct inst move = insts[step], call = insts[step + 1];
+    s->count = 0;
+    replace(s, &call, &call.src[0], true);
+    rewrite_add(&s->rewrite, &move);
+    rewrite_mark(&s->rewrite, step + 1);
+    rewrite_add(&s->rewrite, &call);
+}
+
 /* A register that may be read before it is written holds zero: so must its slot. */
 static void clear_slot(struct spiller *s, u32 id)
 {
@@ -132,7 +147,10 @@ void spill_webs(struct fn *fn, const u8 *spill)
             clear_slot(&s, id);
     for (u32 i = 0; i < s.rewrite.count; i++) {
         rewrite_mark(&s.rewrite, i);
-        spill_instruction(&s, fn->insts.data[i]);
+        if (i + 1 < s.rewrite.count && fn->insts.data[i + 1].op == OP_calli)
+            spill_indirect_call(&s, i++);
+        else
+            spill_instruction(&s, fn->insts.data[i]);
     }
     rewrite_end(&s.rewrite);
     free(s.slots);
