@@ -11,7 +11,7 @@
  * independent thread scheduling may need them to run: a lane that left a spin loop with the lock
  * waits there for lanes that spin until it unlocks. paths_release then splits the lanes that have
  * arrived from the node, so that they run on as its sibling and meet the others one level up. It
- * is used only when nothing else in the warp can run, or for a leaf that provably spins: its
+ * is used only when nothing else in the warp can run, or for a leaf that visibly spins: its
  * registers are the same from one iteration to the next (paths_spin), or it has looped for
  * launch.spin_release branches.
  *
@@ -325,8 +325,8 @@ static u64 register_hash(const struct warp *warp)
 /*
  * The current leaf has looped (or slept) `spins` times while other lanes of its warp wait. Every
  * launch.spin_branches it gives way to other leaves; lanes at reconvergence points are released for
- * it only when it spins: when its registers repeat within a few rounds after it gave way, or
- * after launch.spin_release.
+ * it only when it spins: when its registers are the same the next time it goes where it went as it
+ * gave way, or after launch.spin_release.
  */
 void paths_spin(struct warp *warp)
 {
@@ -337,7 +337,11 @@ void paths_spin(struct warp *warp)
     const struct launch_params *limits = warp->exec->limits;
     u32 since = leaf->spins - leaf->gave_way;
     bool looks = leaf->hashed && since < ROUNDS;
-    bool repeats = looks && leaf->spin_pc == leaf->pc && register_hash(warp) == leaf->spin_hash;
+    bool repeats = false;
+    if (looks && leaf->spin_pc == leaf->pc) { /* one look: a hash costs as much as many steps */
+        repeats = register_hash(warp) == leaf->spin_hash;
+        looks = leaf->hashed = false;
+    }
     if (repeats || leaf->spins >= limits->spin_release) {
         leaf->spins = leaf->gave_way = 0;
         leaf->next_look = limits->spin_branches;
