@@ -46,7 +46,7 @@ static enum shape shape_of(const struct inst *inst)
     if (flags & OPF_LANE)
         return lane_shape(inst);
     if (inst->op == OP_ld && inst->space == SPACE_SHARED && inst->vector <= 1 &&
-        type_bytes(inst->type) == 4 && inst->src[0].count == 1 && inst->dst[0].count == 1 &&
+        type_bytes(inst->type) == 4 && inst->src[0].count >= 1 && inst->dst[0].count == 1 &&
         inst->imm == (i32)inst->imm)
         return SHAPE_SHARED_LOAD;
     bool whole = inst->op == OP_syscall || flags & (OPF_CROSS | OPF_BARRIER);

@@ -65,9 +65,10 @@ struct lanes_memory {
     /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0; the sum with
      * imm wraps at 32 bits. */
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
-    /* translate32 and gather32 of words for all 32 lanes at once; false, and nothing is loaded,
-     * when any lane is out of range or misaligned. */
-    bool (*load32)(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size);
+    /* Translation from a space that starts at 0 and gather32 of words, for all 32 lanes at once;
+     * `high` is NULL for 32-bit addresses. False, and nothing is loaded, when any lane is out of
+     * range or misaligned, or has an address so large that it needs a closer look. */
+    bool (*load32)(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

@@ -21,10 +21,23 @@ static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, cons
     }
 }
 
-static bool load32(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size)
+/* Nothing in the high words and below 2^31: adding an i32 cannot carry into them unnoticed. */
+static bool is_small(const u32 *low, const u32 *high)
 {
-    const __m256i add = _mm256_set1_epi32((int)imm), limit = _mm256_set1_epi32((int)(size - 4));
-    const __m256i *from = (const __m256i *)address;
+    __m256i bits = _mm256_setzero_si256(), above = bits;
+    for (unsigned i = 0; i < LANES; i += 8) {
+        bits = _mm256_or_si256(bits, _mm256_loadu_si256((const __m256i *)(low + i)));
+        above = _mm256_or_si256(above, _mm256_loadu_si256((const __m256i *)(high + i)));
+    }
+    return _mm256_testz_si256(above, above) && !_mm256_movemask_ps(_mm256_castsi256_ps(bits));
+}
+
+static bool load32(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size)
+{
+    const __m256i add = _mm256_set1_epi32(imm), limit = _mm256_set1_epi32((int)(size - 4));
+    const __m256i *from = (const __m256i *)low;
+    if (high && !is_small(low, high))
+        return false;
     __m256i at[4], bits = _mm256_setzero_si256(), top = limit;
     for (unsigned i = 0; i < 4; i++) {
         at[i] = _mm256_add_epi32(_mm256_loadu_si256(from + i), add);
@@ -40,12 +53,19 @@ static bool load32(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 si
     return true;
 }
 #else
-static bool load32(u32 *dst, const u8 *base, const u32 *address, u32 imm, u32 size)
+static bool load32(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size)
 {
-    u32 at[LANES], bits = 0, top = 0;
+    u32 at[LANES], bits = 0, top = 0, above = 0;
+    if (high) /* adding an i32 to a small address cannot carry unnoticed */
+        EACH_LANE
+        {
+            above |= high[i] | (low[i] & 0x80000000u);
+        }
+    if (above)
+        return false;
     EACH_LANE
     {
-        at[i] = address[i] + imm;
+        at[i] = low[i] + (u32)imm;
         bits |= at[i];
         top = MAX(top, at[i]);
     }

@@ -96,14 +96,16 @@ run_lanes(struct chunk *chunk, const struct inst *inst, const struct step *step,
     }
 }
 
-/* ld.shared of a word with a 32-bit address, the commonest access of tiled kernels. */
+/* ld.shared of a word, the commonest access of tiled kernels. */
 static bool shared_load_some(struct warp *warp, const struct inst *inst, struct step *step,
                              struct chunk *chunk, u32 mask)
 {
     _Alignas(64) u32 offset[LANES];
     const struct lanes_memory *moves = warp->exec->image->moves;
-    u32 found = moves->translate32(offset, chunk_row(chunk, step, 0), inst->imm,
-                                   warp->exec->shared_bytes, 4, mask);
+    u32 found = inst->src[0].count > 1
+                    ? 0
+                    : moves->translate32(offset, chunk_row(chunk, step, 0), inst->imm,
+                                         warp->exec->shared_bytes, 4, mask);
     if (UNLIKELY(found != mask))
         return memory_step(warp, (u32)(step - warp->exec->image->steps), step, chunk, mask);
     moves->gather32(chunk_row(chunk, step, SLOT_DST), warp->block->shared, offset, mask,
@@ -116,9 +118,11 @@ static bool run_shared_load(struct warp *warp, const struct inst *inst, struct s
 {
     const struct exec *exec = warp->exec;
     const struct lanes_memory *moves = exec->image->moves;
+    const u32 *low = chunk_row(chunk, step, 0);
+    const u32 *high = inst->src[0].count > 1 ? low + exec->image->warp_size : NULL;
     if (LIKELY(mask == LANES_FULL) &&
-        moves->load32(chunk_row(chunk, step, SLOT_DST), warp->block->shared,
-                      chunk_row(chunk, step, 0), (u32)inst->imm, exec->shared_bytes))
+        moves->load32(chunk_row(chunk, step, SLOT_DST), warp->block->shared, low, high,
+                      (i32)inst->imm, exec->shared_bytes))
         return true;
     return shared_load_some(warp, inst, step, chunk, mask);
 }
