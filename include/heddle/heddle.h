@@ -62,7 +62,7 @@ HD_API char *hd_config_json(const struct hd_config *config);
  * [{"key", "value", "unit", "from", "source", "note"}]}. Free with hd_free.
  */
 HD_API char *hd_config_explain(const struct hd_config *config);
-/* The machines that can be named: [{"name", "description", "parent", "place"}]. Free with hd_free. */
+/* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
 
 HD_API void hd_free(void *text);
@@ -107,7 +107,8 @@ HD_API void hd_module_unload(struct hd_module *module);
 HD_API bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,
                                uint64_t *bytes, struct hd_error *error);
 /* The code as the machine sees it; kernel may be NULL for all. Free with hd_free. */
-HD_API char *hd_module_listing(struct hd_module *module, const char *kernel, struct hd_error *error);
+HD_API char *hd_module_listing(struct hd_module *module, const char *kernel,
+                               struct hd_error *error);
 
 HD_API size_t hd_kernel_count(const struct hd_module *module);
 HD_API struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index);

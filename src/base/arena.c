@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024, DEFAULT_ALIGN = 16 };
+enum {
+    FIRST_CHUNK = 16 * 1024,
+    LARGEST_CHUNK = 1024 * 1024,
+    DEFAULT_ALIGN = 16
+};
 
 struct chunk {
     struct chunk *next;
@@ -62,8 +66,8 @@ void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align)
     struct chunk *chunk = arena->chunks;
     for (int attempt = 0; attempt < 2; attempt++) {
         if (chunk) {
-            size_t start = align_up((uintptr_t)chunk->data + chunk->used, align) -
-                           (uintptr_t)chunk->data;
+            size_t start =
+                align_up((uintptr_t)chunk->data + chunk->used, align) - (uintptr_t)chunk->data;
             if (start <= chunk->size && bytes <= chunk->size - start) {
                 chunk->used = start + bytes;
                 return chunk->data + start;

@@ -13,7 +13,7 @@ struct arena;
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena); /* NULL is fine */
 
-void *arena_alloc(struct arena *arena, size_t bytes);              /* zeroed, 16-byte aligned */
+void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned */
 void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
@@ -28,12 +28,16 @@ char *arena_printf(struct arena *arena, const char *format, ...)
  * vec_push returns a pointer to the new, zeroed element.
  */
 void *vec_grow(void *data, u32 *capacity, u32 needed, size_t element_size);
-#define VEC(type) struct { type *data; u32 count, capacity; }
-#define vec_push(vec)                                                                              \
-    ((vec)->count == (vec)->capacity                                                               \
-         ? (void)((vec)->data = vec_grow((vec)->data, &(vec)->capacity, (vec)->count + 1,          \
-                                         sizeof *(vec)->data))                                     \
-         : (void)0,                                                                                \
+#define VEC(type)            \
+    struct {                 \
+        type *data;          \
+        u32 count, capacity; \
+    }
+#define vec_push(vec)                                                                     \
+    ((vec)->count == (vec)->capacity                                                      \
+         ? (void)((vec)->data = vec_grow((vec)->data, &(vec)->capacity, (vec)->count + 1, \
+                                         sizeof *(vec)->data))                            \
+         : (void)0,                                                                       \
      memset(&(vec)->data[(vec)->count], 0, sizeof *(vec)->data), &(vec)->data[(vec)->count++])
 #define vec_free(vec) (free((vec)->data), (vec)->data = NULL, (vec)->count = (vec)->capacity = 0)
 

@@ -25,15 +25,21 @@
 
 #include "base/error.h"
 
-enum param_type { PARAM_U32, PARAM_U64, PARAM_F64, PARAM_BOOL, PARAM_CHOICE };
+enum param_type {
+    PARAM_U32,
+    PARAM_U64,
+    PARAM_F64,
+    PARAM_BOOL,
+    PARAM_CHOICE
+};
 
 struct param {
     const char *name;
     enum param_type type;
-    u32 offset;          /* in the component's params struct */
+    u32 offset;            /* in the component's params struct */
     f64 initial, min, max; /* f64 holds every default we declare exactly (below 2^53) */
-    const char *choices; /* PARAM_CHOICE: "a|b|c" */
-    const char *unit;    /* "" when it has none */
+    const char *choices;   /* PARAM_CHOICE: "a|b|c" */
+    const char *unit;      /* "" when it has none */
     const char *help;
 };
 

@@ -13,11 +13,12 @@
 #define COMPONENT_TYPE_f64 PARAM_F64
 
 static const struct param COMPONENT_PASTE(COMPONENT, _param_table)[] = {
-#define PARAM(type, name, initial, min, max, unit, help)                                           \
-    {#name, COMPONENT_TYPE_##type, offsetof(COMPONENT_PARAMS, name), initial, min, max, 0, unit, help},
-#define FLAG(name, initial, help)                                                                  \
+#define PARAM(type, name, initial, min, max, unit, help)                                         \
+    {#name, COMPONENT_TYPE_##type, offsetof(COMPONENT_PARAMS, name), initial, min, max, 0, unit, \
+     help},
+#define FLAG(name, initial, help) \
     {#name, PARAM_BOOL, offsetof(COMPONENT_PARAMS, name), initial, 0, 1, 0, "", help},
-#define CHOICE(name, initial, choices, help)                                                       \
+#define CHOICE(name, initial, choices, help) \
     {#name, PARAM_CHOICE, offsetof(COMPONENT_PARAMS, name), initial, 0, 0, choices, "", help},
 #define STAT(name, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
@@ -44,8 +45,9 @@ static const struct stat COMPONENT_PASTE(COMPONENT, _stat_table)[] = {
 
 static const struct rate COMPONENT_PASTE(COMPONENT, _rate_table)[] = {
 #define STAT(name, unit, help)
-#define RATE(name, numerator, denominator, unit, help)                                             \
-    {#name, offsetof(COMPONENT_STATS, numerator), offsetof(COMPONENT_STATS, denominator), unit, help},
+#define RATE(name, numerator, denominator, unit, help)                                          \
+    {#name, offsetof(COMPONENT_STATS, numerator), offsetof(COMPONENT_STATS, denominator), unit, \
+     help},
 #include COMPONENT_DEF
 #undef PARAM
 #undef FLAG

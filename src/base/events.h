@@ -2,7 +2,7 @@
 #define BASE_EVENTS_H
 
 enum event {
-#define EVENT(name, unit, help) EVENT_##name,
+#define EVENT(name, counter, unit, help) EVENT_##name,
 #include "base/events.def"
 #undef EVENT
     EVENT_COUNT

@@ -20,7 +20,7 @@ FOLLOWS(atomics_generic, SPACE_PARAM, atomics_param);
 FOLLOWS(load_threads_generic, SPACE_PARAM, load_threads_param);
 FOLLOWS(store_threads_generic, SPACE_PARAM, store_threads_param);
 FOLLOWS(atomic_threads_generic, SPACE_PARAM, atomic_threads_param);
-FOLLOWS(event_INT, EVENT_COUNT - 1, event_CTRL);
+FOLLOWS(int_operations, EVENT_COUNT - 1, control_operations);
 
 static void add_space(u64 *generic, u64 *threads_generic, enum space space, u64 warps, u64 threads)
 {
@@ -55,7 +55,7 @@ void account_inst(struct exec *exec, u32 index, i64 warps, i64 threads)
     const struct inst *inst = &exec->image->program->insts[index];
     stats->warp_instructions += (u64)warps;
     stats->thread_instructions += (u64)threads;
-    (&stats->event_INT)[op_info[inst->op].event] += (u64)threads;
+    (&stats->int_operations)[op_info[inst->op].event] += (u64)threads;
     add_kind(stats, inst, (u64)warps, (u64)threads);
 }
 

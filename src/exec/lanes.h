@@ -28,8 +28,8 @@
 struct lanes {
     const struct inst *inst;
     u32 mask;
-    u32 stride;            /* words from one register of an operand to the next: the warp size */
-    const u32 *lane_mask;  /* 32-byte aligned */
+    u32 stride;           /* words from one register of an operand to the next: the warp size */
+    const u32 *lane_mask; /* 32-byte aligned */
     const u32 *src[4];
     u32 *dst[2];
 };
@@ -42,7 +42,10 @@ static inline u32 lane_mask_source(const struct lanes *l, unsigned k)
 /* Expands a mask to 32 words of 0 or ~0. */
 void lanes_expand(u32 mask, u32 *lane_mask);
 
-enum simd { SIMD_PORTABLE, SIMD_AVX2 };
+enum simd {
+    SIMD_PORTABLE,
+    SIMD_AVX2
+};
 /* The best this host can do. */
 enum simd simd_best(void);
 

@@ -32,9 +32,9 @@ enum operand_kind {
 
 struct operand {
     u32 index : 20;
-    u32 kind : 4; /* enum operand_kind */
+    u32 kind : 4;  /* enum operand_kind */
     u32 count : 5; /* registers, 1 to 16 */
-    u32 neg : 1;  /* mask: complement; number: negate (after abs) */
+    u32 neg : 1;   /* mask: complement; number: negate (after abs) */
     u32 abs : 1;
     u32 : 1;
 };
@@ -47,9 +47,28 @@ enum op {
 };
 
 /* Where it runs. Timing parameters are per unit and latency class. */
-enum unit { UNIT_NONE, UNIT_INT, UNIT_FP32, UNIT_FP64, UNIT_SFU, UNIT_MEM, UNIT_CTRL, UNIT_COUNT };
-enum latency { LATENCY_ADD, LATENCY_MAX, LATENCY_MUL, LATENCY_MAD, LATENCY_DIV, LATENCY_SHFL,
-               LATENCY_SFU, LATENCY_MEM, LATENCY_CTRL, LATENCY_COUNT };
+enum unit {
+    UNIT_NONE,
+    UNIT_INT,
+    UNIT_FP32,
+    UNIT_FP64,
+    UNIT_SFU,
+    UNIT_MEM,
+    UNIT_CTRL,
+    UNIT_COUNT
+};
+enum latency {
+    LATENCY_ADD,
+    LATENCY_MAX,
+    LATENCY_MUL,
+    LATENCY_MAD,
+    LATENCY_DIV,
+    LATENCY_SHFL,
+    LATENCY_SFU,
+    LATENCY_MEM,
+    LATENCY_CTRL,
+    LATENCY_COUNT
+};
 
 enum op_flags {
     OPF_LANE = 1 << 0,    /* a pure function of its operands, lane by lane: has a lane_fn */
@@ -73,53 +92,120 @@ struct op_info {
 };
 extern const struct op_info op_info[OP_COUNT];
 
-enum rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY /* ties away: cvt.rna */ };
+enum rounding {
+    ROUND_NEAREST,
+    ROUND_ZERO,
+    ROUND_DOWN,
+    ROUND_UP,
+    ROUND_AWAY /* ties away: cvt.rna */
+};
 
-enum space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM,
-             SPACE_COUNT };
+enum space {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_CONST,
+    SPACE_PARAM,
+    SPACE_COUNT
+};
 
 /* Element types, for conversions, comparisons' `set` results, atomics and listings. */
-enum type { TYPE_NONE, TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64,
-            TYPE_B8, TYPE_B16, TYPE_B32, TYPE_B64, TYPE_B128, TYPE_F16, TYPE_F16X2, TYPE_BF16,
-            TYPE_BF16X2, TYPE_TF32, TYPE_E4M3X2, TYPE_E5M2X2, TYPE_F32, TYPE_F64, TYPE_PRED,
-            TYPE_U16X2, TYPE_S16X2, TYPE_COUNT };
+enum type {
+    TYPE_NONE,
+    TYPE_U8,
+    TYPE_S8,
+    TYPE_U16,
+    TYPE_S16,
+    TYPE_U32,
+    TYPE_S32,
+    TYPE_U64,
+    TYPE_S64,
+    TYPE_B8,
+    TYPE_B16,
+    TYPE_B32,
+    TYPE_B64,
+    TYPE_B128,
+    TYPE_F16,
+    TYPE_F16X2,
+    TYPE_BF16,
+    TYPE_BF16X2,
+    TYPE_TF32,
+    TYPE_E4M3X2,
+    TYPE_E5M2X2,
+    TYPE_F32,
+    TYPE_F64,
+    TYPE_PRED,
+    TYPE_U16X2,
+    TYPE_S16X2,
+    TYPE_COUNT
+};
 
 /* setp/set: ordered comparisons are false, unordered ones true, when an operand is NaN. */
-enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE,
-               CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN };
-enum bool_op { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
+enum compare {
+    CMP_EQ,
+    CMP_NE,
+    CMP_LT,
+    CMP_LE,
+    CMP_GT,
+    CMP_GE,
+    CMP_EQU,
+    CMP_NEU,
+    CMP_LTU,
+    CMP_LEU,
+    CMP_GTU,
+    CMP_GEU,
+    CMP_NUM,
+    CMP_NAN
+};
+enum bool_op {
+    BOOL_NONE,
+    BOOL_AND,
+    BOOL_OR,
+    BOOL_XOR
+};
 
-enum atomic_op { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
-                 ATOMIC_CAS, ATOMIC_INC, ATOMIC_DEC };
+enum atomic_op {
+    ATOMIC_ADD,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_INC,
+    ATOMIC_DEC
+};
 
 enum inst_mod {
-    MOD_FTZ = 1 << 0,   /* flush subnormal inputs and results to zero of the same sign */
-    MOD_SAT = 1 << 1,   /* clamp a float result to [0, 1], NaN to +0; a cvt to its range */
+    MOD_FTZ = 1 << 0, /* flush subnormal inputs and results to zero of the same sign */
+    MOD_SAT = 1 << 1, /* clamp a float result to [0, 1], NaN to +0; a cvt to its range */
     MOD_APPROX = 1 << 2,
-    MOD_NAN = 1 << 3,   /* min/max: NaN if either is NaN */
+    MOD_NAN = 1 << 3,     /* min/max: NaN if either is NaN */
     MOD_XORSIGN = 1 << 4, /* min/max: .xorsign.abs */
-    MOD_RELU = 1 << 5,  /* clamp negative results and NaN's sign: max(result, +0), NaN canonical */
+    MOD_RELU = 1 << 5,   /* clamp negative results and NaN's sign: max(result, +0), NaN canonical */
     MOD_SIGNED = 1 << 6, /* ld: sign-extend to the register */
     MOD_VOLATILE = 1 << 7,
 };
 
 struct inst {
-    lane_fn *fn;           /* resolved when the program is loaded on a device; OPF_LANE only */
-    u16 op;                /* enum op */
-    u8 mods;               /* inst_mod bits */
-    u8 rounding;           /* enum rounding */
-    struct operand guard;  /* OPERAND_MASK or OPERAND_NONE */
+    lane_fn *fn;          /* resolved when the program is loaded on a device; OPF_LANE only */
+    u16 op;               /* enum op */
+    u8 mods;              /* inst_mod bits */
+    u8 rounding;          /* enum rounding */
+    struct operand guard; /* OPERAND_MASK or OPERAND_NONE */
     struct operand dst[2];
     struct operand src[4];
-    i64 imm;               /* address offset, branch target, table: see ops.def */
-    u8 type;               /* enum type: of the result, of the memory element */
-    u8 stype;              /* enum type: of the source of a conversion or set */
-    u8 key;                /* enum compare, atomic_op, or as ops.def says */
-    u8 key2;               /* enum bool_op, or as ops.def says */
-    u8 space;              /* enum space */
-    u8 vector;             /* elements of a vector access: 1, 2, 4, 8 */
-    u16 block;             /* scratch for analyses: not read by execution */
-    u32 location;          /* index into program.locations, 0 = unknown */
+    i64 imm;      /* address offset, branch target, table: see ops.def */
+    u8 type;      /* enum type: of the result, of the memory element */
+    u8 stype;     /* enum type: of the source of a conversion or set */
+    u8 key;       /* enum compare, atomic_op, or as ops.def says */
+    u8 key2;      /* enum bool_op, or as ops.def says */
+    u8 space;     /* enum space */
+    u8 vector;    /* elements of a vector access: 1, 2, 4, 8 */
+    u16 block;    /* scratch for analyses: not read by execution */
+    u32 location; /* index into program.locations, 0 = unknown */
     u32 spare;
 };
 _Static_assert(sizeof(struct inst) == 64, "I1");

@@ -3,13 +3,16 @@
 #include "ir/inst.h"
 
 const struct op_info op_info[OP_COUNT] = {
-#define OP(name, text, signature, unit, latency, event, flags)                                     \
+#define OP(name, text, signature, unit, latency, event, flags) \
     [OP_##name] = {#name, text, signature, UNIT_##unit, LATENCY_##latency, EVENT_##event, flags},
 #include "ir/ops.def"
 #undef OP
 };
 
-enum { SIGNED = 1, FLOAT = 2 };
+enum {
+    SIGNED = 1,
+    FLOAT = 2
+};
 
 static const struct {
     const char *name;

@@ -214,7 +214,7 @@ static const char *special_name(i64 special)
 {
     static const char *const names[] = {
 #define SPECIAL(name, words) #name,
-        SPECIALS(SPECIAL)
+#include "ir/special.def"
 #undef SPECIAL
     };
     return special >= 0 && special < SPECIAL_COUNT ? names[special] : "?";

@@ -43,7 +43,7 @@ struct parameter {
     u32 offset, size, align; /* bytes in the parameter block; size of arrays and structs in full */
     enum type type;          /* element type; TYPE_B8 arrays are structs */
     bool is_array;
-    bool is_pointer;         /* .ptr was said */
+    bool is_pointer; /* .ptr was said */
 };
 
 struct unsupported {
@@ -59,18 +59,18 @@ struct function {
     struct parameter *params;
     u32 param_count;
     u32 param_bytes;
-    u32 registers;              /* vector registers this function itself uses */
-    u32 masks;                  /* mask registers it uses */
-    u32 max_live;               /* most words of vector registers live at once, pairs counted as 2 */
-    u32 frame_bytes;            /* own local frame: variables, spills, outgoing arguments */
-    u32 spill_bytes;            /* of which spills */
-    u32 shared_bytes;           /* end of the shared memory it names itself; where dynamic arrays
-                                 * begin if it names one */
-    u32 *callees;               /* functions it may call directly */
+    u32 registers;    /* vector registers this function itself uses */
+    u32 masks;        /* mask registers it uses */
+    u32 max_live;     /* most words of vector registers live at once, pairs counted as 2 */
+    u32 frame_bytes;  /* own local frame: variables, spills, outgoing arguments */
+    u32 spill_bytes;  /* of which spills */
+    u32 shared_bytes; /* end of the shared memory it names itself; where dynamic arrays
+                       * begin if it names one */
+    u32 *callees;     /* functions it may call directly */
     u32 callee_count;
     bool calls_indirectly;
-    bool address_taken;         /* an indirect call may reach it */
-    u32 *unsupported;           /* indices into program.unsupported */
+    bool address_taken; /* an indirect call may reach it */
+    u32 *unsupported;   /* indices into program.unsupported */
     u32 unsupported_count;
     u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not said */
     u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not said */
@@ -82,7 +82,10 @@ struct function {
     u32 reachable_count;
 };
 
-enum relocation_kind { RELOC_VARIABLE, RELOC_FUNCTION };
+enum relocation_kind {
+    RELOC_VARIABLE,
+    RELOC_FUNCTION
+};
 /* `bytes` (4 or 8) at `offset` of a variable's image get the address of the target + addend. */
 struct relocation {
     u32 offset, bytes;
@@ -97,14 +100,14 @@ struct variable {
     enum space space; /* SPACE_GLOBAL or SPACE_CONST; shared ones are laid out by the front end */
     u64 size;
     u32 align;
-    u8 *image;        /* `size` bytes, or NULL for zeros */
+    u8 *image; /* `size` bytes, or NULL for zeros */
     struct relocation *relocations;
     u32 relocation_count;
-    bool is_extern;   /* no definition here: an error at launch if reached */
+    bool is_extern; /* no definition here: an error at launch if reached */
     bool visible;
 };
 
-/* A constant-pool entry that the loader patches: pool[index], pool[index + 1] = address, 64 bits. */
+/* A constant-pool entry that the loader patches: pool[index] and the next = a 64-bit address. */
 struct constant_fixup {
     u32 index;
     enum relocation_kind kind;
@@ -119,7 +122,7 @@ struct jump_table {
 };
 
 struct traits {
-    u32 inst_bytes;    /* 8 for PTX */
+    u32 inst_bytes;     /* 8 for PTX */
     bool explicit_exec; /* divergence is EXEC, not the path tree */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */

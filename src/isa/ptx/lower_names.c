@@ -277,7 +277,7 @@ static const struct {
     u8 special, words;
 } specials[] = {
 #define SPECIAL(name, words) {#name, SPECIAL_##name, words},
-    SPECIALS(SPECIAL)
+#include "ir/special.def"
 #undef SPECIAL
 };
 
