@@ -85,7 +85,7 @@ static u64 float_to_integer(const struct form *f, u64 bits)
         mpfr_init2(high, FP_PRECISION);
         mpfr_div_2ui(high, x, 32, MPFR_RNDD);
         mpfr_floor(high, high);
-        v = (i128)mpfr_get_sj(high, MPFR_RNDN) << 32;
+        v = (i128)mpfr_get_sj(high, MPFR_RNDN) * ((i128)1 << 32);
         mpfr_mul_2ui(high, high, 32, MPFR_RNDN);
         mpfr_sub(high, x, high, MPFR_RNDN);
         v += mpfr_get_sj(high, MPFR_RNDN);
