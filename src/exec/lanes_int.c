@@ -140,40 +140,42 @@ LANE2(add_b16x2, w, w, w, ((a + b) & 0xffff) | ((a & 0xffff0000) + (b & 0xffff00
 
 /*
  * Carry chains. The expression gives the sum as a wider number `r` with the carry (or borrow) in
- * its bit 32 or 64; the carry in is 0 when its operand is absent.
+ * its bit 32 or 64; the carry in is 0 when its operand is absent. `flip` has all bits set when the
+ * masks hold the complement, as subtractions with key 1 have it.
  */
-#define CARRY_IN(k) (l->src[k] ? lane_mask_source(l, k) : 0)
-#define LANE_CARRY(name, D, T, rows, in, width, expr)              \
-    void LANE(name)(struct lanes * l)                              \
-    {                                                              \
-        rows OUT_##D;                                              \
-        const u32 *const m = l->lane_mask, in_bits = CARRY_IN(in); \
-        u32 out_bits = 0;                                          \
-        for (unsigned i = 0; i < LANES; i++) {                     \
-            const u32 carry = in_bits >> i & 1;                    \
-            const T r = (expr);                                    \
-            out_bits |= (u32)(r >> width & 1) << i;                \
-            MIX_##D((TYPE_##D)r)                                   \
-        }                                                          \
-        put_mask(l, 1, out_bits);                                  \
+#define CARRY_IN(k, flip) (l->src[k] ? lane_mask_source(l, k) ^ (flip) : 0)
+#define FLIP (0u - (l->inst->key == 1))
+#define LANE_CARRY(name, D, T, rows, in, width, flip, expr)              \
+    void LANE(name)(struct lanes * l)                                    \
+    {                                                                    \
+        rows OUT_##D;                                                    \
+        const u32 *const m = l->lane_mask, in_bits = CARRY_IN(in, flip); \
+        u32 out_bits = 0;                                                \
+        for (unsigned i = 0; i < LANES; i++) {                           \
+            const u32 carry = in_bits >> i & 1;                          \
+            const T r = (expr);                                          \
+            out_bits |= (u32)(r >> width & 1) << i;                      \
+            MIX_##D((TYPE_##D)r)                                         \
+        }                                                                \
+        put_mask(l, 1, out_bits ^ (flip));                               \
     }
 #define ROWS_ww ROW_w(0) ROW_w(1)
 #define ROWS_pp ROW_p(0) ROW_p(1)
-LANE_CARRY(addc_b32, w, u64, ROWS_ww, 2, 32, (u64)GET_w(0) + GET_w(1) + carry)
-LANE_CARRY(addc_b64, p, u128, ROWS_pp, 2, 64, (u128)GET_p(0) + GET_p(1) + carry)
-LANE_CARRY(subc_b32, w, u64, ROWS_ww, 2, 32, (u64)GET_w(0) - GET_w(1) - carry)
-LANE_CARRY(subc_b64, p, u128, ROWS_pp, 2, 64, (u128)GET_p(0) - GET_p(1) - carry)
-LANE_CARRY(madc_lo_b32, w, u64, ROWS_ww ROW_w(2), 3, 32,
+LANE_CARRY(addc_b32, w, u64, ROWS_ww, 2, 32, 0u, (u64)GET_w(0) + GET_w(1) + carry)
+LANE_CARRY(addc_b64, p, u128, ROWS_pp, 2, 64, 0u, (u128)GET_p(0) + GET_p(1) + carry)
+LANE_CARRY(subc_b32, w, u64, ROWS_ww, 2, 32, FLIP, (u64)GET_w(0) - GET_w(1) - carry)
+LANE_CARRY(subc_b64, p, u128, ROWS_pp, 2, 64, FLIP, (u128)GET_p(0) - GET_p(1) - carry)
+LANE_CARRY(madc_lo_b32, w, u64, ROWS_ww ROW_w(2), 3, 32, 0u,
            (u64)(GET_w(0) * GET_w(1)) + GET_w(2) + carry)
-LANE_CARRY(madc_lo_b64, p, u128, ROWS_pp ROW_p(2), 3, 64,
+LANE_CARRY(madc_lo_b64, p, u128, ROWS_pp ROW_p(2), 3, 64, 0u,
            (u128)(GET_p(0) * GET_p(1)) + GET_p(2) + carry)
-LANE_CARRY(madc_hi_s32, w, u64, ROWS_ww ROW_w(2), 3, 32,
+LANE_CARRY(madc_hi_s32, w, u64, ROWS_ww ROW_w(2), 3, 32, 0u,
            (u64)(u32)(S64(S32(GET_w(0))) * S32(GET_w(1)) >> 32) + GET_w(2) + carry)
-LANE_CARRY(madc_hi_u32, w, u64, ROWS_ww ROW_w(2), 3, 32,
+LANE_CARRY(madc_hi_u32, w, u64, ROWS_ww ROW_w(2), 3, 32, 0u,
            ((u64)GET_w(0) * GET_w(1) >> 32) + GET_w(2) + carry)
-LANE_CARRY(madc_hi_s64, p, u128, ROWS_pp ROW_p(2), 3, 64,
+LANE_CARRY(madc_hi_s64, p, u128, ROWS_pp ROW_p(2), 3, 64, 0u,
            (u128)(u64)((i128)S64(GET_p(0)) * S64(GET_p(1)) >> 64) + GET_p(2) + carry)
-LANE_CARRY(madc_hi_u64, p, u128, ROWS_pp ROW_p(2), 3, 64,
+LANE_CARRY(madc_hi_u64, p, u128, ROWS_pp ROW_p(2), 3, 64, 0u,
            ((u128)GET_p(0) * GET_p(1) >> 64) + GET_p(2) + carry)
 
 /* Division. */

@@ -185,6 +185,17 @@ void ref_sub_chain(const struct form *f, const u64 *s, u64 *d)
     }
 }
 
+/* Subtraction adds the complement; one flag, that addition's carry, goes through all three. */
+void ref_mixed_chain(const struct form *f, const u64 *s, u64 *d)
+{
+    unsigned n = kind_bits(f->type), carry = 1;
+    for (unsigned k = 0; k < 3; k++) {
+        u128 sum = (u128)s[2 * k] + low(k == 1 ? s[3] : ~s[2 * k + 1], n) + carry;
+        d[k] = low((u64)sum, n);
+        carry = (unsigned)(sum >> n) & 1;
+    }
+}
+
 /* mad.part.cc d0, s0, s1, s2; madc.part.cc d1, s3, s4, s5; addc d2, s0, 0: the carries of the
  * unsigned addition of c to the chosen half of the product. */
 void ref_mad_chain(const struct form *f, const u64 *s, u64 *d)

@@ -8,8 +8,8 @@
 
 /* ref_integer.c */
 reference_fn ref_add, ref_sub, ref_mul, ref_mad, ref_mul24, ref_mad24, ref_div, ref_rem, ref_abs,
-    ref_neg, ref_min, ref_max, ref_sad, ref_add_chain, ref_sub_chain, ref_mad_chain, ref_mad_full,
-    ref_pair, ref_dp4a, ref_dp2a;
+    ref_neg, ref_min, ref_max, ref_sad, ref_add_chain, ref_sub_chain, ref_mixed_chain,
+    ref_mad_chain, ref_mad_full, ref_pair, ref_dp4a, ref_dp2a;
 /* ref_bits.c */
 reference_fn ref_and, ref_or, ref_xor, ref_not, ref_cnot, ref_shl, ref_shr, ref_shf_l, ref_shf_r,
     ref_popc, ref_clz, ref_bfind, ref_brev, ref_bfe, ref_bfi, ref_fns, ref_lop3, ref_lop3_pred,

@@ -95,7 +95,9 @@ static u32 carry_mask(struct fn *fn)
     return fn->carry;
 }
 
-/* Carry chains; key: 1 sets the carry, 2 reads it (and sets it with .cc). */
+/* Carry chains; key: 1 sets the carry, 2 reads it (and sets it with .cc). NVIDIA's machines
+ * subtract by adding the complement, and the flag is that addition's carry whatever the manual
+ * calls it: the compiler's own 128-bit division reads the carry of subc.cc with addc. */
 bool lower_carry(struct fn *fn, struct match *m)
 {
     bool reads = m->form->key == 2, sets = match_has(m, "cc");
@@ -113,6 +115,7 @@ bool lower_carry(struct fn *fn, struct match *m)
     u32 carry = carry_mask(fn);
     struct inst *inst = emit(fn, m, select_op(m->form, m->types[0]));
     inst->dst[0] = dst;
+    inst->key = m->form->op == OP_subc_b32; /* subc_b64 has the same row */
     if (sets)
         inst->dst[1] = operand_make(OPERAND_MASK, carry, 1);
     if (reads)

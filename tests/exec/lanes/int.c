@@ -143,14 +143,15 @@ R(min_u16x2, HALVES(MIN(zx(a, 16), zx(b, 16)), MIN(zx(a >> 16, 16), zx(b >> 16, 
 R(max_s16x2, HALVES(MAX(sx(a, 16), sx(b, 16)), MAX(sx(a >> 16, 16), sx(b >> 16, 16))))
 R(max_u16x2, HALVES(MAX(zx(a, 16), zx(b, 16)), MAX(zx(a >> 16, 16), zx(b >> 16, 16))))
 
-/* Carries: bit N of the exact sum; borrows: whether the exact difference is negative. */
+/* Carries: bit N of the exact sum; borrows: whether the exact difference is negative,
+ * with key 1 the opposite in and out. */
 #define CARRY(name, N, sum) REF(name, const u128 s = (sum); x->r = (u64)s, x->m1 = s >> N & 1)
 #define BORROW(name, N, difference) \
-    REF(name, const i128 s = (difference); x->r = (u64)s, x->m1 = s < 0)
+    REF(name, const i128 s = (difference); x->r = (u64)s, x->m1 = (s < 0) != (x->key == 1))
 CARRY(addc_b32, 32, zx(a, 32) + zx(b, 32) + x->p)
 CARRY(addc_b64, 64, zx(a, 64) + zx(b, 64) + x->p)
-BORROW(subc_b32, 32, (i128)zx(a, 32) - (i128)zx(b, 32) - x->p)
-BORROW(subc_b64, 64, (i128)zx(a, 64) - (i128)zx(b, 64) - x->p)
+BORROW(subc_b32, 32, (i128)zx(a, 32) - (i128)zx(b, 32) - (x->p != (x->key == 1)))
+BORROW(subc_b64, 64, (i128)zx(a, 64) - (i128)zx(b, 64) - (x->p != (x->key == 1)))
 CARRY(madc_lo_b32, 32, zx(a *b, 32) + zx(c, 32) + x->p)
 CARRY(madc_lo_b64, 64, zx(a *b, 64) + zx(c, 64) + x->p)
 CARRY(madc_hi_s32, 32, zx((u64)(sx(a, 32) * sx(b, 32) >> 32), 32) + zx(c, 32) + x->p)
