@@ -188,7 +188,10 @@ HD_API bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct
                             uint32_t dynamic_shared_bytes, const struct hd_arg *args,
                             size_t arg_count, struct hd_error *error);
 
-/* Asks a running launch to stop soon; safe from a signal handler and from other threads. */
+/*
+ * Asks the running launch to stop soon, or the next one when none is running; safe from a signal
+ * handler and from other threads.
+ */
 HD_API void hd_interrupt(struct hd_device *device);
 
 /* Progress of the running launch, safe from other threads. */

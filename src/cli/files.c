@@ -160,39 +160,72 @@ bool fill_buffer(struct run *run, struct buffer *buffer)
 
 /* ---- outputs ---- */
 
-/* No two outputs may go to the same place, and each must be writable. */
+/* An output and the option that asks for it. */
+struct target {
+    const char *option, *path;
+};
+
+/* Kernels and machines are not results: writing over them is a slip. */
+static bool spares_inputs(const struct run *run, const struct target *target)
+{
+    const char *machine = option_value(run->line, "--machine");
+    const char *taken = machine && output_same(target->path, machine) ? machine : NULL;
+    for (u32 i = 0; i < run->request.launches.count; i++)
+        if (strcmp(run->request.launches.data[i].file, "-") != 0 &&
+            output_same(target->path, run->request.launches.data[i].file))
+            taken = run->request.launches.data[i].file;
+    if (taken)
+        complain(run->command, "%s: this would write over '%s', which the run reads",
+                 target->option, taken);
+    return !taken;
+}
+
 bool check_outputs(struct run *run)
 {
     const struct request *request = &run->request;
     u32 count = 0;
-    const char **paths = arena_array(request->arena, const char *, request->buffers.count + 2);
-    const char **options = arena_array(request->arena, const char *, request->buffers.count + 2);
+    struct target *targets =
+        arena_array(request->arena, struct target, (size_t)request->buffers.count + 2);
     for (u32 i = 0; i < request->buffers.count; i++)
-        if (request->buffers.data[i].output) {
-            options[count] = request->buffers.data[i].option;
-            paths[count++] = request->buffers.data[i].output;
-        }
-    const char *const own[][2] = {{"--stats", request->stats},
-                                  {"--dump-config", request->dump_config}};
-    for (u32 i = 0; i < ARRAY_LEN(own); i++)
-        if (own[i][1]) {
-            options[count] = own[i][0];
-            paths[count++] = own[i][1];
-        }
+        if (request->buffers.data[i].output)
+            targets[count++] =
+                (struct target){request->buffers.data[i].option, request->buffers.data[i].output};
+    if (request->stats)
+        targets[count++] = (struct target){"--stats", request->stats};
+    if (request->dump_config)
+        targets[count++] = (struct target){"--dump-config", request->dump_config};
     for (u32 i = 0; i < count; i++) {
         struct error error = {0};
-        if (!output_check(paths[i], &error)) {
-            complain(run->command, "%s: %s: %s", options[i], error.place, error.message);
+        if (!output_check(targets[i].path, &error)) {
+            complain(run->command, "%s: %s: %s", targets[i].option, error.place, error.message);
             return false;
         }
+        if (!spares_inputs(run, &targets[i]))
+            return false;
         for (u32 j = 0; j < i; j++)
-            if (!strcmp(paths[i], paths[j])) {
-                usage_error(run->command, "%s: '%s' is already written by %s", options[i], paths[i],
-                            options[j]);
+            if (output_same(targets[i].path, targets[j].path)) {
+                usage_error(run->command, "%s: '%s' is already written by %s", targets[i].option,
+                            targets[i].path, targets[j].option);
                 return false;
             }
     }
     return true;
+}
+
+static bool open_output(struct run *run, struct output *output, const char *path,
+                        struct error *error)
+{
+    if (!output_open(output, path, error))
+        return false;
+    watch_temporary(run->watch, output->temporary);
+    return true;
+}
+
+static bool commit_output(struct run *run, struct output *output, struct error *error)
+{
+    bool ok = output_commit(output, error);
+    watch_temporary(run->watch, NULL);
+    return ok;
 }
 
 static bool write_buffer(struct run *run, const struct buffer *buffer)
@@ -201,7 +234,7 @@ static bool write_buffer(struct run *run, const struct buffer *buffer)
     struct error error = {0};
     struct hd_error device_error = {0};
     char *piece = malloc(COPY_BYTES);
-    bool ok = piece && output_open(&output, buffer->output, &error);
+    bool ok = piece && open_output(run, &output, buffer->output, &error);
     for (u64 done = 0; ok && done < buffer->bytes;) {
         u64 step = MIN(buffer->bytes - done, (u64)COPY_BYTES);
         if (!hd_read(run->device, piece, buffer->address + done, step, &device_error)) {
@@ -213,7 +246,7 @@ static bool write_buffer(struct run *run, const struct buffer *buffer)
         done += step;
     }
     free(piece);
-    ok = ok && output_commit(&output, &error);
+    ok = ok && commit_output(run, &output, &error);
     if (!ok)
         complain(run->command, "%s: %s: %s", buffer->option, error.place, error.message);
     return ok;
@@ -223,10 +256,10 @@ bool write_json(struct run *run, const char *option, const char *path, json_t *j
 {
     struct output output;
     struct error error = {0};
-    bool ok = output_open(&output, path, &error);
+    bool ok = open_output(run, &output, path, &error);
     if (ok) {
         print_json(output.stream, json);
-        ok = output_commit(&output, &error);
+        ok = commit_output(run, &output, &error);
     }
     if (!ok)
         complain(run->command, "%s: %s: %s", option, error.place, error.message);

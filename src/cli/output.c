@@ -58,6 +58,36 @@ bool output_check(const char *path, struct error *error)
     return ok;
 }
 
+/* The absolute name of a file that exists, or that would be made; NULL when there is none. */
+static char *absolute(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real)
+        return real;
+    char *copy = strdup(path), *whole = NULL;
+    const char *slash = strrchr(path, '/');
+    char *directory = realpath(dirname(copy), NULL);
+    if (directory && asprintf(&whole, "%s/%s", directory, slash ? slash + 1 : path) < 0)
+        abort();
+    free(directory);
+    free(copy);
+    return whole;
+}
+
+bool output_same(const char *a, const char *b)
+{
+    struct stat status;
+    if (!strcmp(a, "-") || !strcmp(b, "-"))
+        return !strcmp(a, b);
+    if (stat(a, &status) == 0 && !S_ISREG(status.st_mode))
+        return false;
+    char *first = absolute(a), *second = absolute(b);
+    bool same = first && second && !strcmp(first, second);
+    free(first);
+    free(second);
+    return same;
+}
+
 /* The mode a plain open would give a new file, or the mode of the file that is replaced. */
 static mode_t target_mode(const char *path)
 {

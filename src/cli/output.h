@@ -16,6 +16,8 @@ struct output {
 
 /* Whether the file could be written, without touching it. */
 bool output_check(const char *path, struct error *error);
+/* Whether two paths name one file, existing or not; devices and pipes may be shared. */
+bool output_same(const char *a, const char *b);
 bool output_open(struct output *output, const char *path, struct error *error);
 /* Makes the file appear; on failure nothing is left behind. */
 bool output_commit(struct output *output, struct error *error);

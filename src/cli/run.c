@@ -215,27 +215,18 @@ static int launch_one(struct run *run, u32 index)
     launch->ran = true;
     if (launch->result.outcome == HD_DONE)
         return EXIT_DONE;
-    if (launch->result.outcome == HD_STOPPED)
-        return 128 + watch_signal(run->watch);
     complain(run->command, "kernel '%s': %s", launch->info.name, launch->result.explanation);
-    return EXIT_FAULT;
+    return launch->result.outcome == HD_STOPPED ? 128 + watch_signal(run->watch) : EXIT_FAULT;
 }
 
 static int launch_all(struct run *run)
 {
-    run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
-    if (!run->watch) {
-        complain(run->command, "cannot start a thread: %s", strerror(errno));
-        return EXIT_USAGE;
-    }
     hd_set_output(run->device, guest_output, run);
     int code = EXIT_DONE;
     u32 index = 0, count = run->request.launches.count;
     for (; index < count && code == EXIT_DONE; index++)
         code = watch_signal(run->watch) ? 128 + watch_signal(run->watch) : launch_one(run, index);
-    watch_stop(run->watch);
-    if (code > 128)
-        complain(run->command, "interrupted; outputs and statistics are complete up to here");
+    watch_launch(run->watch, NULL, 0, 0);
     if (index < count)
         complain(run->command, "%u further launch%s not run", count - index,
                  count - index > 1 ? "es were" : " was");
@@ -281,6 +272,22 @@ static bool prepare(struct run *run)
     return check_outputs(run) && place_buffers(run);
 }
 
+/* From here on a signal is waited for, not died of. */
+static int launch_and_write(struct run *run, f64 start)
+{
+    const struct request *request = &run->request;
+    if (request->dump_config && !write_json(run, "--dump-config", request->dump_config,
+                                            parse_own_json(hd_config_json(run->config))))
+        return EXIT_USAGE;
+    int code = launch_all(run);
+    bool written = write_outputs(run, seconds() - start);
+    if (!code && watch_signal(run->watch)) /* while writing: a shell's loop must end too */
+        code = 128 + watch_signal(run->watch);
+    if (code > 128 && written)
+        complain(run->command, "interrupted; outputs and statistics are complete up to here");
+    return written || code ? code : EXIT_USAGE;
+}
+
 static int run_all(struct run *run)
 {
     f64 start = seconds();
@@ -289,14 +296,16 @@ static int run_all(struct run *run)
     run->inputs.wanted = run->request.stats;
     if (!prepare(run))
         return EXIT_USAGE;
-    if (run->request.dump_config && !write_json(run, "--dump-config", run->request.dump_config,
-                                                parse_own_json(hd_config_json(run->config))))
+    run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
+    if (!run->watch) {
+        complain(run->command, "cannot start a thread: %s", strerror(errno));
         return EXIT_USAGE;
-    int code = launch_all(run);
-    bool written = write_outputs(run, seconds() - start);
+    }
+    int code = launch_and_write(run, start);
+    watch_stop(run->watch);
     if (!run->request.quiet)
         print_summary(&run->request);
-    return written || code ? code : EXIT_USAGE;
+    return code;
 }
 
 static int run(const struct command *command, const struct command_line *line)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct watch {
     u32 number, count;
     f64 launch_start;
     bool drawn;
+    char *temporary; /* the file being written, or NULL */
 };
 
 static f64 seconds(void)
@@ -66,6 +68,15 @@ static void draw(struct watch *watch)
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* The second signal: what is half written goes away. */
+static void leave(struct watch *watch, int number)
+{
+    pthread_mutex_lock(&watch->lock);
+    if (watch->temporary)
+        unlink(watch->temporary);
+    _exit(128 + number);
+}
+
 static void *watch_thread(void *user)
 {
     struct watch *watch = user;
@@ -74,7 +85,7 @@ static void *watch_thread(void *user)
         int number = sigtimedwait(&watch->signals, NULL, &tick);
         if (number == SIGINT || number == SIGTERM) {
             if (atomic_load(&watch->signal))
-                _exit(128 + number);
+                leave(watch, number);
             atomic_store(&watch->signal, number);
         }
         if (atomic_load(&watch->ended))
@@ -121,6 +132,14 @@ int watch_signal(struct watch *watch)
     return atomic_load(&watch->signal);
 }
 
+void watch_temporary(struct watch *watch, const char *path)
+{
+    pthread_mutex_lock(&watch->lock);
+    free(watch->temporary);
+    watch->temporary = path ? strdup(path) : NULL;
+    pthread_mutex_unlock(&watch->lock);
+}
+
 void watch_clear(struct watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
@@ -135,5 +154,6 @@ void watch_stop(struct watch *watch)
     pthread_join(watch->thread, NULL);
     watch_clear(watch);
     pthread_mutex_destroy(&watch->lock);
+    free(watch->temporary);
     free(watch);
 }

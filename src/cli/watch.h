@@ -2,8 +2,8 @@
  * A thread beside the running launches: it waits for Ctrl-C and draws progress on a terminal.
  *
  * SIGINT and SIGTERM are blocked everywhere and taken by this thread alone, so that there is no
- * signal handler and no global state. The first one asks the device to stop, again and again until
- * it does, because a request between two launches would be lost; a second one exits at once.
+ * signal handler and no global state. The first one asks the device to stop; a second one removes
+ * a file that is half written and exits at once.
  */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
@@ -15,13 +15,15 @@ struct watch;
 
 /* `progress`: draw on standard error. NULL when the thread cannot be started. */
 struct watch *watch_start(struct hd_device *device, bool progress);
-/* A launch begins: its name and number for the progress line. */
+/* A launch begins: its name and number for the progress line; NULL when there is none to draw. */
 void watch_launch(struct watch *watch, const char *kernel, u32 number, u32 count);
 /* The signal that came, or 0. */
 int watch_signal(struct watch *watch);
+/* The temporary file that is being written, or NULL. */
+void watch_temporary(struct watch *watch, const char *path);
 /* Takes the progress line away so that other output can be written. */
 void watch_clear(struct watch *watch);
-/* Ends the thread; the signals stay blocked so that outputs are written in peace. */
+/* Ends the thread; the signals stay blocked for the little that is left to do. */
 void watch_stop(struct watch *watch);
 
 #endif

@@ -181,6 +181,7 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
 
 void block_end(struct thread_block *block)
 {
+    block->exec->last = NULL;
     block->exec->free_storage[block->exec->free_count++] = block;
 }
 
@@ -226,6 +227,7 @@ bool block_turn(struct thread_block *block)
                 return false;
             }
             warp_run(warp, quantum);
+            exec->last = warp;
             if (exec->poll)
                 exec->poll(exec);
             ran = true;

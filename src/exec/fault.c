@@ -64,7 +64,8 @@ static void say_place(struct exec *exec, u32 pc)
         inst_text(program, pc, text, sizeof text));
 }
 
-static void say_thread(struct warp *warp, u32 pc, u32 lane)
+/* `at`: "at", or how sure the place is. */
+static void say_thread(const struct warp *warp, u32 pc, u32 lane, const char *at)
 {
     struct exec *exec = warp->exec;
     struct fault *fault = &exec->fault;
@@ -74,7 +75,7 @@ static void say_thread(struct warp *warp, u32 pc, u32 lane)
         fault->thread[d] = exec->tids[d][thread];
     }
     const struct function *function = program_function_at(exec->image->program, pc);
-    say(fault, "\n  at ");
+    say(fault, "\n  %s ", at);
     say_place(exec, pc);
     say(fault, "\n  in kernel %s", exec->kernel->name);
     if (function && function != exec->kernel)
@@ -92,17 +93,36 @@ void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const c
     va_start(list, format);
     vsnprintf(fault->message, sizeof fault->message, format, list);
     va_end(list);
-    say_thread(warp, pc, lane);
+    say_thread(warp, pc, lane, "at");
+}
+
+/* The warp that ran last if it still lives, else a live one of its block, else NULL. */
+static const struct warp *seen_last(const struct exec *exec)
+{
+    if (!exec->last || exec->last->live)
+        return exec->last;
+    for (u32 w = 0; w < exec->warps; w++)
+        if (exec->last->block->warps[w].live)
+            return &exec->last->block->warps[w];
+    return NULL;
 }
 
 void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
 {
-    begin(exec, outcome, exec->kernel->first);
+    const struct warp *warp = seen_last(exec);
+    const struct path *path = NULL;
+    if (warp) /* what it runs, or would run next */
+        path = &warp->paths[warp->current != NO_PATH ? warp->current
+                                                     : warp->order[warp->order_count - 1]];
+    begin(exec, outcome, path ? path->pc : exec->kernel->first);
     va_list list;
     va_start(list, format);
     vsnprintf(exec->fault.message, sizeof exec->fault.message, format, list);
     va_end(list);
-    say(&exec->fault, "\n  in kernel %s", exec->kernel->name);
+    if (path)
+        say_thread(warp, path->pc, first_lane(path->mask), "last seen at");
+    else
+        say(&exec->fault, "\n  in kernel %s, between two blocks", exec->kernel->name);
 }
 
 static const char *kind_name(const struct allocation *a)
@@ -224,7 +244,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     if (outcome == OUTCOME_MISALIGNED)
         say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
             bytes, bytes);
-    say_thread(warp, pc, lane);
+    say_thread(warp, pc, lane, "at");
     if (others)
         say(&exec->fault, "\n  %u other lanes of the warp fault here as well", count_lanes(others));
 }

@@ -165,7 +165,8 @@ struct exec {
     struct exec_stats stats;
     u64 instructions; /* warp instructions issued, whole basic blocks */
     u64 printf_bytes;
-    bool stopped; /* fault says why */
+    const struct warp *last; /* the warp that ran last, while its block is resident */
+    bool stopped;            /* fault says why */
     struct fault fault;
 };
 
@@ -277,6 +278,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
 void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void fault_deadlock(struct thread_block *block);
+/* From outside the guest: says where the warp that ran last was seen. */
 void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

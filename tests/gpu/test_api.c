@@ -192,6 +192,9 @@ static void limits(void **state)
     assert_true(launch(rig, 3, 96, NULL, 0));
     assert_int_equal(rig->result.outcome, HD_LIMIT);
     assert_int_equal(rig->result.warp_instructions, 5000);
+    assert_non_null(strstr(rig->result.explanation, "last seen at"));
+    assert_non_null(strstr(rig->result.explanation, ": bra "));
+    assert_non_null(strstr(rig->result.explanation, "in kernel endless, block ("));
     rig_close(rig);
     rig = rig_open(endless_ptx, "launch.max_seconds=0.05", NULL);
     assert_true(launch(rig, 3, 96, NULL, 0));
