@@ -1,7 +1,9 @@
 /*
  * libheddle: a GPU to open, load and launch on.
  *
- * Every fallible call returns false, 0 or NULL on failure and, when `error` is not NULL, fills it.
+ * Every fallible call returns false, 0 or NULL on failure and, when `error` is not NULL, fills it;
+ * NULL where an object, a name or data is needed is such a failure, and calls that cannot fail do
+ * nothing with it. When the host has no memory left for the library itself, the process aborts.
  * The library never prints and never exits. Objects belong to the one they were made from; two
  * devices share nothing and may be used from two threads at once, one device from one thread at a
  * time. A guest fault is not an error: the launch succeeds and its outcome says what happened.
@@ -194,7 +196,7 @@ HD_API bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct
  */
 HD_API void hd_interrupt(struct hd_device *device);
 
-/* Progress of the running launch, safe from other threads. */
+/* Progress of the running launch, safe from other threads; what is not wanted may be NULL. */
 HD_API void hd_progress(const struct hd_device *device, uint64_t *blocks_done,
                         uint64_t *blocks_total, uint64_t *warp_instructions);
 

@@ -25,6 +25,13 @@ bool api_fail(struct hd_error *to, const struct error *from)
     return false;
 }
 
+bool api_null(struct hd_error *to, const char *call)
+{
+    struct error inner = {0};
+    error_set(&inner, ERROR_USAGE, "", "%s: NULL where an object, a name or data is needed", call);
+    return api_fail(to, &inner);
+}
+
 void hd_free(void *text)
 {
     free(text);
@@ -53,12 +60,16 @@ void hd_config_destroy(struct hd_config *config)
 
 bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error)
 {
+    if (!config || !machine)
+        return api_null(error, "hd_config_load");
     struct error inner = {0};
     return config_load_machine(config->config, machine, &inner) || api_fail(error, &inner);
 }
 
 bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error)
 {
+    if (!config || !assignment)
+        return api_null(error, "hd_config_set");
     struct error inner = {0};
     return config_set(config->config, assignment, &inner) || api_fail(error, &inner);
 }
@@ -72,11 +83,15 @@ static char *dump(json_t *json)
 
 char *hd_config_json(const struct hd_config *config)
 {
+    if (!config)
+        return NULL;
     return dump(config_json(config->config));
 }
 
 char *hd_config_explain(const struct hd_config *config)
 {
+    if (!config)
+        return NULL;
     return dump(config_explain_json(config->config));
 }
 
@@ -119,6 +134,10 @@ static bool check_core(const struct core_params *core, struct error *error)
 
 struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error *error)
 {
+    if (!config) {
+        api_null(error, "hd_device_open");
+        return NULL;
+    }
     struct error inner = {0};
     struct hd_device *device = calloc(1, sizeof *device);
     if (!device)
@@ -158,6 +177,10 @@ void hd_device_close(struct hd_device *device)
 hd_address hd_alloc_named(struct hd_device *device, uint64_t bytes, const char *name,
                           struct hd_error *error)
 {
+    if (!device) {
+        api_null(error, "hd_alloc");
+        return 0;
+    }
     struct error inner = {0};
     u64 address = memory_allocate(device->memory, bytes, ALLOC_BUFFER, name, &inner);
     if (!address)
@@ -172,6 +195,8 @@ hd_address hd_alloc(struct hd_device *device, uint64_t bytes, struct hd_error *e
 
 bool hd_release(struct hd_device *device, hd_address address, struct hd_error *error)
 {
+    if (!device)
+        return api_null(error, "hd_release");
     struct error inner = {0};
     const struct allocation *found = memory_find(device->memory, address, 1);
     if (found && found->address == address && found->kind != ALLOC_BUFFER) {
@@ -186,6 +211,8 @@ bool hd_release(struct hd_device *device, hd_address address, struct hd_error *e
 bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_t bytes,
               struct hd_error *error)
 {
+    if (!device || (!from && bytes))
+        return api_null(error, "hd_write");
     struct error inner = {0};
     return memory_write(device->memory, to, from, bytes, &inner) || api_fail(error, &inner);
 }
@@ -193,6 +220,8 @@ bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_
 bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes,
              struct hd_error *error)
 {
+    if (!device || (!to && bytes))
+        return api_null(error, "hd_read");
     struct error inner = {0};
     return memory_read(device->memory, from, to, bytes, &inner) || api_fail(error, &inner);
 }
@@ -200,6 +229,8 @@ bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes
 bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t bytes,
              struct hd_error *error)
 {
+    if (!device)
+        return api_null(error, "hd_copy");
     struct error inner = {0};
     if (!bytes)
         return true;
@@ -217,6 +248,8 @@ bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t 
 bool hd_fill(struct hd_device *device, hd_address to, const void *pattern, uint64_t pattern_bytes,
              uint64_t bytes, struct hd_error *error)
 {
+    if (!device || (!pattern && bytes))
+        return api_null(error, "hd_fill");
     struct error inner = {0};
     return memory_fill(device->memory, to, pattern, pattern_bytes, bytes, &inner) ||
            api_fail(error, &inner);
@@ -224,6 +257,8 @@ bool hd_fill(struct hd_device *device, hd_address to, const void *pattern, uint6
 
 void hd_set_output(struct hd_device *device, hd_output_fn *output, void *user)
 {
+    if (!device)
+        return;
     device->output = output;
     device->output_user = user;
 }

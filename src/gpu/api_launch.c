@@ -1,6 +1,14 @@
 /* Launches of the public API. */
 #include "gpu/device.h"
 
+static bool has_data(const struct hd_arg *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!args || !args[i].data)
+            return false;
+    return true;
+}
+
 static struct launch_request request_of(struct hd_kernel *kernel, struct hd_dim grid,
                                         struct hd_dim block, u32 dynamic_shared_bytes,
                                         const struct hd_arg *args, size_t arg_count)
@@ -12,6 +20,8 @@ bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim
                      uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
                      struct hd_error *error)
 {
+    if (!kernel || (!args && arg_count))
+        return api_null(error, "hd_launch_check");
     struct error inner = {0};
     struct occupancy occupancy;
     struct launch_request request =
@@ -23,6 +33,8 @@ bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block
                uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
                struct hd_result *result, struct hd_error *error)
 {
+    if (!kernel || !has_data(args, arg_count))
+        return api_null(error, "hd_launch");
     struct error inner = {0};
     struct occupancy occupancy;
     struct hd_result unused;
@@ -36,18 +48,24 @@ bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block
 
 const char *hd_outcome_name(enum hd_outcome outcome)
 {
-    return outcome_name((enum outcome)outcome);
+    return (u32)outcome <= HD_STOPPED ? outcome_name((enum outcome)outcome) : "unknown";
 }
 
 void hd_interrupt(struct hd_device *device)
 {
-    atomic_store_explicit(&device->interrupt, true, memory_order_relaxed);
+    if (device)
+        atomic_store_explicit(&device->interrupt, true, memory_order_relaxed);
 }
 
 void hd_progress(const struct hd_device *device, uint64_t *blocks_done, uint64_t *blocks_total,
                  uint64_t *warp_instructions)
 {
-    *blocks_done = atomic_load_explicit(&device->blocks_done, memory_order_relaxed);
-    *blocks_total = atomic_load_explicit(&device->blocks_total, memory_order_relaxed);
-    *warp_instructions = atomic_load_explicit(&device->warp_instructions, memory_order_relaxed);
+    if (!device)
+        return;
+    u64 *const to[] = {blocks_done, blocks_total, warp_instructions};
+    const atomic_ullong *const from[] = {&device->blocks_done, &device->blocks_total,
+                                         &device->warp_instructions};
+    for (u32 i = 0; i < ARRAY_LEN(to); i++)
+        if (to[i])
+            *to[i] = atomic_load_explicit(from[i], memory_order_relaxed);
 }

@@ -125,6 +125,10 @@ static void list_kernels(struct hd_module *module)
 struct hd_module *hd_module_load(struct hd_device *device, const void *data, size_t bytes,
                                  const char *name, struct hd_error *error)
 {
+    if (!device || !data || !name) {
+        api_null(error, "hd_module_load");
+        return NULL;
+    }
     struct error inner = {0};
     struct program *program = ptx_compile(data, bytes, name, device->ptx, &inner);
     if (!program) {
@@ -181,6 +185,8 @@ static bool not_found(const struct hd_module *module, const char *what, const ch
 bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,
                         uint64_t *bytes, struct hd_error *error)
 {
+    if (!module || !name)
+        return api_null(error, "hd_module_variable");
     const struct program *program = module->program;
     const char **names = checked(calloc(program->variable_count + 1, sizeof *names));
     for (u32 i = 0; i < program->variable_count; i++) {
@@ -202,12 +208,14 @@ bool hd_module_variable(struct hd_module *module, const char *name, hd_address *
 
 size_t hd_kernel_count(const struct hd_module *module)
 {
+    if (!module)
+        return 0;
     return module->kernel_count;
 }
 
 struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index)
 {
-    return index < module->kernel_count ? &module->kernels[index] : NULL;
+    return module && index < module->kernel_count ? &module->kernels[index] : NULL;
 }
 
 static struct hd_kernel *only_kernel(struct hd_module *module, struct error *error)
@@ -229,6 +237,10 @@ static struct hd_kernel *only_kernel(struct hd_module *module, struct error *err
 
 struct hd_kernel *hd_kernel_find(struct hd_module *module, const char *name, struct hd_error *error)
 {
+    if (!module) {
+        api_null(error, "hd_kernel_find");
+        return NULL;
+    }
     struct error inner = {0};
     struct hd_kernel *found = NULL;
     if (!name) {
@@ -251,6 +263,10 @@ struct hd_kernel *hd_kernel_find(struct hd_module *module, const char *name, str
 
 char *hd_module_listing(struct hd_module *module, const char *kernel, struct hd_error *error)
 {
+    if (!module) {
+        api_null(error, "hd_module_listing");
+        return NULL;
+    }
     if (kernel && !hd_kernel_find(module, kernel, error))
         return NULL;
     struct listing_options options = {.kernel = kernel, .live = true, .source = true};
@@ -259,6 +275,11 @@ char *hd_module_listing(struct hd_module *module, const char *kernel, struct hd_
 
 void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info)
 {
+    if (!info)
+        return;
+    *info = (struct hd_kernel_info){.name = ""};
+    if (!kernel)
+        return;
     const struct function *function = kernel->function;
     const u32 *max = function->max_threads;
     *info = (struct hd_kernel_info){

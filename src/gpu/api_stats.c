@@ -44,6 +44,8 @@ static json_t *launch_json(const struct launch_record *launch)
 
 char *hd_stats_json(const struct hd_device *device)
 {
+    if (!device)
+        return NULL;
     json_t *json = json_object(), *launches = json_array(), *totals = json_object();
     for (u32 i = 0; i < device->launches.count; i++)
         json_array_append_new(launches, launch_json(&device->launches.data[i]));

@@ -70,6 +70,9 @@ struct hd_module {
 /* Copies an error out if the caller wants it, and returns false. */
 bool api_fail(struct hd_error *to, const struct error *from);
 
+/* The caller gave NULL where `call` needs something: fills the error and returns false. */
+bool api_null(struct hd_error *to, const char *call);
+
 /* What a launch needs and how much of it the machine holds. */
 struct occupancy {
     u32 blocks_per_core;
