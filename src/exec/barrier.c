@@ -42,7 +42,7 @@ static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct
 {
     const struct inst *inst = warp_inst(warp, pc);
     const struct step *step = &warp->exec->image->steps[pc];
-    if (step->base[SLOT_DST] == BASE_NONE)
+    if (!step_has(step, SLOT_DST))
         return;
     bool value = inst->key == KEY_AND ? !barrier->zeros : barrier->ones != 0;
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
@@ -94,7 +94,7 @@ static void count_predicates(struct warp *warp, u32 pc, lane_set lanes, struct b
 {
     const struct inst *inst = warp_inst(warp, pc);
     const struct step *step = &warp->exec->image->steps[pc];
-    if (step->base[2] == BASE_NONE)
+    if (!step_has(step, 2))
         return;
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
         u32 mask = lanes_of_chunk(lanes, c);

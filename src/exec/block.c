@@ -1,9 +1,9 @@
 /*
  * Thread blocks: their memory, and turns of their warps.
  *
- * One piece of storage holds a block: its own struct, its warps, registers, masks and shared
- * memory, all zero at the start so that runs are reproducible. Storage goes back to a LIFO list:
- * ordinary blocks run to their end in one turn, and the next one finds warm memory.
+ * One piece of storage holds a block: its own struct, its warps, masks, registers and shared
+ * memory, the latter all zero at the start so that runs are reproducible. Storage goes back to a
+ * LIFO list: ordinary blocks run to their end in one turn, and the next one finds warm memory.
  */
 #include "exec/warp.h"
 
@@ -22,27 +22,34 @@ static void *checked(void *memory)
     return memory;
 }
 
-static size_t warp_register_bytes(const struct exec *exec)
+/* Masks and registers of a warp. */
+static size_t warp_row_bytes(const struct exec *exec)
 {
-    return (size_t)exec->register_rows * exec->image->warp_size * sizeof(u32);
+    size_t rows = exec->image->mask_rows + exec->register_rows;
+    return rows * exec->image->warp_size * sizeof(u32);
 }
 
-static size_t warp_mask_bytes(const struct exec *exec)
+static size_t arrival_bytes(const struct exec *exec)
 {
-    return align_up((size_t)exec->masks * exec->image->chunks * sizeof(u32), LINE);
+    return align_up(BARRIERS * exec->warps * sizeof(lane_set), LINE);
 }
 
+static size_t uniform_bytes(const struct exec *exec)
+{
+    return UNIFORM_PARAMS * sizeof(u32) + exec->param_bytes;
+}
+
+/* The block itself, its warps, arrivals at barriers, uniforms. */
 static size_t header_bytes(const struct exec *exec)
 {
-    return align_up(sizeof(struct thread_block), LINE) + exec->warps * sizeof(struct warp);
+    return align_up(sizeof(struct thread_block), LINE) + exec->warps * sizeof(struct warp) +
+           arrival_bytes(exec) + align_up(uniform_bytes(exec), LINE);
 }
 
-/* What must be zero when a block starts: arrivals, registers, masks, shared memory. */
+/* What must be zero when a block starts: masks, registers, shared memory. */
 static size_t cleared_bytes(const struct exec *exec)
 {
-    return align_up(BARRIERS * exec->warps * sizeof(lane_set), LINE) +
-           exec->warps * (warp_register_bytes(exec) + warp_mask_bytes(exec)) +
-           align_up(exec->shared_bytes, LINE);
+    return exec->warps * warp_row_bytes(exec) + align_up(exec->shared_bytes, LINE);
 }
 
 static void prepare_tids(struct exec *exec)
@@ -95,6 +102,28 @@ void exec_release(struct exec *exec)
     free(exec->free_storage);
 }
 
+/* All but the block's own coordinates. */
+static void fill_uniforms(const struct exec *exec, u32 *uniforms)
+{
+    memcpy(uniforms + UNIFORM_NTID, exec->dims, sizeof exec->dims);
+    memcpy(uniforms + UNIFORM_NCTAID, exec->grid, sizeof exec->grid);
+    memcpy(uniforms + UNIFORM_PARAMS, exec->params, exec->param_bytes);
+}
+
+static void chunk_create(struct chunk *chunk, const struct exec *exec,
+                         const struct thread_block *block, u8 *rows, u32 first)
+{
+    chunk->lanes.stride = exec->image->warp_size;
+    chunk->lanes.lane_mask = chunk->active_mask;
+    chunk->base = rows;
+    chunk_shared(chunk, block->shared, exec->shared_bytes);
+    chunk->uniforms = (const u8 *)block->uniforms;
+    chunk->uniform_bytes = (u32)uniform_bytes(exec);
+    chunk->generation = memory_generation(exec->memory);
+    for (unsigned d = 0; d < 3; d++)
+        chunk->tids[d] = &exec->tids[d][first];
+}
+
 static struct thread_block *storage_create(struct exec *exec)
 {
     void *storage = checked(aligned_alloc(LINE, align_up(exec->storage_bytes, LINE)));
@@ -103,10 +132,13 @@ static struct thread_block *storage_create(struct exec *exec)
     block->storage = storage;
     block->exec = exec;
     block->warps = (struct warp *)((u8 *)storage + align_up(sizeof *block, LINE));
-    u8 *next = (u8 *)storage + header_bytes(exec);
+    lane_set *arrived = (lane_set *)(block->warps + exec->warps);
     for (u32 b = 0; b < BARRIERS; b++)
-        block->barriers[b].arrived = (lane_set *)next + b * exec->warps;
-    next += align_up(BARRIERS * exec->warps * sizeof(lane_set), LINE);
+        block->barriers[b].arrived = arrived + b * exec->warps;
+    block->uniforms = (u32 *)((u8 *)arrived + arrival_bytes(exec));
+    fill_uniforms(exec, block->uniforms);
+    u8 *rows = (u8 *)storage + header_bytes(exec);
+    block->shared = rows + exec->warps * warp_row_bytes(exec);
     if (exec->local_storage_bytes) {
         block->local = mmap(NULL, exec->local_storage_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -119,17 +151,11 @@ static struct thread_block *storage_create(struct exec *exec)
         warp->block = block;
         warp->index = w;
         warp->local = block->local + (size_t)w * exec->image->warp_size * exec->local_stride;
-        for (u32 c = 0; c < exec->image->chunks; c++) {
-            struct chunk *chunk = &warp->chunks[c];
-            chunk->lanes.stride = exec->image->warp_size;
-            chunk->lanes.lane_mask = chunk->active_mask;
-            chunk->bases[BASE_VECTOR] = next + c * LANES * sizeof(u32);
-            chunk->bases[BASE_MASK] = next + warp_register_bytes(exec) + c * sizeof(u32);
-            chunk->bases[BASE_CONST] = (u8 *)exec->image->constants;
-        }
-        next += warp_register_bytes(exec) + warp_mask_bytes(exec);
+        for (u32 c = 0; c < exec->image->chunks; c++)
+            chunk_create(&warp->chunks[c], exec, block,
+                         rows + w * warp_row_bytes(exec) + c * LANES * sizeof(u32),
+                         w * exec->image->warp_size + c * LANES);
     }
-    block->shared = next;
     return block;
 }
 
@@ -155,6 +181,17 @@ static void start_warp(struct warp *warp)
     paths_reset(warp, warp->live, exec->kernel->first);
 }
 
+/* A barrier that was completed has been left clean. */
+static void reset_barriers(struct thread_block *block)
+{
+    for (u32 set = block->barriers_used; set; set &= set - 1) {
+        struct barrier *barrier = &block->barriers[first_lane(set)];
+        barrier->waiting = false;
+        memset(barrier->arrived, 0, block->exec->warps * sizeof *barrier->arrived);
+    }
+    block->barriers_used = 0;
+}
+
 struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
 {
     struct thread_block *block;
@@ -164,16 +201,15 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
     } else {
         block = storage_create(exec);
     }
-    memset((u8 *)block->storage + header_bytes(exec), 0, cleared_bytes(exec));
+    exec->image->moves->clear((u8 *)block->storage + header_bytes(exec), cleared_bytes(exec));
     block->number = number;
     block->core = core;
     block->done_warps = 0;
-    block->barriers_used = 0;
+    reset_barriers(block);
     block->id[0] = (u32)(number % exec->grid[0]);
     block->id[1] = (u32)(number / exec->grid[0] % exec->grid[1]);
     block->id[2] = (u32)(number / exec->grid[0] / exec->grid[1]);
-    for (u32 b = 0; b < BARRIERS; b++)
-        block->barriers[b].waiting = false;
+    memcpy(block->uniforms + UNIFORM_CTAID, block->id, sizeof block->id);
     for (u32 w = 0; w < exec->warps; w++)
         start_warp(&block->warps[w]);
     return block;

@@ -3,52 +3,91 @@
 
 #include <stdlib.h>
 
+/* Bytes from a warp's base (S3). */
+static u32 mask_offset(const struct image *image, u32 index)
+{
+    return (index / LANES * image->warp_size + index % LANES) * (u32)sizeof(u32);
+}
+
 static void place_operand(struct step *step, unsigned slot, struct operand operand,
                           const struct image *image)
 {
-    u32 row = image->warp_size * (u32)sizeof(u32);
+    u64 row = image->warp_size * sizeof(u32);
     switch (operand.kind) {
     case OPERAND_VECTOR:
-        step->base[slot] = BASE_VECTOR;
-        step->offset[slot] = operand.index * row;
+        step->select[slot] = ~0ull;
+        step->row[slot] = (image->mask_rows + operand.index) * row;
         break;
     case OPERAND_CONST:
-        step->base[slot] = BASE_CONST;
-        step->offset[slot] = operand.index * row;
+        step->row[slot] = (uintptr_t)image->constants + operand.index * row;
         break;
     case OPERAND_MASK:
     case OPERAND_SCALAR:
-        step->base[slot] = BASE_MASK;
-        step->offset[slot] = operand.index * image->chunks * (u32)sizeof(u32);
+        step->select[slot] = ~0ull;
+        step->row[slot] = mask_offset(image, operand.index);
         break;
     default:
-        step->base[slot] = BASE_NONE;
-        step->offset[slot] = 0;
+        break;
     }
 }
 
-/*
- * By the operands that are there. The interpreter keeps the pointers of the third and fourth source
- * and of the second destination null between steps, so that absent ones need no work.
- */
-static enum shape lane_shape(const struct inst *inst)
+static bool is_register(struct operand operand)
 {
-    if (inst->src[3].kind != OPERAND_NONE || inst->dst[1].kind != OPERAND_NONE)
-        return SHAPE_LANE_ALL;
-    if (inst->src[2].kind != OPERAND_NONE)
-        return SHAPE_LANE_3;
-    return inst->src[1].kind != OPERAND_NONE ? SHAPE_LANE_2 : SHAPE_LANE_1;
+    return operand.kind == OPERAND_VECTOR;
 }
 
-static enum shape shape_of(const struct inst *inst)
+/* Loads and stores of whole words; others take the long way through spaces.c. */
+static enum shape memory_shape(const struct inst *inst, struct step *step)
+{
+    bool load = inst->op == OP_ld;
+    struct operand data = load ? inst->dst[0] : inst->src[1], address = inst->src[0];
+    u32 bytes = type_bytes(inst->type), total = bytes * MAX(inst->vector, 1);
+    if (bytes < 4 || data.count * 4 != total || (load && !is_register(data)))
+        return SHAPE_OTHER;
+    step->words = data.count;
+    step->wide = address.count > 1;
+    if (inst->space == SPACE_PARAM) {
+        if (!load || address.kind != OPERAND_NONE || inst->imm < 0 || inst->imm & (total - 1) ||
+            inst->imm + total > UINT16_MAX)
+            return SHAPE_OTHER;
+        step->uniform = (u32)inst->imm + UNIFORM_PARAMS * sizeof(u32);
+        return SHAPE_UNIFORM;
+    }
+    if (!is_register(address) || inst->imm != (i32)inst->imm || inst->space == SPACE_LOCAL)
+        return SHAPE_OTHER;
+    if (inst->space == SPACE_SHARED) {
+        if (data.count != 1)
+            return SHAPE_OTHER;
+        return load ? SHAPE_SHARED_LOAD : SHAPE_SHARED_STORE;
+    }
+    if (!step->wide || (!load && data.count != 1))
+        return SHAPE_OTHER;
+    return load ? SHAPE_GLOBAL_LOAD : SHAPE_GLOBAL_STORE;
+}
+
+static enum shape special_shape(const struct inst *inst, struct step *step)
+{
+    u32 special = (u32)inst->imm;
+    if (!is_register(inst->dst[0]) || inst->dst[0].count != 1 || special > SPECIAL_nctaid_z)
+        return SHAPE_OTHER;
+    step->words = 1;
+    if (special <= SPECIAL_tid_z) {
+        step->uniform = special - SPECIAL_tid_x;
+        return SHAPE_THREAD;
+    }
+    step->uniform = (UNIFORM_NTID + special - SPECIAL_ntid_x) * (u32)sizeof(u32);
+    return SHAPE_UNIFORM;
+}
+
+static enum shape shape_of(const struct inst *inst, struct step *step)
 {
     u16 flags = op_info[inst->op].flags;
     if (flags & OPF_LANE)
-        return lane_shape(inst);
-    if (inst->op == OP_ld && inst->space == SPACE_SHARED && inst->vector <= 1 &&
-        type_bytes(inst->type) == 4 && inst->src[0].count >= 1 && inst->dst[0].count == 1 &&
-        inst->imm == (i32)inst->imm)
-        return SHAPE_SHARED_LOAD;
+        return SHAPE_LANE;
+    if (inst->op == OP_ld || inst->op == OP_st)
+        return memory_shape(inst, step);
+    if (inst->op == OP_sreg)
+        return special_shape(inst, step);
     bool whole = inst->op == OP_syscall || flags & (OPF_CROSS | OPF_BARRIER);
     return whole ? SHAPE_WHOLE : SHAPE_OTHER;
 }
@@ -61,11 +100,11 @@ static void make_step(struct image *image, u32 index, enum simd simd)
         place_operand(step, k, inst->src[k], image);
     for (unsigned k = 0; k < 2; k++)
         place_operand(step, SLOT_DST + k, inst->dst[k], image);
-    step->shape = shape_of(inst);
+    step->shape = (u8)shape_of(inst, step);
     if (inst->guard.kind == OPERAND_MASK) {
         step->shape |= SHAPE_GUARDED;
-        step->guard_offset = inst->guard.index * image->chunks * (u32)sizeof(u32);
-        step->guard_flip = inst->guard.neg ? LANES_FULL : 0;
+        step->guard_offset = mask_offset(image, inst->guard.index);
+        step->guard_not = inst->guard.neg;
     }
     if (op_info[inst->op].flags & OPF_LANE) {
         step->fn = lanes_resolve(inst, simd, image->program->traits.canonical_nan);
@@ -89,6 +128,26 @@ static struct stretch make_stretch(const struct program *program, const struct b
     };
 }
 
+static u32 mask_end(struct operand operand)
+{
+    bool scalar = operand.kind == OPERAND_MASK || operand.kind == OPERAND_SCALAR;
+    return scalar ? operand.index + operand.count : 0;
+}
+
+static u32 count_mask_rows(const struct program *program)
+{
+    u32 masks = 1;
+    for (u32 i = 0; i < program->inst_count; i++) {
+        const struct inst *inst = &program->insts[i];
+        masks = MAX(masks, mask_end(inst->guard));
+        for (unsigned k = 0; k < 2; k++)
+            masks = MAX(masks, mask_end(inst->dst[k]));
+        for (unsigned k = 0; k < 4; k++)
+            masks = MAX(masks, mask_end(inst->src[k]));
+    }
+    return (masks + LANES - 1) / LANES;
+}
+
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd)
 {
@@ -96,7 +155,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
     size_t step_bytes = MAX(program->inst_count, 1) * sizeof *image->steps;
     size_t row_bytes = align_up(MAX(program->constant_count, 1) * warp_size * sizeof(u32), 64);
     struct stretch *stretches = calloc(MAX(program->block_count, 1), sizeof *stretches);
-    struct step *steps = aligned_alloc(64, step_bytes);
+    struct step *steps = aligned_alloc(_Alignof(struct step), step_bytes);
     u32 *rows = aligned_alloc(64, row_bytes);
     u64 *addresses = calloc(MAX(program->variable_count, 1), sizeof *addresses);
     if (!image || !steps || !rows || !addresses || !stretches)
@@ -111,7 +170,9 @@ struct image *image_create(const struct program *program, const u32 *constants, 
         .code_address = code_address,
         .warp_size = warp_size,
         .chunks = warp_size / LANES,
+        .mask_rows = count_mask_rows(program),
         .moves = lanes_memory(simd),
+        .run = lanes_run(simd),
         .variable_addresses = addresses,
     };
     for (u32 i = 0; i < program->constant_count; i++)

@@ -1,13 +1,16 @@
 /*
  * An image: a program made ready to run on one device.
  *
- * For each instruction there is a step: the lane function and where its operands lie, as a base
- * (vector registers, masks, constants) and a byte offset, so that the interpreter adds two numbers
- * an operand. Constants are rows of one word a lane.
+ * For each instruction there is a step: the lane function and where its operands lie. A warp's
+ * registers and masks are rows of one word a lane that start at the warp's base; constants are such
+ * rows as well, at an address of their own. An operand is at (base & select) + row, so that the
+ * interpreter places all six with a few vector operations.
  *
  * Invariants
  *  S1  steps[i] belongs to program->insts[i].
- *  S2  An absent operand has base BASE_NONE (a null pointer) and offset 0.
+ *  S2  An absent operand has row 0 and select 0: a null pointer.
+ *  S3  Mask rows come first, then registers. Mask m of a warp is word m % 32 of row m / 32; chunk 1
+ *      of a 64-wide warp is 32 words further in every row, of masks as of registers.
  */
 #ifndef EXEC_IMAGE_H
 #define EXEC_IMAGE_H
@@ -16,24 +19,29 @@
 #include "exec/memory.h"
 #include "ir/program.h"
 
-enum base {
-    BASE_NONE,
-    BASE_VECTOR,
-    BASE_MASK,
-    BASE_CONST,
-    BASE_COUNT
+/*
+ * What the interpreter does with a step. Those before SHAPE_OTHER have a short way in lanes_run.c
+ * for when all lanes run and nothing is unusual.
+ */
+enum shape {
+    SHAPE_LANE,         /* a lane function */
+    SHAPE_SHARED_LOAD,  /* a word from shared memory */
+    SHAPE_SHARED_STORE, /* a word to it */
+    SHAPE_GLOBAL_LOAD,  /* words from an allocation, at a 64-bit address */
+    SHAPE_GLOBAL_STORE, /* a word to one */
+    SHAPE_UNIFORM,      /* the same words for every lane: a parameter, a special register */
+    SHAPE_THREAD,       /* a coordinate of the thread */
+    SHAPE_OTHER,        /* 32 lanes at a time, anything else */
+    SHAPE_WHOLE,        /* the whole warp at once; it may have to wait */
+    SHAPE_GUARDED = 16, /* a flag: some lanes may sit out */
 };
 
-/* What the interpreter does with a step. */
-enum shape {
-    SHAPE_LANE_1, /* a lane function with one source and one destination, and so on */
-    SHAPE_LANE_2,
-    SHAPE_LANE_3,
-    SHAPE_LANE_ALL,    /* a lane function with more operands */
-    SHAPE_SHARED_LOAD, /* one 32-bit word from shared memory */
-    SHAPE_OTHER,       /* 32 lanes at a time, anything else */
-    SHAPE_WHOLE,       /* the whole warp at once; it may have to wait */
-    SHAPE_GUARDED = 8, /* a flag: some lanes may sit out */
+/* Words that are the same for a whole block, at chunk.uniforms; the parameter block follows. */
+enum uniform {
+    UNIFORM_NTID,
+    UNIFORM_CTAID = UNIFORM_NTID + 3,
+    UNIFORM_NCTAID = UNIFORM_CTAID + 3,
+    UNIFORM_PARAMS = 12, /* 16-byte aligned */
 };
 
 enum {
@@ -42,17 +50,23 @@ enum {
 }; /* slots 0 to 3 are the sources */
 
 struct step {
+    _Alignas(64) u64 row[SLOTS]; /* bytes from the warp's base, or an address */
     lane_fn *fn;
-    u32 offset[SLOTS]; /* bytes from the base */
-    u8 base[SLOTS];    /* enum base */
-    u8 shape;
-    u8 spare;
-    u32 guard_offset;              /* bytes from the masks' base */
-    u32 guard_flip;                /* all ones when the guard is complemented */
-    const struct allocation *hint; /* the allocation this access touched last */
-    u64 hint_generation;           /* memory_generation when it did */
+    u32 guard_offset;  /* bytes from the warp's base */
+    u8 guard_not;      /* 1 when the guard is complemented */
+    u8 shape;          /* enum shape */
+    u8 words;          /* of the data of a memory or uniform shape */
+    bool wide;         /* its addresses have 64 bits */
+    u64 select[SLOTS]; /* all ones: relative to the warp's base */
+    union {
+        struct {
+            const struct allocation *hint; /* the allocation this access touched last */
+            u64 hint_generation;           /* memory_generation when it did */
+        };
+        u32 uniform; /* SHAPE_UNIFORM: bytes from chunk.uniforms; SHAPE_THREAD: which coordinate */
+    };
 };
-_Static_assert(sizeof(struct step) == 64, "a step is a cache line");
+_Static_assert(sizeof(struct step) == 128, "a step is two cache lines");
 
 /* What the interpreter needs of a basic block. */
 struct stretch {
@@ -74,14 +88,20 @@ struct image {
     u32 *constants;   /* rows of warp_size words */
     u64 code_address; /* of instruction 0 */
     u32 warp_size;
-    u32 chunks; /* warp_size / 32 */
+    u32 chunks;    /* warp_size / 32 */
+    u32 mask_rows; /* S3 */
     const struct lanes_memory *moves;
+    lanes_run_fn *run;
     u64 *variable_addresses; /* by variable; 0 for an extern one */
 };
 
 static inline bool step_is_guarded(const struct step *step)
 {
     return step->shape & SHAPE_GUARDED;
+}
+static inline bool step_has(const struct step *step, unsigned slot)
+{
+    return step->row[slot] | step->select[slot];
 }
 
 /* `constants` are the program's with fixups applied. The program outlives the image. */

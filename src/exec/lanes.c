@@ -33,6 +33,11 @@ const struct lanes_memory *lanes_memory(enum simd simd)
 {
     return simd == SIMD_AVX2 ? &lane_avx2_memory : &lane_portable_memory;
 }
+
+lanes_run_fn *lanes_run(enum simd simd)
+{
+    return simd == SIMD_AVX2 ? lane_avx2_run : lane_portable_run;
+}
 #else
 enum simd simd_best(void)
 {
@@ -48,6 +53,11 @@ lane_fn *lanes_resolve(const struct inst *inst, enum simd simd, bool canonical_n
 const struct lanes_memory *lanes_memory(enum simd simd)
 {
     return &lane_portable_memory;
+}
+
+lanes_run_fn *lanes_run(enum simd simd)
+{
+    return lane_portable_run;
 }
 #endif
 

@@ -68,12 +68,20 @@ struct lanes_memory {
     /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0; the sum with
      * imm wraps at 32 bits. */
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
-    /* Translation from a space that starts at 0 and gather32 of words, for all 32 lanes at once;
-     * `high` is NULL for 32-bit addresses. False, and nothing is loaded, when any lane is out of
-     * range or misaligned, or has an address so large that it needs a closer look. */
-    bool (*load32)(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size);
+    /* Zeros; whole lines of 64 bytes. */
+    void (*clear)(u8 *at, size_t bytes);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
+
+/*
+ * Runs steps [step, last) of one chunk while they are lane functions or take their short way:
+ * returns the first one that does not, or `last`. inst belongs to step.
+ */
+struct chunk;
+struct step;
+typedef struct step *lanes_run_fn(struct chunk *chunk, const struct inst *inst, struct step *step,
+                                  const struct step *last);
+lanes_run_fn *lanes_run(enum simd simd);
 
 /* Float arithmetic of memory atomics, the same rules as the lane functions (round to nearest). */
 u32 atomic_add_f32(u32 a, u32 b, bool ftz);

@@ -21,61 +21,7 @@ static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, cons
     }
 }
 
-/* Nothing in the high words and below 2^31: adding an i32 cannot carry into them unnoticed. */
-static bool is_small(const u32 *low, const u32 *high)
-{
-    __m256i bits = _mm256_setzero_si256(), above = bits;
-    for (unsigned i = 0; i < LANES; i += 8) {
-        bits = _mm256_or_si256(bits, _mm256_loadu_si256((const __m256i *)(low + i)));
-        above = _mm256_or_si256(above, _mm256_loadu_si256((const __m256i *)(high + i)));
-    }
-    return _mm256_testz_si256(above, above) && !_mm256_movemask_ps(_mm256_castsi256_ps(bits));
-}
-
-static bool load32(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size)
-{
-    const __m256i add = _mm256_set1_epi32(imm), limit = _mm256_set1_epi32((int)(size - 4));
-    const __m256i *from = (const __m256i *)low;
-    if (high && !is_small(low, high))
-        return false;
-    __m256i at[4], bits = _mm256_setzero_si256(), top = limit;
-    for (unsigned i = 0; i < 4; i++) {
-        at[i] = _mm256_add_epi32(_mm256_loadu_si256(from + i), add);
-        bits = _mm256_or_si256(bits, at[i]);
-        top = _mm256_max_epu32(top, at[i]);
-    }
-    if (size < 4 || !_mm256_testz_si256(bits, _mm256_set1_epi32(3)) ||
-        _mm256_movemask_epi8(_mm256_cmpeq_epi32(top, limit)) != -1)
-        return false;
-    for (unsigned i = 0; i < 4; i++)
-        _mm256_storeu_si256((__m256i *)dst + i,
-                            _mm256_i32gather_epi32((const int *)base, at[i], 1));
-    return true;
-}
 #else
-static bool load32(u32 *dst, const u8 *base, const u32 *low, const u32 *high, i32 imm, u32 size)
-{
-    u32 at[LANES], bits = 0, top = 0, above = 0;
-    if (high) /* adding an i32 to a small address cannot carry unnoticed */
-        EACH_LANE
-        {
-            above |= high[i] | (low[i] & 0x80000000u);
-        }
-    if (above)
-        return false;
-    EACH_LANE
-    {
-        at[i] = low[i] + (u32)imm;
-        bits |= at[i];
-        top = MAX(top, at[i]);
-    }
-    if (size < 4 || bits & 3 || top > size - 4)
-        return false;
-    for (unsigned i = 0; i < LANES; i++)
-        memcpy(&dst[i], base + at[i], sizeof dst[i]);
-    return true;
-}
-
 static void gather32(u32 *dst, const u8 *base, const u32 *offset, u32 mask, const u32 *lane_mask)
 {
     for (u32 left = mask; left; left &= left - 1) {
@@ -164,4 +110,12 @@ static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 b
     return inside;
 }
 
-const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32, load32};
+/* A vector store a part of a line, where memset may be slow to start. */
+static void clear(u8 *at, size_t bytes)
+{
+    typedef u64 line __attribute__((vector_size(32), aligned(32), may_alias));
+    for (line *next = (line *)at, *end = (line *)(at + bytes); next != end; next += 2)
+        next[0] = next[1] = (line){};
+}
+
+const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32, clear};

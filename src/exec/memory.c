@@ -268,9 +268,9 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
     return true;
 }
 
-u64 memory_generation(const struct memory *memory)
+const u64 *memory_generation(const struct memory *memory)
 {
-    return memory->generation;
+    return &memory->generation;
 }
 
 u64 memory_used(const struct memory *memory)

@@ -57,7 +57,7 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
                  u64 bytes, struct error *error);
 
 /* Changes whenever an allocation is made or freed: cached translations compare it. */
-u64 memory_generation(const struct memory *memory);
+const u64 *memory_generation(const struct memory *memory);
 u64 memory_used(const struct memory *memory);
 
 #endif

@@ -308,14 +308,13 @@ static u64 register_hash(const struct warp *warp)
     for (u32 c = 0; c < exec->image->chunks; c++) {
         const struct chunk *chunk = &warp->chunks[c];
         for (u32 m = 0; m < exec->masks; m++) {
-            u32 word = ((u32 *)chunk->bases[BASE_MASK])[m * exec->image->chunks];
+            u32 word = ((u32 *)chunk->base)[m / LANES * exec->image->warp_size + m % LANES];
             hash = (hash ^ (word & chunk->active)) * 0x100000001b3ull;
         }
+        const u32 *registers = (u32 *)chunk->base + exec->image->mask_rows * exec->image->warp_size;
         for (u32 r = 0; r < exec->register_rows; r++)
             for (u32 set = chunk->active; set; set &= set - 1) {
-                u32 word =
-                    ((u32 *)
-                         chunk->bases[BASE_VECTOR])[r * exec->image->warp_size + first_lane(set)];
+                u32 word = registers[r * exec->image->warp_size + first_lane(set)];
                 hash = (hash ^ word) * 0x100000001b3ull;
             }
     }

@@ -21,7 +21,7 @@ static struct addresses lane_addresses(const struct warp *warp, const struct ste
 {
     const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
     struct addresses a = {zeros, zeros, false};
-    if (step->base[0] != BASE_NONE) {
+    if (step_has(step, 0)) {
         a.low = chunk_row(chunk, step, 0);
         if (inst->src[0].count > 1) {
             a.high = a.low + warp->exec->image->warp_size;
@@ -118,7 +118,7 @@ static bool resolve_global(struct warp *warp, struct step *step, const struct ad
                            struct access *access)
 {
     const struct exec *exec = warp->exec;
-    u64 generation = memory_generation(exec->memory);
+    u64 generation = *memory_generation(exec->memory);
     for (int attempt = 0; attempt < 2; attempt++) {
         const struct allocation *hint = step->hint;
         if (hint && step->hint_generation == generation && !(write && hint->read_only)) {
@@ -292,7 +292,7 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     const struct inst *inst = warp_inst(warp, pc);
     bool write = inst->op == OP_st;
     u32 bytes = type_bytes(inst->type), total = bytes * MAX(inst->vector, 1);
-    if (inst->space == SPACE_PARAM && step->base[0] == BASE_NONE && !write &&
+    if (inst->space == SPACE_PARAM && !step_has(step, 0) && !write &&
         load_parameter(warp, step, chunk, inst, mask, bytes, total))
         return true;
     struct access access;

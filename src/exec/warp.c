@@ -69,74 +69,17 @@ static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chun
     }
 }
 
-/*
- * A lane function over one chunk. Pointers of the third and fourth source and the second
- * destination are null but while a function that has them runs.
- */
-static inline __attribute__((always_inline)) void
-run_lanes(struct chunk *chunk, const struct inst *inst, const struct step *step, enum shape shape)
-{
-    struct lanes *lanes = &chunk->lanes;
-    lanes->inst = inst;
-    lanes->src[0] = chunk_row(chunk, step, 0);
-    lanes->dst[0] = chunk_row(chunk, step, SLOT_DST);
-    lanes->src[1] = shape >= SHAPE_LANE_2 ? chunk_row(chunk, step, 1) : NULL;
-    if (shape >= SHAPE_LANE_3)
-        lanes->src[2] = chunk_row(chunk, step, 2);
-    if (shape >= SHAPE_LANE_ALL) {
-        lanes->src[3] = chunk_row(chunk, step, 3);
-        lanes->dst[1] = chunk_row(chunk, step, SLOT_DST + 1);
-    }
-    step->fn(lanes);
-    if (shape >= SHAPE_LANE_3)
-        lanes->src[2] = NULL;
-    if (shape >= SHAPE_LANE_ALL) {
-        lanes->src[3] = NULL;
-        lanes->dst[1] = NULL;
-    }
-}
-
-/* ld.shared of a word, the commonest access of tiled kernels. */
-static bool shared_load_some(struct warp *warp, const struct inst *inst, struct step *step,
-                             struct chunk *chunk, u32 mask)
-{
-    _Alignas(64) u32 offset[LANES];
-    const struct lanes_memory *moves = warp->exec->image->moves;
-    u32 found = inst->src[0].count > 1
-                    ? 0
-                    : moves->translate32(offset, chunk_row(chunk, step, 0), inst->imm,
-                                         warp->exec->shared_bytes, 4, mask);
-    if (UNLIKELY(found != mask))
-        return memory_step(warp, (u32)(step - warp->exec->image->steps), step, chunk, mask);
-    moves->gather32(chunk_row(chunk, step, SLOT_DST), warp->block->shared, offset, mask,
-                    chunk->lanes.lane_mask);
-    return true;
-}
-
-static bool run_shared_load(struct warp *warp, const struct inst *inst, struct step *step,
-                            struct chunk *chunk, u32 mask)
-{
-    const struct exec *exec = warp->exec;
-    const struct lanes_memory *moves = exec->image->moves;
-    const u32 *low = chunk_row(chunk, step, 0);
-    const u32 *high = inst->src[0].count > 1 ? low + exec->image->warp_size : NULL;
-    if (LIKELY(mask == LANES_FULL) &&
-        moves->load32(chunk_row(chunk, step, SLOT_DST), warp->block->shared, low, high,
-                      (i32)inst->imm, exec->shared_bytes))
-        return true;
-    return shared_load_some(warp, inst, step, chunk, mask);
-}
-
 /* One chunk under the mask its lanes struct holds; any shape but SHAPE_WHOLE. */
 static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct step *step,
                       struct chunk *chunk, u32 mask)
 {
-    enum shape shape = step->shape & ~SHAPE_GUARDED;
-    if (shape == SHAPE_SHARED_LOAD)
-        return run_shared_load(warp, inst, step, chunk, mask);
-    if (shape == SHAPE_OTHER)
+    if (warp->exec->image->run(chunk, inst, step, step + 1) != step)
+        return true;
+    if ((step->shape & ~SHAPE_GUARDED) != SHAPE_LANE)
         return other_step(warp, pc, step, chunk, mask);
-    run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
+    chunk->lanes.inst = inst;
+    chunk_place(chunk, step);
+    step->fn(&chunk->lanes);
     return true;
 }
 
@@ -182,8 +125,8 @@ static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
     return cross_step(warp, pc, lanes);
 }
 
-/* Everything that is not an unguarded lane function: false when the path cannot go on. */
-static __attribute__((noinline)) bool run_rare(struct warp *warp, const struct inst *inst,
+/* Any step but a branch: false when the path cannot go on. */
+static __attribute__((noinline)) bool run_step(struct warp *warp, const struct inst *inst,
                                                struct step *step)
 {
     u32 pc = (u32)(step - warp->exec->image->steps);
@@ -201,56 +144,22 @@ static __attribute__((noinline)) bool run_rare(struct warp *warp, const struct i
 
 /*
  * Runs instructions [pc, end) of the current path, none of them a branch. Returns the first one
- * that was not completed, or end. For warps of 32; run_wide does the same for 64.
+ * that was not completed, or end.
  */
-static u32 run_narrow(struct warp *warp, u32 pc, u32 end)
+static u32 run_straight(struct warp *warp, u32 pc, u32 end)
 {
-    struct chunk *chunk = &warp->chunks[0];
-    const struct inst *inst = warp_inst(warp, pc);
-    struct step *step = &warp->exec->image->steps[pc];
-    struct step *last = &warp->exec->image->steps[end];
-    for (; step != last; inst++, step++) {
-        switch (step->shape) {
-        case SHAPE_LANE_1:
-            run_lanes(chunk, inst, step, SHAPE_LANE_1);
-            break;
-        case SHAPE_LANE_2:
-            run_lanes(chunk, inst, step, SHAPE_LANE_2);
-            break;
-        case SHAPE_LANE_3:
-            run_lanes(chunk, inst, step, SHAPE_LANE_3);
-            break;
-        case SHAPE_LANE_ALL:
-            run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
-            break;
-        case SHAPE_SHARED_LOAD:
-            if (UNLIKELY(!run_shared_load(warp, inst, step, chunk, chunk->active)))
-                return (u32)(step - warp->exec->image->steps);
-            break;
-        default:
-            if (UNLIKELY(!run_rare(warp, inst, step)))
-                return (u32)(step - warp->exec->image->steps);
+    const struct image *image = warp->exec->image;
+    const struct inst *insts = image->program->insts;
+    struct step *step = &image->steps[pc], *last = &image->steps[end];
+    for (; step != last; step++) {
+        if (LIKELY(image->chunks == 1)) {
+            step = image->run(&warp->chunks[0], &insts[step - image->steps], step, last);
+            if (step == last)
+                break;
         }
-    }
-    return end;
-}
-
-static u32 run_wide(struct warp *warp, u32 pc, u32 end)
-{
-    const struct inst *inst = warp_inst(warp, pc);
-    struct step *step = &warp->exec->image->steps[pc];
-    for (; pc < end; pc++, inst++, step++) {
-        if (step->shape > SHAPE_LANE_ALL) {
-            if (!run_rare(warp, inst, step))
-                return pc;
-            continue;
-        }
-        for (u32 c = 0; c < MAX_CHUNKS; c++) {
-            struct chunk *chunk = &warp->chunks[c];
-            if (!chunk->active)
-                continue;
-            run_lanes(chunk, inst, step, SHAPE_LANE_ALL);
-        }
+        u32 at = (u32)(step - image->steps);
+        if (UNLIKELY(!run_step(warp, &insts[at], step)))
+            return at;
     }
     return end;
 }
@@ -425,8 +334,7 @@ static void run_path(struct warp *warp, u64 limit)
         const struct stretch *stretch = &image->stretches[index];
         u32 end = stretch->straight_end;
         enter_block(warp, path, index);
-        u32 stop =
-            image->chunks == 1 ? run_narrow(warp, path->pc, end) : run_wide(warp, path->pc, end);
+        u32 stop = run_straight(warp, path->pc, end);
         if (UNLIKELY(stop != end)) {
             /* A path that waits has said so itself; one that faulted has issued the instruction. */
             if (exec->stopped && warp->current != NO_PATH) {

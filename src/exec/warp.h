@@ -61,9 +61,17 @@ struct path {
 /* 32 lanes of a warp: what a lane function needs. */
 struct chunk {
     struct lanes lanes;
-    u8 *bases[BASE_COUNT];
-    u32 active;  /* lanes of the current path */
-    u32 guarded; /* the mask that guard_mask expands */
+    u8 *base; /* of its masks and registers (S3 of image.h) */
+    u8 *shared;
+    u32 shared_bytes;
+    u32 shared_check; /* bits that a word's offset may have only after a closer look */
+    u32 shared_none;  /* all ones when shared memory has no word at all */
+    u32 uniform_bytes;
+    const u8 *uniforms;    /* enum uniform, then the parameters */
+    const u32 *tids[3];    /* its threads' coordinates */
+    const u64 *generation; /* memory_generation */
+    u32 active;            /* lanes of the current path */
+    u32 guarded;           /* the mask that guard_mask expands */
     _Alignas(64) u32 active_mask[LANES];
     u32 guard_mask[LANES];
 };
@@ -115,6 +123,7 @@ struct thread_block {
     struct warp *warps;
     void *storage; /* block, warps, registers and shared memory */
     u8 *local;
+    u32 *uniforms; /* enum uniform, then the parameters */
 };
 
 /* How often a basic block was entered. */
@@ -189,14 +198,34 @@ enum outcome_step {
     STEP_STOP
 };
 
+static inline void chunk_shared(struct chunk *chunk, u8 *shared, u32 bytes)
+{
+    u32 words = bytes / 4;
+    chunk->shared = shared;
+    chunk->shared_bytes = bytes;
+    chunk->shared_none = words ? 0 : ~0u;
+    chunk->shared_check = words ? 3 | (~0u << (33 - __builtin_clz(words))) : ~0u;
+}
+
 /* Addresses of an operand's first row, lanes of one chunk. */
 static inline u32 *chunk_row(const struct chunk *chunk, const struct step *step, unsigned slot)
 {
-    return (u32 *)(chunk->bases[step->base[slot]] + step->offset[slot]);
+    return (u32 *)(((uintptr_t)chunk->base & step->select[slot]) + step->row[slot]);
+}
+/* All six at once, for a lane function. */
+static inline void chunk_place(struct chunk *chunk, const struct step *step)
+{
+    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef u64 quad __attribute__((vector_size(32), aligned(8), may_alias));
+    const u64 base = (uintptr_t)chunk->base;
+    *(quad *)chunk->lanes.src =
+        (*(const quad *)&step->select[0] & base) + *(const quad *)&step->row[0];
+    *(pair *)chunk->lanes.dst =
+        (*(const pair *)&step->select[SLOT_DST] & base) + *(const pair *)&step->row[SLOT_DST];
 }
 static inline u32 chunk_guard(const struct chunk *chunk, const struct step *step)
 {
-    return *(u32 *)(chunk->bases[BASE_MASK] + step->guard_offset) ^ step->guard_flip;
+    return *(u32 *)(chunk->base + step->guard_offset) ^ (0u - step->guard_not);
 }
 static inline lane_set chunk_lanes(u32 mask, unsigned chunk)
 {

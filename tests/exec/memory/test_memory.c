@@ -33,11 +33,11 @@ static void freed_is_remembered(void **state)
     struct error error;
     struct memory *memory = memory_create(1 << 20);
     u64 a = memory_allocate(memory, 64, ALLOC_BUFFER, "first", &error);
-    u64 generation = memory_generation(memory);
+    u64 generation = *memory_generation(memory);
     assert_false(memory_free(memory, a + 4, &error));
-    assert_int_equal(memory_generation(memory), generation);
+    assert_int_equal(*memory_generation(memory), generation);
     assert_true(memory_free(memory, a, &error));
-    assert_int_not_equal(memory_generation(memory), generation);
+    assert_int_not_equal(*memory_generation(memory), generation);
     assert_null(memory_find(memory, a, 1));
     assert_false(memory_free(memory, a, &error));
     assert_int_equal(error.code, ERROR_USAGE);

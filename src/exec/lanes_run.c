@@ -1,0 +1,242 @@
+/*
+ * The inner loop: consecutive steps of 32 lanes, and short ways through the commonest accesses.
+ *
+ * Compiled once per instruction set like the lane functions, so that placing operands and moving
+ * words are vector operations without a call.
+ *
+ * Invariants
+ *  R1  An access takes its short way only when all 32 lanes run and every lane is aligned and in
+ *      range. Otherwise nothing has happened and the step is the caller's, who takes the long way
+ *      through spaces.c: faults and mixtures of regions are found there only.
+ */
+#include "exec/lanes_build.h"
+#include "exec/lanes_loop.h"
+#include "exec/warp.h"
+
+/* 32 lanes are four of these. */
+typedef u32 eight __attribute__((vector_size(32), aligned(4), may_alias));
+enum {
+    EIGHTS = 4
+};
+
+/* Vectors are passed by address: without AVX there is no agreed way to pass 32 bytes by value. */
+#ifdef __AVX2__
+#include <immintrin.h>
+
+ALWAYS_INLINE bool have_common(const eight *a, const eight *b)
+{
+    return !_mm256_testz_si256((__m256i)*a, (__m256i)*b);
+}
+ALWAYS_INLINE void gather(u32 *dst, const u8 *base, const eight *at)
+{
+    for (unsigned k = 0; k < EIGHTS; k++) {
+        const __m256i r = _mm256_i32gather_epi32((const int *)base, (__m256i)at[k], 1);
+        _mm256_storeu_si256((__m256i *)dst + k, r);
+    }
+}
+#else
+ALWAYS_INLINE bool have_common(const eight *a, const eight *b)
+{
+    const eight both = *a & *b;
+    u32 any = 0;
+    for (unsigned i = 0; i < 8; i++)
+        any |= both[i];
+    return any;
+}
+ALWAYS_INLINE void gather(u32 *dst, const u8 *base, const eight *at)
+{
+    const u32 *const offset = (const u32 *)at;
+    for (unsigned i = 0; i < LANES; i++)
+        memcpy(&dst[i], base + offset[i], sizeof dst[i]);
+}
+#endif
+
+#define SPLAT(x) ((eight){} + (x))
+#define SIGN 0x80000000u
+
+/* Whether the lanes' words follow each other. */
+ALWAYS_INLINE bool are_adjacent(const eight *at)
+{
+    static const eight step = {0, 4, 8, 12, 16, 20, 24, 28};
+    const eight first = SPLAT(at[0][0]), all = SPLAT(~0u);
+    eight differ = {};
+    for (unsigned k = 0; k < EIGHTS; k++)
+        differ |= (at[k] - first) ^ (step + 32 * k);
+    return !have_common(&differ, &all);
+}
+
+/* at = from + add; false when one is misaligned or beyond `limit`, which is below 2^31. */
+ALWAYS_INLINE bool offsets_within(eight *at, const u32 *from, u32 add, u32 limit, u32 align)
+{
+    const eight *const row = (const eight *)from;
+    const eight all = SPLAT(~0u);
+    eight bits = {}, over = {};
+    for (unsigned k = 0; k < EIGHTS; k++) {
+        at[k] = row[k] + add;
+        bits |= at[k];
+        over |= limit - at[k];
+    }
+    const eight wrong = (bits & (SIGN | align)) | (over & SIGN);
+    return !have_common(&wrong, &all);
+}
+
+ALWAYS_INLINE void load_words(u32 *dst, const u8 *base, const eight *at, u32 stride, u32 words)
+{
+    if (words == 1 && are_adjacent(at)) {
+        memcpy(dst, base + at[0][0], LANES * sizeof *dst);
+        return;
+    }
+    for (u32 j = 0; j < words; j++)
+        gather(dst + j * stride, base + 4 * j, at);
+}
+
+ALWAYS_INLINE void store_word(u8 *base, const eight *at, const u32 *src)
+{
+    if (are_adjacent(at)) {
+        memcpy(base + at[0][0], src, LANES * sizeof *src);
+        return;
+    }
+    const u32 *const offset = (const u32 *)at;
+    for (unsigned i = 0; i < LANES; i++)
+        memcpy(base + offset[i], &src[i], sizeof src[i]);
+}
+
+/* Nothing in the high words and below 2^31: adding an i32 cannot carry into them unnoticed. */
+static bool are_small(const struct chunk *chunk, const struct step *step)
+{
+    const eight *const low = (const eight *)chunk_row(chunk, step, 0);
+    const eight *const high = (const eight *)((const u32 *)low + chunk->lanes.stride);
+    const eight all = SPLAT(~0u);
+    eight bits = {};
+    for (unsigned k = 0; k < EIGHTS; k++)
+        bits |= (low[k] & SIGN) | high[k];
+    return !have_common(&bits, &all);
+}
+
+/* Offsets whose bits all lie below the largest power of two in the space need no comparison. */
+ALWAYS_INLINE bool load_shared(struct chunk *chunk, const struct inst *inst,
+                               const struct step *step)
+{
+    const eight *const low = (const eight *)chunk_row(chunk, step, 0);
+    const eight check = SPLAT(chunk->shared_check);
+    eight at[EIGHTS], bits = SPLAT(chunk->shared_none);
+    for (unsigned k = 0; k < EIGHTS; k++) {
+        at[k] = low[k] + (u32)inst->imm;
+        bits |= at[k];
+    }
+    if (UNLIKELY(step->wide) && !are_small(chunk, step))
+        return false;
+    if (UNLIKELY(have_common(&bits, &check)) &&
+        (chunk->shared_bytes < 4 ||
+         !offsets_within(at, (const u32 *)low, (u32)inst->imm, chunk->shared_bytes - 4, 3)))
+        return false;
+    gather(chunk_row(chunk, step, SLOT_DST), chunk->shared, at);
+    return true;
+}
+
+static bool store_shared(struct chunk *chunk, const struct inst *inst, const struct step *step)
+{
+    eight at[EIGHTS];
+    if (step->wide && !are_small(chunk, step))
+        return false;
+    if (chunk->shared_bytes < 4 ||
+        !offsets_within(at, chunk_row(chunk, step, 0), (u32)inst->imm, chunk->shared_bytes - 4, 3))
+        return false;
+    store_word(chunk->shared, at, chunk_row(chunk, step, 1));
+    return true;
+}
+
+/*
+ * Offsets into the allocation this step touched last, or NULL. With imm taken off, its addresses
+ * share their high words; a low word before its start gives an offset past its end.
+ */
+ALWAYS_INLINE u8 *find_global(const struct chunk *chunk, const struct inst *inst,
+                              const struct step *step, bool write, eight *at)
+{
+    const struct allocation *hint = step->hint;
+    if (!hint || step->hint_generation != *chunk->generation || (write && hint->read_only))
+        return NULL;
+    const u32 *const low = chunk_row(chunk, step, 0);
+    const eight *const high = (const eight *)(low + chunk->lanes.stride);
+    const u64 start = hint->address - (u64)inst->imm;
+    const u32 bytes = 4u * step->words, above = (u32)(start >> 32);
+    if (hint->size < bytes || above != (start + hint->size) >> 32 ||
+        !offsets_within(at, low, 0u - (u32)start, (u32)hint->size - bytes, bytes - 1))
+        return NULL;
+    const eight all = SPLAT(~0u);
+    eight differ = {};
+    for (unsigned k = 0; k < EIGHTS; k++)
+        differ |= high[k] ^ above;
+    return have_common(&differ, &all) ? NULL : hint->host;
+}
+
+static bool load_global(struct chunk *chunk, const struct inst *inst, const struct step *step)
+{
+    eight at[EIGHTS];
+    const u8 *const base = find_global(chunk, inst, step, false, at);
+    if (base)
+        load_words(chunk_row(chunk, step, SLOT_DST), base, at, chunk->lanes.stride, step->words);
+    return base;
+}
+
+static bool store_global(struct chunk *chunk, const struct inst *inst, const struct step *step)
+{
+    eight at[EIGHTS];
+    u8 *const base = find_global(chunk, inst, step, true, at);
+    if (base)
+        store_word(base, at, chunk_row(chunk, step, 1));
+    return base;
+}
+
+ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
+{
+    eight *row = (eight *)chunk_row(chunk, step, SLOT_DST);
+    const u32 *from = (const u32 *)(chunk->uniforms + step->uniform);
+    if (step->uniform + 4u * step->words > chunk->uniform_bytes)
+        return false;
+    for (u32 j = 0; j < step->words; j++, row += chunk->lanes.stride / 8)
+        for (unsigned k = 0; k < EIGHTS; k++)
+            row[k] = SPLAT(from[j]);
+    return true;
+}
+
+/* What is neither a lane function nor a load from shared memory; false: take the long way. */
+static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struct inst *inst,
+                                                const struct step *step)
+{
+    switch (step->shape) {
+    case SHAPE_SHARED_STORE:
+        return store_shared(chunk, inst, step);
+    case SHAPE_GLOBAL_LOAD:
+        return load_global(chunk, inst, step);
+    case SHAPE_GLOBAL_STORE:
+        return store_global(chunk, inst, step);
+    case SHAPE_UNIFORM:
+        return load_uniform(chunk, step);
+    case SHAPE_THREAD:
+        memcpy(chunk_row(chunk, step, SLOT_DST), chunk->tids[step->uniform], LANES * sizeof(u32));
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct step *LANE(run)(struct chunk *chunk, const struct inst *inst, struct step *step,
+                       const struct step *last)
+{
+    for (; step != last; inst++, step++) {
+        if (LIKELY(step->shape == SHAPE_LANE)) {
+            chunk->lanes.inst = inst;
+            chunk_place(chunk, step);
+            step->fn(&chunk->lanes);
+        } else if (chunk->active != LANES_FULL) {
+            break;
+        } else if (step->shape == SHAPE_SHARED_LOAD) {
+            if (UNLIKELY(!load_shared(chunk, inst, step)))
+                break;
+        } else if (!run_short(chunk, inst, step)) {
+            break;
+        }
+    }
+    return step;
+}
