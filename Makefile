@@ -45,7 +45,10 @@ bench: build
 	@$(DEPS) bench
 	@./bench/run $(BUILD)/heddle
 
+# The folder may have been set up by `make demo`, with the default prefix.
 install: build
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD) --quiet
 	meson install -C $(BUILD) --no-rebuild
 
 docs: build

@@ -118,14 +118,14 @@ void live_set_free(struct live_set *set)
     free(set->place);
 }
 
-void live_set_clear(struct live_set *set)
+static void clear(struct live_set *set)
 {
     for (u32 i = 0; i < set->count; i++)
         set->place[set->items[i]] = 0;
     set->count = 0;
 }
 
-void live_set_add(struct live_set *set, u32 location)
+static void add(struct live_set *set, u32 location)
 {
     if (set->place[location])
         return;
@@ -133,7 +133,7 @@ void live_set_add(struct live_set *set, u32 location)
     set->place[location] = set->count;
 }
 
-void live_set_remove(struct live_set *set, u32 location)
+static void drop(struct live_set *set, u32 location)
 {
     u32 place = set->place[location];
     if (!place)
@@ -146,10 +146,10 @@ void live_set_remove(struct live_set *set, u32 location)
 
 static void load(struct live_set *set, const struct liveness *live, const u64 *bits)
 {
-    live_set_clear(set);
+    clear(set);
     for (u32 w = 0; w < live->words; w++)
         for (u64 rest = bits[w]; rest; rest &= rest - 1)
-            live_set_add(set, live->location[w * 64 + (u32)__builtin_ctzll(rest)]);
+            add(set, live->location[w * 64 + (u32)__builtin_ctzll(rest)]);
 }
 
 void live_set_at_end(struct live_set *set, const struct liveness *live, u32 block)
@@ -165,7 +165,7 @@ void live_set_at_start(struct live_set *set, const struct liveness *live, u32 bl
 void live_set_step(struct live_set *set, const struct refs *refs)
 {
     for (u32 k = 0; refs->kills && k < refs->write_count; k++)
-        live_set_remove(set, refs->writes[k]);
+        drop(set, refs->writes[k]);
     for (u32 k = 0; k < refs->read_count; k++)
-        live_set_add(set, refs->reads[k]);
+        add(set, refs->reads[k]);
 }

@@ -35,13 +35,10 @@ struct live_set {
 
 struct live_set live_set_create(u32 locations);
 void live_set_free(struct live_set *set);
-void live_set_clear(struct live_set *set);
 static inline bool live_set_has(const struct live_set *set, u32 location)
 {
     return set->place[location];
 }
-void live_set_add(struct live_set *set, u32 location);
-void live_set_remove(struct live_set *set, u32 location);
 
 /* The set becomes what is live at the end (or start) of a block. */
 void live_set_at_end(struct live_set *set, const struct liveness *live, u32 block);

@@ -65,7 +65,6 @@ struct component {
     u32 params_size;
     const struct stat *stats;
     u32 stat_count;
-    u32 stats_size;
     const struct rate *rates;
     u32 rate_count;
 };

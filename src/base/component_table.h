@@ -65,7 +65,6 @@ const struct component COMPONENT_PASTE(COMPONENT, _component) = {
     sizeof(COMPONENT_PARAMS),
     COMPONENT_PASTE(COMPONENT, _stat_table),
     ARRAY_LEN(COMPONENT_PASTE(COMPONENT, _stat_table)) - 1,
-    sizeof(COMPONENT_STATS),
     COMPONENT_PASTE(COMPONENT, _rate_table),
     ARRAY_LEN(COMPONENT_PASTE(COMPONENT, _rate_table)) - 1,
 };

@@ -75,25 +75,12 @@ void sha256_add(struct sha256 *hash, const void *data, size_t bytes)
     }
 }
 
-void sha256_finish(struct sha256 *hash, u8 digest[SHA256_BYTES])
+void sha256_text(struct sha256 *hash, char text[SHA256_TEXT])
 {
     static const u8 padding[64] = {0x80};
     u64 bits = __builtin_bswap64(hash->length * 8);
     sha256_add(hash, padding, 1 + (119 - hash->length % 64) % 64);
     sha256_add(hash, &bits, 8);
-    for (u32 i = 0; i < 8; i++) {
-        u32 word = __builtin_bswap32(hash->state[i]);
-        memcpy(digest + 4 * i, &word, 4);
-    }
-}
-
-void sha256_text(const void *data, size_t bytes, char text[SHA256_TEXT])
-{
-    struct sha256 hash;
-    u8 digest[SHA256_BYTES];
-    sha256_start(&hash);
-    sha256_add(&hash, data, bytes);
-    sha256_finish(&hash, digest);
-    for (u32 i = 0; i < SHA256_BYTES; i++)
-        sprintf(text + 2 * i, "%02x", digest[i]);
+    for (u32 i = 0; i < 8; i++)
+        sprintf(text + 8 * i, "%08x", hash->state[i]);
 }

@@ -5,8 +5,7 @@
 #include "base/types.h"
 
 enum {
-    SHA256_BYTES = 32,
-    SHA256_TEXT = 65
+    SHA256_TEXT = 65 /* digits and the end */
 };
 
 struct sha256 {
@@ -17,9 +16,7 @@ struct sha256 {
 
 void sha256_start(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, const void *data, size_t bytes);
-void sha256_finish(struct sha256 *hash, u8 digest[SHA256_BYTES]);
-
-/* All at once, as 64 hexadecimal digits. */
-void sha256_text(const void *data, size_t bytes, char text[SHA256_TEXT]);
+/* The digest as 64 hexadecimal digits; `hash` is spent. */
+void sha256_text(struct sha256 *hash, char text[SHA256_TEXT]);
 
 #endif

@@ -33,10 +33,7 @@ static void record(struct run *run, const char *path, u64 bytes, struct sha256 *
     struct input_record *record = vec_push(&run->inputs.records);
     record->path = path;
     record->bytes = bytes;
-    u8 digest[SHA256_BYTES];
-    sha256_finish(hash, digest);
-    for (u32 i = 0; i < SHA256_BYTES; i++)
-        sprintf(record->sha256 + 2 * i, "%02x", digest[i]);
+    sha256_text(hash, record->sha256);
 }
 
 void record_text(struct run *run, const char *path, const char *text, size_t length)

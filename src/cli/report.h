@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "base/hash.h"
 #include "cli/request.h"
 #include <jansson.h>
 
@@ -9,7 +10,7 @@
 struct input_record {
     const char *path;
     u64 bytes;
-    char sha256[65];
+    char sha256[SHA256_TEXT];
 };
 
 struct input_list {

@@ -221,13 +221,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     bool write = flags & OPF_STORE;
     enum space space = inst->op == OP_syscall ? SPACE_LOCAL : (enum space)inst->space;
     u64 shown = address;
-    if (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES) {
-        space = SPACE_SHARED;
-        address -= SHARED_WINDOW;
-    } else if (space == SPACE_GENERIC && address - LOCAL_WINDOW < WINDOW_BYTES) {
-        space = SPACE_LOCAL;
-        address -= LOCAL_WINDOW;
-    }
+    space = window_space(space, &address);
     enum outcome outcome = classify(warp, lane, space, address, bytes, write);
     begin(exec, outcome, pc);
     exec->fault.address = shown;

@@ -56,14 +56,7 @@ static u8 *within(u8 *base, u64 size, u64 offset, u64 bytes)
 u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes)
 {
     const struct exec *exec = warp->exec;
-    if (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES) {
-        space = SPACE_SHARED;
-        address -= SHARED_WINDOW;
-    } else if (space == SPACE_GENERIC && address - LOCAL_WINDOW < WINDOW_BYTES) {
-        space = SPACE_LOCAL;
-        address -= LOCAL_WINDOW;
-    }
-    switch (space) {
+    switch (window_space(space, &address)) {
     case SPACE_SHARED:
         return within(warp->block->shared, exec->shared_bytes, address, bytes);
     case SPACE_LOCAL:

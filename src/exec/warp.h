@@ -286,6 +286,19 @@ struct access {
 bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
                     u32 bytes, bool write, struct access *access);
 void access_pointers(struct access *access, u32 mask);
+/* A generic address in a window becomes an address of that window's space. */
+static inline enum space window_space(enum space space, u64 *address)
+{
+    if (space == SPACE_GENERIC && *address - SHARED_WINDOW < WINDOW_BYTES) {
+        *address -= SHARED_WINDOW;
+        return SPACE_SHARED;
+    }
+    if (space == SPACE_GENERIC && *address - LOCAL_WINDOW < WINDOW_BYTES) {
+        *address -= LOCAL_WINDOW;
+        return SPACE_LOCAL;
+    }
+    return space;
+}
 /* A generic address of one lane as host memory of at least `bytes`, or NULL. */
 u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes);
 

@@ -90,8 +90,7 @@ enum relocation_kind {
 struct relocation {
     u32 offset, bytes;
     enum relocation_kind kind;
-    bool generic; /* generic(x): only matters for shared and local, otherwise the same number */
-    u32 target;   /* index into variables or functions */
+    u32 target; /* index into variables or functions */
     i64 addend;
 };
 

@@ -167,9 +167,9 @@ static bool image_address(struct image *image, const struct ptx_initializer *ini
     bool is_function = symbol->kind == SYMBOL_FUNCTION;
     if (is_function)
         image->l->program->functions[symbol->index].address_taken = true;
-    v->relocations[v->relocation_count++] = (struct relocation){
-        (u32)offset,      bytes,         is_function ? RELOC_FUNCTION : RELOC_VARIABLE,
-        init->is_generic, symbol->index, (i64)init->value};
+    v->relocations[v->relocation_count++] =
+        (struct relocation){(u32)offset, bytes, is_function ? RELOC_FUNCTION : RELOC_VARIABLE,
+                            symbol->index, (i64)init->value};
     return true;
 }
 
