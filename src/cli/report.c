@@ -1,6 +1,7 @@
 /* Summary and statistics file: see report.h. */
 #include "cli/report.h"
 
+#include "base/config.h"
 #include "cli/common.h"
 #include <time.h>
 
@@ -11,7 +12,7 @@ static json_t *inputs_json(const struct input_list *inputs)
         const struct input_record *record = &inputs->records.data[i];
         json_t *entry = json_object();
         json_object_set_new(entry, "path", safe_string(record->path));
-        json_object_set_new(entry, "bytes", json_integer((json_int_t)record->bytes));
+        json_object_set_new(entry, "bytes", stats_number(record->bytes));
         json_object_set_new(entry, "sha256", json_string(record->sha256));
         json_array_append_new(array, entry);
     }
@@ -45,10 +46,7 @@ json_t *statistics_document(const struct request *request, const struct input_li
 {
     json_t *document = json_object(), *manifest = json_object();
     json_object_set_new(manifest, "version", json_string(hd_version()));
-    json_object_set_new(manifest, "seed",
-                        request->seed > INT64_MAX
-                            ? json_sprintf("0x%llx", (unsigned long long)request->seed)
-                            : json_integer((json_int_t)request->seed));
+    json_object_set_new(manifest, "seed", stats_number(request->seed));
     json_object_set_new(manifest, "inputs", inputs_json(inputs));
     json_object_set_new(document, "schema", json_integer(1));
     json_object_set_new(document, "manifest", manifest);

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Statistics files against share/heddle/stats.schema.json: check_schema.py HEDDLE SOURCE_ROOT
+
+Runs that end in different ways must give documents the schema accepts, with exactly the
+statistics and parameters that the command lists. Damaged documents must be refused, so that a
+schema that accepts everything does not pass.
+"""
+import copy
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def has_type(value, name):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def faults(value, schema, root, at="$"):
+    """What is wrong with a value: the part of JSON Schema that the file uses."""
+    known = {"$schema", "$defs", "$ref", "title", "description", "type", "const", "enum", "anyOf",
+             "pattern", "minimum", "required", "properties", "additionalProperties", "items",
+             "minItems", "maxItems"}
+    assert set(schema) <= known, f"this checker does not know {set(schema) - known}"
+    if "$ref" in schema:
+        return faults(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, at)
+    if "anyOf" in schema:
+        each = [faults(value, choice, root, at) for choice in schema["anyOf"]]
+        return [] if any(not found for found in each) else each[0]
+    names = schema.get("type", [])
+    names = [names] if isinstance(names, str) else names
+    if names and not any(has_type(value, name) for name in names):
+        return [f"{at}: {value!r} is not {' or '.join(names)}"]
+    found = []
+    if "const" in schema and value != schema["const"]:
+        found.append(f"{at}: {value!r} is not {schema['const']!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{at}: {value!r} is none of {schema['enum']}")
+    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        found.append(f"{at}: {value!r} does not match {schema['pattern']}")
+    if has_type(value, "number") and value < schema.get("minimum", value):
+        found.append(f"{at}: {value} is less than {schema['minimum']}")
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            found.append(f"{at}: {len(value)} items")
+        for index, item in enumerate(value):
+            found += faults(item, schema.get("items", {}), root, f"{at}[{index}]")
+    if isinstance(value, dict):
+        found += [f"{at}: {key} is missing" for key in schema.get("required", []) if key not in value]
+        for key, item in value.items():
+            inner = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
+            if inner is False:
+                found.append(f"{at}: {key} is not expected")
+            elif inner is not True:
+                found += faults(item, inner, root, f"{at}.{key}")
+    return found
+
+
+def documents(heddle, data):
+    """One statistics document for each way a run can end."""
+    runs = {
+        "done": "--kernel copy --grid 2 --block 32 --arg zero:64 --arg in:in.bin --arg u32:10",
+        "out_of_bounds": "--kernel poke --grid 1 --block 1 --arg zero:4 --arg u64:4",
+        "limit": "--kernel endless --grid 1 --block 1 --arg zero:4 --max-instructions 99",
+        "two": "--buf b=zero:16 --kernel increment --grid 1 --block 4 --arg @b --arg u32:4 "
+               "--then --kernel poke --grid 1 --block 1 --arg @b --arg u64:99",
+        "seed": "--kernel endless --grid 1 --block 1 --arg zero:4 --max-seconds 0.01 "
+                "--seed 18446744073709551615",
+    }
+    for name, words in runs.items():
+        done = subprocess.run([heddle, "run", "kernels.ptx", "--quiet", "--stats", "-", *words.split()],
+                              cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        assert done.returncode in (0, 3), done.stderr.decode()
+        yield name, json.loads(done.stdout)
+
+
+def damaged(document):
+    """Copies with one thing wrong each."""
+    def change(path, value):
+        result = copy.deepcopy(document)
+        where = result
+        for key in path[:-1]:
+            where = where[key]
+        if value is None:
+            del where[path[-1]]
+        else:
+            where[path[-1]] = value
+        return result
+    yield change(["schema"], 2)
+    yield change(["manifest", "seed"], -1)
+    yield change(["manifest", "seed"], "0x7fffffffffffffff")  # fits a number
+    yield change(["manifest", "inputs", 0, "sha256"], "abc")
+    yield change(["config", "core"], 1)
+    yield change(["launches", 0, "outcome"], "fine")
+    yield change(["launches", 0, "grid"], [1, 1])
+    yield change(["launches", 0, "cycles"], 1.5)
+    yield change(["launches", 0, "extra"], 1)
+    yield change(["totals", "exec.blocks"], "many")
+    yield change(["host", "date"], "yesterday")
+    for key in document:
+        yield change([key], None)
+    for key in document["launches"][0]:
+        if key != "fault":
+            yield change(["launches", 0, key], None)
+
+
+def listed(heddle, table):
+    rows = json.loads(subprocess.run([heddle, table, "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    return {row["key"] for row in rows}
+
+
+def main():
+    heddle, source = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+    schema = json.loads((source / "share/heddle/stats.schema.json").read_text())
+    statistics, parameters = listed(heddle, "stats"), listed(heddle, "params")
+    outcomes = re.findall(r'\[OUTCOME_\w+\] = "(\w+)"', (source / "src/exec/fault.c").read_text())
+    assert schema["$defs"]["launch"]["properties"]["outcome"]["enum"] == outcomes, outcomes
+    for name, document in documents(heddle, source / "tests/cli/data"):
+        found = faults(document, schema, schema)
+        assert not found, f"{name}: " + "; ".join(found)
+        config = {f"{part}.{key}" for part, values in document["config"].items() if part != "machine"
+                  for key in values}
+        assert config == parameters, (name, config ^ parameters)
+        for block in [document["totals"]] + [launch["stats"] for launch in document["launches"]]:
+            assert set(block) == statistics, (name, set(block) ^ statistics)
+        for launch in document["launches"]:
+            assert ("fault" in launch) == (launch["outcome"] != "done"), name
+            for key in ("warp_instructions", "thread_instructions"):
+                assert launch[key] == launch["stats"][f"exec.{key}"], (name, key)
+        for index, wrong in enumerate(damaged(document)):
+            assert faults(wrong, schema, schema), f"{name}: damage {index} was accepted"
+    assert document["manifest"]["seed"] == "0xffffffffffffffff"
+
+
+main()
