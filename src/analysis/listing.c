@@ -166,6 +166,7 @@ static void put_function(struct out *out, const struct program *p, const struct 
             char text[1024];
             put(out, "    %06x  %s", i * p->traits.inst_bytes, inst_text(p, i, text, sizeof text));
             if (options->live) {
+                assert(lists.items.data); /* an instruction's list has its length at least */
                 const u32 *list = lists.items.data + lists.start[i - block->first];
                 put_live(out, &code, list + 1, list[0]);
             }
@@ -187,7 +188,7 @@ static bool wanted(const struct program *p, u32 f, const char *kernel)
         return true;
     for (u32 k = 0; k < p->function_count; k++) {
         const struct function *root = &p->functions[k];
-        if (!root->is_kernel || strcmp(root->name, kernel))
+        if (!root->is_kernel || strcmp(root->name, kernel) != 0)
             continue;
         for (u32 i = 0; i < root->reachable_count; i++)
             if (root->reachable[i] == f)

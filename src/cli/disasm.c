@@ -68,5 +68,6 @@ const struct command disasm_command = {
     .options = options,
     .examples = examples,
     .max_words = 1,
+    .complete = COMPLETE_FILE,
     .run = run,
 };

@@ -35,6 +35,7 @@ const struct command help_command = {
     .help = "Prints the commands, or explains one of them. 'heddle COMMAND --help' does the same.",
     .options = help_options,
     .max_words = 1,
+    .complete = COMPLETE_COMMAND,
     .run = run_help,
 };
 

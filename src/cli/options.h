@@ -33,6 +33,7 @@ enum complete {
     COMPLETE_SPEC, /* a file behind a colon: in:FILE */
     COMPLETE_MACHINE,
     COMPLETE_KEY,
+    COMPLETE_COMMAND,
 };
 
 struct option {
@@ -69,6 +70,7 @@ struct command {
     const struct example *examples;
     bool hidden;
     u32 max_words;
+    enum complete complete; /* of plain words */
     int (*run)(const struct command *command, const struct command_line *line);
 };
 

@@ -394,5 +394,6 @@ const struct command run_command = {
     .options = options,
     .examples = examples,
     .max_words = UINT32_MAX,
+    .complete = COMPLETE_FILE,
     .run = run,
 };

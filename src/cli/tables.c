@@ -341,5 +341,6 @@ const struct command machines_command = {
     .options = machines_options,
     .examples = machines_examples,
     .max_words = 1,
+    .complete = COMPLETE_MACHINE,
     .run = run_machines,
 };

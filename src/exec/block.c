@@ -1,5 +1,5 @@
 /*
- * Thread blocks: their memory, and turns of their warps.
+ * Blocks: their memory, and turns of their warps.
  *
  * One piece of storage holds a block: its own struct, its warps, masks, registers and shared
  * memory, the latter all zero at the start so that runs are reproducible. Storage goes back to a

@@ -305,8 +305,9 @@ static bool join(struct warp *warp, u32 leaf)
     }
     if (first->members & lanes_of_chunk(warp->live, c) & ~g.mask)
         return false;
+    const u32 count = g.count;
     group_run(warp, &g);
-    for (u32 i = 0; i < g.count; i++)
+    for (u32 i = 0; i < count; i++)
         paths_advance(warp, &warp->paths[leaves[i]]);
     return true;
 }

@@ -229,10 +229,14 @@ static inline u32 chunk_guard(const struct chunk *chunk, const struct step *step
 }
 static inline lane_set chunk_lanes(u32 mask, unsigned chunk)
 {
+    if (chunk >= MAX_CHUNKS)
+        __builtin_unreachable(); /* for analysers: a shift by 64 is undefined */
     return (lane_set)mask << (LANES * chunk);
 }
 static inline u32 lanes_of_chunk(lane_set set, unsigned chunk)
 {
+    if (chunk >= MAX_CHUNKS)
+        __builtin_unreachable();
     return (u32)(set >> (LANES * chunk));
 }
 static inline u32 count_lanes(lane_set set)

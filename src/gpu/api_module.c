@@ -191,7 +191,7 @@ bool hd_module_variable(struct hd_module *module, const char *name, hd_address *
     const char **names = checked(calloc(program->variable_count + 1, sizeof *names));
     for (u32 i = 0; i < program->variable_count; i++) {
         names[i] = program->variables[i].name;
-        if (strcmp(names[i], name) || program->variables[i].is_extern)
+        if (strcmp(names[i], name) != 0 || program->variables[i].is_extern)
             continue;
         if (address)
             *address = module->image->variable_addresses[i];
