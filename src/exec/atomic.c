@@ -122,7 +122,11 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         return false;
     access_pointers(&access, mask);
     const u32 *value = chunk_row(chunk, step, 1), *other = chunk_row(chunk, step, 2);
-    u32 *result = chunk_row(chunk, step, SLOT_DST);
+    u32 *result = chunk_row(chunk, step, SLOT_DST), *high = NULL;
+    if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */
+        other = inst->key == ATOMIC_CAS ? value + 4 * stride : NULL;
+        high = chunk_row(chunk, step, SLOT_DST + 1);
+    }
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
         for (u32 e = 0; e < elements; e++) {
@@ -130,8 +134,10 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
             read_operand(u.value, value, stride, e, lane, bytes);
             read_operand(u.other, other, stride, e, lane, bytes);
             update_memory(inst, &u, access.at[lane] + e * bytes, bytes);
-            for (u32 j = 0; j < words && result; j++)
-                result[(e * words + j) * stride + lane] = (u32)(u.old[j / 2] >> 32 * (j % 2));
+            for (u32 j = 0; j < MIN(words, 2u) && result; j++)
+                result[(e * words + j) * stride + lane] = (u32)(u.old[0] >> 32 * j);
+            for (u32 j = 0; j < 2 && high; j++)
+                high[j * stride + lane] = (u32)(u.old[1] >> 32 * j);
         }
     }
     return true;

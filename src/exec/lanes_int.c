@@ -262,5 +262,28 @@ ALWAYS_INLINE u32 dot2(u32 key, u32 a, u32 b)
     return (u32)(element(a, 0, 16, key & 1) * element(bytes, 0, 8, key & 2)) +
            (u32)(element(a, 16, 16, key & 1) * element(bytes, 8, 8, key & 2));
 }
+/* Differences of the parts of a word. key: bit 0 signed, bit 1 adds them to c. */
+ALWAYS_INLINE u32 part_difference(u32 is_signed, u32 a, u32 b, u32 shift, u32 up)
+{
+    const i32 x = is_signed ? S32(a << (up - shift)) >> up : S32(a << (up - shift) >> up);
+    const i32 y = is_signed ? S32(b << (up - shift)) >> up : S32(b << (up - shift) >> up);
+    return (u32)(x > y ? x - y : y - x);
+}
+ALWAYS_INLINE u32 differences2(u32 key, u32 a, u32 b, u32 c)
+{
+    const u32 low = part_difference(key & 1, a, b, 0, 16);
+    const u32 high = part_difference(key & 1, a, b, 16, 16);
+    return key & 2 ? c + low + high : low | high << 16;
+}
+ALWAYS_INLINE u32 differences4(u32 key, u32 a, u32 b, u32 c)
+{
+    const u32 d0 = part_difference(key & 1, a, b, 0, 24),
+              d1 = part_difference(key & 1, a, b, 8, 24);
+    const u32 d2 = part_difference(key & 1, a, b, 16, 24);
+    const u32 d3 = part_difference(key & 1, a, b, 24, 24);
+    return key & 2 ? c + d0 + d1 + d2 + d3 : d0 | d1 << 8 | d2 << 16 | d3 << 24;
+}
+LANE3(vabsdiff2, w, w, w, w, differences2(key, a, b, c))
+LANE3(vabsdiff4, w, w, w, w, differences4(key, a, b, c))
 LANE3(dp4a, w, w, w, w, c + dot4(key, a, b))
 LANE3(dp2a, w, w, w, w, c + dot2(key, a, b))

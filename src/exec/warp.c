@@ -49,6 +49,7 @@ static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chun
     case OP_st:
         return memory_step(warp, pc, step, chunk, mask);
     case OP_atom:
+    case OP_atom_b128:
         return atomic_step(warp, pc, step, chunk, mask);
     case OP_sreg:
         special_step(warp, pc, step, chunk, mask);

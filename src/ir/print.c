@@ -149,6 +149,7 @@ static void put_keys(struct text *t, const struct inst *inst)
         put(t, ".%s", type_name(inst->type));
         break;
     case OP_atom:
+    case OP_atom_b128:
         put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
             type_name(inst->type));
         break;

@@ -9,6 +9,7 @@
 #include "special.h"
 #include "suites.h"
 #include "warp.h"
+#include "wide.h"
 
 /* Control flow and services, which random programs and the tests of faults run. */
 static const char control[] =
@@ -55,7 +56,7 @@ static bool mark_forms(const struct forms *forms, bool *reached)
 static bool mark_suites(bool *reached)
 {
     bool good = true;
-    for (unsigned part = 0; part < 5; part++) {
+    for (unsigned part = 0; part < 6; part++) {
         struct text text = {0};
         text_add(&text, "%s", part == 4 ? PTX_HEADER_OLD : PTX_HEADER);
         if (part == 0)
@@ -64,6 +65,8 @@ static bool mark_suites(bool *reached)
             atomic_ptx(&text);
         else if (part == 2)
             special_ptx(&text);
+        else if (part == 5)
+            wide_ptx(&text);
         else
             warp_ptx(&text, part == 4);
         good &= mark_text(&text, "suites", reached);

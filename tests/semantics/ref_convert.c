@@ -2,6 +2,8 @@
  * cvt. T is the source, S the result (cvt.S.T). The manual's rules for NaN: to an integer it is 0,
  * but 1 << (width - 1) when the source is f64 or the result has 64 bits; out of range clamps.
  */
+#include <string.h>
+
 #include "fp.h"
 #include "references.h"
 
@@ -166,5 +168,19 @@ void ref_cvt_half_pair(const struct form *f, const u64 *s, u64 *d)
     for (unsigned h = 0; h < 2; h++) {
         u64 part = low(s[0] >> (h * fp_width(from)), fp_width(from));
         d[0] |= float_to_float(f, to, from, part) << (h * fp_width(to));
+    }
+}
+
+/* cvt.pack: a above b, both clamped, and c above them where there is room. */
+void ref_cvt_pack(const struct form *f, const u64 *s, u64 *d)
+{
+    bool is_signed = strstr(f->text, ".s16.") || strstr(f->text, ".s8.");
+    unsigned bits = strstr(f->text, ".b32") ? 8 : 16;
+    i64 least = is_signed ? -(1ll << (bits - 1)) : 0;
+    i64 most = is_signed ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1;
+    d[0] = bits == 8 ? low(s[2], 16) : 0;
+    for (unsigned k = 0; k < 2; k++) {
+        i64 v = (int32_t)s[k];
+        d[0] = d[0] << bits | low((u64)(v < least ? least : v > most ? most : v), bits);
     }
 }

@@ -3,6 +3,8 @@
  */
 #include "references.h"
 
+#include <string.h>
+
 static i128 value(enum kind kind, u64 bits)
 {
     unsigned n = kind_bits(kind);
@@ -224,6 +226,21 @@ void ref_pair(const struct form *f, const u64 *s, u64 *d)
 {
     u64 sum = fit(f->type, (i128)s[0] + s[1]);
     d[0] = fit(f->type, (i128)sum - s[1] + sum);
+}
+
+/* |a - b| of bytes or halves, each in its place or all added to c. */
+void ref_absdiff(const struct form *f, const u64 *s, u64 *d)
+{
+    bool adds = strstr(f->text, ".add"), is_signed = kind_signed(f->type);
+    unsigned bits = strstr(f->text, "vabsdiff4") ? 8 : 16;
+    d[0] = adds ? s[2] : 0;
+    for (unsigned at = 0; at < 32; at += bits) {
+        u64 a = low(s[0] >> at, bits), b = low(s[1] >> at, bits);
+        i64 x = is_signed ? sext(a, bits) : (i64)a, y = is_signed ? sext(b, bits) : (i64)b;
+        u64 difference = (u64)(x > y ? x - y : y - x);
+        d[0] += adds ? difference : difference << at;
+    }
+    d[0] = low(d[0], 32);
 }
 
 void ref_dp4a(const struct form *f, const u64 *s, u64 *d)

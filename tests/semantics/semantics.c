@@ -13,6 +13,7 @@
 #include "special.h"
 #include "suites.h"
 #include "warp.h"
+#include "wide.h"
 
 static int print_ptx(const struct forms *forms, const char *family)
 {
@@ -24,6 +25,8 @@ static int print_ptx(const struct forms *forms, const char *family)
         atomic_ptx(&text);
     if (!strcmp(family, "special"))
         special_ptx(&text);
+    if (!strcmp(family, "wide"))
+        wide_ptx(&text);
     if (!strncmp(family, "warp", 4))
         warp_ptx(&text, strcmp(family, "warp") != 0);
     for (size_t i = 0; i < forms->count; i++) {

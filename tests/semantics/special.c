@@ -32,7 +32,11 @@ static const char *const silent[] = {
     "prefetch.global.L1 [%d9];", "prefetch.global.L2 [%d9];", "prefetch.L1 [%d9];",
     "prefetch.L2 [%d9];", "prefetchu.L1 [%d9];", "nanosleep.u32 20;", "discard.global.L2 [%d9], 128;",
     "applypriority.global.L2::evict_normal [%d9], 128;", "bar.arrive 5, 192; bar.sync 5, 192;",
-    "pmevent 1;", "barrier.arrive 6, 192; barrier.sync 6, 192;"};
+    "pmevent 1;", "fence.proxy.alias;", "fence.proxy.async.global;", "membar.proxy.alias;",
+    "griddepcontrol.wait;", "griddepcontrol.launch_dependents;",
+    "createpolicy.fractional.L2::evict_first.b64 %d8, 0.5;"
+    " ld.global.nc.L1::no_allocate.L2::cache_hint.u32 %r2, [%d9], %d8;"
+    " st.global.L2::cache_hint.u32 [%d9], %r2, %d8;", "barrier.arrive 6, 192; barrier.sync 6, 192;"};
 /* clang-format on */
 
 enum {

@@ -8,17 +8,15 @@
 #include "reject.h"
 #include "special.h"
 #include "warp.h"
+#include "wide.h"
 
 suite_fn *suite_find(const char *name)
 {
     static const struct {
         const char *name;
         suite_fn *run;
-    } suites[] = {{"memory", suite_memory},
-                  {"atomic", suite_atomic},
-                  {"warp", suite_warp},
-                  {"special", suite_special},
-                  {"reject", suite_reject}};
+    } suites[] = {{"memory", suite_memory},   {"atomic", suite_atomic}, {"warp", suite_warp},
+                  {"special", suite_special}, {"wide", suite_wide},     {"reject", suite_reject}};
     for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
         if (!strcmp(suites[i].name, name))
             return suites[i].run;
@@ -54,6 +52,12 @@ static void on_special(void *user, const char *opcode)
     v->visit(v->user, "special", opcode);
 }
 
+static void on_wide(void *user, const char *opcode)
+{
+    struct visitor *v = user;
+    v->visit(v->user, "wide", opcode);
+}
+
 void suites_visit(visit_fn *visit, void *user)
 {
     struct visitor v = {visit, user};
@@ -61,4 +65,5 @@ void suites_visit(visit_fn *visit, void *user)
     atomic_visit_forms(on_atomic, &v);
     warp_visit_forms(on_warp, &v);
     special_visit_forms(on_special, &v);
+    wide_visit_forms(on_wide, &v);
 }

@@ -48,7 +48,7 @@ struct ptx_operand {
                        * PTX_ELEMENT: index */
     bool is_unsigned, is_single;
     /* ".x" of "%v.x" on a vector register or an address's base: "x", "y", "z", "w" (written r, g,
-     * b, a too, which become these), a video selector "b0".."b3", "h0", "h1", or NULL */
+     * b, a too, which become these), a video selector as in "b0", "h10", "b3210", or NULL */
     const char *component;
     struct ptx_operand *items; /* PTX_VECTOR, PTX_PAIR, PTX_LIST, PTX_ADDRESS */
     u32 item_count;

@@ -278,12 +278,37 @@ struct operand frame_base(const struct fn *fn);
 void frame_access(struct fn *fn, enum op op, struct operand data, enum type type, i64 offset,
                   enum late late);
 
+/* lower_memory.c */
+struct address {
+    struct operand base;
+    i64 imm;
+    u8 space;
+    u8 late; /* enum late */
+};
+bool lower_address(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                   struct address *out);
+struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
+                         const struct address *address);
+/* The elements of a vector operand: {a, b}, or a vector register by name. */
+bool vector_items(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                  struct ptx_operand *items);
+/* The tuple of a vector store: elements that occur twice or are constants get copies. */
+u32 stored_tuple(struct fn *fn, const struct operand *items, u32 count);
+bool store_space(struct fn *fn, const struct match *m, const struct address *address);
+
+/* lower_wide.c: registers of 128 bits */
+bool wide_operand(struct fn *fn, const struct ptx_operand *o, bool is_dest, struct operand *half);
+bool wide_mov(struct fn *fn, struct match *m);
+bool wide_ld(struct fn *fn, struct match *m);
+bool wide_st(struct fn *fn, struct match *m);
+
 /* handlers named by the table */
 lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta, lower_isspacep,
     lower_ld, lower_st, lower_atom, lower_prefetch, lower_fence, lower_bra, lower_brx, lower_call,
     lower_ret, lower_exit, lower_bar, lower_barrier_warp, lower_vote, lower_shfl, lower_match,
     lower_redux, lower_elect, lower_lop3, lower_dp, lower_nothing, lower_unsupported,
-    lower_nanosleep, lower_keyed, lower_mov_vector, lower_minmax3, lower_bar_red;
+    lower_nanosleep, lower_absdiff, lower_cvt_pack, lower_policy, lower_keyed, lower_mov_vector,
+    lower_minmax3, lower_bar_red;
 
 /* lower_call.c */
 /* A declared function the machine itself provides: it is called by op syscall. */

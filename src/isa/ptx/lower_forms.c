@@ -34,6 +34,7 @@
     {                                                                                \
         opcode, modifiers, "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, why \
     }
+#define NARROW "e2m1x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4|e2m3x4|e3m2x4|e4m3x4|e5m2x4"
 #define WARP_MODES "up|down|bfly|idx"
 
 /* clang-format off */
@@ -177,6 +178,12 @@ const struct form ptx_forms[] = {
     K("szext", "wrap u32", "t=tu", szext_u32, ONE, 1),
     K("bmsk", "clamp b32", "t=uu", bmsk_b32, ONE, 0),
     K("bmsk", "wrap b32", "t=uu", bmsk_b32, ONE, 1),
+    H("vabsdiff2", "u32|s32 u32 u32 ?add", absdiff, vabsdiff2, ONE, 0),
+    H("vabsdiff2", "u32|s32 s32 s32 ?add", absdiff, vabsdiff2, ONE, 1),
+    U("vabsdiff2", "video instruction"),
+    H("vabsdiff4", "u32|s32 u32 u32 ?add", absdiff, vabsdiff4, ONE, 0),
+    H("vabsdiff4", "u32|s32 s32 s32 ?add", absdiff, vabsdiff4, ONE, 1),
+    U("vabsdiff4", "video instruction"),
     H("dp4a", "u32|s32 u32|s32", dp, dp4a, ONE, 0),
     H("dp2a", "lo u32|s32 u32|s32", dp, dp2a, ONE, 0),
     H("dp2a", "hi u32|s32 u32|s32", dp, dp2a, ONE, 4),
@@ -224,7 +231,12 @@ const struct form ptx_forms[] = {
       " u8|s8|u16|s16|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|tf32|e4m3x2|e5m2x2|f32|f64"
       " u8|s8|u16|s16|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|tf32|e4m3x2|e5m2x2|f32|f64",
       cvt, cvt, ONE, 0),
-    UNSUPPORTED("cvt", "pack *", "packed conversion"),
+    H("cvt", "pack sat u16|s16 s32", cvt_pack, cvt, ONE, 0),
+    H("cvt", "pack sat u8|s8 s32 b32", cvt_pack, cvt, ONE, 1),
+    UNSUPPORTED("cvt", "pack sat u2|s2|u4|s4 s32 b32", "packed conversion to 2 or 4 bits"),
+    UNSUPPORTED("cvt", "?rn|rz|rp|rs|rna ?satfinite ?relu ?satfinite " NARROW " *", "4-, 6- or 8-bit floating point of sm_100"),
+    UNSUPPORTED("cvt", "?rn|rz ?satfinite ?relu ?satfinite ?scaled::n2::ue8m0 f16x2|bf16x2|f32 " NARROW, "4-, 6- or 8-bit floating point of sm_100"),
+    UNSUPPORTED("cvt", "rs ?relu ?satfinite *", "stochastic rounding"),
     H("cvta", "global|const|shared|shared::cta|local|param|param::entry u32|u64", cvta, mov_b64, ONE, 0),
     H("cvta", "to global|const|shared|shared::cta|local|param|param::entry u32|u64", cvta, mov_b64, ONE, 1),
     H("isspacep", "global|const|shared|shared::cta|local|param|param::entry|shared::cluster", isspacep, isspacep, ONE, 0),
@@ -237,26 +249,28 @@ const struct form ptx_forms[] = {
     UNSUPPORTED("st", "bulk *", "asynchronous store"),
     H("atom", ATOMIC "add|min|max|and|or|xor|exch|cas|inc|dec ?noftz ?L2::cache_hint"
       " b16|b32|b64|u32|u64|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64", atom, atom, ONE, 1),
-    UNSUPPORTED("atom", ATOMIC "add|min|max ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", "vector atomic"),
-    UNSUPPORTED("atom", ATOMIC "min|max ?noftz ?L2::cache_hint f16|f16x2|bf16|bf16x2", "vector atomic"),
-    UNSUPPORTED("atom", ATOMIC "exch|cas ?L2::cache_hint b128", "128-bit atomic"),
+    H("atom", ATOMIC "add ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", atom, atom, ONE, 1),
+    H("atom", ATOMIC "exch|cas ?L2::cache_hint b128", atom, atom, ONE, 1),
+    UNSUPPORTED("atom", ATOMIC "min|max ?noftz ?L2::cache_hint ?v2|v4|v8 f16|f16x2|bf16|bf16x2", "16-bit floating-point minimum"),
     UNSUPPORTED("red", "async *", "asynchronous reduction"),
     H("red", ATOMIC "add|min|max|and|or|xor|inc|dec ?noftz ?L2::cache_hint"
       " b16|b32|b64|u32|u64|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64", atom, atom, ONE, 0),
-    UNSUPPORTED("red", ATOMIC "add|min|max ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", "vector reduction"),
+    H("red", ATOMIC "add ?noftz ?L2::cache_hint v2|v4|v8 f16|f16x2|bf16|bf16x2|f32", atom, atom, ONE, 0),
+    UNSUPPORTED("red", ATOMIC "min|max ?noftz ?L2::cache_hint ?v2|v4|v8 f16|f16x2|bf16|bf16x2", "16-bit floating-point minimum"),
     H("prefetch", "?global|local L1|L2|L2::evict_last|L2::evict_normal", prefetch, prefetch, ONE, 0),
     UNSUPPORTED("prefetch", "?const|param tensormap", "tensor map prefetch"),
     H("prefetchu", "L1", prefetch, prefetch, ONE, 0),
+    H("createpolicy", "*", policy, mov_b64, ONE, 0),
     H("applypriority", "?global L2::evict_normal", nothing, nop, ONE, 0),
     H("discard", "?global L2", nothing, nop, ONE, 0),
     H("membar", "cta", fence, fence, ONE, 0),
     H("membar", "gl", fence, fence, ONE, 1),
     H("membar", "sys", fence, fence, ONE, 2),
-    UNSUPPORTED("membar", "proxy *", "proxy fence"),
+    H("membar", "proxy *", nothing, nop, ONE, 0), /* there is one proxy */
     H("fence", "?sc|acq_rel|acquire|release cta", fence, fence, ONE, 0),
     H("fence", "?sc|acq_rel|acquire|release cluster|gpu", fence, fence, ONE, 1),
     H("fence", "?sc|acq_rel|acquire|release sys", fence, fence, ONE, 2),
-    UNSUPPORTED("fence", "proxy *", "proxy fence"),
+    H("fence", "proxy *", nothing, nop, ONE, 0),
     UNSUPPORTED("fence", "mbarrier_init *", "asynchronous barrier"),
     UNSUPPORTED("fence", "acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster *", "cluster"),
     /* control */
@@ -312,7 +326,6 @@ const struct form ptx_forms[] = {
     U("cp", "asynchronous copy"), U("mbarrier", "asynchronous barrier"),
     U("tensormap", "asynchronous copy"), U("multimem", "multi-device memory"),
     U("mapa", "cluster"), U("getctarank", "cluster"), U("clusterlaunchcontrol", "cluster"),
-    U("createpolicy", "cache policy"),
     U("tex", "texture"), U("tld4", "texture"), U("txq", "texture"), U("istypep", "texture"),
     U("suld", "surface"), U("sust", "surface"), U("sured", "surface"), U("suq", "surface"),
     U("vadd", "video instruction"), U("vsub", "video instruction"),
@@ -321,10 +334,10 @@ const struct form ptx_forms[] = {
     U("vshr", "video instruction"), U("vmad", "video instruction"),
     U("vset", "video instruction"), U("vadd2", "video instruction"),
     U("vsub2", "video instruction"), U("vavrg2", "video instruction"),
-    U("vabsdiff2", "video instruction"), U("vmin2", "video instruction"),
+    U("vmin2", "video instruction"),
     U("vmax2", "video instruction"), U("vset2", "video instruction"),
     U("vadd4", "video instruction"), U("vsub4", "video instruction"),
-    U("vavrg4", "video instruction"), U("vabsdiff4", "video instruction"),
+    U("vavrg4", "video instruction"),
     U("vmin4", "video instruction"), U("vmax4", "video instruction"),
     U("vset4", "video instruction"),
     U("alloca", "stack allocation of variable size"),

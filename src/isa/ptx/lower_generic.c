@@ -206,6 +206,33 @@ bool lower_dp(struct fn *fn, struct match *m)
     return true;
 }
 
+/* vabsdiff2 and vabsdiff4 of whole registers, the shapes nvcc emits; key: 1 = signed. */
+bool lower_absdiff(struct fn *fn, struct match *m)
+{
+    if (!operand_count_is(fn, m->in, 4, 4))
+        return false;
+    const struct ptx_operand *o = m->in->operands;
+    for (u32 i = 0; i < 4; i++)
+        if (o[i].component)
+            return lower_unsupported_text(fn, m->in, "video instruction with selectors");
+    bool adds = match_has(m, "add");
+    struct operand dst, a, b, c;
+    if (!lower_dest(fn, &o[0], TYPE_B32, FIT_EXACT, &dst) ||
+        !lower_source(fn, &o[1], TYPE_B32, FIT_EXACT, &a) ||
+        !lower_source(fn, &o[2], TYPE_B32, FIT_EXACT, &b) ||
+        !lower_source(fn, &o[3], TYPE_B32, FIT_EXACT, &c))
+        return false;
+    if (dst.kind == OPERAND_NONE)
+        dst = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+    struct inst *inst = emit(fn, m, m->form->op);
+    inst->key = (u8)(m->form->key | adds << 1);
+    inst->dst[0] = dst;
+    inst->src[0] = a;
+    inst->src[1] = b;
+    inst->src[2] = adds ? c : const_words(fn->l, 0, 1); /* all parts are written: c is not seen */
+    return true;
+}
+
 static bool compare_allowed(struct fn *fn, const struct match *m, enum type type)
 {
     bool is_float = type_is_float(type);

@@ -1,5 +1,5 @@
 /*
- * Loads, stores, atomics, fences.
+ * Loads, stores, prefetches, fences; lower_atomic.c has the atomics.
  *
  *  M1  Parameters: ld.param of a kernel parameter reads SPACE_PARAM; parameters of functions and
  *      arguments of calls live in frames and are local memory.
@@ -9,13 +9,6 @@
  */
 #include "isa/ptx/lower.h"
 #include <stdio.h>
-
-struct address {
-    struct operand base;
-    i64 imm;
-    u8 space;
-    u8 late;
-};
 
 static bool space_of_symbol(const struct fn *fn, const struct symbol *symbol, int *space)
 {
@@ -88,8 +81,8 @@ static bool symbol_address(struct fn *fn, const struct ptx_operand *o, int said,
     return true;
 }
 
-static bool lower_address(struct fn *fn, const struct match *m, const struct ptx_operand *o,
-                          struct address *out)
+bool lower_address(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                   struct address *out)
 {
     *out = (struct address){.base = operand_none()};
     struct ptx_operand element;
@@ -119,8 +112,8 @@ static bool lower_address(struct fn *fn, const struct match *m, const struct ptx
     return true;
 }
 
-static struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
-                                const struct address *address)
+struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
+                         const struct address *address)
 {
     struct inst *inst = emit(fn, m, op);
     inst->mods = m->mods & MOD_VOLATILE;
@@ -137,8 +130,8 @@ static u32 type_words(enum type type)
 }
 
 /* The elements of a vector operand: {a, b}, or a vector register by name. */
-static bool vector_items(struct fn *fn, const struct match *m, const struct ptx_operand *o,
-                         struct ptx_operand *items)
+bool vector_items(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                  struct ptx_operand *items)
 {
     static const char *const letters[] = {"x", "y", "z", "w"};
     if (o->kind == PTX_VECTOR) {
@@ -183,7 +176,7 @@ bool lower_ld(struct fn *fn, struct match *m)
 {
     enum type type = m->types[0];
     if (type == TYPE_B128)
-        return lower_unsupported_text(fn, m->in, "128-bit register");
+        return wide_ld(fn, m);
     struct address address;
     if (!operand_count_is(fn, m->in, 2, match_has(m, "L2::cache_hint") ? 3 : 2) ||
         !check_vector(fn, m) || !lower_address(fn, m, &m->in->operands[1], &address))
@@ -265,10 +258,10 @@ static struct operand constant_vector(struct lower *l, const struct operand *ite
 }
 
 /* The tuple of a vector store: elements that occur twice or are constants get copies. */
-static u32 stored_tuple(struct fn *fn, const struct match *m, const struct operand *items)
+u32 stored_tuple(struct fn *fn, const struct operand *items, u32 count)
 {
     u32 parts[TUPLE_MAX], words = items[0].count;
-    for (u32 i = 0; i < m->vector; i++) {
+    for (u32 i = 0; i < count; i++) {
         bool direct = items[i].kind == OPERAND_VECTOR;
         for (u32 k = 0; k < i; k++)
             direct &= !(direct && parts[k] == items[i].index);
@@ -281,20 +274,27 @@ static u32 stored_tuple(struct fn *fn, const struct match *m, const struct opera
         move->dst[0] = vreg_operand(fn, parts[i]);
         move->src[0] = items[i];
     }
-    return tuple_new(fn, parts, m->vector);
+    return tuple_new(fn, parts, count);
+}
+
+bool store_space(struct fn *fn, const struct match *m, const struct address *address)
+{
+    if (address->space != SPACE_CONST && address->space != SPACE_PARAM)
+        return true;
+    return lower_error(fn->l, m->in->place, "%s memory cannot be written",
+                       address->space == SPACE_CONST ? "constant" : "kernel parameter");
 }
 
 bool lower_st(struct fn *fn, struct match *m)
 {
     if (m->types[0] == TYPE_B128)
-        return lower_unsupported_text(fn, m->in, "128-bit register");
+        return wide_st(fn, m);
     struct address address;
     if (!operand_count_is(fn, m->in, 2, match_has(m, "L2::cache_hint") ? 3 : 2) ||
         !check_vector(fn, m) || !lower_address(fn, m, &m->in->operands[0], &address))
         return false;
-    if (address.space == SPACE_CONST || address.space == SPACE_PARAM)
-        return lower_error(fn->l, m->in->place, "%s memory cannot be written",
-                           address.space == SPACE_CONST ? "constant" : "kernel parameter");
+    if (!store_space(fn, m, &address))
+        return false;
     struct ptx_operand items[TUPLE_MAX] = {m->in->operands[1]};
     if (m->vector > 1 && !vector_items(fn, m, &m->in->operands[1], items))
         return false;
@@ -307,72 +307,13 @@ bool lower_st(struct fn *fn, struct match *m)
     if (m->vector > 1 && all_constant(fn->l, parts, m->vector)) {
         data = constant_vector(fn->l, parts, m->vector);
     } else if (m->vector > 1) {
-        tuple = stored_tuple(fn, m, parts);
+        tuple = stored_tuple(fn, parts, m->vector);
         data = operand_make(OPERAND_VECTOR, 0, m->vector * parts[0].count);
     }
     struct inst *inst = emit_access(fn, m, OP_st, &address);
     inst->vector = (u8)m->vector;
     inst->src[1] = data;
     inst->spare = tuple;
-    return true;
-}
-
-static const struct {
-    u8 op;
-    const char *types;
-} atomic_types[] = {
-    {ATOMIC_ADD, "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64"},
-    {ATOMIC_MIN, "u32 s32 u64 s64"},
-    {ATOMIC_MAX, "u32 s32 u64 s64"},
-    {ATOMIC_AND, "b32 b64"},
-    {ATOMIC_OR, "b32 b64"},
-    {ATOMIC_XOR, "b32 b64"},
-    {ATOMIC_EXCH, "b32 b64 u32 s32 u64 s64 f32"},
-    {ATOMIC_CAS, "b16 b32 b64 u32 s32 u64 s64"},
-    {ATOMIC_INC, "u32"},
-    {ATOMIC_DEC, "u32"},
-};
-
-static bool atomic_allowed(struct fn *fn, const struct match *m)
-{
-    for (size_t i = 0; i < ARRAY_LEN(atomic_types); i++) {
-        if (atomic_types[i].op != m->atomic)
-            continue;
-        char padded[160], wanted[16];
-        snprintf(padded, sizeof padded, " %s ", atomic_types[i].types);
-        snprintf(wanted, sizeof wanted, " %s ", type_name(m->types[0]));
-        if (strstr(padded, wanted))
-            return true;
-        return lower_error(fn->l, m->in->place, "%s does not exist for .%s; it does for %s",
-                           m->in->opcode, type_name(m->types[0]), atomic_types[i].types);
-    }
-    return false;
-}
-
-/* atom (key 1) and red (key 0). */
-bool lower_atom(struct fn *fn, struct match *m)
-{
-    bool returns = m->form->key, swaps = m->atomic == ATOMIC_CAS;
-    u32 count = 2 + returns + swaps;
-    struct address address;
-    const struct ptx_operand *o = m->in->operands + returns;
-    enum type type = m->types[0];
-    if (!operand_count_is(fn, m->in, count, count + match_has(m, "L2::cache_hint")) ||
-        !atomic_allowed(fn, m) || !lower_address(fn, m, &o[0], &address))
-        return false;
-    struct operand dst = operand_none(), a, b = operand_none();
-    if ((returns && !lower_dest(fn, &m->in->operands[0], type, FIT_EXACT, &dst)) ||
-        !lower_source(fn, &o[1], type, FIT_EXACT, &a) ||
-        (swaps && !lower_source(fn, &o[2], type, FIT_EXACT, &b)))
-        return false;
-    if (address.space != SPACE_GENERIC && address.space != SPACE_GLOBAL &&
-        address.space != SPACE_SHARED)
-        return lower_error(fn->l, m->in->place, "atomics work on global and shared memory");
-    struct inst *inst = emit_access(fn, m, OP_atom, &address);
-    inst->key = (u8)m->atomic;
-    inst->dst[0] = dst;
-    inst->src[1] = a;
-    inst->src[2] = b;
     return true;
 }
 

@@ -157,7 +157,7 @@ bool lower_mov(struct fn *fn, struct match *m)
     const struct ptx_operand *to = &m->in->operands[0], *from = &m->in->operands[1];
     enum type type = m->types[0];
     if (type == TYPE_B128)
-        return lower_unsupported_text(fn, m->in, "128-bit register");
+        return wide_mov(fn, m);
     if (type == TYPE_PRED) {
         struct operand dst, src;
         if (!lower_mask_dest(fn, to, &dst) || !lower_mask_source(fn, from, &src))
@@ -301,6 +301,47 @@ bool lower_cvt(struct fn *fn, struct match *m)
         extend->dst[0] = dst;
         extend->src[0] = result;
     }
+    return true;
+}
+
+/* cvt.pack: two integers clamped side by side; key 1: above them the low bits of a third operand.
+ */
+bool lower_cvt_pack(struct fn *fn, struct match *m)
+{
+    bool three = m->form->key;
+    if (!operand_count_is(fn, m->in, three ? 4 : 3, three ? 4 : 3))
+        return false;
+    const struct ptx_operand *o = m->in->operands;
+    struct operand dst, a, b, c = operand_none();
+    if (!lower_dest(fn, &o[0], TYPE_B32, FIT_EXACT, &dst) ||
+        !lower_source(fn, &o[1], m->types[1], FIT_EXACT, &a) ||
+        !lower_source(fn, &o[2], m->types[1], FIT_EXACT, &b) ||
+        (three && !lower_source(fn, &o[3], TYPE_B32, FIT_EXACT, &c)))
+        return false;
+    if (dst.kind == OPERAND_NONE)
+        dst = temporary(fn, 1);
+    struct inst *inst = emit(fn, m, OP_cvt);
+    inst->stype = (u8)m->types[1];
+    inst->key2 = 1;
+    inst->dst[0] = dst;
+    inst->src[0] = a;
+    inst->src[1] = b;
+    inst->src[2] = c;
+    return true;
+}
+
+/* A cache policy is a hint that nobody reads: any value will do. */
+bool lower_policy(struct fn *fn, struct match *m)
+{
+    struct operand dst;
+    if (!operand_count_is(fn, m->in, 1, 5) ||
+        !lower_dest(fn, &m->in->operands[0], TYPE_B64, FIT_EXACT, &dst))
+        return false;
+    if (dst.kind == OPERAND_NONE)
+        return true;
+    struct inst *inst = emit(fn, m, OP_mov_b64);
+    inst->dst[0] = dst;
+    inst->src[0] = const_words(fn->l, 0, 2);
     return true;
 }
 

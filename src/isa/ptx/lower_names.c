@@ -180,6 +180,8 @@ u32 register_id(struct fn *fn, struct symbol *symbol, u32 index)
         return entry->id;
     enum type type = type_parse(symbol->declaration->type);
     u32 id = type == TYPE_PRED ? mask_new(fn) : vreg_new(fn, type_bytes(type) > 4 ? 2 : 1, type);
+    if (type == TYPE_B128)
+        vreg_new(fn, 2, type); /* lower_wide.c, B1 */
     *entry = (struct register_entry){symbol, index, id};
     fn->register_used++;
     return id;

@@ -104,7 +104,7 @@ static void propagate_copies(struct simplifier *s)
         if (guard.kind == OPERAND_MASK)
             inst->guard = guard;
         struct tuple *tuple =
-            inst->spare && inst->op == OP_st ? &s->fn->tuples.data[inst->spare] : NULL;
+            inst->spare && inst->op != OP_ld ? &s->fn->tuples.data[inst->spare] : NULL;
         for (u32 k = 0; tuple && k < tuple->count; k++) {
             struct operand o = vreg_operand(s->fn, tuple->registers[k]);
             struct operand from = look_through(s, o, i);
@@ -130,7 +130,7 @@ static void fold_offsets(struct simplifier *s)
     for (u32 i = 0; i < s->code.count; i++) {
         struct inst *inst = &s->code.insts[i];
         if (inst->op != OP_ld && inst->op != OP_st && inst->op != OP_atom &&
-            inst->op != OP_prefetch)
+            inst->op != OP_atom_b128 && inst->op != OP_prefetch)
             continue;
         for (u32 steps = 0; steps < 64; steps++) {
             const struct inst *add = definition_at(s, inst->src[0], i);

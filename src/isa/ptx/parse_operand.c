@@ -14,18 +14,29 @@ static bool is_special_vector(const char *name)
     return false;
 }
 
+/* Selectors of video instructions: bytes or halves in any order, ".b3", ".h10", ".b7210". */
+static bool is_selector(const struct ptx_token *token)
+{
+    if (token->length < 3 || token->length > 6 ||
+        (token->start[1] != 'b' && token->start[1] != 'h'))
+        return false;
+    for (size_t i = 2; i < token->length; i++)
+        if (token->start[i] < '0' || token->start[i] > '7')
+            return false;
+    return true;
+}
+
 /* The component that a ".x" selects, in its canonical spelling, or NULL. */
-static const char *component_of(const struct ptx_token *token)
+static const char *component_of(struct ptx_parser *p, const struct ptx_token *token)
 {
     static const char *const components[][2] = {
-        {".x", "x"},   {".y", "y"},   {".z", "z"},   {".w", "w"},   {".r", "x"},
-        {".g", "y"},   {".b", "z"},   {".a", "w"},   {".b0", "b0"}, {".b1", "b1"},
-        {".b2", "b2"}, {".b3", "b3"}, {".h0", "h0"}, {".h1", "h1"},
+        {".x", "x"}, {".y", "y"}, {".z", "z"}, {".w", "w"},
+        {".r", "x"}, {".g", "y"}, {".b", "z"}, {".a", "w"},
     };
     for (size_t i = 0; i < ARRAY_LEN(components); i++)
         if (ptx_token_is(token, components[i][0]))
             return components[i][1];
-    return NULL;
+    return is_selector(token) ? ptx_intern(p, token->start + 1, token->length - 1) : NULL;
 }
 
 /* A name with its ".x", if any. */
@@ -36,10 +47,10 @@ static bool named(struct ptx_parser *p, struct ptx_operand *operand)
         return false;
     if (p->token.kind != TOKEN_DIRECTIVE)
         return true;
-    const char *component = component_of(&p->token);
+    const char *component = component_of(p, &p->token);
     if (!component)
         return ptx_expected(p, "a component (.x, .y, .z, .w) or ',' or ';'");
-    if (is_special_vector(operand->name)) {
+    if (is_special_vector(operand->name) && p->token.length == 2) {
         char whole[32];
         size_t length = (size_t)(end - start);
         memcpy(whole, start, length);

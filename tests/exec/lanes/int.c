@@ -302,6 +302,16 @@ static u64 dot(u64 a, u64 b, u64 c, u32 key, unsigned n, unsigned a_bits, unsign
     }
     return (u64)sum;
 }
+static u64 differences(u64 a, u64 b, u64 c, u32 key, unsigned n)
+{
+    u64 r = key & 2 ? c : 0;
+    for (unsigned at = 0; at < 32; at += n) {
+        const i128 x = key & 1 ? sx(a >> at, n) : (i128)zx(a >> at, n);
+        const i128 y = key & 1 ? sx(b >> at, n) : (i128)zx(b >> at, n);
+        r += (u64)magnitude(x - y) << (key & 2 ? 0 : at);
+    }
+    return r;
+}
 R(shf_l_b32, shift_funnel(a, b, c, x->key, true))
 R(shf_r_b32, shift_funnel(a, b, c, x->key, false))
 R(popc_b32, count_ones(zx(a, 32)))
@@ -330,6 +340,8 @@ R(prmt_b32, bytes(a, b, c, x->key))
 R(szext_s32, sign_zero_extend(a, b, x->key, true))
 R(szext_u32, sign_zero_extend(a, b, x->key, false))
 R(bmsk_b32, mask_bits(a, b, x->key))
+R(vabsdiff2, differences(a, b, c, x->key, 16))
+R(vabsdiff4, differences(a, b, c, x->key, 8))
 R(dp4a, dot(a, b, c, x->key, 4, 8, 0))
 R(dp2a, dot(a, b, c, x->key, 2, 16, x->key & 4 ? 16 : 0))
 
@@ -438,7 +450,10 @@ static unsigned keys_of(enum op op)
         return 6;
     if (!strncmp(name, "testp", 5))
         return 6;
-    return op == OP_prmt_b32 ? 7 : op == OP_dp4a ? 4 : op == OP_dp2a ? 8 : 2;
+    return op == OP_prmt_b32                                           ? 7
+           : op == OP_dp4a || op == OP_vabsdiff2 || op == OP_vabsdiff4 ? 4
+           : op == OP_dp2a                                             ? 8
+                                                                       : 2;
 }
 
 static void test_references(void **unused)
