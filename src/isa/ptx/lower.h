@@ -241,7 +241,9 @@ int special_find(const char *name);
 u32 special_words(int special);
 
 /* lower_operand.c */
-bool lower_error(struct lower *l, struct ptx_place place, const char *format, ...)
+/* Is false, as error_set is. */
+#define lower_error(...) (lower_fail(__VA_ARGS__), error_false())
+void lower_fail(struct lower *l, struct ptx_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct operand const_words(struct lower *l, u64 value, u32 words);
 struct operand const_address(struct lower *l, enum relocation_kind kind, u32 target, i64 addend);

@@ -133,7 +133,7 @@ bool lower_ret(struct fn *fn, struct match *m)
     const struct signature *s = &fn->unit->signature;
     for (u32 i = 0; !fn->out->is_kernel && i < s->return_count; i++) {
         const struct ptx_declaration *d = s->returns[i].declaration;
-        if (strcmp(d->space, "reg"))
+        if (strcmp(d->space, "reg") != 0)
             continue;
         u32 index;
         u32 id = register_id(fn, register_find(fn, d->name, NULL, &index), 0);
@@ -215,7 +215,7 @@ void arguments_plan(struct fn *fn, const struct ptx_statement *items, u32 count)
 {
     struct plan plan = {0};
     for (u32 i = 0; i < count; i++) {
-        if (items[i].kind != PTX_DECLARATION || strcmp(items[i].declaration.space, "param"))
+        if (items[i].kind != PTX_DECLARATION || strcmp(items[i].declaration.space, "param") != 0)
             continue;
         const char *name = items[i].declaration.name;
         struct symbol *symbol = names_get(&fn->scope->names, name, strlen(name));

@@ -453,7 +453,7 @@ static void collect_expected(const struct form *form, const struct ptx_instructi
             snprintf(item, sizeof item, " .%.*s,", length, s);
             size_t used = strlen(text);
             if (!strstr(text, item) && used + strlen(item) < size)
-                strcpy(text + used, item);
+                snprintf(text + used, size - used, "%s", item);
             s += length + 1;
         }
         if (!optional)

@@ -15,23 +15,24 @@
 
 #define ERROR_MAX 20
 
-bool lower_error(struct lower *l, struct ptx_place place, const char *format, ...)
+void lower_fail(struct lower *l, struct ptx_place place, const char *format, ...)
 {
     if (l->error_count++ >= ERROR_MAX)
-        return false;
+        return;
     char where[256], what[1024];
     snprintf(where, sizeof where, "%.200s:%u:%u", l->module->file, place.line, place.column);
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    if (l->error_count == 1)
-        return error_set(l->error, ERROR_INPUT, where, "%s", what);
+    if (l->error_count == 1) {
+        error_fill(l->error, ERROR_INPUT, where, "%s", what);
+        return;
+    }
     size_t used = strlen(l->error->message), room = sizeof l->error->message - used;
     int length = snprintf(l->error->message + used, room, "\n%s: %s", where, what);
     if (length < 0 || (size_t)length >= room)
         l->error->message[used] = 0; /* whole lines only */
-    return false;
 }
 
 static struct constant_key *constant_probe(struct constant_key *table, u32 room,

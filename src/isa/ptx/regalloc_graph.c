@@ -200,9 +200,7 @@ static bool unite(struct graph *g, u32 ga, u32 gb, int shift)
         struct group *swap = a;
         a = b;
         b = swap;
-        u32 index = ga;
         ga = gb;
-        gb = index;
         shift = -shift;
     }
     u32 align = MAX(a->align, b->align);
