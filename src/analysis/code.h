@@ -7,9 +7,9 @@
  *
  *  C1  Physical form: an operand of n registers names n locations.
  *  C2  Virtual form: an operand names one location whatever its count. The only exception is the
- *      data operand of a vector load or store or of atom_b128, which stands for a tuple of virtual
- * registers: `inst.spare` is then the index of the tuple (0: none), the operand's own index is
- * unused. C3  A definition under a guard does not kill: other lanes keep the old value.
+ *      data operand of a vector load or store or of atom_b128: it stands for a tuple of virtual
+ *      registers, `inst.spare` is the index of the tuple (0: none), its own index is unused.
+ *  C3  A definition under a guard does not kill: other lanes keep the old value.
  */
 #ifndef ANALYSIS_CODE_H
 #define ANALYSIS_CODE_H

@@ -125,7 +125,7 @@ static void clear(struct live_set *set)
     set->count = 0;
 }
 
-static void add(struct live_set *set, u32 location)
+void live_set_add(struct live_set *set, u32 location)
 {
     if (set->place[location])
         return;
@@ -133,7 +133,7 @@ static void add(struct live_set *set, u32 location)
     set->place[location] = set->count;
 }
 
-static void drop(struct live_set *set, u32 location)
+void live_set_drop(struct live_set *set, u32 location)
 {
     u32 place = set->place[location];
     if (!place)
@@ -149,7 +149,7 @@ static void load(struct live_set *set, const struct liveness *live, const u64 *b
     clear(set);
     for (u32 w = 0; w < live->words; w++)
         for (u64 rest = bits[w]; rest; rest &= rest - 1)
-            add(set, live->location[w * 64 + (u32)__builtin_ctzll(rest)]);
+            live_set_add(set, live->location[w * 64 + (u32)__builtin_ctzll(rest)]);
 }
 
 void live_set_at_end(struct live_set *set, const struct liveness *live, u32 block)
@@ -165,7 +165,7 @@ void live_set_at_start(struct live_set *set, const struct liveness *live, u32 bl
 void live_set_step(struct live_set *set, const struct refs *refs)
 {
     for (u32 k = 0; refs->kills && k < refs->write_count; k++)
-        drop(set, refs->writes[k]);
+        live_set_drop(set, refs->writes[k]);
     for (u32 k = 0; k < refs->read_count; k++)
-        add(set, refs->reads[k]);
+        live_set_add(set, refs->reads[k]);
 }

@@ -43,6 +43,8 @@ static inline bool live_set_has(const struct live_set *set, u32 location)
 /* The set becomes what is live at the end (or start) of a block. */
 void live_set_at_end(struct live_set *set, const struct liveness *live, u32 block);
 void live_set_at_start(struct live_set *set, const struct liveness *live, u32 block);
+void live_set_add(struct live_set *set, u32 location);
+void live_set_drop(struct live_set *set, u32 location);
 /* From after an instruction to before it. */
 void live_set_step(struct live_set *set, const struct refs *refs);
 

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +296,49 @@ static void recursion(void **state)
     }
 }
 
+/* Ten thousand values loaded before the first is used: nearly all of them go through memory. */
+static void crowded(void **state)
+{
+    enum {
+        VALUES = 10000
+    };
+    size_t room = VALUES * 96, used;
+    char *text = malloc(room);
+    uint32_t *in = malloc(VALUES * sizeof *in), want = 1, got = 0;
+    used = (size_t)snprintf(text, room,
+                            HEAD ".visible .entry k(.param .u64 p, .param .u64 q)\n{\n"
+                                 ".reg .b32 %%r<%u>; .reg .b64 %%d<3>;\n"
+                                 "ld.param.u64 %%d1, [p]; ld.param.u64 %%d2, [q];\n"
+                                 "mov.u32 %%r0, 1;\n",
+                            VALUES + 1);
+    for (uint32_t i = 1; i <= VALUES; i++)
+        used += (size_t)snprintf(text + used, room - used, "ld.global.u32 %%r%u, [%%d1+%u];\n", i,
+                                 4 * (i - 1));
+    for (uint32_t i = VALUES; i >= 1; i--)
+        used += (size_t)snprintf(text + used, room - used, "mad.lo.u32 %%r0, %%r0, 3, %%r%u;\n", i);
+    snprintf(text + used, room - used, "st.global.u32 [%%d2], %%r0;\nret;\n}\n");
+    for (uint32_t i = 0; i < VALUES; i++)
+        in[i] = i * 2654435761u;
+    for (uint32_t i = VALUES; i-- > 0;)
+        want = want * 3 + in[i];
+    struct rig *rig = rig_open(text, NULL);
+    hd_address p = hd_alloc(rig->device, VALUES * 4, &rig->error);
+    hd_address q = hd_alloc(rig->device, 4, &rig->error);
+    assert_true(hd_write(rig->device, p, in, VALUES * 4, &rig->error));
+    struct hd_arg args[] = {{&p, 8}, {&q, 8}};
+    assert_true(launch(rig, 1, 1, args, 2));
+    assert_string_equal(rig->result.explanation, "");
+    assert_true(hd_read(rig->device, &got, q, 4, &rig->error));
+    assert_int_equal(got, want);
+    struct hd_kernel_info info;
+    hd_kernel_info(rig->kernel, &info);
+    assert_in_range(info.registers, 16, 255);
+    assert_true(info.spill_bytes > VALUES * 3);
+    rig_close(rig);
+    free(text);
+    free(in);
+}
+
 static const char constant_ptx[] =
     HEAD ".const .align 4 .u32 table[2] = {5, 6};\n"
          ".visible .entry poke()\n{\n .reg .b64 %rd<2>; .reg .b32 %r;\n"
@@ -329,6 +373,7 @@ int main(void)
         cmocka_unit_test(faults),       cmocka_unit_test(limits),
         cmocka_unit_test(system_calls), cmocka_unit_test(recursion),
         cmocka_unit_test(read_only),    cmocka_unit_test(unsupported),
+        cmocka_unit_test(crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

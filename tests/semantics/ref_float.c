@@ -193,3 +193,19 @@ void ref_fneg(const struct form *f, const u64 *s, u64 *d)
 {
     change_sign(f, s, d, true);
 }
+
+/* Two f32 in 64 bits. */
+void ref_f32x2(const struct form *f, const u64 *s, u64 *d)
+{
+    enum arithmetic op = f->text[0] == 'a'   ? ADD
+                         : f->text[0] == 's' ? SUB
+                         : f->text[0] == 'm' ? MUL
+                                             : FMA;
+    d[0] = 0;
+    for (unsigned h = 0; h < 2; h++) {
+        u64 part[3] = {0};
+        for (unsigned k = 0; k < f->src_count; k++)
+            part[k] = s[k] >> (32 * h) & 0xffffffff;
+        d[0] |= arithmetic(f, K_F32, op, part) << (32 * h);
+    }
+}

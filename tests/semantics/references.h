@@ -19,7 +19,7 @@ reference_fn ref_setp, ref_setp_pair, ref_setp_not, ref_set, ref_selp, ref_slct,
     ref_copysign;
 /* ref_float.c */
 reference_fn ref_fadd, ref_fsub, ref_fmul, ref_fma, ref_fdiv, ref_frcp, ref_fsqrt, ref_fmin,
-    ref_fmax, ref_fmax3_abs, ref_fabs, ref_fneg;
+    ref_fmax, ref_fmax3_abs, ref_fabs, ref_fneg, ref_f32x2;
 /* ref_convert.c */
 reference_fn ref_cvt, ref_cvt_pack, ref_cvt_pair, ref_cvt_half_pair;
 /* ref_approx.c */

@@ -309,8 +309,8 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
     lower_ld, lower_st, lower_atom, lower_prefetch, lower_fence, lower_bra, lower_brx, lower_call,
     lower_ret, lower_exit, lower_bar, lower_barrier_warp, lower_vote, lower_shfl, lower_match,
     lower_redux, lower_elect, lower_lop3, lower_dp, lower_nothing, lower_unsupported,
-    lower_nanosleep, lower_absdiff, lower_cvt_pack, lower_policy, lower_keyed, lower_mov_vector,
-    lower_minmax3, lower_bar_red;
+    lower_nanosleep, lower_absdiff, lower_f32x2, lower_cvt_pack, lower_policy, lower_keyed,
+    lower_mov_vector, lower_minmax3, lower_bar_red;
 
 /* lower_call.c */
 /* A declared function the machine itself provides: it is called by op syscall. */

@@ -147,6 +147,16 @@ static void copy_params(struct fn *fn)
     rewrite_end(&r);
 }
 
+/* A cluster is one block here; a kernel that wants more of them cannot run. */
+static void refuse_cluster(struct fn *fn)
+{
+    const u32 *size = fn->ast->required_cluster;
+    if (!fn->out->is_kernel || (u64)MAX(size[0], 1u) * MAX(size[1], 1u) * MAX(size[2], 1u) == 1)
+        return;
+    struct ptx_instruction in = {.opcode = ".reqnctapercluster", .place = fn->ast->place};
+    lower_unsupported_text(fn, &in, "clusters of several blocks");
+}
+
 bool lower_body(struct fn *fn)
 {
     struct scope scope = {.parent = &fn->l->globals};
@@ -154,6 +164,7 @@ bool lower_body(struct fn *fn)
     vec_push(&fn->tuples);
     vreg_new(fn, 1, TYPE_U32); /* the stack pointer */
     fn->carry = fn->param_copy = fn->syscall_base = UINT32_MAX;
+    refuse_cluster(fn);
     bool fine = function_prologue(fn) && scope_lower(fn, fn->ast->body, fn->ast->body_count);
     fn->location = 0;
     names_free(&scope.names);

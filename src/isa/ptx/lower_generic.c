@@ -124,6 +124,43 @@ bool lower_carry(struct fn *fn, struct match *m)
     return true;
 }
 
+/* Two f32 side by side, each half by itself; key: how many sources. */
+bool lower_f32x2(struct fn *fn, struct match *m)
+{
+    u32 sources = m->form->key;
+    struct operand dst, half[2][3], result[2];
+    if (!operand_count_is(fn, m->in, sources + 1, sources + 1) ||
+        !lower_dest(fn, &m->in->operands[0], TYPE_B64, FIT_EXACT, &dst))
+        return false;
+    for (u32 i = 0; i < sources; i++) {
+        struct operand whole;
+        if (!lower_source(fn, &m->in->operands[i + 1], TYPE_B64, FIT_EXACT, &whole))
+            return false;
+        struct inst *unpack = emit_plain(fn, OP_unpack_b64);
+        unpack->src[0] = whole;
+        for (u32 h = 0; h < 2; h++) {
+            half[h][i] = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+            unpack->dst[h] = half[h][i];
+        }
+    }
+    for (u32 h = 0; h < 2; h++) {
+        result[h] = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+        struct inst *inst = emit(fn, m, m->form->op);
+        inst->guard = operand_none();
+        inst->type = TYPE_F32;
+        inst->dst[0] = result[h];
+        memcpy(inst->src, half[h], sources * sizeof half[h][0]);
+    }
+    if (dst.kind == OPERAND_NONE)
+        return true;
+    struct inst *pack = emit_plain(fn, OP_pack_b64);
+    pack->guard = m->guard;
+    pack->dst[0] = dst;
+    pack->src[0] = result[0];
+    pack->src[1] = result[1];
+    return true;
+}
+
 bool lower_minmax3(struct fn *fn, struct match *m)
 {
     if (!operand_count_is(fn, m->in, 3, 4))

@@ -355,6 +355,10 @@ bool lower_mask_source(struct fn *fn, const struct ptx_operand *o, struct operan
         *out = operand_make(OPERAND_CONST, (o->value != 0) != o->negated, 1);
         return true;
     }
+    if (o->kind == PTX_NAME && !strcmp(o->name, "%is_explicit_cluster")) {
+        *out = operand_make(OPERAND_CONST, o->negated, 1); /* a cluster is one block */
+        return true;
+    }
     if (!mask_register(fn, o, out))
         return false;
     out->neg = o->negated;

@@ -183,7 +183,7 @@ bool allocate_registers(struct fn *fn)
     clear_at_entry(fn);
     split_webs(fn);
     u32 limit = register_limit(fn);
-    bool done = false, fatal = false;
+    bool done = false, fatal = !spill_ahead(fn, limit);
     for (u32 round = 0; round < ROUNDS && !done && !fatal; round++)
         done = attempt(fn, limit, true, &fatal);
     if (!done && !fatal) {

@@ -48,6 +48,9 @@ struct graph {
 void split_webs(struct fn *fn);
 /* regalloc_calls.c: saves what lives across calls. */
 void save_across_calls(struct fn *fn);
+/* regalloc_ahead.c: spills where far more is alive than there are registers; false when there are
+ * more masks than can be had. */
+bool spill_ahead(struct fn *fn, u32 limit);
 /* regalloc_graph.c */
 void graph_build(struct graph *g, struct arena *arena, struct fn *fn);
 /* Makes groups of tuples; false when copies had to be added and the graph must be built anew. */

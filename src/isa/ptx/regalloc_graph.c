@@ -288,6 +288,7 @@ static void add_copies(struct fn *fn, const u32 *bad)
     for (u32 i = 0; i < r.count; i++) {
         rewrite_mark(&r, i);
         struct inst inst = fn->insts.data[i];
+        bool stored = inst.op != OP_ld; /* its tuple is read */
         u32 marks = inst.spare ? bad[inst.spare] : 0;
         struct inst copies[TUPLE_MAX];
         u32 count = 0;
@@ -298,16 +299,16 @@ static void add_copies(struct fn *fn, const u32 *bad)
             u32 fresh = vreg_new(fn, fn->vregs.data[old].words, TYPE_NONE);
             fn->vregs.data[fresh].in_tuple = true;
             *element = fresh;
-            copies[count] = inst.op == OP_st ? copy_of(fn, fresh, old) : copy_of(fn, old, fresh);
+            copies[count] = stored ? copy_of(fn, fresh, old) : copy_of(fn, old, fresh);
             copies[count].location = inst.location;
-            if (inst.op != OP_st)
+            if (!stored)
                 copies[count].guard = inst.guard;
             count++;
         }
-        for (u32 k = 0; inst.op == OP_st && k < count; k++)
+        for (u32 k = 0; stored && k < count; k++)
             rewrite_add(&r, &copies[k]);
         rewrite_add(&r, &inst);
-        for (u32 k = 0; inst.op != OP_st && k < count; k++)
+        for (u32 k = 0; !stored && k < count; k++)
             rewrite_add(&r, &copies[k]);
     }
     rewrite_end(&r);

@@ -131,10 +131,11 @@ static const struct {
     {"movv.u32 %r1, %r2;", "t.ptx:6:1", "unknown instruction 'movv'; did you mean 'mov'?"},
     {"add.s33 %r1, %r2, %r3;", "t.ptx:6:1",
      "'.s33' does not fit in 'add'; expected one of .u16, .s16, .u32, .s32, .u64, .s64, .u16x2, "
-     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f64, .f16, .f16x2, .bf16, .bf16x2"},
+     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f64, .f16, .f16x2, .bf16, .bf16x2, "
+     ".f32x2"},
     {"mul %r1, %r2, %r3;", "t.ptx:6:1",
      "'mul' lacks a modifier; expected one of .lo, .hi, .wide, .rn, .rz, .rm, .rp, .ftz, .sat, "
-     ".f32, .f64, .f16, .f16x2, .bf16, .bf16x2"},
+     ".f32, .f64, .f16, .f16x2, .bf16, .bf16x2, .f32x2"},
     {"sqrt.f32 %f1, %f2;", "t.ptx:6:1",
      "'.f32' does not fit in 'sqrt'; expected one of .approx, .rn, .rz, .rm, .rp"},
     {"add.s32 %r1, %rd2, %r3;", "t.ptx:6:14", "'%rd2' is .b64, the instruction wants .s32"},
@@ -203,6 +204,53 @@ static void unsupported_is_collected(void **state)
                         "cp.async.wait_all (asynchronous copy)");
     assert_int_equal(count_op(p, OP_unsupported), 3);
     program_destroy(p);
+}
+
+/* A cluster of one block is a block; larger ones are refused at the launch. */
+static void clusters(void **state)
+{
+    (void)state;
+    struct program *p =
+        compile_with(HEADER ".entry one() .explicitcluster .reqnctapercluster 1, 1, 1\n"
+                            "{ .reg .pred %p<2>; .reg .b64 %rd<3>; mov.pred %p1, "
+                            "%is_explicit_cluster; cvta.shared::cluster.u64 %rd1, %rd2; ret; }\n"
+                            ".entry two() .reqnctapercluster 1, 2 { ret; }\n",
+                     true, 255);
+    const struct function *two = function_named(p, "two");
+    assert_int_equal(function_named(p, "one")->unsupported_count, 0);
+    assert_int_equal(two->unsupported_count, 1);
+    assert_string_equal(p->unsupported[two->unsupported[0]].text,
+                        ".reqnctapercluster (clusters of several blocks)");
+    program_destroy(p);
+}
+
+/* Forms of newer machines are known, not mistakes; a selector of a video operand parses. */
+static void newer_forms_are_unsupported(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {
+        "cvt.rn.satfinite.e2m1x2.f32 %r1, %r2, %r3;",
+        "cvt.rn.f16x2.e3m2x2 %r1, %r2;",
+        "cvt.rz.satfinite.ue8m0x2.f32 %r1, %r2, %r3;",
+        "cvt.rs.f16x2.f32 %r1, %r2, %r3, %r4;",
+        "cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;",
+        "fma.rn.oob.f16x2 %r1, %r2, %r3, %r4;",
+        "red.global.max.noftz.v2.f16x2 [%rd1], {%r1, %r2};",
+        "vadd.s32.u32.s32.sat %r1.b0, %r2.b1, %r3.h1, %r4;",
+        "vset4.u32.s32.lt.add %r1, %r2.b7654, %r3.b3210, %r4;",
+        "vabsdiff4.u32.u32.u32 %r1.b10, %r2, %r3, %r4;",
+        "st.bulk.weak.shared::cta [%rd1], 64, 0;",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 HEADER ".entry k() { .reg .b32 %%r<9>; .reg .b64 %%rd<4>;\n%s\nret; }\n",
+                 statements[i]);
+        struct program *p = compile_with(text, true, 255);
+        if (function_named(p, "k")->unsupported_count != 1)
+            fail_msg("'%s' is not unsupported", statements[i]);
+        program_destroy(p);
+    }
 }
 
 /* ---- calls ---- */
@@ -506,6 +554,8 @@ int main(void)
         cmocka_unit_test(instructions_map),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(unsupported_is_collected),
+        cmocka_unit_test(clusters),
+        cmocka_unit_test(newer_forms_are_unsupported),
         cmocka_unit_test(recursive_calls),
         cmocka_unit_test(indirect_calls),
         cmocka_unit_test(system_calls),
