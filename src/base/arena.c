@@ -1,5 +1,7 @@
 /*
  * Arenas: a chain of chunks that grow, freed together. Large requests get a chunk of their own.
+ * Small chunks are cleared as they are used: most arenas are short-lived and never fill one. Large
+ * ones come cleared from the host, which knows pages that need no clearing.
  */
 #include "base/arena.h"
 
@@ -9,6 +11,7 @@
 
 enum {
     FIRST_CHUNK = 16 * 1024,
+    CLEARED_FROM = 128 * 1024,
     LARGEST_CHUNK = 1024 * 1024,
     DEFAULT_ALIGN = 16
 };
@@ -16,6 +19,7 @@ enum {
 struct chunk {
     struct chunk *next;
     size_t used, size; /* bytes of `data` */
+    bool cleared;      /* all that is not used is zero */
     _Alignas(DEFAULT_ALIGN) u8 data[];
 };
 
@@ -52,9 +56,10 @@ void arena_destroy(struct arena *arena)
 static struct chunk *add_chunk(struct arena *arena, size_t bytes)
 {
     size_t size = MAX(bytes, arena->next_size);
-    struct chunk *chunk = checked(calloc(1, sizeof *chunk + size));
-    chunk->size = size;
-    chunk->next = arena->chunks;
+    bool cleared = size >= CLEARED_FROM;
+    struct chunk *chunk =
+        checked(cleared ? calloc(1, sizeof *chunk + size) : malloc(sizeof *chunk + size));
+    *chunk = (struct chunk){.next = arena->chunks, .size = size, .cleared = cleared};
     arena->chunks = chunk;
     arena->next_size = MIN(arena->next_size * 2, (size_t)LARGEST_CHUNK);
     return chunk;
@@ -70,6 +75,8 @@ void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align)
                 align_up((uintptr_t)chunk->data + chunk->used, align) - (uintptr_t)chunk->data;
             if (start <= chunk->size && bytes <= chunk->size - start) {
                 chunk->used = start + bytes;
+                if (!chunk->cleared)
+                    memset(chunk->data + start, 0, bytes);
                 return chunk->data + start;
             }
         }

@@ -64,14 +64,15 @@ void account_finish(struct exec *exec)
     const struct program *program = exec->image->program;
     for (u32 b = 0; b < program->block_count; b++) {
         const struct block *block = &program->blocks[b];
-        if (!exec->entries[b].warps)
+        struct stretch *stretch = &exec->image->stretches[b];
+        if (!stretch->warps)
             continue;
         for (u32 i = block->first; i < block->end; i++) {
             bool guarded = step_is_guarded(&exec->image->steps[i]);
-            account_inst(exec, i, (i64)exec->entries[b].warps,
-                         (i64)(guarded ? exec->guard_threads[i] : exec->entries[b].threads));
+            account_inst(exec, i, (i64)stretch->warps,
+                         (i64)(guarded ? exec->guard_threads[i] : stretch->threads));
         }
-        exec->entries[b] = (struct entries){0};
+        stretch->warps = stretch->threads = 0;
     }
 }
 

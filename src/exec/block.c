@@ -74,7 +74,6 @@ void exec_prepare(struct exec *exec, u32 most_resident)
     exec->register_rows = MAX(exec->kernel->total_registers, 1);
     exec->masks = MAX(exec->kernel->total_masks, 1);
     prepare_tids(exec);
-    exec->entries = checked(calloc(MAX(program->block_count, 1), sizeof *exec->entries));
     exec->guard_threads = checked(calloc(MAX(program->inst_count, 1), sizeof(u64)));
     exec->storage_bytes = header_bytes(exec) + cleared_bytes(exec);
     exec->local_storage_bytes =
@@ -97,7 +96,6 @@ void exec_release(struct exec *exec)
         storage_destroy(exec, exec->free_storage[i]);
     for (unsigned d = 0; d < 3; d++)
         free(exec->tids[d]);
-    free(exec->entries);
     free(exec->guard_threads);
     free(exec->free_storage);
 }

@@ -112,18 +112,26 @@ static void make_step(struct image *image, u32 index, enum simd simd)
     }
 }
 
-static struct stretch make_stretch(const struct program *program, const struct block *block)
+static struct stretch make_stretch(const struct image *image, u32 index)
 {
+    const struct program *program = image->program;
+    const struct block *block = &program->blocks[index];
     const struct inst *last = &program->insts[block->end - 1];
     bool branches = op_info[last->op].flags & OPF_BRANCH, plain = last->op == OP_bra;
+    u32 straight_end = block->end - branches;
     return (struct stretch){
+        .steps = &image->steps[block->first],
+        .last = &image->steps[straight_end],
+        .insts = &program->insts[block->first],
+        .taken = plain ? &image->stretches[program->block_of[last->imm]] : NULL,
+        .length = block->end - block->first,
         .first = block->first,
-        .end = block->end,
-        .straight_end = block->end - branches,
+        .straight_end = straight_end,
         .reconverge = block->reconverge,
-        .kind = !branches ? STRETCH_FALLS
-                : plain   ? STRETCH_BRANCHES
-                          : STRETCH_OTHER,
+        .kind = !branches                          ? STRETCH_FALLS
+                : !plain                           ? STRETCH_OTHER
+                : last->guard.kind == OPERAND_MASK ? STRETCH_BRANCHES
+                                                   : STRETCH_JUMPS,
         .target = plain ? (u32)last->imm : NO_INST,
     };
 }
@@ -172,7 +180,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
         .chunks = warp_size / LANES,
         .mask_rows = count_mask_rows(program),
         .moves = lanes_memory(simd),
-        .run = lanes_run(simd),
+        .loops = lanes_loops(simd),
         .variable_addresses = addresses,
     };
     for (u32 i = 0; i < program->constant_count; i++)
@@ -181,7 +189,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
     for (u32 i = 0; i < program->inst_count; i++)
         make_step(image, i, simd);
     for (u32 i = 0; i < program->block_count; i++)
-        stretches[i] = make_stretch(program, &program->blocks[i]);
+        stretches[i] = make_stretch(image, i);
     return image;
 }
 

@@ -68,17 +68,25 @@ struct step {
 };
 _Static_assert(sizeof(struct step) == 128, "a step is two cache lines");
 
-/* What the interpreter needs of a basic block. */
+/*
+ * What the interpreter needs of a basic block, and how often it was entered in this launch. The
+ * next one in address order follows.
+ */
 struct stretch {
-    u32 first, end;
-    u32 straight_end; /* without the branch at its end */
+    struct step *steps, *last; /* its first, and the branch at its end or one past it */
+    const struct inst *insts;  /* of steps[0] */
+    struct stretch *taken;     /* where the plain branch goes */
+    u64 warps, threads;        /* entries by paths, by lanes */
+    u32 length;                /* instructions */
+    u32 first, straight_end;   /* the instructions of `steps` and `last` */
+    u32 target;                /* of the plain branch */
     u32 reconverge;
     enum {
-        STRETCH_FALLS,    /* it ends without a branch */
-        STRETCH_BRANCHES, /* in a plain branch, guarded or not, */
+        STRETCH_BRANCHES, /* it ends in a plain branch with a guard, */
+        STRETCH_JUMPS,    /* without one, */
+        STRETCH_FALLS,    /* in no branch, */
         STRETCH_OTHER,    /* in another instruction that changes the PC */
     } kind;
-    u32 target; /* of the plain branch */
 };
 
 struct image {
@@ -91,7 +99,7 @@ struct image {
     u32 chunks;    /* warp_size / 32 */
     u32 mask_rows; /* S3 */
     const struct lanes_memory *moves;
-    lanes_run_fn *run;
+    const struct lanes_loops *loops;
     u64 *variable_addresses; /* by variable; 0 for an extern one */
 };
 

@@ -34,9 +34,9 @@ const struct lanes_memory *lanes_memory(enum simd simd)
     return simd == SIMD_AVX2 ? &lane_avx2_memory : &lane_portable_memory;
 }
 
-lanes_run_fn *lanes_run(enum simd simd)
+const struct lanes_loops *lanes_loops(enum simd simd)
 {
-    return simd == SIMD_AVX2 ? lane_avx2_run : lane_portable_run;
+    return simd == SIMD_AVX2 ? &lane_avx2_loops : &lane_portable_loops;
 }
 #else
 enum simd simd_best(void)
@@ -55,9 +55,9 @@ const struct lanes_memory *lanes_memory(enum simd simd)
     return &lane_portable_memory;
 }
 
-lanes_run_fn *lanes_run(enum simd simd)
+const struct lanes_loops *lanes_loops(enum simd simd)
 {
-    return lane_portable_run;
+    return &lane_portable_loops;
 }
 #endif
 

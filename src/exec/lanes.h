@@ -73,15 +73,23 @@ struct lanes_memory {
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 
-/*
- * Runs steps [step, last) of one chunk while they are lane functions or take their short way:
- * returns the first one that does not, or `last`. inst belongs to step.
- */
+/* The interpreter's inner loops: lanes_run.c. */
 struct chunk;
 struct step;
-typedef struct step *lanes_run_fn(struct chunk *chunk, const struct inst *inst, struct step *step,
-                                  const struct step *last);
-lanes_run_fn *lanes_run(enum simd simd);
+struct stretch;
+struct warp;
+struct lanes_loops {
+    /* Runs steps [step, last) of one chunk while they are lane functions or take their short way:
+     * returns the first one that does not, or `last`. inst belongs to step. */
+    struct step *(*steps)(struct chunk *chunk, const struct inst *inst, struct step *step,
+                          const struct step *last);
+    /* The same for the current path of a 32-wide warp, on through branches that do not part it
+     * while fewer than `limit` instructions have been issued. *stretch becomes the basic block of
+     * the step returned; that is its `last` when only its end is left. */
+    struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
+                           u64 limit);
+};
+const struct lanes_loops *lanes_loops(enum simd simd);
 
 /* Float arithmetic of memory atomics, the same rules as the lane functions (round to nearest). */
 u32 atomic_add_f32(u32 a, u32 b, bool ftz);

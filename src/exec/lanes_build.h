@@ -9,8 +9,7 @@ lane_fn *lane_portable_propagating_resolve(const struct inst *inst);
 lane_fn *lane_avx2_canonical_resolve(const struct inst *inst);
 lane_fn *lane_avx2_propagating_resolve(const struct inst *inst);
 
-lanes_run_fn lane_portable_run, lane_avx2_run;
-
 extern const struct lanes_memory lane_portable_memory, lane_avx2_memory;
+extern const struct lanes_loops lane_portable_loops, lane_avx2_loops;
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * setp and set: a comparison of two operands by inst->key, combined with a mask by inst->key2.
  *
- * LANE_COMPARE_INT and LANE_COMPARE_FLOAT define LANE(setp_T) and LANE(set_T). A comparison gives
- * one bit a lane; the compiler turns the loop into vector compares, an AND with lane_bit and an
- * OR across the vector.
+ * LANE_COMPARE_INT and LANE_COMPARE_FLOAT define LANE(setp_T) and LANE(set_T). A comparison gives a
+ * word of 0 or ~0 a lane in vector compares, then one bit a lane.
  */
 #ifndef EXEC_LANES_COMPARE_H
 #define EXEC_LANES_COMPARE_H
@@ -30,6 +29,10 @@ ALWAYS_INLINE u32 combine_source(const struct lanes *l, u32 bits)
 }
 ALWAYS_INLINE void finish_setp(const struct lanes *l, u32 bits)
 {
+    if (LIKELY(l->inst->key2 == BOOL_NONE && l->dst[0] && !l->dst[1])) {
+        *l->dst[0] = mix(l->mask, bits, *l->dst[0]);
+        return;
+    }
     const u32 no = l->dst[1] ? combine_source(l, ~bits) : 0;
     put_mask(l, 0, combine_source(l, bits));
     put_mask(l, 1, no);
@@ -72,20 +75,44 @@ static inline void finish_set(const struct lanes *l, u32 low, u32 high)
     }
 }
 
-#define COMPARE_LOOP(value_x, value_y, condition)  \
-    {                                              \
-        u32 bits = 0;                              \
-        EACH_LANE                                  \
-        {                                          \
-            const __auto_type x = value_x;         \
-            const __auto_type y = value_y;         \
-            bits |= (condition) ? lane_bit[i] : 0; \
-        }                                          \
-        return bits;                               \
+/* Words of 0 or ~0 to bits. */
+#ifdef __AVX2__
+#include <immintrin.h>
+ALWAYS_INLINE u32 bits_of(const u32 *yes)
+{
+    const __m256i *const v = (const __m256i *)yes;
+    /* Packing works within halves: lanes 0-3, 8-11, 16-19, 24-27 and then the others. */
+    const __m256i low = _mm256_packs_epi32(v[0], v[1]), high = _mm256_packs_epi32(v[2], v[3]);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i bytes = _mm256_packs_epi16(low, high);
+    return (u32)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(bytes, order));
+}
+#else
+ALWAYS_INLINE u32 bits_of(const u32 *yes)
+{
+    u32 bits = 0;
+    EACH_LANE
+    {
+        bits |= yes[i] & lane_bit[i];
+    }
+    return bits;
+}
+#endif
+
+#define COMPARE_LOOP(value_x, value_y, condition) \
+    {                                             \
+        _Alignas(32) u32 yes[LANES];              \
+        EACH_LANE                                 \
+        {                                         \
+            const __auto_type x = value_x;        \
+            const __auto_type y = value_y;        \
+            yes[i] = (condition) ? ~0u : 0;       \
+        }                                         \
+        return bits_of(yes);                      \
     }
 
 #define LANE_COMPARE_INT(name, A, cast)                              \
-    static u32 LANE(compare_##name)(const struct lanes *l)           \
+    ALWAYS_INLINE u32 LANE(compare_##name)(const struct lanes *l)    \
     {                                                                \
         ROW_##A(0) ROW_##A(1);                                       \
         switch (l->inst->key) {                                      \
@@ -116,19 +143,19 @@ static inline void finish_set(const struct lanes *l, u32 low, u32 high)
     COMPARE_PAIR(name)
 
 /* 64-bit integers in 32-bit halves: the high words decide, unless equal. */
-#define HALVES_LOOP(H, condition)                  \
-    {                                              \
-        u32 bits = 0;                              \
-        EACH_LANE                                  \
-        {                                          \
-            const u32 xl = s0[i], yl = s1[i];      \
-            const H xh = (H)t0[i], yh = (H)t1[i];  \
-            bits |= (condition) ? lane_bit[i] : 0; \
-        }                                          \
-        return bits;                               \
+#define HALVES_LOOP(H, condition)                 \
+    {                                             \
+        _Alignas(32) u32 yes[LANES];              \
+        EACH_LANE                                 \
+        {                                         \
+            const u32 xl = s0[i], yl = s1[i];     \
+            const H xh = (H)t0[i], yh = (H)t1[i]; \
+            yes[i] = (condition) ? ~0u : 0;       \
+        }                                         \
+        return bits_of(yes);                      \
     }
 #define LANE_COMPARE_WIDE(name, H)                                \
-    static u32 LANE(compare_##name)(const struct lanes *l)        \
+    ALWAYS_INLINE u32 LANE(compare_##name)(const struct lanes *l) \
     {                                                             \
         ROW_p(0) ROW_p(1);                                        \
         switch (l->inst->key) {                                   \

@@ -136,17 +136,17 @@ LANE3(max3_nan_f32, w, w, w, w,
 #define GET_F32(k) F(s##k[i])
 #define GET_F32_FTZ(k) F(flush32(s##k[i]))
 #define GET_F64(k) D(GET_p(k))
-static u32 LANE(compare_f32)(const struct lanes *l)
+ALWAYS_INLINE u32 LANE(compare_f32)(const struct lanes *l)
 {
     ROW_w(0) ROW_w(1);
     FLOAT_COMPARE_SWITCH(GET_F32)
 }
-static u32 LANE(compare_f32_ftz)(const struct lanes *l)
+ALWAYS_INLINE u32 LANE(compare_f32_ftz)(const struct lanes *l)
 {
     ROW_w(0) ROW_w(1);
     FLOAT_COMPARE_SWITCH(GET_F32_FTZ)
 }
-static u32 LANE(compare_f64)(const struct lanes *l)
+ALWAYS_INLINE u32 LANE(compare_f64)(const struct lanes *l)
 {
     ROW_p(0) ROW_p(1);
     FLOAT_COMPARE_SWITCH(GET_F64)

@@ -98,11 +98,9 @@ EXTREMES(bf16, 0x7f80, brain_nan)
 #define GET_BF16_LOW(k) B(s##k[i])
 #define GET_BF16_HIGH(k) as_f32(s##k[i] & 0xffff0000)
 #define HALF_COMPARE(name, LOW, HIGH)                                         \
-    static u32 LANE(compare_##name)(const struct lanes *l)                    \
-    {                                                                         \
-        ROW_w(0) ROW_w(1) FLOAT_COMPARE_SWITCH(LOW)                           \
-    }                                                                         \
-    static u32 LANE(compare_high_##name)(const struct lanes *l){              \
+    ALWAYS_INLINE u32 LANE(compare_##name)(const struct lanes *l){            \
+        ROW_w(0) ROW_w(1) FLOAT_COMPARE_SWITCH(LOW)} ALWAYS_INLINE u32        \
+    LANE(compare_high_##name)(const struct lanes *l){                         \
         ROW_w(0) ROW_w(1) FLOAT_COMPARE_SWITCH(HIGH)} COMPARE_PAIR(name) void \
     LANE(setp_##name##x2)(struct lanes * l)                                   \
     {                                                                         \

@@ -42,6 +42,11 @@ ALWAYS_INLINE u32 mix(u32 m, u32 yes, u32 no)
 {
     return (yes & m) | (no & ~m);
 }
+/* By a word of a lane mask: a comparison and a blend where vectors have one. */
+ALWAYS_INLINE u32 choose(u32 m, u32 yes, u32 no)
+{
+    return m ? yes : no;
+}
 /* New bits of a mask destination. */
 ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
 {
@@ -60,9 +65,9 @@ ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
 #define OUT_p u32 *const d0 = l->dst[0], *const e0 = d0 + l->stride;
 #define PUT_w(r) d0[i] = (r);
 #define PUT_p(r) { u64 r_ = (r); d0[i] = (u32)r_; e0[i] = (u32)(r_ >> 32); }
-#define MIX_w(r) d0[i] = mix(m[i], r, d0[i]);
-#define MIX_p(r) { u64 r_ = (r); u32 m_ = m[i]; d0[i] = mix(m_, (u32)r_, d0[i]);                   \
-                   e0[i] = mix(m_, (u32)(r_ >> 32), e0[i]); }
+#define MIX_w(r) { u32 r_ = (r); d0[i] = choose(m[i], r_, d0[i]); }
+#define MIX_p(r) { u64 r_ = (r); u32 m_ = m[i]; d0[i] = choose(m_, (u32)r_, d0[i]);                   \
+                   e0[i] = choose(m_, (u32)(r_ >> 32), e0[i]); }
 /* clang-format on */
 
 /* The two loops: all lanes, or under the lane mask. */
@@ -133,27 +138,27 @@ ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
  * Pairs whose halves need not be joined: `low` and `high` are expressions of what `loads` declares.
  * Eight lanes a vector instead of four, and no shuffling.
  */
-#define LANE_HALVES(name, rows, loads, low, high)                     \
-    void LANE(name)(struct lanes * l)                                 \
-    {                                                                 \
-        rows OUT_p;                                                   \
-        const u32 *const m = l->lane_mask;                            \
-        if (LIKELY(l->mask == LANES_FULL)) {                          \
-            EACH_LANE                                                 \
-            {                                                         \
-                loads;                                                \
-                const u32 rl = (low), rh = (high);                    \
-                d0[i] = rl, e0[i] = rh;                               \
-            }                                                         \
-        } else {                                                      \
-            EACH_LANE                                                 \
-            {                                                         \
-                loads;                                                \
-                const u32 rl = (low), rh = (high);                    \
-                const u32 ol = d0[i], oh = e0[i];                     \
-                d0[i] = mix(m[i], rl, ol), e0[i] = mix(m[i], rh, oh); \
-            }                                                         \
-        }                                                             \
+#define LANE_HALVES(name, rows, loads, low, high)                           \
+    void LANE(name)(struct lanes * l)                                       \
+    {                                                                       \
+        rows OUT_p;                                                         \
+        const u32 *const m = l->lane_mask;                                  \
+        if (LIKELY(l->mask == LANES_FULL)) {                                \
+            EACH_LANE                                                       \
+            {                                                               \
+                loads;                                                      \
+                const u32 rl = (low), rh = (high);                          \
+                d0[i] = rl, e0[i] = rh;                                     \
+            }                                                               \
+        } else {                                                            \
+            EACH_LANE                                                       \
+            {                                                               \
+                loads;                                                      \
+                const u32 rl = (low), rh = (high);                          \
+                const u32 ol = d0[i], oh = e0[i];                           \
+                d0[i] = choose(m[i], rl, ol), e0[i] = choose(m[i], rh, oh); \
+            }                                                               \
+        }                                                                   \
     }
 #define LANE_COMMA ,
 /* Of pairs al, ah and bl, bh; of a pair; of a pair and a word n; of words; of words and a pair. */

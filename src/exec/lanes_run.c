@@ -221,8 +221,8 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
     }
 }
 
-struct step *LANE(run)(struct chunk *chunk, const struct inst *inst, struct step *step,
-                       const struct step *last)
+ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *inst,
+                                     struct step *step, const struct step *last)
 {
     for (; step != last; inst++, step++) {
         if (LIKELY(step->shape == SHAPE_LANE)) {
@@ -240,3 +240,95 @@ struct step *LANE(run)(struct chunk *chunk, const struct inst *inst, struct step
     }
     return step;
 }
+
+static struct step *LANE(run_steps)(struct chunk *chunk, const struct inst *inst, struct step *step,
+                                    const struct step *last)
+{
+    return run_steps(chunk, inst, step, last);
+}
+
+/* What does not change while the current path goes from block to block. */
+struct journey {
+    struct path *path;
+    u64 *guard_threads;
+    u64 left; /* instructions */
+    u32 active, active_count, rpc;
+    bool alone; /* no other path of the warp waits */
+};
+
+/*
+ * All lanes take the plain branch at the end of a basic block, or none does: the next block.
+ * NULL, and nothing has happened, when that is not all there is to it.
+ */
+ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct chunk *chunk,
+                                          struct stretch *stretch)
+{
+    const struct step *const branch = stretch->last;
+    struct stretch *next = stretch->taken;
+    u32 target = stretch->target;
+    bool guarded = false;
+    if (UNLIKELY(stretch->kind > STRETCH_JUMPS))
+        return NULL;
+    if (LIKELY(stretch->kind == STRETCH_BRANCHES)) {
+        const u32 lanes = chunk_guard(chunk, branch) & j->active;
+        guarded = lanes;
+        if (!lanes) {
+            target = stretch->straight_end + 1;
+            next = stretch + 1;
+        } else if (lanes != j->active) {
+            return NULL;
+        }
+    }
+    if (UNLIKELY(target == j->rpc))
+        return NULL;
+    if (target <= stretch->straight_end && !j->alone) {
+        if (UNLIKELY(j->path->spins + 1 >= j->path->next_look))
+            return NULL;
+        j->path->spins++;
+    }
+    if (guarded)
+        j->guard_threads[stretch->straight_end] += j->active_count;
+    return next;
+}
+
+static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, struct step *step,
+                                     u64 limit)
+{
+    struct exec *const exec = warp->exec;
+    struct chunk *const chunk = &warp->chunks[0];
+    struct stretch *stretch = *at;
+    const struct inst *inst = &stretch->insts[step - stretch->steps];
+    const struct journey j = {
+        .path = warp_path(warp),
+        .guard_threads = exec->guard_threads,
+        .left = exec->instructions < limit ? limit - exec->instructions : 0,
+        .active = (u32)warp->active,
+        .active_count = warp->active_count,
+        .rpc = warp_path(warp)->rpc,
+        .alone = warp->path_live == 1,
+    };
+    u64 entered = 0;
+    for (;;) {
+        step = run_steps(chunk, inst, step, stretch->last);
+        if (UNLIKELY(step != stretch->last || entered >= j.left))
+            break;
+        struct stretch *const next = pass_branch(&j, chunk, stretch);
+        if (UNLIKELY(!next))
+            break;
+        stretch = next;
+        stretch->warps++;
+        stretch->threads += j.active_count;
+        entered += stretch->length;
+        step = stretch->steps;
+        inst = stretch->insts;
+    }
+    if (entered) {
+        exec->instructions += entered;
+        warp->instructions += entered + (*at)->length - stretch->length;
+        j.path->pc = stretch->first;
+        *at = stretch;
+    }
+    return step;
+}
+
+const struct lanes_loops LANE(loops) = {LANE(run_steps), LANE(run_blocks)};

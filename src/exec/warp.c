@@ -74,7 +74,7 @@ static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chun
 static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct step *step,
                       struct chunk *chunk, u32 mask)
 {
-    if (warp->exec->image->run(chunk, inst, step, step + 1) != step)
+    if (warp->exec->image->loops->steps(chunk, inst, step, step + 1) != step)
         return true;
     if ((step->shape & ~SHAPE_GUARDED) != SHAPE_LANE)
         return other_step(warp, pc, step, chunk, mask);
@@ -143,28 +143,6 @@ static __attribute__((noinline)) bool run_step(struct warp *warp, const struct i
     return true;
 }
 
-/*
- * Runs instructions [pc, end) of the current path, none of them a branch. Returns the first one
- * that was not completed, or end.
- */
-static u32 run_straight(struct warp *warp, u32 pc, u32 end)
-{
-    const struct image *image = warp->exec->image;
-    const struct inst *insts = image->program->insts;
-    struct step *step = &image->steps[pc], *last = &image->steps[end];
-    for (; step != last; step++) {
-        if (LIKELY(image->chunks == 1)) {
-            step = image->run(&warp->chunks[0], &insts[step - image->steps], step, last);
-            if (step == last)
-                break;
-        }
-        u32 at = (u32)(step - image->steps);
-        if (UNLIKELY(!run_step(warp, &insts[at], step)))
-            return at;
-    }
-    return end;
-}
-
 /* Sorts lanes by where they go: the lowest lane's target first. */
 static u32 add_target(struct target *targets, u32 count, u32 lane, u32 pc)
 {
@@ -185,12 +163,14 @@ static u32 lane_word(const struct warp *warp, const struct step *step, unsigned 
     return chunk_row(chunk, step, slot)[word * warp->exec->image->warp_size + lane % LANES];
 }
 
-/* The current path goes to one place. */
-static inline void go_to(struct warp *warp, struct path *path, u32 pc, u32 target)
+/* The current path goes to one place. False when another path may have become the current one. */
+static inline bool go_to(struct warp *warp, struct path *path, u32 pc, u32 target)
 {
     path->pc = target;
-    if (target <= pc && warp->path_live > 1 && ++path->spins >= path->next_look)
-        paths_spin(warp);
+    if (target > pc || warp->path_live == 1 || ++path->spins < path->next_look)
+        return true;
+    paths_spin(warp);
+    return false;
 }
 
 static void branch_apart(struct warp *warp, u32 pc, lane_set taken, u32 target, u32 reconverge)
@@ -306,18 +286,40 @@ static void run_control(struct warp *warp, u32 pc, const struct step *step, lane
     }
 }
 
-/* Counts a block at its entry (W5). */
-static inline void enter_block(struct warp *warp, struct path *path, u32 index)
+/* A path that waits has said so itself; one that faulted has issued the instruction. */
+static void stop_inside(struct warp *warp, const struct step *step)
 {
-    struct exec *exec = warp->exec;
-    const struct stretch *stretch = &exec->image->stretches[index];
-    if (UNLIKELY(path->resume)) {
-        path->resume = false;
+    if (!warp->exec->stopped || warp->current == NO_PATH)
         return;
+    warp_path(warp)->pc = (u32)(step - warp->exec->image->steps);
+    paths_advance(warp, warp_path(warp));
+}
+
+/*
+ * The end of a basic block. Returns the block where the path goes on, or NULL when it has parted,
+ * called, ended, or should be looked at otherwise.
+ */
+static inline struct stretch *run_end(struct warp *warp, struct path *path, struct stretch *stretch)
+{
+    u32 end = stretch->straight_end;
+    if (UNLIKELY(stretch->kind == STRETCH_FALLS)) {
+        path->pc = end;
+        return stretch + 1;
     }
-    exec->entries[index].warps++;
-    exec->entries[index].threads += warp->active_count;
-    exec->instructions += stretch->end - stretch->first;
+    const struct step *step = stretch->last;
+    lane_set lanes = step_is_guarded(step) ? count_guarded(warp, end, step) : warp->active;
+    if (UNLIKELY(stretch->kind == STRETCH_OTHER)) {
+        run_control(warp, end, step, lanes, stretch->reconverge);
+        return NULL;
+    }
+    if (lanes == warp->active)
+        return go_to(warp, path, end, stretch->target) ? stretch->taken : NULL;
+    if (!lanes) {
+        path->pc = end + 1;
+        return stretch + 1;
+    }
+    branch_apart(warp, end, lanes, stretch->target, stretch->reconverge);
+    return NULL;
 }
 
 /*
@@ -328,44 +330,34 @@ static void run_path(struct warp *warp, u64 limit)
 {
     struct exec *exec = warp->exec;
     const struct image *image = exec->image;
-    struct path *path;
-    do {
-        path = warp_path(warp);
-        u32 index = image->program->block_of[path->pc];
-        const struct stretch *stretch = &image->stretches[index];
-        u32 end = stretch->straight_end;
-        enter_block(warp, path, index);
-        u32 stop = run_straight(warp, path->pc, end);
-        if (UNLIKELY(stop != end)) {
-            /* A path that waits has said so itself; one that faulted has issued the instruction. */
-            if (exec->stopped && warp->current != NO_PATH) {
-                warp_path(warp)->pc = stop;
-                paths_advance(warp, warp_path(warp));
+    struct path *path = warp_path(warp);
+    struct stretch *stretch = &image->stretches[image->program->block_of[path->pc]];
+    struct step *step = &image->steps[path->pc];
+    if (path->resume)
+        path->resume = false;
+    else
+        exec_count_entry(exec, stretch, warp->active_count);
+    for (;;) {
+        if (LIKELY(image->chunks == 1))
+            step = image->loops->blocks(warp, &stretch, step, limit);
+        if (step != stretch->last) {
+            if (UNLIKELY(!run_step(warp, &stretch->insts[step - stretch->steps], step))) {
+                stop_inside(warp, step);
+                return;
             }
-            return;
-        }
-        warp->instructions += stretch->end - stretch->first;
-        path = warp_path(warp); /* a split may have moved the paths */
-        if (UNLIKELY(stretch->kind == STRETCH_FALLS)) {
-            path->pc = end;
+            if (UNLIKELY(warp->yield))
+                limit = 0; /* its turn ends with the block */
+            step++;
             continue;
         }
-        const struct step *step = &image->steps[end];
-        lane_set lanes = step_is_guarded(step) ? count_guarded(warp, end, step) : warp->active;
-        if (UNLIKELY(stretch->kind == STRETCH_OTHER)) {
-            run_control(warp, end, step, lanes, stretch->reconverge);
+        warp->instructions += stretch->length;
+        path = warp_path(warp); /* a split may have moved the paths */
+        stretch = run_end(warp, path, stretch);
+        if (!stretch || path->pc == path->rpc || exec->instructions >= limit)
             return;
-        }
-        if (!lanes) {
-            path->pc = end + 1;
-        } else if (LIKELY(lanes == warp->active)) {
-            go_to(warp, path, end, stretch->target);
-        } else {
-            branch_apart(warp, end, lanes, stretch->target, stretch->reconverge);
-            return;
-        }
-    } while (path->pc != path->rpc && exec->instructions < limit && !warp->yield &&
-             path == warp_path(warp));
+        step = stretch->steps;
+        exec_count_entry(exec, stretch, warp->active_count);
+    }
 }
 
 /* No leaf is ready: what now? */

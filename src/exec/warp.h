@@ -126,12 +126,6 @@ struct thread_block {
     u32 *uniforms; /* enum uniform, then the parameters */
 };
 
-/* How often a basic block was entered. */
-struct entries {
-    u64 warps;   /* by paths */
-    u64 threads; /* by lanes */
-};
-
 typedef void output_fn(void *user, const char *text, size_t length);
 
 /* The device heap behind guest malloc. */
@@ -164,9 +158,8 @@ struct exec {
     u32 shared_bytes;
     u32 local_stride;
     u32 register_rows, masks;
-    u32 *tids[3];            /* thread coordinates by linear number, padded to whole warps */
-    struct entries *entries; /* by basic block */
-    u64 *guard_threads;      /* by instruction with a guard: lanes that ran it */
+    u32 *tids[3];       /* thread coordinates by linear number, padded to whole warps */
+    u64 *guard_threads; /* by instruction with a guard: lanes that ran it */
     size_t storage_bytes, local_storage_bytes;
     void **free_storage; /* LIFO, so that a block finds warm memory */
     u32 free_count;
@@ -178,6 +171,14 @@ struct exec {
     bool stopped;            /* fault says why */
     struct fault fault;
 };
+
+/* Counts a basic block when lanes of a path enter it (W5). */
+static inline void exec_count_entry(struct exec *exec, struct stretch *stretch, u32 lanes)
+{
+    stretch->warps++;
+    stretch->threads += lanes;
+    exec->instructions += stretch->length;
+}
 
 void exec_prepare(struct exec *exec, u32 most_resident);
 void exec_release(struct exec *exec);
@@ -217,11 +218,12 @@ static inline void chunk_place(struct chunk *chunk, const struct step *step)
 {
     typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
     typedef u64 quad __attribute__((vector_size(32), aligned(8), may_alias));
-    const u64 base = (uintptr_t)chunk->base;
+    const quad base = (quad){} + (uintptr_t)chunk->base;
+    const pair half = __builtin_shufflevector(base, base, 0, 1);
     *(quad *)chunk->lanes.src =
         (*(const quad *)&step->select[0] & base) + *(const quad *)&step->row[0];
     *(pair *)chunk->lanes.dst =
-        (*(const pair *)&step->select[SLOT_DST] & base) + *(const pair *)&step->row[SLOT_DST];
+        (*(const pair *)&step->select[SLOT_DST] & half) + *(const pair *)&step->row[SLOT_DST];
 }
 static inline u32 chunk_guard(const struct chunk *chunk, const struct step *step)
 {

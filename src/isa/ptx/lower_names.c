@@ -189,9 +189,11 @@ u32 register_id(struct fn *fn, struct symbol *symbol, u32 index)
 
 enum type type_parse(const char *text)
 {
-    for (int t = TYPE_NONE + 1; text && t < TYPE_COUNT; t++)
-        if (!strcmp(type_name((enum type)t), text))
+    for (int t = TYPE_NONE + 1; text && t < TYPE_COUNT; t++) {
+        const char *name = type_name((enum type)t);
+        if (*name == *text && !strcmp(name, text))
             return (enum type)t;
+    }
     return TYPE_NONE;
 }
 

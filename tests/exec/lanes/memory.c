@@ -156,7 +156,7 @@ static void check_access(struct access_rig *rig, enum simd simd, u8 *space, size
         memcpy(load ? (u8 *)&data[i] : memory + offset[i],
                load ? memory + offset[i] : (u8 *)&data[i], sizeof data[i]);
     const struct step *next =
-        lanes_run(simd)(&rig->chunk, &rig->inst, &rig->steps[0], &rig->steps[1]);
+        lanes_loops(simd)->steps(&rig->chunk, &rig->inst, &rig->steps[0], &rig->steps[1]);
     assert_int_equal(next - rig->steps, all);
     assert_memory_equal(rig->rows[DATA], data, sizeof data);
     assert_memory_equal(space, memory, bytes);
