@@ -139,6 +139,9 @@ struct hd_kernel_info {
     uint32_t instructions; /* of the kernel itself, after lowering */
 };
 HD_API void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info);
+/* Every unsupported instruction that a launch could reach, and for which it would be refused: a
+ * line "place: instruction (why)" each, "" when there is none. Free with hd_free. */
+HD_API char *hd_kernel_unsupported(const struct hd_kernel *kernel);
 
 /* ---- launch ---- */
 

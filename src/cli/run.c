@@ -129,6 +129,28 @@ static bool size_argument(struct run *run, struct argument *argument)
     return true;
 }
 
+/* All of them, however many: an error's message has room for some. */
+static bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
+                                 const struct hd_error *error)
+{
+    char *list = hd_kernel_unsupported(kernel);
+    size_t lines = 0, length = strlen(list);
+    for (size_t i = 0; i < length; i++)
+        lines += list[i] == '\n';
+    char *text = arena_alloc(run->request.arena, length + 2 * lines + 1), *to = text;
+    for (const char *from = list; *from; to++, from++) {
+        if (from == list || from[-1] == '\n')
+            to = stpcpy(to, "  ");
+        *to = *from;
+    }
+    if (lines)
+        to[-1] = '\0'; /* complain ends the last line */
+    complain(run->command, "%s%s: %.*s\n%s", which, error->place,
+             (int)strcspn(error->message, "\n"), error->message, text);
+    hd_free(list);
+    return false;
+}
+
 static bool prepare_launch(struct run *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index];
@@ -158,6 +180,8 @@ static bool prepare_launch(struct run *run, u32 index)
     const char *which = "";
     if (run->request.launches.count > 1)
         which = arena_printf(run->request.arena, "launch %u: ", index + 1);
+    if (error.code == HD_ERROR_UNSUPPORTED)
+        return complain_unsupported(run, launch->kernel, which, &error);
     complain(run->command, "%s%s%s%s", which, error.place, error.place[0] ? ": " : "",
              error.message);
     return false;

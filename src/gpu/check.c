@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static bool check_sizes(const struct launch_request *r, struct error *error)
 {
@@ -57,36 +58,61 @@ static bool check_arguments(const struct launch_request *r, struct error *error)
     return true;
 }
 
-static void add_line(struct error *error, const char *place, const char *text)
+char *hd_kernel_unsupported(const struct hd_kernel *kernel)
 {
-    size_t used = strlen(error->message);
-    if (used + 64 < sizeof error->message)
-        snprintf(error->message + used, sizeof error->message - used, "\n  %s%s%s", place,
-                 place[0] ? ": " : "", text);
-}
-
-static bool check_supported(const struct launch_request *r, struct error *error)
-{
-    const struct program *program = r->kernel->module->program;
-    const struct function *kernel = r->kernel->function;
-    u32 count = 0;
-    for (u32 i = 0; i < kernel->reachable_count; i++)
-        count += program->functions[kernel->reachable[i]].unsupported_count;
-    if (!count)
-        return true;
-    error_set(error, ERROR_UNSUPPORTED, "",
-              "kernel %s can reach %u unsupported instruction%s:", kernel->name, count,
-              count == 1 ? "" : "s");
-    for (u32 i = 0; i < kernel->reachable_count; i++) {
-        const struct function *function = &program->functions[kernel->reachable[i]];
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        abort(); /* as arenas do */
+    const struct program *program = kernel ? kernel->module->program : NULL;
+    for (u32 i = 0; kernel && i < kernel->function->reachable_count; i++) {
+        const struct function *function = &program->functions[kernel->function->reachable[i]];
         for (u32 j = 0; j < function->unsupported_count; j++) {
             const struct unsupported *u = &program->unsupported[function->unsupported[j]];
-            if (!error->place[0])
-                snprintf(error->place, sizeof error->place, "%s", u->place);
-            add_line(error, u->place, u->text);
+            fprintf(out, "%s: %s\n", u->place, u->text);
         }
     }
-    return false;
+    fclose(out);
+    return text;
+}
+
+/* The place of the first of them. */
+static const char *first_unsupported(const struct hd_kernel *kernel)
+{
+    const struct program *program = kernel->module->program;
+    const u32 *reachable = kernel->function->reachable;
+    while (!program->functions[*reachable].unsupported_count)
+        reachable++;
+    return program->unsupported[program->functions[*reachable].unsupported[0]].place;
+}
+
+/* The message takes as many of them as it has room for, in whole lines. */
+static bool check_supported(const struct launch_request *r, struct error *error)
+{
+    static const char more[] = "\n  and %u more";
+    char *list = hd_kernel_unsupported(r->kernel);
+    u32 count = 0, told = 0;
+    for (const char *c = list; *c; c++)
+        count += *c == '\n';
+    if (count) {
+        error_set(error, ERROR_UNSUPPORTED, first_unsupported(r->kernel),
+                  "kernel %s can reach %u unsupported instruction%s:", r->kernel->function->name,
+                  count, count == 1 ? "" : "s");
+        size_t used = strlen(error->message), size = sizeof error->message;
+        const char *line = list;
+        for (size_t length; told < count; told++, line += length + 1) {
+            length = strcspn(line, "\n");
+            if (used + strlen("\n  ") + length + sizeof more + 10 > size)
+                break;
+            used +=
+                (size_t)snprintf(error->message + used, size - used, "\n  %.*s", (int)length, line);
+        }
+        if (told < count)
+            snprintf(error->message + used, size - used, more, count - told);
+    }
+    free(list);
+    return !count;
 }
 
 /* The first extern variable that an instruction of the function names, or NULL. */
