@@ -112,6 +112,53 @@ static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *
     return inst->type == TYPE_F32 && !in_shared;
 }
 
+static bool is_plain_word(const struct inst *inst)
+{
+    return type_bytes(inst->type) == 4 && inst->vector <= 1 && !type_is_float(inst->type);
+}
+
+#define EACH_WORD(next)                                         \
+    for (u32 set = mask; set; set &= set - 1) {                 \
+        const u32 lane = first_lane(set), value = values[lane]; \
+        u8 *const at = access->at[lane];                        \
+        u32 old;                                                \
+        memcpy(&old, at, sizeof old);                           \
+        const u32 new = (next);                                 \
+        memcpy(at, &new, sizeof new);                           \
+        if (result)                                             \
+            result[lane] = old;                                 \
+    }                                                           \
+    return
+
+/* The commonest atomics, without a decision for each lane: what `combine` has for 32 bits. */
+static void update_words(const struct inst *inst, const struct access *access, u32 mask,
+                         const u32 *values, const u32 *others, u32 *result)
+{
+    const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* orders signed as unsigned */
+    switch (inst->key) {
+    case ATOMIC_ADD:
+        EACH_WORD(old + value);
+    case ATOMIC_MIN:
+        EACH_WORD((value ^ flip) < (old ^ flip) ? value : old);
+    case ATOMIC_MAX:
+        EACH_WORD((value ^ flip) > (old ^ flip) ? value : old);
+    case ATOMIC_AND:
+        EACH_WORD(old & value);
+    case ATOMIC_OR:
+        EACH_WORD(old | value);
+    case ATOMIC_XOR:
+        EACH_WORD(old ^ value);
+    case ATOMIC_INC:
+        EACH_WORD(old >= value ? 0 : old + 1);
+    case ATOMIC_DEC:
+        EACH_WORD(old == 0 || old > value ? value : old - 1);
+    case ATOMIC_CAS:
+        EACH_WORD(old == value ? others[lane] : old);
+    default: /* exchange */
+        EACH_WORD(value);
+    }
+}
+
 bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -123,6 +170,10 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     access_pointers(&access, mask);
     const u32 *value = chunk_row(chunk, step, 1), *other = chunk_row(chunk, step, 2);
     u32 *result = chunk_row(chunk, step, SLOT_DST), *high = NULL;
+    if (is_plain_word(inst)) {
+        update_words(inst, &access, mask, value, other, result);
+        return true;
+    }
     if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */
         other = inst->key == ATOMIC_CAS ? value + 4 * stride : NULL;
         high = chunk_row(chunk, step, SLOT_DST + 1);
