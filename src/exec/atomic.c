@@ -114,7 +114,8 @@ static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *
 
 static bool is_plain_word(const struct inst *inst)
 {
-    return type_bytes(inst->type) == 4 && inst->vector <= 1 && !type_is_float(inst->type);
+    bool known = !type_is_float(inst->type) || (inst->type == TYPE_F32 && inst->key == ATOMIC_ADD);
+    return known && type_bytes(inst->type) == 4 && inst->vector <= 1;
 }
 
 #define EACH_WORD(next)                                         \
@@ -131,12 +132,16 @@ static bool is_plain_word(const struct inst *inst)
     return
 
 /* The commonest atomics, without a decision for each lane: what `combine` has for 32 bits. */
-static void update_words(const struct inst *inst, const struct access *access, u32 mask,
-                         const u32 *values, const u32 *others, u32 *result)
+static void update_words(const struct warp *warp, const struct inst *inst,
+                         const struct access *access, u32 mask, const u32 *values,
+                         const u32 *others, u32 *result)
 {
     const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* orders signed as unsigned */
     switch (inst->key) {
     case ATOMIC_ADD:
+        if (inst->type == TYPE_F32) {
+            EACH_WORD(atomic_add_f32(old, value, flushes(warp, inst, at)));
+        }
         EACH_WORD(old + value);
     case ATOMIC_MIN:
         EACH_WORD((value ^ flip) < (old ^ flip) ? value : old);
@@ -171,7 +176,7 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     const u32 *value = chunk_row(chunk, step, 1), *other = chunk_row(chunk, step, 2);
     u32 *result = chunk_row(chunk, step, SLOT_DST), *high = NULL;
     if (is_plain_word(inst)) {
-        update_words(inst, &access, mask, value, other, result);
+        update_words(warp, inst, &access, mask, value, other, result);
         return true;
     }
     if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */

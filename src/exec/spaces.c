@@ -250,6 +250,18 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
     }
 }
 
+/* The same for loads of one byte or half-word into a word, found in one region. */
+static void load_narrows(const struct inst *inst, u32 *row, u32 mask, const struct access *access)
+{
+    bool byte = type_bytes(inst->type) == 1, is_signed = inst->mods & MOD_SIGNED;
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        const u8 *at = access->base + access->offset[lane];
+        u32 word = byte ? at[0] : at[0] | (u32)at[1] << 8;
+        row[lane] = !is_signed ? word : byte ? (u32)(i8)word : (u32)(i16)word;
+    }
+}
+
 static void spread(u32 *row, u32 value, u32 mask, const u32 *lane_mask)
 {
     if (mask == LANES_FULL) {
@@ -295,6 +307,10 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     u32 *row = chunk_row(chunk, step, write ? 1 : SLOT_DST);
     if (!row) /* a load into the sink: only its faults matter */
         return true;
+    if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes) {
+        load_narrows(inst, row, mask, &access);
+        return true;
+    }
     if (UNLIKELY(!access.base || bytes < 4 || data.count * 4 != total)) {
         move_elements(warp, inst, row, data.count, mask, &access);
         return true;
