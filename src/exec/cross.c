@@ -22,7 +22,7 @@ struct group {
     struct part parts[LANES];
     u32 count;
     u32 mask;                                         /* of all parts */
-    _Alignas(64) u32 a[2][LANES], b[LANES], c[LANES]; /* sources by lane */
+    _Alignas(64) u32 a[2][LANES], b[LANES], c[LANES]; /* sources by lane, set by gather */
     u32 predicate;                                    /* a mask source */
     u32 result[LANES];
     u32 flags; /* a mask result */
@@ -53,9 +53,26 @@ static const u32 *member_row(const struct warp *warp, const struct chunk *chunk,
     return slot < 0 ? NULL : chunk_row(chunk, &warp->exec->image->steps[pc], (unsigned)slot);
 }
 
+/* dst = src in the lanes of mask; a row that the op does not have is zeros, for all parts alike. */
+static inline void copy_lanes(u32 *dst, const u32 *src, u32 mask)
+{
+    if (!src)
+        memset(dst, 0, LANES * sizeof *dst);
+    else if (mask == LANES_FULL)
+        memcpy(dst, src, LANES * sizeof *dst);
+    else
+        for (u32 set = mask; set; set &= set - 1)
+            dst[first_lane(set)] = src[first_lane(set)];
+}
+
 static void gather(const struct warp *warp, struct group *g)
 {
     u32 stride = warp->exec->image->warp_size;
+    if (g->mask != LANES_FULL) {
+        memset(g->a, 0, sizeof g->a);
+        memset(g->b, 0, sizeof g->b);
+        memset(g->c, 0, sizeof g->c);
+    }
     for (u32 i = 0; i < g->count; i++) {
         const struct inst *inst = warp_inst(warp, g->parts[i].pc);
         const struct step *step = &warp->exec->image->steps[g->parts[i].pc];
@@ -67,15 +84,13 @@ static void gather(const struct warp *warp, struct group *g)
         }
         if (!a)
             continue;
-        const u32 *b = chunk_row(g->chunk, step, 1), *c = chunk_row(g->chunk, step, 2);
-        bool pair = inst->src[0].count > 1;
-        for (u32 set = g->parts[i].mask; set; set &= set - 1) {
-            u32 lane = first_lane(set);
-            g->a[0][lane] = a[lane];
-            g->a[1][lane] = pair ? a[stride + lane] : 0;
-            g->b[lane] = b ? b[lane] : 0;
-            g->c[lane] = c ? c[lane] : 0;
-        }
+        u32 mask = g->parts[i].mask;
+        copy_lanes(g->a[0], a, mask);
+        copy_lanes(g->a[1], inst->src[0].count > 1 ? a + stride : NULL, mask);
+        if (inst->op != OP_shfl)
+            continue;
+        copy_lanes(g->b, chunk_row(g->chunk, step, 1), mask);
+        copy_lanes(g->c, chunk_row(g->chunk, step, 2), mask);
     }
 }
 
@@ -94,12 +109,9 @@ static void scatter(struct warp *warp, const struct group *g)
                 *to = (*to & ~mask) | (g->flags & mask);
                 continue;
             }
-            for (u32 set = mask; set; set &= set - 1) {
-                u32 lane = first_lane(set);
-                to[lane] = g->result[lane];
-                for (u32 j = 1; j < inst->dst[k].count; j++)
-                    to[j * stride + lane] = 0;
-            }
+            copy_lanes(to, g->result, mask);
+            for (u32 j = 1; j < inst->dst[k].count; j++)
+                copy_lanes(to + j * stride, warp->exec->image->constants, mask); /* P3: zeros */
         }
     }
 }
@@ -112,7 +124,8 @@ enum {
 };
 
 /* The source lane of a shuffle, and whether it is in range. */
-static u32 shuffle_source(u32 key, u32 lane, u32 b, u32 c, bool *in_range)
+static inline __attribute__((always_inline)) u32 shuffle_source(u32 key, u32 lane, u32 b, u32 c,
+                                                                bool *in_range)
 {
     u32 segment = (c >> 8) & 31, clamp = c & 31, by = b & 31;
     u32 lowest = lane & segment, limit = lowest | (clamp & ~segment);
@@ -137,14 +150,32 @@ static u32 shuffle_source(u32 key, u32 lane, u32 b, u32 c, bool *in_range)
     return *in_range ? (u32)source : lane;
 }
 
-static void shuffle(struct group *g, u32 key)
+/* Lanes outside the group are computed as well, from whatever stands there, and never read. */
+static inline __attribute__((always_inline)) void shuffle_by(struct group *g, u32 key)
 {
-    for (u32 set = g->mask; set; set &= set - 1) {
-        u32 lane = first_lane(set);
+    for (u32 lane = 0; lane < LANES; lane++) {
         bool in_range;
         u32 source = shuffle_source(key, lane, g->b[lane], g->c[lane], &in_range);
         g->result[lane] = g->a[0][g->mask >> source & 1 ? source : lane];
         g->flags |= (u32)in_range << lane;
+    }
+}
+
+/* The kind of shuffle is a constant in each loop. */
+static void shuffle(struct group *g, u32 key)
+{
+    switch (key) {
+    case SHUFFLE_UP:
+        shuffle_by(g, SHUFFLE_UP);
+        break;
+    case SHUFFLE_DOWN:
+        shuffle_by(g, SHUFFLE_DOWN);
+        break;
+    case SHUFFLE_BUTTERFLY:
+        shuffle_by(g, SHUFFLE_BUTTERFLY);
+        break;
+    default:
+        shuffle_by(g, SHUFFLE_INDEX);
     }
 }
 
@@ -246,9 +277,23 @@ static void group_run(struct warp *warp, struct group *g)
     scatter(warp, g);
 }
 
+static void group_begin(struct group *g, struct chunk *chunk)
+{
+    g->chunk = chunk;
+    g->count = g->mask = g->predicate = g->flags = 0;
+}
+
+static void group_add(struct group *g, u32 pc, u32 mask)
+{
+    g->parts[g->count++] = (struct part){pc, mask};
+    g->mask |= mask;
+}
+
 static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
 {
-    struct group g = {.chunk = chunk, .parts = {{pc, mask}}, .count = 1, .mask = mask};
+    struct group g;
+    group_begin(&g, chunk);
+    group_add(&g, pc, mask);
     group_run(warp, &g);
 }
 
@@ -256,9 +301,9 @@ static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
 static u32 same_members(const u32 *members, u32 mask)
 {
     u32 value = members[first_lane(mask)], same = 0;
-    for (u32 set = mask; set; set &= set - 1)
-        same |= (u32)(members[first_lane(set)] == value) << first_lane(set);
-    return same;
+    for (u32 lane = 0; lane < LANES; lane++)
+        same |= (u32)(members[lane] == value) << lane;
+    return same & mask;
 }
 
 /* Runs every group of the path that is complete; returns the lanes that must wait. */
@@ -291,8 +336,9 @@ static bool join(struct warp *warp, u32 leaf)
 {
     const struct path *first = &warp->paths[leaf];
     u32 c = lanes_of_chunk(first->mask, 0) ? 0 : 1;
-    struct group g = {.chunk = &warp->chunks[c]};
+    struct group g;
     u32 leaves[LANES];
+    group_begin(&g, &warp->chunks[c]);
     for (u32 i = 0; i < warp->order_count; i++) {
         const struct path *path = &warp->paths[warp->order[i]];
         if (path->state != PATH_SYNC || path->members != first->members ||
@@ -300,8 +346,7 @@ static bool join(struct warp *warp, u32 leaf)
             !same_operation(warp_inst(warp, path->pc), warp_inst(warp, first->pc)))
             continue;
         leaves[g.count] = warp->order[i];
-        g.parts[g.count++] = (struct part){path->pc, lanes_of_chunk(path->mask, c)};
-        g.mask |= lanes_of_chunk(path->mask, c);
+        group_add(&g, path->pc, lanes_of_chunk(path->mask, c));
     }
     if (first->members & lanes_of_chunk(warp->live, c) & ~g.mask)
         return false;
