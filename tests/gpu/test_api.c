@@ -365,15 +365,45 @@ static void unsupported(void **state)
     rig_close(rig);
 }
 
+/* More than the message has room for: it says how many are left out, and the list has them all. */
+static void many_unsupported(void **state)
+{
+    enum {
+        COUNT = 200
+    };
+    char ptx[COUNT * 32], *to = stpcpy(ptx, HEAD ".visible .entry t()\n{\n");
+    for (int i = 0; i < COUNT; i++)
+        to = stpcpy(to, " cp.async.wait_all;\n");
+    strcpy(to, " ret;\n}\n");
+    struct rig *rig = rig_open(ptx, NULL);
+    assert_false(launch(rig, 1, 1, NULL, 0));
+    assert_non_null(strstr(rig->error.message, "can reach 200 unsupported instructions:"));
+    int told = 0, left = 0;
+    for (const char *at = rig->error.message; (at = strstr(at, "cp.async")); at++)
+        told++;
+    const char *more = strstr(rig->error.message, "\n  and ");
+    assert_non_null(more);
+    assert_int_equal(sscanf(more, "\n  and %d more", &left), 1);
+    assert_int_equal(told + left, COUNT);
+
+    char *list = hd_kernel_unsupported(rig->kernel);
+    int lines = 0;
+    for (const char *c = list; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, COUNT);
+    hd_free(list);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_devices),  cmocka_unit_test(portable_is_the_same),
-        cmocka_unit_test(tiny_machine), cmocka_unit_test(wrong_launches),
-        cmocka_unit_test(faults),       cmocka_unit_test(limits),
-        cmocka_unit_test(system_calls), cmocka_unit_test(recursion),
-        cmocka_unit_test(read_only),    cmocka_unit_test(unsupported),
-        cmocka_unit_test(crowded),
+        cmocka_unit_test(two_devices),      cmocka_unit_test(portable_is_the_same),
+        cmocka_unit_test(tiny_machine),     cmocka_unit_test(wrong_launches),
+        cmocka_unit_test(faults),           cmocka_unit_test(limits),
+        cmocka_unit_test(system_calls),     cmocka_unit_test(recursion),
+        cmocka_unit_test(read_only),        cmocka_unit_test(unsupported),
+        cmocka_unit_test(many_unsupported), cmocka_unit_test(crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
