@@ -77,7 +77,7 @@ static void put_block(struct out *out, const struct program *p, const struct fun
     if (divergent && block->reconverge == NO_INST)
         put(out, "; reconverges at the exit");
     else if (divergent)
-        put(out, "; reconverges at 0x%x", block->reconverge * p->traits.inst_bytes);
+        put(out, "; reconverges at 0x%x", (u32)program_offset(p, block->reconverge));
     put(out, "\n");
 }
 
@@ -164,7 +164,7 @@ static void put_function(struct out *out, const struct program *p, const struct 
             block_lists(&lists, &code, cfg, live, &set, b - f->first_block);
         for (u32 i = block->first; i < block->end; i++) {
             char text[1024];
-            put(out, "    %06x  %s", i * p->traits.inst_bytes, inst_text(p, i, text, sizeof text));
+            put(out, "    %06x  %s", (u32)program_offset(p, i), inst_text(p, i, text, sizeof text));
             if (options->live) {
                 assert(lists.items.data); /* an instruction's list has its length at least */
                 const u32 *list = lists.items.data + lists.start[i - block->first];

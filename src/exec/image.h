@@ -119,7 +119,7 @@ void image_destroy(struct image *image);
 
 static inline u64 image_pc(const struct image *image, u32 inst)
 {
-    return image->code_address + (u64)inst * image->program->traits.inst_bytes;
+    return image->code_address + program_offset(image->program, inst);
 }
 
 #endif

@@ -10,7 +10,7 @@
  *  I2  Operand counts and kinds match the op's signature in ops.def (ir/verify.c checks).
  *  I3  Before register allocation an index is a virtual register (a 64-bit value is ONE virtual
  *      register whose operand has count 2); afterwards it is the first physical register, and a
- *      count-2 operand that held a 64-bit value is at an even index.
+ *      count-2 operand that held a 64-bit value is at an even index (traits.even_pairs).
  *  I4  A constant operand's index is its first entry in the program's constant pool; count entries
  *      follow each other, least significant word first.
  */
@@ -27,7 +27,8 @@ enum operand_kind {
     OPERAND_VECTOR, /* vector registers */
     OPERAND_MASK,   /* scalar registers holding one bit a lane; index counts masks, not words */
     OPERAND_CONST,  /* constant pool; as a mask source entry 0 (all zeros) or 1 (all ones) */
-    OPERAND_SCALAR, /* scalar registers whose value every lane sees */
+    OPERAND_SCALAR, /* scalar registers whose value every lane sees: ir/scalars.h */
+    OPERAND_LANEID, /* source only: the number of the lane */
 };
 
 struct operand {
@@ -54,6 +55,7 @@ enum unit {
     UNIT_FP64,
     UNIT_SFU,
     UNIT_MEM,
+    UNIT_SCALAR,
     UNIT_CTRL,
     UNIT_COUNT
 };
@@ -80,6 +82,7 @@ enum op_flags {
     OPF_BARRIER = 1 << 6, /* waits for other warps or lanes */
     OPF_FLOAT = 1 << 7,   /* rounding, ftz, sat, NaN rules apply */
     OPF_EFFECT = 1 << 8,  /* must not be removed or reordered even if its result is unused */
+    OPF_SCALAR = 1 << 9,  /* runs once for the warp, whatever lanes are active */
 };
 
 struct op_info {
@@ -156,7 +159,9 @@ enum compare {
     CMP_GTU,
     CMP_GEU,
     CMP_NUM,
-    CMP_NAN
+    CMP_NAN,
+    CMP_FALSE,
+    CMP_TRUE
 };
 enum bool_op {
     BOOL_NONE,
@@ -175,7 +180,14 @@ enum atomic_op {
     ATOMIC_EXCH,
     ATOMIC_CAS,
     ATOMIC_INC,
-    ATOMIC_DEC
+    ATOMIC_DEC,
+    ATOMIC_SUB,
+    ATOMIC_RSUB,  /* value - memory */
+    ATOMIC_MSKOR, /* (memory & ~compared) | value */
+    ATOMIC_FMIN,  /* floats by their own comparison */
+    ATOMIC_FMAX,
+    ATOMIC_FCAS, /* compares as floats */
+    ATOMIC_STORE /* as EXCH, with nothing returned */
 };
 
 enum inst_mod {
@@ -187,24 +199,41 @@ enum inst_mod {
     MOD_RELU = 1 << 5,   /* clamp negative results and NaN's sign: max(result, +0), NaN canonical */
     MOD_SIGNED = 1 << 6, /* ld: sign-extend to the register */
     MOD_VOLATILE = 1 << 7,
+    MOD_MODE = 1 << 8, /* rounding, subnormals and NaN rules come from the warp's MODE: exec/mode.c
+                        * turns it into `rounding` and the modifiers below */
+    MOD_FTZ_IN = 1 << 9,    /* as MOD_FTZ, inputs only */
+    MOD_FTZ_OUT = 1 << 10,  /* results only */
+    MOD_IEEE = 1 << 11,     /* min, max: a signaling NaN operand wins, quieted */
+    MOD_KEEP_NAN = 1 << 12, /* MOD_SAT leaves NaN as it is */
+    MOD_EXEC = 1 << 13,     /* the mask result (of a scalar op: the second source) becomes EXEC */
+};
+
+enum scale {
+    SCALE_NONE,
+    SCALE_TWICE,
+    SCALE_FOURFOLD,
+    SCALE_HALF
 };
 
 struct inst {
     lane_fn *fn;          /* resolved when the program is loaded on a device; OPF_LANE only */
     u16 op;               /* enum op */
-    u8 mods;              /* inst_mod bits */
-    u8 rounding;          /* enum rounding */
+    u16 mods;             /* inst_mod bits */
     struct operand guard; /* OPERAND_MASK or OPERAND_NONE */
     struct operand dst[2];
     struct operand src[4];
-    i64 imm;      /* address offset, branch target, table: see ops.def */
-    u8 type;      /* enum type: of the result, of the memory element */
-    u8 stype;     /* enum type: of the source of a conversion or set */
-    u8 key;       /* enum compare, atomic_op, or as ops.def says */
-    u8 key2;      /* enum bool_op, or as ops.def says */
-    u8 space;     /* enum space */
-    u8 vector;    /* elements of a vector access: 1, 2, 4, 8 */
-    u16 block;    /* scratch for analyses: not read by execution */
+    i64 imm;     /* address offset, branch target, table: see ops.def */
+    u8 type;     /* enum type: of the result, of the memory element */
+    u8 stype;    /* enum type: of the source of a conversion or set */
+    u8 key;      /* enum compare, atomic_op, or as ops.def says */
+    u8 key2;     /* enum bool_op, or as ops.def says */
+    u8 space;    /* enum space */
+    u8 vector;   /* elements of a vector access: 1, 2, 4, 8 */
+    u8 rounding; /* enum rounding */
+    union {
+        u8 scale; /* enum scale: of a float result, before it is clamped */
+        u8 late;  /* isa/ptx, before layout: enum late */
+    };
     u32 location; /* index into program.locations, 0 = unknown */
     u32 spare;
 };

@@ -24,11 +24,13 @@ static void put(struct text *t, const char *format, ...)
         t->used = MIN(t->used + (size_t)n, t->size - 1);
 }
 
-static const char *const compare_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
-                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+static const char *const compare_names[] = {"eq",  "ne",  "lt",    "le",  "gt",  "ge",
+                                            "equ", "neu", "ltu",   "leu", "gtu", "geu",
+                                            "num", "nan", "false", "true"};
 static const char *const bool_names[] = {"", ".and", ".or", ".xor"};
-static const char *const atomic_names[] = {"add", "min",  "max", "and", "or",
-                                           "xor", "exch", "cas", "inc", "dec"};
+static const char *const atomic_names[] = {"add",   "min",  "max",  "and",  "or",   "xor",
+                                           "exch",  "cas",  "inc",  "dec",  "sub",  "rsub",
+                                           "mskor", "fmin", "fmax", "fcas", "store"};
 static const char *const space_names[SPACE_COUNT] = {"",       ".global", ".shared",
                                                      ".local", ".const",  ".param"};
 static const char *const rounding_names[] = {"", ".rz", ".rm", ".rp", ".rna"};
@@ -87,6 +89,9 @@ static void put_operand(struct text *t, const struct program *p, struct operand 
         break;
     case OPERAND_MASK:
         put(t, "P%u", o.index);
+        break;
+    case OPERAND_LANEID:
+        put(t, "lane");
         break;
     case OPERAND_CONST:
         if (mask)
@@ -250,8 +255,9 @@ static void put_operands(struct text *t, const struct program *p, const struct i
         put(t, "%s%%%s", separator, special_name(inst->imm));
         break;
     case OP_bra:
+    case OP_bra_if:
     case OP_call:
-        put(t, "%s0x%llx", separator, (unsigned long long)inst->imm * p->traits.inst_bytes);
+        put(t, "%s0x%llx", separator, (unsigned long long)program_offset(p, (u32)inst->imm));
         if (inst->op == OP_call) {
             const struct function *f = program_function_at(p, (u32)inst->imm);
             put(t, " <%s>", f ? f->name : "?");
@@ -281,6 +287,10 @@ char *inst_text(const struct program *program, u32 index, char *buffer, size_t s
     if (!size)
         return buffer;
     buffer[0] = 0;
+    if (program->texts) {
+        put(&t, "%s", program->texts[index]);
+        return buffer;
+    }
     if (inst->guard.kind != OPERAND_NONE) {
         put(&t, "@");
         put_operand(&t, program, inst->guard, true);

@@ -10,6 +10,31 @@ void program_destroy(struct program *program)
         arena_destroy(program->arena); /* the program itself lives in it */
 }
 
+u64 program_offset(const struct program *program, u32 inst)
+{
+    if (!program->offsets)
+        return (u64)inst * program->traits.inst_bytes;
+    return inst < program->inst_count ? program->offsets[inst] : program->load_bytes;
+}
+
+u32 program_inst_at(const struct program *program, u64 offset)
+{
+    if (!program->offsets) {
+        u64 inst = offset / program->traits.inst_bytes;
+        bool exact = offset % program->traits.inst_bytes == 0;
+        return exact && inst < program->inst_count ? (u32)inst : NO_INST;
+    }
+    u32 low = 0, high = program->inst_count;
+    while (low < high) {
+        u32 middle = low + (high - low) / 2;
+        if (program->offsets[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < program->inst_count && program->offsets[low] == offset ? low : NO_INST;
+}
+
 const struct function *program_function_at(const struct program *program, u32 inst)
 {
     for (u32 f = 0; f < program->function_count; f++)

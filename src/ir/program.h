@@ -5,7 +5,8 @@
  * from `struct inst.fn`, and may be loaded on several devices of the same SIMD level.
  *
  * Invariants
- *  P1  The PC of instruction i is code_address + i * inst_bytes for PTX (8 bytes an instruction).
+ *  P1  The PC of instruction i is code_address + i * inst_bytes (8 bytes an instruction in PTX) or,
+ *      where sizes differ, code_address + offsets[i]; offsets rise.
  *  P2  A block is a maximal straight run; only its last instruction has OPF_BRANCH; blocks of a
  *      function are contiguous and in address order; the first is the entry.
  *  P3  constants[0] == 0 and constants[1] == 0xffffffff, so that entry 0 and 1 also serve as the
@@ -18,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "ir/entry.h"
 #include "ir/inst.h"
 #include "ir/special.h"
 
@@ -61,6 +63,7 @@ struct function {
     u32 param_bytes;
     u32 registers;    /* vector registers this function itself uses */
     u32 masks;        /* mask registers it uses */
+    u32 scalars;      /* general scalar registers it uses */
     u32 max_live;     /* most words of vector registers live at once, pairs counted as 2 */
     u32 frame_bytes;  /* own local frame: variables, spills, outgoing arguments */
     u32 spill_bytes;  /* of which spills */
@@ -74,6 +77,10 @@ struct function {
     u32 unsupported_count;
     u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not said */
     u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not said */
+    u32 mode;                                /* explicit EXEC: a warp's MODE at the start */
+    entry_fn *entry;         /* what its registers hold at the start; NULL: nothing, parameters are
+                              * a space of their own */
+    const void *description; /* for `entry` */
     /* Over everything reachable from it, filled by program_close (kernels only): */
     u32 total_registers, total_masks, total_shared_bytes;
     u64 total_frame_bytes; /* deepest chain of frames; without recursion's repetitions */
@@ -84,7 +91,8 @@ struct function {
 
 enum relocation_kind {
     RELOC_VARIABLE,
-    RELOC_FUNCTION
+    RELOC_FUNCTION,
+    RELOC_LOAD /* of program.load itself */
 };
 /* `bytes` (4 or 8) at `offset` of a variable's image get the address of the target + addend. */
 struct relocation {
@@ -121,8 +129,12 @@ struct jump_table {
 };
 
 struct traits {
-    u32 inst_bytes;     /* 8 for PTX */
-    bool explicit_exec; /* divergence is EXEC, not the path tree */
+    u32 inst_bytes;     /* 8 for PTX; 0: sizes differ, program.offsets */
+    u32 warp_size;      /* lanes of a warp the code was made for; 0: any */
+    bool explicit_exec; /* divergence is EXEC (ir/scalars.h), not the path tree */
+    bool even_pairs;    /* pairs of vector registers start at an even one */
+    bool window_faults; /* beyond the shared memory of a block is a fault; otherwise loads give 0
+                         * and stores are dropped there */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
 };
@@ -133,6 +145,14 @@ struct program {
     const char *file; /* as the user named it, for messages */
     struct inst *insts;
     u32 inst_count;
+    u32 *offsets;       /* of instructions, in bytes of `load`; NULL: P1's other form */
+    u8 *sizes;          /* of instructions, in bytes, with `offsets` */
+    const char **texts; /* of instructions, in the language they came from; NULL: print.c's */
+    u8 *load; /* code and data as they lie in guest memory from code_address on; NULL: code has no
+               * bytes of its own */
+    u64 load_bytes;
+    struct relocation *load_relocations; /* target unused: the addend is an offset in `load` */
+    u32 load_relocation_count;
     struct block *blocks;
     u32 block_count;
     u32 *block_of; /* by instruction */
@@ -161,6 +181,24 @@ void program_close(struct program *program);
 
 /* Asserts I2 and P1 to P4 in checked builds and tests; false and the first violation as text. */
 bool program_verify(const struct program *program, char *message, size_t size);
+
+/* Byte offset of an instruction from the code's address; inst_count: the end. */
+u64 program_offset(const struct program *program, u32 inst);
+/* The instruction at that offset, or NO_INST. */
+u32 program_inst_at(const struct program *program, u64 offset);
+
+/*
+ * Everything an instruction writes, or reads, with what is not in its operands: EXEC of MOD_EXEC,
+ * and what the branch stack takes. At most INST_REFS.
+ */
+enum {
+    INST_REFS = 8
+};
+u32 inst_writes(const struct inst *inst, struct operand list[INST_REFS]);
+u32 inst_reads(const struct inst *inst, struct operand list[INST_REFS]);
+/* Whether it may write the scalars of EXEC, or MODE: the machine looks at them after it. */
+bool inst_writes_exec(const struct inst *inst);
+bool inst_writes_mode(const struct inst *inst);
 
 const struct function *program_function_at(const struct program *program, u32 inst);
 

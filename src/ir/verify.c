@@ -1,5 +1,6 @@
 /* Checks of a program's invariants: I2 to I4 of inst.h, P2 to P4 of program.h. */
 #include "ir/program.h"
+#include "ir/scalars.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,7 +31,8 @@ static bool fail(const struct check *c, u32 at, const char *format, ...)
 static bool operand_fits(struct operand o, char letter)
 {
     bool absent_allowed = letter >= 'A' && letter <= 'Z';
-    bool value = o.kind == OPERAND_VECTOR || o.kind == OPERAND_CONST || o.kind == OPERAND_SCALAR;
+    bool scalar = o.kind == OPERAND_SCALAR || o.kind == OPERAND_CONST;
+    bool value = scalar || o.kind == OPERAND_VECTOR || o.kind == OPERAND_LANEID;
     if (o.kind == OPERAND_NONE)
         return absent_allowed || letter == 'a';
     switch (letter | 0x20) {
@@ -42,6 +44,12 @@ static bool operand_fits(struct operand o, char letter)
         return value && o.count >= 1 && o.count <= 16;
     case 'm':
         return o.kind == OPERAND_MASK || (o.kind == OPERAND_CONST && o.index <= 1);
+    case 'x':
+        return scalar && o.count == 1;
+    case 'y':
+        return scalar && o.count == 2 && (o.kind == OPERAND_CONST || o.index % 2 == 0);
+    case 's':
+        return scalar && o.count >= 1 && o.count <= 16;
     case 'a':
         return o.kind == OPERAND_CONST ? o.count == 2 : value && o.count <= 2;
     default:
@@ -63,7 +71,10 @@ static bool check_operand(const struct check *c, u32 at, const struct function *
         return fail(c, at, "mask %u is beyond the function's %u", o.index, f->masks);
     if (o.kind == OPERAND_CONST && (u32)o.index + o.count > c->program->constant_count)
         return fail(c, at, "constant %u does not exist", o.index);
-    if (o.kind == OPERAND_VECTOR && o.count == 2 && (letter | 0x20) == 'p' && o.index % 2)
+    if (o.kind == OPERAND_SCALAR && (u32)o.index + o.count > SCALAR_COUNT)
+        return fail(c, at, "scalar %u does not exist", o.index + o.count - 1);
+    if (c->program->traits.even_pairs && o.kind == OPERAND_VECTOR && o.count == 2 &&
+        (letter | 0x20) == 'p' && o.index % 2)
         return fail(c, at, "the pair at register %u is not aligned", o.index);
     return true;
 }
@@ -100,9 +111,10 @@ static bool check_targets(const struct check *c, u32 at, const struct function *
 {
     const struct program *p = c->program;
     const struct inst *inst = &p->insts[at];
-    if (inst->op == OP_bra && (inst->imm < f->first || inst->imm >= f->end))
+    bool branches = inst->op == OP_bra || inst->op == OP_bra_if;
+    if (branches && (inst->imm < f->first || inst->imm >= f->end))
         return fail(c, at, "branches out of its function");
-    if (inst->op == OP_bra && p->blocks[p->block_of[inst->imm]].first != inst->imm)
+    if (branches && p->blocks[p->block_of[inst->imm]].first != inst->imm)
         return fail(c, at, "branches into a block");
     if (inst->op == OP_call) {
         const struct function *to = program_function_at(p, (u32)inst->imm);

@@ -9,11 +9,11 @@ static void settle_frame(struct fn *fn)
     fn->out->spill_bytes = fn->spill_bytes;
     for (u32 i = 0; i < fn->insts.count; i++) {
         struct inst *inst = &fn->insts.data[i];
-        if (inst->block == LATE_OFFSET)
+        if (inst->late == LATE_OFFSET)
             inst->imm += size;
-        if (inst->block == LATE_SIZE)
+        if (inst->late == LATE_SIZE)
             inst->src[1] = const_words(fn->l, size, 1);
-        inst->block = 0;
+        inst->late = 0;
     }
 }
 

@@ -69,7 +69,8 @@ struct program *ptx_lower(const struct ptx_module *module, const struct ptx_para
     struct arena *arena = arena_create();
     struct program *program = arena_new(arena, struct program);
     program->arena = arena;
-    program->traits = (struct traits){8, false, true};
+    program->traits = (struct traits){
+        .inst_bytes = 8, .even_pairs = true, .window_faults = true, .canonical_nan = true};
     program->file = arena_strdup(arena, module->file);
     struct lower l = {.arena = arena_create(),
                       .module = module,

@@ -10,7 +10,7 @@
  *      sequences, so a kernel's own frame has absolute addresses.
  *  W2  A function's frame: return values from 0, parameters, local variables, slots of values saved
  *      over calls or spilled; 16-byte aligned size. A callee's frame follows its caller's.
- *  W3  `inst.block` holds an `enum late` until layout: what depends on the final frame size.
+ *  W3  `inst.late` holds an `enum late` until layout: what depends on the final frame size.
  *  W4  Branch targets are indices into the function's own instructions.
  */
 #ifndef ISA_PTX_LOWER_H

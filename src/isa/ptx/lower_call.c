@@ -424,7 +424,7 @@ static void move_stack(struct fn *fn, enum op op)
 {
     struct inst *inst = emit_plain(fn, op);
     inst->dst[0] = inst->src[0] = vreg_operand(fn, 0);
-    inst->block = LATE_SIZE;
+    inst->late = LATE_SIZE;
 }
 
 static bool emit_call(struct fn *fn, const struct ptx_instruction *in, const struct call *call)

@@ -15,7 +15,7 @@ struct inst *emit(struct fn *fn, const struct match *m, enum op op)
 {
     struct inst *inst = emit_plain(fn, op);
     inst->guard = m->guard;
-    inst->mods = (u8)m->mods;
+    inst->mods = (u16)m->mods;
     inst->rounding = m->rounding;
     inst->type = (u8)m->types[0];
     return inst;
@@ -63,7 +63,7 @@ void frame_access(struct fn *fn, enum op op, struct operand data, enum type type
     inst->type = (u8)type;
     inst->src[0] = frame_base(fn);
     inst->imm = offset;
-    inst->block = (u16)late;
+    inst->late = (u8)late;
     if (op == OP_st)
         inst->src[1] = data;
     else

@@ -120,7 +120,7 @@ struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
     inst->space = address->space;
     inst->src[0] = address->base;
     inst->imm = address->imm;
-    inst->block = address->late;
+    inst->late = address->late;
     return inst;
 }
 

@@ -128,7 +128,10 @@ void build_run(struct build *b, const struct run_options *options, struct ran *r
 {
     struct location nowhere = {0};
     struct program program = {.arena = arena_create(),
-                              .traits = {.inst_bytes = 8, .canonical_nan = true},
+                              .traits = {.inst_bytes = 8,
+                                         .even_pairs = true,
+                                         .window_faults = true,
+                                         .canonical_nan = true},
                               .file = "test",
                               .insts = b->insts,
                               .inst_count = b->count,
