@@ -129,6 +129,7 @@ static struct thread_block *storage_create(struct exec *exec)
     memset(storage, 0, header_bytes(exec));
     block->storage = storage;
     block->exec = exec;
+    block->slot = exec->storages++;
     block->warps = (struct warp *)((u8 *)storage + align_up(sizeof *block, LINE));
     lane_set *arrived = (lane_set *)(block->warps + exec->warps);
     for (u32 b = 0; b < BARRIERS; b++)

@@ -116,6 +116,7 @@ struct thread_block {
     u64 number;
     u32 id[3];
     u32 core;
+    u32 slot; /* its place among the resident blocks, below most_resident of exec_prepare */
     u32 done_warps;
     u8 *shared;
     struct barrier barriers[BARRIERS];
@@ -127,6 +128,18 @@ struct thread_block {
 };
 
 typedef void output_fn(void *user, const char *text, size_t length);
+
+/*
+ * Someone who watches a launch instruction by instruction. `started` sees a warp when its registers
+ * are set and before it runs, and may change them; `committed` is called when an instruction has
+ * done all it does; `stored` before that, for each lane that wrote memory, with what is there now.
+ */
+struct exec_watcher {
+    void (*started)(struct exec_watcher *watcher, struct warp *warp);
+    void (*committed)(struct exec_watcher *watcher, struct warp *warp, u32 inst);
+    void (*stored)(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
+                   u64 address, const u8 *data, u32 bytes);
+};
 
 /* The device heap behind guest malloc. */
 struct heap {
@@ -145,6 +158,11 @@ struct exec {
     u32 local_bytes;  /* a thread; the static frames and, if it can recurse, the stack */
     const u8 *params; /* padded to 16 bytes */
     u32 param_bytes;
+    const struct entry *entry; /* what a warp's registers hold at the start; NULL: zeros */
+    u64 entry_address;         /* guest address of its image */
+    u64 entry_local_address; /* guest address of the launch's local memory, room for every resident
+                              * warp: entry->local_bytes * lanes each, by thread_block.slot */
+    struct exec_watcher *watcher; /* NULL: nobody, and full speed */
     u32 cores, warps_per_core;
     u64 grid_number; /* launches of the device before this one */
     output_fn *output;
@@ -163,6 +181,7 @@ struct exec {
     size_t storage_bytes, local_storage_bytes;
     void **free_storage; /* LIFO, so that a block finds warm memory */
     u32 free_count;
+    u32 storages; /* made so far: one more is made only when none is free */
     /* what happens */
     struct exec_stats stats;
     u64 instructions; /* warp instructions issued, whole basic blocks */

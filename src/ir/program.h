@@ -46,6 +46,7 @@ struct parameter {
     enum type type;          /* element type; TYPE_B8 arrays are structs */
     bool is_array;
     bool is_pointer; /* .ptr was said */
+    bool is_shared;  /* an offset in the block's shared memory, as for an OpenCL __local pointer */
 };
 
 struct unsupported {
@@ -112,6 +113,13 @@ struct variable {
     u32 relocation_count;
     bool is_extern; /* no definition here: an error at launch if reached */
     bool visible;
+    bool in_load;    /* it is a part of program.load, which has its bytes and relocations: */
+    u64 load_offset; /* there */
+};
+
+/* A range of program.load that the guest may write; code and constants are read-only. */
+struct load_range {
+    u64 offset, bytes;
 };
 
 /* A constant-pool entry that the loader patches: pool[index] and the next = a 64-bit address. */
@@ -151,6 +159,8 @@ struct program {
     u8 *load; /* code and data as they lie in guest memory from code_address on; NULL: code has no
                * bytes of its own */
     u64 load_bytes;
+    struct load_range *writable; /* parts of `load`, in order, apart from each other */
+    u32 writable_count;
     struct relocation *load_relocations; /* target unused: the addend is an offset in `load` */
     u32 load_relocation_count;
     struct block *blocks;
