@@ -1,17 +1,34 @@
 /*
- * Runs every kernel case in every configuration, each on a fresh device.
+ * Runs every kernel case, as every file it was compiled to, in every configuration, each on a fresh
+ * device.
  *
- *   kernels --source DIR [--ptx DIR] [--only TEXT] [--set KEY=VALUE]... [--list] [-v]
+ *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]... [--list] [-v]
  *
  * --source is tests/kernels. --ptx takes the PTX of the CUDA files from another directory (made by
- * another compiler) and runs only cases that have a file there. --set replaces the standard
- * configurations by one. --only runs cases whose file or name contains the text.
+ * another compiler) and runs only cases that have a file there. --form runs one of ptx, clang14,
+ * clang19, v4, debug (scripts/compile-kernels says what they are), or si, all but the first. --set
+ * replaces the standard configurations by one. --only runs cases whose file or name contains the
+ * text.
  */
 #include "kernels.h"
 
 static const struct kernel_case *const groups[] = {
-    cuda_basic_cases, cuda_number_cases,   cuda_flow_cases,      cuda_space_cases, cuda_warp_cases,
-    opencl_cases,     opencl_number_cases, opencl_program_cases, fault_cases,
+    cuda_basic_cases,  cuda_number_cases,   cuda_flow_cases,     cuda_space_cases,
+    cuda_warp_cases,   opencl_cases,        opencl_number_cases, opencl_program_cases,
+    opencl_more_cases, opencl_memory_cases, opencl_wide_cases,   opencl_flow_cases,
+    opencl_si_cases,   fault_cases,
+};
+
+/* What a kernel may be compiled to. */
+struct form {
+    const char *name, *extension;
+    bool si;
+    bool optional; /* only some kernels come in this form; others always, by their flags */
+};
+static const struct form forms[] = {
+    {"ptx", ".ptx", false, false},           {"clang14", ".clang14.so", true, false},
+    {"clang19", ".clang19.so", true, false}, {"v4", ".v4.so", true, true},
+    {"debug", ".debug.so", true, true},
 };
 
 struct setup {
@@ -30,9 +47,14 @@ static const struct setup setups[] = {
     {"warp 64", {"ptx.optimize=false", "exec.simd=portable", "core.warp_size=64", LIMIT}, 64},
     {"warp 64 optimised", {"ptx.optimize=true", "exec.simd=auto", "core.warp_size=64", LIMIT}, 64},
 };
+/* Code objects need warps of 64, and no setting of PTX concerns them. */
+static const struct setup si_setups[] = {
+    {"SI", {"exec.simd=auto", "core.warp_size=64", LIMIT}, 64},
+    {"SI portable", {"exec.simd=portable", "core.warp_size=64", LIMIT}, 64},
+};
 
 struct options {
-    const char *source, *ptx, *only;
+    const char *source, *ptx, *form, *only;
     struct setup custom;
     unsigned custom_count;
     bool list, verbose;
@@ -56,17 +78,25 @@ static char *read_text(const char *path, size_t *length)
     return text;
 }
 
-/* False when this case has no PTX here. */
-static bool ptx_path(const struct options *o, const struct kernel_case *c, char *path, size_t size)
+/* False when this case does not come in this form. */
+static bool has_form(const struct options *o, const struct kernel_case *c, const struct form *form)
 {
-    if (!o->ptx) {
-        snprintf(path, size, "%s/%s.ptx", o->source, c->file);
-        return true;
-    }
-    if (strncmp(c->file, "cuda/", 5) != 0 || c->flags & CASE_CLANG)
+    if (o->form && strcmp(o->form, form->name) != 0 && !(form->si && strcmp(o->form, "si") == 0))
         return false;
-    snprintf(path, size, "%s/%s.ptx", o->ptx, c->file + 5);
-    return true;
+    if (!form->si)
+        return !(c->flags & (CASE_SI | CASE_ROCM)) &&
+               (!o->ptx || (strncmp(c->file, "cuda/", 5) == 0 && !(c->flags & CASE_CLANG)));
+    return !o->ptx && strncmp(c->file, "opencl/", 7) == 0 &&
+           !(c->flags & CASE_ROCM && strcmp(form->name, "clang14") == 0);
+}
+
+static void path_of(const struct options *o, const struct kernel_case *c, const struct form *form,
+                    char *path, size_t size)
+{
+    if (o->ptx)
+        snprintf(path, size, "%s/%s.ptx", o->ptx, c->file + strlen("cuda/"));
+    else
+        snprintf(path, size, "%s/%s%s", o->source, c->file, form->extension);
 }
 
 static void collect(void *user, const char *text, size_t length)
@@ -110,19 +140,22 @@ static void run_on(struct test *t, const struct kernel_case *c, const struct set
     hd_device_close(t->device);
 }
 
-static void run_case(const struct options *o, const struct kernel_case *c,
+static void run_case(const struct options *o, const struct kernel_case *c, const struct form *form,
                      const struct setup *setup, struct totals *totals)
 {
     char path[1024];
     size_t length = 0;
-    if (!ptx_path(o, c, path, sizeof path) || (c->flags & CASE_WARP32 && setup->warp != 32)) {
+    path_of(o, c, form, path, sizeof path);
+    char *text = read_text(path, &length);
+    if ((c->flags & CASE_WARP32 && setup->warp != 32) || (!text && form->optional)) {
         totals->skipped++;
+        free(text);
         return;
     }
     struct test *t = calloc(1, sizeof *t);
-    char *text = read_text(path, &length);
     t->random = 20240u;
     t->warp = setup->warp;
+    t->si = form->si;
     t->source = o->source;
     if (text)
         run_on(t, c, setup, path, text, length);
@@ -130,11 +163,12 @@ static void run_case(const struct options *o, const struct kernel_case *c,
         fail(t, "cannot read %s", path);
     if (t->failed) {
         totals->failed++;
-        printf("FAILED %s %s (%s): %s\n", c->file, c->name, setup->name, t->message);
+        printf("FAILED %s%s %s (%s): %s\n", c->file, form->extension, c->name, setup->name,
+               t->message);
     } else {
         totals->passed++;
         if (o->verbose)
-            printf("passed %s %s (%s)\n", c->file, c->name, setup->name);
+            printf("passed %s%s %s (%s)\n", c->file, form->extension, c->name, setup->name);
     }
     for (size_t i = 0; i < t->memory_count; i++)
         free(t->memory[i]);
@@ -143,10 +177,21 @@ static void run_case(const struct options *o, const struct kernel_case *c,
     free(text);
 }
 
+static void run_form(const struct options *o, const struct kernel_case *c, const struct form *form,
+                     struct totals *totals)
+{
+    const struct setup *list = form->si ? si_setups : setups;
+    size_t count = form->si ? sizeof si_setups / sizeof *si_setups : sizeof setups / sizeof *setups;
+    if (!has_form(o, c, form))
+        return;
+    if (o->custom_count)
+        run_case(o, c, form, &o->custom, totals);
+    for (size_t s = 0; s < count && !o->custom_count; s++)
+        run_case(o, c, form, &list[s], totals);
+}
+
 static void run_all(const struct options *o, struct totals *totals)
 {
-    const struct setup *list = o->custom_count ? &o->custom : setups;
-    size_t count = o->custom_count ? 1 : sizeof setups / sizeof *setups;
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (const struct kernel_case *c = groups[g]; c->name; c++) {
             if (o->only && !strstr(c->file, o->only) && !strstr(c->name, o->only))
@@ -155,8 +200,8 @@ static void run_all(const struct options *o, struct totals *totals)
                 printf("%s %s\n", c->file, c->name);
                 continue;
             }
-            for (size_t s = 0; s < count; s++)
-                run_case(o, c, &list[s], totals);
+            for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+                run_form(o, c, &forms[f], totals);
         }
 }
 
@@ -174,6 +219,8 @@ static bool parse(struct options *o, int argc, char **argv)
             o->source = argv[++i];
         } else if (strcmp(argv[i], "--ptx") == 0) {
             o->ptx = argv[++i];
+        } else if (strcmp(argv[i], "--form") == 0) {
+            o->form = argv[++i];
         } else if (strcmp(argv[i], "--only") == 0) {
             o->only = argv[++i];
         } else if (strcmp(argv[i], "--set") == 0 && o->custom_count < 7) {
@@ -193,8 +240,8 @@ int main(int argc, char **argv)
     struct totals totals = {0};
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
-                "usage: %s --source DIR [--ptx DIR] [--only TEXT] [--set K=V]... [--list]"
-                " [-v]\n",
+                "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set K=V]..."
+                " [--list] [-v]\n",
                 argv[0]);
         return 2;
     }

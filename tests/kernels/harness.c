@@ -157,6 +157,18 @@ void set_variable(struct test *t, const char *name, const void *data, size_t byt
         fail_api(t, "hd_write", &error);
 }
 
+struct hd_arg local_at(struct test *t, const char *kernel, u32 offset)
+{
+    struct hd_error error;
+    struct hd_kernel_info info = {0};
+    struct hd_kernel *k = t->failed ? NULL : hd_kernel_find(t->module, kernel, &error);
+    u64 *place = host(t, sizeof *place);
+    if (k)
+        hd_kernel_info(k, &info);
+    *place = (info.shared_bytes + 15) / 16 * 16 + offset;
+    return (struct hd_arg){place, t->si ? 4 : 8};
+}
+
 void launch(struct test *t, const char *kernel, struct hd_dim grid, struct hd_dim block, u32 shared,
             const struct hd_arg *args, size_t count)
 {

@@ -29,6 +29,7 @@ struct test {
     struct hd_module *module;
     const char *source; /* tests/kernels */
     u32 warp;           /* threads of a warp in this run */
+    bool si;            /* a code object of Southern Islands, not PTX */
     u32 random;         /* generator state */
     bool failed;
     bool fault; /* the case expects a fault: launch() does not check the outcome */
@@ -43,6 +44,8 @@ struct test {
 enum case_flags {
     CASE_WARP32 = 1, /* the kernel relies on warps of 32 */
     CASE_CLANG = 2,  /* only for the committed PTX: depends on how it was compiled */
+    CASE_SI = 4,     /* no PTX: libclc for it lacks something */
+    CASE_ROCM = 8,   /* only clang-19 with the ROCm library: libclc lacks something */
 };
 
 struct kernel_case {
@@ -54,7 +57,8 @@ struct kernel_case {
 /* Each ends with a case without name. */
 extern const struct kernel_case cuda_basic_cases[], cuda_number_cases[], cuda_flow_cases[],
     cuda_space_cases[], cuda_warp_cases[], opencl_cases[], opencl_number_cases[],
-    opencl_program_cases[], opencl_more_cases[], fault_cases[];
+    opencl_program_cases[], opencl_more_cases[], opencl_memory_cases[], opencl_wide_cases[],
+    opencl_flow_cases[], opencl_si_cases[], fault_cases[];
 
 void fail(struct test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -85,6 +89,9 @@ void set_variable(struct test *t, const char *name, const void *data, size_t byt
 #define U64(v) VALUE(u64, v)
 #define F32(v) VALUE(float, v)
 #define BYTES(v) ((struct hd_arg){&(v), sizeof(v)})
+/* An argument `local T *`: place `offset` of the shared memory the launch adds. That begins after
+ * the kernel's own, at the next multiple of 16: launch with 16 bytes more than are used. */
+struct hd_arg local_at(struct test *t, const char *kernel, u32 offset);
 #define LAUNCH(t, kernel, grid, block, shared, ...)                        \
     launch(t, kernel, grid, block, shared, (struct hd_arg[]){__VA_ARGS__}, \
            sizeof((struct hd_arg[]){__VA_ARGS__}) / sizeof(struct hd_arg))

@@ -23,16 +23,15 @@ static void matrix_vector(struct test *t)
         R = 37,
         C = 53
     };
-    float *m = random_f32(t, R * C, -1, 1), *v = random_f32(t, C, -1, 1), want[R];
-    for (int r = 0; r < R; r++) {
-        want[r] = 0;
-        for (int c = 0; c < C; c++)
-            want[r] = fmaf(m[r * C + c], v[c], want[r]);
-    }
-    hd_address out = room(t, sizeof want);
+    float *m = random_f32(t, R * C, -1, 1), *v = random_f32(t, C, -1, 1);
+    double want[R] = {0};
+    for (int i = 0; i < R * C; i++)
+        want[i / C] += (double)m[i] * v[i % C];
+    hd_address out = room(t, R * 4);
     LAUNCH(t, "matrix_vector", D1(2), D1(20), 0, PTR(give(t, m, R * C * 4)), PTR(give(t, v, C * 4)),
            PTR(out), I32(R), I32(C));
-    SAME(t, "out", (float *)take(t, out, sizeof want), want, R);
+    /* mad() may round once or twice; partial sums stay below C / 2. */
+    near32(t, "out", take(t, out, R * 4), want, R, 1, 0, C * (C / 2) * 0x1p-24);
 }
 
 static void matmul(struct test *t)
@@ -84,9 +83,8 @@ static void reduce(struct test *t)
     for (int i = 0; i < N; i++)
         want[i % (EACH * GROUPS) / EACH] += in[i];
     hd_address out = room(t, sizeof want);
-    /* A local argument is an offset in the shared memory that the launch adds. */
-    LAUNCH(t, "reduce", D1(GROUPS), D1(EACH), EACH * 4, PTR(give(t, in, N * 4)), PTR(out), U64(0),
-           I32(N));
+    LAUNCH(t, "reduce", D1(GROUPS), D1(EACH), EACH * 4, PTR(give(t, in, N * 4)), PTR(out),
+           local_at(t, "reduce", 0), I32(N));
     SAME(t, "out", (u32 *)take(t, out, sizeof want), want, GROUPS);
 }
 
