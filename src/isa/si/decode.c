@@ -506,7 +506,9 @@ static void take_buffer(struct si_inst *inst, struct fields *f)
     inst->addr64 = bits(word, 15, 1);
     inst->slc = bits(second, 22, 1);
     inst->tfe = bits(second, 23, 1);
-    f->claimed = claim(26, 6) | claim(0, 16) | claim(32, 21) | claim(32 + 22, 10);
+    bool address = inst->offen || inst->idxen || inst->addr64;
+    f->claimed = claim(26, 6) | claim(0, 16) | (address ? claim(32, 8) : 0) | claim(32 + 8, 13) |
+                 claim(32 + 22, 10);
 }
 
 static void take_mubuf(struct si_inst *inst, struct fields *f)
@@ -552,17 +554,22 @@ static void take_mimg(struct si_inst *inst, struct fields *f)
     f->claimed = claim(8, 24) | claim(32, 21) | (sampler ? claim(32 + 21, 5) : 0);
 }
 
+/* A compressed export packs two halves in a register: its first two sources are the first byte. */
 static void take_exp(struct si_inst *inst, struct fields *f)
 {
     u32 word = inst->words[0];
-    for (u32 i = 0; i < 4; i++)
-        f->src[i] = (u16)(SI_VGPR + bits(inst->words[1], 8 * i, 8));
     inst->enable = (u8)bits(word, 0, 4);
     inst->target = (u8)bits(word, 4, 6);
     inst->compr = bits(word, 10, 1);
     inst->done = bits(word, 11, 1);
     inst->vm = bits(word, 12, 1);
-    f->claimed = claim(26, 6) | claim(0, 13) | claim(32, 32);
+    f->claimed = claim(26, 6) | claim(0, 13);
+    for (u32 i = 0; i < 4; i++) {
+        u32 first = 8 * (inst->compr ? i / 2 : i);
+        bool enabled = inst->enable >> i & 1;
+        f->src[i] = (u16)(enabled ? SI_VGPR + bits(inst->words[1], first, 8) : SI_NONE);
+        f->claimed |= enabled ? claim(32 + first, 8) : 0;
+    }
 }
 
 /* Where a format keeps its opcode, how long it is, and who takes it apart. */

@@ -119,7 +119,7 @@ struct si_inst {
     u8 size;      /* bytes: 4 or 8 */
     u8 format;    /* enum si_format: VOP3 for the long form of VOP1, VOP2 and VOPC */
     u8 dst_count, src_count;
-    bool stray; /* bits are set that no field of this instruction claims; they have no effect */
+    u64 stray; /* bits of the words that are set and belong to no field: without effect */
     struct si_operand dst[SI_DSTS];
     struct si_operand src[SI_SRCS];
     u32 literal; /* the operand SI_LITERAL or 'l' */
