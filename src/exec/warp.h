@@ -169,6 +169,11 @@ struct exec {
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */
     void *poll_user;
+    /* After each lane's write of a store or atomic, when somebody keeps a record; else NULL. The
+     * address is one of the space's; the bytes are those written. */
+    void (*on_store)(struct exec *exec, struct warp *warp, u32 lane, enum space space, u64 address,
+                     const u8 *bytes, u32 size);
+    void *on_store_user;
     f64 deadline;  /* for poll: host seconds, */
     u64 next_look; /* and the instruction count at which to look */
     /* derived by exec_prepare */
@@ -299,6 +304,10 @@ void paths_park(struct warp *warp, enum path_state state);
 /* spaces.c and atomic.c */
 bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+/* buffer.c: through a descriptor; lds.c: between lanes; scalar_load.c: once for the warp. */
+bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
+void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask);
 

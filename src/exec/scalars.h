@@ -1,0 +1,36 @@
+/*
+ * Reading and writing a warp's scalars, for what is not a scalar function. Constants read as
+ * scalars do.
+ */
+#ifndef EXEC_SCALARS_H
+#define EXEC_SCALARS_H
+
+#include "exec/warp.h"
+#include "ir/scalars.h"
+
+static inline u32 *scalar_word(const struct warp *warp, u32 scalar)
+{
+    const struct image *image = warp->exec->image;
+    u32 mask = scalar / image->chunks, chunk = scalar % image->chunks;
+    return (u32 *)warp->chunks[0].base + mask / LANES * image->warp_size + mask % LANES +
+           LANES * chunk;
+}
+
+/* Word `word` of an operand; an absent one reads 0. */
+static inline u32 scalar_read(const struct warp *warp, struct operand o, u32 word)
+{
+    const struct image *image = warp->exec->image;
+    if (o.kind == OPERAND_CONST)
+        return image->constants[(o.index + word) * image->warp_size];
+    return o.kind == OPERAND_SCALAR ? *scalar_word(warp, o.index + word) : 0;
+}
+static inline u64 scalar_read64(const struct warp *warp, struct operand o)
+{
+    return scalar_read(warp, o, 0) | (u64)scalar_read(warp, o, 1) << 32;
+}
+static inline void scalar_write(const struct warp *warp, struct operand o, u32 word, u32 value)
+{
+    *scalar_word(warp, o.index + word) = value;
+}
+
+#endif
