@@ -2,11 +2,13 @@
  * Device memory: allocations in address order, host storage behind each.
  *
  * Invariants
- *  M1  `live` is sorted by address. Addresses only grow while the space lasts, so an allocation is
- *      appended at the end and a lookup is one binary search.
- *  M2  Between two allocations lie at least GAP bytes that belong to neither.
+ *  M1  `live` is sorted by address, so that a lookup is one binary search. Addresses given out only
+ *      grow while the space lasts; they go around what was mapped.
+ *  M2  Around an allocation that was not mapped lie at least GAP bytes that belong to none. Mapped
+ *      ones do not overlap anything.
  *  M3  Freed allocations stay in a ring of KEPT records for messages; their storage is gone.
- *  M4  No address reaches the generic windows (ir/special.h): the space ends at SPACE_END.
+ *  M4  No address given out reaches the generic windows (ir/special.h): that space ends at
+ *      SPACE_END. What is mapped there, generic addresses do not reach.
  *
  * Large storage is mapped, so that untouched pages cost nothing and are zero; small storage comes
  * from calloc, because a kernel may make tens of thousands of small heap blocks.
@@ -85,46 +87,6 @@ void memory_destroy(struct memory *memory)
     free(memory);
 }
 
-u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind, const char *name,
-                    struct error *error)
-{
-    if (bytes == 0 || bytes > MEMORY_MAX_ALLOCATION) {
-        error_set(error, bytes ? ERROR_MEMORY : ERROR_USAGE, "",
-                  "cannot allocate %" PRIu64 " bytes: expected 1 to %llu", bytes,
-                  MEMORY_MAX_ALLOCATION);
-        return 0;
-    }
-    if (bytes > memory->capacity - memory->used) {
-        error_set(error, ERROR_MEMORY, "",
-                  "device memory is exhausted: %" PRIu64 " bytes wanted, %" PRIu64 " of %" PRIu64
-                  " free (gpu.memory_bytes)",
-                  bytes, memory->capacity - memory->used, memory->capacity);
-        return 0;
-    }
-    u64 span = align_up(bytes, MEMORY_ALIGN) + GAP;
-    u8 *host = span <= SPACE_END - memory->next ? storage_create(storage_bytes(bytes)) : NULL;
-    struct allocation *a = host ? calloc(1, sizeof *a) : NULL;
-    if (!a) {
-        if (host)
-            storage_destroy(host, storage_bytes(bytes));
-        error_set(error, ERROR_MEMORY, "", "the host has no %" PRIu64 " bytes left", bytes);
-        return 0;
-    }
-    *a = (struct allocation){
-        .address = memory->next,
-        .size = bytes,
-        .host = host,
-        .kind = kind,
-        .name = name ? strdup(name) : NULL,
-        .number = ++memory->numbers,
-    };
-    *vec_push(&memory->live) = a;
-    memory->next += span;
-    memory->used += bytes;
-    memory->generation++;
-    return a->address;
-}
-
 /* The index of the last live allocation that starts at or before the address, or -1. */
 static i64 last_before(const struct memory *memory, u64 address)
 {
@@ -137,6 +99,110 @@ static i64 last_before(const struct memory *memory, u64 address)
             high = middle - 1;
     }
     return high;
+}
+
+static u64 last_byte(const struct allocation *a)
+{
+    return a->address + (a->size - 1);
+}
+
+static bool check_size(const struct memory *memory, u64 bytes, struct error *error)
+{
+    if (bytes == 0 || bytes > MEMORY_MAX_ALLOCATION)
+        return error_set(error, bytes ? ERROR_MEMORY : ERROR_USAGE, "",
+                         "cannot allocate %" PRIu64 " bytes: expected 1 to %llu", bytes,
+                         MEMORY_MAX_ALLOCATION);
+    if (bytes > memory->capacity - memory->used)
+        return error_set(error, ERROR_MEMORY, "",
+                         "device memory is exhausted: %" PRIu64 " bytes wanted, %" PRIu64
+                         " of %" PRIu64 " free (gpu.memory_bytes)",
+                         bytes, memory->capacity - memory->used, memory->capacity);
+    return true;
+}
+
+/* Puts an allocation into its place in `live`; nothing is there. */
+static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
+                   const char *name, struct error *error)
+{
+    u8 *host = storage_create(storage_bytes(bytes));
+    struct allocation *a = host ? calloc(1, sizeof *a) : NULL;
+    if (!a) {
+        if (host)
+            storage_destroy(host, storage_bytes(bytes));
+        return error_set(error, ERROR_MEMORY, "", "the host has no %" PRIu64 " bytes left", bytes);
+    }
+    *a = (struct allocation){
+        .address = address,
+        .size = bytes,
+        .host = host,
+        .kind = kind,
+        .name = name ? strdup(name) : NULL,
+        .number = ++memory->numbers,
+    };
+    u32 index = (u32)(last_before(memory, address) + 1);
+    (void)vec_push(&memory->live);
+    struct allocation **at = &memory->live.data[index];
+    memmove(at + 1, at, (memory->live.count - 1 - index) * sizeof *at);
+    *at = a;
+    memory->used += bytes;
+    memory->generation++;
+    return true;
+}
+
+/* Moves `next` to where `span` bytes and what lies before them are free. */
+static bool find_room(struct memory *memory, u64 span)
+{
+    while (span <= SPACE_END - memory->next) {
+        i64 index = last_before(memory, memory->next + span - 1);
+        const struct allocation *a = index >= 0 ? memory->live.data[index] : NULL;
+        if (!a || last_byte(a) < memory->next - GAP)
+            return true;
+        if (last_byte(a) >= SPACE_END - 2 * GAP)
+            return false;
+        memory->next = align_up(last_byte(a) + 1 + GAP, MEMORY_ALIGN);
+    }
+    return false;
+}
+
+u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
+{
+    u64 span = align_up(bytes, MEMORY_ALIGN) + GAP;
+    if (!check_size(memory, bytes, error))
+        return 0;
+    if (!find_room(memory, span)) {
+        error_set(error, ERROR_MEMORY, "", "the address space has no %" PRIu64 " bytes left",
+                  bytes);
+        return 0;
+    }
+    u64 address = memory->next;
+    memory->next += span;
+    return address;
+}
+
+u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind, const char *name,
+                    struct error *error)
+{
+    u64 address = memory_reserve(memory, bytes, error);
+    return address && insert(memory, address, bytes, kind, name, error) ? address : 0;
+}
+
+bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
+                const char *name, struct error *error)
+{
+    if (!check_size(memory, bytes, error))
+        return false;
+    if (bytes - 1 > UINT64_MAX - address)
+        return error_set(error, ERROR_USAGE, "",
+                         "%" PRIu64 " bytes at 0x%" PRIx64 " reach beyond the last address", bytes,
+                         address);
+    i64 index = last_before(memory, address + (bytes - 1));
+    const struct allocation *a = index >= 0 ? memory->live.data[index] : NULL;
+    if (a && last_byte(a) >= address)
+        return error_set(error, ERROR_USAGE, "",
+                         "%" PRIu64 " bytes at 0x%" PRIx64 " overlap [0x%" PRIx64 ", +%" PRIu64
+                         "), which is in use",
+                         bytes, address, a->address, a->size);
+    return insert(memory, address, bytes, kind, name, error);
 }
 
 bool memory_free(struct memory *memory, u64 address, struct error *error)

@@ -2,8 +2,9 @@
  * Device memory: one 64-bit address space with live allocations.
  *
  * Allocations never touch: every one is followed by a gap, addresses are not reused until the
- * space runs out, so an access just past the end or to freed memory is always caught. Host storage
- * is reserved lazily, zero when fresh.
+ * space runs out, so an access just past the end or to freed memory is always caught. Only mapped
+ * ones, whose addresses the caller chooses, may be neighbours. Host storage is reserved lazily,
+ * zero when fresh.
  */
 #ifndef EXEC_MEMORY_H
 #define EXEC_MEMORY_H
@@ -40,6 +41,11 @@ void memory_destroy(struct memory *memory);
 /* 0 on failure: out of memory or too large. `name` is copied. */
 u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind, const char *name,
                     struct error *error);
+/* Addresses for `bytes`, with nothing there yet and nothing near, or 0. They are not freed. */
+u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error);
+/* At an address of the caller's choice, 0 and everything below MEMORY_BASE included. */
+bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
+                const char *name, struct error *error);
 bool memory_free(struct memory *memory, u64 address, struct error *error);
 void memory_set_read_only(struct memory *memory, u64 address);
 

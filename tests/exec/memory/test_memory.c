@@ -97,13 +97,50 @@ static void contents(void **state)
     memory_destroy(memory);
 }
 
+static void mapped(void **state)
+{
+    struct error error = {0};
+    struct memory *memory = memory_create(1 << 24);
+    assert_true(memory_map(memory, 0, 16, ALLOC_BUFFER, "zero", &error));
+    assert_true(memory_map(memory, 24, 8, ALLOC_BUFFER, NULL, &error));
+    assert_true(memory_map(memory, 16, 8, ALLOC_BUFFER, NULL, &error)); /* between neighbours */
+    assert_true(memory_map(memory, UINT64_MAX, 1, ALLOC_BUFFER, NULL, &error));
+    assert_true(memory_map(memory, MEMORY_BASE + 4096, 100, ALLOC_BUFFER, NULL, &error));
+    static const u64 taken[][2] = {{0, 1}, {15, 2}, {8, 8}, {23, 1}, {20, 5}, {1, 100}, {31, 1}};
+    for (u32 i = 0; i < ARRAY_LEN(taken); i++) {
+        assert_false(memory_map(memory, taken[i][0], taken[i][1], ALLOC_BUFFER, NULL, &error));
+        assert_int_equal(error.code, ERROR_USAGE);
+    }
+    assert_true(memory_map(memory, 32, 1, ALLOC_BUFFER, NULL, &error));
+    assert_false(memory_map(memory, UINT64_MAX - 1, 3, ALLOC_BUFFER, NULL, &error));
+    assert_false(memory_map(memory, 64, 0, ALLOC_BUFFER, NULL, &error));
+    assert_false(memory_map(memory, 64, 1 << 25, ALLOC_BUFFER, NULL, &error));
+    assert_int_equal(error.code, ERROR_MEMORY);
+    assert_string_equal(memory_find(memory, 15, 1)->name, "zero");
+    assert_null(memory_find(memory, 15, 2)); /* neighbours are not one allocation */
+    assert_int_equal(memory_find(memory, 16, 8)->address, 16);
+    assert_non_null(memory_find(memory, UINT64_MAX, 1));
+    assert_null(memory_find(memory, UINT64_MAX - 1, 1));
+    /* Addresses that are given out keep their distance from mapped ones, before and behind. */
+    u64 a = memory_allocate(memory, 1, ALLOC_BUFFER, NULL, &error);
+    u64 b = memory_reserve(memory, 512, &error);
+    u64 c = memory_allocate(memory, 512, ALLOC_BUFFER, NULL, &error);
+    assert_true(a >= MEMORY_BASE + 4096 + 100 + 4096 && b >= a + 4096 && c >= b + 512 + 4096);
+    assert_null(memory_find(memory, b, 1));
+    assert_true(memory_map(memory, b + 256, 256, ALLOC_VARIABLE, NULL, &error));
+    assert_true(memory_map(memory, b, 256, ALLOC_CODE, NULL, &error));
+    assert_int_equal(memory_find(memory, b + 255, 1)->kind, ALLOC_CODE);
+    assert_true(memory_free(memory, 16, &error) && !memory_find(memory, 16, 1));
+    assert_true(memory_find(memory, 24, 8) && memory_find(memory, 0, 16));
+    memory_destroy(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges),
-        cmocka_unit_test(freed_is_remembered),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(contents),
+        cmocka_unit_test(edges),  cmocka_unit_test(freed_is_remembered),
+        cmocka_unit_test(limits), cmocka_unit_test(contents),
+        cmocka_unit_test(mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
