@@ -52,6 +52,11 @@ struct hd_error {
 struct hd_config;
 
 HD_API struct hd_config *hd_config_create(void); /* the default machine, "generic" */
+/*
+ * The default machine for a module: "generic", or "generic64" when its code is made for warps of 64
+ * lanes. `raw`: machine code as hd_module_load_raw takes it; data may be NULL then.
+ */
+HD_API const char *hd_machine_for(const void *data, size_t bytes, bool raw);
 HD_API void hd_config_destroy(struct hd_config *config);
 /* A machine by name or by path of a YAML file. */
 HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error);
@@ -101,7 +106,11 @@ HD_API void hd_set_output(struct hd_device *device, hd_output_fn *output, void *
 struct hd_module;
 struct hd_kernel;
 
-/* PTX text from memory; `name` stands for it in messages. The text need not be terminated. */
+/*
+ * PTX text or an AMDHSA code object for Southern Islands, told apart by their bytes; `name` stands
+ * for it in messages. Text need not be terminated. A code object runs on machines with warps of 64
+ * lanes.
+ */
 HD_API struct hd_module *hd_module_load(struct hd_device *device, const void *data, size_t bytes,
                                         const char *name, struct hd_error *error);
 HD_API void hd_module_unload(struct hd_module *module);
@@ -123,6 +132,8 @@ struct hd_param_info {
     uint32_t offset, size, align; /* bytes in the parameter block */
     const char *type;             /* element type, "u64"; "b8" arrays are structures */
     bool is_array;
+    bool is_shared; /* an offset in the block's shared memory: dynamic arrays begin behind
+                     * hd_kernel_info.shared_bytes */
 };
 
 struct hd_kernel_info {
@@ -131,6 +142,7 @@ struct hd_kernel_info {
     const struct hd_param_info *params;
     uint32_t registers;    /* vector registers a thread, all reachable code included */
     uint32_t masks;        /* predicate registers */
+    uint32_t scalars;      /* scalar registers a warp */
     uint32_t max_live;     /* words live at once in the kernel itself */
     uint32_t spill_bytes;  /* a thread */
     uint64_t local_bytes;  /* a thread, static part */

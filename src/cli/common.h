@@ -10,7 +10,7 @@
 #define MACHINE_OPTIONS                                                                           \
     {"--machine", "NAME|FILE",                                                                    \
      "The machine to model: a name that 'heddle machines' lists, or a YAML file. The default is " \
-     "generic.",                                                                                  \
+     "generic, or generic64 when code is made for warps of 64 lanes.",                            \
      0, COMPLETE_MACHINE},                                                                        \
     {                                                                                             \
         "--set", "KEY=VALUE",                                                                     \

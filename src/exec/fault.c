@@ -130,7 +130,8 @@ static const char *kind_name(const struct allocation *a)
     static const char *const names[] = {[ALLOC_BUFFER] = "buffer",
                                         [ALLOC_VARIABLE] = "variable",
                                         [ALLOC_HEAP] = "heap block",
-                                        [ALLOC_CODE] = "code"};
+                                        [ALLOC_CODE] = "code",
+                                        [ALLOC_LAUNCH] = "launch memory"};
     return names[a->kind];
 }
 

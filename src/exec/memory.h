@@ -19,7 +19,8 @@ enum allocation_kind {
     ALLOC_BUFFER,
     ALLOC_VARIABLE,
     ALLOC_HEAP,
-    ALLOC_CODE
+    ALLOC_CODE,
+    ALLOC_LAUNCH, /* for the time of one launch */
 };
 
 struct allocation {

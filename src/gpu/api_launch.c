@@ -40,10 +40,9 @@ bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block
     struct hd_result unused;
     struct launch_request request =
         request_of(kernel, grid, block, dynamic_shared_bytes, args, arg_count);
-    if (!launch_check(&request, &occupancy, &inner))
-        return api_fail(error, &inner);
-    launch_run(&request, &occupancy, result ? result : &unused);
-    return true;
+    return (launch_check(&request, &occupancy, &inner) &&
+            launch_run(&request, &occupancy, result ? result : &unused, &inner)) ||
+           api_fail(error, &inner);
 }
 
 const char *hd_outcome_name(enum hd_outcome outcome)

@@ -23,6 +23,68 @@ static u64 target_address(const struct hd_module *module, enum relocation_kind k
     return image_pc(module->image, program->functions[target].first);
 }
 
+/* [from, to) of the loaded bytes becomes an allocation of its own. */
+static bool map_piece(struct hd_module *module, const u8 *bytes, u64 from, u64 to, bool writable,
+                      const char *name, struct error *error)
+{
+    struct memory *memory = module->device->memory;
+    u64 address = module->code_address + from;
+    if (from == to)
+        return true;
+    if (!memory_map(memory, address, to - from, writable ? ALLOC_VARIABLE : ALLOC_CODE, name,
+                    error))
+        return false;
+    *vec_push(&module->pieces) = address;
+    bool written = memory_write(memory, address, bytes + from, to - from, error);
+    if (!writable)
+        memory_set_read_only(memory, address);
+    return written;
+}
+
+/* The program's own bytes: code and constants read-only, the rest writable, all in one range. */
+static bool load_bytes(struct hd_module *module, const char *name, struct error *error)
+{
+    const struct program *program = module->program;
+    module->code_address = memory_reserve(module->device->memory, program->load_bytes, error);
+    if (!module->code_address)
+        return false;
+    u8 *bytes = checked(malloc(program->load_bytes));
+    memcpy(bytes, program->load, program->load_bytes);
+    for (u32 i = 0; i < program->load_relocation_count; i++) {
+        const struct relocation *relocation = &program->load_relocations[i];
+        u64 value = module->code_address + (u64)relocation->addend;
+        memcpy(bytes + relocation->offset, &value, relocation->bytes);
+    }
+    u64 at = 0;
+    bool ok = true;
+    for (u32 i = 0; i < program->writable_count && ok; i++) {
+        const struct load_range *range = &program->writable[i];
+        ok = map_piece(module, bytes, at, range->offset, false, name, error) &&
+             map_piece(module, bytes, range->offset, range->offset + range->bytes, true, name,
+                       error);
+        at = range->offset + range->bytes;
+    }
+    ok = ok && map_piece(module, bytes, at, program->load_bytes, false, name, error);
+    free(bytes);
+    return ok;
+}
+
+/* Code that has no bytes of its own still has addresses. */
+static bool place_code(struct hd_module *module, const char *name, struct error *error)
+{
+    struct memory *memory = module->device->memory;
+    const struct program *program = module->program;
+    if (program->load)
+        return load_bytes(module, name, error);
+    u64 bytes = MAX(program_offset(program, program->inst_count), 1);
+    module->code_address = memory_allocate(memory, bytes, ALLOC_CODE, name, error);
+    if (!module->code_address)
+        return false;
+    *vec_push(&module->pieces) = module->code_address;
+    memory_set_read_only(memory, module->code_address);
+    return true;
+}
+
 static bool allocate_variables(struct hd_module *module, struct error *error)
 {
     struct memory *memory = module->device->memory;
@@ -31,6 +93,10 @@ static bool allocate_variables(struct hd_module *module, struct error *error)
         const struct variable *v = &program->variables[i];
         if (v->is_extern)
             continue;
+        if (v->in_load) {
+            module->image->variable_addresses[i] = module->code_address + v->load_offset;
+            continue;
+        }
         u64 address = memory_allocate(memory, MAX(v->size, 1), ALLOC_VARIABLE, v->name, error);
         if (!address)
             return false;
@@ -48,7 +114,7 @@ static bool relocate_variables(struct hd_module *module, struct error *error)
     for (u32 i = 0; i < program->variable_count; i++) {
         const struct variable *v = &program->variables[i];
         u64 address = module->image->variable_addresses[i];
-        if (!address)
+        if (!address || v->in_load)
             continue;
         for (u32 r = 0; r < v->relocation_count; r++) {
             const struct relocation *relocation = &v->relocations[r];
@@ -83,11 +149,8 @@ static bool place(struct hd_module *module, const char *name, struct error *erro
 {
     struct hd_device *device = module->device;
     const struct program *program = module->program;
-    u64 bytes = (u64)MAX(program->inst_count, 1) * program->traits.inst_bytes;
-    module->code_address = memory_allocate(device->memory, bytes, ALLOC_CODE, name, error);
-    if (!module->code_address)
+    if (!place_code(module, name, error))
         return false;
-    memory_set_read_only(device->memory, module->code_address);
     module->image = image_create(program, program->constants, module->code_address,
                                  device->core->warp_size, device->simd);
     if (!allocate_variables(module, error) || !relocate_variables(module, error))
@@ -117,9 +180,39 @@ static void list_kernels(struct hd_module *module)
                 .align = from->align,
                 .type = type_name(from->type),
                 .is_array = from->is_array,
+                .is_shared = from->is_shared,
             };
         }
     }
+}
+
+/* Machine code is made for one width of a warp. */
+static bool check_width(const struct hd_device *device, u32 lanes, const char *name,
+                        struct error *error)
+{
+    if (!lanes || lanes == device->core->warp_size)
+        return true;
+    return error_set(error, ERROR_USAGE, name,
+                     "this code is for warps of %u lanes, and those of machine '%s' have %u "
+                     "(core.warp_size): generic%u is a machine for it",
+                     lanes, config_machine(device->config), device->core->warp_size, lanes);
+}
+
+struct hd_module *module_create(struct hd_device *device, struct program *program, const char *name,
+                                struct error *error)
+{
+    struct hd_module *module = checked(calloc(1, sizeof *module));
+    module->device = device;
+    module->program = program;
+    module->next = device->modules;
+    device->modules = module;
+    if (!check_width(device, program->traits.warp_size, name, error) ||
+        !place(module, name, error)) {
+        hd_module_unload(module);
+        return NULL;
+    }
+    list_kernels(module);
+    return module;
 }
 
 struct hd_module *hd_module_load(struct hd_device *device, const void *data, size_t bytes,
@@ -130,22 +223,11 @@ struct hd_module *hd_module_load(struct hd_device *device, const void *data, siz
         return NULL;
     }
     struct error inner = {0};
-    struct program *program = ptx_compile(data, bytes, name, device->ptx, &inner);
-    if (!program) {
+    const struct front_end *end = front_end_of(data, bytes);
+    struct program *program = end->load(device, data, bytes, name, &inner);
+    struct hd_module *module = program ? module_create(device, program, name, &inner) : NULL;
+    if (!module)
         api_fail(error, &inner);
-        return NULL;
-    }
-    struct hd_module *module = checked(calloc(1, sizeof *module));
-    module->device = device;
-    module->program = program;
-    module->next = device->modules;
-    device->modules = module;
-    if (!place(module, name, &inner)) {
-        hd_module_unload(module);
-        api_fail(error, &inner);
-        return NULL;
-    }
-    list_kernels(module);
     return module;
 }
 
@@ -156,10 +238,11 @@ void hd_module_unload(struct hd_module *module)
     struct hd_device *device = module->device;
     struct error ignored; /* what was allocated can be freed */
     for (u32 i = 0; module->image && i < module->program->variable_count; i++)
-        if (module->image->variable_addresses[i])
+        if (module->image->variable_addresses[i] && !module->program->variables[i].in_load)
             memory_free(device->memory, module->image->variable_addresses[i], &ignored);
-    if (module->code_address)
-        memory_free(device->memory, module->code_address, &ignored);
+    for (u32 i = 0; i < module->pieces.count; i++)
+        memory_free(device->memory, module->pieces.data[i], &ignored);
+    vec_free(&module->pieces);
     struct hd_module **link = &device->modules;
     while (*link != module)
         link = &(*link)->next;
@@ -288,6 +371,7 @@ void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info)
         .params = kernel->params,
         .registers = function->total_registers,
         .masks = function->total_masks,
+        .scalars = function->scalars,
         .max_live = function->max_live,
         .spill_bytes = function->spill_bytes,
         .local_bytes = function->total_frame_bytes,

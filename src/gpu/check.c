@@ -29,13 +29,12 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
     u64 most = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
     if (most && threads > most)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s allows blocks of at most %" PRIu64
-                         " threads (.maxntid), not %u",
+                         "kernel %s was made for blocks of at most %" PRIu64 " threads, not %u",
                          function->name, most, (u32)threads);
     if (required[0] && (block.x != required[0] || block.y != MAX(required[1], 1) ||
                         block.z != MAX(required[2], 1)))
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s needs blocks of (%u,%u,%u) (.reqntid), not (%u,%u,%u)",
+                         "kernel %s was made for blocks of (%u,%u,%u), not (%u,%u,%u)",
                          function->name, required[0], MAX(required[1], 1), MAX(required[2], 1),
                          block.x, block.y, block.z);
     return true;
@@ -193,19 +192,25 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
         device->launch->registers ? device->launch->registers : function->total_registers;
     u64 a_warp = (registers * core->warp_size + core->register_unit - 1) / core->register_unit *
                  core->register_unit;
+    u64 scalars =
+        (function->scalars + core->scalar_unit - 1) / core->scalar_unit * core->scalar_unit;
     u64 shared_given = (shared + core->shared_unit - 1) / core->shared_unit * core->shared_unit;
     *occupancy = (struct occupancy){core->blocks, "core.blocks"};
     bound(occupancy, core->threads / (warps * core->warp_size), "core.threads");
     bound(occupancy, core->warps / warps, "core.warps");
     if (a_warp)
         bound(occupancy, core->registers / (a_warp * warps), "core.registers");
+    if (core->scalar_registers && scalars)
+        bound(occupancy, core->scalar_registers / (scalars * warps), "core.scalar_registers");
     if (shared_given)
         bound(occupancy, core->shared_bytes / shared_given, "core.shared_bytes");
     if (!occupancy->blocks_per_core)
         return error_set(error, ERROR_USAGE, "",
                          "no core can hold a block of kernel %s: %u threads in %u warps, %" PRIu64
-                         " registers a thread, %" PRIu64 " bytes of shared memory (limited by %s)",
-                         function->name, threads, warps, registers, shared, occupancy->limit);
+                         " registers a thread, %u scalar ones a warp, %" PRIu64
+                         " bytes of shared memory (limited by %s)",
+                         function->name, threads, warps, registers, function->scalars, shared,
+                         occupancy->limit);
     return true;
 }
 

@@ -63,9 +63,30 @@ struct hd_module {
     struct program *program;
     struct image *image;
     u64 code_address;
+    VEC(u64) pieces; /* addresses of the allocations that code and loaded data are in */
     struct hd_kernel *kernels;
     size_t kernel_count;
 };
+
+/* A language of modules. */
+struct front_end {
+    const char *name;
+    u32 warp_size; /* lanes its code is made for; 0: any */
+    bool (*recognises)(const void *data, size_t bytes);
+    struct program *(*load)(const struct hd_device *device, const void *data, size_t bytes,
+                            const char *name, struct error *error);
+};
+
+enum {
+    RAW_LANES = 64 /* of machine code without a container */
+};
+
+/* frontends.c: never NULL */
+const struct front_end *front_end_of(const void *data, size_t bytes);
+
+/* api_module.c: takes the program; NULL after filling the error. */
+struct hd_module *module_create(struct hd_device *device, struct program *program, const char *name,
+                                struct error *error);
 
 /* Copies an error out if the caller wants it, and returns false. */
 bool api_fail(struct hd_error *to, const struct error *from);
@@ -93,8 +114,21 @@ bool launch_check(const struct launch_request *request, struct occupancy *occupa
 /* Local memory of a thread: static frames and, where depth is unknown, the stack. */
 u64 launch_local_bytes(const struct hd_kernel *kernel);
 
-/* launch.c */
-void launch_run(const struct launch_request *request, const struct occupancy *occupancy,
-                struct hd_result *result);
+/* launch.c: false when the launch cannot be set up. */
+bool launch_run(const struct launch_request *request, const struct occupancy *occupancy,
+                struct hd_result *result, struct error *error);
+
+/* entry.c: what a launch of machine code has in guest memory beside its arguments' buffers. */
+struct launch_entry {
+    struct arena *arena;
+    const struct entry *entry; /* NULL: the kernel needs none */
+    u64 address;               /* of the image */
+    u64 local_address;         /* of local memory, 0: none */
+};
+/* `resident` blocks at once, fewer when local memory is scarce. */
+bool launch_entry_create(struct launch_entry *entry, const struct launch_request *request,
+                         const u8 *arguments, u32 argument_bytes, u32 *resident,
+                         struct error *error);
+void launch_entry_destroy(struct launch_entry *entry, struct memory *memory);
 
 #endif

@@ -115,8 +115,8 @@ static void record(struct hd_device *device, const struct launch_request *r,
     *launch->fault = device->last_fault = exec->fault;
 }
 
-void launch_run(const struct launch_request *r, const struct occupancy *occupancy,
-                struct hd_result *result)
+bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
+                struct hd_result *result, struct error *error)
 {
     struct hd_device *device = r->kernel->module->device;
     const struct function *function = r->kernel->function;
@@ -124,6 +124,11 @@ void launch_run(const struct launch_request *r, const struct occupancy *occupanc
     u32 resident = (u32)MIN(total, (u64)occupancy->blocks_per_core * device->gpu->cores);
     u32 param_bytes = (u32)align_up(function->param_bytes, 16);
     u8 *params = pack_arguments(r, param_bytes);
+    struct launch_entry entry;
+    if (!launch_entry_create(&entry, r, params, function->param_bytes, &resident, error)) {
+        free(params);
+        return false;
+    }
     struct exec *exec = calloc(1, sizeof *exec);
     if (!exec)
         abort();
@@ -137,9 +142,12 @@ void launch_run(const struct launch_request *r, const struct occupancy *occupanc
         .dims = {r->block.x, r->block.y, r->block.z},
         .static_shared_bytes = function->total_shared_bytes,
         .dynamic_shared_bytes = r->dynamic_shared_bytes,
-        .local_bytes = (u32)launch_local_bytes(r->kernel),
+        .local_bytes = entry.entry ? 0 : (u32)launch_local_bytes(r->kernel),
         .params = params,
         .param_bytes = param_bytes,
+        .entry = entry.entry,
+        .entry_address = entry.address,
+        .entry_local_address = entry.local_address,
         .cores = device->gpu->cores,
         .warps_per_core = device->core->warps,
         .grid_number = device->launches.count,
@@ -170,4 +178,6 @@ void launch_run(const struct launch_request *r, const struct occupancy *occupanc
     exec_release(exec);
     free(exec);
     free(params);
+    launch_entry_destroy(&entry, device->memory);
+    return true;
 }
