@@ -6,6 +6,7 @@
  * field and checks it. Fields are widened to operand codes first (a vector register field is
  * SI_VGPR + n), so that one set of rules holds for all formats.
  */
+#include "ir/buffer.h"
 #include "isa/si/si.h"
 
 #include <inttypes.h>

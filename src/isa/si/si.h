@@ -76,7 +76,12 @@ enum si_flags {
 
 /* How a row is lowered to ir; lower.c has a case for each. */
 enum si_lower {
-    SI_LOWER_PLAIN, /* ir op, operands in the signature's order, row fields copied */
+    SI_LOWER_PLAIN,   /* ir op, operands in the signature's order, row fields copied */
+    SI_LOWER_SWAPPED, /* ir has the first two sources the other way round */
+    SI_LOWER_LANE,    /* ir has the lane's number as one more source */
+    SI_LOWER_SETREG,  /* of a hardware register: MODE is a scalar of its own */
+    SI_LOWER_HALT,    /* nothing when the constant is 0 */
+    SI_LOWER_MESSAGE, /* nothing when no message is named */
 };
 
 /* A row of si.def, which explains the columns. */
@@ -91,6 +96,7 @@ struct si_op {
     u8 type, stype;        /* enum type, to struct inst */
     u8 key, key2;          /* to struct inst */
     u8 vector;             /* elements of a memory access, to struct inst */
+    u8 rounding;           /* to struct inst; where MODE decides, 0 */
 };
 
 /* Indices of the rows, for code that names one: SI_OP_v_add_f32. */
