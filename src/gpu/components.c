@@ -1,5 +1,6 @@
 /* The list of components. */
 #include "gpu/device.h"
+#include "isa/si/params.h"
 
 #define COMPONENT gpu
 #define COMPONENT_DEF "gpu/gpu.def"
@@ -7,5 +8,7 @@
 #include "base/component_table.h"
 
 const struct component *const gpu_components[] = {
-    &gpu_component, &core_component, &launch_component, &ptx_component, &exec_component, NULL,
+    &gpu_component, &core_component, &launch_component,
+    &ptx_component, &si_component,   &exec_component,
+    NULL,
 };

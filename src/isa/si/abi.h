@@ -1,0 +1,58 @@
+/*
+ * What a runtime does when it launches a kernel of a code object: the argument segment, the
+ * dispatch packet, and what the registers hold.
+ *
+ * Besides the arguments in the source, a kernel reads hidden ones that the runtime appends. Their
+ * layout is that of the library the program was compiled with, which the file does not name:
+ *
+ *   libclc   {u32 dimensions, offset x, y, z}, whatever the metadata says
+ *   rocm4    ROCm device libraries, code object version 4 and before: u64 offset x, y, z
+ *   rocm5    the same for version 5 and later: block counts, block sizes, ... (arg_kinds.def)
+ *
+ * Detection looks, in this order, at
+ *  1. functions that were not inlined: __ockl_*, __ocml_* are ROCm's, __clc_* libclc's;
+ *  2. what the code loads through the argument and packet pointers it gets. In versions up to 4 a
+ *     load that begins 4 or 12 bytes into the hidden arguments is libclc's (an offset of 32 bits;
+ *     ROCm's are of 64), one beyond 16 bytes or of the packet's first word (the number of
+ * dimensions) is ROCm's. From version 5 on a load from the packet is libclc's (ROCm has all it
+ * needs in the hidden arguments), one beyond 16 bytes of the hidden arguments is ROCm's;
+ *  3. the compilers named in .comment, those of linked bitcode among them: AMD's own is ROCm's;
+ *     clang up to 14 is libclc's, as it neither made nor reads the bitcode of ROCm that is about;
+ *  4. else ROCm, with the version's layout.
+ * Only a program in which no load tells can be taken for the wrong one. si.hidden_args overrides.
+ */
+#ifndef ISA_SI_ABI_H
+#define ISA_SI_ABI_H
+
+#include "ir/entry.h"
+#include "isa/si/codeobject.h"
+#include "isa/si/params.h"
+
+/* In the order of si.hidden_args. */
+enum abi_hidden {
+    ABI_AUTO,
+    ABI_LIBCLC,
+    ABI_ROCM4,
+    ABI_ROCM5
+};
+
+struct abi_kernel {
+    const struct code_object *object;
+    const struct code_kernel *kernel;
+    enum abi_hidden hidden; /* not ABI_AUTO */
+};
+
+/* Never ABI_AUTO. `why`, if not NULL, gets a phrase for explanations. */
+enum abi_hidden abi_detect(const struct code_object *object, const char **why);
+/* Where a kernel's hidden arguments begin; NO_PLACE: it has none. */
+u32 abi_hidden_start(const struct code_object *object, const struct code_kernel *kernel);
+const char *abi_hidden_name(enum abi_hidden hidden);
+
+/* For each kernel of the object, in its order: what abi_entry takes. */
+struct abi_kernel *abi_kernels(struct arena *arena, const struct code_object *object,
+                               const struct si_params *params);
+
+/* An entry_fn; `kernel` is a struct abi_kernel. */
+entry_fn abi_entry;
+
+#endif
