@@ -35,6 +35,7 @@ struct setup {
     const char *name;
     const char *settings[8]; /* NULL-terminated */
     u32 warp;
+    const char *machine; /* NULL: the default one */
 };
 /* Optimisation, lane code and warp size, each against the others at least once. No kernel here
  * needs more warp instructions than LIMIT, but the one that never ends. */
@@ -49,8 +50,8 @@ static const struct setup setups[] = {
 };
 /* Code objects need warps of 64, and no setting of PTX concerns them. */
 static const struct setup si_setups[] = {
-    {"SI", {"exec.simd=auto", "core.warp_size=64", LIMIT}, 64},
-    {"SI portable", {"exec.simd=portable", "core.warp_size=64", LIMIT}, 64},
+    {"SI", {"exec.simd=auto", LIMIT}, 64, "generic64"},
+    {"SI portable", {"exec.simd=portable", "core.warp_size=64", LIMIT}, 64, NULL},
 };
 
 struct options {
@@ -112,6 +113,10 @@ static void collect(void *user, const char *text, size_t length)
 static struct hd_device *open_device(const struct setup *setup, struct hd_error *error)
 {
     struct hd_config *config = hd_config_create();
+    if (config && setup->machine && !hd_config_load(config, setup->machine, error)) {
+        hd_config_destroy(config);
+        return NULL;
+    }
     for (unsigned i = 0; config && setup->settings[i]; i++)
         if (!hd_config_set(config, setup->settings[i], error)) {
             hd_config_destroy(config);

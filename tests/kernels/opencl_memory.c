@@ -345,6 +345,70 @@ static void last_group(struct test *t)
     equals(t, "counter", *(u32 *)take(t, counter, 4), GROUPS);
 }
 
+/* What EVERY of localatomic.cl finds in a word that starts as `word`. */
+static u32 every(u32 word, i32 v, i32 *o)
+{
+    i32 x = (i32)word;
+    u32 u = (u32)v;
+    o[0] = x, x = v;
+    o[1] = x, x = (i32)((u32)x + 77);
+    o[2] = x, x = (i32)((u32)x - (u32)(v >> 3));
+    o[3] = x, x = (v ^ 0x1234) < x ? v ^ 0x1234 : x;
+    o[4] = x, x = v >> 1 > x ? v >> 1 : x;
+    o[5] = x, x &= v | 0xff00ff;
+    o[6] = x, x |= v & 0xf0f0f0;
+    o[7] = x, x ^= (i32)(u << 5);
+    o[8] = x, x = (i32)((u32)x + 1);
+    o[9] = x, x = (i32)((u32)x - 1);
+    o[10] = x, x = x == v ? 5 : x;
+    o[11] = x, x = x == o[10] ? v : x;
+    o[12] = x;
+    return (u32)x;
+}
+
+static void old_values(struct test *t)
+{
+    enum {
+        N = 140
+    };
+    i32 *in = (i32 *)random_u32(t, N), want[52 * N];
+    u32 *words = random_u32(t, N);
+    hd_address dw = give(t, words, N * 4), out = room(t, sizeof want);
+    LAUNCH(t, "old_values", D1(2), D1(N / 2), 0, PTR(give(t, in, N * 4)), PTR(dw), PTR(out));
+    memset(want, 0xa5, sizeof want);
+    for (int i = 0; i < N; i++) {
+        u32 v = (u32)in[i], local = every(v + 1, in[i], want + 52 * i);
+        u32 global = every(words[i], in[i], want + 52 * i + 13);
+        i32 *o = want + 52 * i + 26;
+        o[0] = (i32)local;
+        local = v / 2 < local ? v / 2 : local;
+        o[1] = (i32)local;
+        local = v > local ? v : local;
+        o[2] = (i32)global;
+        global = v / 2 < global ? v / 2 : global;
+        o[3] = (i32)global;
+        global = v > global ? v : global;
+        o[4] = (i32)local;
+        o[5] = (i32)global;
+        words[i] = global;
+    }
+    SAME(t, "out", (i32 *)take(t, out, sizeof want), want, 52 * N);
+    SAME(t, "words", (u32 *)take(t, dw, N * 4), words, N);
+}
+
+static void float_sum(struct test *t)
+{
+    enum {
+        N = 90
+    };
+    float in[N], want = 0.5f;
+    for (int i = 0; i < N; i++)
+        want += in[i] = (float)(rnd(t) % 1000);
+    hd_address sum = give(t, &(float){0.5f}, 4);
+    LAUNCH(t, "float_sum", D1(2), D1(60), 0, PTR(give(t, in, sizeof in)), PTR(sum), I32(N));
+    SAME(t, "sum", (float *)take(t, sum, 4), &want, 1);
+}
+
 static void look_up(struct test *t)
 {
     enum {
@@ -432,6 +496,8 @@ const struct kernel_case opencl_memory_cases[] = {
     {"opencl/localatomic", "local_atomics", local_atomics, 0},
     {"opencl/localatomic", "queue", queue, 0},
     {"opencl/localatomic", "last_group", last_group, 0},
+    {"opencl/localatomic", "old_values", old_values, 0},
+    {"opencl/localatomic", "float_sum", float_sum, 0},
     {"opencl/tables", "look_up", look_up, 0},
     {"opencl/tables", "smooth", smooth, 0},
     {"opencl/tables", "dates", dates, 0},

@@ -77,3 +77,56 @@ kernel void last_group(global const uint *in, global uint *part, global uint *co
         *total = all;
     }
 }
+
+// Old values: each work-item has words of its own, in local and in global memory, so that they are
+// known; every operation follows the one before on the same word.
+#define EVERY(p, v, o)                                                                             \
+    o[0] = atomic_xchg(p, v);                                                                      \
+    o[1] = atomic_add(p, 77);                                                                      \
+    o[2] = atomic_sub(p, v >> 3);                                                                  \
+    o[3] = atomic_min(p, v ^ 0x1234);                                                              \
+    o[4] = atomic_max(p, v >> 1);                                                                  \
+    o[5] = atomic_and(p, v | 0xff00ff);                                                            \
+    o[6] = atomic_or(p, v & 0xf0f0f0);                                                             \
+    o[7] = atomic_xor(p, v << 5);                                                                  \
+    o[8] = atomic_inc(p);                                                                          \
+    o[9] = atomic_dec(p);                                                                          \
+    o[10] = atomic_cmpxchg(p, v, 5);                                                               \
+    o[11] = atomic_cmpxchg(p, o[10], v);                                                           \
+    o[12] = *p
+
+kernel void old_values(global const int *in, global int *words, global int *out)
+{
+    local int mine[100];
+    int t = get_local_id(0), i = get_global_id(0), v = in[i];
+    mine[t] = v + 1;
+    global int *o = out + 52 * i;
+    EVERY((&mine[t]), v, o);
+    global int *p = words + i;
+    o += 13;
+    EVERY(p, v, o);
+    volatile local uint *u = (volatile local uint *)&mine[t];
+    volatile global uint *w = (volatile global uint *)p;
+    o += 13;
+    o[0] = atomic_min(u, (uint)v / 2);
+    o[1] = atomic_max(u, (uint)v);
+    o[2] = atomic_min(w, (uint)v / 2);
+    o[3] = atomic_max(w, (uint)v);
+    o[4] = *u;
+    o[5] = *w;
+}
+
+// A float sum by exchange; the terms are whole numbers, so that no order rounds.
+kernel void float_sum(global const float *in, global uint *sum, int n)
+{
+    int i = get_global_id(0);
+    if (i >= n)
+        return;
+    uint old = *(volatile global uint *)sum, seen;
+    for (;;) {
+        seen = atomic_cmpxchg(sum, old, as_uint(as_float(old) + in[i]));
+        if (seen == old)
+            break;
+        old = seen;
+    }
+}
