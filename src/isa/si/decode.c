@@ -297,7 +297,7 @@ static bool bind_sources(struct decoder *d, const char *letters, const struct fi
             *src = implicit(inst, kind);
             continue;
         }
-        if (strchr("kbwgyqne", kind)) { /* in inst->imm and its like */
+        if (strchr("kubwgyqne", kind)) { /* in inst->imm and its like */
             if (!check_immediate(d, kind))
                 return false;
             *src = (struct si_operand){SI_NONE, 0, kind, false, false};

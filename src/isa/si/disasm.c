@@ -146,6 +146,7 @@ static void put_immediate(struct writer *w, const struct si_inst *inst, char kin
     u32 imm = (u16)inst->imm;
     switch (kind) {
     case 'k':
+    case 'u':
         put(w, "0x%x", imm);
         break;
     case 'b':
