@@ -58,6 +58,18 @@ LANE2(shr_u16, w, w, w, b > 15 ? 0 : (a & 0xffff) >> (b & 15))
 LANE2(shr_u32, w, w, w, b > 31 ? 0 : a >> (b & 31))
 LANE_HALVES_SHIFT(shr_u64, n > 31 ? right(ah, n - 32) : across_right(ah, al, n), right(ah, n))
 
+/* Counts modulo the width. */
+LANE2(shl_wrap_b32, w, w, w, a << (b & 31))
+LANE2(shr_wrap_s32, w, w, w, S32(a) >> (b & 31))
+LANE2(shr_wrap_u32, w, w, w, a >> (b & 31))
+LANE_HALVES_SHIFT(shl_wrap_b64, n & 32 ? al & 0 : al << (n & 31),
+                  n & 32 ? al << (n & 31) : across_left(ah, al, n))
+LANE_HALVES_SHIFT(shr_wrap_s64, n & 32 ? (u32)(S32(ah) >> (n & 31)) : across_right(ah, al, n),
+                  S32(ah) >> (n & 32 ? 31 : n & 31))
+LANE_HALVES_SHIFT(shr_wrap_u64, n & 32 ? ah >> (n & 31) : across_right(ah, al, n),
+                  n & 32 ? ah & 0 : ah >> (n & 31))
+LANE3(align_byte_b32, w, w, w, w, across_right(a, b, 8 * (c & 3)))
+
 /* Funnel shift of b:a; key 1 wraps the count, 0 clamps it at 32. */
 ALWAYS_INLINE u32 funnel_count(u32 key, u32 c)
 {
@@ -103,6 +115,14 @@ LANE1(clz_b64, w, p, leading_zeros64(a))
 LANE1(brev_b32, w, w, reverse_bits(a))
 LANE_HALVES1(brev_b64, reverse_bits(ah), reverse_bits(al))
 
+LANE2(bcnt_b32, w, w, w, popcount(a) + b)
+/* c is the lane's number: of a's bits those of lower lanes count. */
+LANE3(mbcnt_lo, w, w, w, w, b + popcount(a & (left(1, c) - 1)))
+LANE3(mbcnt_hi, w, w, w, w, b + popcount(c > 31 ? a & (left(1, c - 32) - 1) : 0))
+LANE1(ffbh_u32, w, w, a ? leading_zeros(a) : ~0u)
+LANE1(ffbh_s32, w, w, a + 1 > 1 ? leading_zeros(a ^ (u32)(S32(a) >> 31)) : ~0u)
+LANE1(ffbl_b32, w, w, a ? popcount(~a &(a - 1)) : ~0u)
+
 /* The highest bit that differs from the sign; key 1: how far to shift it to the top. */
 ALWAYS_INLINE u32 find_top(u32 key, u32 zeros, u32 width)
 {
@@ -140,6 +160,21 @@ LANE3(bfe_u64, p, p, w, w, extract_u(a, b & 255, c & 255))
 LANE3(bfe_s64, p, p, w, w, extract_s(S64(a), b & 255, c & 255))
 LANE4(bfi_b32, w, w, w, w, w, (u32)insert(a, b, c & 255, d & 255))
 LANE4(bfi_b64, p, p, p, w, w, insert(a, b, c & 255, d & 255))
+
+/* Position and length are the low 5 bits; what lies beyond the top are copies of the sign. */
+ALWAYS_INLINE u32 field(u32 a, u32 position, u32 length)
+{
+    return a >> (position & 31) & ~(~0u << (length & 31));
+}
+ALWAYS_INLINE u32 sign_field(u32 a, u32 position, u32 length)
+{
+    const u32 drop = (0 - length) & 31, up = (u32)(S32(a) >> (position & 31)) << drop;
+    return length & 31 ? (u32)(S32(up) >> drop) : 0;
+}
+LANE3(field_u32, w, w, w, w, field(a, b, c))
+LANE3(field_s32, w, w, w, w, sign_field(a, b, c))
+LANE2(bits_b32, w, w, w, ~(~0u << (a & 31)) << (b & 31))
+LANE3(bitselect_b32, w, w, w, w, mix(a, b, c))
 
 /* The n-th set bit from `base`, upward or downward; none (or base above 31): all ones. */
 ALWAYS_INLINE u32 nth_set(u32 bits, u32 base, i32 offset)

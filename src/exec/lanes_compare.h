@@ -135,6 +135,7 @@ ALWAYS_INLINE u32 bits_of(const u32 *yes)
         case CMP_GEU:                                                \
             COMPARE_LOOP(cast(GET_##A(0)), cast(GET_##A(1)), x >= y) \
         case CMP_NUM:                                                \
+        case CMP_TRUE:                                               \
             return LANES_FULL;                                       \
         default:                                                     \
             return 0;                                                \
@@ -178,6 +179,7 @@ ALWAYS_INLINE u32 bits_of(const u32 *yes)
         case CMP_GEU:                                             \
             HALVES_LOOP(H, (xh > yh) | ((xh == yh) & (xl >= yl))) \
         case CMP_NUM:                                             \
+        case CMP_TRUE:                                            \
             return LANES_FULL;                                    \
         default:                                                  \
             return 0;                                             \
@@ -225,8 +227,10 @@ ALWAYS_INLINE u32 bits_of(const u32 *yes)
         COMPARE_LOOP(GETX(0), GETX(1), !(x < y))             \
     case CMP_NUM:                                            \
         COMPARE_LOOP(GETX(0), GETX(1), (x == x) & (y == y))  \
-    default:                                                 \
+    case CMP_NAN:                                            \
         COMPARE_LOOP(GETX(0), GETX(1), (x != x) | (y != y))  \
+    default:                                                 \
+        return l->inst->key == CMP_TRUE ? LANES_FULL : 0;    \
     }
 
 #endif

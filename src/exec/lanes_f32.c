@@ -58,6 +58,15 @@ ALWAYS_INLINE u32 LANE(fma_flushed)(u32 a, u32 b, u32 c, u32 mode)
     return flush32(nan32(fused32(F(a), F(b), F(c), mode), a, b, c));
 }
 LANE3(fma_f32_ftz, w, w, w, w, LANE(fma_flushed)(a, b, c, mode))
+
+/* Product and sum are rounded; neither sees nor gives a subnormal. */
+ALWAYS_INLINE u32 LANE(mad_flushed)(u32 a, u32 b, u32 c)
+{
+    a = flush32(a), b = flush32(b), c = flush32(c);
+    const f32 product = F(flush32(of_f32(F(a) * F(b))));
+    return flush32(nan32(product + F(c), a, b, c));
+}
+LANE3(mad_f32, w, w, w, w, LANE(mad_flushed)(a, b, c))
 LANE2(div_f32, w, w, w, nan32(F(a) / F(b), a, b, b))
 LANE1(rcp_f32, w, w, nan32(1.0f / F(a), a, a, a))
 LANE1(sqrt_f32, w, w, nan32(__builtin_sqrtf(F(a)), a, a, a))

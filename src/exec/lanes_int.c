@@ -6,6 +6,7 @@
  *  - the most negative number divided by -1 wraps to itself, remainder 0.
  * 16-bit ops use the low half of their sources only and zero-extend their result.
  */
+#include "exec/lanes_compare.h"
 #include "exec/lanes_loop.h"
 
 #define S16(x) ((i32)(i16)(x))
@@ -132,6 +133,8 @@ LANE3(mad24_lo_s32, w, w, w, w, (u32)product24_s(a, b) + c)
 LANE3(mad24_lo_u32, w, w, w, w, (u32)product24_u(a, b) + c)
 LANE3(mad24_hi_s32, w, w, w, w, (u32)(product24_s(a, b) >> 16) + c)
 LANE3(mad24_hi_u32, w, w, w, w, (u32)(product24_u(a, b) >> 16) + c)
+LANE2(mul24_top_s32, w, w, w, (u32)(product24_s(a, b) >> 32))
+LANE2(mul24_top_u32, w, w, w, (u32)(product24_u(a, b) >> 32))
 LANE3(mad24_hi_sat_s32, w, w, w, w, clamp_s32(S64(S32(product24_s(a, b) >> 16)) + S32(c)))
 LANE3(mad_hi_sat_s32, w, w, w, w, clamp_s32((S64(S32(a)) * S32(b) >> 32) + S32(c)))
 LANE2(add_sat_s32, w, w, w, clamp_s32(S64(S32(a)) + S32(b)))
@@ -161,9 +164,36 @@ LANE2(add_b16x2, w, w, w, ((a + b) & 0xffff) | ((a & 0xffff0000) + (b & 0xffff00
     }
 #define ROWS_ww ROW_w(0) ROW_w(1)
 #define ROWS_pp ROW_p(0) ROW_p(1)
-LANE_CARRY(addc_b32, w, u64, ROWS_ww, 2, 32, 0u, (u64)GET_w(0) + GET_w(1) + carry)
+
+/*
+ * Words are what address computations are made of: no wider number, but a comparison. `out` is the
+ * condition of a carry in terms of a, b, the carry in (0 or 1) and the result r.
+ */
+#define CARRY_LOOP(put, in, sum, out)               \
+    EACH_LANE                                       \
+    {                                               \
+        const u32 a = s0[i], b = s1[i], carry = in; \
+        const u32 r = (sum);                        \
+        yes[i] = (out) ? ~0u : 0;                   \
+        put                                         \
+    }
+#define LANE_CARRY_WORD(name, flip, sum, out, out_plain)                 \
+    void LANE(name)(struct lanes * l)                                    \
+    {                                                                    \
+        ROWS_ww OUT_w;                                                   \
+        _Alignas(32) u32 yes[LANES];                                     \
+        const u32 *const m = l->lane_mask, in_bits = CARRY_IN(2, flip);  \
+        if (UNLIKELY(l->mask != LANES_FULL))                             \
+            CARRY_LOOP(MIX_w(r), in_bits &lane_bit[i] ? 1 : 0, sum, out) \
+        else if (in_bits)                                                \
+            CARRY_LOOP(PUT_w(r), in_bits &lane_bit[i] ? 1 : 0, sum, out) \
+        else                                                             \
+            CARRY_LOOP(PUT_w(r), 0, sum, out_plain)                      \
+        put_mask(l, 1, bits_of(yes) ^ (flip));                           \
+    }
+LANE_CARRY_WORD(addc_b32, 0u, a + b + carry, carry ? r <= a : r < a, r < a)
+LANE_CARRY_WORD(subc_b32, FLIP, a - b - carry, carry ? a <= b : a < b, a < b)
 LANE_CARRY(addc_b64, p, u128, ROWS_pp, 2, 64, 0u, (u128)GET_p(0) + GET_p(1) + carry)
-LANE_CARRY(subc_b32, w, u64, ROWS_ww, 2, 32, FLIP, (u64)GET_w(0) - GET_w(1) - carry)
 LANE_CARRY(subc_b64, p, u128, ROWS_pp, 2, 64, FLIP, (u128)GET_p(0) - GET_p(1) - carry)
 LANE_CARRY(madc_lo_b32, w, u64, ROWS_ww ROW_w(2), 3, 32, 0u,
            (u64)(GET_w(0) * GET_w(1)) + GET_w(2) + carry)
@@ -227,6 +257,15 @@ LANE2(max_s64, p, p, p, S64(a) > S64(b) ? a : b)
 LANE2(max_u16, w, w, w, U16(a) > U16(b) ? U16(a) : U16(b))
 LANE2(max_u32, w, w, w, a > b ? a : b)
 LANE2(max_u64, p, p, p, a > b ? a : b)
+
+#define MIN_S32(x, y) (S32(x) < S32(y) ? (x) : (y))
+#define MAX_S32(x, y) (S32(x) > S32(y) ? (x) : (y))
+LANE3(min3_s32, w, w, w, w, MIN_S32(MIN_S32(a, b), c))
+LANE3(min3_u32, w, w, w, w, MIN(MIN(a, b), c))
+LANE3(max3_s32, w, w, w, w, MAX_S32(MAX_S32(a, b), c))
+LANE3(max3_u32, w, w, w, w, MAX(MAX(a, b), c))
+LANE3(med3_s32, w, w, w, w, MAX_S32(MIN_S32(a, b), MIN_S32(MAX_S32(a, b), c)))
+LANE3(med3_u32, w, w, w, w, MAX(MIN(a, b), MIN(MAX(a, b), c)))
 
 #define BOTH(op16) (U16(op16(U16(a), U16(b))) | (u32)op16(a >> 16, b >> 16) << 16)
 #define MIN_S16(x, y) (S16(x) < S16(y) ? (x) : (y))

@@ -1,43 +1,53 @@
-/* Lane functions of integers: wrapping shifts, fields, medians, sums of differences. */
+/*
+ * Lane functions on the bytes and halves of words: averages, sums of absolute differences, packing
+ * of integers.
+ */
 #include "exec/lanes_loop.h"
 
-#define STUB(name)                    \
-    void LANE(name)(struct lanes * l) \
-    {                                 \
-        (void)l;                      \
-        __builtin_trap();             \
+/* By bytes (a + b + lowest bit of c) / 2: halves, and the majority of the bits that they lose. */
+ALWAYS_INLINE u32 lerp(u32 a, u32 b, u32 c)
+{
+    const u32 majority = ((a & b) | ((a | b) & c)) & 0x01010101;
+    return (a >> 1 & 0x7f7f7f7f) + (b >> 1 & 0x7f7f7f7f) + majority;
+}
+LANE3(lerp_u8, w, w, w, w, lerp(a, b, c))
+
+ALWAYS_INLINE u32 distance(u32 a, u32 b)
+{
+    return a > b ? a - b : b - a;
+}
+/* With `masked`, bytes of b that are 0 count nothing. */
+ALWAYS_INLINE u32 byte_sum(u32 a, u32 b, bool masked)
+{
+    u32 sum = 0;
+    for (u32 at = 0; at < 32; at += 8) {
+        const u32 x = a >> at & 255, y = b >> at & 255;
+        sum += masked && !y ? 0 : distance(x, y);
     }
-STUB(shl_wrap_b32)
-STUB(shr_wrap_s32)
-STUB(shr_wrap_u32)
-STUB(shl_wrap_b64)
-STUB(shr_wrap_s64)
-STUB(shr_wrap_u64)
-STUB(align_byte_b32)
-STUB(field_u32)
-STUB(field_s32)
-STUB(bits_b32)
-STUB(bitselect_b32)
-STUB(bcnt_b32)
-STUB(mbcnt_lo)
-STUB(mbcnt_hi)
-STUB(ffbh_u32)
-STUB(ffbh_s32)
-STUB(ffbl_b32)
-STUB(mul24_top_s32)
-STUB(mul24_top_u32)
-STUB(min3_s32)
-STUB(min3_u32)
-STUB(max3_s32)
-STUB(max3_u32)
-STUB(med3_s32)
-STUB(med3_u32)
-STUB(lerp_u8)
-STUB(sad_u8)
-STUB(sad_hi_u8)
-STUB(sad_halves_u16)
-STUB(msad_u8)
-STUB(qsad_u8)
-STUB(mqsad_u8)
-STUB(cvt_pk_u16_u32)
-STUB(cvt_pk_s16_s32)
+    return sum;
+}
+LANE3(sad_u8, w, w, w, w, c + byte_sum(a, b, false))
+LANE3(sad_hi_u8, w, w, w, w, c + (byte_sum(a, b, false) << 16))
+LANE3(sad_halves_u16, w, w, w, w, c + distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16))
+LANE3(msad_u8, w, w, w, w, c + byte_sum(a, b, true))
+
+/* Four sums, of the bytes of a from 0, 1, 2 and 3 on; each is added to its half of c and wraps. */
+ALWAYS_INLINE u64 four_sums(u64 a, u32 b, u64 c, bool masked)
+{
+    u64 r = 0;
+    for (u32 k = 0; k < 4; k++) {
+        const u32 sum = (u32)(c >> 16 * k) + byte_sum((u32)(a >> 8 * k), b, masked);
+        r |= (u64)(sum & 0xffff) << 16 * k;
+    }
+    return r;
+}
+LANE3(qsad_u8, p, p, w, p, four_sums(a, b, c, false))
+LANE3(mqsad_u8, p, p, w, p, four_sums(a, b, c, true))
+
+ALWAYS_INLINE u32 clamp_s16(u32 x)
+{
+    const i32 low = (i32)x < -32768 ? -32768 : (i32)x;
+    return (u32)(low > 32767 ? 32767 : low) & 0xffff;
+}
+LANE2(cvt_pk_u16_u32, w, w, w, MIN(a, 0xffffu) | MIN(b, 0xffffu) << 16)
+LANE2(cvt_pk_s16_s32, w, w, w, clamp_s16(a) | clamp_s16(b) << 16)

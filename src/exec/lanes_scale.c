@@ -7,7 +7,6 @@
         (void)l;                      \
         __builtin_trap();             \
     }
-STUB(mad_f32)
 STUB(mad_legacy_f32)
 STUB(mul_legacy_f32)
 STUB(min_legacy_f32)

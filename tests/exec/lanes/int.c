@@ -345,8 +345,96 @@ R(vabsdiff4, differences(a, b, c, x->key, 8))
 R(dp4a, dot(a, b, c, x->key, 4, 8, 0))
 R(dp2a, dot(a, b, c, x->key, 2, 16, x->key & 4 ? 16 : 0))
 
+/* Shifts by counts modulo the width, fields of 5-bit positions and lengths, counts with a sum. */
+R(shl_wrap_b32, a << (b & 31))
+R(shr_wrap_s32, sx(a, 32) >> (b & 31))
+R(shr_wrap_u32, zx(a, 32) >> (b & 31))
+R(shl_wrap_b64, a << (b & 63))
+R(shr_wrap_s64, sx(a, 64) >> (b & 63))
+R(shr_wrap_u64, a >> (b & 63))
+R(align_byte_b32, (zx(a, 32) << 32 | zx(b, 32)) >> 8 * (c & 3))
+R(field_u32, field_extract(a, b & 31, c & 31, 32, false))
+R(field_s32, field_extract(a, b & 31, c & 31, 32, true))
+R(bits_b32, ((1ull << (a & 31)) - 1) << (b & 31))
+R(bitselect_b32, table3(0xca, a, b, c))
+R(bcnt_b32, count_ones(zx(a, 32)) + b)
+static u64 below(u64 mask, u64 lane, unsigned from)
+{
+    u64 n = 0;
+    for (unsigned i = 0; i < 32; i++)
+        n += from + i < zx(lane, 32) && bit(mask, i);
+    return n;
+}
+R(mbcnt_lo, below(a, c, 0) + b)
+R(mbcnt_hi, below(a, c, 32) + b)
+static u64 copies_of_top(u64 v, bool sign)
+{
+    const unsigned top = sign ? bit(v, 31) : 0;
+    for (unsigned n = 0; n < 32; n++)
+        if (bit(v, 31 - n) != top)
+            return n;
+    return 0xffffffff;
+}
+R(ffbh_u32, copies_of_top(a, false))
+R(ffbh_s32, copies_of_top(a, true))
+R(ffbl_b32, copies_of_top(reverse(a, 32), false))
+R(mul24_top_s32, sx(a, 24) * sx(b, 24) >> 32)
+R(mul24_top_u32, zx(a, 24) * zx(b, 24) >> 32)
+#define MEDIAN(a, b, c) ((a) + (b) + (c)-MIN(MIN(a, b), c) - MAX(MAX(a, b), c))
+#define OF_THREE(name, f)                                            \
+    R(name##_s32, f((i64)sx(a, 32), (i64)sx(b, 32), (i64)sx(c, 32))) \
+    R(name##_u32, f((i64)zx(a, 32), (i64)zx(b, 32), (i64)zx(c, 32)))
+#define LEAST(a, b, c) MIN(MIN(a, b), c)
+#define MOST(a, b, c) MAX(MAX(a, b), c)
+OF_THREE(min3, LEAST)
+OF_THREE(max3, MOST)
+OF_THREE(med3, MEDIAN)
+
+/* Bytes and halves. */
+static u64 byte_at(u64 v, unsigned i)
+{
+    return v >> 8 * i & 255;
+}
+static u64 average(u64 a, u64 b, u64 c)
+{
+    u64 r = 0;
+    for (unsigned i = 0; i < 4; i++)
+        r |= (byte_at(a, i) + byte_at(b, i) + (byte_at(c, i) & 1)) / 2 << 8 * i;
+    return r;
+}
+static u64 byte_distances(u64 a, unsigned from, u64 b, bool masked)
+{
+    i128 sum = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (!masked || byte_at(b, i))
+            sum += magnitude((i128)byte_at(a, from + i) - (i128)byte_at(b, i));
+    return (u64)sum;
+}
+static u64 four_distances(u64 a, u64 b, u64 c, bool masked)
+{
+    u64 r = 0;
+    for (unsigned i = 0; i < 4; i++)
+        r |= zx((c >> 16 * i) + byte_distances(a, i, b, masked), 16) << 16 * i;
+    return r;
+}
+R(lerp_u8, average(a, b, c))
+R(sad_u8, byte_distances(a, 0, b, false) + c)
+R(sad_hi_u8, (byte_distances(a, 0, b, false) << 16) + c)
+R(sad_halves_u16, differences(a, b, c, 2, 16))
+R(msad_u8, byte_distances(a, 0, b, true) + c)
+R(qsad_u8, four_distances(a, b, c, false))
+R(mqsad_u8, four_distances(a, b, c, true))
+static i128 clamp_to(i128 v, i128 low, i128 high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+R(cvt_pk_u16_u32, HALVES(clamp_to((i128)zx(a, 32), 0, 65535), clamp_to((i128)zx(b, 32), 0, 65535)))
+R(cvt_pk_s16_s32, HALVES(clamp_to(sx(a, 32), -32768, 32767), clamp_to(sx(b, 32), -32768, 32767)))
+
 static bool compared(u32 key, i128 a, i128 b)
 {
+    if (key == CMP_FALSE || key == CMP_TRUE)
+        return key == CMP_TRUE;
     switch (key % 6) {
     case CMP_EQ:
         return a == b;
@@ -447,7 +535,7 @@ static unsigned keys_of(enum op op)
 {
     const char *name = op_info[op].name;
     if (!strncmp(name, "set", 3))
-        return 6;
+        return 8;
     if (!strncmp(name, "testp", 5))
         return 6;
     return op == OP_prmt_b32                                           ? 7
@@ -468,6 +556,8 @@ static void test_references(void **unused)
         for (unsigned round = 0; round < 160; round++) {
             struct inst inst = make_inst(op, round & 1 || op_info[op].signature[0] == 'W');
             inst.key = (u8)(round % keys_of(op));
+            if (!strncmp(op_info[op].name, "set", 3) && inst.key >= 6)
+                inst.key = inst.key & 1 ? CMP_TRUE : CMP_FALSE;
             inst.imm = (i64)(random_next(&state) & 0xff);
             inst.type = types[round % 3];
             for (unsigned k = 0; k < 4; k++) {
