@@ -4,11 +4,12 @@
  * An operation without a destination is a reduction. Packed 16-bit floats are two additions, each
  * element atomic by itself as PTX has it; here both happen at once.
  */
+#include "exec/buffer.h"
 #include "exec/warp.h"
 
 /* Operands and the memory word of one lane, zero-extended. */
 struct update {
-    u64 old[2], value[2], other[2]; /* value: operand b; other: c of cas */
+    u64 old[2], value[2], other[2]; /* value: operand b (compared); other: c of cas, mskor */
     bool ftz;
 };
 
@@ -47,6 +48,24 @@ static bool less(enum type type, u64 a, u64 b, u32 bytes)
     return a < b;
 }
 
+static f64 as_number(u64 bits, u32 bytes)
+{
+    f32 narrow;
+    f64 wide;
+    u32 word = (u32)bits;
+    memcpy(&narrow, &word, sizeof narrow);
+    memcpy(&wide, &bits, sizeof wide);
+    return bytes == 4 ? (f64)narrow : wide;
+}
+
+/* Whether an exchange goes ahead. As floats: zeros are equal, NaN equals nothing. */
+static bool compares(const struct inst *inst, const struct update *u, u32 bytes)
+{
+    if (inst->key == ATOMIC_FCAS)
+        return as_number(u->old[0], bytes) == as_number(u->value[0], bytes);
+    return u->old[0] == u->value[0] && u->old[1] == u->value[1];
+}
+
 /* The new low 64 bits of memory; exchanges and compares of 128 bits are the caller's. */
 static u64 combine(const struct inst *inst, const struct update *u, u32 bytes)
 {
@@ -68,6 +87,16 @@ static u64 combine(const struct inst *inst, const struct update *u, u32 bytes)
         return old >= value ? 0 : old + 1;
     case ATOMIC_DEC:
         return old == 0 || old > value ? value : old - 1;
+    case ATOMIC_SUB:
+        return old - value;
+    case ATOMIC_RSUB:
+        return value - old;
+    case ATOMIC_MSKOR:
+        return (old & ~value) | u->other[0];
+    case ATOMIC_FMIN: /* a comparison with NaN is false: memory stays */
+        return as_number(value, bytes) < as_number(old, bytes) ? value : old;
+    case ATOMIC_FMAX:
+        return as_number(value, bytes) > as_number(old, bytes) ? value : old;
     default: /* exchange */
         return value;
     }
@@ -79,8 +108,8 @@ static void update_memory(const struct inst *inst, struct update *u, u8 *at, u32
     memcpy(&u->old[0], at, low);
     memcpy(&u->old[1], at + low, high);
     u64 next[2] = {0, u->value[1]};
-    if (inst->key == ATOMIC_CAS) {
-        if (u->old[0] != u->value[0] || u->old[1] != u->value[1])
+    if (inst->key == ATOMIC_CAS || inst->key == ATOMIC_FCAS) {
+        if (!compares(inst, u, bytes))
             return;
         next[0] = u->other[0];
         next[1] = u->other[1];
@@ -89,6 +118,13 @@ static void update_memory(const struct inst *inst, struct update *u, u8 *at, u32
     }
     memcpy(at, &next[0], low);
     memcpy(at + low, &next[1], high);
+}
+
+u64 atomic_update(const struct inst *inst, u8 *at, u32 bytes, u64 value, u64 other)
+{
+    struct update u = {.value = {value}, .other = {other}};
+    update_memory(inst, &u, at, bytes);
+    return u.old[0];
 }
 
 /* Element `element` of an operand, `bytes` wide, for one lane. */
@@ -115,6 +151,7 @@ static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *
 static bool is_plain_word(const struct inst *inst)
 {
     bool known = !type_is_float(inst->type) || (inst->type == TYPE_F32 && inst->key == ATOMIC_ADD);
+    known &= inst->key != ATOMIC_FMIN && inst->key != ATOMIC_FMAX && inst->key != ATOMIC_FCAS;
     return known && type_bytes(inst->type) == 4 && inst->vector <= 1;
 }
 
@@ -157,6 +194,12 @@ static void update_words(const struct warp *warp, const struct inst *inst,
         EACH_WORD(old >= value ? 0 : old + 1);
     case ATOMIC_DEC:
         EACH_WORD(old == 0 || old > value ? value : old - 1);
+    case ATOMIC_SUB:
+        EACH_WORD(old - value);
+    case ATOMIC_RSUB:
+        EACH_WORD(value - old);
+    case ATOMIC_MSKOR:
+        EACH_WORD((old & ~value) | others[lane]);
     case ATOMIC_CAS:
         EACH_WORD(old == value ? others[lane] : old);
     default: /* exchange */
@@ -164,37 +207,90 @@ static void update_words(const struct warp *warp, const struct inst *inst,
     }
 }
 
+/* Rows of an atomic's operands and results; absent ones are NULL. */
+struct rows {
+    const u32 *value, *other; /* as in struct update */
+    u32 *result, *high;
+};
+
+static struct rows atomic_rows(const struct inst *inst, const struct step *step,
+                               const struct chunk *chunk)
+{
+    u32 stride = chunk->lanes.stride, words = (type_bytes(inst->type) + 3) / 4;
+    bool compares_too = inst->key == ATOMIC_CAS || inst->key == ATOMIC_FCAS;
+    struct rows rows = {chunk_row(chunk, step, 1), chunk_row(chunk, step, 2),
+                        chunk_row(chunk, step, SLOT_DST), NULL};
+    if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */
+        rows.other = inst->key == ATOMIC_CAS ? rows.value + 4 * stride : NULL;
+        rows.high = chunk_row(chunk, step, SLOT_DST + 1);
+    } else if (inst->op == OP_buf_atom) { /* the new value, then the compared one */
+        const u32 *data = chunk_row(chunk, step, 3);
+        rows.value = compares_too ? data + words * stride : data;
+        rows.other = compares_too ? data : NULL;
+    }
+    return rows;
+}
+
+static void update_lane(struct warp *warp, const struct inst *inst, u32 stride,
+                        const struct rows *rows, u8 *at, u32 lane)
+{
+    u32 bytes = type_bytes(inst->type), words = (bytes + 3) / 4;
+    for (u32 e = 0; e < MAX(inst->vector, 1); e++) {
+        struct update u = {.ftz = flushes(warp, inst, at)};
+        read_operand(u.value, rows->value, stride, e, lane, bytes);
+        read_operand(u.other, rows->other, stride, e, lane, bytes);
+        update_memory(inst, &u, at + e * bytes, bytes);
+        for (u32 j = 0; j < MIN(words, 2u) && rows->result; j++)
+            rows->result[(e * words + j) * stride + lane] = (u32)(u.old[0] >> 32 * j);
+        for (u32 j = 0; j < 2 && rows->high; j++)
+            rows->high[j * stride + lane] = (u32)(u.old[1] >> 32 * j);
+    }
+}
+
+/* Lanes that are out of range act on nothing and get zeros. */
+static bool update_lanes(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
+                         const struct addresses *addresses, u32 mask, u32 inside)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1), stride = chunk->lanes.stride;
+    struct access access;
+    if (inside && !access_find(warp, pc, step, chunk, addresses, inside, bytes, true, &access))
+        return false;
+    const struct rows rows = atomic_rows(inst, step, chunk);
+    if (UNLIKELY(inside != mask) && rows.result)
+        lanes_clear(rows.result, stride, inst->dst[0].count, mask & ~inside);
+    if (!inside)
+        return true;
+    access_pointers(&access, inside);
+    bool recorded = warp->exec->on_store;
+    if (is_plain_word(inst) && !recorded) {
+        update_words(warp, inst, &access, inside, rows.value, rows.other, rows.result);
+        return true;
+    }
+    for (u32 set = inside; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        update_lane(warp, inst, stride, &rows, access.at[lane], lane);
+        if (recorded)
+            access_record(warp, chunk, lane, addresses, &access, bytes);
+    }
+    return true;
+}
+
 bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    u32 bytes = type_bytes(inst->type), elements = MAX(inst->vector, 1);
-    u32 stride = warp->exec->image->warp_size, words = (bytes + 3) / 4;
-    struct access access;
-    if (!access_resolve(warp, pc, step, chunk, mask, bytes * elements, true, &access))
-        return false;
-    access_pointers(&access, mask);
-    const u32 *value = chunk_row(chunk, step, 1), *other = chunk_row(chunk, step, 2);
-    u32 *result = chunk_row(chunk, step, SLOT_DST), *high = NULL;
-    if (is_plain_word(inst)) {
-        update_words(warp, inst, &access, mask, value, other, result);
-        return true;
+    if (inst->op == OP_exch2)
+        return pair_step(warp, pc, step, chunk, mask);
+    if (inst->op == OP_atom_src2)
+        return atomic_src2_step(warp, pc, step, chunk, mask);
+    if (inst->op == OP_buf_atom) {
+        struct buffer_access buffer;
+        buffer_locate(warp, inst, step, chunk, mask, &buffer);
+        return update_lanes(warp, pc, step, chunk, &buffer.addresses, mask, buffer.inside) ||
+               buffer_explain(warp, &buffer);
     }
-    if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */
-        other = inst->key == ATOMIC_CAS ? value + 4 * stride : NULL;
-        high = chunk_row(chunk, step, SLOT_DST + 1);
-    }
-    for (u32 set = mask; set; set &= set - 1) {
-        u32 lane = first_lane(set);
-        for (u32 e = 0; e < elements; e++) {
-            struct update u = {.ftz = flushes(warp, inst, access.at[lane])};
-            read_operand(u.value, value, stride, e, lane, bytes);
-            read_operand(u.other, other, stride, e, lane, bytes);
-            update_memory(inst, &u, access.at[lane] + e * bytes, bytes);
-            for (u32 j = 0; j < MIN(words, 2u) && result; j++)
-                result[(e * words + j) * stride + lane] = (u32)(u.old[0] >> 32 * j);
-            for (u32 j = 0; j < 2 && high; j++)
-                high[j * stride + lane] = (u32)(u.old[1] >> 32 * j);
-        }
-    }
-    return true;
+    struct addresses addresses = access_addresses(warp, step, chunk, inst);
+    u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1);
+    u32 inside = access_within(warp, inst->src[3], &addresses, mask, bytes);
+    return update_lanes(warp, pc, step, chunk, &addresses, mask, inside);
 }

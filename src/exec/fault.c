@@ -165,7 +165,7 @@ static void say_nearest(struct exec *exec, u64 address, u32 bytes)
 
 /* What kind of wrong an access is. `size` of a window, 0 for device memory. */
 static enum outcome classify(const struct warp *warp, u32 lane, enum space space, u64 address,
-                             u32 bytes, bool write)
+                             u32 bytes, u32 align, bool write)
 {
     const struct exec *exec = warp->exec;
     if (!lane_pointer(warp, lane, space, address, bytes)) {
@@ -177,7 +177,7 @@ static enum outcome classify(const struct warp *warp, u32 lane, enum space space
             return OUTCOME_STACK_OVERFLOW;
         return OUTCOME_OUT_OF_BOUNDS;
     }
-    if (address & (bytes - 1))
+    if (address & (align - 1))
         return OUTCOME_MISALIGNED;
     return write ? OUTCOME_READ_ONLY : OUTCOME_OUT_OF_BOUNDS;
 }
@@ -211,6 +211,22 @@ static void say_window(struct exec *exec, enum space space)
         say(fault, "\n  the kernel has %u bytes of parameters", exec->param_bytes);
 }
 
+static enum space accessed_space(const struct inst *inst)
+{
+    switch (inst->op) {
+    case OP_syscall:
+        return SPACE_LOCAL;
+    case OP_buf_ld:
+    case OP_buf_st:
+    case OP_buf_atom:
+    case OP_ld_scalar:
+    case OP_ld_scalar_buffer:
+        return SPACE_GLOBAL;
+    default:
+        return inst->space;
+    }
+}
+
 void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others)
 {
     static const char *const names[SPACE_COUNT] = {
@@ -220,10 +236,11 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     const struct inst *inst = warp_inst(warp, pc);
     u16 flags = op_info[inst->op].flags;
     bool write = flags & OPF_STORE;
-    enum space space = inst->op == OP_syscall ? SPACE_LOCAL : (enum space)inst->space;
+    u32 align = access_align(inst, bytes);
+    enum space space = accessed_space(inst);
     u64 shown = address;
     space = window_space(space, &address);
-    enum outcome outcome = classify(warp, lane, space, address, bytes, write);
+    enum outcome outcome = classify(warp, lane, space, address, bytes, align, write);
     begin(exec, outcome, pc);
     exec->fault.address = shown;
     exec->fault.bytes = bytes;
@@ -238,10 +255,20 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
         say_nearest(exec, address, bytes);
     if (outcome == OUTCOME_MISALIGNED)
         say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
-            bytes, bytes);
+            bytes, align);
     say_thread(warp, pc, lane, "at");
     if (others)
         say(&exec->fault, "\n  %u other lanes of the warp fault here as well", count_lanes(others));
+}
+
+void fault_add(struct warp *warp, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    say(&warp->exec->fault, "\n  %s", text);
 }
 
 /* "0-3,8,31" */

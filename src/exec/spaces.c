@@ -8,19 +8,13 @@
  *
  * All lanes (of a chunk) are checked before any is moved, so a faulting access moves nothing.
  */
-#include "exec/warp.h"
+#include "exec/scalars.h"
 
-/* Low and high words of the lanes' addresses; absent words read the zero row. */
-struct addresses {
-    const u32 *low, *high;
-    bool wide;
-};
-
-static struct addresses lane_addresses(const struct warp *warp, const struct step *step,
-                                       const struct chunk *chunk, const struct inst *inst)
+struct addresses access_addresses(const struct warp *warp, const struct step *step,
+                                  const struct chunk *chunk, const struct inst *inst)
 {
     const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
-    struct addresses a = {zeros, zeros, false};
+    struct addresses a = {zeros, zeros, inst->imm, false, inst->space};
     if (step_has(step, 0)) {
         a.low = chunk_row(chunk, step, 0);
         if (inst->src[0].count > 1) {
@@ -37,10 +31,29 @@ static bool is_window(enum space space)
 }
 
 /* Addresses of 32 bits wrap within their space, as translate32 has it. */
-static u64 lane_address(const struct addresses *a, const struct inst *inst, u32 lane)
+u64 access_address(const struct addresses *a, u32 lane)
 {
-    u64 address = (a->low[lane] | (u64)a->high[lane] << 32) + (u64)inst->imm;
-    return is_window(inst->space) && !a->wide ? (u32)address : address;
+    u64 address = (a->low[lane] | (u64)a->high[lane] << 32) + (u64)a->add;
+    return is_window(a->space) && !a->wide ? (u32)address : address;
+}
+
+u32 access_within(const struct warp *warp, struct operand limit, const struct addresses *addresses,
+                  u32 mask, u32 bytes)
+{
+    const struct exec *exec = warp->exec;
+    u64 end = UINT64_MAX;
+    if (limit.kind != OPERAND_NONE && scalar_read(warp, limit, 0) != UINT32_MAX)
+        end = scalar_read(warp, limit, 0); /* all ones: no limit at all */
+    if (!exec->image->program->traits.window_faults)
+        end = MIN(end, exec->shared_bytes);
+    if (LIKELY(end == UINT64_MAX || addresses->space != SPACE_SHARED))
+        return mask;
+    u32 inside = 0;
+    for (u32 set = mask; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        inside |= (u32)(access_address(addresses, lane) + bytes <= end) << lane;
+    }
+    return inside;
 }
 
 static u8 *lane_local(const struct warp *warp, u32 lane)
@@ -85,45 +98,47 @@ static bool resolve_each(struct warp *warp, u32 pc, const struct addresses *addr
                          const struct chunk *chunk, u32 mask, u32 bytes, bool write,
                          struct access *access)
 {
-    const struct inst *inst = warp_inst(warp, pc);
+    enum space space = addresses->space;
+    u32 align = access_align(warp_inst(warp, pc), bytes);
     u32 first = LANES * (u32)(chunk - warp->chunks);
     u32 bad = 0;
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
-        u64 address = lane_address(addresses, inst, lane);
-        access->at[lane] = lane_pointer(warp, first + lane, inst->space, address, bytes);
-        if (!access->at[lane] || address & (bytes - 1) ||
-            (write && !writable(warp, inst->space, address)))
+        u64 address = access_address(addresses, lane);
+        access->at[lane] = lane_pointer(warp, first + lane, space, address, bytes);
+        if (!access->at[lane] || address & (align - 1) ||
+            (write && !writable(warp, space, address)))
             bad |= 1u << lane;
     }
     access->base = NULL;
     if (!bad)
         return true;
     u32 lane = first_lane(bad);
-    fault_memory(warp, pc, first + lane, lane_address(addresses, inst, lane), bytes,
+    fault_memory(warp, pc, first + lane, access_address(addresses, lane), bytes,
                  chunk_lanes(bad & (bad - 1), (unsigned)(chunk - warp->chunks)));
     return false;
 }
 
-/* Global, constant and generic addresses against the allocation touched last. */
+/* Global, constant and generic addresses against the allocation touched last. An access may be
+ * longer than what it must be aligned to. */
 static bool resolve_global(struct warp *warp, struct step *step, const struct addresses *addresses,
-                           const struct inst *inst, u32 mask, u32 bytes, bool write,
-                           struct access *access)
+                           u32 align, u32 mask, u32 bytes, bool write, struct access *access)
 {
     const struct exec *exec = warp->exec;
     u64 generation = *memory_generation(exec->memory);
     for (int attempt = 0; attempt < 2; attempt++) {
         const struct allocation *hint = step->hint;
-        if (hint && step->hint_generation == generation && !(write && hint->read_only)) {
-            u32 found = exec->image->moves->translate64(access->offset, addresses->low,
-                                                        addresses->high, inst->imm, hint->address,
-                                                        (u32)hint->size, bytes, mask);
+        if (hint && step->hint_generation == generation && hint->size >= bytes &&
+            !(write && hint->read_only)) {
+            u32 found = exec->image->moves->translate64(
+                access->offset, addresses->low, addresses->high, addresses->add, hint->address,
+                (u32)hint->size - (bytes - align), align, mask);
             if (LIKELY(found == mask)) {
                 access->base = hint->host;
                 return true;
             }
         }
-        u64 address = lane_address(addresses, inst, first_lane(mask));
+        u64 address = access_address(addresses, first_lane(mask));
         const struct allocation *next = memory_find(exec->memory, address, bytes);
         if (!next || (next == hint && step->hint_generation == generation))
             return false;
@@ -134,27 +149,26 @@ static bool resolve_global(struct warp *warp, struct step *step, const struct ad
 }
 
 /* A space of `size` bytes that starts at `start`. */
-static bool resolve_window(struct warp *warp, const struct addresses *addresses,
-                           const struct inst *inst, u64 start, u32 size, u32 mask, u32 bytes,
-                           struct access *access)
+static bool resolve_window(struct warp *warp, const struct addresses *addresses, u64 start,
+                           u32 size, u32 mask, u32 bytes, struct access *access)
 {
     const struct lanes_memory *moves = warp->exec->image->moves;
     if (size < bytes)
         return false;
     u32 found =
         start || addresses->wide
-            ? moves->translate64(access->offset, addresses->low, addresses->high, inst->imm, start,
-                                 size, bytes, mask)
-            : moves->translate32(access->offset, addresses->low, inst->imm, size, bytes, mask);
+            ? moves->translate64(access->offset, addresses->low, addresses->high, addresses->add,
+                                 start, size, bytes, mask)
+            : moves->translate32(access->offset, addresses->low, addresses->add, size, bytes, mask);
     return found == mask;
 }
 
 static bool resolve_local(struct warp *warp, const struct addresses *addresses,
-                          const struct chunk *chunk, const struct inst *inst, u64 start, u32 mask,
-                          u32 bytes, struct access *access)
+                          const struct chunk *chunk, u64 start, u32 mask, u32 bytes,
+                          struct access *access)
 {
     const struct exec *exec = warp->exec;
-    if (!resolve_window(warp, addresses, inst, start, exec->local_bytes, mask, bytes, access))
+    if (!resolve_window(warp, addresses, start, exec->local_bytes, mask, bytes, access))
         return false;
     access->base = lane_local(warp, LANES * (u32)(chunk - warp->chunks));
     for (u32 lane = 0; lane < LANES; lane++)
@@ -162,16 +176,15 @@ static bool resolve_local(struct warp *warp, const struct addresses *addresses,
     return true;
 }
 
-bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
-                    u32 bytes, bool write, struct access *access)
+bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
+                 const struct addresses *addresses, u32 mask, u32 bytes, bool write,
+                 struct access *access)
 {
-    const struct inst *inst = warp_inst(warp, pc);
     const struct exec *exec = warp->exec;
-    struct addresses addresses = lane_addresses(warp, step, chunk, inst);
-    enum space space = inst->space;
+    enum space space = addresses->space;
     u64 start = 0;
     if (space == SPACE_GENERIC) {
-        u64 address = lane_address(&addresses, inst, first_lane(mask));
+        u64 address = access_address(addresses, first_lane(mask));
         if (address - SHARED_WINDOW < WINDOW_BYTES) {
             space = SPACE_SHARED;
             start = SHARED_WINDOW;
@@ -184,21 +197,21 @@ bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *
     switch (space) {
     case SPACE_SHARED:
         access->base = warp->block->shared;
-        found =
-            resolve_window(warp, &addresses, inst, start, exec->shared_bytes, mask, bytes, access);
+        found = resolve_window(warp, addresses, start, exec->shared_bytes, mask, bytes, access);
         break;
     case SPACE_LOCAL:
-        found = resolve_local(warp, &addresses, chunk, inst, start, mask, bytes, access);
+        found = resolve_local(warp, addresses, chunk, start, mask, bytes, access);
         break;
     case SPACE_PARAM:
         access->base = (u8 *)exec->params;
-        found = !write &&
-                resolve_window(warp, &addresses, inst, 0, exec->param_bytes, mask, bytes, access);
+        found =
+            !write && resolve_window(warp, addresses, 0, exec->param_bytes, mask, bytes, access);
         break;
     default:
-        found = resolve_global(warp, step, &addresses, inst, mask, bytes, write, access);
+        found = resolve_global(warp, step, addresses, access_align(warp_inst(warp, pc), bytes),
+                               mask, bytes, write, access);
     }
-    return found || resolve_each(warp, pc, &addresses, chunk, mask, bytes, write, access);
+    return found || resolve_each(warp, pc, addresses, chunk, mask, bytes, write, access);
 }
 
 /* Makes `at` valid whichever way the lanes were found. */
@@ -210,14 +223,49 @@ void access_pointers(struct access *access, u32 mask)
         access->at[first_lane(set)] = access->base + access->offset[first_lane(set)];
 }
 
-/* One element of up to four bytes, extended to a word. */
-static u32 load_narrow(const u8 *from, u32 bytes, bool is_signed)
+void lanes_clear(u32 *row, u32 stride, u32 words, u32 mask)
 {
-    u32 word = 0;
-    memcpy(&word, from, bytes);
-    if (is_signed && bytes < 4)
-        word = (u32)((i32)(word << (32 - 8 * bytes)) >> (32 - 8 * bytes));
-    return word;
+    for (u32 j = 0; j < words; j++)
+        for (u32 set = mask; set; set &= set - 1)
+            row[j * stride + first_lane(set)] = 0;
+}
+
+void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
+                   const struct addresses *addresses, const struct access *access, u32 bytes)
+{
+    u64 address = access_address(addresses, lane);
+    enum space space = window_space(addresses->space, &address);
+    warp->exec->on_store(warp->exec, warp, LANES * (u32)(chunk - warp->chunks) + lane, space,
+                         address, access->at[lane], bytes);
+}
+
+void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
+                 struct access *access, bool write)
+{
+    const struct lanes_memory *moves = warp->exec->image->moves;
+    u32 stride = warp->exec->image->warp_size;
+    if (UNLIKELY(!access->base)) {
+        for (u32 set = mask; set; set &= set - 1)
+            for (u32 j = 0; j < words; j++) {
+                u32 *word = &row[j * stride + first_lane(set)];
+                u8 *at = access->at[first_lane(set)] + 4 * j;
+                memcpy(write ? at : (u8 *)word, write ? (u8 *)word : at, sizeof *word);
+            }
+        return;
+    }
+    _Alignas(32) u32 expanded[LANES];
+    const u32 *lane_mask = chunk->lanes.lane_mask;
+    if (!write && UNLIKELY(mask != chunk->lanes.mask)) {
+        lanes_expand(mask, expanded);
+        lane_mask = expanded;
+    }
+    for (u32 j = 0; j < words; j++) {
+        if (write)
+            moves->scatter32(access->base + 4 * j, access->offset, row + j * stride, mask);
+        else
+            moves->gather32(row + j * stride, access->base + 4 * j, access->offset, mask,
+                            lane_mask);
+    }
 }
 
 /*
@@ -230,7 +278,7 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
     u32 stride = warp->exec->image->warp_size;
     u32 elements = MAX(inst->vector, 1), bytes = type_bytes(inst->type);
     u32 registers = count / elements; /* of an element */
-    bool is_signed = inst->mods & MOD_SIGNED;
+    bool is_signed = loads_signed(inst);
     access_pointers(access, mask);
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
@@ -253,7 +301,7 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
 /* The same for loads of one byte or half-word into a word, found in one region. */
 static void load_narrows(const struct inst *inst, u32 *row, u32 mask, const struct access *access)
 {
-    bool byte = type_bytes(inst->type) == 1, is_signed = inst->mods & MOD_SIGNED;
+    bool byte = type_bytes(inst->type) == 1, is_signed = loads_signed(inst);
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
         const u8 *at = access->base + access->offset[lane];
@@ -286,44 +334,57 @@ static bool load_parameter(struct warp *warp, struct step *step, struct chunk *c
     u32 *row = chunk_row(chunk, step, SLOT_DST);
     for (u32 j = 0; j < words; j++) {
         u32 word =
-            load_narrow(exec->params + inst->imm + 4 * j, MIN(bytes, 4u), inst->mods & MOD_SIGNED);
+            load_narrow(exec->params + inst->imm + 4 * j, MIN(bytes, 4u), loads_signed(inst));
         spread(row + j * exec->image->warp_size, word, mask, chunk->lanes.lane_mask);
     }
     return true;
 }
 
+/* One lane after the other, each told to whoever keeps a record. */
+static void store_recorded(struct warp *warp, const struct chunk *chunk, const struct inst *inst,
+                           u32 *row, u32 mask, const struct addresses *addresses,
+                           struct access *access)
+{
+    u32 total = type_bytes(inst->type) * MAX(inst->vector, 1);
+    for (u32 set = mask; set; set &= set - 1) {
+        move_elements(warp, inst, row, inst->src[1].count, set & -set, access);
+        access_record(warp, chunk, first_lane(set), addresses, access, total);
+    }
+}
+
 bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
+    if (inst->op == OP_ld2 || inst->op == OP_st2)
+        return pair_step(warp, pc, step, chunk, mask);
     bool write = inst->op == OP_st;
     u32 bytes = type_bytes(inst->type), total = bytes * MAX(inst->vector, 1);
     if (inst->space == SPACE_PARAM && !step_has(step, 0) && !write &&
         load_parameter(warp, step, chunk, inst, mask, bytes, total))
         return true;
+    struct addresses addresses = access_addresses(warp, step, chunk, inst);
     struct access access;
-    if (!access_resolve(warp, pc, step, chunk, mask, total, write, &access))
+    u32 inside = access_within(warp, inst->src[write ? 2 : 1], &addresses, mask, total);
+    if (inside && !access_find(warp, pc, step, chunk, &addresses, inside, total, write, &access))
         return false;
     struct operand data = write ? inst->src[1] : inst->dst[0];
     u32 *row = chunk_row(chunk, step, write ? 1 : SLOT_DST);
     if (!row) /* a load into the sink: only its faults matter */
         return true;
-    if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes) {
-        load_narrows(inst, row, mask, &access);
-        return true;
+    if (UNLIKELY(inside != mask)) {
+        if (!write)
+            lanes_clear(row, chunk->lanes.stride, data.count, mask & ~inside);
+        if (!inside)
+            return true;
     }
-    if (UNLIKELY(!access.base || bytes < 4 || data.count * 4 != total)) {
-        move_elements(warp, inst, row, data.count, mask, &access);
-        return true;
-    }
-    const struct lanes_memory *moves = warp->exec->image->moves;
-    u32 stride = warp->exec->image->warp_size;
-    for (u32 j = 0; j < data.count; j++) {
-        if (write)
-            moves->scatter32(access.base + 4 * j, access.offset, row + j * stride, mask);
-        else
-            moves->gather32(row + j * stride, access.base + 4 * j, access.offset, mask,
-                            chunk->lanes.lane_mask);
-    }
+    if (UNLIKELY(write && warp->exec->on_store))
+        store_recorded(warp, chunk, inst, row, inside, &addresses, &access);
+    else if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes)
+        load_narrows(inst, row, inside, &access);
+    else if (UNLIKELY(!access.base || bytes < 4 || data.count * 4 != total))
+        move_elements(warp, inst, row, data.count, inside, &access);
+    else
+        access_move(warp, chunk, row, data.count, inside, &access, write);
     return true;
 }
 
@@ -341,7 +402,7 @@ static bool is_in_space(const struct warp *warp, u64 address, enum space space)
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask)
 {
-    struct addresses addresses = lane_addresses(warp, step, chunk, inst);
+    struct addresses addresses = access_addresses(warp, step, chunk, inst);
     u32 result = 0;
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);

@@ -311,15 +311,65 @@ void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask);
 
+/* Where the lanes of an access want to go. */
+struct addresses {
+    const u32 *low, *high; /* words of the lanes' addresses; absent words read the zero row */
+    i64 add;               /* to each of them */
+    bool wide;             /* of 64 bits; otherwise a sum in a window wraps at 32 */
+    enum space space;
+};
+/* What an address must be a multiple of. Buffers move words, however many. */
+static inline u32 access_align(const struct inst *inst, u32 bytes)
+{
+    return inst->op == OP_buf_ld || inst->op == OP_buf_st ? MIN(bytes, 4u) : bytes;
+}
+
 struct access {
     u8 *base; /* with offset, when all lanes fall into one region; else NULL and `at` counts */
     _Alignas(64) u32 offset[LANES];
     u8 *at[LANES];
 };
+/* By the instruction's first source and imm. */
+struct addresses access_addresses(const struct warp *warp, const struct step *step,
+                                  const struct chunk *chunk, const struct inst *inst);
+/* One lane's address, in its space. */
+u64 access_address(const struct addresses *addresses, u32 lane);
+/* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar
+ * `limit` and, as the program's traits say, the size of the space. */
+u32 access_within(const struct warp *warp, struct operand limit, const struct addresses *addresses,
+                  u32 mask, u32 bytes);
 /* Where the lanes' bytes are; false and the launch stopped with a fault otherwise. */
-bool access_resolve(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
-                    u32 bytes, bool write, struct access *access);
+bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
+                 const struct addresses *addresses, u32 mask, u32 bytes, bool write,
+                 struct access *access);
 void access_pointers(struct access *access, u32 mask);
+/* Moves whole words, found by access_find, from or to rows of registers. */
+void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
+                 struct access *access, bool write);
+/* Tells whoever keeps a record that one lane has written, after access_pointers. */
+void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
+                   const struct addresses *addresses, const struct access *access, u32 bytes);
+/* Zeros in some lanes of `words` registers. */
+void lanes_clear(u32 *row, u32 stride, u32 words, u32 mask);
+/* One element of up to four bytes, extended to a word. */
+static inline u32 load_narrow(const u8 *from, u32 bytes, bool is_signed)
+{
+    u32 word = 0;
+    memcpy(&word, from, bytes);
+    if (is_signed && bytes < 4)
+        word = (u32)((i32)(word << (32 - 8 * bytes)) >> (32 - 8 * bytes));
+    return word;
+}
+static inline bool loads_signed(const struct inst *inst)
+{
+    return inst->mods & MOD_SIGNED || type_is_signed(inst->type);
+}
+/* atomic.c: memory[at] becomes op(memory, value, other); what was there is returned. */
+u64 atomic_update(const struct inst *inst, u8 *at, u32 bytes, u64 value, u64 other);
+/* lds.c */
+bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+
 /* A generic address in a window becomes an address of that window's space. */
 static inline enum space window_space(enum space space, u64 *address)
 {
@@ -353,6 +403,8 @@ void account_inst(struct exec *exec, u32 inst, i64 warps, i64 threads);
 void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others);
 void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* One more line of an explanation. */
+void fault_add(struct warp *warp, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fault_deadlock(struct thread_block *block);
 /* From outside the guest: says where the warp that ran last was seen. */
 void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)

@@ -1,0 +1,76 @@
+/*
+ * Buffer descriptors: what four words say about a piece of memory, and where lanes go in it.
+ */
+#ifndef EXEC_BUFFER_H
+#define EXEC_BUFFER_H
+
+#include "exec/warp.h"
+#include "ir/buffer.h"
+
+/*
+ * A descriptor unpacked. Bits of its words, the first at 0: address 0-47, stride 48-61, swizzle 63,
+ * records 64-95, four selectors of 3 bits from 96 on, number format 108-110, data format 111-114,
+ * element size 115-116, index stride 117-118, add thread number 119. The rest concerns caches.
+ */
+struct buffer {
+    u64 base;
+    u32 stride;  /* bytes of a record; 0: a plain array of bytes */
+    u32 records; /* of `stride` bytes, or bytes */
+    bool swizzled;
+    bool add_lane;                  /* the lane's number is added to the index */
+    u32 element_shift, index_shift; /* swizzle: log2 of bytes, of records that lie side by side */
+    u32 select, number_format, data_format;
+};
+
+static inline struct buffer buffer_unpack(const u32 words[4])
+{
+    return (struct buffer){
+        .base = words[0] | (u64)(words[1] & 0xffff) << 32,
+        .stride = words[1] >> 16 & 0x3fff,
+        .records = words[2],
+        .swizzled = words[1] >> 31,
+        .add_lane = words[3] >> 23 & 1,
+        .element_shift = 1 + (words[3] >> 19 & 3),
+        .index_shift = 3 + (words[3] >> 21 & 3),
+        .select = words[3] & 0xfff,
+        .number_format = words[3] >> 12 & 7,
+        .data_format = words[3] >> 15 & 15,
+    };
+}
+
+/* Where the lanes of one chunk go. */
+struct buffer_access {
+    struct buffer buffer;
+    struct addresses addresses;
+    u32 inside; /* lanes whose address is in range */
+    u32 scalar_offset;
+    bool checked; /* by range: not so for 64-bit addresses */
+    u32 low[LANES], high[LANES];
+};
+void buffer_locate(struct warp *warp, const struct inst *inst, const struct step *step,
+                   const struct chunk *chunk, u32 mask, struct buffer_access *access);
+/* Lanes (of `inside`) that are still in range `further` bytes on. */
+u32 buffer_inside(const struct buffer_access *access, u32 further);
+/* Adds to a fault what the descriptor said; returns false. */
+bool buffer_explain(struct warp *warp, const struct buffer_access *access);
+
+/*
+ * Formats. A texel is up to four components; `bytes` of it are in memory, the lowest component
+ * first. Registers hold floats, or integers for the integer number formats.
+ */
+struct texel_format {
+    u8 data, number; /* the descriptor's codes */
+    u8 components, bytes;
+    bool packed; /* components are not whole bytes */
+    u8 bits[4];  /* of the components */
+    u8 shift[4]; /* from bit 0 of the first byte */
+};
+/* False when there is no such format. */
+bool texel_format(u32 data, u32 number, struct texel_format *format);
+u32 texel_load(const struct texel_format *format, const u8 *from, u32 component);
+/* `word` of a register as the component's bits. */
+u32 texel_store(const struct texel_format *format, u32 word, u32 component);
+/* What a component that memory does not have, or a selector, gives. */
+u32 texel_one(const struct texel_format *format);
+
+#endif

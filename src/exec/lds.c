@@ -1,0 +1,165 @@
+/*
+ * What only the data share of a block has: accesses of two elements, atomics between two places,
+ * and the exchange of words between lanes that its crossbar does without touching memory.
+ *
+ * Each element of a pair is in range, or out of it, by itself.
+ *
+ * Atomics between two places (atom_src2): imm is the instruction's 16-bit offset. With bit 15 clear
+ * the place that is changed is the address; the other one is bits 0 to 14, signed, words further.
+ * With bit 15 set it is bits 0 to 16 of the address, and bits 17 to 31, signed, are the distance.
+ * Elements of 8 bytes lie at the multiple of 8 below. A second place out of range reads as 0.
+ */
+#include "exec/scalars.h"
+
+enum {
+    PAIR = 2
+};
+
+struct pair {
+    struct addresses addresses[PAIR];
+    struct access access[PAIR];
+    u32 inside[PAIR];
+    u32 bytes, words; /* of an element */
+};
+
+static struct operand pair_limit(const struct inst *inst)
+{
+    return inst->src[inst->op == OP_ld2 ? 1 : 3];
+}
+
+static bool find_pair(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
+                      struct pair *pair)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    pair->bytes = type_bytes(inst->type);
+    pair->words = MAX(pair->bytes / 4, 1);
+    for (u32 e = 0; e < PAIR; e++) {
+        struct addresses *addresses = &pair->addresses[e];
+        *addresses = access_addresses(warp, step, chunk, inst);
+        addresses->add = (u32)(inst->imm >> 32 * e);
+        pair->inside[e] = access_within(warp, pair_limit(inst), addresses, mask, pair->bytes);
+        if (pair->inside[e] && !access_find(warp, pc, step, chunk, addresses, pair->inside[e],
+                                            pair->bytes, inst->op != OP_ld2, &pair->access[e]))
+            return false;
+    }
+    return true;
+}
+
+static u64 read_element(const u32 *row, u32 stride, u32 words)
+{
+    return row[0] | (words > 1 ? (u64)row[stride] << 32 : 0);
+}
+
+/* Lane by lane, the first element first: exchanges, and stores that somebody records. */
+static void pair_lane(struct warp *warp, struct step *step, struct chunk *chunk, u32 lane,
+                      struct pair *pair, bool exchange)
+{
+    u32 stride = chunk->lanes.stride;
+    u64 old[PAIR] = {0};
+    for (u32 e = 0; e < PAIR; e++) {
+        if (!(pair->inside[e] >> lane & 1))
+            continue;
+        u64 value = read_element(chunk_row(chunk, step, 1 + e) + lane, stride, pair->words);
+        u8 *at = pair->access[e].at[lane];
+        memcpy(&old[e], at, pair->bytes);
+        memcpy(at, &value, pair->bytes);
+        if (warp->exec->on_store)
+            access_record(warp, chunk, lane, &pair->addresses[e], &pair->access[e], pair->bytes);
+    }
+    u32 *result = chunk_row(chunk, step, SLOT_DST);
+    for (u32 k = 0; exchange && k < PAIR * pair->words; k++)
+        result[k * stride + lane] = (u32)(old[k / pair->words] >> 32 * (k % pair->words));
+}
+
+bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const u32 stride = chunk->lanes.stride;
+    struct pair pair;
+    if (!find_pair(warp, pc, step, chunk, mask, &pair))
+        return false;
+    if (inst->op == OP_exch2 || (inst->op == OP_st2 && warp->exec->on_store)) {
+        for (u32 e = 0; e < PAIR; e++)
+            if (pair.inside[e])
+                access_pointers(&pair.access[e], pair.inside[e]);
+        for (u32 set = mask; set; set &= set - 1)
+            pair_lane(warp, step, chunk, first_lane(set), &pair, inst->op == OP_exch2);
+        return true;
+    }
+    for (u32 e = 0; e < PAIR; e++) {
+        bool write = inst->op == OP_st2;
+        u32 *row = write ? chunk_row(chunk, step, 1 + e)
+                         : chunk_row(chunk, step, SLOT_DST) + e * pair.words * stride;
+        if (!write)
+            lanes_clear(row, stride, pair.words, mask & ~pair.inside[e]);
+        if (pair.inside[e])
+            access_move(warp, chunk, row, pair.words, pair.inside[e], &pair.access[e], write);
+    }
+    return true;
+}
+
+static i32 extend(u32 value, u32 bits)
+{
+    return (i32)(value << (32 - bits)) >> (32 - bits);
+}
+
+bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const struct addresses given = access_addresses(warp, step, chunk, inst);
+    const u32 bytes = type_bytes(inst->type), down = bytes == 8 ? ~7u : ~0u,
+              offset = (u16)inst->imm;
+    u32 from[LANES], to[LANES];
+    for (u32 lane = 0; lane < LANES; lane++) {
+        u32 address = given.low[lane];
+        i32 distance = offset >> 15 ? extend(address >> 17, 15) : extend(offset, 15);
+        to[lane] = (offset >> 15 ? address & 0x1ffff : address) & down;
+        from[lane] = (to[lane] + 4 * (u32)distance) & down;
+    }
+    struct addresses target = given, source = given;
+    target.low = to;
+    source.low = from;
+    target.add = source.add = 0;
+    const u32 written = access_within(warp, inst->src[1], &target, mask, bytes);
+    const u32 read = access_within(warp, inst->src[1], &source, written, bytes);
+    struct access at, other;
+    if ((written && !access_find(warp, pc, step, chunk, &target, written, bytes, true, &at)) ||
+        (read && !access_find(warp, pc, step, chunk, &source, read, bytes, false, &other)))
+        return false;
+    if (written)
+        access_pointers(&at, written);
+    if (read)
+        access_pointers(&other, read);
+    for (u32 set = written; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        u64 value = 0;
+        if (read >> lane & 1)
+            memcpy(&value, other.at[lane], bytes);
+        atomic_update(inst, at.at[lane], bytes, value, 0);
+        if (warp->exec->on_store)
+            access_record(warp, chunk, lane, &target, &at, bytes);
+    }
+    return true;
+}
+
+/*
+ * imm: with bit 15 clear, lanes of each 32 read the one that and, or, xor masks (5 bits each from
+ * bit 0 on) make of their number; with it set, lanes of each 4 read what their 2 bits say. A lane
+ * that does not run is read as 0.
+ */
+void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
+{
+    const u32 pattern = (u16)warp_inst(warp, pc)->imm;
+    u32 values[MAX_LANES] = {0};
+    for (lane_set set = lanes; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        values[lane] = chunk_row(&warp->chunks[lane / LANES], step, 0)[lane % LANES];
+    }
+    for (lane_set set = lanes; set; set &= set - 1) {
+        u32 lane = first_lane(set), group = lane & ~31u;
+        u32 from = group | ((((lane & pattern) | pattern >> 5) ^ pattern >> 10) & 31);
+        if (pattern >> 15)
+            from = (lane & ~3u) | (pattern >> 2 * (lane & 3) & 3);
+        chunk_row(&warp->chunks[lane / LANES], step, SLOT_DST)[lane % LANES] = values[from];
+    }
+}

@@ -1,0 +1,64 @@
+/*
+ * Loads to scalars, once for the warp, whatever lanes run.
+ *
+ * The two lowest bits of an address do not count. Through a descriptor a word is out of range, and
+ * reads as 0, when its offset is not below the buffer's bytes: its records, times the stride if it
+ * has one.
+ */
+#include "exec/buffer.h"
+#include "exec/scalars.h"
+
+enum {
+    MOST_WORDS = 16
+};
+
+/* Host memory of a range that one allocation holds, by way of the one this step touched last. */
+static const u8 *find(const struct warp *warp, struct step *step, u64 address, u32 bytes)
+{
+    const struct memory *memory = warp->exec->memory;
+    const struct allocation *a = step->hint;
+    if (!a || step->hint_generation != *memory_generation(memory) || address < a->address ||
+        address - a->address > a->size || a->size - (address - a->address) < bytes) {
+        a = memory_find(memory, address, bytes);
+        if (!a)
+            return NULL;
+        step->hint = a;
+        step->hint_generation = *memory_generation(memory);
+    }
+    return a->host + (address - a->address);
+}
+
+bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const u64 offset = (u64)inst->imm + scalar_read(warp, inst->src[1], 0);
+    const u32 words = inst->dst[0].count;
+    u32 inside = words, values[MOST_WORDS] = {0};
+    u64 base;
+    assert(words <= MOST_WORDS);
+    if (inst->op == OP_ld_scalar_buffer) {
+        u32 descriptor[4];
+        for (u32 k = 0; k < 4; k++)
+            descriptor[k] = scalar_read(warp, inst->src[0], k);
+        const struct buffer b = buffer_unpack(descriptor);
+        const u64 bytes = b.stride ? (u64)b.records * b.stride : b.records;
+        const u64 start = offset & ~3ull, left = bytes > start ? (bytes - start + 3) / 4 : 0;
+        base = b.base;
+        inside = (u32)MIN(left, words);
+    } else {
+        base = scalar_read64(warp, inst->src[0]);
+    }
+    const u64 address = (base + offset) & ~3ull;
+    if (inside) {
+        const u8 *from = find(warp, step, address, 4 * inside);
+        if (!from) {
+            fault_memory(warp, pc, warp->active ? first_lane(warp->active) : 0, address, 4 * inside,
+                         0);
+            return false;
+        }
+        memcpy(values, from, 4 * (size_t)inside);
+    }
+    for (u32 k = 0; k < words; k++)
+        scalar_write(warp, inst->dst[0], k, values[k]);
+    return true;
+}
