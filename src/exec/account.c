@@ -42,9 +42,11 @@ static void add_kind(struct exec_stats *stats, const struct inst *inst, u64 warp
         stats->cross_lane += warps;
     else if (flags & OPF_BARRIER)
         stats->barriers += warps;
-    else if (inst->op == OP_bra || inst->op == OP_brx)
+    else if (inst->op == OP_bra || inst->op == OP_brx || inst->op == OP_bra_if ||
+             inst->op == OP_fork)
         stats->branches += warps;
-    else if (inst->op == OP_call || inst->op == OP_calli)
+    else if (inst->op == OP_call || inst->op == OP_calli ||
+             (inst->op == OP_jump && inst->dst[0].kind != OPERAND_NONE))
         stats->calls += warps;
 }
 
@@ -55,19 +57,19 @@ void account_inst(struct exec *exec, u32 index, i64 warps, i64 threads)
     const struct inst *inst = &exec->image->program->insts[index];
     stats->warp_instructions += (u64)warps;
     stats->thread_instructions += (u64)threads;
-    (&stats->int_operations)[op_info[inst->op].event] += (u64)threads;
+    bool scalar = op_info[inst->op].flags & OPF_SCALAR;
+    stats->scalar_instructions += scalar ? (u64)warps : 0;
+    (&stats->int_operations)[op_info[inst->op].event] += scalar ? (u64)warps : (u64)threads;
     add_kind(stats, inst, (u64)warps, (u64)threads);
 }
 
-void account_finish(struct exec *exec)
+static void account_view(struct exec *exec, const struct view *view)
 {
-    const struct program *program = exec->image->program;
-    for (u32 b = 0; b < program->block_count; b++) {
-        const struct block *block = &program->blocks[b];
-        struct stretch *stretch = &exec->image->stretches[b];
+    for (u32 k = 0; k < exec->image->stretch_count; k++) {
+        struct stretch *stretch = &view->stretches[k];
         if (!stretch->warps)
             continue;
-        for (u32 i = block->first; i < block->end; i++) {
+        for (u32 i = stretch->first; i < stretch->first + stretch->length; i++) {
             bool guarded = step_is_guarded(&exec->image->steps[i]);
             account_inst(exec, i, (i64)stretch->warps,
                          (i64)(guarded ? exec->guard_threads[i] : stretch->threads));
@@ -76,11 +78,17 @@ void account_finish(struct exec *exec)
     }
 }
 
+void account_finish(struct exec *exec)
+{
+    for (const struct view *view = exec->image->views; view; view = view->next)
+        account_view(exec, view);
+}
+
 /* A block that will not go on: takes back what its paths have not run. */
 void account_tails(struct thread_block *block)
 {
     struct exec *exec = block->exec;
-    const struct program *program = exec->image->program;
+    bool explicit_exec = exec->image->program->traits.explicit_exec;
     for (u32 w = 0; w < exec->warps; w++) {
         const struct warp *warp = &block->warps[w];
         for (u32 i = 0; i < warp->order_count; i++) {
@@ -89,11 +97,11 @@ void account_tails(struct thread_block *block)
                 continue;
             /* A leaf that waits has issued the instruction it stands at. */
             u32 first = path->pc + (path->state != PATH_READY);
-            u32 end = program->blocks[program->block_of[path->pc]].end;
-            for (u32 inst = first; inst < end; inst++)
-                account_inst(
-                    exec, inst, -1,
-                    step_is_guarded(&exec->image->steps[inst]) ? 0 : -(i64)count_lanes(path->mask));
+            const struct stretch *stretch = image_stretch(exec->image, path->pc);
+            u32 lanes = count_lanes(explicit_exec ? warp->active : path->mask);
+            for (u32 inst = first; inst < stretch->first + stretch->length; inst++)
+                account_inst(exec, inst, -1,
+                             step_is_guarded(&exec->image->steps[inst]) ? 0 : -(i64)lanes);
         }
     }
 }

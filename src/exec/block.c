@@ -25,7 +25,7 @@ static void *checked(void *memory)
 /* Masks and registers of a warp. */
 static size_t warp_row_bytes(const struct exec *exec)
 {
-    size_t rows = exec->image->mask_rows + exec->register_rows;
+    size_t rows = exec->image->mask_rows + exec->image->own_rows + exec->register_rows;
     return rows * exec->image->warp_size * sizeof(u32);
 }
 
@@ -177,7 +177,12 @@ static void start_warp(struct warp *warp)
     warp->instructions = 0;
     warp->yield = warp->slept = false;
     warp->active = 0;
+    warp->view = NULL;
     paths_reset(warp, warp->live, exec->kernel->first);
+    if (!exec->image->program->traits.explicit_exec)
+        return;
+    wave_start(warp);
+    warp_set_active(warp);
 }
 
 /* A barrier that was completed has been left clean. */

@@ -1,6 +1,10 @@
 /* Makes a program ready to run: see image.h. */
 #include "exec/image.h"
 
+#include "exec/mode.h"
+#include "exec/scalar.h"
+#include "ir/buffer.h"
+#include "ir/scalars.h"
 #include <stdlib.h>
 
 /* Bytes from a warp's base (S3). */
@@ -16,19 +20,43 @@ static void place_operand(struct step *step, unsigned slot, struct operand opera
     switch (operand.kind) {
     case OPERAND_VECTOR:
         step->select[slot] = ~0ull;
-        step->row[slot] = (image->mask_rows + operand.index) * row;
+        step->row[slot] = (image->mask_rows + image->own_rows + operand.index) * row;
         break;
     case OPERAND_CONST:
         step->row[slot] = (uintptr_t)image->constants + operand.index * row;
         break;
     case OPERAND_MASK:
-    case OPERAND_SCALAR:
         step->select[slot] = ~0ull;
         step->row[slot] = mask_offset(image, operand.index);
+        break;
+    case OPERAND_SCALAR:
+        step->select[slot] = ~0ull;
+        step->row[slot] = scalar_offset(image, operand.index);
+        break;
+    case OPERAND_LANEID:
+        step->select[slot] = ~0ull;
+        step->row[slot] = own_row_offset(image, ROW_LANEID);
         break;
     default:
         break;
     }
+}
+
+/* A scalar source of a lane function: it reads the row that the interpreter spreads it to. */
+static void spread_operand(struct step *step, unsigned slot, struct operand operand,
+                           const struct image *image)
+{
+    step->scalars |= (1u << slot) & 15;
+    step->wide_scalars |= (u8)((operand.count > 1) << slot);
+    step->scalar_at[slot] = (u16)scalar_offset(image, operand.index);
+    step->row[slot] = own_row_offset(image, ROW_SPREAD + 2 * slot);
+}
+
+/* Where a constant of a scalar function lies: constants come in pairs, so that one of 64 bits has
+ * its halves as far apart as a pair of scalars has. */
+static u32 *scalar_constant(const struct image *image, u32 index)
+{
+    return &image->scalar_constants[index / LANES * 2 * LANES + index % LANES];
 }
 
 static bool is_register(struct operand operand)
@@ -79,11 +107,33 @@ static enum shape special_shape(const struct inst *inst, struct step *step)
     return SHAPE_UNIFORM;
 }
 
-static enum shape shape_of(const struct inst *inst, struct step *step)
+static bool has_mask_result(const struct inst *inst)
+{
+    return inst->dst[0].kind == OPERAND_MASK || inst->dst[1].kind == OPERAND_MASK;
+}
+
+static enum shape buffer_shape(const struct inst *inst, struct step *step)
+{
+    bool load = inst->op == OP_buf_ld;
+    struct operand data = load ? inst->dst[0] : inst->src[3];
+    u32 bytes = type_bytes(inst->type), flags = BUFFER_LDS | BUFFER_STATUS;
+    if (inst->key != BUFFER_RAW || inst->key2 & flags || bytes != 4 ||
+        data.count != MAX(inst->vector, 1))
+        return SHAPE_OTHER;
+    step->words = data.count;
+    return load ? SHAPE_BUFFER_LOAD : SHAPE_BUFFER_STORE;
+}
+
+static enum shape shape_of(const struct image *image, const struct inst *inst, struct step *step)
 {
     u16 flags = op_info[inst->op].flags;
     if (flags & OPF_LANE)
-        return SHAPE_LANE;
+        return image->program->traits.explicit_exec && has_mask_result(inst) ? SHAPE_MASKS
+                                                                             : SHAPE_LANE;
+    if (scalar_function(inst->op))
+        return SHAPE_SCALAR;
+    if (inst->op == OP_buf_ld || inst->op == OP_buf_st)
+        return buffer_shape(inst, step);
     if (inst->op == OP_ld || inst->op == OP_st)
         return memory_shape(inst, step);
     if (inst->op == OP_sreg)
@@ -92,48 +142,147 @@ static enum shape shape_of(const struct inst *inst, struct step *step)
     return whole ? SHAPE_WHOLE : SHAPE_OTHER;
 }
 
-static void make_step(struct image *image, u32 index, enum simd simd)
+/* Scalars that no one keeps up to date: made when an instruction reads them. */
+static bool reads_derived(const struct inst *inst)
 {
-    const struct inst *inst = &image->program->insts[index];
-    struct step *step = &image->steps[index];
     for (unsigned k = 0; k < 4; k++)
+        if (inst->src[k].kind == OPERAND_SCALAR &&
+            (inst->src[k].index == SCALAR_VCCZ || inst->src[k].index == SCALAR_EXECZ))
+            return true;
+    return false;
+}
+
+static void place_operands(const struct image *image, const struct inst *inst, struct step *step)
+{
+    bool lane = op_info[inst->op].flags & OPF_LANE;
+    for (unsigned k = 0; k < 4; k++) {
         place_operand(step, k, inst->src[k], image);
+        if (lane && inst->src[k].kind == OPERAND_SCALAR)
+            spread_operand(step, k, inst->src[k], image);
+        if (step->shape == SHAPE_SCALAR && inst->src[k].kind == OPERAND_CONST)
+            step->row[k] = (uintptr_t)scalar_constant(image, inst->src[k].index);
+    }
     for (unsigned k = 0; k < 2; k++)
         place_operand(step, SLOT_DST + k, inst->dst[k], image);
-    step->shape = (u8)shape_of(inst, step);
+}
+
+static void make_step(const struct image *image, const struct inst *inst, struct step *step)
+{
+    step->shape = (u8)shape_of(image, inst, step);
+    place_operands(image, inst, step);
     if (inst->guard.kind == OPERAND_MASK) {
         step->shape |= SHAPE_GUARDED;
         step->guard_offset = mask_offset(image, inst->guard.index);
-        step->guard_not = inst->guard.neg;
+        step->guard_not = inst->guard.neg & 1;
     }
     if (op_info[inst->op].flags & OPF_LANE) {
-        step->fn = lanes_resolve(inst, simd, image->program->traits.canonical_nan);
+        step->fn = lanes_resolve(inst, image->simd, image->program->traits.canonical_nan);
         assert(step->fn);
+    } else if (step->shape == SHAPE_SCALAR) {
+        step->fn = scalar_function(inst->op);
     }
+    if (reads_derived(inst))
+        step->shape |= SHAPE_DERIVED;
 }
 
-static struct stretch make_stretch(const struct image *image, u32 index)
+static void make_stretch(const struct image *image, const struct view *view, u32 first, u32 end,
+                         struct stretch *stretch)
 {
-    const struct program *program = image->program;
-    const struct block *block = &program->blocks[index];
-    const struct inst *last = &program->insts[block->end - 1];
-    bool branches = op_info[last->op].flags & OPF_BRANCH, plain = last->op == OP_bra;
-    u32 straight_end = block->end - branches;
-    return (struct stretch){
-        .steps = &image->steps[block->first],
-        .last = &image->steps[straight_end],
-        .insts = &program->insts[block->first],
-        .taken = plain ? &image->stretches[program->block_of[last->imm]] : NULL,
-        .length = block->end - block->first,
-        .first = block->first,
+    const struct inst *last = &view->insts[end - 1];
+    bool branches = op_info[last->op].flags & OPF_BRANCH;
+    bool plain = last->op == OP_bra, tests = last->op == OP_bra_if;
+    u32 straight_end = end - branches;
+    *stretch = (struct stretch){
+        .steps = &view->steps[first],
+        .last = &view->steps[straight_end],
+        .insts = &view->insts[first],
+        .taken = plain || tests ? &view->stretches[image->stretch_of[last->imm]] : NULL,
+        .length = end - first,
+        .first = first,
         .straight_end = straight_end,
-        .reconverge = block->reconverge,
+        .reconverge = image->program->blocks[image->program->block_of[first]].reconverge,
         .kind = !branches                          ? STRETCH_FALLS
+                : tests                            ? STRETCH_TESTS
                 : !plain                           ? STRETCH_OTHER
                 : last->guard.kind == OPERAND_MASK ? STRETCH_BRANCHES
                                                    : STRETCH_JUMPS,
-        .target = plain ? (u32)last->imm : NO_INST,
+        .target = plain || tests ? (u32)last->imm : NO_INST,
+        .changes_exec = image->program->traits.explicit_exec && inst_writes_exec(last),
+        .changes_mode = image->program->traits.explicit_exec && inst_writes_mode(last),
     };
+}
+
+/* Whether a stretch ends with instruction i (S4). */
+static bool ends_stretch(const struct program *program, u32 i)
+{
+    if (i + 1 == program->inst_count || program->block_of[i] != program->block_of[i + 1])
+        return true;
+    return program->traits.explicit_exec &&
+           (inst_writes_exec(&program->insts[i]) || inst_writes_mode(&program->insts[i]));
+}
+
+static void find_stretches(struct image *image)
+{
+    const struct program *program = image->program;
+    for (u32 i = 0; i < program->inst_count; i++) {
+        image->stretch_of[i] = image->stretch_count;
+        image->stretch_count += ends_stretch(program, i);
+    }
+}
+
+/* Instructions as they are under a MODE. */
+static const struct inst *mode_insts(const struct image *image, u32 mode)
+{
+    const struct program *program = image->program;
+    if (!program->traits.explicit_exec)
+        return program->insts;
+    struct inst *insts = malloc(MAX(program->inst_count, 1) * sizeof *insts);
+    if (!insts)
+        abort();
+    for (u32 i = 0; i < program->inst_count; i++) {
+        insts[i] = program->insts[i];
+        if (insts[i].mods & MOD_MODE)
+            inst_apply_mode(&insts[i], mode);
+    }
+    return insts;
+}
+
+static struct view *view_create(struct image *image, u32 mode)
+{
+    const struct program *program = image->program;
+    struct view *view = calloc(1, sizeof *view);
+    size_t step_bytes = MAX(program->inst_count, 1) * sizeof *view->steps;
+    struct step *steps = aligned_alloc(_Alignof(struct step), step_bytes);
+    struct stretch *stretches = calloc(MAX(image->stretch_count, 1), sizeof *stretches);
+    if (!view || !steps || !stretches)
+        abort();
+    memset(steps, 0, step_bytes);
+    *view = (struct view){.mode = mode,
+                          .insts = mode_insts(image, mode),
+                          .steps = steps,
+                          .stretches = stretches,
+                          .next = image->views};
+    for (u32 i = 0; i < program->inst_count; i++)
+        make_step(image, &view->insts[i], &steps[i]);
+    for (u32 first = 0, i = 0; i < program->inst_count; i++)
+        if (ends_stretch(program, i)) {
+            make_stretch(image, view, first, i + 1, &stretches[image->stretch_of[i]]);
+            first = i + 1;
+        }
+    image->views = view;
+    return view;
+}
+
+/* A program may set MODE to many values: the memory of all views together is bounded. */
+struct view *image_view(struct image *image, u32 mode)
+{
+    const size_t most_bytes = 1ull << 30;
+    size_t bytes = image->program->inst_count * (sizeof(struct step) + sizeof(struct inst));
+    u32 count = 0;
+    for (struct view *view = image->views; view; view = view->next, count++)
+        if (view->mode == (mode & MODE_FLOAT_BITS))
+            return view;
+    return (count + 1) * bytes > most_bytes ? NULL : view_create(image, mode & MODE_FLOAT_BITS);
 }
 
 static u32 mask_end(struct operand operand)
@@ -145,6 +294,8 @@ static u32 mask_end(struct operand operand)
 static u32 count_mask_rows(const struct program *program)
 {
     u32 masks = 1;
+    if (program->traits.explicit_exec) /* pairs of all scalars */
+        return (SCALAR_COUNT / 2 + LANES - 1) / LANES;
     for (u32 i = 0; i < program->inst_count; i++) {
         const struct inst *inst = &program->insts[i];
         masks = MAX(masks, mask_end(inst->guard));
@@ -156,50 +307,77 @@ static u32 count_mask_rows(const struct program *program)
     return (masks + LANES - 1) / LANES;
 }
 
+static void *clean_rows(size_t words)
+{
+    size_t bytes = align_up(MAX(words, 1) * sizeof(u32), 64);
+    void *rows = aligned_alloc(64, bytes);
+    if (!rows)
+        abort();
+    return memset(rows, 0, bytes);
+}
+
+static void spread_constants(struct image *image, const u32 *constants)
+{
+    u32 count = image->program->constant_count;
+    for (u32 i = 0; i < count; i++) {
+        for (u32 lane = 0; lane < image->warp_size; lane++)
+            image->constants[i * image->warp_size + lane] = constants[i];
+        scalar_constant(image, i)[0] = constants[i];
+        scalar_constant(image, i)[LANES] = i + 1 < count ? constants[i + 1] : 0;
+    }
+}
+
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd)
 {
     struct image *image = calloc(1, sizeof *image);
-    size_t step_bytes = MAX(program->inst_count, 1) * sizeof *image->steps;
-    size_t row_bytes = align_up(MAX(program->constant_count, 1) * warp_size * sizeof(u32), 64);
-    struct stretch *stretches = calloc(MAX(program->block_count, 1), sizeof *stretches);
-    struct step *steps = aligned_alloc(_Alignof(struct step), step_bytes);
-    u32 *rows = aligned_alloc(64, row_bytes);
     u64 *addresses = calloc(MAX(program->variable_count, 1), sizeof *addresses);
-    if (!image || !steps || !rows || !addresses || !stretches)
+    u32 *stretch_of = calloc(MAX(program->inst_count, 1), sizeof *stretch_of);
+    if (!image || !addresses || !stretch_of)
         abort();
-    memset(steps, 0, step_bytes);
-    memset(rows, 0, row_bytes);
     *image = (struct image){
         .program = program,
-        .stretches = stretches,
-        .steps = steps,
-        .constants = rows,
+        .stretch_of = stretch_of,
+        .constants = clean_rows((size_t)program->constant_count * warp_size),
+        .scalar_constants = clean_rows(((size_t)program->constant_count / LANES + 1) * 2 * LANES),
         .code_address = code_address,
         .warp_size = warp_size,
         .chunks = warp_size / LANES,
         .mask_rows = count_mask_rows(program),
+        .own_rows = program->traits.explicit_exec ? OWN_ROWS : 0,
+        .simd = simd,
         .moves = lanes_memory(simd),
         .loops = lanes_loops(simd),
+        .waves = lanes_waves(simd),
         .variable_addresses = addresses,
     };
-    for (u32 i = 0; i < program->constant_count; i++)
-        for (u32 lane = 0; lane < warp_size; lane++)
-            rows[i * warp_size + lane] = constants[i];
-    for (u32 i = 0; i < program->inst_count; i++)
-        make_step(image, i, simd);
-    for (u32 i = 0; i < program->block_count; i++)
-        stretches[i] = make_stretch(image, i);
+    spread_constants(image, constants);
+    find_stretches(image);
+    image->steps = view_create(image, 0)->steps;
     return image;
+}
+
+static void view_destroy(struct view *view, const struct program *program)
+{
+    if (view->insts != program->insts)
+        free((void *)view->insts);
+    free(view->steps);
+    free(view->stretches);
+    free(view);
 }
 
 void image_destroy(struct image *image)
 {
     if (!image)
         return;
-    free(image->stretches);
-    free(image->steps);
+    while (image->views) {
+        struct view *view = image->views;
+        image->views = view->next;
+        view_destroy(view, image->program);
+    }
     free(image->constants);
+    free(image->scalar_constants);
+    free(image->stretch_of);
     free(image->variable_addresses);
     free(image);
 }

@@ -9,8 +9,11 @@
  * Invariants
  *  S1  steps[i] belongs to program->insts[i].
  *  S2  An absent operand has row 0 and select 0: a null pointer.
- *  S3  Mask rows come first, then registers. Mask m of a warp is word m % 32 of row m / 32; chunk 1
- *      of a 64-wide warp is 32 words further in every row, of masks as of registers.
+ *  S3  Mask rows come first, then rows for the engine's own use (enum own_row), then registers.
+ *      Mask m of a warp is word m % 32 of row m / 32; chunk 1 of a 64-wide warp is 32 words further
+ *      in every row, of masks as of registers. So scalars 2m and 2m + 1 are mask m.
+ *  S4  While a warp is in a stretch its active lanes and its MODE stay as they are: whatever may
+ *      change one of them is the last instruction of its stretch.
  */
 #ifndef EXEC_IMAGE_H
 #define EXEC_IMAGE_H
@@ -31,9 +34,21 @@ enum shape {
     SHAPE_GLOBAL_STORE, /* a word to one */
     SHAPE_UNIFORM,      /* the same words for every lane: a parameter, a special register */
     SHAPE_THREAD,       /* a coordinate of the thread */
+    SHAPE_MASKS,        /* a lane function with mask results: other lanes' bits become 0 */
+    SHAPE_SCALAR,       /* a scalar function */
+    SHAPE_BUFFER_LOAD,  /* words through a buffer descriptor */
+    SHAPE_BUFFER_STORE,
     SHAPE_OTHER,        /* 32 lanes at a time, anything else */
     SHAPE_WHOLE,        /* the whole warp at once; it may have to wait */
     SHAPE_GUARDED = 16, /* a flag: some lanes may sit out */
+    SHAPE_DERIVED = 32, /* a flag: reads scalars that are made when read */
+};
+
+/* Rows between masks and registers, when the program has scalars. */
+enum own_row {
+    ROW_SPREAD = 0,              /* scalar sources of a lane function: two rows each, 4 sources */
+    ROW_LANEID = ROW_SPREAD + 8, /* 0, 1, 2 .. */
+    OWN_ROWS = ROW_LANEID + 1
 };
 
 /* Words that are the same for a whole block, at chunk.uniforms; the parameter block follows. */
@@ -52,11 +67,15 @@ enum {
 struct step {
     _Alignas(64) u64 row[SLOTS]; /* bytes from the warp's base, or an address */
     lane_fn *fn;
-    u32 guard_offset;  /* bytes from the warp's base */
-    u8 guard_not;      /* 1 when the guard is complemented */
-    u8 shape;          /* enum shape */
-    u8 words;          /* of the data of a memory or uniform shape */
-    bool wide;         /* its addresses have 64 bits */
+    u32 guard_offset; /* bytes from the warp's base */
+    u8 guard_not : 1; /* 1 when the guard is complemented */
+    u8 scalars : 4;   /* sources (bits) that are scalars to be spread to ROW_SPREAD */
+    u8 shape;         /* enum shape */
+    u8 words;         /* of the data of a memory or uniform shape */
+    union {
+        bool wide;       /* its addresses have 64 bits */
+        u8 wide_scalars; /* lane functions: those of `scalars` that are pairs */
+    };
     u64 select[SLOTS]; /* all ones: relative to the warp's base */
     union {
         struct {
@@ -64,13 +83,14 @@ struct step {
             u64 hint_generation;           /* memory_generation when it did */
         };
         u32 uniform; /* SHAPE_UNIFORM: bytes from chunk.uniforms; SHAPE_THREAD: which coordinate */
+        u16 scalar_at[4]; /* lane functions: bytes from the warp's base, for `scalars` */
     };
 };
 _Static_assert(sizeof(struct step) == 128, "a step is two cache lines");
 
 /*
- * What the interpreter needs of a basic block, and how often it was entered in this launch. The
- * next one in address order follows.
+ * A basic block, or the part of one after an instruction that S4 speaks of: what the interpreter
+ * needs of it, and how often it was entered in this launch. The next one in address order follows.
  */
 struct stretch {
     struct step *steps, *last; /* its first, and the branch at its end or one past it */
@@ -85,21 +105,37 @@ struct stretch {
         STRETCH_BRANCHES, /* it ends in a plain branch with a guard, */
         STRETCH_JUMPS,    /* without one, */
         STRETCH_FALLS,    /* in no branch, */
+        STRETCH_TESTS,    /* in a branch of the whole warp that looks at a scalar, */
         STRETCH_OTHER,    /* in another instruction that changes the PC */
     } kind;
+    bool changes_exec, changes_mode; /* its last instruction does (S4) */
+};
+
+/* The code as it is to be run under one MODE. A program without MODE has one view. */
+struct view {
+    struct view *next;
+    u32 mode; /* the bits that arithmetic depends on */
+    const struct inst *insts;
+    struct step *steps;
+    struct stretch *stretches;
 };
 
 struct image {
     const struct program *program;
-    struct stretch *stretches; /* by basic block */
-    struct step *steps;
-    u32 *constants;   /* rows of warp_size words */
-    u64 code_address; /* of instruction 0 */
+    struct view *views; /* the newest first */
+    struct step *steps; /* of one of them: all have the same operands */
+    u32 stretch_count;
+    u32 *stretch_of;       /* by instruction */
+    u32 *constants;        /* rows of warp_size words */
+    u32 *scalar_constants; /* sources of scalar functions, laid out as scalars are (S3) */
+    u64 code_address;      /* of instruction 0 */
     u32 warp_size;
-    u32 chunks;    /* warp_size / 32 */
-    u32 mask_rows; /* S3 */
+    u32 chunks;              /* warp_size / 32 */
+    u32 mask_rows, own_rows; /* S3 */
+    enum simd simd;
     const struct lanes_memory *moves;
     const struct lanes_loops *loops;
+    const struct lanes_waves *waves;
     u64 *variable_addresses; /* by variable; 0 for an extern one */
 };
 
@@ -116,6 +152,26 @@ static inline bool step_has(const struct step *step, unsigned slot)
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd);
 void image_destroy(struct image *image);
+
+/* The view for these bits of MODE, made when there is none; NULL: there are too many. */
+struct view *image_view(struct image *image, u32 mode);
+
+/* Extent of the stretch an instruction is in. */
+static inline const struct stretch *image_stretch(const struct image *image, u32 inst)
+{
+    return &image->views->stretches[image->stretch_of[inst]];
+}
+
+/* Bytes from a warp's base (S3). */
+static inline u32 scalar_offset(const struct image *image, u32 scalar)
+{
+    u32 mask = scalar / image->chunks, chunk = scalar % image->chunks;
+    return (mask / LANES * image->warp_size + mask % LANES + LANES * chunk) * (u32)sizeof(u32);
+}
+static inline u32 own_row_offset(const struct image *image, u32 row)
+{
+    return (image->mask_rows + row) * image->warp_size * (u32)sizeof(u32);
+}
 
 static inline u64 image_pc(const struct image *image, u32 inst)
 {

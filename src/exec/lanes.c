@@ -38,6 +38,11 @@ const struct lanes_loops *lanes_loops(enum simd simd)
 {
     return simd == SIMD_AVX2 ? &lane_avx2_loops : &lane_portable_loops;
 }
+
+const struct lanes_waves *lanes_waves(enum simd simd)
+{
+    return simd == SIMD_AVX2 ? &lane_avx2_waves : &lane_portable_waves;
+}
 #else
 enum simd simd_best(void)
 {
@@ -58,6 +63,11 @@ const struct lanes_memory *lanes_memory(enum simd simd)
 const struct lanes_loops *lanes_loops(enum simd simd)
 {
     return &lane_portable_loops;
+}
+
+const struct lanes_waves *lanes_waves(enum simd simd)
+{
+    return &lane_portable_waves;
 }
 #endif
 

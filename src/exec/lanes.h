@@ -91,6 +91,15 @@ struct lanes_loops {
 };
 const struct lanes_loops *lanes_loops(enum simd simd);
 
+/* The same for code with explicit EXEC, a whole warp at a time: lanes_wave.c. */
+struct lanes_waves {
+    struct step *(*steps)(struct warp *warp, const struct inst *inst, struct step *step,
+                          const struct step *last);
+    struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
+                           u64 limit);
+};
+const struct lanes_waves *lanes_waves(enum simd simd);
+
 /* Float arithmetic of memory atomics, the same rules as the lane functions (round to nearest). */
 u32 atomic_add_f32(u32 a, u32 b, bool ftz);
 u64 atomic_add_f64(u64 a, u64 b);

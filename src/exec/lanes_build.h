@@ -11,5 +11,6 @@ lane_fn *lane_avx2_propagating_resolve(const struct inst *inst);
 
 extern const struct lanes_memory lane_portable_memory, lane_avx2_memory;
 extern const struct lanes_loops lane_portable_loops, lane_avx2_loops;
+extern const struct lanes_waves lane_portable_waves, lane_avx2_waves;
 
 #endif

@@ -228,9 +228,8 @@ u32 paths_split(struct warp *warp, lane_set lanes)
     warp_path(warp)->mask &= ~lanes;
     like.mask = lanes;
     like.resume = true;
-    const struct program *program = warp->exec->image->program;
-    u32 end = program->blocks[program->block_of[like.pc]].end;
-    for (u32 i = like.pc + 1; i < end; i++)
+    const struct stretch *stretch = image_stretch(warp->exec->image, like.pc);
+    for (u32 i = like.pc + 1; i < stretch->first + stretch->length; i++)
         account_inst(warp->exec, i, 1, 0);
     u32 index = path_new(warp, &like);
     order_push(warp, index);
@@ -240,11 +239,11 @@ u32 paths_split(struct warp *warp, lane_set lanes)
 /* A leaf goes on behind the instruction it stands at. */
 void paths_advance(struct warp *warp, struct path *leaf)
 {
-    const struct program *program = warp->exec->image->program;
+    const struct image *image = warp->exec->image;
     leaf->pc++;
     leaf->state = PATH_READY;
-    leaf->resume = leaf->pc < program->inst_count &&
-                   program->block_of[leaf->pc] == program->block_of[leaf->pc - 1];
+    leaf->resume = leaf->pc < image->program->inst_count &&
+                   image->stretch_of[leaf->pc] == image->stretch_of[leaf->pc - 1];
 }
 
 /* The current leaf waits where it stands. */

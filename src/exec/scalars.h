@@ -10,10 +10,7 @@
 
 static inline u32 *scalar_word(const struct warp *warp, u32 scalar)
 {
-    const struct image *image = warp->exec->image;
-    u32 mask = scalar / image->chunks, chunk = scalar % image->chunks;
-    return (u32 *)warp->chunks[0].base + mask / LANES * image->warp_size + mask % LANES +
-           LANES * chunk;
+    return (u32 *)(warp->chunks[0].base + scalar_offset(warp->exec->image, scalar));
 }
 
 /* Word `word` of an operand; an absent one reads 0. */
@@ -31,6 +28,16 @@ static inline u64 scalar_read64(const struct warp *warp, struct operand o)
 static inline void scalar_write(const struct warp *warp, struct operand o, u32 word, u32 value)
 {
     *scalar_word(warp, o.index + word) = value;
+}
+
+static inline u64 scalar_pair(const struct warp *warp, u32 scalar)
+{
+    return *scalar_word(warp, scalar) | (u64)*scalar_word(warp, scalar + 1) << 32;
+}
+static inline void scalar_set_pair(const struct warp *warp, u32 scalar, u64 value)
+{
+    *scalar_word(warp, scalar) = (u32)value;
+    *scalar_word(warp, scalar + 1) = (u32)(value >> 32);
 }
 
 #endif

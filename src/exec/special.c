@@ -11,8 +11,7 @@
 
 static u64 clock_of(const struct warp *warp, u32 pc)
 {
-    const struct program *program = warp->exec->image->program;
-    return warp->instructions + (pc - program->blocks[program->block_of[pc]].first);
+    return warp->instructions + (pc - image_stretch(warp->exec->image, pc)->first);
 }
 
 /* Values that all lanes of a chunk share. */

@@ -5,11 +5,12 @@
  * (W5). Lane functions get pointers into the warp's registers; the masks they work under are
  * expanded only when the path changes or a guard takes some of its lanes away.
  */
-#include "exec/warp.h"
+#include "exec/scalars.h"
 
 void warp_set_active(struct warp *warp)
 {
-    lane_set mask = warp_path(warp)->mask;
+    bool explicit_exec = warp->exec->image->program->traits.explicit_exec;
+    lane_set mask = explicit_exec ? scalar_pair(warp, SCALAR_EXEC) : warp_path(warp)->mask;
     if (mask == warp->active)
         return;
     warp->active = mask;
@@ -41,15 +42,23 @@ static inline lane_set count_guarded(struct warp *warp, u32 pc, const struct ste
     return lanes;
 }
 
-static bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
     switch (inst->op) {
     case OP_ld:
     case OP_st:
+    case OP_ld2:
+    case OP_st2:
         return memory_step(warp, pc, step, chunk, mask);
+    case OP_buf_ld:
+    case OP_buf_st:
+        return buffer_step(warp, pc, step, chunk, mask);
     case OP_atom:
     case OP_atom_b128:
+    case OP_exch2:
+    case OP_atom_src2:
+    case OP_buf_atom:
         return atomic_step(warp, pc, step, chunk, mask);
     case OP_sreg:
         special_step(warp, pc, step, chunk, mask);
@@ -226,19 +235,16 @@ static void call_indirect(struct warp *warp, u32 pc, const struct step *step, la
         u64 address = lane_word(warp, step, 0, lane, 0);
         if (inst->src[0].count > 1)
             address |= (u64)lane_word(warp, step, 0, lane, 1) << 32;
-        u64 offset = address - image->code_address;
-        u64 index = offset / image->program->traits.inst_bytes;
+        u32 index = program_inst_at(image->program, address - image->code_address);
         const struct function *function =
-            offset % image->program->traits.inst_bytes == 0 && index < image->program->inst_count
-                ? program_function_at(image->program, (u32)index)
-                : NULL;
+            index == NO_INST ? NULL : program_function_at(image->program, index);
         if (!function || function->first != index || function->is_kernel) {
             fault_at(warp, pc, lane, OUTCOME_BAD_CALL,
                      "indirect call to 0x%llx, which is not the address of a function",
                      (unsigned long long)address);
             return;
         }
-        count = add_target(targets, count, lane, (u32)index);
+        count = add_target(targets, count, lane, index);
     }
     warp->exec->stats.divergent_branches += count > 1;
     paths_call(warp, targets, count, pc + 1);
@@ -287,11 +293,11 @@ static void run_control(struct warp *warp, u32 pc, const struct step *step, lane
 }
 
 /* A path that waits has said so itself; one that faulted has issued the instruction. */
-static void stop_inside(struct warp *warp, const struct step *step)
+void warp_stop_inside(struct warp *warp, u32 pc)
 {
     if (!warp->exec->stopped || warp->current == NO_PATH)
         return;
-    warp_path(warp)->pc = (u32)(step - warp->exec->image->steps);
+    warp_path(warp)->pc = pc;
     paths_advance(warp, warp_path(warp));
 }
 
@@ -331,7 +337,7 @@ static void run_path(struct warp *warp, u64 limit)
     struct exec *exec = warp->exec;
     const struct image *image = exec->image;
     struct path *path = warp_path(warp);
-    struct stretch *stretch = &image->stretches[image->program->block_of[path->pc]];
+    struct stretch *stretch = &image->views->stretches[image->stretch_of[path->pc]];
     struct step *step = &image->steps[path->pc];
     if (path->resume)
         path->resume = false;
@@ -342,7 +348,7 @@ static void run_path(struct warp *warp, u64 limit)
             step = image->loops->blocks(warp, &stretch, step, limit);
         if (step != stretch->last) {
             if (UNLIKELY(!run_step(warp, &stretch->insts[step - stretch->steps], step))) {
-                stop_inside(warp, step);
+                warp_stop_inside(warp, (u32)(step - image->steps));
                 return;
             }
             if (UNLIKELY(warp->yield))
@@ -416,6 +422,9 @@ void warp_run(struct warp *warp, u64 budget)
                 sleep_path(warp);
             return;
         }
-        run_path(warp, end);
+        if (exec->image->program->traits.explicit_exec)
+            wave_run_path(warp, end);
+        else
+            run_path(warp, end);
     }
 }

@@ -86,7 +86,8 @@ struct warp {
     struct chunk chunks[MAX_CHUNKS];
     struct exec *exec;
     struct thread_block *block;
-    u32 index; /* in its block */
+    u32 index;         /* in its block */
+    struct view *view; /* the code under its MODE; NULL before it runs */
     enum warp_state state;
     lane_set members; /* lanes that have a thread */
     lane_set live;    /* and have not exited */
@@ -217,6 +218,10 @@ bool block_turn(struct thread_block *block);
 void warp_run(struct warp *warp, u64 budget);
 /* The current leaf's mask, expanded for the lane functions. */
 void warp_set_active(struct warp *warp);
+/* The path stands at an instruction inside a stretch, which it has issued. */
+void warp_stop_inside(struct warp *warp, u32 pc);
+/* Memory and other accesses of a chunk. */
+bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 enum outcome_step {
     STEP_NEXT,
     STEP_PARK,
@@ -280,6 +285,21 @@ static inline struct path *warp_path(struct warp *warp)
 static inline const struct inst *warp_inst(const struct warp *warp, u32 inst)
 {
     return &warp->exec->image->program->insts[inst];
+}
+/* Row of a vector register for one chunk. */
+static inline u32 *vector_row(const struct warp *warp, const struct chunk *chunk, u32 index)
+{
+    const struct image *image = warp->exec->image;
+    size_t row = image->mask_rows + image->own_rows + index;
+    return (u32 *)chunk->base + row * image->warp_size;
+}
+/* Whether the branch of a STRETCH_TESTS is taken. */
+static inline bool warp_branch_taken(const struct warp *warp, const struct stretch *stretch)
+{
+    const struct inst *inst = &stretch->insts[stretch->length - 1];
+    const u32 *word = (const u32 *)(warp->chunks[0].base + stretch->last->row[0]);
+    u32 value = word[0] | (inst->src[0].count > 1 ? word[LANES] : 0);
+    return (value != 0) == inst->key;
 }
 
 /* paths.c */
@@ -393,6 +413,18 @@ enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set mask);
 void barrier_exits(struct thread_block *block);
 void special_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool system_step(struct warp *warp, u32 pc, lane_set mask);
+
+/* wave.c, scalar_step.c: code with explicit EXEC */
+void wave_start(struct warp *warp);
+void wave_run_path(struct warp *warp, u64 limit);
+bool scalar_step(struct warp *warp, u32 pc);
+void scalar_control(struct warp *warp, u32 pc);
+void scalar_derive(struct warp *warp);
+bool move_relative_step(struct warp *warp, u32 pc, const struct step *step);
+void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
+bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
+void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
+bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 
 /* account.c */
 void account_finish(struct exec *exec);

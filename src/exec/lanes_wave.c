@@ -1,0 +1,129 @@
+/*
+ * The inner loop for code with explicit EXEC: whole warps, lane and scalar functions in turn, on
+ * through branches, which are the warp's and never part it.
+ *
+ * Compiled once per instruction set, as lanes_run.c is; R1 there holds here too.
+ */
+#include "exec/lanes_build.h"
+#include "exec/lanes_loop.h"
+#include "exec/warp.h"
+#include "ir/scalars.h"
+
+typedef u32 eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Scalar sources of a lane function to all lanes of their rows. */
+ALWAYS_INLINE void spread(const struct warp *warp, const struct step *step, u32 row_words)
+{
+    u8 *const base = warp->chunks[0].base;
+    for (u32 set = step->scalars; set; set &= set - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(set);
+        const u32 *const from = (const u32 *)(base + step->scalar_at[k]);
+        eight *const to = (eight *)(base + step->row[k]);
+        const eight low = (eight){} + from[0];
+        for (unsigned i = 0; i < row_words / 8; i++)
+            to[i] = low;
+        if (step->wide_scalars >> k & 1) {
+            const eight high = (eight){} + from[LANES];
+            for (unsigned i = 0; i < row_words / 8; i++)
+                to[row_words / 8 + i] = high;
+        }
+    }
+}
+
+ALWAYS_INLINE void run_chunk(struct chunk *chunk, const struct inst *inst, const struct step *step)
+{
+    chunk->lanes.inst = inst;
+    chunk_place(chunk, step);
+    step->fn(&chunk->lanes);
+}
+
+ALWAYS_INLINE void run_lanes(struct warp *warp, const struct inst *inst, const struct step *step)
+{
+    if (UNLIKELY(step->scalars))
+        spread(warp, step, MAX_LANES);
+    if (LIKELY(warp->chunks[0].active))
+        run_chunk(&warp->chunks[0], inst, step);
+    if (LIKELY(warp->chunks[1].active))
+        run_chunk(&warp->chunks[1], inst, step);
+}
+
+/* Mask results: lanes that are not active get 0, even when none is. */
+ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const struct step *step)
+{
+    run_lanes(warp, inst, step);
+    for (unsigned c = 0; c < MAX_CHUNKS; c++) {
+        const struct chunk *const chunk = &warp->chunks[c];
+        const unsigned slot = SLOT_DST + (inst->dst[1].kind == OPERAND_MASK);
+        u32 *const mask = chunk_row(chunk, step, slot);
+        *mask &= chunk->active;
+        if (UNLIKELY(inst->mods & MOD_EXEC))
+            *(u32 *)(chunk->base + scalar_offset(warp->exec->image, SCALAR_EXEC)) = *mask;
+    }
+}
+
+ALWAYS_INLINE struct step *run_steps(struct warp *warp, const struct inst *inst, struct step *step,
+                                     const struct step *last)
+{
+    struct chunk *const first = &warp->chunks[0];
+    for (; step != last; inst++, step++) {
+        switch (step->shape) {
+        case SHAPE_LANE:
+            run_lanes(warp, inst, step);
+            break;
+        case SHAPE_SCALAR:
+            run_chunk(first, inst, step);
+            break;
+        case SHAPE_MASKS:
+            run_masks(warp, inst, step);
+            break;
+        default:
+            return step;
+        }
+    }
+    return step;
+}
+
+static struct step *LANE(wave_steps)(struct warp *warp, const struct inst *inst, struct step *step,
+                                     const struct step *last)
+{
+    return run_steps(warp, inst, step, last);
+}
+
+static struct step *LANE(wave_blocks)(struct warp *warp, struct stretch **at, struct step *step,
+                                      u64 limit)
+{
+    struct exec *const exec = warp->exec;
+    struct stretch *stretch = *at;
+    const struct inst *inst = &stretch->insts[step - stretch->steps];
+    const u64 left = exec->instructions < limit ? limit - exec->instructions : 0;
+    u64 entered = 0;
+    for (;;) {
+        step = run_steps(warp, inst, step, stretch->last);
+        if (UNLIKELY(step != stretch->last || entered >= left || stretch->changes_mode))
+            break;
+        struct stretch *next = stretch + 1;
+        if (stretch->kind == STRETCH_JUMPS)
+            next = stretch->taken;
+        else if (stretch->kind == STRETCH_TESTS)
+            next = warp_branch_taken(warp, stretch) ? stretch->taken : next;
+        else if (stretch->kind != STRETCH_FALLS)
+            break;
+        if (stretch->changes_exec)
+            warp_set_active(warp);
+        stretch = next;
+        stretch->warps++;
+        stretch->threads += warp->active_count;
+        entered += stretch->length;
+        step = stretch->steps;
+        inst = stretch->insts;
+    }
+    if (entered) {
+        exec->instructions += entered;
+        warp->instructions += entered + (*at)->length - stretch->length;
+        warp_path(warp)->pc = stretch->first;
+        *at = stretch;
+    }
+    return step;
+}
+
+const struct lanes_waves LANE(waves) = {LANE(wave_steps), LANE(wave_blocks)};

@@ -1,0 +1,16 @@
+/*
+ * Operations on scalar registers, once for the warp.
+ *
+ * A scalar function has the form of a lane function: src[k] and dst[k] point at the first word of
+ * an operand, and the second word of a pair is LANES words further (S3 of image.h). What needs more
+ * than its operands (the PC, hardware registers, registers by number) is in scalar_step.
+ */
+#ifndef EXEC_SCALAR_H
+#define EXEC_SCALAR_H
+
+#include "exec/lanes.h"
+
+/* NULL when the op has none. */
+lane_fn *scalar_function(enum op op);
+
+#endif
