@@ -422,9 +422,6 @@ void scalar_control(struct warp *warp, u32 pc);
 void scalar_derive(struct warp *warp);
 bool move_relative_step(struct warp *warp, u32 pc, const struct step *step);
 void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
-bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
-void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
-bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 
 /* account.c */
 void account_finish(struct exec *exec);
