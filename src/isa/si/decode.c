@@ -92,14 +92,16 @@ u32 si_opcode(const struct si_op *op, enum si_format format)
 __attribute__((format(printf, 2, 3))) static bool refuse(struct decoder *d, const char *cause, ...)
 {
     char second[16] = "", detail[128];
+    const struct si_op *op = d->inst->op;
     if (d->count > 1)
         snprintf(second, sizeof(second), " %08" PRIx32, d->words[1]);
     va_list args;
     va_start(args, cause);
     vsnprintf(detail, sizeof(detail), cause, args);
     va_end(args);
-    return error_set(d->error, ERROR_INPUT, "", "at 0x%" PRIx64 ": %08" PRIx32 "%s: %s",
-                     d->inst->address, d->words[0], second, detail);
+    return error_set(d->error, ERROR_INPUT, "", "at 0x%" PRIx64 ": %08" PRIx32 "%s: %s%s%s",
+                     d->inst->address, d->words[0], second, op ? op->name : "", op ? ": " : "",
+                     detail);
 }
 
 /* Operands. */
@@ -212,6 +214,11 @@ static bool check(struct decoder *d, const struct si_operand *operand, u32 allow
     if (code < SI_INT) {
         if (!(allowed & SCALAR))
             return refuse(d, "operand 0x%x is a scalar register", code);
+        if (operand->words == 1 && !scalar_range(code, 1))
+            return refuse(d, "no scalar register has the code 0x%x", code);
+        if (code % MIN(operand->words, 4))
+            return refuse(d, "%u scalar registers at code 0x%x are misaligned", operand->words,
+                          code);
         if (!scalar_range(code, operand->words))
             return refuse(d, "no %u scalar registers begin at code 0x%x", operand->words, code);
         return true;

@@ -26,8 +26,7 @@ static const struct shape {
     [SI_EXP] = {0xf8000000, 0, 2, 0, {0}, 0, {0x0000000000000400}},
 };
 
-/* Bits of the first word that say format and opcode. */
-static u32 opcode_mask(enum si_format format)
+void fixed_bits(const struct si_op *op, enum si_format format, u32 *mask, u32 *value)
 {
     static const u32 masks[SI_FORMAT_COUNT] = {
         [SI_SOP2] = 0xff800000,   [SI_SOPK] = 0xff800000, [SI_SOP1] = 0xff80ff00,
@@ -37,7 +36,8 @@ static u32 opcode_mask(enum si_format format)
         [SI_MTBUF] = 0xfc070000,  [SI_MIMG] = 0xfdfc0000, [SI_EXP] = 0xfc000000,
         [SI_VINTRP] = 0xfc030000,
     };
-    return masks[format];
+    *mask = masks[format];
+    *value = shapes[format].fixed | si_opcode(op, format) << shapes[format].opcode;
 }
 
 /* A source code: mostly vector registers, so that few instructions have two scalar values. */
@@ -73,8 +73,9 @@ static u64 random_words(const struct si_op *op, enum si_format format, u64 *rand
     for (u32 i = 0; i < 2; i++) /* rare ones: at one time there, at another not */
         if (random_u32(random) % 2)
             words &= ~shape->rare[i];
-    u32 mask = opcode_mask(format);
-    return (words & ~(u64)mask) | shape->fixed | si_opcode(op, format) << shape->opcode;
+    u32 mask, value;
+    fixed_bits(op, format, &mask, &value);
+    return (words & ~(u64)mask) | value;
 }
 
 bool generate(const struct si_op *op, enum si_format format, bool stray, u64 *random,

@@ -148,9 +148,8 @@ static void sample_all(struct run *run, u32 per_row)
 {
     for (u32 row = 0; row < SI_OP_COUNT; row++) {
         const struct si_op *op = &si_ops[row];
-        bool has_long = op->format >= SI_VOP2 && op->format <= SI_VOPC && !(op->flags & SI_NO_LONG);
         sample_row(run, op, op->format, per_row);
-        if (has_long)
+        if (has_long_form(op))
             sample_row(run, op, SI_VOP3, per_row);
     }
 }
