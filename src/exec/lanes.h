@@ -91,7 +91,8 @@ struct lanes_loops {
 };
 const struct lanes_loops *lanes_loops(enum simd simd);
 
-/* The same for code with explicit EXEC, a whole warp at a time: lanes_wave.c. */
+/* The same for code with explicit EXEC, a whole warp at a time: lanes_wave.c. An access may fault:
+ * the step returned is then the faulting one and the launch has stopped. */
 struct lanes_waves {
     struct step *(*steps)(struct warp *warp, const struct inst *inst, struct step *step,
                           const struct step *last);

@@ -2,14 +2,11 @@
  * The inner loop for code with explicit EXEC: whole warps, lane and scalar functions in turn, on
  * through branches, which are the warp's and never part it.
  *
- * Compiled once per instruction set, as lanes_run.c is; R1 there holds here too.
+ * Compiled once per instruction set, as lanes_run.c is.
  */
 #include "exec/lanes_build.h"
-#include "exec/lanes_loop.h"
-#include "exec/warp.h"
+#include "exec/lanes_short.h"
 #include "ir/scalars.h"
-
-typedef u32 eight __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* Scalar sources of a lane function to all lanes of their rows. */
 ALWAYS_INLINE void spread(const struct warp *warp, const struct step *step, u32 row_words)
@@ -61,6 +58,50 @@ ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const s
     }
 }
 
+/* The short way of 32 lanes; false: nothing has happened. */
+ALWAYS_INLINE bool run_short(struct chunk *chunk, const struct inst *inst, const struct step *step)
+{
+    if (chunk->active != LANES_FULL)
+        return false;
+    switch (step->shape) {
+    case SHAPE_SHARED_LOAD:
+        return load_shared(chunk, inst, step);
+    case SHAPE_SHARED_STORE:
+        return store_shared(chunk, inst, step);
+    default:
+        return false;
+    }
+}
+
+/* Whether it may take its short way at all: nobody watches, and the limit of an access to shared
+ * memory, a scalar, leaves all of it. */
+ALWAYS_INLINE bool may_be_short(const struct warp *warp, const struct step *step)
+{
+    const struct chunk *const first = &warp->chunks[0];
+    const unsigned slot = step->shape == SHAPE_SHARED_LOAD ? 1 : 2;
+    if (warp->exec->watcher)
+        return false;
+    if (step->shape != SHAPE_SHARED_LOAD && step->shape != SHAPE_SHARED_STORE)
+        return true;
+    return !step_has(step, slot) || *chunk_row(first, step, slot) >= first->shared_bytes;
+}
+
+/* An access by both chunks, each by its short way or the long one. False: it has faulted. */
+static __attribute__((noinline)) bool run_access(struct warp *warp, const struct inst *inst,
+                                                 struct step *step)
+{
+    const u32 pc = (u32)(step - warp->view->steps);
+    const bool may = may_be_short(warp, step);
+    for (unsigned c = 0; c < MAX_CHUNKS; c++) {
+        struct chunk *const chunk = &warp->chunks[c];
+        if (!chunk->active || (may && LIKELY(run_short(chunk, inst, step))))
+            continue;
+        if (!other_step(warp, pc, step, chunk, chunk->active))
+            return false;
+    }
+    return true;
+}
+
 ALWAYS_INLINE struct step *run_steps(struct warp *warp, const struct inst *inst, struct step *step,
                                      const struct step *last)
 {
@@ -75,6 +116,13 @@ ALWAYS_INLINE struct step *run_steps(struct warp *warp, const struct inst *inst,
             break;
         case SHAPE_MASKS:
             run_masks(warp, inst, step);
+            break;
+        case SHAPE_SHARED_LOAD:
+        case SHAPE_SHARED_STORE:
+        case SHAPE_BUFFER_LOAD:
+        case SHAPE_BUFFER_STORE:
+            if (UNLIKELY(!run_access(warp, inst, step)))
+                return step;
             break;
         default:
             return step;

@@ -123,20 +123,24 @@ static bool run_other(struct warp *warp, u32 pc, struct step *step)
     return true;
 }
 
+/* Functions that read scalars which are made when read run on a copy of their step. */
+static bool run_derived(struct warp *warp, const struct inst *inst, struct step *step)
+{
+    struct step plain = *step;
+    plain.shape &= (u8)~SHAPE_DERIVED;
+    scalar_derive(warp);
+    if (plain.fn)
+        warp->exec->image->waves->steps(warp, inst, &plain, &plain + 1);
+    return plain.fn || run_other(warp, (u32)(step - warp->view->steps), step);
+}
+
 static bool run_step(struct warp *warp, const struct inst *inst, struct step *step)
 {
-    const struct lanes_waves *waves = warp->exec->image->waves;
-    u32 pc = (u32)(step - warp->view->steps);
-    if (step->shape & SHAPE_DERIVED) {
-        struct step plain = *step;
-        plain.shape &= (u8)~SHAPE_DERIVED;
-        scalar_derive(warp);
-        if (waves->steps(warp, inst, &plain, &plain + 1) != &plain)
-            return true;
-    } else if (waves->steps(warp, inst, step, step + 1) != step) {
+    if (step->shape & SHAPE_DERIVED)
+        return run_derived(warp, inst, step);
+    if (warp->exec->image->waves->steps(warp, inst, step, step + 1) != step)
         return true;
-    }
-    return run_other(warp, pc, step);
+    return !warp->exec->stopped && run_other(warp, (u32)(step - warp->view->steps), step);
 }
 
 /* ---- stretches ---- */
@@ -213,7 +217,8 @@ void wave_run_path(struct warp *warp, u64 limit)
             if (step == stretch->last)
                 break;
             u32 pc = (u32)(step - warp->view->steps);
-            bool going = run_step(warp, &stretch->insts[step - stretch->steps], step);
+            bool going =
+                !exec->stopped && run_step(warp, &stretch->insts[step - stretch->steps], step);
             if (!exec->stopped)
                 committed(warp, pc);
             if (!going) {
