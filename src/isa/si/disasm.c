@@ -72,7 +72,7 @@ static void put_code(struct writer *w, const struct si_inst *inst, u32 code, u32
     else if (code < SI_FLOAT + ARRAY_LEN(floats))
         put(w, "%s", floats[code - SI_FLOAT]);
     else if (code == SI_LITERAL)
-        put(w, "0x%" PRIx32, inst->literal);
+        put(w, "0x%" PRIx32 "%s", inst->literal, si_literal_is_forced(inst) ? "+(.-.)" : "");
     else
         put(w, "%s", bits[code - SI_VCCZ]);
 }

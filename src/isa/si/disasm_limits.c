@@ -25,6 +25,17 @@ static bool has_inline_code(u32 literal, u32 words)
     return literal >= (u32)-16;
 }
 
+bool si_literal_is_forced(const struct si_inst *inst)
+{
+    u32 literals = 0, words = 0;
+    for (u32 i = 0; i < inst->src_count; i++)
+        if (inst->src[i].code == SI_LITERAL) {
+            literals++;
+            words = inst->src[i].kind == 'l' ? 0 : inst->src[i].words;
+        }
+    return literals == 1 && words == 1 && has_inline_code(inst->literal, 1);
+}
+
 static const char *constant_limit(const struct si_inst *inst)
 {
     for (u32 i = 0; i < inst->src_count; i++) {
@@ -34,7 +45,7 @@ static const char *constant_limit(const struct si_inst *inst)
             return "constant for a 16-bit operand";
         if (literal && inst->op == &si_ops[SI_OP_s_cbranch_g_fork])
             return "literal in a branch";
-        if (literal && has_inline_code(inst->literal, src->words))
+        if (literal && has_inline_code(inst->literal, src->words) && !si_literal_is_forced(inst))
             return "literal that has an inline code";
     }
     return NULL;

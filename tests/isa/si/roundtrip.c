@@ -1,15 +1,20 @@
 /*
- * Words to text and back: every row of the table, in each format it has, with random operands and
- * modifiers; the text of all goes through one run of llvm-mc, and the bytes must be the same.
+ * Words to text and back: the text of many instructions goes through one run of llvm-mc, and the
+ * bytes must be the same.
  *
- *   si-roundtrip LLVM-MC|none PER-ROW SEED
+ *   si-roundtrip LLVM-MC|none rows PER-ROW SEED
+ *       Every row of the table, in each format it has, with random operands and modifiers. At least
+ *       one instruction of each must be text proper, not .long, unless the table says that the
+ *       assembler does not know it.
+ *   si-roundtrip LLVM-MC|none objects FOLDER
+ *       All code of the code objects there. It came from compilers, so nothing may be .long.
  *
- * Of each row and format at least one instruction must be text proper, not .long, unless the table
- * says that the assembler does not know it. Without an assembler the test is skipped, aloud.
+ * Without an assembler the test is skipped, aloud.
  */
 #include "generate.h"
 
 #include <elf.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -154,6 +159,47 @@ static void sample_all(struct run *run, u32 per_row)
     }
 }
 
+/* All instructions of a code object, one after another. */
+static void sample_object(struct run *run, const char *path)
+{
+    size_t size = 0, bytes = 0;
+    u8 *object = read_file(path, &size);
+    const u32 *code = object ? (const u32 *)text_section(object, &bytes) : NULL;
+    if (!code) {
+        printf("%s: no code\n", path);
+        run->failures++;
+        return;
+    }
+    for (size_t at = 0; at < bytes / 4;) {
+        char text[SI_TEXT];
+        struct si_inst inst;
+        struct error error;
+        if (!si_decode(code + at, bytes / 4 - at, 4 * at, &inst, &error)) {
+            printf("%s: %s\n", path, error.message);
+            run->failures++;
+            break;
+        }
+        if (!strncmp(si_text(&inst, text, sizeof(text)), ".long", 5))
+            fail(run, inst.op, text);
+        add(run, &inst, text);
+        at += inst.size / 4;
+    }
+    free(object);
+}
+
+static void sample_objects(struct run *run, const char *folder)
+{
+    char pattern[1024];
+    glob_t found;
+    snprintf(pattern, sizeof(pattern), "%s/*.so", folder);
+    if (glob(pattern, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        sample_object(run, found.gl_pathv[i]);
+    printf("%zu code objects\n", found.gl_pathc);
+    globfree(&found);
+}
+
 static void remove_files(const char *folder)
 {
     static const char *const names[] = {"text.s", "text.o", ""};
@@ -167,7 +213,8 @@ static void remove_files(const char *folder)
 int main(int count, char **args)
 {
     char folder[] = "/tmp/si-roundtrip-XXXXXX", path[64];
-    if (count != 4)
+    bool rows = count == 5 && !strcmp(args[2], "rows");
+    if (!rows && (count != 4 || strcmp(args[2], "objects") != 0))
         return 2;
     if (!strcmp(args[1], "none")) {
         printf("skipped: there is no llvm-mc; scripts/deps test installs it (package llvm-14)\n");
@@ -175,16 +222,18 @@ int main(int count, char **args)
     }
     if (!mkdtemp(folder))
         return 2;
-    struct run run = {.random = strtoull(args[3], NULL, 10)};
+    struct run run = {.random = rows ? strtoull(args[4], NULL, 10) : 0};
     snprintf(path, sizeof(path), "%s/text.s", folder);
     run.text = fopen(path, "w");
     if (!run.text)
         return 2;
-    sample_all(&run, (u32)strtoul(args[2], NULL, 10));
+    if (rows)
+        sample_all(&run, (u32)strtoul(args[3], NULL, 10));
+    else
+        sample_objects(&run, args[3]);
     fclose(run.text);
     bool fine = assemble(&run, args[1], folder) && !run.failures && run.count;
-    printf("%u instructions of %u rows, %u of them as .long\n", run.count, SI_OP_COUNT,
-           run.as_long);
+    printf("%u instructions, %u of them as .long\n", run.count, run.as_long);
     remove_files(folder);
     free(run.samples);
     return fine ? 0 : 1;
