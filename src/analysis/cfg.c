@@ -13,6 +13,13 @@ static u32 target_of(const struct code *code, i64 target)
     return (u32)(target - code->base);
 }
 
+u32 code_target(const struct code *code, const struct inst *inst)
+{
+    bool fixed = inst->op == OP_bra || inst->op == OP_bra_if ||
+                 (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
+    return fixed ? target_of(code, inst->imm) : NO_INST;
+}
+
 static void mark_leaders(const struct code *code, u8 *leader)
 {
     leader[0] = 1;
@@ -22,8 +29,9 @@ static void mark_leaders(const struct code *code, u8 *leader)
             continue;
         if (i + 1 < code->count)
             leader[i + 1] = 1;
-        if (inst->op == OP_bra)
-            leader[target_of(code, inst->imm)] = 1;
+        u32 target = code_target(code, inst);
+        if (target != NO_INST)
+            leader[target] = 1;
         if (inst->op == OP_brx) {
             const struct jump_table *table = &code->tables[inst->imm];
             for (u32 k = 0; k < table->count; k++)
@@ -50,14 +58,27 @@ static void add_successors(struct arena *arena, const struct code *code, struct 
     if (last->op == OP_brx)
         room += code->tables[last->imm].count;
     block->successors = arena_array(arena, u32, room);
-    if (last->op == OP_bra)
-        add_edge(block, b, cfg->block_of[target_of(code, last->imm)], seen);
+    u32 target = code_target(code, last);
+    if (target != NO_INST)
+        add_edge(block, b, cfg->block_of[target], seen);
     if (last->op == OP_brx) {
         const struct jump_table *table = &code->tables[last->imm];
         for (u32 k = 0; k < table->count; k++)
             add_edge(block, b, cfg->block_of[target_of(code, table->targets[k])], seen);
     }
-    block->exits = last->op == OP_ret || last->op == OP_exit || last->op == OP_trap;
+    switch (last->op) {
+    case OP_ret:
+    case OP_exit:
+    case OP_trap:
+    case OP_end:
+    case OP_strap:
+    case OP_jump:
+    case OP_join:
+        block->exits = true;
+        break;
+    default:
+        break;
+    }
     if (!inst_falls_through(last))
         return;
     if (b + 1 < cfg->count)

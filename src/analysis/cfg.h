@@ -2,8 +2,10 @@
  * Basic blocks, edges, dominators and post-dominators of one function.
  *
  *  G1  Blocks are maximal straight runs in address order; block 0 is the entry.
- *  G2  ret, exit and trap lead to one virtual exit; a guarded one also falls through. A call falls
- *      through. Successors are listed taken first, then fall-through, without repetition.
+ *  G2  ret, exit, end and traps lead to one virtual exit; a guarded one also falls through. A call
+ *      falls through. A jump to an address and a join, whose targets are not known, lead to the
+ *      exit; a jump with a link and a join also fall through. Successors are listed taken first,
+ *      then fall-through, without repetition.
  *  G3  A loop that can never leave gets an edge to the exit for the post-dominator computation
  *      only, so that every block has a place in that tree.
  *  G4  idom of the entry and of unreachable blocks, and ipdom of a block whose immediate
@@ -41,6 +43,9 @@ static inline bool cfg_dominates(const struct cfg *cfg, u32 a, u32 b)
     const struct cfg_block *x = &cfg->blocks[a], *y = &cfg->blocks[b];
     return x->enter && y->enter && x->enter <= y->enter && y->leave <= x->leave;
 }
+
+/* The instruction, from the start of the code, a branch with a fixed target goes to; or NO_INST. */
+u32 code_target(const struct code *code, const struct inst *inst);
 
 /* dominators.c; called by cfg_build. */
 void cfg_dominators(struct cfg *cfg, struct arena *arena);

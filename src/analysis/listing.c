@@ -1,7 +1,9 @@
 /*
  * program_listing: code as the machine sees it. It shows liveness, hence lives here and not in ir.
  */
+#include "analysis/exec_flow.h"
 #include "analysis/liveness.h"
+#include "ir/scalars.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +32,25 @@ static void put(struct out *out, const char *format, ...)
     out->used += n;
 }
 
+/* Each line, indented. */
+static void put_lines(struct out *out, const char *text)
+{
+    while (text && *text) {
+        size_t length = strcspn(text, "\n");
+        put(out, "    %.*s\n", (int)length, text);
+        text += length + (text[length] != 0);
+    }
+}
+
 static void put_header(struct out *out, const struct program *p, const struct function *f)
 {
-    put(out, "%s %s: %u instructions, %u registers, %u masks, %u live words\n",
-        f->is_kernel ? "kernel" : "function", f->name, f->end - f->first, f->registers, f->masks,
-        f->max_live);
+    put(out, "%s %s: %u instructions, %u registers, ", f->is_kernel ? "kernel" : "function",
+        f->name, f->end - f->first, f->registers);
+    if (p->traits.explicit_exec)
+        put(out, "%u scalars", f->scalars);
+    else
+        put(out, "%u masks", f->masks);
+    put(out, ", %u live words\n", f->max_live);
     put(out, "    frame %u bytes", f->frame_bytes);
     if (f->spill_bytes)
         put(out, " (%u spilled)", f->spill_bytes);
@@ -43,7 +59,8 @@ static void put_header(struct out *out, const struct program *p, const struct fu
     else
         put(out, ", shared %u bytes", f->shared_bytes);
     put(out, "\n");
-    for (u32 i = 0; i < f->param_count; i++) {
+    put_lines(out, f->explanation);
+    for (u32 i = 0; i < f->param_count && !f->explanation; i++) {
         const struct parameter *param = &f->params[i];
         put(out, "    param %4u  .%s %s", param->offset, type_name(param->type), param->name);
         if (param->is_array)
@@ -78,7 +95,24 @@ static void put_block(struct out *out, const struct program *p, const struct fun
         put(out, "; reconverges at the exit");
     else if (divergent)
         put(out, "; reconverges at 0x%x", (u32)program_offset(p, block->reconverge));
+    if (last->op == OP_jump || last->op == OP_join)
+        put(out, "; and where its address leads");
     put(out, "\n");
+}
+
+/* "be8703ff 00001234", as they stand in memory. */
+static void put_bytes(struct out *out, const struct program *p, u32 i)
+{
+    u32 words[2] = {0};
+    if (!p->load || !p->sizes || p->offsets[i] + (u64)p->sizes[i] > p->load_bytes)
+        return;
+    memcpy(words, p->load + p->offsets[i], MIN(p->sizes[i], sizeof words));
+    if (p->sizes[i] > 4)
+        put(out, "%08x %08x  ", words[0], words[1]);
+    else if (p->sizes[i])
+        put(out, "%08x%11s", words[0], "");
+    else
+        put(out, "%19s", "");
 }
 
 static int by_number(const void *a, const void *b)
@@ -87,8 +121,35 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* "R3", "P0", "s5" */
+static void put_name(struct out *out, const struct program *p, const struct code *code, u32 at)
+{
+    const struct register_names *names = p->traits.names;
+    bool vector = at < code->vectors;
+    u32 number = vector ? at : at - code->vectors;
+    if (names && !vector)
+        put(out, "%s", names->scalar(number));
+    else
+        put(out, "%s%u",
+            names                 ? names->vector
+            : vector              ? "R"
+            : code->explicit_exec ? "S"
+                                  : "P",
+            number);
+}
+
+/* Whether a range may go on from location `at` to the next: what has a name of its own stands
+ * alone. */
+static bool is_run(const struct code *code, u32 at)
+{
+    if (at + 1 < code->vectors || !code->explicit_exec)
+        return at + 1 != code->vectors;
+    return at >= code->vectors && at + 1 < code->vectors + SCALAR_GENERAL_END;
+}
+
 /* " ; 5 live: R0-R3 R6 P0" */
-static void put_live(struct out *out, const struct code *code, const u32 *items, u32 count)
+static void put_live(struct out *out, const struct program *p, const struct code *code,
+                     const u32 *items, u32 count)
 {
     u32 *sorted = malloc((count + 1) * sizeof *sorted);
     if (count)
@@ -96,14 +157,15 @@ static void put_live(struct out *out, const struct code *code, const u32 *items,
     qsort(sorted, count, sizeof *sorted, by_number);
     put(out, "  ; %u live:", count);
     for (u32 i = 0, end; i < count; i = end) {
-        bool mask = sorted[i] >= code->vectors;
-        for (end = i + 1; end < count && sorted[end] == sorted[end - 1] + 1 &&
-                          (sorted[end] >= code->vectors) == mask;)
+        for (end = i + 1;
+             end < count && sorted[end] == sorted[end - 1] + 1 && is_run(code, sorted[end - 1]);)
             end++;
-        u32 base = mask ? code->vectors : 0;
-        put(out, " %c%u", mask ? 'P' : 'R', sorted[i] - base);
-        if (end - i > 1)
-            put(out, "-%c%u", mask ? 'P' : 'R', sorted[end - 1] - base);
+        put(out, " ");
+        put_name(out, p, code, sorted[i]);
+        if (end - i > 1) {
+            put(out, "-");
+            put_name(out, p, code, sorted[end - 1]);
+        }
     }
     free(sorted);
 }
@@ -147,15 +209,12 @@ static void put_function(struct out *out, const struct program *p, const struct 
 {
     put_header(out, p, f);
     struct arena *arena = arena_create();
-    struct code code = {.insts = p->insts + f->first,
-                        .count = f->end - f->first,
-                        .base = f->first,
-                        .tables = p->tables,
-                        .vectors = f->registers,
-                        .masks = f->masks};
+    struct code code = code_of(p, f);
     struct cfg *cfg = options->live ? cfg_build(arena, &code) : NULL;
+    if (options->live)
+        code.exec = exec_flow_compute(arena, &code, cfg, f->open);
     struct liveness *live = options->live ? liveness_compute(arena, &code, cfg) : NULL;
-    struct live_set set = live_set_create(code.vectors + code.masks);
+    struct live_set set = live_set_create(code_locations(&code));
     struct lists lists = {.start = calloc(code.count + 1, sizeof(u32))};
     for (u32 b = f->first_block; b < f->block_end; b++) {
         const struct block *block = &p->blocks[b];
@@ -164,11 +223,13 @@ static void put_function(struct out *out, const struct program *p, const struct 
             block_lists(&lists, &code, cfg, live, &set, b - f->first_block);
         for (u32 i = block->first; i < block->end; i++) {
             char text[1024];
-            put(out, "    %06x  %s", (u32)program_offset(p, i), inst_text(p, i, text, sizeof text));
+            put(out, "    %06x  ", (u32)program_offset(p, i));
+            put_bytes(out, p, i);
+            put(out, "%s", inst_text(p, i, text, sizeof text));
             if (options->live) {
                 assert(lists.items.data); /* an instruction's list has its length at least */
                 const u32 *list = lists.items.data + lists.start[i - block->first];
-                put_live(out, &code, list + 1, list[0]);
+                put_live(out, p, &code, list + 1, list[0]);
             }
             if (options->source)
                 put_source(out, p, i);

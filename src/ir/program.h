@@ -79,6 +79,10 @@ struct function {
     u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not said */
     u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not said */
     u32 mode;                                /* explicit EXEC: a warp's MODE at the start */
+    bool open;               /* explicit EXEC: a warp may enter at any instruction, not only at the
+                              * first: see analysis/exec_flow.h */
+    const char *explanation; /* what the front end knows of it besides, in lines, for listings; or
+                              * NULL */
     entry_fn *entry;         /* what its registers hold at the start; NULL: nothing, parameters are
                               * a space of their own */
     const void *description; /* for `entry` */
@@ -136,6 +140,12 @@ struct jump_table {
     u32 count;
 };
 
+/* How listings name registers. */
+struct register_names {
+    const char *vector;                /* "v": v0, v1 */
+    const char *(*scalar)(u32 scalar); /* "vcc_lo" */
+};
+
 struct traits {
     u32 inst_bytes;     /* 8 for PTX; 0: sizes differ, program.offsets */
     u32 warp_size;      /* lanes of a warp the code was made for; 0: any */
@@ -143,6 +153,7 @@ struct traits {
     bool even_pairs;    /* pairs of vector registers start at an even one */
     bool window_faults; /* beyond the shared memory of a block is a fault; otherwise loads give 0
                          * and stores are dropped there */
+    const struct register_names *names; /* NULL: R0, S0, P0 */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
 };

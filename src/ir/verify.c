@@ -111,7 +111,8 @@ static bool check_targets(const struct check *c, u32 at, const struct function *
 {
     const struct program *p = c->program;
     const struct inst *inst = &p->insts[at];
-    bool branches = inst->op == OP_bra || inst->op == OP_bra_if;
+    bool branches = inst->op == OP_bra || inst->op == OP_bra_if ||
+                    (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
     if (branches && (inst->imm < f->first || inst->imm >= f->end))
         return fail(c, at, "branches out of its function");
     if (branches && p->blocks[p->block_of[inst->imm]].first != inst->imm)
@@ -179,7 +180,9 @@ static bool check_function(const struct check *c, const struct function *f)
         return true;
     const struct inst *last = &p->insts[f->end - 1];
     if (last->guard.kind != OPERAND_NONE || !(op_info[last->op].flags & OPF_BRANCH) ||
-        last->op == OP_call || last->op == OP_calli)
+        last->op == OP_call || last->op == OP_calli || last->op == OP_bra_if ||
+        last->op == OP_fork || last->op == OP_join ||
+        (last->op == OP_jump && last->dst[0].kind != OPERAND_NONE))
         return fail(c, f->end - 1, "the function can run off its end");
     return true;
 }
