@@ -28,6 +28,9 @@ static void add(const struct code *code, struct operand operand, const struct tu
         list[(*count)++] = operand.index + i;
 }
 
+static const struct operand vcc = {.kind = OPERAND_SCALAR, .index = SCALAR_VCC, .count = 2};
+static const struct operand m0 = {.kind = OPERAND_SCALAR, .index = SCALAR_M0, .count = 1};
+
 static bool has_liveness(u32 scalar)
 {
     return scalar < SCALAR_EXEC || scalar == SCALAR_SCC;
@@ -67,7 +70,9 @@ static void explicit_refs(const struct code *code, const struct inst *inst, stru
     bool anywhere = inst->op == OP_jump || inst->op == OP_join;
     if (anywhere) { /* what is there may read anything */
         refs->range_first = 0;
-        refs->range_end = code->vectors + SCALAR_EXEC;
+        refs->range_end = code->vectors + SCALAR_GENERAL_END;
+        add_scalars(code, vcc, refs->reads, &refs->read_count);
+        add_scalars(code, m0, refs->reads, &refs->read_count);
     }
     count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++)

@@ -115,6 +115,14 @@ static void put_bytes(struct out *out, const struct program *p, u32 i)
         put(out, "%19s", "");
 }
 
+/* The address of a branch's target, where the text has only a distance. */
+static void put_target(struct out *out, const struct program *p, const struct code *code, u32 i)
+{
+    u32 target = code_target(code, &p->insts[i]);
+    if (p->texts && target != NO_INST)
+        put(out, "  -> 0x%x", (u32)program_offset(p, target + code->base));
+}
+
 static int by_number(const void *a, const void *b)
 {
     u32 x = *(const u32 *)a, y = *(const u32 *)b;
@@ -226,6 +234,7 @@ static void put_function(struct out *out, const struct program *p, const struct 
             put(out, "    %06x  ", (u32)program_offset(p, i));
             put_bytes(out, p, i);
             put(out, "%s", inst_text(p, i, text, sizeof text));
+            put_target(out, p, &code, i);
             if (options->live) {
                 assert(lists.items.data); /* an instruction's list has its length at least */
                 const u32 *list = lists.items.data + lists.start[i - block->first];

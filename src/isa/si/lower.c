@@ -1,0 +1,333 @@
+/*
+ * Runs of machine code to functions, functions to a program.
+ *
+ *  W1  A function's instructions are those a walk from its first word meets, one behind the other.
+ *  W2  Addresses are the object's; offsets in the program are addresses - low.
+ */
+#include "isa/si/lower.h"
+#include "analysis/exec_flow.h"
+#include "analysis/liveness.h"
+#include "ir/scalars.h"
+#include "isa/si/si_program.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    INSTS_MAX = 1 << 26,
+    WARNINGS_MAX = 64
+};
+
+struct lowering *lowering_begin(const char *file, struct error *error)
+{
+    struct lowering *l = calloc(1, sizeof *l);
+    if (!l)
+        abort(); /* as arenas do */
+    l->arena = arena_create();
+    l->program = arena_new(l->arena, struct program);
+    l->program->arena = l->arena;
+    l->program->file = arena_strdup(l->arena, file);
+    l->error = error;
+    *(u32 *)vec_push(&l->constants) = 0; /* P3 */
+    *(u32 *)vec_push(&l->constants) = UINT32_MAX;
+    vec_push(&l->locations); /* [0] is unknown */
+    return l;
+}
+
+void lowering_free(struct lowering *l)
+{
+    if (!l)
+        return;
+    program_destroy(l->program);
+    free(l->pool);
+    vec_free(&l->insts);
+    vec_free(&l->offsets);
+    vec_free(&l->sizes);
+    vec_free(&l->texts);
+    vec_free(&l->constants);
+    vec_free(&l->unsupported);
+    vec_free(&l->locations);
+    vec_free(&l->blocks);
+    vec_free(&l->warnings);
+    vec_free(&l->function_unsupported);
+    free(l);
+}
+
+void lowering_warn(struct lowering *l, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    if (l->warnings.count >= WARNINGS_MAX)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *(const char **)vec_push(&l->warnings) = arena_strdup(l->arena, text);
+}
+
+/* Source line of an address, as an index into the locations. */
+static u32 location_of(struct lowering *l, u64 address)
+{
+    const char *file;
+    u32 line;
+    if (!l->object || !codeobject_line(l->object, address, &file, &line))
+        return 0;
+    const struct location *last = &l->locations.data[l->locations.count - 1];
+    if (l->locations.count == 1 || last->line != line || last->file != file)
+        *(struct location *)vec_push(&l->locations) = (struct location){file, line, 0};
+    return l->locations.count - 1;
+}
+
+/* An instruction that cannot be executed: its place and text are told before a run. */
+static void put_unsupported(struct lowering *l, struct inst *out, u64 address, const char *text,
+                            const char *why)
+{
+    const struct location *where = &l->locations.data[out->location];
+    struct unsupported *entry = vec_push(&l->unsupported);
+    u32 location = out->location;
+    entry->place =
+        location ? arena_printf(l->arena, "%s+0x%" PRIx64 " (%s:%u)", l->program->file,
+                                address - l->low, where->file, where->line)
+                 : arena_printf(l->arena, "%s+0x%" PRIx64, l->program->file, address - l->low);
+    entry->text = arena_printf(l->arena, "%s (%s)", text, why);
+    *(u32 *)vec_push(&l->function_unsupported) = l->unsupported.count - 1;
+    *out = (struct inst){
+        .op = OP_unsupported, .imm = l->unsupported.count - 1, .vector = 1, .location = location};
+}
+
+static void add(struct lowering *l, const struct inst *inst, u64 address, u8 size, const char *text)
+{
+    *(struct inst *)vec_push(&l->insts) = *inst;
+    *(u32 *)vec_push(&l->offsets) = (u32)(address - l->low);
+    *(u8 *)vec_push(&l->sizes) = size;
+    *(const char **)vec_push(&l->texts) = text;
+}
+
+/* Whether the words from here on are what linkers and compilers fill gaps with. */
+static bool is_padding(const u32 *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i] != 0 && words[i] != 0xbf800000 /* s_nop 0 */ &&
+            words[i] != 0xbf9f0000 /* s_code_end */)
+            return false;
+    return true;
+}
+
+/* Words from which on all is padding. */
+static size_t padding_start(const u32 *words, size_t count)
+{
+    while (count && is_padding(words + count - 1, 1))
+        count--;
+    return count;
+}
+
+static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 address)
+{
+    size_t padding = padding_start(words, count);
+    bool falls = true;
+    for (size_t at = 0; at < count;) {
+        struct si_inst in;
+        struct inst out;
+        char text[SI_TEXT];
+        u64 here = address + 4 * at;
+        if (at >= padding && !falls)
+            return true;
+        if (!si_decode(words + at, count - at, here, &in, l->error)) {
+            if (at >= padding)
+                break; /* runs off its end into it */
+            snprintf(l->error->place, sizeof l->error->place, "%.200s", l->program->file);
+            return false;
+        }
+        const char *copy = arena_strdup(l->arena, si_text(&in, text, sizeof text));
+        const char *why = lower_inst(l, &in, &out);
+        out.location = location_of(l, here);
+        if (why)
+            put_unsupported(l, &out, here, copy, why);
+        add(l, &out, here, in.size, copy);
+        if (l->insts.count > INSTS_MAX)
+            return error_set(l->error, ERROR_INPUT, l->program->file, "the program is too large");
+        falls = inst_falls_through(&out);
+        at += in.size / 4;
+    }
+    l->error->code = ERROR_NONE;
+    return true;
+}
+
+static u32 find_inst(const struct lowering *l, u32 first, u64 offset)
+{
+    u32 low = first, high = l->insts.count;
+    while (low < high) {
+        u32 middle = low + (high - low) / 2;
+        if (l->offsets.data[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->insts.count && l->offsets.data[low] == offset ? low : NO_INST;
+}
+
+static bool has_target(const struct inst *inst)
+{
+    return inst->op == OP_bra || inst->op == OP_bra_if ||
+           (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
+}
+
+/* Addresses of branches become instructions of the function. */
+static bool resolve_targets(struct lowering *l, const struct function *f)
+{
+    for (u32 i = f->first; i < l->insts.count; i++) {
+        struct inst *inst = &l->insts.data[i];
+        if (!has_target(inst))
+            continue;
+        u64 target = (u64)inst->imm;
+        u32 to = find_inst(l, f->first, target - l->low);
+        if (to == NO_INST)
+            return error_set(l->error, ERROR_INPUT, l->program->file,
+                             "at 0x%" PRIx64 ": %s: its target 0x%" PRIx64
+                             " is not an instruction of %s",
+                             l->offsets.data[i] + l->low, l->texts.data[i], target, f->name);
+        inst->imm = to;
+    }
+    return true;
+}
+
+bool lower_function(struct lowering *l, struct function *function, u64 address, u64 bytes)
+{
+    const u8 *data = l->program->load + (address - l->low);
+    size_t count = bytes / 4;
+    u32 *words = malloc(bytes + 4);
+    if (!words)
+        abort(); /* as arenas do */
+    memcpy(words, data, 4 * count);
+    l->function_unsupported.count = 0;
+    l->registers = l->scalars = 0;
+    function->first = l->insts.count;
+    bool ok = decode_all(l, words, count, address);
+    free(words);
+    if (!ok)
+        return false;
+    if (l->insts.count > function->first &&
+        inst_falls_through(&l->insts.data[l->insts.count - 1])) {
+        /* Its offset is that of no instruction, so that no jump finds it. */
+        u32 last = l->insts.count - 1;
+        u64 end = l->low + l->offsets.data[last] + l->sizes.data[last];
+        add(l, &(struct inst){.op = OP_strap, .imm = SI_RAN_OFF, .vector = 1}, end - 1, 0,
+            "; the code ends here");
+    }
+    function->end = l->insts.count;
+    function->unsupported_count = l->function_unsupported.count;
+    function->unsupported = arena_array(l->arena, u32, function->unsupported_count + 1);
+    if (function->unsupported_count)
+        memcpy(function->unsupported, l->function_unsupported.data,
+               function->unsupported_count * sizeof(u32));
+    return resolve_targets(l, function);
+}
+
+static void add_block(struct lowering *l, const struct cfg *cfg, const struct code *code, u32 b,
+                      u32 block_base)
+{
+    const struct cfg_block *from = &cfg->blocks[b];
+    const struct inst *last = &code->insts[from->end - 1];
+    u32 target = code_target(code, last);
+    struct block *to = vec_push(&l->blocks);
+    to->first = from->first + code->base;
+    to->end = from->end + code->base;
+    to->ipdom = from->ipdom == NO_BLOCK ? NO_BLOCK : from->ipdom + block_base;
+    to->idom = from->idom == NO_BLOCK ? NO_BLOCK : from->idom + block_base;
+    to->reconverge =
+        from->ipdom == NO_BLOCK ? NO_INST : cfg->blocks[from->ipdom].first + code->base;
+    to->successors[0] = target == NO_INST ? NO_BLOCK : cfg->block_of[target] + block_base;
+    to->successors[1] =
+        inst_falls_through(last) && b + 1 < cfg->count ? b + 1 + block_base : NO_BLOCK;
+    to->unguarded = to->end - to->first;
+}
+
+/* Most vector registers that are live at once. */
+static u32 max_live(struct arena *arena, struct code *code, const struct cfg *cfg)
+{
+    struct liveness *live = liveness_compute(arena, code, cfg);
+    struct live_set set = live_set_create(code_locations(code));
+    u32 most = 0;
+    for (u32 b = 0; b < cfg->count; b++) {
+        live_set_at_end(&set, live, b);
+        for (u32 i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
+            struct refs refs;
+            inst_refs(code, &code->insts[i], &refs);
+            live_set_step(&set, &refs);
+            u32 vectors = 0;
+            for (u32 k = 0; k < set.count; k++)
+                vectors += set.items[k] < code->vectors;
+            most = MAX(most, vectors);
+        }
+    }
+    live_set_free(&set);
+    return most;
+}
+
+static void make_blocks(struct lowering *l, struct function *f)
+{
+    struct arena *arena = arena_create();
+    struct code code = code_of(l->program, f);
+    struct cfg *cfg = cfg_build(arena, &code);
+    f->first_block = l->blocks.count;
+    for (u32 b = 0; b < cfg->count; b++)
+        add_block(l, cfg, &code, b, f->first_block);
+    f->block_end = l->blocks.count;
+    code.exec = exec_flow_compute(arena, &code, cfg, f->open);
+    f->max_live = max_live(arena, &code, cfg);
+    arena_destroy(arena);
+}
+
+/* Blocks of all functions; kernels with the same code share them. */
+static void make_all_blocks(struct lowering *l)
+{
+    struct program *program = l->program;
+    for (u32 f = 0; f < program->function_count; f++) {
+        struct function *function = &program->functions[f];
+        const struct function *before = f ? function - 1 : NULL;
+        if (before && before->first == function->first && before->end == function->end) {
+            function->first_block = before->first_block;
+            function->block_end = before->block_end;
+            function->max_live = before->max_live;
+        } else if (function->first < function->end) {
+            make_blocks(l, function);
+        }
+    }
+}
+
+#define TAKE(to, number, vec, type)                              \
+    do {                                                         \
+        to = arena_array(program->arena, type, (vec).count + 1); \
+        if ((vec).count)                                         \
+            memcpy(to, (vec).data, (vec).count * sizeof(type));  \
+        number = (vec).count;                                    \
+    } while (0)
+
+struct program *lowering_finish(struct lowering *l)
+{
+    struct program *program = l->program;
+    u32 ignored;
+    TAKE(program->insts, program->inst_count, l->insts, struct inst);
+    TAKE(program->offsets, ignored, l->offsets, u32);
+    TAKE(program->sizes, ignored, l->sizes, u8);
+    TAKE(program->texts, ignored, l->texts, const char *);
+    TAKE(program->constants, program->constant_count, l->constants, u32);
+    TAKE(program->locations, program->location_count, l->locations, struct location);
+    TAKE(program->unsupported, program->unsupported_count, l->unsupported, struct unsupported);
+    TAKE(program->warnings, program->warning_count, l->warnings, const char *);
+    for (u32 f = 0; f < program->function_count; f++)
+        lower_calls(program, &program->functions[f]);
+    make_all_blocks(l);
+    TAKE(program->blocks, program->block_count, l->blocks, struct block);
+    (void)ignored;
+    program->block_of = arena_array(program->arena, u32, program->inst_count + 1);
+    for (u32 b = 0; b < program->block_count; b++)
+        for (u32 i = program->blocks[b].first; i < program->blocks[b].end; i++)
+            program->block_of[i] = b;
+    program_close(program);
+    l->program = NULL;
+    lowering_free(l);
+    return program;
+}

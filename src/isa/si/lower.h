@@ -1,0 +1,68 @@
+/* What the files that lower Southern Islands instructions share. */
+#ifndef ISA_SI_LOWER_H
+#define ISA_SI_LOWER_H
+
+#include "ir/program.h"
+#include "isa/si/codeobject.h"
+#include "isa/si/si.h"
+
+/* Where a pool entry of one or two words is, by its value: open addressing. */
+struct pool_slot {
+    u32 words[2];
+    u32 index, count; /* count 0: free */
+};
+
+/*
+ * A program in the making. Branch targets are addresses until a function is complete; insts,
+ * offsets, sizes and texts have the same length.
+ */
+struct lowering {
+    struct program *program;
+    struct arena *arena;
+    const struct code_object *object; /* NULL: raw */
+    u64 low;                          /* address of program->load[0] */
+    struct error *error;
+    VEC(struct inst) insts;
+    VEC(u32) offsets;
+    VEC(u8) sizes;
+    VEC(const char *) texts;
+    VEC(u32) constants;
+    struct pool_slot *pool;
+    u32 pool_room, pool_count;
+    VEC(struct unsupported) unsupported;
+    VEC(struct location) locations;
+    VEC(struct block) blocks;
+    VEC(const char *) warnings;
+    /* Of the function at hand: */
+    VEC(u32) function_unsupported;
+    u32 registers, scalars; /* ends of those it names */
+};
+
+/* lower_operand.c */
+struct operand lower_constant(struct lowering *l, const u32 *words, u32 count);
+/* The operand as the ir letter wants it; *why tells when ir has none. */
+struct operand lower_operand(struct lowering *l, const struct si_inst *in,
+                             const struct si_operand *from, char letter, const char **why);
+
+/*
+ * lower_inst.c: one instruction. NULL, or why it cannot be executed; `out` is then half made. The
+ * imm of a branch is its target's address.
+ */
+const char *lower_inst(struct lowering *l, const struct si_inst *in, struct inst *out);
+/* lower_memory.c: DS, MUBUF, MTBUF and the loads of SMRD. */
+const char *lower_shared(struct lowering *l, const struct si_inst *in, struct inst *out);
+const char *lower_buffer(struct lowering *l, const struct si_inst *in, struct inst *out);
+const char *lower_scalar_load(struct lowering *l, const struct si_inst *in, struct inst *out);
+
+/* lower.c: a run of code becomes function->first to end; then the whole a program. */
+struct lowering *lowering_begin(const char *file, struct error *error);
+void lowering_free(struct lowering *l); /* and the program, when it was not finished */
+bool lower_function(struct lowering *l, struct function *function, u64 address, u64 bytes);
+void lowering_warn(struct lowering *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct program *lowering_finish(struct lowering *l);
+
+/* lower_calls.c: whom a function calls, and whether it may be entered in the middle. */
+void lower_calls(struct program *program, struct function *function);
+
+#endif
