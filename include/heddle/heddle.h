@@ -215,6 +215,55 @@ HD_API void hd_interrupt(struct hd_device *device);
 HD_API void hd_progress(const struct hd_device *device, uint64_t *blocks_done,
                         uint64_t *blocks_total, uint64_t *warp_instructions);
 
+/* ---- raw programs ---- */
+
+/*
+ * Southern Islands machine code without a container, for programs written in assembly and for tests
+ * of single instructions: a state says what waves there are, what their registers hold and what
+ * memory there is; the code runs; a dump says the same of the end.
+ *
+ * A state is JSON:
+ *
+ *   {"waves": [{"workgroup": 0, "threads": 64, "pc": 0, "lds_bytes": 0, "sgpr": {"0": N, ...},
+ *               "vgpr": {"0": [a value for each lane], ...}, "exec": "0x...", ...}],
+ *    "memory": [{"address": "0x0", "hex": ".."}]}
+ *
+ * docs/southern-islands.md has all of it. Waves of one workgroup share LDS and barriers; workgroups
+ * run one after the other. Memory regions are all the memory there is, beside the code itself.
+ */
+
+/* A module without kernels to launch: to be listed, and to be run from a state. */
+HD_API struct hd_module *hd_module_load_raw(struct hd_device *device, const void *code,
+                                            size_t bytes, const char *name, struct hd_error *error);
+
+struct hd_raw;
+
+/*
+ * Checks a state against the code and lays out its memory, which must not be in use. `name` stands
+ * for the state in messages. Unknown and unsupported instructions are errors here; the module's
+ * only kernel lists all of them (hd_kernel_unsupported). Destroy before the module is unloaded.
+ */
+HD_API struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t bytes,
+                                    const char *name, struct hd_error *error);
+HD_API void hd_raw_destroy(struct hd_raw *raw);
+
+/* One line of JSON for an instruction that was completed, without a newline. */
+typedef void hd_trace_fn(void *user, const char *line, size_t length);
+
+/* Runs to the end, once. `trace` may be NULL. It counts as a launch of the device. */
+HD_API bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_result *result,
+                       struct hd_error *error);
+
+/* Waves and memory as they are now, as JSON in the form of a state; hd_free it. */
+HD_API char *hd_raw_dump(const struct hd_raw *raw);
+
+struct hd_raw_info {
+    uint32_t workgroups, waves;
+    uint32_t threads;   /* of the largest workgroup: 64 for each of its waves */
+    uint32_t registers; /* vector registers a thread that the code uses */
+};
+HD_API void hd_raw_info(const struct hd_raw *raw, struct hd_raw_info *info);
+
 /* ---- statistics ---- */
 
 /*

@@ -4,10 +4,6 @@
 #include "base/text.h"
 #include <stdlib.h>
 
-enum {
-    MODULE_LIMIT = 1 << 30
-};
-
 int report(const struct command *command, const struct hd_error *error)
 {
     complain(command, "%s%s%s", error->place, error->place[0] ? ": " : "", error->message);
@@ -61,31 +57,15 @@ void print_json(FILE *to, const json_t *json)
     fputc('\n', to);
 }
 
-/* A file that is no text at all gets one clear message instead of twenty syntax errors. */
-static const char *not_text(const char *text, size_t length)
+struct hd_module *load_code(const struct command *command, struct hd_device *device,
+                            const char *path, const struct code *code)
 {
-    if (!length)
-        return "the file is empty: expected PTX text";
-    if (length >= 4 && !memcmp(text,
-                               "\x7f"
-                               "ELF",
-                               4))
-        return "this is an ELF file, not PTX text: 'cuobjdump -ptx' or a compiler's '-S' gives PTX";
-    return memchr(text, 0, length) ? "this is a binary file: expected PTX text" : NULL;
-}
-
-char *read_module(const struct command *command, const char *path, size_t *length)
-{
-    struct error error = {0};
-    char *text = text_read_file(path, true, MODULE_LIMIT, length, &error);
-    if (!text) {
-        complain(command, "%s: %s", error.place, error.message);
-        return NULL;
-    }
-    const char *wrong = not_text(text, *length);
-    if (!wrong)
-        return text;
-    complain(command, "%s: %s", strcmp(path, "-") ? path : "standard input", wrong);
-    free(text);
-    return NULL;
+    struct hd_error error = {0};
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    struct hd_module *module =
+        code->raw ? hd_module_load_raw(device, code->data, code->length, name, &error)
+                  : hd_module_load(device, code->data, code->length, name, &error);
+    if (!module)
+        report(command, &error);
+    return module;
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_COMMON_H
 #define CLI_COMMON_H
 
+#include "cli/code.h"
 #include "cli/options.h"
 #include "heddle/heddle.h"
 #include <jansson.h>
@@ -33,7 +34,8 @@ json_t *safe_string(const char *text);
 /* Indented, with a newline at the end. */
 void print_json(FILE *to, const json_t *json);
 
-/* The text of a PTX file, checked to be one; NULL after printing what is wrong. */
-char *read_module(const struct command *command, const char *path, size_t *length);
+/* A program into a device; `path` names it. NULL after printing what is wrong. */
+struct hd_module *load_code(const struct command *command, struct hd_device *device,
+                            const char *path, const struct code *code);
 
 #endif

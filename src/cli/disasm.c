@@ -10,35 +10,30 @@ static const struct option options[] = {
 };
 
 static int list(const struct command *command, const struct command_line *line,
-                struct hd_device *device, const char *path)
+                struct hd_device *device, const char *path, const struct code *code)
 {
-    size_t length;
     struct hd_error error = {0};
-    char *text = read_module(command, path, &length);
-    if (!text)
+    struct hd_module *module = load_code(command, device, path, code);
+    if (!module)
         return EXIT_USAGE;
-    struct hd_module *module =
-        hd_module_load(device, text, length, strcmp(path, "-") ? path : "standard input", &error);
-    free(text);
-    char *listing =
-        module ? hd_module_listing(module, option_value(line, "--kernel"), &error) : NULL;
-    int code = EXIT_DONE;
+    char *listing = hd_module_listing(module, option_value(line, "--kernel"), &error);
+    int exit = EXIT_DONE;
     if (listing)
         fputs(listing, stdout);
     else
-        code = report(command, &error);
+        exit = report(command, &error);
     hd_free(listing);
-    if (module)
-        hd_module_unload(module);
-    return code;
+    hd_module_unload(module);
+    return exit;
 }
 
-static int run(const struct command *command, const struct command_line *line)
+static int list_on_machine(const struct command *command, const struct command_line *line,
+                           const char *path, const struct code *code)
 {
-    const char *path = option_word(line, 0);
-    if (!path)
-        return usage_error(command, "a file is missing: expected heddle disasm FILE.ptx");
-    struct hd_config *config = open_config(command, line, option_value(line, "--machine"));
+    const char *machine = option_value(line, "--machine");
+    if (!machine)
+        machine = hd_machine_for(code->data, code->length, code->raw);
+    struct hd_config *config = open_config(command, line, machine);
     if (!config)
         return EXIT_USAGE;
     struct hd_error error = {0};
@@ -46,25 +41,41 @@ static int run(const struct command *command, const struct command_line *line)
     hd_config_destroy(config);
     if (!device)
         return report(command, &error);
-    int code = list(command, line, device, path);
+    int exit = list(command, line, device, path, code);
     hd_device_close(device);
-    return code;
+    return exit;
+}
+
+static int run(const struct command *command, const struct command_line *line)
+{
+    const char *path = option_word(line, 0);
+    struct code code;
+    if (!path)
+        return usage_error(command, "a file is missing: expected heddle disasm FILE");
+    if (!code_read(command, path, CODE_EITHER, &code))
+        return EXIT_USAGE;
+    int exit = list_on_machine(command, line, path, &code);
+    code_free(&code);
+    return exit;
 }
 
 static const struct example examples[] = {
     {"heddle disasm kernel.ptx", "Everything in a file:"},
     {"heddle disasm kernel.ptx --kernel matmul --set ptx.optimize=false",
      "One kernel, its PTX instructions one to one:"},
+    {"heddle disasm kernel.so", "The kernels of a code object, with what starts them:"},
     {0},
 };
 
 const struct command disasm_command = {
     .name = "disasm",
-    .words = "FILE.ptx [options]",
+    .words = "FILE [options]",
     .summary = "show code as the machine sees it",
     .help = "Lowers a PTX file to machine code and lists it: basic blocks with their reconvergence "
             "points, physical registers, how many registers are live at each instruction, and the "
-            "source line each comes from. '-' reads standard input.",
+            "source line each comes from. Code objects for Southern Islands are listed with the "
+            "descriptors of their kernels; so is its machine code without a container from .bin "
+            "files, and from .s files, which are assembled. '-' reads standard input.",
     .options = options,
     .examples = examples,
     .max_words = 1,

@@ -165,8 +165,11 @@ struct target {
 /* Kernels and machines are not results: writing over them is a slip. */
 static bool spares_inputs(const struct run *run, const struct target *target)
 {
-    const char *machine = option_value(run->line, "--machine");
-    const char *taken = machine && output_same(target->path, machine) ? machine : NULL;
+    const char *const read[] = {option_value(run->line, "--machine"), run->request.state};
+    const char *taken = NULL;
+    for (u32 i = 0; i < ARRAY_LEN(read); i++)
+        if (read[i] && strcmp(read[i], "-") != 0 && output_same(target->path, read[i]))
+            taken = read[i];
     for (u32 i = 0; i < run->request.launches.count; i++)
         if (strcmp(run->request.launches.data[i].file, "-") != 0 &&
             output_same(target->path, run->request.launches.data[i].file))
@@ -182,7 +185,7 @@ bool check_outputs(struct run *run)
     const struct request *request = &run->request;
     u32 count = 0;
     struct target *targets =
-        arena_array(request->arena, struct target, (size_t)request->buffers.count + 2);
+        arena_array(request->arena, struct target, (size_t)request->buffers.count + 4);
     for (u32 i = 0; i < request->buffers.count; i++)
         if (request->buffers.data[i].output)
             targets[count++] =
@@ -191,6 +194,10 @@ bool check_outputs(struct run *run)
         targets[count++] = (struct target){"--stats", request->stats};
     if (request->dump_config)
         targets[count++] = (struct target){"--dump-config", request->dump_config};
+    if (request->dump)
+        targets[count++] = (struct target){"--si-dump", request->dump};
+    if (request->trace)
+        targets[count++] = (struct target){"--si-trace", request->trace};
     for (u32 i = 0; i < count; i++) {
         struct error error = {0};
         if (!output_check(targets[i].path, &error)) {
@@ -209,8 +216,7 @@ bool check_outputs(struct run *run)
     return true;
 }
 
-static bool open_output(struct run *run, struct output *output, const char *path,
-                        struct error *error)
+bool open_output(struct run *run, struct output *output, const char *path, struct error *error)
 {
     if (!output_open(output, path, error))
         return false;
@@ -218,7 +224,7 @@ static bool open_output(struct run *run, struct output *output, const char *path
     return true;
 }
 
-static bool commit_output(struct run *run, struct output *output, struct error *error)
+bool commit_output(struct run *run, struct output *output, struct error *error)
 {
     bool ok = output_commit(output, error);
     watch_temporary(run->watch, NULL);
@@ -264,12 +270,31 @@ bool write_json(struct run *run, const char *option, const char *path, json_t *j
     return ok;
 }
 
+/* The library's own text, a register a line. */
+static bool write_dump(struct run *run)
+{
+    struct output output;
+    struct error error = {0};
+    char *text = hd_raw_dump(run->raw);
+    bool ok = open_output(run, &output, run->request.dump, &error);
+    if (ok) {
+        fputs(text, output.stream);
+        ok = commit_output(run, &output, &error);
+    }
+    if (!ok)
+        complain(run->command, "--si-dump: %s: %s", error.place, error.message);
+    hd_free(text);
+    return ok;
+}
+
 bool write_outputs(struct run *run, f64 wall_seconds)
 {
     bool ok = true;
     for (u32 i = 0; i < run->request.buffers.count; i++)
         if (run->request.buffers.data[i].output)
             ok &= write_buffer(run, &run->request.buffers.data[i]);
+    if (run->request.dump)
+        ok &= write_dump(run);
     if (run->request.stats)
         ok &= write_json(run, "--stats", run->request.stats,
                          statistics_document(&run->request, &run->inputs, run->config, run->device,

@@ -7,6 +7,7 @@
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
+#include "cli/output.h"
 #include "cli/report.h"
 #include "cli/watch.h"
 
@@ -16,6 +17,7 @@ struct run {
     struct request request;
     struct hd_config *config;
     struct hd_device *device;
+    struct hd_raw *raw; /* of a raw program */
     struct input_list inputs;
     struct watch *watch;
     bool stdin_taken;
@@ -29,6 +31,9 @@ bool fill_buffer(struct run *run, struct buffer *buffer);
 
 /* No two outputs may go to the same place, and each must be writable. */
 bool check_outputs(struct run *run);
+/* output_open and output_commit, with the watch told; the errors are not printed. */
+bool open_output(struct run *run, struct output *output, const char *path, struct error *error);
+bool commit_output(struct run *run, struct output *output, struct error *error);
 /* Takes `json`. */
 bool write_json(struct run *run, const char *option, const char *path, json_t *json);
 /* All buffers with an output file, and the statistics. */

@@ -25,7 +25,7 @@ static struct launch *current(const struct request *request)
 /* "in:FILE", for every message that says what an argument may be. */
 static const char spec_forms[] =
     "TYPE:VALUE (TYPE: u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64), in:FILE, out:FILE:BYTES, "
-    "inout:IN:OUT, zero:BYTES, bytes:FILE or @NAME[+OFFSET]";
+    "inout:IN:OUT, zero:BYTES, bytes:FILE, local:BYTES or @NAME[+OFFSET]";
 static const char buffer_forms[] = "in:FILE, out:FILE:BYTES, inout:IN:OUT or zero:BYTES";
 
 static bool wrong(const struct parser *parser, const char *option, const char *what,
@@ -160,9 +160,9 @@ static bool parse_reference(const struct parser *parser, struct argument *argume
 static bool unknown_spec(const struct parser *parser, const struct argument *argument,
                          const char *spec)
 {
-    static const char *const heads[] = {"u8",  "s8",    "u16",  "s16",  "u32", "s32",
-                                        "u64", "s64",   "f16",  "f32",  "f64", "in",
-                                        "out", "inout", "zero", "bytes"};
+    static const char *const heads[] = {"u8",  "s8",    "u16",  "s16",   "u32",  "s32",
+                                        "u64", "s64",   "f16",  "f32",   "f64",  "in",
+                                        "out", "inout", "zero", "bytes", "local"};
     struct arena *arena = parser->request->arena;
     size_t length = strcspn(spec, ":");
     const char *head = arena_strndup(arena, spec, length);
@@ -196,6 +196,10 @@ static bool parse_arg(const struct parser *parser, const char *spec)
         argument->kind = ARGUMENT_BYTES;
         argument->path = text;
         return text[0] || wrong(parser, argument->option, "the file is missing", "bytes:FILE");
+    }
+    if (skip(&text, "local:")) {
+        argument->kind = ARGUMENT_LOCAL;
+        return parse_bytes(parser, argument->option, text, &argument->offset);
     }
     argument->kind = ARGUMENT_BUFFER;
     enum verdict verdict = parse_buffer(parser, argument->option, spec, NULL, &argument->buffer);
@@ -288,6 +292,12 @@ static bool take(const struct parser *parser, const struct given *given)
         request->stats = value;
     else if (!strcmp(name, "--dump-config"))
         request->dump_config = value;
+    else if (!strcmp(name, "--si-state"))
+        request->state = value;
+    else if (!strcmp(name, "--si-dump"))
+        request->dump = value;
+    else if (!strcmp(name, "--si-trace"))
+        request->trace = value;
     else if (!strcmp(name, "--quiet"))
         request->quiet = true;
     else if (!strcmp(name, "--seed") && text_u64(value, &request->seed) != TEXT_OK)
@@ -296,13 +306,54 @@ static bool take(const struct parser *parser, const struct given *given)
     return true;
 }
 
+/* The waves of a raw program come from its state: nothing else may say what is launched. */
+static bool complete_raw(const struct parser *parser)
+{
+    const struct request *request = parser->request;
+    const struct launch *launch = &request->launches.data[0];
+    const char *extra = request->launches.count > 1 ? "--then"
+                        : launch->kernel_name       ? "--kernel"
+                        : launch->grid.x            ? "--grid"
+                        : launch->block.x           ? "--block"
+                        : launch->shared_bytes      ? "--shared"
+                        : launch->args.count        ? "--arg"
+                        : request->buffers.count    ? "--buf"
+                                                    : NULL;
+    if (extra)
+        usage_error(parser->command,
+                    "%s has no meaning with --si-state, which says what a raw program's waves hold",
+                    extra);
+    return !extra;
+}
+
+/* A state is missing where only a state would make sense. */
+static bool wants_state(const struct parser *parser)
+{
+    const struct request *request = parser->request;
+    const struct launch *launch = &request->launches.data[0];
+    const char *option = request->dump ? "--si-dump" : request->trace ? "--si-trace" : NULL;
+    bool raw = code_named_raw(launch->file) && !launch->grid.x && !launch->block.x;
+    if (option)
+        usage_error(parser->command, "%s needs --si-state: expected --si-state FILE", option);
+    else if (raw)
+        usage_error(parser->command,
+                    "--si-state is missing: expected --si-state FILE for a raw program, as '%s' is "
+                    "by its name; kernels need --grid and --block",
+                    launch->file);
+    return option || raw;
+}
+
 static bool complete(const struct parser *parser)
 {
     struct request *request = parser->request;
     if (!request->launches.data[0].file) {
-        usage_error(parser->command, "a file is missing: expected heddle run FILE.ptx");
+        usage_error(parser->command, "a file is missing: expected heddle run FILE");
         return false;
     }
+    if (request->state)
+        return complete_raw(parser);
+    if (wants_state(parser))
+        return false;
     for (u32 i = 0; i < request->launches.count; i++) {
         struct launch *launch = &request->launches.data[i];
         const char *missing = !launch->grid.x ? "--grid" : !launch->block.x ? "--block" : NULL;
@@ -332,8 +383,10 @@ bool request_parse(struct request *request, const struct command *command,
 
 void request_free(struct request *request)
 {
-    for (u32 i = 0; i < request->launches.count; i++)
+    for (u32 i = 0; i < request->launches.count; i++) {
         vec_free(&request->launches.data[i].args);
+        code_free(&request->launches.data[i].code);
+    }
     vec_free(&request->launches);
     vec_free(&request->buffers);
     arena_destroy(request->arena);

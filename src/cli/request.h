@@ -5,6 +5,7 @@
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
+#include "cli/code.h"
 #include "cli/options.h"
 #include "cli/values.h"
 
@@ -22,7 +23,8 @@ struct buffer {
 enum argument_kind {
     ARGUMENT_VALUE,
     ARGUMENT_BYTES,
-    ARGUMENT_BUFFER
+    ARGUMENT_BUFFER,
+    ARGUMENT_LOCAL
 };
 
 struct argument {
@@ -32,7 +34,7 @@ struct argument {
     const char *path;    /* ARGUMENT_BYTES */
     const char *refers;  /* ARGUMENT_BUFFER through @NAME: the name */
     u32 buffer;          /* ARGUMENT_BUFFER */
-    u64 offset;          /* bytes into the buffer */
+    u64 offset;          /* bytes into the buffer; ARGUMENT_LOCAL: its size */
     void *data;          /* the bytes passed, filled before the launch */
     u32 size;
 };
@@ -43,6 +45,7 @@ struct launch {
     struct hd_dim grid, block; /* x is 0 until given */
     u32 shared_bytes;
     VEC(struct argument) args;
+    struct code code; /* read where `file` names it first */
     struct hd_module *module;
     struct hd_kernel *kernel;
     struct hd_kernel_info info;
@@ -56,7 +59,8 @@ struct request {
     VEC(struct launch) launches;
     VEC(struct buffer) buffers;
     u64 seed;
-    const char *stats, *dump_config; /* paths or NULL */
+    const char *stats, *dump_config;  /* paths or NULL */
+    const char *state, *dump, *trace; /* of a raw program: the run is one when there is a state */
     bool quiet;
 };
 

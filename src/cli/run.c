@@ -1,5 +1,5 @@
 /*
- * heddle run: launches kernels of PTX files and writes what they left.
+ * heddle run: launches kernels of program files and writes what they left.
  *
  *  R1  Everything that can be wrong is found before the first launch: words, files, kernels,
  *      arguments, outputs. What remains is the guest's behaviour and a full disk.
@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/raw.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,32 +24,53 @@ static f64 seconds(void)
     return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
 }
 
+/* The first launch of the same file. */
+static struct launch *same_file(struct run *run, const struct launch *launch)
+{
+    struct launch *first = run->request.launches.data;
+    while (strcmp(first->file, launch->file) != 0)
+        first++;
+    return first;
+}
+
+/* Files come before the machine: what is in them chooses its default. */
+static bool read_programs(struct run *run)
+{
+    for (u32 i = 0; i < run->request.launches.count; i++) {
+        struct launch *launch = &run->request.launches.data[i];
+        if (!launch->file)
+            launch->file = launch[-1].file;
+        if (same_file(run, launch) != launch)
+            continue;
+        if (!claim_stdin(run, launch->file, launch->file) ||
+            !code_read(run->command, launch->file, run->request.state ? CODE_RAW : CODE_MODULE,
+                       &launch->code))
+            return false;
+        const struct code *code = &launch->code;
+        record_text(run, launch->file, code->source ? code->source : code->data,
+                    code->source ? code->source_length : code->length);
+    }
+    return true;
+}
+
+static const char *choose_machine(const struct run *run)
+{
+    const char *machine = option_value(run->line, "--machine");
+    for (u32 i = 0; !machine && i < run->request.launches.count; i++) {
+        const struct code *code = &run->request.launches.data[i].code;
+        const char *name = code->data ? hd_machine_for(code->data, code->length, code->raw) : NULL;
+        if (name && strcmp(name, "generic") != 0)
+            machine = name;
+    }
+    return machine;
+}
+
 static bool load_module(struct run *run, u32 index)
 {
-    struct launch *launch = &run->request.launches.data[index];
-    if (!launch->file) {
-        launch->module = launch[-1].module;
-        launch->file = launch[-1].file;
-        return true;
-    }
-    for (u32 i = 0; i < index; i++)
-        if (!strcmp(run->request.launches.data[i].file, launch->file)) {
-            launch->module = run->request.launches.data[i].module;
-            return true;
-        }
-    if (!claim_stdin(run, launch->file, launch->file))
-        return false;
-    size_t length;
-    char *text = read_module(run->command, launch->file, &length);
-    if (!text)
-        return false;
-    struct hd_error error = {0};
-    const char *name = strcmp(launch->file, "-") ? launch->file : "standard input";
-    launch->module = hd_module_load(run->device, text, length, name, &error);
-    record_text(run, launch->file, text, length);
-    free(text);
-    if (!launch->module)
-        report(run->command, &error);
+    struct launch *launch = &run->request.launches.data[index], *first = same_file(run, launch);
+    if (!first->module)
+        first->module = load_code(run->command, run->device, first->file, &first->code);
+    launch->module = first->module;
     return launch->module;
 }
 
@@ -72,9 +94,10 @@ static bool check_argument(struct run *run, const struct launch *launch, u32 ind
     const struct hd_param_info *param = &launch->info.params[index];
     if (argument->size != param->size) {
         complain(run->command,
-                 "%s: %u bytes for parameter %u, '%s', of kernel '%s', which has %u (%s%s)",
+                 "%s: %u bytes for parameter %u, '%s', of kernel '%s', which has %u (%s%s)%s",
                  argument->option, argument->size, index + 1, param->name, launch->info.name,
-                 param->size, param->type, param->is_array ? " array" : "");
+                 param->size, param->type, param->is_array ? " array" : "",
+                 param->is_shared ? ": local:BYTES gives it shared memory" : "");
         return false;
     }
     bool float_param = strchr(param->type, 'f');
@@ -101,9 +124,44 @@ static bool check_signature(struct run *run, const struct launch *launch)
     return true;
 }
 
-/* Sizes are known before anything is allocated; addresses come later. */
-static bool size_argument(struct run *run, struct argument *argument)
+/*
+ * A part of the block's dynamic shared memory: the argument is its offset, behind what the kernel
+ * has itself, what --shared adds and the local arguments before.
+ */
+static bool place_local(struct run *run, struct launch *launch, u32 index)
 {
+    enum {
+        LOCAL_ALIGN = 16 /* of the largest access to shared memory */
+    };
+    struct argument *argument = &launch->args.data[index];
+    u64 offset = align_up((u64)launch->info.shared_bytes + launch->shared_bytes, LOCAL_ALIGN);
+    u64 end = offset + argument->offset - launch->info.shared_bytes;
+    u32 size = index < launch->info.param_count ? launch->info.params[index].size : 4;
+    if (end > UINT32_MAX || argument->offset > UINT32_MAX) {
+        complain(run->command, "%s: no block has that much shared memory", argument->option);
+        return false;
+    }
+    if (size != 4 && size != 8) {
+        complain(run->command,
+                 "%s: parameter %u, '%s', of kernel '%s' has %u bytes: a pointer to "
+                 "shared memory has 4 or 8",
+                 argument->option, index + 1, launch->info.params[index].name, launch->info.name,
+                 size);
+        return false;
+    }
+    launch->shared_bytes = (u32)end;
+    argument->size = size;
+    argument->data = arena_alloc(run->request.arena, sizeof offset);
+    memcpy(argument->data, &offset, sizeof offset);
+    return true;
+}
+
+/* Sizes are known before anything is allocated; addresses come later. */
+static bool size_argument(struct run *run, struct launch *launch, u32 index)
+{
+    struct argument *argument = &launch->args.data[index];
+    if (argument->kind == ARGUMENT_LOCAL)
+        return place_local(run, launch, index);
     if (argument->kind == ARGUMENT_VALUE) {
         argument->data = argument->value.data;
         argument->size = argument->value.size;
@@ -130,8 +188,8 @@ static bool size_argument(struct run *run, struct argument *argument)
 }
 
 /* All of them, however many: an error's message has room for some. */
-static bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
-                                 const struct hd_error *error)
+bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
+                          const struct hd_error *error)
 {
     char *list = hd_kernel_unsupported(kernel);
     size_t lines = 0, length = strlen(list);
@@ -167,7 +225,7 @@ static bool prepare_launch(struct run *run, u32 index)
     }
     hd_kernel_info(launch->kernel, &launch->info);
     for (u32 i = 0; i < launch->args.count; i++)
-        if (!size_argument(run, &launch->args.data[i]))
+        if (!size_argument(run, launch, i))
             return false;
     if (!check_signature(run, launch))
         return false;
@@ -245,6 +303,8 @@ static int launch_one(struct run *run, u32 index)
 
 static int launch_all(struct run *run)
 {
+    if (run->request.state)
+        return raw_launch(run);
     hd_set_output(run->device, guest_output, run);
     int code = EXIT_DONE;
     u32 index = 0, count = run->request.launches.count;
@@ -282,7 +342,9 @@ static bool apply_limits(struct run *run)
 static bool prepare(struct run *run)
 {
     struct hd_error error = {0};
-    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
+    if (!read_programs(run))
+        return false;
+    run->config = open_config(run->command, run->line, choose_machine(run));
     if (!run->config || !apply_limits(run))
         return false;
     run->device = hd_device_open(run->config, &error);
@@ -290,6 +352,8 @@ static bool prepare(struct run *run)
         report(run->command, &error);
         return false;
     }
+    if (run->request.state)
+        return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
         if (!prepare_launch(run, i))
             return false;
@@ -337,6 +401,7 @@ static int run(const struct command *command, const struct command_line *line)
     struct run state = {.command = command, .line = line};
     signal(SIGPIPE, SIG_IGN); /* a reader that left must not cost the output files (R2) */
     int code = run_all(&state);
+    hd_raw_destroy(state.raw);
     if (state.device)
         hd_device_close(state.device);
     hd_config_destroy(state.config);
@@ -357,7 +422,8 @@ static const struct option options[] = {
      "u64 s64 f16 f32 f64). in:FILE passes the address of a buffer filled from the file; "
      "out:FILE:BYTES that of a zeroed buffer which is written to the file afterwards; inout:IN:OUT "
      "does both; zero:BYTES only zeroes. bytes:FILE passes the file's contents by value, for "
-     "structures. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
+     "structures. local:BYTES passes a part of the block's shared memory, for local pointers of "
+     "OpenCL. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
      "FILE may be '-'.",
      OPTION_REPEAT, COMPLETE_SPEC},
     {"--buf", "NAME=SPEC",
@@ -368,6 +434,17 @@ static const struct option options[] = {
      "Starts another launch in the same process; --kernel, --grid, --block, --shared and --arg "
      "after it belong to that launch. Memory, modules and their variables stay.",
      OPTION_REPEAT, 0},
+    {"--si-state", "FILE",
+     "Run the file as Southern Islands machine code without a container: a .s file is assembled, "
+     "anything else is the code itself. The JSON file says what its waves and memory hold at the "
+     "start; '-' is standard input. docs/southern-islands.md describes it.",
+     0, COMPLETE_FILE},
+    {"--si-dump", "FILE",
+     "Write what waves and memory of a raw program hold at the end, in the form of its state.", 0,
+     COMPLETE_FILE},
+    {"--si-trace", "FILE",
+     "Write a line of JSON for each instruction that a raw program completes, with all it wrote.",
+     0, COMPLETE_FILE},
     MACHINE_OPTIONS,
     {"--functional", NULL,
      "Compute results and counts without modelling time. There is no timing model yet, so this "
@@ -400,6 +477,10 @@ static const struct example examples[] = {
     {"heddle run sum.ptx --buf x=in:x.bin --buf t=zero:4K --kernel partial --grid 8 --block 128 "
      "--arg @x --arg @t --then --kernel total --grid 1 --block 128 --arg @t --arg out:y.bin:4",
      "Two kernels one after the other, with a buffer between them:"},
+    {"heddle run scale.so --kernel scale --grid 4 --block 256 --arg inout:x.bin:y.bin --arg f32:2",
+     "A kernel of a code object for Southern Islands:"},
+    {"heddle run prog.s --si-state state.json --si-dump end.json --si-trace trace.jsonl",
+     "Assembly for Southern Islands, instruction by instruction:"},
     {"heddle run k.ptx --grid 1 --block 64 --machine my.yaml --set core.warp_size=64 --stats -",
      "A machine of one's own, changed a little, and statistics on standard output:"},
     {0},
@@ -407,14 +488,16 @@ static const struct example examples[] = {
 
 const struct command run_command = {
     .name = "run",
-    .words = "FILE.ptx --grid X[,Y[,Z]] --block X[,Y[,Z]] [options] [--then [FILE.ptx] ...]",
-    .summary = "run kernels of a PTX file on a modelled GPU",
-    .help = "Loads a PTX file ('-' is standard input), launches one of its kernels on the modelled "
-            "machine and writes the output buffers. Arguments are checked against the kernel's "
-            "parameters, and output files for being writable, before anything runs.\n\n"
-            "Standard output carries what the guest prints; a summary of each launch goes to "
-            "standard error. After a guest fault, a limit or Ctrl-C, output files and statistics "
-            "are still written and hold everything up to that point.",
+    .words = "FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [options] [--then [FILE] ...]",
+    .summary = "run kernels of a PTX file or a code object on a modelled GPU",
+    .help =
+        "Loads PTX text or a code object for Southern Islands ('-' is standard input), launches "
+        "one of its kernels on the modelled machine and writes the output buffers. Arguments are "
+        "checked against the kernel's "
+        "parameters, and output files for being writable, before anything runs.\n\n"
+        "Standard output carries what the guest prints; a summary of each launch goes to "
+        "standard error. After a guest fault, a limit or Ctrl-C, output files and statistics "
+        "are still written and hold everything up to that point.",
     .options = options,
     .examples = examples,
     .max_words = UINT32_MAX,

@@ -268,7 +268,8 @@ void scalar_control(struct warp *warp, u32 pc)
     case OP_strap:
         fault(warp, pc, OUTCOME_TRAP, "trap %" PRIu64, (u64)inst->imm);
         break;
-    default: /* end */
+    default:                      /* end */
+        warp_path(warp)->pc = pc; /* where it stands for good */
         paths_exit(warp, warp_path(warp)->mask);
     }
 }

@@ -133,13 +133,11 @@ typedef void output_fn(void *user, const char *text, size_t length);
 /*
  * Someone who watches a launch instruction by instruction. `started` sees a warp when its registers
  * are set and before it runs, and may change them; `committed` is called when an instruction has
- * done all it does; `stored` before that, for each lane that wrote memory, with what is there now.
+ * done all it does, stores (exec.on_store) included.
  */
 struct exec_watcher {
     void (*started)(struct exec_watcher *watcher, struct warp *warp);
     void (*committed)(struct exec_watcher *watcher, struct warp *warp, u32 inst);
-    void (*stored)(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
-                   u64 address, const u8 *data, u32 bytes);
 };
 
 /* The device heap behind guest malloc. */

@@ -147,6 +147,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->gpu = config_params(device->config, &gpu_component);
     device->launch = config_params(device->config, &launch_component);
     device->ptx = config_params(device->config, &ptx_component);
+    device->si = config_params(device->config, &si_component);
     if (!check_core(device->core, &inner) || !choose_simd(device, &inner)) {
         config_destroy(device->config);
         free(device);

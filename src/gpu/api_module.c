@@ -145,11 +145,11 @@ static void patch_constants(struct hd_module *module)
     }
 }
 
-static bool place(struct hd_module *module, const char *name, struct error *error)
+bool module_place(struct hd_module *module, struct error *error)
 {
     struct hd_device *device = module->device;
     const struct program *program = module->program;
-    if (!place_code(module, name, error))
+    if (!place_code(module, program->file, error))
         return false;
     module->image = image_create(program, program->constants, module->code_address,
                                  device->core->warp_size, device->simd);
@@ -157,6 +157,20 @@ static bool place(struct hd_module *module, const char *name, struct error *erro
         return false;
     patch_constants(module);
     return true;
+}
+
+void module_displace(struct hd_module *module)
+{
+    struct memory *memory = module->device->memory;
+    struct error ignored; /* what was allocated can be freed */
+    for (u32 i = 0; module->image && i < module->program->variable_count; i++)
+        if (module->image->variable_addresses[i] && !module->program->variables[i].in_load)
+            memory_free(memory, module->image->variable_addresses[i], &ignored);
+    for (u32 i = 0; i < module->pieces.count; i++)
+        memory_free(memory, module->pieces.data[i], &ignored);
+    vec_free(&module->pieces);
+    image_destroy(module->image);
+    module->image = NULL;
 }
 
 static void list_kernels(struct hd_module *module)
@@ -198,16 +212,17 @@ static bool check_width(const struct hd_device *device, u32 lanes, const char *n
                      lanes, config_machine(device->config), device->core->warp_size, lanes);
 }
 
-struct hd_module *module_create(struct hd_device *device, struct program *program, const char *name,
-                                struct error *error)
+static struct hd_module *module_create(struct hd_device *device, struct program *program,
+                                       const char *name, bool raw, struct error *error)
 {
     struct hd_module *module = checked(calloc(1, sizeof *module));
     module->device = device;
     module->program = program;
+    module->raw = raw;
     module->next = device->modules;
     device->modules = module;
     if (!check_width(device, program->traits.warp_size, name, error) ||
-        !place(module, name, error)) {
+        (!raw && !module_place(module, error))) {
         hd_module_unload(module);
         return NULL;
     }
@@ -225,7 +240,22 @@ struct hd_module *hd_module_load(struct hd_device *device, const void *data, siz
     struct error inner = {0};
     const struct front_end *end = front_end_of(data, bytes);
     struct program *program = end->load(device, data, bytes, name, &inner);
-    struct hd_module *module = program ? module_create(device, program, name, &inner) : NULL;
+    struct hd_module *module = program ? module_create(device, program, name, false, &inner) : NULL;
+    if (!module)
+        api_fail(error, &inner);
+    return module;
+}
+
+struct hd_module *hd_module_load_raw(struct hd_device *device, const void *code, size_t bytes,
+                                     const char *name, struct hd_error *error)
+{
+    if (!device || !code || !name) {
+        api_null(error, "hd_module_load_raw");
+        return NULL;
+    }
+    struct error inner = {0};
+    struct program *program = raw_program(code, bytes, name, &inner);
+    struct hd_module *module = program ? module_create(device, program, name, true, &inner) : NULL;
     if (!module)
         api_fail(error, &inner);
     return module;
@@ -236,13 +266,7 @@ void hd_module_unload(struct hd_module *module)
     if (!module)
         return;
     struct hd_device *device = module->device;
-    struct error ignored; /* what was allocated can be freed */
-    for (u32 i = 0; module->image && i < module->program->variable_count; i++)
-        if (module->image->variable_addresses[i] && !module->program->variables[i].in_load)
-            memory_free(device->memory, module->image->variable_addresses[i], &ignored);
-    for (u32 i = 0; i < module->pieces.count; i++)
-        memory_free(device->memory, module->pieces.data[i], &ignored);
-    vec_free(&module->pieces);
+    module_displace(module);
     struct hd_module **link = &device->modules;
     while (*link != module)
         link = &(*link)->next;
@@ -250,7 +274,6 @@ void hd_module_unload(struct hd_module *module)
     for (size_t i = 0; i < module->kernel_count; i++)
         free(module->kernels[i].params);
     free(module->kernels);
-    image_destroy(module->image);
     program_destroy(module->program);
     free(module);
 }

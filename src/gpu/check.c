@@ -87,16 +87,16 @@ static const char *first_unsupported(const struct hd_kernel *kernel)
 }
 
 /* The message takes as many of them as it has room for, in whole lines. */
-static bool check_supported(const struct launch_request *r, struct error *error)
+bool check_supported(const struct hd_kernel *kernel, struct error *error)
 {
     static const char more[] = "\n  and %u more";
-    char *list = hd_kernel_unsupported(r->kernel);
+    char *list = hd_kernel_unsupported(kernel);
     u32 count = 0, told = 0;
     for (const char *c = list; *c; c++)
         count += *c == '\n';
     if (count) {
-        error_set(error, ERROR_UNSUPPORTED, first_unsupported(r->kernel),
-                  "kernel %s can reach %u unsupported instruction%s:", r->kernel->function->name,
+        error_set(error, ERROR_UNSUPPORTED, first_unsupported(kernel),
+                  "kernel %s can reach %u unsupported instruction%s:", kernel->function->name,
                   count, count == 1 ? "" : "s");
         size_t used = strlen(error->message), size = sizeof error->message;
         const char *line = list;
@@ -218,6 +218,6 @@ bool launch_check(const struct launch_request *request, struct occupancy *occupa
                   struct error *error)
 {
     return check_sizes(request, error) && check_arguments(request, error) &&
-           check_supported(request, error) && check_resolved(request, error) &&
+           check_supported(request->kernel, error) && check_resolved(request, error) &&
            check_resources(request, occupancy, error);
 }

@@ -8,6 +8,7 @@
 #include "exec/warp.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
+#include "isa/si/params.h"
 
 #define COMPONENT gpu
 #define COMPONENT_DEF "gpu/gpu.def"
@@ -38,6 +39,7 @@ struct hd_device {
     const struct gpu_params *gpu;
     const struct launch_params *launch;
     const struct ptx_params *ptx;
+    const struct si_params *si;
     enum simd simd;
     struct memory *memory;
     struct heap heap;
@@ -63,6 +65,7 @@ struct hd_module {
     struct program *program;
     struct image *image;
     u64 code_address;
+    bool raw;        /* code without a container: it has no place before a state gives it one */
     VEC(u64) pieces; /* addresses of the allocations that code and loaded data are in */
     struct hd_kernel *kernels;
     size_t kernel_count;
@@ -83,10 +86,12 @@ enum {
 
 /* frontends.c: never NULL */
 const struct front_end *front_end_of(const void *data, size_t bytes);
+/* Machine code without a container, decoded from its first byte on. */
+struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error);
 
-/* api_module.c: takes the program; NULL after filling the error. */
-struct hd_module *module_create(struct hd_device *device, struct program *program, const char *name,
-                                struct error *error);
+/* api_module.c: code, variables and constants get their addresses, and lose them. */
+bool module_place(struct hd_module *module, struct error *error);
+void module_displace(struct hd_module *module);
 
 /* Copies an error out if the caller wants it, and returns false. */
 bool api_fail(struct hd_error *to, const struct error *from);
@@ -109,10 +114,20 @@ struct launch_request {
 };
 
 /* check.c */
+bool check_supported(const struct hd_kernel *kernel, struct error *error);
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error);
 /* Local memory of a thread: static frames and, where depth is unknown, the stack. */
 u64 launch_local_bytes(const struct hd_kernel *kernel);
+
+/* launch.c, for everything that runs code: */
+/* Fills in what an exec takes from its device. */
+void launch_set_device(struct exec *exec, struct hd_device *device);
+/* Progress starts again. */
+void launch_begin(struct hd_device *device, u64 blocks);
+/* The launch is recorded under a name, and its result given. */
+void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
+                struct hd_result *result);
 
 /* launch.c: false when the launch cannot be set up. */
 bool launch_run(const struct launch_request *request, const struct occupancy *occupancy,

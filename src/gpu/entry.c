@@ -71,6 +71,7 @@ bool launch_entry_create(struct launch_entry *e, const struct launch_request *r,
         .grid = {r->grid.x, r->grid.y, r->grid.z},
         .block = {r->block.x, r->block.y, r->block.z},
         .dynamic_shared_bytes = r->dynamic_shared_bytes,
+        .stack_bytes = r->kernel->module->device->launch->stack_bytes,
         .arguments = arguments,
         .argument_bytes = argument_bytes,
     };

@@ -93,14 +93,13 @@ static char *fault_place(const struct program *program, u32 inst)
     return strdup(text);
 }
 
-static void record(struct hd_device *device, const struct launch_request *r,
-                   const struct exec *exec)
+static void record(struct hd_device *device, const struct exec *exec, const char *name)
 {
     struct launch_record *launch = vec_push(&device->launches);
-    launch->kernel = strdup(r->kernel->function->name);
+    launch->kernel = strdup(name);
     memcpy(launch->grid, exec->grid, sizeof launch->grid);
     memcpy(launch->block, exec->dims, sizeof launch->block);
-    launch->registers = r->kernel->function->total_registers;
+    launch->registers = exec->kernel->total_registers;
     launch->stats = exec->stats;
     stats_add(&exec_component, &device->totals, &exec->stats);
     memset(&device->last_fault, 0, sizeof device->last_fault);
@@ -115,6 +114,42 @@ static void record(struct hd_device *device, const struct launch_request *r,
     *launch->fault = device->last_fault = exec->fault;
 }
 
+/* What is the same for all launches of a device. */
+void launch_set_device(struct exec *exec, struct hd_device *device)
+{
+    exec->memory = device->memory;
+    exec->heap = &device->heap;
+    exec->limits = device->launch;
+    exec->cores = device->gpu->cores;
+    exec->warps_per_core = device->core->warps;
+    exec->grid_number = device->launches.count;
+    exec->output = device->output;
+    exec->output_user = device->output_user;
+    exec->poll = poll;
+    exec->poll_user = device;
+    exec->deadline = now_seconds() + device->launch->max_seconds;
+}
+
+void launch_begin(struct hd_device *device, u64 blocks)
+{
+    atomic_store(&device->blocks_done, 0);
+    atomic_store(&device->blocks_total, blocks);
+    atomic_store(&device->warp_instructions, 0);
+}
+
+void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
+                struct hd_result *result)
+{
+    if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
+        atomic_store(&device->interrupt, false);
+    record(device, exec, name);
+    *result = (struct hd_result){
+        .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
+        .explanation = device->last_fault.message,
+        .warp_instructions = exec->stats.warp_instructions,
+        .thread_instructions = exec->stats.thread_instructions,
+    };
+}
 bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
                 struct hd_result *result, struct error *error)
 {
@@ -135,9 +170,6 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     *exec = (struct exec){
         .image = r->kernel->module->image,
         .kernel = function,
-        .memory = device->memory,
-        .heap = &device->heap,
-        .limits = device->launch,
         .grid = {r->grid.x, r->grid.y, r->grid.z},
         .dims = {r->block.x, r->block.y, r->block.z},
         .static_shared_bytes = function->total_shared_bytes,
@@ -148,33 +180,16 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         .entry = entry.entry,
         .entry_address = entry.address,
         .entry_local_address = entry.local_address,
-        .cores = device->gpu->cores,
-        .warps_per_core = device->core->warps,
-        .grid_number = device->launches.count,
-        .output = device->output,
-        .output_user = device->output_user,
-        .poll = poll,
-        .poll_user = device,
-        .deadline = now_seconds() + device->launch->max_seconds,
     };
-    atomic_store(&device->blocks_done, 0);
-    atomic_store(&device->blocks_total, total);
-    atomic_store(&device->warp_instructions, 0);
+    launch_set_device(exec, device);
+    launch_begin(device, total);
     fenv_t host;
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
     exec_prepare(exec, resident);
     run_blocks(exec, device, total, resident);
     fesetenv(&host);
-    if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
-        atomic_store(&device->interrupt, false);
-    record(device, r, exec);
-    *result = (struct hd_result){
-        .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
-        .explanation = device->last_fault.message,
-        .warp_instructions = exec->stats.warp_instructions,
-        .thread_instructions = exec->stats.thread_instructions,
-    };
+    launch_end(device, exec, function->name, result);
     exec_release(exec);
     free(exec);
     free(params);

@@ -1,0 +1,105 @@
+/* Program files: see code.h. */
+#include "cli/code.h"
+
+#include "base/text.h"
+#include <ctype.h>
+#include <elf.h>
+#include <stdlib.h>
+
+enum {
+    CODE_LIMIT = 1 << 30
+};
+
+static bool ends_in(const char *path, const char *end)
+{
+    size_t length = strlen(path), tail = strlen(end);
+    return length > tail && !strcmp(path + length - tail, end);
+}
+
+bool code_named_raw(const char *path)
+{
+    return ends_in(path, ".s") || ends_in(path, ".bin");
+}
+
+static bool is_elf(const struct code *code)
+{
+    return code->length >= SELFMAG && !memcmp(code->data, ELFMAG, SELFMAG);
+}
+
+/* PTX begins with .version, behind white space and comments; compilers call it .s too. */
+static bool is_ptx(const struct code *code)
+{
+    const char *at = code->data, *end = at + code->length;
+    for (;;) {
+        while (at < end && isspace((u8)*at))
+            at++;
+        const char *stop = NULL;
+        if (end - at >= 2 && !memcmp(at, "//", 2))
+            stop = "\n";
+        else if (end - at >= 2 && !memcmp(at, "/*", 2))
+            stop = "*/";
+        if (!stop)
+            break;
+        const char *found = memmem(at + 2, (size_t)(end - at - 2), stop, strlen(stop));
+        if (!found)
+            return false;
+        at = found + strlen(stop);
+    }
+    static const char word[] = ".version";
+    return (size_t)(end - at) > strlen(word) && !memcmp(at, word, strlen(word));
+}
+
+/* What is wrong with a file for what it is to be used as, or NULL. */
+static const char *unfit(const struct code *code, enum code_use use)
+{
+    if (!code->length)
+        return "the file is empty: expected a program";
+    if (use == CODE_RAW && is_elf(code))
+        return "this is an ELF file, and --si-state is for machine code without a container: its "
+               "kernels run with --grid and --block";
+    if (use == CODE_RAW && is_ptx(code))
+        return "this is PTX text, and --si-state is for Southern Islands machine code";
+    if (!code->raw && !is_elf(code) && memchr(code->data, 0, code->length))
+        return use == CODE_MODULE
+                   ? "this is a binary file: expected PTX text or a code object; Southern Islands "
+                     "machine code without a container needs --si-state"
+                   : "this is a binary file: expected PTX text, a code object, or a name that ends "
+                     "in .bin for Southern Islands machine code";
+    return NULL;
+}
+
+static bool assemble_code(const struct command *command, const char *path, struct code *code)
+{
+    code->source = code->data;
+    code->source_length = code->length;
+    code->data = assemble(command, path, &code->length);
+    return code->data;
+}
+
+bool code_read(const struct command *command, const char *path, enum code_use use,
+               struct code *code)
+{
+    struct error error = {0};
+    *code = (struct code){0};
+    code->data = text_read_file(path, true, CODE_LIMIT, &code->length, &error);
+    if (!code->data) {
+        complain(command, "%s: %s", error.place, error.message);
+        return false;
+    }
+    bool module = is_elf(code) || is_ptx(code);
+    code->raw = use == CODE_RAW || (use == CODE_EITHER && code_named_raw(path) && !module);
+    const char *wrong = unfit(code, use);
+    if (wrong)
+        complain(command, "%s: %s", strcmp(path, "-") ? path : "standard input", wrong);
+    if (!wrong && (!code->raw || !ends_in(path, ".s") || assemble_code(command, path, code)))
+        return true;
+    code_free(code);
+    return false;
+}
+
+void code_free(struct code *code)
+{
+    free(code->data);
+    free(code->source);
+    *code = (struct code){0};
+}

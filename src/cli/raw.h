@@ -1,0 +1,16 @@
+/* Raw programs of `heddle run`: code, a state, and what is left at the end. */
+#ifndef CLI_RAW_H
+#define CLI_RAW_H
+
+#include "cli/files.h"
+
+/* The state against the code; false after printing what is wrong. */
+bool raw_prepare(struct run *run);
+/* The exit code; the trace is written whatever comes of the guest. */
+int raw_launch(struct run *run);
+
+/* run.c: prints everything unsupported that the kernel can reach, and is false. */
+bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
+                          const struct hd_error *error);
+
+#endif
