@@ -147,7 +147,7 @@ static void put_immediate(struct writer *w, const struct si_inst *inst, char kin
     switch (kind) {
     case 'k':
     case 'u':
-        put(w, "0x%x", imm);
+        put(w, inst->format == SI_SOPP && imm <= 64 ? "%u" : "0x%x", imm);
         break;
     case 'b':
         put(w, "%d", inst->imm);
@@ -188,8 +188,6 @@ static u32 shown_words(const struct si_inst *inst, const struct si_operand *oper
         return 8; /* of which r128 reads half */
     if (inst->format == SI_MIMG && !is_data && operand->code >= SI_VGPR)
         return si_image_address_words(inst);
-    if (is_data && (inst->format == SI_MUBUF || inst->format == SI_MTBUF))
-        return operand->words - inst->tfe;
     return operand->words;
 }
 

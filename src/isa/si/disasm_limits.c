@@ -1,7 +1,7 @@
 /*
  * What LLVM's assembler cannot say. Hardware takes more than it: unused bits, a literal that has an
  * inline code as well, two scalar registers in one vector instruction, and the like. Each rule here
- * was found by giving llvm-mc 14 the text; tests/isa/si checks that text it is given comes back.
+ * was found by giving llvm-mc 14 and 19 the text; tests/isa/si checks that text comes back.
  */
 #include "isa/si/disasm.h"
 
@@ -107,13 +107,10 @@ static const char *vector_limit(const struct si_inst *inst)
 
 static const char *buffer_limit(const struct si_inst *inst)
 {
-    bool atomic = inst->dst_count && inst->src_count == 4;
     if (inst->addr64 && (inst->offen || inst->idxen))
         return "addr64 with offen or idxen";
-    if (inst->tfe && (atomic || inst->lds))
-        return "tfe with an atomic or lds";
-    if (inst->lds && (atomic || !inst->dst_count || inst->dst[0].words > 1))
-        return "lds without a load of one word";
+    if (inst->tfe || inst->lds)
+        return "tfe or lds, for which versions of the assembler want other registers";
     return NULL;
 }
 
@@ -168,6 +165,8 @@ static const char *format_limit(const struct si_inst *inst)
     case SI_VOPC:
     case SI_VOP3:
         return vector_limit(inst);
+    case SI_VINTRP:
+        return inst->attribute > 32 ? "attribute beyond the last" : NULL;
     case SI_DS:
         return is_global_only(inst->op) && !inst->gds ? "without gds" : NULL;
     case SI_MUBUF:
