@@ -285,12 +285,12 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         return atomic_src2_step(warp, pc, step, chunk, mask);
     if (inst->op == OP_buf_atom) {
         struct buffer_access buffer;
-        buffer_locate(warp, inst, step, chunk, mask, &buffer);
+        buffer_locate(warp, inst, step, chunk, mask, type_bytes(inst->type), &buffer);
         return update_lanes(warp, pc, step, chunk, &buffer.addresses, mask, buffer.inside) ||
                buffer_explain(warp, &buffer);
     }
     struct addresses addresses = access_addresses(warp, step, chunk, inst);
     u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1);
-    u32 inside = access_within(warp, inst->src[3], &addresses, mask, bytes);
+    u32 inside = access_within(warp, inst, &addresses, mask, bytes);
     return update_lanes(warp, pc, step, chunk, &addresses, mask, inside);
 }

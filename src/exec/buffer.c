@@ -10,15 +10,17 @@
  * constant + address, and nothing is checked.
  *
  * Range, as the Southern Islands manual has it:
- *  - stride 0: out of range when scalar offset + buffer offset >= records (bytes). Each word of an
- *    access of several words is checked by itself; a texel and an atomic by their first byte.
+ *  - stride 0: out of range when scalar offset + buffer offset do not end within `records` bytes.
+ *    Each word of an access of several words is checked by itself; a texel and an atomic as a
+ *    whole.
  *  - otherwise: when the index >= records or, if the index comes from a register or from the lane,
  *    the offset >= stride; the whole access at once.
  * Loads out of range give 0, stores are dropped. What is in range but in no allocation is a fault.
  *
- * Chosen where the manual is silent: sums do not wrap at 32 bits (hardware is known to refuse a
- * negative offset register made good by the constant); an access is contiguous from its first
- * byte, swizzled or not; a scalar offset counts against plain buffers only.
+ * Chosen where the manual is silent: the offset (register plus constant) wraps at 32 bits, nothing
+ * else does; an access is contiguous from its first byte, swizzled or not; a scalar offset counts
+ * against plain buffers only; a texel is moved as a whole, components without a register are
+ * stored as 0, and stores do not look at the selectors.
  */
 #include "exec/buffer.h"
 #include "exec/scalars.h"
@@ -34,7 +36,7 @@ static u64 buffer_offset(const struct buffer *b, u64 index, u64 offset)
 }
 
 void buffer_locate(struct warp *warp, const struct inst *inst, const struct step *step,
-                   const struct chunk *chunk, u32 mask, struct buffer_access *access)
+                   const struct chunk *chunk, u32 mask, u32 bytes, struct buffer_access *access)
 {
     u32 words[4];
     for (u32 k = 0; k < 4; k++)
@@ -66,9 +68,10 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
     u32 inside = 0;
     for (u32 i = 0; i < LANES; i++) {
         const u32 index = index_row[i] + (b.add_lane ? first + i : 0);
-        const u64 offset = (u64)offset_row[i] + constant, at = buffer_offset(&b, index, offset);
+        const u32 offset = offset_row[i] + constant;
+        const u64 at = buffer_offset(&b, index, offset);
         const bool in = b.stride ? index < b.records && !(indexed && offset >= b.stride)
-                                 : at + access->scalar_offset < b.records;
+                                 : at + access->scalar_offset + bytes <= b.records;
         access->low[i] = (u32)at;
         access->high[i] = (u32)(at >> 32);
         inside |= (u32)in << i;
@@ -76,7 +79,7 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
     access->inside &= inside;
 }
 
-u32 buffer_inside(const struct buffer_access *access, u32 further)
+u32 buffer_inside(const struct buffer_access *access, u32 bytes)
 {
     if (!access->checked || access->buffer.stride)
         return access->inside;
@@ -84,7 +87,7 @@ u32 buffer_inside(const struct buffer_access *access, u32 further)
     for (u32 set = access->inside; set; set &= set - 1) {
         u32 lane = first_lane(set);
         u64 at = access->low[lane] | (u64)access->high[lane] << 32;
-        inside |= (u32)(at + further + access->scalar_offset < access->buffer.records) << lane;
+        inside |= (u32)(at + access->scalar_offset + bytes <= access->buffer.records) << lane;
     }
     return inside;
 }
@@ -185,20 +188,20 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
     u32 inside[4];
     assert(words <= 4);
     for (u32 j = 0; j < words; j++) {
-        inside[j] = buffer_inside(buffer, 4 * j);
+        inside[j] = buffer_inside(buffer, 4 * (j + 1));
         addresses[j] = buffer->addresses;
         addresses[j].add += 4 * j;
         if (inside[j] && !access_find(warp, pc, step, chunk, &addresses[j], inside[j], 4,
                                       is_store(inst), &access[j]))
             return buffer_explain(warp, buffer);
     }
-    for (u32 j = 0; j < words; j++) {
-        u32 *to = row + j * chunk->lanes.stride;
-        if (!is_store(inst))
-            lanes_clear(to, 0, 1, mask & ~inside[j]);
-        if (inside[j])
-            move_words(warp, chunk, inst, to, 1, inside[j], &addresses[j], &access[j]);
-    }
+    if (!is_store(inst))
+        lanes_clear(row, chunk->lanes.stride, words, mask);
+    for (u32 set = buffer->inside; set; set &= set - 1) /* later lanes win */
+        for (u32 j = 0; j < words; j++)
+            if (inside[j] & set & -set)
+                move_words(warp, chunk, inst, row + j * chunk->lanes.stride, 1, set & -set,
+                           &addresses[j], &access[j]);
     return true;
 }
 
@@ -209,7 +212,7 @@ static bool move_raw(struct warp *warp, u32 pc, struct step *step, struct chunk 
     const struct inst *inst = warp_inst(warp, pc);
     u32 total = type_bytes(inst->type) * MAX(inst->vector, 1), words = MAX(total / 4, 1);
     u32 inside = buffer->inside;
-    if (words > 1 && UNLIKELY(buffer_inside(buffer, 4 * (words - 1)) != inside))
+    if (words > 1 && UNLIKELY(buffer_inside(buffer, 4 * words) != inside))
         return move_apart(warp, pc, step, chunk, row, words, mask, buffer);
     struct access access;
     if (inside && !access_find(warp, pc, step, chunk, &buffer->addresses, inside, total,
@@ -226,104 +229,78 @@ static bool move_raw(struct warp *warp, u32 pc, struct step *step, struct chunk 
     return true;
 }
 
-/* Which component of a texel register i stands for, or a constant. */
+/* What the registers of a load get: a component of the texel, or a constant. */
 enum {
     SELECT_ZERO,
     SELECT_ONE,
     SELECT_FIRST = 4
 };
-struct selection {
+
+/* `format.bytes` is 0 when there is no such format. */
+static struct texel_format find_format(const struct inst *inst, const struct warp *warp)
+{
+    u32 word = (u32)(inst->imm >> 16);
+    u32 data = word & 15, number = word >> 4 & 7;
+    if (inst->key == BUFFER_DESCRIPTOR) {
+        word = scalar_read(warp, inst->src[1], 3);
+        data = word >> 15 & 15;
+        number = word >> 12 & 7;
+    }
     struct texel_format format;
-    u8 select[4];
-    u32 registers, components; /* as many of the texel are touched */
-    u32 bytes;
-};
-
-static bool select_texel(const struct inst *inst, const struct buffer *b, struct selection *s)
-{
-    bool typed = inst->key == BUFFER_TYPED;
-    u32 data = typed ? inst->imm >> 16 & 15 : b->data_format;
-    u32 number = typed ? inst->imm >> 20 & 7 : b->number_format;
-    *s = (struct selection){.registers = MAX(inst->vector, 1)};
-    if (!texel_format(data, number, &s->format))
-        return false;
-    for (u32 i = 0; i < s->registers; i++) {
-        s->select[i] = (u8)(typed ? SELECT_FIRST + i : b->select >> 3 * i & 7);
-        if (s->select[i] >= SELECT_FIRST)
-            s->components = MAX(s->components, s->select[i] - SELECT_FIRST + 1u);
-    }
-    s->components = MIN(s->components, s->format.components);
-    s->bytes = s->format.packed ? s->format.bytes
-                                : s->components * (s->format.bytes / s->format.components);
-    return true;
+    if (!texel_format(data, number, &format))
+        format.bytes = 0;
+    return format;
 }
 
-static void load_texel(const struct selection *s, const u8 *from, u32 *row, u32 stride)
+static void load_texel(const struct texel_format *format, u32 select, const u8 *from, u32 *row,
+                       u32 stride, u32 registers)
 {
-    u32 value[4];
-    for (u32 i = 0; i < s->registers; i++) {
-        u32 component = s->select[i] - SELECT_FIRST;
-        if (s->select[i] < SELECT_FIRST)
-            value[i] = s->select[i] == SELECT_ONE ? texel_one(&s->format) : 0;
-        else if (component >= s->format.components) /* a missing alpha is one */
-            value[i] = component == 3 ? texel_one(&s->format) : 0;
+    for (u32 i = 0; i < registers; i++) {
+        u32 which = select >> 3 * i & 7, component = which - SELECT_FIRST;
+        bool one = which == SELECT_ONE; /* a missing fourth component is one, too */
+        if (which >= SELECT_FIRST && component < format->components)
+            row[i * stride] = texel_load(format, from, component);
         else
-            value[i] = texel_load(&s->format, from, component);
+            row[i * stride] = one || component == 3 ? texel_one(format) : 0;
     }
-    for (u32 i = 0; i < s->registers; i++)
-        row[i * stride] = value[i];
 }
 
-/* Components that no register gives stay as they are; in a packed texel they become 0. */
-static void store_texel(const struct selection *s, u8 *to, const u32 *row, u32 stride)
+static void store_texel(const struct texel_format *format, u8 *to, const u32 *row, u32 stride,
+                        u32 registers)
 {
-    u32 packed = 0;
-    for (u32 i = 0; i < s->registers; i++) {
-        u32 component = s->select[i] - SELECT_FIRST;
-        if (s->select[i] < SELECT_FIRST || component >= s->components)
-            continue;
-        u32 bits = texel_store(&s->format, row[i * stride], component);
-        if (s->format.packed)
-            packed |= bits << s->format.shift[component];
-        else
-            memcpy(to + s->format.shift[component] / 8, &bits, s->format.bits[component] / 8);
-    }
-    if (s->format.packed)
-        memcpy(to, &packed, s->format.bytes);
-}
-
-static void clear_texel(const struct selection *s, u32 *row, u32 stride, u32 mask)
-{
-    for (u32 set = mask; set; set &= set - 1)
-        for (u32 i = 0; i < s->registers; i++)
-            row[i * stride + first_lane(set)] =
-                s->select[i] == SELECT_ONE ? texel_one(&s->format) : 0;
+    u32 words[4] = {0};
+    for (u32 i = 0; i < MIN(registers, format->components); i++)
+        words[format->shift[i] / 32] |= texel_store(format, row[i * stride], i)
+                                        << format->shift[i] % 32;
+    memcpy(to, words, format->bytes);
 }
 
 static bool move_texels(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 *row,
-                        u32 mask, const struct buffer_access *buffer)
+                        u32 mask, const struct texel_format *format,
+                        const struct buffer_access *buffer)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    const u32 stride = chunk->lanes.stride;
-    struct selection s;
+    const u32 stride = chunk->lanes.stride, registers = MAX(inst->vector, 1);
+    const u32 in_order = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+    const u32 select = inst->key == BUFFER_TYPED ? in_order : buffer->buffer.select;
+    const u32 inside = format->bytes ? buffer->inside : 0; /* no such format: never in range */
     struct access access;
-    u32 inside = select_texel(inst, &buffer->buffer, &s) && s.components ? buffer->inside : 0;
-    if (inside && !access_find(warp, pc, step, chunk, &buffer->addresses, inside, s.bytes,
+    if (inside && !access_find(warp, pc, step, chunk, &buffer->addresses, inside, format->bytes,
                                is_store(inst), &access))
         return buffer_explain(warp, buffer);
     if (!is_store(inst))
-        clear_texel(&s, row, stride, mask & ~inside);
+        lanes_clear(row, stride, registers, mask & ~inside);
     if (inside)
         access_pointers(&access, inside);
     for (u32 set = inside; set; set &= set - 1) {
         u32 lane = first_lane(set);
         if (!is_store(inst)) {
-            load_texel(&s, access.at[lane], row + lane, stride);
+            load_texel(format, select, access.at[lane], row + lane, stride, registers);
             continue;
         }
-        store_texel(&s, access.at[lane], row + lane, stride);
+        store_texel(format, access.at[lane], row + lane, stride, registers);
         if (warp->exec->on_store)
-            access_record(warp, chunk, lane, &buffer->addresses, &access, s.bytes);
+            access_record(warp, chunk, lane, &buffer->addresses, &access, format->bytes);
     }
     return true;
 }
@@ -332,12 +309,19 @@ bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
 {
     const struct inst *inst = warp_inst(warp, pc);
     bool to_shared = inst->op == OP_buf_ld && inst->key2 & BUFFER_LDS;
+    bool raw = inst->key == BUFFER_RAW, done;
     struct landing landing = {0};
     struct buffer_access buffer;
-    buffer_locate(warp, inst, step, chunk, mask, &buffer);
+    struct texel_format format;
+    u32 bytes = MIN(type_bytes(inst->type), 4u);
+    if (!raw) {
+        format = find_format(inst, warp);
+        bytes = format.bytes;
+    }
+    buffer_locate(warp, inst, step, chunk, mask, bytes, &buffer);
     u32 *row = to_shared ? landing.words : chunk_row(chunk, step, is_store(inst) ? 3 : SLOT_DST);
-    bool done = inst->key == BUFFER_RAW ? move_raw(warp, pc, step, chunk, row, mask, &buffer)
-                                        : move_texels(warp, pc, step, chunk, row, mask, &buffer);
+    done = raw ? move_raw(warp, pc, step, chunk, row, mask, &buffer)
+               : move_texels(warp, pc, step, chunk, row, mask, &format, &buffer);
     if (!done)
         return false;
     if (to_shared)

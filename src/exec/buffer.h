@@ -19,7 +19,7 @@ struct buffer {
     bool swizzled;
     bool add_lane;                  /* the lane's number is added to the index */
     u32 element_shift, index_shift; /* swizzle: log2 of bytes, of records that lie side by side */
-    u32 select, number_format, data_format;
+    u32 select; /* 3 bits a register: 0, 1, or 4 and more for a component of the texel */
 };
 
 /*
@@ -42,8 +42,6 @@ static inline struct buffer buffer_unpack(const u32 words[4])
         .element_shift = 1 + (words[3] >> 19 & 3),
         .index_shift = 3 + (words[3] >> 21 & 3),
         .select = words[3] & 0xfff,
-        .number_format = words[3] >> 12 & 7,
-        .data_format = words[3] >> 15 & 15,
     };
 }
 
@@ -51,15 +49,15 @@ static inline struct buffer buffer_unpack(const u32 words[4])
 struct buffer_access {
     struct buffer buffer;
     struct addresses addresses;
-    u32 inside; /* lanes whose address is in range */
+    u32 inside; /* lanes whose first `bytes` are in range */
     u32 scalar_offset;
     bool checked; /* by range: not so for 64-bit addresses */
     u32 low[LANES], high[LANES];
 };
 void buffer_locate(struct warp *warp, const struct inst *inst, const struct step *step,
-                   const struct chunk *chunk, u32 mask, struct buffer_access *access);
-/* Lanes (of `inside`) that are still in range `further` bytes on. */
-u32 buffer_inside(const struct buffer_access *access, u32 further);
+                   const struct chunk *chunk, u32 mask, u32 bytes, struct buffer_access *access);
+/* Lanes (of `inside`) for which more bytes than those are in range. */
+u32 buffer_inside(const struct buffer_access *access, u32 bytes);
 /* Adds to a fault what the descriptor said; returns false. */
 bool buffer_explain(struct warp *warp, const struct buffer_access *access);
 
@@ -77,7 +75,7 @@ struct texel_format {
 /* False when there is no such format. */
 bool texel_format(u32 data, u32 number, struct texel_format *format);
 u32 texel_load(const struct texel_format *format, const u8 *from, u32 component);
-/* `word` of a register as the component's bits. */
+/* The component's bits, from the word of a register. */
 u32 texel_store(const struct texel_format *format, u32 word, u32 component);
 /* What a component that memory does not have, or a selector, gives. */
 u32 texel_one(const struct texel_format *format);

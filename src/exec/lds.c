@@ -7,7 +7,8 @@
  * Atomics between two places (atom_src2): imm is the instruction's 16-bit offset. With bit 15 clear
  * the place that is changed is the address; the other one is bits 0 to 14, signed, words further.
  * With bit 15 set it is bits 0 to 16 of the address, and bits 17 to 31, signed, are the distance.
- * Elements of 8 bytes lie at the multiple of 8 below. A second place out of range reads as 0.
+ * Both are taken modulo 64 KiB and down to a multiple of the element. A second place out of range
+ * reads as 0.
  */
 #include "exec/scalars.h"
 
@@ -22,11 +23,6 @@ struct pair {
     u32 bytes, words; /* of an element */
 };
 
-static struct operand pair_limit(const struct inst *inst)
-{
-    return inst->src[inst->op == OP_ld2 ? 1 : 3];
-}
-
 static bool find_pair(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
                       struct pair *pair)
 {
@@ -37,7 +33,7 @@ static bool find_pair(struct warp *warp, u32 pc, struct step *step, struct chunk
         struct addresses *addresses = &pair->addresses[e];
         *addresses = access_addresses(warp, step, chunk, inst);
         addresses->add = (u32)(inst->imm >> 32 * e);
-        pair->inside[e] = access_within(warp, pair_limit(inst), addresses, mask, pair->bytes);
+        pair->inside[e] = access_within(warp, inst, addresses, mask, pair->bytes);
         if (pair->inside[e] && !access_find(warp, pc, step, chunk, addresses, pair->inside[e],
                                             pair->bytes, inst->op != OP_ld2, &pair->access[e]))
             return false;
@@ -50,7 +46,7 @@ static u64 read_element(const u32 *row, u32 stride, u32 words)
     return row[0] | (words > 1 ? (u64)row[stride] << 32 : 0);
 }
 
-/* Lane by lane, the first element first: exchanges, and stores that somebody records. */
+/* Lane by lane, the first element first; later lanes win. */
 static void pair_lane(struct warp *warp, struct step *step, struct chunk *chunk, u32 lane,
                       struct pair *pair, bool exchange)
 {
@@ -78,7 +74,7 @@ bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk
     struct pair pair;
     if (!find_pair(warp, pc, step, chunk, mask, &pair))
         return false;
-    if (inst->op == OP_exch2 || (inst->op == OP_st2 && warp->exec->on_store)) {
+    if (inst->op != OP_ld2) {
         for (u32 e = 0; e < PAIR; e++)
             if (pair.inside[e])
                 access_pointers(&pair.access[e], pair.inside[e]);
@@ -87,13 +83,10 @@ bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk
         return true;
     }
     for (u32 e = 0; e < PAIR; e++) {
-        bool write = inst->op == OP_st2;
-        u32 *row = write ? chunk_row(chunk, step, 1 + e)
-                         : chunk_row(chunk, step, SLOT_DST) + e * pair.words * stride;
-        if (!write)
-            lanes_clear(row, stride, pair.words, mask & ~pair.inside[e]);
+        u32 *row = chunk_row(chunk, step, SLOT_DST) + e * pair.words * stride;
+        lanes_clear(row, stride, pair.words, mask & ~pair.inside[e]);
         if (pair.inside[e])
-            access_move(warp, chunk, row, pair.words, pair.inside[e], &pair.access[e], write);
+            access_move(warp, chunk, row, pair.words, pair.inside[e], &pair.access[e], false);
     }
     return true;
 }
@@ -107,8 +100,8 @@ bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk
 {
     const struct inst *inst = warp_inst(warp, pc);
     const struct addresses given = access_addresses(warp, step, chunk, inst);
-    const u32 bytes = type_bytes(inst->type), down = bytes == 8 ? ~7u : ~0u,
-              offset = (u16)inst->imm;
+    const u32 bytes = type_bytes(inst->type), down = 0xffff & ~(bytes - 1);
+    const u32 offset = (u16)inst->imm;
     u32 from[LANES], to[LANES];
     for (u32 lane = 0; lane < LANES; lane++) {
         u32 address = given.low[lane];
@@ -120,8 +113,8 @@ bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk
     target.low = to;
     source.low = from;
     target.add = source.add = 0;
-    const u32 written = access_within(warp, inst->src[1], &target, mask, bytes);
-    const u32 read = access_within(warp, inst->src[1], &source, written, bytes);
+    const u32 written = access_within(warp, inst, &target, mask, bytes);
+    const u32 read = access_within(warp, inst, &source, written, bytes);
     struct access at, other;
     if ((written && !access_find(warp, pc, step, chunk, &target, written, bytes, true, &at)) ||
         (read && !access_find(warp, pc, step, chunk, &source, read, bytes, false, &other)))

@@ -1,9 +1,9 @@
 /*
  * Loads to scalars, once for the warp, whatever lanes run.
  *
- * The two lowest bits of an address do not count. Through a descriptor a word is out of range, and
- * reads as 0, when its offset is not below the buffer's bytes: its records, times the stride if it
- * has one.
+ * The two lowest bits of base and offset do not count. Through a descriptor a word is out of range,
+ * and reads as 0, when it does not end within the buffer's bytes: its records, times the stride if
+ * it has one.
  */
 #include "exec/buffer.h"
 #include "exec/scalars.h"
@@ -31,7 +31,7 @@ static const u8 *find(const struct warp *warp, struct step *step, u64 address, u
 bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    const u64 offset = (u64)inst->imm + scalar_read(warp, inst->src[1], 0);
+    const u64 offset = ((u64)inst->imm + scalar_read(warp, inst->src[1], 0)) & ~3ull;
     const u32 words = inst->dst[0].count;
     u32 inside = words, values[MOST_WORDS] = {0};
     u64 base;
@@ -42,13 +42,13 @@ bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
             descriptor[k] = scalar_read(warp, inst->src[0], k);
         const struct buffer b = buffer_unpack(descriptor);
         const u64 bytes = b.stride ? (u64)b.records * b.stride : b.records;
-        const u64 start = offset & ~3ull, left = bytes > start ? (bytes - start + 3) / 4 : 0;
+        const u64 left = bytes > offset ? (bytes - offset) / 4 : 0;
         base = b.base;
         inside = (u32)MIN(left, words);
     } else {
         base = scalar_read64(warp, inst->src[0]);
     }
-    const u64 address = (base + offset) & ~3ull;
+    const u64 address = (base & ~3ull) + offset;
     if (inside) {
         const u8 *from = find(warp, step, address, 4 * inside);
         if (!from) {

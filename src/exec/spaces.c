@@ -22,6 +22,8 @@ struct addresses access_addresses(const struct warp *warp, const struct step *st
             a.wide = true;
         }
     }
+    if (access_limit(inst).kind != OPERAND_NONE)
+        a.wide = true; /* where hardware compares with a limit, sums do not wrap */
     return a;
 }
 
@@ -37,10 +39,11 @@ u64 access_address(const struct addresses *a, u32 lane)
     return is_window(a->space) && !a->wide ? (u32)address : address;
 }
 
-u32 access_within(const struct warp *warp, struct operand limit, const struct addresses *addresses,
-                  u32 mask, u32 bytes)
+u32 access_within(const struct warp *warp, const struct inst *inst,
+                  const struct addresses *addresses, u32 mask, u32 bytes)
 {
     const struct exec *exec = warp->exec;
+    const struct operand limit = access_limit(inst);
     u64 end = UINT64_MAX;
     if (limit.kind != OPERAND_NONE && scalar_read(warp, limit, 0) != UINT32_MAX)
         end = scalar_read(warp, limit, 0); /* all ones: no limit at all */
@@ -243,7 +246,7 @@ void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u
                  struct access *access, bool write)
 {
     const struct lanes_memory *moves = warp->exec->image->moves;
-    u32 stride = warp->exec->image->warp_size;
+    const u32 stride = warp->exec->image->warp_size;
     if (UNLIKELY(!access->base)) {
         for (u32 set = mask; set; set &= set - 1)
             for (u32 j = 0; j < words; j++) {
@@ -253,19 +256,24 @@ void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u
             }
         return;
     }
+    if (write) {
+        if (words == 1)
+            moves->scatter32(access->base, access->offset, row, mask);
+        else /* lane by lane: their words may overlap, and later lanes win */
+            for (u32 set = mask; set; set &= set - 1)
+                for (u32 j = 0; j < words; j++)
+                    memcpy(access->base + access->offset[first_lane(set)] + 4 * j,
+                           &row[j * stride + first_lane(set)], sizeof *row);
+        return;
+    }
     _Alignas(32) u32 expanded[LANES];
     const u32 *lane_mask = chunk->lanes.lane_mask;
-    if (!write && UNLIKELY(mask != chunk->lanes.mask)) {
+    if (UNLIKELY(mask != chunk->lanes.mask)) {
         lanes_expand(mask, expanded);
         lane_mask = expanded;
     }
-    for (u32 j = 0; j < words; j++) {
-        if (write)
-            moves->scatter32(access->base + 4 * j, access->offset, row + j * stride, mask);
-        else
-            moves->gather32(row + j * stride, access->base + 4 * j, access->offset, mask,
-                            lane_mask);
-    }
+    for (u32 j = 0; j < words; j++)
+        moves->gather32(row + j * stride, access->base + 4 * j, access->offset, mask, lane_mask);
 }
 
 /*
@@ -364,7 +372,7 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         return true;
     struct addresses addresses = access_addresses(warp, step, chunk, inst);
     struct access access;
-    u32 inside = access_within(warp, inst->src[write ? 2 : 1], &addresses, mask, total);
+    u32 inside = access_within(warp, inst, &addresses, mask, total);
     if (inside && !access_find(warp, pc, step, chunk, &addresses, inside, total, write, &access))
         return false;
     struct operand data = write ? inst->src[1] : inst->dst[0];

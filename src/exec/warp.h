@@ -350,12 +350,30 @@ struct access {
 /* By the instruction's first source and imm. */
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst);
+/* The scalar that limits its space, if it has one. */
+static inline struct operand access_limit(const struct inst *inst)
+{
+    switch (inst->op) {
+    case OP_ld:
+    case OP_ld2:
+    case OP_atom_src2:
+        return inst->src[1];
+    case OP_st:
+        return inst->src[2];
+    case OP_st2:
+    case OP_atom:
+    case OP_exch2:
+        return inst->src[3];
+    default:
+        return operand_none();
+    }
+}
 /* One lane's address, in its space. */
 u64 access_address(const struct addresses *addresses, u32 lane);
-/* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar
- * `limit` and, as the program's traits say, the size of the space. */
-u32 access_within(const struct warp *warp, struct operand limit, const struct addresses *addresses,
-                  u32 mask, u32 bytes);
+/* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar that
+ * the instruction names and, as the program's traits say, the size of the space. */
+u32 access_within(const struct warp *warp, const struct inst *inst,
+                  const struct addresses *addresses, u32 mask, u32 bytes);
 /* Where the lanes' bytes are; false and the launch stopped with a fault otherwise. */
 bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
                  const struct addresses *addresses, u32 mask, u32 bytes, bool write,
