@@ -7,7 +7,7 @@
  * given. Writes to any but MODE have no effect (they would need privilege).
  *
  * Deviations: a register number that M0 moves out of the file is a fault (hardware reads or writes
- * register 0). The branch stack holds 4 scalars an entry, 8 entries.
+ * register 0). The branch stack has 8 entries of 4 scalars: the lanes that wait, then where.
  */
 #include "exec/scalars.h"
 
@@ -220,8 +220,8 @@ static void fork_paths(struct warp *warp, u32 pc, const struct inst *inst)
         return;
     }
     bool fail_first = count_lanes(fail) < count_lanes(pass);
-    scalar_set_pair(warp, depth * STACK_WORDS, fail_first ? target : next);
-    scalar_set_pair(warp, depth * STACK_WORDS + 2, fail_first ? pass : fail);
+    scalar_set_pair(warp, depth * STACK_WORDS, fail_first ? pass : fail);
+    scalar_set_pair(warp, depth * STACK_WORDS + 2, fail_first ? target : next);
     *mode += 1u << MODE_CSP_SHIFT;
     scalar_set_pair(warp, SCALAR_EXEC, fail_first ? fail : pass);
     warp->exec->stats.divergent_branches++;
@@ -244,8 +244,8 @@ static void join_paths(struct warp *warp, u32 pc, const struct inst *inst)
     }
     *mode -= 1u << MODE_CSP_SHIFT;
     depth--;
-    scalar_set_pair(warp, SCALAR_EXEC, scalar_pair(warp, depth * STACK_WORDS + 2));
-    go_to_address(warp, pc, scalar_pair(warp, depth * STACK_WORDS));
+    scalar_set_pair(warp, SCALAR_EXEC, scalar_pair(warp, depth * STACK_WORDS));
+    go_to_address(warp, pc, scalar_pair(warp, depth * STACK_WORDS + 2));
 }
 
 void scalar_control(struct warp *warp, u32 pc)
