@@ -1,8 +1,9 @@
 /*
  * Memory outside LDS: scalar loads, buffer loads, stores and atomics. See emu.h.
  *
- * Range checks: a descriptor with stride 0 counts bytes, one with a stride counts records; addr64
- * is not checked. What is out of range loads 0 and stores nothing.
+ * Range checks: a descriptor with stride 0 counts bytes; one with a stride counts records, and with
+ * an index the offset must stay in its record; addr64 is not checked. What is out of range loads 0
+ * and stores nothing.
  */
 #include "emu.h"
 
@@ -89,7 +90,7 @@ static struct place locate(struct step *s, const struct descriptor *d, u32 lane)
     u32 offset = n->offset0 + (n->offen ? v[n->vaddr + n->idxen][lane] : 0);
     if (d->add_tid)
         index += lane;
-    if (d->swizzle && d->stride) {
+    if (d->swizzle) {
         u64 row = index / d->index_stride, column = index % d->index_stride;
         p.offset = (row * d->stride + offset / d->element * d->element) * d->index_stride +
                    column * d->element + offset % d->element;
@@ -97,7 +98,7 @@ static struct place locate(struct step *s, const struct descriptor *d, u32 lane)
         p.offset = (u64)index * d->stride + offset;
     }
     if (d->stride) {
-        p.in_range = index < d->records;
+        p.in_range = index < d->records && (!(n->idxen || d->add_tid) || offset < d->stride);
     } else {
         p.limit = d->records > soffset ? d->records - soffset : 0;
     }
@@ -268,7 +269,7 @@ static void load_format(struct step *s, u32 lane, const struct place *p, u32 dfm
     if (!inside)
         components[3] = 0;
     for (u32 i = 0; i < 4; i++)
-        out[i] = select ? selected(select[i], components, inside ? one : 0) : components[i];
+        out[i] = select ? selected(select[i], components, one) : components[i];
 }
 
 static void store_format(struct step *s, u32 lane, const struct place *p, u32 dfmt, u32 nfmt,
@@ -341,7 +342,7 @@ static u32 extended(enum op op, u64 value)
 
 static void to_lds(struct step *s, u32 lane, u32 value)
 {
-    u32 at = (s->wave->scalars[M0] & 0xffff) + s->insn->offset0 * 0 + lane * 4;
+    u32 at = (s->wave->scalars[M0] & 0xffff) + s->insn->offset0 + lane * 4;
     if (at + 4 > s->wave->lds_bytes)
         return;
     for (u32 i = 0; i < 4; i++)
@@ -364,6 +365,8 @@ static void load_lane(struct step *s, const struct descriptor *d, u32 lane)
             to_lds(s, lane, out[i]);
         else
             emu_write_vector(s, n->vdata + i, lane, out[i]);
+    if (n->tfe) /* no page is ever missing */
+        emu_write_vector(s, n->vdata + count, lane, 0);
 }
 
 static void store_lane(struct step *s, const struct descriptor *d, u32 lane)

@@ -227,12 +227,23 @@ static void compare_writes(struct check *c, const struct insn *n, struct record 
     }
     for (u32 i = 0; i < theirs->count; i++) {
         const struct write *other = &theirs->writes[i];
+        /* forks and joins name what they may write, and then may leave it as it is */
+        bool may_stay = other->optional || n->row->group == G_CONTROL;
         if (!look_up(&c->mine, other->space, other->where, other->lane) &&
-            !(other->optional && current(c, wave, other) == other->value))
+            !(may_stay && current(c, wave, other) == other->value))
             report(c, n, theirs->pc, other, true, 0, false, "written");
         if (current(c, wave, other) != other->value)
             adopt(c, wave, other);
     }
+}
+
+/* Heddle's text begins with the name, after the words when no assembler would make them of it. */
+static bool is_named(const char *text, const char *name)
+{
+    const char *comment = strncmp(text, ".long", 5) == 0 ? strchr(text, ';') : NULL;
+    text = comment ? comment + 2 : text;
+    size_t length = strlen(name);
+    return strncmp(text, name, length) == 0 && (!text[length] || strchr(" _", text[length]));
 }
 
 /* False when the two can no longer go on together. */
@@ -250,6 +261,8 @@ static bool follow(struct check *c, struct record *theirs)
         report(c, NULL, theirs->pc, NULL, false, 0, false, "another way was taken");
         return false;
     }
+    if (!is_named(theirs->text, n.row->name))
+        report(c, &n, pc, NULL, false, 0, false, theirs->text);
     c->tally->seen[n.op]++;
     c->tally->instructions++;
     if (!emu_step(m, theirs->wave, &c->mine)) {
@@ -308,6 +321,18 @@ static struct machine *copy(const struct machine *m)
     return out;
 }
 
+/* Where the code is: what the s_getpc_b64 that every program begins with says. */
+static u64 code_place(const struct outcome *out)
+{
+    u64 next[2] = {4, 0};
+    for (u32 i = 0; out->count && i < out->records[0].count; i++) {
+        const struct write *w = &out->records[0].writes[i];
+        if (w->space == SPACE_SCALAR && (w->where == S_PC || w->where == S_PC + 1))
+            next[w->where - S_PC] = w->value;
+    }
+    return (next[1] << 32 | next[0]) - 4;
+}
+
 bool compare_run(struct heddle *heddle, const struct program *p, struct tally *tally)
 {
     struct outcome out = {0};
@@ -321,8 +346,8 @@ bool compare_run(struct heddle *heddle, const struct program *p, struct tally *t
         report(&c, known ? &n : NULL, 0, NULL, false, 0, false, out.error);
         going = false;
     }
-    if (going && out.end)
-        c.machine->code_base = out.end->code_base;
+    if (going)
+        c.machine->code_base = code_place(&out);
     for (u32 i = 0; i < out.count && going; i++)
         going = follow(&c, &out.records[i]);
     if (going && out.end)

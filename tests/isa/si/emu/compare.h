@@ -14,7 +14,8 @@ struct outcome {
 
 /* adapter.c: the only file that knows Heddle's interface. */
 struct heddle;
-struct heddle *heddle_open(const char *command);
+/* `settings`: "key=value", NULL at the end. NULL when there is no such device. */
+struct heddle *heddle_open(const char *const *settings);
 void heddle_close(struct heddle *heddle);
 bool heddle_run(struct heddle *heddle, const struct program *p, struct outcome *out);
 void outcome_free(struct outcome *out);

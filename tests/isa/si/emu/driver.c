@@ -40,6 +40,7 @@ void generate_edges(struct program *p, enum op op, u32 mode, u64 seed)
     fill_state(&r, p, 1, 1);
     prepare(p, &r, op);
     p->start.waves[0].mode = mode;
+    emit_getpc(p);
     for (u32 i = 0; i < FORMS; i++) {
         if (i % 4 == 3)
             set_exec(p, &r);

@@ -132,6 +132,7 @@ struct record {
     u64 pc; /* from the program's start */
     u32 count, capacity;
     struct write *writes;
+    char text[96]; /* as Heddle writes the instruction */
 };
 
 struct wave {

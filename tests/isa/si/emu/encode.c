@@ -103,3 +103,10 @@ struct insn insn_of(enum op op)
 {
     return (struct insn){.op = op, .row = &rows[op], .format = rows[op].format};
 }
+
+void emit_getpc(struct program *p)
+{
+    struct insn n = insn_of(OP_s_getpc_b64);
+    n.dst = S_PC;
+    emit(p, &n);
+}

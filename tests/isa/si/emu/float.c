@@ -62,6 +62,8 @@ static u64 div_scale(const struct wave *w, enum kind kind, const u64 *s, bool *f
     bool rcp_small = quotient_is_subnormal(kind, fp_one(kind), s[1]);
     bool quotient_small = quotient_is_subnormal(kind, s[2], s[1]);
     *flag = false;
+    if (fp_is_nan(kind, s[0]) && !fp_is_zero(kind, s[1]) && !fp_is_zero(kind, s[2]))
+        round = R_N; /* quieted below, whichever way it goes */
     if (fp_is_zero(kind, s[1]) || fp_is_zero(kind, s[2]))
         return num_default_nan(kind);
     if (exponent_field(kind, s[2]) - exponent_field(kind, s[1]) >= apart) {
@@ -255,6 +257,17 @@ static u64 pack_norm(u64 a, i64 scale, i64 low)
     return num_to_integer(K_F64, num_mul(K_F64, wide, factor, R_N), R_N, low, scale, 0) & 0xffff;
 }
 
+/* f16 shares MODE's field for subnormals with f64. */
+static u64 half_in(const struct wave *w, u64 bits)
+{
+    return w->mode >> MODE_DENORM64 & 1 ? bits : fp_flush(K_F16, bits);
+}
+
+static u64 half_out(const struct wave *w, u64 bits)
+{
+    return w->mode >> MODE_DENORM64 & 2 ? bits : fp_flush(K_F16, bits);
+}
+
 static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
 {
     const struct wave *w = s->wave;
@@ -291,9 +304,9 @@ static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
     case OP_v_cvt_off_f32_i4:
         return num_scale(K_F32, num_from_integer(K_F32, (i64)((a & 15) ^ 8) - 8, R_N), -4, R_N);
     case OP_v_cvt_f16_f32:
-        return num_convert(K_F16, K_F32, num_in(w, K_F32, a), round32);
+        return half_out(w, num_convert(K_F16, K_F32, num_in(w, K_F32, a), round32));
     case OP_v_cvt_f32_f16:
-        return num_convert(K_F32, K_F16, a & 0xffff, R_N);
+        return num_convert(K_F32, K_F16, half_in(w, a & 0xffff), R_N);
     case OP_v_cvt_f32_f64:
         return num_out(w, K_F32, num_convert(K_F32, K_F64, num_in(w, K_F64, a), round32));
     case OP_v_cvt_f64_f32:
@@ -315,26 +328,12 @@ static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
     }
 }
 
-/* f32 of which inputs and outputs follow MODE. */
-static u64 single_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
+/* Extremes and medians hand subnormals through, whatever MODE says. */
+static u64 extreme_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
 {
-    const struct wave *w = s->wave;
-    bool ieee = w->mode & MODE_IEEE;
-    enum rounding round = num_round(w, K_F32);
+    bool ieee = s->wave->mode & MODE_IEEE;
     *known = true;
     switch (s->insn->op) {
-    case OP_v_add_f32:
-        return num_add(K_F32, a, b, round);
-    case OP_v_sub_f32:
-        return subtract(K_F32, a, b, round);
-    case OP_v_subrev_f32:
-        return subtract(K_F32, b, a, round);
-    case OP_v_mul_f32:
-        return num_mul(K_F32, a, b, round);
-    case OP_v_mul_legacy_f32:
-        return legacy_mul(w, a, b);
-    case OP_v_mullit_f32:
-        return num_compare(K_F32, c, 0) == 1 ? legacy_mul(w, a, b) : 0xff7fffff;
     case OP_v_min_legacy_f32:
         return num_compare(K_F32, a, b) == -1 ? a : b;
     case OP_v_max_legacy_f32:
@@ -354,6 +353,35 @@ static u64 single_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
             high = num_minmax(K_F32, a, b, true, false);
         return num_minmax(K_F32, low, num_minmax(K_F32, high, c, false, false), true, false);
     }
+    case OP_v_min_f64:
+        return num_minmax(K_F64, a, b, false, ieee);
+    case OP_v_max_f64:
+        return num_minmax(K_F64, a, b, true, ieee);
+    default:
+        *known = false;
+        return 0;
+    }
+}
+
+/* f32 of which inputs and outputs follow MODE. */
+static u64 single_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
+{
+    const struct wave *w = s->wave;
+    enum rounding round = num_round(w, K_F32);
+    *known = true;
+    switch (s->insn->op) {
+    case OP_v_add_f32:
+        return num_add(K_F32, a, b, round);
+    case OP_v_sub_f32:
+        return subtract(K_F32, a, b, round);
+    case OP_v_subrev_f32:
+        return subtract(K_F32, b, a, round);
+    case OP_v_mul_f32:
+        return num_mul(K_F32, a, b, round);
+    case OP_v_mul_legacy_f32:
+        return legacy_mul(w, a, b);
+    case OP_v_mullit_f32:
+        return num_compare(K_F32, c, 0) == 1 ? legacy_mul(w, a, b) : 0xff7fffff;
     case OP_v_fma_f32:
         return num_fma(K_F32, a, b, c, 0, round);
     case OP_v_ldexp_f32:
@@ -388,10 +416,6 @@ static u64 double_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
         return num_mul(K_F64, a, b, round);
     case OP_v_fma_f64:
         return num_fma(K_F64, a, b, c, 0, round);
-    case OP_v_min_f64:
-        return num_minmax(K_F64, a, b, false, w->mode & MODE_IEEE);
-    case OP_v_max_f64:
-        return num_minmax(K_F64, a, b, true, w->mode & MODE_IEEE);
     case OP_v_ldexp_f64:
         return num_scale(K_F64, a, (int32_t)b, round);
     case OP_v_fract_f64:
@@ -467,6 +491,9 @@ u64 emu_float(struct step *s, const u64 *src, u64 old, bool vcc, bool *flag)
     if (known)
         return out;
     out = convert_op(s, src[0], src[1], src[2], old, &known);
+    if (known)
+        return out;
+    out = extreme_op(s, src[0], src[1], src[2], &known);
     if (known)
         return out;
     out = single_op(s, in[0], in[1], in[2], &known);

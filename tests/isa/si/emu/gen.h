@@ -32,6 +32,7 @@ enum {
     S_CALL = 96,  /* pair: target; then the pair it returns to */
     S_RETURN = 98,
     S_LIMIT = 100, /* what M0 is for LDS */
+    S_PC = 102,    /* pair: where the code is; every program begins with this s_getpc_b64 */
     /* vectors: byte offsets by alignment */
     V_RESULT = 32,
     V_AT1 = 44,
@@ -78,6 +79,7 @@ u32 encode(const struct insn *n, u32 *words);
 void emit(struct program *p, const struct insn *n);
 void emit_words(struct program *p, u32 word);
 struct insn insn_of(enum op op);
+void emit_getpc(struct program *p); /* into S_PC */
 
 /* values.c */
 u32 edge_word(struct rng *r);

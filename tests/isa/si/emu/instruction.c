@@ -303,6 +303,8 @@ static bool buffer_insn(struct rng *r, const struct limits *l, struct insn *n)
     u32 end = loads || returns ? l->vector_end : PLAY_VECTORS;
     u32 first = loads || returns ? l->vector_first : 0;
     n->vdata = first + rng_below(r, end - first - 4);
+    n->tfe = loads && n->row->group == G_BUFFER && rng_chance(r, 8);
+    n->lds = n->op == OP_buffer_load_dword && !n->tfe && rng_chance(r, 15);
     if (n->format == F_MTBUF) {
         n->dfmt = data_formats[rng_below(r, sizeof data_formats)];
         n->nfmt = number_formats[rng_below(r, 4)];

@@ -172,8 +172,7 @@ static void add_bytes(struct record *r, json_t *list, enum space space)
     }
 }
 
-bool record_from_json(const char *text, size_t length, struct record *r, char *mnemonic,
-                      size_t size)
+bool record_from_json(const char *text, size_t length, struct record *r)
 {
     json_t *json = json_loadb(text, length, 0, NULL), *value;
     const char *key;
@@ -183,7 +182,7 @@ bool record_from_json(const char *text, size_t length, struct record *r, char *m
     r->wave = (u32)number(json_object_get(json, "wave"));
     r->pc = number(json_object_get(json, "pc"));
     const char *said = json_string_value(json_object_get(json, "text"));
-    snprintf(mnemonic, size, "%s", said ? said : "");
+    snprintf(r->text, sizeof r->text, "%.90s", said ? said : "");
     json_object_foreach(json_object_get(json, "sgpr"), key, value)
         add(r, SPACE_SCALAR, 0, strtoul(key, NULL, 10), (u32)number(value), false);
     json_object_foreach(json_object_get(json, "vgpr"), key,

@@ -8,8 +8,7 @@
 
 char *state_json(const struct machine *machine); /* to be freed */
 bool state_from_json(const char *text, struct machine *machine);
-/* A line of a trace; `mnemonic` receives its text. */
-bool record_from_json(const char *text, size_t length, struct record *record, char *mnemonic,
-                      size_t size);
+/* A line of a trace. */
+bool record_from_json(const char *text, size_t length, struct record *record);
 
 #endif

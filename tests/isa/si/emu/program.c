@@ -313,6 +313,7 @@ void generate(struct program *p, u64 seed, const struct mix *mix)
     u32 waves = wave_counts[rng_below(&r, 6)];
     fill_state(&r, p, waves, waves > 1 && rng_chance(&r, 40) ? 2 : 1);
     collect_groups(&b);
+    emit_getpc(p);
     block(&b, 0, 12);
     branch(&b, OP_s_endpgm);
     functions(&b);

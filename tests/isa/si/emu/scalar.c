@@ -94,7 +94,8 @@ static bool arithmetic(struct step *s, u64 a, u64 b)
         put(s, (u64)(x * y));
         return true;
     case OP_s_absdiff_i32:
-        put_nonzero(s, (u64)(x > y ? x - y : y - x));
+        x = (int32_t)(a - b); /* wraps before its sign is looked at */
+        put_nonzero(s, (u64)(x < 0 ? -x : x));
         return true;
     case OP_s_abs_i32:
         put_nonzero(s, (u64)(x < 0 ? -x : x));
@@ -295,8 +296,7 @@ static bool moves(struct step *s, u64 a)
         return true;
     case OP_s_cmov_b32:
     case OP_s_cmov_b64:
-        if (s->wave->scc)
-            put(s, a);
+        put(s, s->wave->scc ? a : old_value(s));
         return true;
     case OP_s_wqm_b32:
     case OP_s_wqm_b64:
@@ -459,8 +459,8 @@ static void with_immediate(struct step *s)
         put_flag(s, (u64)((int32_t)d + k), overflows((int32_t)d + k));
     } else if (n->op == OP_s_mulk_i32) {
         put(s, (u64)((int32_t)d * k));
-    } else if (n->op == OP_s_movk_i32 || s->wave->scc) {
-        put(s, (u64)k);
+    } else {
+        put(s, n->op == OP_s_movk_i32 || s->wave->scc ? (u64)k : d);
     }
 }
 

@@ -2,8 +2,8 @@
  * Southern Islands programs through Heddle and through the emulator of this folder.
  *
  *   si-emu self                          the emulator against the host and known results
- *   si-emu edges HEDDLE [NAME [SEED]]    every instruction (or one) over values at the edges
- *   si-emu random HEDDLE FIRST COUNT [MIX]   random programs; mixes: all scalar vector float ...
+ *   si-emu edges [NAME [SEED]]    every instruction (or one) over values at the edges
+ *   si-emu random FIRST COUNT [MIX]   random programs; mixes: all scalar vector float ...
  *   si-emu words FIRST MIX               a random program's words
  */
 #include <assert.h>
@@ -16,6 +16,8 @@
 
 /* MODE: rounding, subnormals, DX10_CLAMP, IEEE. The first is what raw programs start with. */
 static const u32 edge_modes[] = {0x1c0, 0x3f0, 0x0f5, 0x20a, 0x10f, 0x1d0};
+
+static const char *const settings[] = {NULL};
 
 static int finish(const struct tally *t, const char *what)
 {
@@ -32,9 +34,9 @@ static int finish(const struct tally *t, const char *what)
     return t->differences != 0;
 }
 
-static int edges(const char *command, const char *name, u64 seed, u32 rounds)
+static int edges(const char *name, u64 seed, u32 rounds)
 {
-    struct heddle *heddle = heddle_open(command);
+    struct heddle *heddle = heddle_open(settings);
     struct program *p = calloc(1, sizeof *p);
     struct tally tally = {.show_limit = 200};
     assert(p && heddle);
@@ -42,7 +44,7 @@ static int edges(const char *command, const char *name, u64 seed, u32 rounds)
         if (name && strcmp(name, rows[op].name) != 0)
             continue;
         for (u32 i = 0; i < rounds; i++) {
-            u32 mode = edge_modes[(op + i) % (sizeof edge_modes / sizeof *edge_modes)];
+            u32 mode = edge_modes[(op + seed + i) % (sizeof edge_modes / sizeof *edge_modes)];
             generate_edges(p, (enum op)op, mode, seed + i);
             compare_run(heddle, p, &tally);
             emu_free(&p->start);
@@ -50,7 +52,13 @@ static int edges(const char *command, const char *name, u64 seed, u32 rounds)
     }
     free(p);
     heddle_close(heddle);
-    return finish(&tally, "edges");
+    u32 missed = 0;
+    for (u32 op = 0; op < OPS && !name; op++)
+        if (!tally.seen[op] && rows[op].group != G_CONTROL) {
+            printf("  %s was never executed\n", rows[op].name);
+            missed++;
+        }
+    return finish(&tally, "edges") || missed;
 }
 
 static const struct mix *mix_of(const char *name)
@@ -61,9 +69,9 @@ static const struct mix *mix_of(const char *name)
     return NULL;
 }
 
-static int random_programs(const char *command, u64 first, u64 count, const struct mix *mix)
+static int random_programs(u64 first, u64 count, const struct mix *mix)
 {
-    struct heddle *heddle = heddle_open(command);
+    struct heddle *heddle = heddle_open(settings);
     struct program *p = calloc(1, sizeof *p);
     struct tally tally = {.show_limit = 60};
     assert(p && heddle);
@@ -93,15 +101,15 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "self"))
         return self_check();
-    if (argc >= 3 && !strcmp(argv[1], "edges"))
-        return edges(argv[2], argc > 3 ? argv[3] : NULL, argc > 4 ? strtoull(argv[4], NULL, 0) : 1,
-                     argc > 3 ? 6 : 3);
-    if (argc >= 5 && !strcmp(argv[1], "random"))
-        return random_programs(argv[2], strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0),
-                               mix_of(argc > 5 ? argv[5] : NULL));
+    if (argc >= 2 && !strcmp(argv[1], "edges"))
+        return edges(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 1,
+                     argc > 2 ? 6 : 3);
+    if (argc >= 4 && !strcmp(argv[1], "random"))
+        return random_programs(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0),
+                               mix_of(argc > 4 ? argv[4] : NULL));
     if (argc == 4 && !strcmp(argv[1], "words"))
         return print_words(strtoull(argv[2], NULL, 0), mix_of(argv[3]));
-    fprintf(stderr, "usage: si-emu self | edges HEDDLE [NAME [SEED]] | random HEDDLE FIRST COUNT "
-                    "[MIX] | words SEED MIX\n");
+    fprintf(stderr, "usage: si-emu self | edges [NAME [SEED]] | random FIRST COUNT [MIX] "
+                    " | words SEED MIX\n");
     return 2;
 }

@@ -138,7 +138,7 @@ static u64 integer3(struct step *s, const u64 *src, bool *known)
         return (a > b ? a - b : b - a) + c;
     case OP_v_msad_u8:
         return sad(a, b, 8, true) + c;
-    case OP_v_qsad_pk_u16_u8:
+    case OP_v_qsad_u8:
         return quad_sad(src[0], src[1], src[2], false);
     case OP_v_mqsad_pk_u16_u8:
         return quad_sad(src[0], src[1], src[2], true);
