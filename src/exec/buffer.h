@@ -22,10 +22,19 @@ struct buffer {
     u32 select; /* 3 bits a register: 0, 1, or 4 and more for a component of the texel */
 };
 
+/*
+ * 48 bits, signed: compilers put a constant below 0 into the base and the pointer into the address
+ * registers, and count on sums that wrap at the width of an address.
+ */
+static inline u64 buffer_base(const u32 words[4])
+{
+    return (u64)((i64)((words[0] | (u64)words[1] << 32) << 16) >> 16);
+}
+
 static inline struct buffer buffer_unpack(const u32 words[4])
 {
     return (struct buffer){
-        .base = words[0] | (u64)(words[1] & 0xffff) << 32,
+        .base = buffer_base(words),
         .stride = words[1] >> 16 & 0x3fff,
         .records = words[2],
         .swizzled = words[1] >> 31,

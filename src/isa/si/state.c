@@ -310,7 +310,7 @@ static bool check_keys(struct parser *p, json_t *object, const char *const *keys
         }
         return fail(p, "unknown key '%s'%s%s%s: expected %s",
                     text_printable(p->arena, arena_printf(p->arena, "%.40s", key)),
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", list);
+                    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", list);
     }
     return true;
 }
