@@ -5,7 +5,7 @@ Every fenced block marked `console` is a session: lines that begin with `$ ` are
 in one scratch folder per document with the built `heddle` first on PATH and HEDDLE naming the source
 folder, and the lines that follow are their output, standard error included. In expected output a
 line `...` stands for any number of lines and `...` inside a line for any text. Blocks marked `file NAME`
-are written to NAME first; a `console PROGRAM` is left out where there is no such program.
+are written to NAME first; a `console A,B` is left out where one of these programs or files is not there.
 
 Links between the project's files must lead to a file that exists and to a heading in it.
 
@@ -67,7 +67,8 @@ def run(document, build, source):
             if kind == "file":
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
                     out.write("\n".join(lines) + "\n")
-            if kind != "console" or (name and not shutil.which(name)):
+            if kind != "console" or not all(shutil.which(need) or os.path.exists(need)
+                                            for need in name.split(",") if need):
                 continue
             for command, expected in commands(lines):
                 if command.startswith(("make ", "git ", "sudo ", "cd ")):

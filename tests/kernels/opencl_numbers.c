@@ -223,7 +223,7 @@ static void builtins(struct test *t)
         o[9] = (u32)__builtin_popcount(ux);
         o[10] = ux ? (u32)__builtin_clz(ux) : 32;
         o[11] = (u32)((x >> 8) * (y >> 8));
-        o[12] = (u32)(x < y ? y - x : x - y);
+        o[12] = (u32)((x >> 1) < (y >> 1) ? (y >> 1) - (x >> 1) : (x >> 1) - (y >> 1));
         o[13] = (u32)(x < 0 ? -x : x);
         o[14] = (u32)(x > y ? x : y) - (ux < uy ? ux : uy);
         o[15] = (u32)clamp64(x, -1000, 1000);

@@ -29,8 +29,6 @@ static void places(struct test *t)
             o[18 + d] = 0;
         }
         o[21] = 3;
-        o[22] = 0;
-        o[23] = 0x010101;
     }
     hd_address out = room(t, N * 128);
     LAUNCH(t, "places", D3(2, 2, 2), D3(5, 3, 2), 0, PTR(out));

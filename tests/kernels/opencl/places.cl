@@ -1,6 +1,6 @@
 // targets: clang14 clang19 v4
-// Where a work-item is: everything OpenCL can be asked, in three dimensions and beyond. Not for PTX:
-// libclc has no get_global_offset or get_work_dim there.
+// Where a work-item is: everything OpenCL can be asked. Not for PTX: libclc has no get_global_offset
+// or get_work_dim there.
 kernel void places(global uint *out)
 {
     uint i = get_global_id(0) + get_global_size(0) *
@@ -16,9 +16,6 @@ kernel void places(global uint *out)
         o[18 + d] = get_global_offset(d);
     }
     o[21] = get_work_dim();
-    // Dimensions that do not exist: 0 or 1.
-    o[22] = get_global_id(3) | get_local_id(4) << 8 | get_group_id(3) << 16;
-    o[23] = get_global_size(3) | get_local_size(3) << 8 | get_num_groups(7) << 16;
 }
 
 // The dimension is data: no answer can be folded.
