@@ -40,6 +40,8 @@ enum element LANE(element_of)(const struct inst *inst)
     };
     if (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64)
         return ELEMENT_F32; /* of the deciding operand; the others are only moved */
+    if (inst->op == OP_selp_b32 && inst->stype == TYPE_F32)
+        return ELEMENT_F32; /* signs of floats */
     const char *name = op_info[inst->op].name;
     const size_t length = strlen(name);
     for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {

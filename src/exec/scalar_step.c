@@ -266,7 +266,11 @@ void scalar_control(struct warp *warp, u32 pc)
         join_paths(warp, pc, inst);
         break;
     case OP_strap:
-        fault(warp, pc, OUTCOME_TRAP, "trap %" PRIu64, (u64)inst->imm);
+        if (inst->imm < 0) /* what a front end puts behind code that does not end */
+            fault(warp, pc, OUTCOME_TRAP,
+                  "ran past the end of the code, its %" PRIu64 " instructions", (u64)pc);
+        else
+            fault(warp, pc, OUTCOME_TRAP, "trap %" PRIu64, (u64)inst->imm);
         break;
     default:                      /* end */
         warp_path(warp)->pc = pc; /* where it stands for good */

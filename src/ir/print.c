@@ -117,13 +117,38 @@ static void put_mods(struct text *t, const struct inst *inst)
                 {MOD_NAN, ".NaN"},
                 {MOD_XORSIGN, ".xorsign.abs"},
                 {MOD_RELU, ".relu"},
-                {MOD_VOLATILE, ".volatile"}};
+                {MOD_VOLATILE, ".volatile"},
+                {MOD_MODE, ".mode"},
+                {MOD_FTZ_IN, ".ftz.in"},
+                {MOD_FTZ_OUT, ".ftz.out"},
+                {MOD_IEEE, ".ieee"},
+                {MOD_KEEP_NAN, ".keepnan"},
+                {MOD_EXEC, ".exec"}};
+    static const char *const scales[] = {"", ".x2", ".x4", ".half"};
     if (op_info[inst->op].flags & OPF_FLOAT)
         put(t, "%s%s", PICK(rounding_names, inst->rounding),
             inst->op == OP_cvt && inst->key ? ".integral" : "");
+    put(t, "%s", PICK(scales, inst->scale));
     for (size_t i = 0; i < ARRAY_LEN(mods); i++)
         if (inst->mods & mods[i].bit)
             put(t, "%s", mods[i].text);
+}
+
+/* ".index.offset.lds" and how the data is converted. */
+static void put_buffer(struct text *t, const struct inst *inst)
+{
+    static const char *const flags[] = {".index",  ".offset",   ".addr64",   ".lds",
+                                        ".status", ".coherent", ".streaming"};
+    static const char *const formats[] = {"", ".format", ".typed"};
+    for (u32 i = 0; i < ARRAY_LEN(flags); i++)
+        put(t, "%s", inst->key2 >> i & 1 ? flags[i] : "");
+    if (inst->op == OP_buf_atom)
+        put(t, ".%s", PICK(atomic_names, inst->key));
+    else
+        put(t, "%s", PICK(formats, inst->key));
+    if (inst->vector > 1)
+        put(t, ".v%u", inst->vector);
+    put(t, ".%s", type_name(inst->type));
 }
 
 /* Where the row leaves something to a key. */
@@ -157,6 +182,27 @@ static void put_keys(struct text *t, const struct inst *inst)
     case OP_atom_b128:
         put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
             type_name(inst->type));
+        break;
+    case OP_ld2:
+    case OP_st2:
+    case OP_exch2:
+        put(t, "%s.%s", PICK(space_names, inst->space), type_name(inst->type));
+        break;
+    case OP_atom_src2:
+        put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
+            type_name(inst->type));
+        break;
+    case OP_buf_ld:
+    case OP_buf_st:
+    case OP_buf_atom:
+        put_buffer(t, inst);
+        break;
+    case OP_scmp_s32:
+    case OP_scmp_u32:
+        put(t, ".%s", PICK(compare_names, inst->key));
+        break;
+    case OP_bra_if:
+        put(t, "%s", inst->key ? ".nz" : ".z");
         break;
     case OP_redux:
         put(t, ".%s.%s", PICK(atomic_names, inst->key), type_name(inst->type));
@@ -196,6 +242,12 @@ static void put_keys(struct text *t, const struct inst *inst)
     case OP_bra:
         put(t, "%s", inst->key ? ".uni" : "");
         break;
+    case OP_cvt_ubyte_f32:
+    case OP_cvt_pk_u8_f32:
+    case OP_rcp_clamp_f32:
+    case OP_rsqrt_clamp_f32:
+        put(t, ".%u", inst->key);
+        break;
     case OP_lop3_mask:
         put(t, "%s", PICK(bool_names, inst->key2));
         break;
@@ -211,6 +263,8 @@ static void put_address(struct text *t, const struct program *p, const struct in
         put_operand(t, p, inst->src[0], false);
     if (inst->src[0].kind == OPERAND_NONE)
         put(t, "%lld", (long long)inst->imm);
+    else if (inst->op == OP_ld2 || inst->op == OP_st2 || inst->op == OP_exch2)
+        put(t, "+%u], [+%u", (u32)inst->imm, (u32)((u64)inst->imm >> 32));
     else if (inst->imm)
         put(t, "%+lld", (long long)inst->imm);
     put(t, "]");
@@ -262,6 +316,23 @@ static void put_operands(struct text *t, const struct program *p, const struct i
             const struct function *f = program_function_at(p, (u32)inst->imm);
             put(t, " <%s>", f ? f->name : "?");
         }
+        break;
+    case OP_fork:
+        if (inst->src[1].kind == OPERAND_NONE)
+            put(t, "%s0x%llx", separator, (unsigned long long)program_offset(p, (u32)inst->imm));
+        break;
+    case OP_buf_ld:
+    case OP_buf_st:
+    case OP_buf_atom:
+    case OP_ld_scalar:
+    case OP_ld_scalar_buffer:
+    case OP_sgetreg:
+    case OP_ssetreg:
+    case OP_swizzle:
+    case OP_wait:
+    case OP_sleep:
+    case OP_strap:
+        put(t, "%s#0x%llx", separator, (unsigned long long)inst->imm);
         break;
     case OP_brx:
         put(t, "%stable %lld", separator, (long long)inst->imm);
