@@ -118,9 +118,8 @@ static u32 allowed_sources(const struct si_inst *inst, char kind, u32 index)
         return SCALAR;
     case 's':
         return SCALAR | CONSTANT;
-    case 'v':
-        return VECTOR |
-               (inst->format != SI_VINTRP && !strchr(inst->op->signature, 'M') ? DIRECT : 0);
+    case 'v': /* by number (M0) and in interpolation it must be a register */
+        return strchr(inst->op->signature, 'M') ? VECTOR : VECTOR | DIRECT;
     default:
         break;
     }
@@ -297,7 +296,7 @@ static bool bind(struct decoder *d, const struct fields *fields)
     return true;
 }
 
-/* Formats. Each sets the opcode's row in inst->op, or leaves it NULL, and the fields. */
+/* Formats: what each of their words holds, given the row in inst->op. */
 
 static bool has(const struct si_inst *inst, char letter)
 {
