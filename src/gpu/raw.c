@@ -199,7 +199,8 @@ static void wave_out(const struct warp *warp, struct si_wave *wave)
     wave->scc = *scalar_word(warp, SCALAR_SCC);
     wave->m0 = *scalar_word(warp, SCALAR_M0);
     wave->mode = *scalar_word(warp, SCALAR_MODE);
-    wave->pc = program_offset(exec->image->program, stands_at(warp));
+    /* What stands behind code without an end has no address of its own. */
+    wave->pc = align_up(program_offset(exec->image->program, stands_at(warp)), 4);
 }
 
 /* ---- running ---- */
