@@ -269,7 +269,7 @@ static void load_format(struct step *s, u32 lane, const struct place *p, u32 dfm
     if (!inside)
         components[3] = 0;
     for (u32 i = 0; i < 4; i++)
-        out[i] = select ? selected(select[i], components, one) : components[i];
+        out[i] = select ? selected(select[i], components, inside ? one : 0) : components[i];
 }
 
 static void store_format(struct step *s, u32 lane, const struct place *p, u32 dfmt, u32 nfmt,

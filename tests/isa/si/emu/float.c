@@ -62,8 +62,6 @@ static u64 div_scale(const struct wave *w, enum kind kind, const u64 *s, bool *f
     bool rcp_small = quotient_is_subnormal(kind, fp_one(kind), s[1]);
     bool quotient_small = quotient_is_subnormal(kind, s[2], s[1]);
     *flag = false;
-    if (fp_is_nan(kind, s[0]) && !fp_is_zero(kind, s[1]) && !fp_is_zero(kind, s[2]))
-        round = R_N; /* quieted below, whichever way it goes */
     if (fp_is_zero(kind, s[1]) || fp_is_zero(kind, s[2]))
         return num_default_nan(kind);
     if (exponent_field(kind, s[2]) - exponent_field(kind, s[1]) >= apart) {
@@ -87,7 +85,7 @@ static u64 div_scale(const struct wave *w, enum kind kind, const u64 *s, bool *f
     return s[0];
 }
 
-static u64 div_fixup(enum kind kind, u64 q, u64 d, u64 n)
+static u64 div_fixup(enum kind kind, u64 q, u64 d, u64 n, enum rounding round)
 {
     u64 sign = (d ^ n) & fp_sign_bit(kind);
     i64 apart = exponent_field(kind, n) - exponent_field(kind, d);
@@ -103,8 +101,8 @@ static u64 div_fixup(enum kind kind, u64 q, u64 d, u64 n)
     if (fp_is_infinite(kind, d) || fp_is_zero(kind, n))
         return sign;
     if (apart < (kind == K_F64 ? -1075 : -150))
-        return sign;
-    if (fp_is_nan(kind, q))
+        return sign | (round == (sign ? R_M : R_P));
+    if (fp_is_nan(kind, q)) /* the steps met an infinity: it overflows */
         return sign | fp_infinity(kind);
     return sign | (q & ~fp_sign_bit(kind));
 }
@@ -304,13 +302,13 @@ static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
     case OP_v_cvt_off_f32_i4:
         return num_scale(K_F32, num_from_integer(K_F32, (i64)((a & 15) ^ 8) - 8, R_N), -4, R_N);
     case OP_v_cvt_f16_f32:
-        return half_out(w, num_convert(K_F16, K_F32, num_in(w, K_F32, a), round32));
+        return half_out(w, num_convert(K_F16, K_F32, a, round32));
     case OP_v_cvt_f32_f16:
         return num_convert(K_F32, K_F16, half_in(w, a & 0xffff), R_N);
     case OP_v_cvt_f32_f64:
-        return num_out(w, K_F32, num_convert(K_F32, K_F64, num_in(w, K_F64, a), round32));
+        return num_out(w, K_F32, num_convert(K_F32, K_F64, a, round32));
     case OP_v_cvt_f64_f32:
-        return num_convert(K_F64, K_F32, num_in(w, K_F32, a), R_N);
+        return num_convert(K_F64, K_F32, a, R_N);
     case OP_v_cvt_pkaccum_u8_f32:
         return pack_byte(w, a, b, old);
     case OP_v_cvt_pk_u8_f32:
@@ -320,8 +318,7 @@ static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
     case OP_v_cvt_pknorm_u16_f32:
         return pack_norm(a, 65535, 0) | pack_norm(b, 65535, 0) << 16;
     case OP_v_cvt_pkrtz_f16_f32:
-        return num_convert(K_F16, K_F32, num_in(w, K_F32, a), R_Z) |
-               num_convert(K_F16, K_F32, num_in(w, K_F32, b), R_Z) << 16;
+        return num_convert(K_F16, K_F32, a, R_Z) | num_convert(K_F16, K_F32, b, R_Z) << 16;
     default:
         *known = false;
         return 0;
@@ -381,7 +378,11 @@ static u64 single_op(struct step *s, u64 a, u64 b, u64 c, bool *known)
     case OP_v_mul_legacy_f32:
         return legacy_mul(w, a, b);
     case OP_v_mullit_f32:
-        return num_compare(K_F32, c, 0) == 1 ? legacy_mul(w, a, b) : 0xff7fffff;
+        /* as the document of an earlier instruction set has it */
+        if (num_compare(K_F32, c, 0) != 1 || fp_is_nan(K_F32, b) || b == 0xff7fffff ||
+            b == 0xff800000)
+            return 0xff7fffff;
+        return legacy_mul(w, a, b);
     case OP_v_fma_f32:
         return num_fma(K_F32, a, b, c, 0, round);
     case OP_v_ldexp_f32:
@@ -439,10 +440,11 @@ static u64 division_op(struct step *s, const u64 *src, u64 old, bool vcc, bool *
     switch (s->insn->op) {
     case OP_v_div_scale_f32:
     case OP_v_div_scale_f64:
-        return num_out(w, kind, div_scale(w, kind, in, flag));
+        in[0] = div_scale(w, kind, in, flag);
+        return num_out(w, kind, fp_is_nan(kind, in[0]) ? num_quiet(kind, in[0]) : in[0]);
     case OP_v_div_fixup_f32:
     case OP_v_div_fixup_f64:
-        return num_out(w, kind, div_fixup(kind, in[0], in[1], in[2]));
+        return num_out(w, kind, div_fixup(kind, in[0], in[1], in[2], num_round(w, kind)));
     case OP_v_div_fmas_f32:
     case OP_v_div_fmas_f64: {
         /* div_scale made a large quotient smaller and a small one larger */
@@ -490,7 +492,7 @@ u64 emu_float(struct step *s, const u64 *src, u64 old, bool vcc, bool *flag)
     u64 out = function_op(s, src[0], &known);
     if (known)
         return out;
-    out = convert_op(s, src[0], src[1], src[2], old, &known);
+    out = convert_op(s, in[0], in[1], in[2], old, &known);
     if (known)
         return out;
     out = extreme_op(s, src[0], src[1], src[2], &known);

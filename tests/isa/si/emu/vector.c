@@ -312,13 +312,41 @@ static u32 gather(struct step *s, u32 lane, u64 *src)
     return i;
 }
 
+/* Extremes, integral values and approximations give numbers as they are: where nothing else is
+ * rounded, omod rounds to nearest. */
+static bool rounds_by_mode(enum op op)
+{
+    switch (op) {
+    case OP_v_min_legacy_f32:
+    case OP_v_max_legacy_f32:
+    case OP_v_min_f32:
+    case OP_v_max_f32:
+    case OP_v_min3_f32:
+    case OP_v_max3_f32:
+    case OP_v_med3_f32:
+    case OP_v_min_f64:
+    case OP_v_max_f64:
+    case OP_v_trunc_f32:
+    case OP_v_ceil_f32:
+    case OP_v_rndne_f32:
+    case OP_v_floor_f32:
+    case OP_v_frexp_mant_f32:
+    case OP_v_frexp_mant_f64:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static u64 output_modifiers(struct step *s, enum kind kind, u64 bits)
 {
     const struct wave *w = s->wave;
+    enum rounding round =
+        s->near == EXACT && rounds_by_mode(s->insn->op) ? num_round(w, kind) : R_N;
     static const i64 powers[] = {0, 1, 2, -1};
     bool kept = w->mode >> (kind == K_F64 ? MODE_DENORM64 : MODE_DENORM32) & 2;
-    if (s->insn->omod && !kept && !(w->mode & MODE_IEEE)) {
-        bits = num_scale(kind, bits, powers[s->insn->omod], num_round(w, kind));
+    if (s->insn->omod && !kept && !(w->mode & MODE_IEEE) && !fp_is_nan(kind, bits)) {
+        bits = num_scale(kind, bits, powers[s->insn->omod], round);
         bits = fp_flush(kind, bits);
     }
     if (!s->insn->clamp)
