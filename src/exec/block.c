@@ -158,8 +158,20 @@ static struct thread_block *storage_create(struct exec *exec)
     return block;
 }
 
+/* Local memory in guest memory: what another block has left in this one's slot. */
+static void clear_entry_local(const struct exec *exec, const struct thread_block *block)
+{
+    if (!exec->entry_local_address)
+        return;
+    u64 bytes = (u64)exec->entry->local_bytes * exec->image->warp_size * exec->warps;
+    u64 address = exec->entry_local_address + block->slot * bytes;
+    const struct allocation *all = memory_find(exec->memory, address, bytes);
+    memset(all->host + (address - all->address), 0, bytes);
+}
+
 static void clear_local(const struct exec *exec, struct thread_block *block)
 {
+    clear_entry_local(exec, block);
     if (exec->local_storage_bytes > CLEARED_BY_KERNEL)
         madvise(block->local, exec->local_storage_bytes, MADV_DONTNEED);
     else if (block->local)
