@@ -2,14 +2,16 @@
  * The general conversion: any type to any type, lane by lane, exact.
  *
  * Rules (PTX ISA, cvt)
- *  V1  A float to an integer clamps to the range. A NaN gives 0, unless the source is f64 or the
- *      result 64 bits wide: then only the top bit of the result is set.
+ *  V1  A float to an integer clamps to the range. A NaN gives 0; but by the canonical rule (PTX)
+ *      only the top bit of the result is set when the source is f64 or the result 64 bits wide.
  *  V2  An integer to an integer truncates, with MOD_SAT clamps.
  *  V3  To a float, rounds once as `rounding` says; MOD_SAT clamps to [0, 1] with NaN as +0;
  *      MOD_RELU makes negative results +0 and NaN canonical.
- *  V4  key 1 rounds to an integral value and keeps the format. MOD_FTZ flushes f32 on either side.
+ *  V4  key 1 rounds to an integral value and keeps the format. MOD_FTZ flushes f32 on either side,
+ *      MOD_FTZ_IN and MOD_FTZ_OUT whatever float is on theirs.
  *  V5  key2 bit 0: two sources, a for the upper half of the result, b for the lower. bit 1:
  *      .satfinite. 8-bit floats always saturate. x2 sources convert half by half.
+ *  V7  `scale` multiplies a float result before it is clamped, and flushes it.
  *  V6  Two integer sources are cvt.pack: both are clamped; a third source, when present, supplies
  *      the bits above them, from its bit 0.
  */
@@ -75,10 +77,14 @@ static u64 clamp_int(u64 value, bool source_signed, unsigned bits, bool to_signe
     return value > largest ? largest : value;
 }
 
-static u64 flush_f32(unsigned type, u64 bits, unsigned mods)
+/* `mod` is MOD_FTZ_IN or MOD_FTZ_OUT. */
+static u64 flush(unsigned type, u64 bits, unsigned mods, unsigned mod)
 {
-    if (type == TYPE_F32 && mods & MOD_FTZ && !(bits & 0x7f800000))
-        bits &= 0x80000000;
+    const u64 exponent = type == TYPE_F64 ? 0x7ffull << 52 : type == TYPE_F16 ? 0x7c00 : 0x7f800000;
+    const bool f32_too = type == TYPE_F32 && mods & MOD_FTZ;
+    const bool any = mods & mod && (type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16);
+    if ((f32_too || any) && !(bits & exponent))
+        bits &= 1ull << (type_bytes(type) * 8 - 1);
     return bits;
 }
 
@@ -90,13 +96,26 @@ static u64 int_to_int(const struct inst *inst, u64 value)
     return extend_element(inst->type, value, 0);
 }
 
-static u64 float_to_int(const struct inst *inst, struct soft value)
+static u64 float_to_int(const struct inst *inst, struct soft value, bool canonical_nan)
 {
     const unsigned bits = element_bits(inst->type);
-    const bool wide = inst->stype == TYPE_F64 || bits == 64;
+    const bool wide = canonical_nan && (inst->stype == TYPE_F64 || bits == 64);
     const u64 r = soft_to_int(value, inst->rounding, bits, is_signed(inst->type),
                               wide ? 1ull << (bits - 1) : 0);
     return extend_element(inst->type, r, 0);
+}
+
+/* Rounded and flushed before it is scaled, and after. */
+static struct soft scaled(const struct inst *inst, enum soft_format format, struct soft value,
+                          struct soft_rules rules)
+{
+    static const i8 powers[] = {[SCALE_TWICE] = 1, [SCALE_FOURFOLD] = 2, [SCALE_HALF] = -1};
+    const u64 bits = flush(inst->type, soft_pack(format, value, rules), inst->mods, MOD_FTZ_OUT);
+    value = soft_unpack(format, bits);
+    value.exponent += powers[inst->scale];
+    rules.rounding = inst->key == 1 ? ROUND_NEAREST : rules.rounding;
+    return soft_unpack(
+        format, flush(inst->type, soft_pack(format, value, rules), MOD_FTZ_OUT, MOD_FTZ_OUT));
 }
 
 static u64 to_float(const struct inst *inst, struct soft value, bool canonical_nan)
@@ -107,7 +126,9 @@ static u64 to_float(const struct inst *inst, struct soft value, bool canonical_n
     const struct soft_rules rules = {.rounding = inst->rounding,
                                      .finite = eight_bits || inst->key2 & KEY2_FINITE,
                                      .canonical_nan = canonical_nan || inst->mods & MOD_RELU};
-    if (inst->mods & MOD_SAT) {
+    if (inst->scale)
+        value = scaled(inst, format, value, rules);
+    if (inst->mods & MOD_SAT && !(inst->mods & MOD_KEEP_NAN && value.class == SOFT_NAN)) {
         if (value.class == SOFT_NAN || value.negative)
             return 0;
         if (value.class == SOFT_INFINITE || (value.class == SOFT_FINITE && value.exponent >= 0))
@@ -117,7 +138,7 @@ static u64 to_float(const struct inst *inst, struct soft value, bool canonical_n
         return 0;
     if (inst->mods & MOD_RELU)
         value.negative = false;
-    return flush_f32(inst->type, soft_pack(format, value, rules), inst->mods);
+    return flush(inst->type, soft_pack(format, value, rules), inst->mods, MOD_FTZ_OUT);
 }
 
 /* One element; `bits` holds it in its lowest bits. */
@@ -127,12 +148,12 @@ static u64 convert(const struct inst *inst, u64 bits, unsigned k, bool canonical
     enum soft_format format;
     struct soft value;
     if (soft_format_of(inst->stype, &format)) {
-        value = soft_unpack(format, flush_f32(inst->stype, bits, inst->mods));
+        value = soft_unpack(format, flush(inst->stype, bits, inst->mods, MOD_FTZ_IN));
         value.negative = (value.negative && !absolute) != negate;
         if (inst->key == 1)
             value = soft_integral(value, inst->rounding);
         if (is_int(inst->type))
-            return float_to_int(inst, value);
+            return float_to_int(inst, value, canonical_nan);
         return to_float(inst, value, canonical_nan);
     }
     u64 integer = extend_element(inst->stype, bits, 0);

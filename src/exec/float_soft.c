@@ -260,10 +260,16 @@ struct soft soft_fma(struct soft a, struct soft b, struct soft c, enum rounding 
     return p > q ? from_wide(negative, e, p - q) : from_wide(c.negative, e, q - p);
 }
 
-u64 soft_fma_f64(u64 a, u64 b, u64 c, enum rounding rounding, bool *invalid)
+u64 soft_scaled_fma_f64(u64 a, u64 b, u64 c, i32 scale, enum rounding rounding, bool *invalid)
 {
-    const struct soft r = soft_fma(soft_unpack(SOFT_F64, a), soft_unpack(SOFT_F64, b),
-                                   soft_unpack(SOFT_F64, c), rounding);
+    struct soft r = soft_fma(soft_unpack(SOFT_F64, a), soft_unpack(SOFT_F64, b),
+                             soft_unpack(SOFT_F64, c), rounding);
+    r.exponent += scale;
     *invalid = r.class == SOFT_NAN;
     return soft_pack(SOFT_F64, r, (struct soft_rules){.rounding = rounding});
+}
+
+u64 soft_fma_f64(u64 a, u64 b, u64 c, enum rounding rounding, bool *invalid)
+{
+    return soft_scaled_fma_f64(a, b, c, 0, rounding, invalid);
 }

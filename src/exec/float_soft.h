@@ -57,4 +57,7 @@ struct soft soft_fma(struct soft a, struct soft b, struct soft c, enum rounding 
 /* The same on bits, NaN rule left to the caller: *invalid tells that the result is NaN. */
 u64 soft_fma_f64(u64 a, u64 b, u64 c, enum rounding rounding, bool *invalid);
 
+/* (a * b + c) * 2^scale, rounded once. */
+u64 soft_scaled_fma_f64(u64 a, u64 b, u64 c, i32 scale, enum rounding rounding, bool *invalid);
+
 #endif

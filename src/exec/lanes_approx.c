@@ -71,10 +71,9 @@ ALWAYS_INLINE u32 log2_f32(u32 a)
     return nan32(a == 0x7f800000 || x != x ? x : r, a, a, a);
 }
 
-/* sin(x + quarter * pi / 2). In quarter turns the nearest integer is subtracted exactly. */
-ALWAYS_INLINE f64 sine_core(f64 x, u64 quarter)
+/* sin((turns + quarter) * pi / 2). Of quarter turns the nearest integer is subtracted exactly. */
+ALWAYS_INLINE f64 sine_core(f64 turns, u64 quarter)
 {
-    const f64 turns = x * 0x1.45f306dc9c883p-1;
     const f64 shifted = turns + ROUNDER;
     const bool reducible = (turns > -0x1p51) & (turns < 0x1p51);
     const u64 q = (reducible ? of_f64(shifted) : 0) + quarter;
@@ -98,8 +97,16 @@ ALWAYS_INLINE f64 sine_core(f64 x, u64 quarter)
 ALWAYS_INLINE u32 sine_f32(u32 a, u64 quarter)
 {
     const bool finite = (a & 0x7fffffff) < 0x7f800000;
-    const f32 r = (f32)sine_core(finite ? F(a) : 0.0f, quarter);
+    const f64 x = finite ? F(a) : 0.0f;
+    const f32 r = (f32)sine_core(x * 0x1.45f306dc9c883p-1, quarter);
     return nan32(finite ? r : F(DEFAULT_NAN32), a, a, a);
+}
+/* Of whole turns. Beyond 256 of them the hardware's result is that of 0. */
+ALWAYS_INLINE u32 sine_turns(u32 a, u64 quarter)
+{
+    const bool finite = (a & 0x7fffffff) < 0x7f800000, near = (a & 0x7fffffff) <= 0x43800000;
+    const f64 x = near ? F(a) : 0.0f;
+    return nan32(finite ? (f32)sine_core(x * 4.0, quarter) : F(DEFAULT_NAN32), a, a, a);
 }
 
 /* tanh of a number, from exp(2 |x|); near 0, where that cancels, from the series. */
@@ -122,8 +129,24 @@ ALWAYS_INLINE u32 divide(u32 key, u32 a, u32 b)
 }
 LANE2(div_approx_f32, w, w, w, divide(key, a, b))
 
-LANE1(rsqrt_f32, w, w, nan32((f32)(1.0 / __builtin_sqrt((f64)F(a))), a, a, a))
+LANE1_FTZ(rsqrt_f32, nan32((f32)(1.0 / __builtin_sqrt((f64)F(a))), a, a, a))
 LANE1(rsqrt_f64, p, p, nan64(1.0 / __builtin_sqrt(D(a)), a, a, a))
+
+/* An infinite result becomes the largest number of its sign, with key 1 a zero. */
+ALWAYS_INLINE u32 finite32(u32 key, u32 r)
+{
+    return (r & 0x7fffffff) == 0x7f800000 ? (r & 0x80000000) | (key ? 0 : 0x7f7fffff) : r;
+}
+ALWAYS_INLINE u64 finite64(u32 key, u64 r)
+{
+    const u64 most = key ? 0 : 0x7fefffffffffffff;
+    return (r & INT64_MAX) == 0x7ff0000000000000 ? (r & 0x8000000000000000) | most : r;
+}
+LANE1(rcp_clamp_f32, w, w, finite32(key, nan32(1.0f / F(a), a, a, a)))
+LANE1(rcp_clamp_f64, p, p, finite64(key, nan64(1.0 / D(a), a, a, a)))
+LANE1(rsqrt_clamp_f32, w, w, finite32(key, LANE(rsqrt_f32_one)(0, 0, 0, a)))
+LANE1(rsqrt_clamp_f64, p, p, finite64(key, LANE(rsqrt_f64_one)(0, 0, 0, a)))
+LANE1(lg2_clamp_f32, w, w, finite32(key, log2_f32(a)))
 
 /* The .approx.ftz.f64 forms see and give the upper word only; NaN is canonical. */
 ALWAYS_INLINE u64 upper_word(f64 r)
@@ -140,8 +163,10 @@ LANE1(rsqrt_ftz_f64, p, p, upper_word(is_nan64(a) ? D(a) : 1.0 / __builtin_sqrt(
 
 LANE1(sin_f32, w, w, sine_f32(a, 0))
 LANE1(cos_f32, w, w, sine_f32(a, 1))
-LANE1(lg2_f32, w, w, log2_f32(a))
-LANE1(ex2_f32, w, w, nan32(F(a) == F(a) ? (f32)exp2_any(F(a)) : F(a), a, a, a))
+LANE1(sin_turns_f32, w, w, sine_turns(a, 0))
+LANE1(cos_turns_f32, w, w, sine_turns(a, 1))
+LANE1_FTZ(lg2_f32, log2_f32(a))
+LANE1_FTZ(ex2_f32, nan32(F(a) == F(a) ? (f32)exp2_any(F(a)) : F(a), a, a, a))
 LANE1(tanh_f32, w, w, nan32(F(a) == F(a) ? (f32)tanh_core(F(a)) : F(a), a, a, a))
 
 #define HALF(name, core)                                                                        \

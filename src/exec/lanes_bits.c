@@ -6,6 +6,7 @@
  */
 #include "exec/lanes_compare.h"
 #include "exec/lanes_loop.h"
+#include "exec/lanes_signs.h"
 
 #define S32(x) ((i32)(x))
 #define S64(x) ((i64)(x))
@@ -331,6 +332,13 @@ void LANE(selp_b32)(struct lanes *l)
     ROW_w(0) ROW_w(1) OUT_w;
     const u32 c = lane_mask_source(l, 2);
     LANE_LOOPS(w, mix(c & lane_bit[i] ? ~0u : 0, s0[i], s1[i]))
+}
+/* Of floats. */
+void LANE(selp_b32_signed)(struct lanes *l)
+{
+    ROW_w(0) ROW_w(1) SIGNS(0) SIGNS(1) OUT_w;
+    const u32 c = lane_mask_source(l, 2);
+    LANE_LOOPS(w, mix(c & lane_bit[i] ? ~0u : 0, SIGNED_w(0), SIGNED_w(1)))
 }
 void LANE(selp_b64)(struct lanes *l)
 {

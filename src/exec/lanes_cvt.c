@@ -69,6 +69,13 @@ INTEGRAL(rmi, down)
 INTEGRAL(rpi, up)
 
 /* To integers: x is integral or is to be truncated. See V1 in cvt_any.c. */
+#if LANE_NAN_CANONICAL
+#define NAN_S32 INT32_MIN
+#define NAN_S64 INT64_MIN
+#else
+#define NAN_S32 0
+#define NAN_S64 0
+#endif
 ALWAYS_INLINE u32 s32_f32(f32 x)
 {
     const bool inside = (x >= -0x1p31f) & (x < 0x1p31f);
@@ -97,25 +104,25 @@ ALWAYS_INLINE u32 u16_f32(f32 x)
 ALWAYS_INLINE u64 s64_f32(f32 x)
 {
     const bool inside = (x >= -0x1p63f) & (x < 0x1p63f);
-    const i64 r = inside ? (i64)x : INT64_MIN; /* NaN and negative */
+    const i64 r = inside ? (i64)x : x != x ? NAN_S64 : INT64_MIN;
     return x >= 0x1p63f ? INT64_MAX : (u64)r;
 }
 ALWAYS_INLINE u32 s32_f64(f64 x)
 {
     const bool inside = (x > -0x1p31 - 1.0) & (x < 0x1p31);
-    const i32 r = inside ? (i32)x : INT32_MIN; /* NaN and negative */
+    const i32 r = inside ? (i32)x : x != x ? NAN_S32 : INT32_MIN;
     return x >= 0x1p31 ? INT32_MAX : (u32)r;
 }
 ALWAYS_INLINE u32 u32_f64(f64 x)
 {
     const bool inside = (x > -1.0) & (x < 0x1p32);
-    const u32 r = inside ? (u32)(i64)x : x != x ? 0x80000000u : 0;
+    const u32 r = inside ? (u32)(i64)x : x != x ? (u32)NAN_S32 : 0;
     return x >= 0x1p32 ? UINT32_MAX : r;
 }
 ALWAYS_INLINE u64 s64_f64(f64 x)
 {
     const bool inside = (x >= -0x1p63) & (x < 0x1p63);
-    const i64 r = inside ? (i64)x : INT64_MIN;
+    const i64 r = inside ? (i64)x : x != x ? NAN_S64 : INT64_MIN;
     return x >= 0x1p63 ? INT64_MAX : (u64)r;
 }
 LANE1(cvt_s32_f32_rzi, w, w, s32_f32(F(a)))
@@ -251,13 +258,20 @@ lane_fn *LANE(cvt_float)(const struct inst *inst)
 {
     /* .sat is redundant from a float to an integer. */
     const bool to_int = !type_is_float(inst->type);
-    unsigned mods = inst->mods & (MOD_FTZ | MOD_SAT | MOD_RELU) & ~(to_int ? MOD_SAT : 0);
+    unsigned mods = inst->mods & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_SAT | MOD_RELU);
+    if (to_int)
+        mods &= ~(unsigned)MOD_SAT;
     const bool to_integral = inst->key == 1 && !to_int;
     /* Flushing changes nothing where a subnormal becomes zero anyway, or none can be. */
     const bool inward = inst->rounding == ROUND_NEAREST || inst->rounding == ROUND_ZERO;
-    if (((to_int || to_integral) && inward) || !type_is_float(inst->stype))
+    const bool narrows = inst->type == TYPE_F16 && inst->stype == TYPE_F32;
+    const bool widens = inst->type == TYPE_F32 && inst->stype == TYPE_F16;
+    if (((to_int || to_integral || narrows) && inward) || widens || !type_is_float(inst->stype))
         mods &= ~(unsigned)MOD_FTZ;
-    if (inst->key2 || inst->src[0].neg || inst->src[0].abs)
+    if ((to_int || to_integral) && inward)
+        mods &= ~(unsigned)(MOD_FTZ_IN | MOD_FTZ_OUT);
+    if (inst->key2 || inst->src[0].neg || inst->src[0].abs || (!to_int && inst->scale) ||
+        (mods & MOD_SAT && inst->mods & MOD_KEEP_NAN))
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)
         if (functions[i].to == inst->type && functions[i].from == inst->stype &&

@@ -5,48 +5,23 @@
  * set another) and keep subnormals. *_ftz are the common f32 functions with flushing built in.
  * Exact operations are the host's IEEE ones; only fma needs a twin where the host lacks it.
  */
-#include "exec/float_soft.h"
 #include "exec/lanes_compare.h"
 #include "exec/lanes_float.h"
+#include "exec/lanes_signs.h"
 
 #define F(x) as_f32(x)
 #define D(x) as_f64(x)
 
-#ifdef __FMA__
-ALWAYS_INLINE f32 fused32(f32 a, f32 b, f32 c, u32 mode)
-{
-    return __builtin_fmaf(a, b, c);
-}
-ALWAYS_INLINE u64 fused64(u64 a, u64 b, u64 c, u32 mode)
-{
-    return nan64(__builtin_fma(D(a), D(b), D(c)), a, b, c);
-}
-#else
-/* The product is exact in double. In a directed mode, rounding twice in the same direction is
- * rounding once; to nearest, the sum is rounded to odd first. */
-ALWAYS_INLINE f32 fused32(f32 a, f32 b, f32 c, u32 mode)
-{
-    const f64 p = (f64)a * b;
-    return (f32)(mode == ROUND_NEAREST ? add_odd(p, c) : p + c);
-}
-ALWAYS_INLINE u64 fused64(u64 a, u64 b, u64 c, u32 mode)
-{
-    bool invalid = is_nan64(a) || is_nan64(b) || is_nan64(c);
-    u64 r = 0;
-    if (!invalid)
-        r = soft_fma_f64(a, b, c, mode, &invalid);
-    return invalid ? nan64(__builtin_nan(""), a, b, c) : r;
-}
-#endif
-
-#define LANE2_F32(name, expr)                            \
-    LANE2(name, w, w, w, expr)                           \
-    ALWAYS_INLINE u32 LANE(name##_flushed)(u32 a, u32 b) \
-    {                                                    \
-        a = flush32(a), b = flush32(b);                  \
-        return flush32(expr);                            \
-    }                                                    \
-    LANE2(name##_ftz, w, w, w, LANE(name##_flushed)(a, b))
+#define LANE2_F32(name, expr)                              \
+    LANE2(name, w, w, w, expr)                             \
+    ALWAYS_INLINE u32 LANE(name##_flushed)(u32 a, u32 b)   \
+    {                                                      \
+        a = flush32(a), b = flush32(b);                    \
+        return flush32(expr);                              \
+    }                                                      \
+    LANE2(name##_ftz, w, w, w, LANE(name##_flushed)(a, b)) \
+    SIGNED2(name, w)                                       \
+    SIGNED2(name##_ftz, w)
 
 LANE2_F32(add_f32, nan32(F(a) + F(b), a, b, b))
 LANE2_F32(sub_f32, nan32(F(a) - F(b), a, b, b))
@@ -58,6 +33,8 @@ ALWAYS_INLINE u32 LANE(fma_flushed)(u32 a, u32 b, u32 c, u32 mode)
     return flush32(nan32(fused32(F(a), F(b), F(c), mode), a, b, c));
 }
 LANE3(fma_f32_ftz, w, w, w, w, LANE(fma_flushed)(a, b, c, mode))
+SIGNED3(fma_f32, w)
+SIGNED3(fma_f32_ftz, w)
 
 /* Product and sum are rounded; neither sees nor gives a subnormal. */
 ALWAYS_INLINE u32 LANE(mad_flushed)(u32 a, u32 b, u32 c)
@@ -67,9 +44,35 @@ ALWAYS_INLINE u32 LANE(mad_flushed)(u32 a, u32 b, u32 c)
     return flush32(nan32(product + F(c), a, b, c));
 }
 LANE3(mad_f32, w, w, w, w, LANE(mad_flushed)(a, b, c))
+SIGNED3(mad_f32, w)
+
+/* Legacy products: zero times anything is +0. */
+ALWAYS_INLINE bool has_zero(u32 a, u32 b)
+{
+    return ((a & 0x7fffffff) == 0) | ((b & 0x7fffffff) == 0);
+}
+ALWAYS_INLINE u32 legacy_product(u32 a, u32 b)
+{
+    return has_zero(a, b) ? 0 : nan32(F(a) * F(b), a, b, b);
+}
+ALWAYS_INLINE u32 legacy_mad(u32 a, u32 b, u32 c)
+{
+    a = flush32(a), b = flush32(b), c = flush32(c);
+    const u32 x = has_zero(a, b) ? 0 : a, y = has_zero(a, b) ? 0 : b;
+    return LANE(mad_flushed)(x, y, c);
+}
+LANE2(mul_legacy_f32, w, w, w, legacy_product(a, b))
+LANE3(mad_legacy_f32, w, w, w, w, legacy_mad(a, b, c))
+LANE2(min_legacy_f32, w, w, w, F(a) < F(b) ? a : b)
+LANE2(max_legacy_f32, w, w, w, F(a) >= F(b) ? a : b)
+/* For b ^ a as exp2(a * log2 b) with c the light's cosine: nothing comes from the dark side or from
+ * the logarithm of zero. */
+#define LOWEST 0xff7fffffu
+LANE3(mullit_f32, w, w, w, w, F(b) > F(LOWEST) && F(c) > 0.0f ? legacy_product(a, b) : LOWEST)
+
 LANE2(div_f32, w, w, w, nan32(F(a) / F(b), a, b, b))
-LANE1(rcp_f32, w, w, nan32(1.0f / F(a), a, a, a))
-LANE1(sqrt_f32, w, w, nan32(__builtin_sqrtf(F(a)), a, a, a))
+LANE1_FTZ(rcp_f32, nan32(1.0f / F(a), a, a, a))
+LANE1_FTZ(sqrt_f32, nan32(__builtin_sqrtf(F(a)), a, a, a))
 LANE1(abs_f32, w, w, a & 0x7fffffff)
 LANE1(neg_f32, w, w, a ^ 0x80000000)
 
@@ -77,6 +80,10 @@ LANE2(add_f64, p, p, p, nan64(D(a) + D(b), a, b, b))
 LANE2(sub_f64, p, p, p, nan64(D(a) - D(b), a, b, b))
 LANE2(mul_f64, p, p, p, nan64(D(a) * D(b), a, b, b))
 LANE3(fma_f64, p, p, p, p, fused64(a, b, c, mode))
+SIGNED2(add_f64, p)
+SIGNED2(sub_f64, p)
+SIGNED2(mul_f64, p)
+SIGNED3(fma_f64, p)
 LANE2(div_f64, p, p, p, nan64(D(a) / D(b), a, b, b))
 LANE1(rcp_f64, p, p, nan64(1.0 / D(a), a, a, a))
 LANE1(sqrt_f64, p, p, nan64(__builtin_sqrt(D(a)), a, a, a))
@@ -134,12 +141,67 @@ LANE2(max_nan_xorsign_f32, w, w, w,
       xorsign32(strict32(most32(MAG(a), MAG(b)), MAG(a), MAG(b)), a, b))
 LANE2(min_f64, p, p, p, least64(a, b))
 LANE2(max_f64, p, p, p, most64(a, b))
+SIGNED2(min_f32, w)
+SIGNED2(max_f32, w)
+SIGNED2(min_f64, p)
+SIGNED2(max_f64, p)
 LANE3(min3_f32, w, w, w, w, least32(least32(a, b), c))
 LANE3(max3_f32, w, w, w, w, most32(most32(a, b), c))
 LANE3(min3_nan_f32, w, w, w, w,
       strict32(least32(strict32(least32(a, b), a, b), c), strict32(least32(a, b), a, b), c))
 LANE3(max3_nan_f32, w, w, w, w,
       strict32(most32(strict32(most32(a, b), a, b), c), strict32(most32(a, b), a, b), c))
+
+/* MOD_IEEE: a signaling NaN wins, quieted; a quiet one loses. */
+ALWAYS_INLINE bool is_signaling32(u32 x)
+{
+    return is_nan32(x) & !(x & QUIET32);
+}
+ALWAYS_INLINE bool is_signaling64(u64 x)
+{
+    return is_nan64(x) & !(x & QUIET64);
+}
+ALWAYS_INLINE u32 ieee32(u32 r, u32 a, u32 b)
+{
+#if LANE_NAN_CANONICAL
+    return is_signaling32(a) || is_signaling32(b) ? DEFAULT_NAN32 : r;
+#else
+    return is_signaling32(a) ? a | QUIET32 : is_signaling32(b) ? b | QUIET32 : r;
+#endif
+}
+ALWAYS_INLINE u64 ieee64(u64 r, u64 a, u64 b)
+{
+    return is_signaling64(a) ? a | QUIET64 : is_signaling64(b) ? b | QUIET64 : r;
+}
+ALWAYS_INLINE u32 ieee_least32(u32 a, u32 b)
+{
+    return ieee32(least32(a, b), a, b);
+}
+ALWAYS_INLINE u32 ieee_most32(u32 a, u32 b)
+{
+    return ieee32(most32(a, b), a, b);
+}
+LANE2(min_ieee_f32, w, w, w, ieee_least32(a, b))
+LANE2(max_ieee_f32, w, w, w, ieee_most32(a, b))
+LANE2(min_ieee_f64, p, p, p, ieee64(least64(a, b), a, b))
+LANE2(max_ieee_f64, p, p, p, ieee64(most64(a, b), a, b))
+SIGNED2(min_ieee_f32, w)
+SIGNED2(max_ieee_f32, w)
+SIGNED2(min_ieee_f64, p)
+SIGNED2(max_ieee_f64, p)
+LANE3(min3_ieee_f32, w, w, w, w, ieee_least32(ieee_least32(a, b), c))
+LANE3(max3_ieee_f32, w, w, w, w, ieee_most32(ieee_most32(a, b), c))
+
+/* The median; with a NaN among the operands, their minimum. */
+ALWAYS_INLINE u32 median32(u32 a, u32 b, u32 c, u32 least)
+{
+    const u32 low = order32(a) < order32(b) ? a : b, high = order32(a) < order32(b) ? b : a;
+    const u32 other = order32(high) < order32(c) ? high : c;
+    const u32 r = order32(low) > order32(other) ? low : other;
+    return is_nan32(a) || is_nan32(b) || is_nan32(c) ? least : r;
+}
+LANE3(med3_f32, w, w, w, w, median32(a, b, c, least32(least32(a, b), c)))
+LANE3(med3_ieee_f32, w, w, w, w, median32(a, b, c, ieee_least32(ieee_least32(a, b), c)))
 
 /* Comparison. */
 #define GET_F32(k) F(s##k[i])
@@ -163,6 +225,23 @@ ALWAYS_INLINE u32 LANE(compare_f64)(const struct lanes *l)
 COMPARE_PAIR(f32)
 COMPARE_PAIR(f32_ftz)
 COMPARE_PAIR(f64)
+
+/* The same with signs, setp only. */
+#define SIGNED_F32(k) F(SIGNED_w(k))
+#define SIGNED_F32_FTZ(k) F(flush32(SIGNED_w(k)))
+#define SIGNED_F64(k) D(SIGNED_p(k))
+#define SIGNED_SETP(name, A, GETX)                                         \
+    ALWAYS_INLINE u32 LANE(compare_signed_##name)(const struct lanes *l)   \
+    {                                                                      \
+        ROW_##A(0) ROW_##A(1) SIGNS(0) SIGNS(1) FLOAT_COMPARE_SWITCH(GETX) \
+    }                                                                      \
+    void LANE(setp_##name##_signed)(struct lanes * l)                      \
+    {                                                                      \
+        finish_setp(l, LANE(compare_signed_##name)(l));                    \
+    }
+SIGNED_SETP(f32, w, SIGNED_F32)
+SIGNED_SETP(f32_ftz, w, SIGNED_F32_FTZ)
+SIGNED_SETP(f64, p, SIGNED_F64)
 
 /* c >= 0, so that -0 picks a and NaN picks b. */
 LANE3(slct_f32_b32, w, w, w, w, F(c) >= 0.0f ? a : b)

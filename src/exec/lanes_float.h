@@ -13,6 +13,7 @@
 #ifndef EXEC_LANES_FLOAT_H
 #define EXEC_LANES_FLOAT_H
 
+#include "exec/float_soft.h"
 #include "exec/lanes_loop.h"
 
 ALWAYS_INLINE f32 as_f32(u32 x)
@@ -94,6 +95,16 @@ ALWAYS_INLINE u64 flush64(u64 x)
     return x & 0x7ff0000000000000 ? x : x & 0x8000000000000000;
 }
 
+/* LANE(name) of one f32, and LANE(name_ftz) with flushing built in. */
+#define LANE1_FTZ(name, expr)                     \
+    LANE1(name, w, w, expr)                       \
+    ALWAYS_INLINE u32 LANE(name##_flushed)(u32 a) \
+    {                                             \
+        a = flush32(a);                           \
+        return flush32(expr);                     \
+    }                                             \
+    LANE1(name##_ftz, w, w, LANE(name##_flushed)(a))
+
 /* Order of the reals, -0 below +0. */
 ALWAYS_INLINE i32 order32(u32 x)
 {
@@ -118,5 +129,48 @@ ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
     const u64 inward = (of_f64(error) ^ bits) >> 63; /* the sum lies beyond the exact one */
     return as_f64(bits + step - ((step & inward) << 1));
 }
+
+/*
+ * x * 2^power, rounded once: of three factors only the last can make a number subnormal that then
+ * is not 0, whichever way is rounded (the first two leave it 2^53 to go).
+ */
+ALWAYS_INLINE f64 scale64(f64 x, i32 power)
+{
+    for (unsigned step = 0; step < 2; step++) {
+        const i32 part = power > 1023 ? 1023 : power < -1022 ? -969 : 0;
+        x *= as_f64((u64)(u32)(part + 1023) << 52);
+        power -= part;
+    }
+    const i32 low = power < -1022 ? -1022 : power, last = low > 1023 ? 1023 : low;
+    return x * as_f64((u64)(u32)(last + 1023) << 52);
+}
+
+/* a * b + c, rounded once. */
+#ifdef __FMA__
+ALWAYS_INLINE f32 fused32(f32 a, f32 b, f32 c, u32 mode)
+{
+    return __builtin_fmaf(a, b, c);
+}
+ALWAYS_INLINE u64 fused64(u64 a, u64 b, u64 c, u32 mode)
+{
+    return nan64(__builtin_fma(as_f64(a), as_f64(b), as_f64(c)), a, b, c);
+}
+#else
+/* The product is exact in double. In a directed mode, rounding twice in the same direction is
+ * rounding once; to nearest, the sum is rounded to odd first. */
+ALWAYS_INLINE f32 fused32(f32 a, f32 b, f32 c, u32 mode)
+{
+    const f64 p = (f64)a * b;
+    return (f32)(mode == ROUND_NEAREST ? add_odd(p, c) : p + c);
+}
+ALWAYS_INLINE u64 fused64(u64 a, u64 b, u64 c, u32 mode)
+{
+    bool invalid = is_nan64(a) || is_nan64(b) || is_nan64(c);
+    u64 r = 0;
+    if (!invalid)
+        r = soft_fma_f64(a, b, c, mode, &invalid);
+    return invalid ? nan64(__builtin_nan(""), a, b, c) : r;
+}
+#endif
 
 #endif

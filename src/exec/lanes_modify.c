@@ -4,12 +4,15 @@
  * Invariants
  *  M1  Sources are copied, with sign and flushing applied; results go through a copy too, so that
  *      no source row is overwritten before the result is final.
- *  M2  Order: abs, neg, flush the input; operate; flush the result; saturate or clamp at zero.
+ *  M2  Order: abs, neg, flush the input; operate; flush the result; scale it (and flush again);
+ *      saturate or clamp at zero.
  *  M3  Outside run_rounded's call of `base` the host rounds to nearest.
  *
- * Integer operands are negated in two's complement; MOD_RELU is the only other integer modifier.
+ * Integer operands are negated in two's complement, unless stype says that an op which only moves
+ * them moves floats; MOD_RELU is the only other integer modifier.
  */
 #include "exec/lanes_modify.h"
+#include "exec/lanes_float.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -23,9 +26,44 @@ bool LANE(is_modified)(const struct inst *inst)
     for (unsigned k = 0; letter[k]; k++)
         if (letter[k] != 'm' && letter[k] != 'M' && (inst->src[k].neg || inst->src[k].abs))
             return true;
-    const unsigned mods =
-        op_info[inst->op].flags & OPF_FLOAT ? MOD_FTZ | MOD_SAT | MOD_RELU : MOD_RELU;
-    return inst->mods & mods;
+    if (!(op_info[inst->op].flags & OPF_FLOAT))
+        return inst->mods & MOD_RELU;
+    return inst->scale != SCALE_NONE ||
+           inst->mods & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_SAT | MOD_RELU);
+}
+
+/* Float ops whose operands are not all floats: bits of such sources, and the result. */
+enum {
+    PLAIN_RESULT = 1 << 4
+};
+static unsigned plain_operands(unsigned op)
+{
+    switch (op) {
+    case OP_slct_f32_b32: /* compares its last source; the others are moved */
+    case OP_slct_f32_b64:
+        return 1 << 0 | 1 << 1 | PLAIN_RESULT;
+    case OP_cvt_ubyte_f32:
+    case OP_cvt_off_f32_s4:
+        return 1 << 0;
+    case OP_ldexp_f32:
+    case OP_ldexp_f64:
+    case OP_class_f32:
+    case OP_class_f64:
+    case OP_trig_preop_f64:
+        return 1 << 1;
+    case OP_cvt_pk_u8_f32:
+        return 1 << 1 | 1 << 2 | PLAIN_RESULT;
+    case OP_frexp_exp_f32:
+    case OP_frexp_exp_f64:
+    case OP_cvt_nearest_s32_f32:
+    case OP_cvt_floor_s32_f32:
+    case OP_cvt_pknorm_s16_f32:
+    case OP_cvt_pknorm_u16_f32:
+    case OP_cvt_pkrtz_f16_f32:
+        return PLAIN_RESULT;
+    default:
+        return strncmp(op_info[op].name, "set_", 4) ? 0 : PLAIN_RESULT;
+    }
 }
 
 enum element LANE(element_of)(const struct inst *inst)
@@ -38,10 +76,10 @@ enum element LANE(element_of)(const struct inst *inst)
         {"f16", ELEMENT_F16},       {"f32", ELEMENT_F32},     {"f64", ELEMENT_F64},
         {"16x2", ELEMENT_S16X2},    {"16", ELEMENT_S16},      {"64", ELEMENT_S64},
     };
-    if (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64)
-        return ELEMENT_F32; /* of the deciding operand; the others are only moved */
-    if (inst->op == OP_selp_b32 && inst->stype == TYPE_F32)
-        return ELEMENT_F32; /* signs of floats */
+    if (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64 || inst->op == OP_cvt_off_f32_s4)
+        return ELEMENT_F32;
+    if (!(op_info[inst->op].flags & OPF_FLOAT) && inst->stype == TYPE_F32)
+        return ELEMENT_F32;
     const char *name = op_info[inst->op].name;
     const size_t length = strlen(name);
     for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
@@ -57,7 +95,8 @@ enum change {
     CHANGE_NEG = 2,
     CHANGE_FLUSH = 4,
     CHANGE_SAT = 8,
-    CHANGE_RELU = 16
+    CHANGE_CLAMP = 16, /* as SAT, but NaN stays */
+    CHANGE_RELU = 32
 };
 
 /* Where a float format has its sign and exponent, and its one. */
@@ -78,6 +117,8 @@ ALWAYS_INLINE u64 change_float(u64 x, enum change change, struct layout f)
         return x & f.exponent ? x : x & f.sign;
     case CHANGE_SAT:
         return (negative | nan) ? 0 : magnitude > f.one ? f.one : x;
+    case CHANGE_CLAMP:
+        return nan ? x : negative ? 0 : magnitude > f.one ? f.one : x;
     default: /* relu */
         return (negative & !nan) ? 0 : x;
     }
@@ -118,6 +159,7 @@ ALWAYS_INLINE u64 change_int(u64 x, enum change change, struct layout f)
         CHANGE_LOOP(T, count, CHANGE_NEG, function, f)   \
         CHANGE_LOOP(T, count, CHANGE_FLUSH, function, f) \
         CHANGE_LOOP(T, count, CHANGE_SAT, function, f)   \
+        CHANGE_LOOP(T, count, CHANGE_CLAMP, function, f) \
         CHANGE_LOOP(T, count, CHANGE_RELU, function, f)  \
     }
 CHANGE_ROW(f16, u16, 2 * LANES, change_float, 0x8000, 0x7c00, 0x3c00)
@@ -187,31 +229,71 @@ static enum element element_at(enum element element, char letter)
 
 static unsigned source_changes(const struct inst *inst, unsigned k)
 {
-    /* slct compares its last source only; the first two are moved as they are. */
-    const bool moved = (inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64) && k < 2;
+    const bool is_float = op_info[inst->op].flags & OPF_FLOAT;
     unsigned changes = 0;
+    if (is_float && plain_operands(inst->op) >> k & 1)
+        return 0;
     if (inst->src[k].abs)
         changes |= CHANGE_ABS;
     if (inst->src[k].neg)
         changes |= CHANGE_NEG;
-    if (inst->mods & MOD_FTZ && op_info[inst->op].flags & OPF_FLOAT)
+    if (is_float && inst->mods & (MOD_FTZ | MOD_FTZ_IN))
         changes |= CHANGE_FLUSH;
-    return moved ? 0 : changes;
+    return changes;
 }
 
+/* After the scaling, when there is one. */
 static unsigned result_changes(const struct inst *inst)
 {
-    const bool is_float = op_info[inst->op].flags & OPF_FLOAT;
-    const bool is_set =
-        op_info[inst->op].text[0] == 's' && !strncmp(op_info[inst->op].text, "set.", 4);
-    if (is_set || inst->op == OP_slct_f32_b32 || inst->op == OP_slct_f32_b64)
-        return 0;
     unsigned changes = inst->mods & MOD_RELU ? CHANGE_RELU : 0;
-    if (is_float && inst->mods & MOD_FTZ)
+    if (!(op_info[inst->op].flags & OPF_FLOAT))
+        return changes;
+    if (inst->mods & (MOD_FTZ | MOD_FTZ_OUT) || inst->scale)
         changes |= CHANGE_FLUSH;
-    if (is_float && inst->mods & MOD_SAT)
-        changes |= CHANGE_SAT;
+    if (inst->mods & MOD_SAT)
+        changes |= inst->mods & MOD_KEEP_NAN ? CHANGE_CLAMP : CHANGE_SAT;
     return changes;
+}
+
+static const f32 factors[] = {1.0f, 2.0f, 4.0f, 0.5f};
+static void scale_f32(struct lanes *l)
+{
+    const f32 factor = factors[l->inst->scale];
+    u32 *const d = l->dst[0];
+    EACH_LANE
+    {
+        const f32 x = as_f32(d[i]);
+        d[i] = x == x ? of_f32(x * factor) : d[i];
+    }
+}
+static void scale_f64(struct lanes *l)
+{
+    const f64 factor = factors[l->inst->scale];
+    u32 *const d = l->dst[0], *const e = d + l->stride;
+    EACH_LANE
+    {
+        const u64 bits = (u64)e[i] << 32 | d[i];
+        const f64 x = as_f64(bits);
+        const u64 r = x == x ? of_f64(x * factor) : bits;
+        d[i] = (u32)r, e[i] = (u32)(r >> 32);
+    }
+}
+
+/* inner->dst[0] has what the operation gave. */
+static void finish_result(struct lanes *inner, enum element element, bool pair)
+{
+    const struct inst *inst = inner->inst;
+    u32 *const result = inner->dst[0];
+    if (op_info[inst->op].flags & OPF_FLOAT && plain_operands(inst->op) & PLAIN_RESULT)
+        return;
+    if (op_info[inst->op].flags & OPF_FLOAT && inst->scale) {
+        if (inst->mods & (MOD_FTZ | MOD_FTZ_OUT))
+            change_row(result, CHANGE_FLUSH, element);
+        LANE(run_rounded)(inner, pair ? scale_f64 : scale_f32);
+    }
+    const unsigned changes = result_changes(inst);
+    if (changes)
+        change_row(result, changes, element);
 }
 
 void LANE(run_modified)(struct lanes *l, enum element element, lane_fn *base)
@@ -239,9 +321,7 @@ void LANE(run_modified)(struct lanes *l, enum element element, lane_fn *base)
     copy_row(result, l->dst[0], l->stride, pair);
     inner.dst[0] = result;
     LANE(run_rounded)(&inner, base);
-    const unsigned changes = result_changes(inst);
-    if (changes)
-        change_row(result, changes, element_at(element, signature[0]));
+    finish_result(&inner, element_at(element, signature[0]), pair);
     for (unsigned j = 0; j < (pair ? 2u : 1u); j++) {
         u32 *const d = l->dst[0] + j * l->stride;
         const u32 *const r = result + j * LANES, *const m = l->lane_mask;

@@ -1,47 +1,138 @@
-/* Lane functions of floats: legacy arithmetic, scaling, division steps, classes, packing. */
-#include "exec/lanes_loop.h"
+/*
+ * Lane functions of floats as significand and exponent: fractions, powers of two, classes.
+ * They round as the host's mode says, once.
+ */
+#include "exec/lanes_compare.h"
+#include "exec/lanes_float.h"
 
-#define STUB(name)                    \
-    void LANE(name)(struct lanes * l) \
-    {                                 \
-        (void)l;                      \
-        __builtin_trap();             \
+#define F(x) as_f32(x)
+#define D(x) as_f64(x)
+
+/*
+ * Downwards to an integral value, whatever the host's rounding: pushing the fraction out gives a
+ * neighbour on either side, and one too high is taken back.
+ */
+ALWAYS_INLINE f32 floor32(f32 x)
+{
+    const u32 sign = of_f32(x) & 0x80000000;
+    const f32 magnitude = F(of_f32(x) & 0x7fffffff), pushed = (magnitude + 0x1p23f) - 0x1p23f;
+    const f32 r = F(of_f32(magnitude < 0x1p23f ? pushed : magnitude) | sign);
+    return r > x ? r - 1.0f : r;
+}
+ALWAYS_INLINE f64 floor64(f64 x)
+{
+    const u64 sign = of_f64(x) & 0x8000000000000000;
+    const f64 magnitude = D(of_f64(x) & INT64_MAX), pushed = (magnitude + 0x1p52) - 0x1p52;
+    const f64 r = D(of_f64(magnitude < 0x1p52 ? pushed : magnitude) | sign);
+    return r > x ? r - 1.0 : r;
+}
+/* x - floor(x), which may round to 1: then the number below it. Infinities have none. */
+ALWAYS_INLINE u32 fraction32(u32 a)
+{
+    const f32 r = F(a) - floor32(F(a));
+    return nan32(r < 1.0f || r != r ? r : 0x1.fffffep-1f, a, a, a);
+}
+ALWAYS_INLINE u64 fraction64(u64 a)
+{
+    const f64 r = D(a) - floor64(D(a));
+    return nan64(r < 1.0 || r != r ? r : 0x1.fffffffffffffp-1, a, a, a);
+}
+LANE1(fract_f32, w, w, fraction32(a))
+LANE1(fract_f64, p, p, fraction64(a))
+
+/* In double, where neither the power nor the product overflows, only the last step rounds. */
+ALWAYS_INLINE f32 scale32(f32 x, i32 power)
+{
+    const i32 low = power < -400 ? -400 : power, n = low > 400 ? 400 : low;
+    return (f32)(x * D((u64)(u32)(n + 1023) << 52));
+}
+LANE2(ldexp_f32, w, w, w, nan32(scale32(F(a), (i32)b), a, a, a))
+LANE2(ldexp_f64, p, p, w, nan64(scale64(D(a), (i32)b), a, a, a))
+
+/* value = significand in [1/2, 1) times 2^exponent. A subnormal is made normal first. */
+ALWAYS_INLINE u32 normal32(u32 a)
+{
+    const f32 magnitude = F(a & 0x7fffffff);
+    return of_f32(magnitude < 0x1p-126f ? magnitude * 0x1p64f : magnitude);
+}
+ALWAYS_INLINE u64 normal64(u64 a)
+{
+    const f64 magnitude = D(a & INT64_MAX);
+    return of_f64(magnitude < 0x1p-1022 ? magnitude * 0x1p64 : magnitude);
+}
+ALWAYS_INLINE u32 exponent32(u32 a)
+{
+    const u32 magnitude = a & 0x7fffffff, exponent = normal32(a) >> 23;
+    const u32 r = exponent - (magnitude < 0x00800000 ? 126 + 64 : 126);
+    return magnitude == 0 || magnitude >= 0x7f800000 ? 0 : r;
+}
+ALWAYS_INLINE u32 exponent64(u64 a)
+{
+    const u64 magnitude = a & INT64_MAX;
+    const u32 exponent = (u32)(normal64(a) >> 52);
+    const u32 r = exponent - (magnitude < 1ull << 52 ? 1022 + 64 : 1022);
+    return magnitude == 0 || magnitude >= 0x7ff0000000000000 ? 0 : r;
+}
+ALWAYS_INLINE u32 significand32(u32 a)
+{
+    const u32 magnitude = a & 0x7fffffff;
+    const u32 r = (a & 0x80000000) | (normal32(a) & 0x007fffff) | 0x3f000000;
+    return magnitude == 0 || magnitude >= 0x7f800000 ? nan32(F(a), a, a, a) : r;
+}
+ALWAYS_INLINE u64 significand64(u64 a)
+{
+    const u64 magnitude = a & INT64_MAX;
+    const u64 r = (a & 1ull << 63) | (normal64(a) & ((1ull << 52) - 1)) | 0x3feull << 52;
+    return magnitude == 0 || magnitude >= 0x7ff0000000000000 ? nan64(D(a), a, a, a) : r;
+}
+LANE1(frexp_exp_f32, w, w, exponent32(a))
+LANE1(frexp_exp_f64, w, p, exponent64(a))
+LANE1(frexp_mant_f32, w, w, significand32(a))
+LANE1(frexp_mant_f64, p, p, significand64(a))
+
+/*
+ * Classes: bit 0 signaling NaN, 1 quiet NaN; then of negative numbers infinite, normal, subnormal,
+ * zero, and of positive ones the same in reverse.
+ */
+ALWAYS_INLINE u32 class_bit(bool negative, bool zero, bool subnormal, bool infinite)
+{
+    const u32 below = zero ? 1 << 5 : subnormal ? 1 << 4 : infinite ? 1 << 2 : 1 << 3;
+    const u32 above = zero ? 1 << 6 : subnormal ? 1 << 7 : infinite ? 1 << 9 : 1 << 8;
+    return negative ? below : above;
+}
+ALWAYS_INLINE u32 class32(u32 a)
+{
+    const u32 magnitude = a & 0x7fffffff;
+    const u32 nan = a & QUIET32 ? 2 : 1;
+    const u32 number =
+        class_bit(a >> 31, magnitude == 0, magnitude < 0x00800000, magnitude == 0x7f800000);
+    return magnitude > 0x7f800000 ? nan : number;
+}
+ALWAYS_INLINE u32 class64(u32 high, u32 low)
+{
+    const u32 upper = high & 0x7fffffff, rest = low != 0;
+    const u32 nan = high & 0x00080000 ? 2 : 1;
+    const u32 number = class_bit(high >> 31, (upper | low) == 0, upper < 0x00100000,
+                                 (upper == 0x7ff00000) & !rest);
+    return upper + rest > 0x7ff00000 ? nan : number;
+}
+void LANE(class_f32)(struct lanes *l)
+{
+    ROW_w(0) ROW_w(1);
+    _Alignas(32) u32 yes[LANES];
+    EACH_LANE
+    {
+        yes[i] = class32(s0[i]) & s1[i] ? ~0u : 0;
     }
-STUB(mad_legacy_f32)
-STUB(mul_legacy_f32)
-STUB(min_legacy_f32)
-STUB(max_legacy_f32)
-STUB(mullit_f32)
-STUB(med3_f32)
-STUB(fract_f32)
-STUB(fract_f64)
-STUB(ldexp_f32)
-STUB(ldexp_f64)
-STUB(frexp_exp_f32)
-STUB(frexp_exp_f64)
-STUB(frexp_mant_f32)
-STUB(frexp_mant_f64)
-STUB(class_f32)
-STUB(class_f64)
-STUB(div_scale_f32)
-STUB(div_scale_f64)
-STUB(div_fmas_f32)
-STUB(div_fmas_f64)
-STUB(div_fixup_f32)
-STUB(div_fixup_f64)
-STUB(trig_preop_f64)
-STUB(cvt_ubyte_f32)
-STUB(cvt_off_f32_s4)
-STUB(cvt_nearest_s32_f32)
-STUB(cvt_floor_s32_f32)
-STUB(cvt_pk_u8_f32)
-STUB(cvt_pknorm_s16_f32)
-STUB(cvt_pknorm_u16_f32)
-STUB(cvt_pkrtz_f16_f32)
-STUB(sin_turns_f32)
-STUB(cos_turns_f32)
-STUB(rcp_clamp_f32)
-STUB(rcp_clamp_f64)
-STUB(rsqrt_clamp_f32)
-STUB(rsqrt_clamp_f64)
-STUB(lg2_clamp_f32)
+    put_mask(l, 0, bits_of(yes));
+}
+void LANE(class_f64)(struct lanes *l)
+{
+    ROW_p(0) ROW_w(1);
+    _Alignas(32) u32 yes[LANES];
+    EACH_LANE
+    {
+        yes[i] = class64(t0[i], s0[i]) & s1[i] ? ~0u : 0;
+    }
+    put_mask(l, 0, bits_of(yes));
+}

@@ -27,11 +27,23 @@ static lane_fn *const functions[OP_COUNT] = {
     X(fma_f32, MOD_FTZ, fma_f32_ftz)       \
     X(setp_f32, MOD_FTZ, setp_f32_ftz)     \
     X(set_f32, MOD_FTZ, set_f32_ftz)       \
+    FUNCTION(X, rcp)                       \
+    FUNCTION(X, sqrt)                      \
+    FUNCTION(X, rsqrt)                     \
+    FUNCTION(X, ex2)                       \
+    FUNCTION(X, lg2)                       \
     X(div_f32, MOD_APPROX, div_approx_f32) \
     X(rcp_f64, MOD_APPROX, rcp_approx_f64) \
     X(rsqrt_f64, MOD_FTZ, rsqrt_ftz_f64)   \
     X(min3_f32, MOD_NAN, min3_nan_f32)     \
     X(max3_f32, MOD_NAN, max3_nan_f32)     \
+    X(min_f32, MOD_IEEE, min_ieee_f32)     \
+    X(max_f32, MOD_IEEE, max_ieee_f32)     \
+    X(min_f64, MOD_IEEE, min_ieee_f64)     \
+    X(max_f64, MOD_IEEE, max_ieee_f64)     \
+    X(min3_f32, MOD_IEEE, min3_ieee_f32)   \
+    X(max3_f32, MOD_IEEE, max3_ieee_f32)   \
+    X(med3_f32, MOD_IEEE, med3_ieee_f32)   \
     EXTREMES(X, f32)                       \
     EXTREMES(X, f16)                       \
     EXTREMES(X, f16x2)                     \
@@ -45,28 +57,74 @@ static lane_fn *const functions[OP_COUNT] = {
     X(min_##type, MOD_NAN | MOD_XORSIGN, min_nan_xorsign_##type) \
     X(max_##type, MOD_NAN | MOD_XORSIGN, max_nan_xorsign_##type)
 
+/* MOD_APPROX allows an error that these do not have. */
+#define FUNCTION(X, name)                  \
+    X(name##_f32, MOD_FTZ, name##_f32_ftz) \
+    X(name##_f32, MOD_APPROX | MOD_FTZ, name##_f32_ftz)
+
+/* Functions that apply the signs of their operands. */
+#define SIGNED_VARIANTS(X)                    \
+    SIGNED_FTZ(X, add_f32)                    \
+    SIGNED_FTZ(X, sub_f32)                    \
+    SIGNED_FTZ(X, mul_f32)                    \
+    SIGNED_FTZ(X, fma_f32)                    \
+    SIGNED_FTZ(X, setp_f32)                   \
+    X(mad_f32, 0, mad_f32_signed)             \
+    X(add_f64, 0, add_f64_signed)             \
+    X(sub_f64, 0, sub_f64_signed)             \
+    X(mul_f64, 0, mul_f64_signed)             \
+    X(fma_f64, 0, fma_f64_signed)             \
+    X(setp_f64, 0, setp_f64_signed)           \
+    X(min_f32, 0, min_f32_signed)             \
+    X(max_f32, 0, max_f32_signed)             \
+    X(min_f64, 0, min_f64_signed)             \
+    X(max_f64, 0, max_f64_signed)             \
+    X(min_f32, MOD_IEEE, min_ieee_f32_signed) \
+    X(max_f32, MOD_IEEE, max_ieee_f32_signed) \
+    X(min_f64, MOD_IEEE, min_ieee_f64_signed) \
+    X(max_f64, MOD_IEEE, max_ieee_f64_signed)
+#define SIGNED_FTZ(X, name)   \
+    X(name, 0, name##_signed) \
+    X(name, MOD_FTZ, name##_ftz_signed)
+
 #define DECLARE(op, mods, name) lane_fn LANE(name);
 VARIANTS(DECLARE)
-static const struct {
+SIGNED_VARIANTS(DECLARE)
+lane_fn LANE_SET(selp_b32_signed);
+struct variant {
     u16 op;
     u16 mods;
     lane_fn *fn;
-} variants[] = {
+};
 #define ENTRY(op, mods, name) {OP_##op, mods, LANE(name)},
-    VARIANTS(ENTRY)};
+static const struct variant variants[] = {VARIANTS(ENTRY)};
+static const struct variant signed_variants[] = {
+    SIGNED_VARIANTS(ENTRY){OP_selp_b32, 0, LANE_SET(selp_b32_signed)}};
 
+static lane_fn *find(const struct variant *in, size_t count, const struct inst *inst, unsigned mods)
+{
+    for (size_t i = 0; i < count; i++)
+        if (in[i].op == inst->op && in[i].mods == mods)
+            return in[i].fn;
+    return NULL;
+}
 static lane_fn *variant(const struct inst *inst, unsigned mods)
 {
-    for (size_t i = 0; i < ARRAY_LEN(variants); i++)
-        if (variants[i].op == inst->op && variants[i].mods == mods)
-            return variants[i].fn;
-    return NULL;
+    return find(variants, ARRAY_LEN(variants), inst, mods);
+}
+/* Only floats have signs to be applied so. */
+static lane_fn *signed_variant(const struct inst *inst, unsigned mods)
+{
+    const enum element element = LANE_SET(element_of)(inst);
+    if (element != ELEMENT_F32 && element != ELEMENT_F64)
+        return NULL;
+    return find(signed_variants, ARRAY_LEN(signed_variants), inst, mods);
 }
 
 /* The function below all modifiers that lanes_modify.c applies. */
 static lane_fn *base_of(const struct inst *inst)
 {
-    const unsigned mods = inst->mods & (MOD_NAN | MOD_XORSIGN | MOD_APPROX);
+    const unsigned mods = inst->mods & (MOD_NAN | MOD_XORSIGN | MOD_APPROX | MOD_IEEE);
     lane_fn *fn = mods ? variant(inst, mods) : NULL;
     return fn ? fn : functions[inst->op];
 }
@@ -99,8 +157,23 @@ static lane_fn *const modified[ELEMENT_COUNT] = {
 static bool has_signs(const struct inst *inst)
 {
     struct inst plain = *inst;
-    plain.mods = 0;
+    plain.mods = 0, plain.scale = SCALE_NONE;
     return LANE_SET(is_modified)(&plain);
+}
+
+/* A function that does all the modifiers itself, or NULL. */
+static lane_fn *whole_function(const struct inst *inst)
+{
+    unsigned mods = inst->mods & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_SAT | MOD_RELU |
+                                  MOD_NAN | MOD_XORSIGN | MOD_APPROX | MOD_IEEE);
+    /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 flush by themselves. */
+    if (inst->op == OP_rcp_f64)
+        mods &= ~(unsigned)MOD_FTZ;
+    if (inst->op == OP_rsqrt_f64)
+        mods &= ~(unsigned)MOD_APPROX;
+    if (op_info[inst->op].flags & OPF_FLOAT && inst->scale != SCALE_NONE)
+        return NULL;
+    return has_signs(inst) ? signed_variant(inst, mods) : variant(inst, mods);
 }
 
 lane_fn *LANE(resolve)(const struct inst *inst)
@@ -115,16 +188,9 @@ lane_fn *LANE(resolve)(const struct inst *inst)
         return fn ? fn : functions[OP_cvt];
     }
     const bool directed = inst->rounding != ROUND_NEAREST && op_info[inst->op].flags & OPF_FLOAT;
-    if (!directed && !has_signs(inst)) {
-        const unsigned mods =
-            inst->mods & (MOD_FTZ | MOD_SAT | MOD_RELU | MOD_NAN | MOD_XORSIGN | MOD_APPROX);
-        /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 flush by themselves. */
-        const bool own = inst->op == OP_rcp_f64 || inst->op == OP_rsqrt_f64;
-        lane_fn *fn =
-            variant(inst, own ? mods & ~(inst->op == OP_rcp_f64 ? MOD_FTZ : MOD_APPROX) : mods);
-        if (fn)
-            return fn;
-    }
+    lane_fn *const whole = directed ? NULL : whole_function(inst);
+    if (whole)
+        return whole;
     if (LANE_SET(is_modified)(inst))
         return modified[LANE_SET(element_of)(inst)];
     return directed ? rounded : base_of(inst);

@@ -44,7 +44,7 @@ static const u8 uses[OP_COUNT] = {
     WIDTHS(ldexp, ALL),
     WIDTHS(frexp_exp, IN),
     WIDTHS(frexp_mant, IN),
-    WIDTHS(div_scale, BOTH),
+    WIDTHS(div_scale, ALL),
     WIDTHS(div_fmas, ALL),
     WIDTHS(div_fixup, ALL),
     [OP_mad_f32] = ROUND,
@@ -64,8 +64,9 @@ static const u8 uses[OP_COUNT] = {
     [OP_rsqrt_clamp_f32] = ALWAYS,
     [OP_rsqrt_clamp_f64] = BOTH | WIDE,
     [OP_lg2_clamp_f32] = ALWAYS,
-    [OP_sin_turns_f32] = BOTH,
-    [OP_cos_turns_f32] = BOTH,
+    [OP_sin_turns_f32] = ALWAYS,
+    [OP_cos_turns_f32] = ALWAYS,
+    [OP_trig_preop_f64] = OUT | ROUND | WIDE,
     [OP_cvt_nearest_s32_f32] = IN,
     [OP_cvt_floor_s32_f32] = IN,
     [OP_cvt_pkrtz_f16_f32] = IN,
@@ -106,8 +107,9 @@ static unsigned flush_of(unsigned use, u32 mode)
     const bool wide = use & WIDE;
     const bool in = use & ALWAYS || (use & IN && flushes_in(mode, wide));
     const bool out = use & ALWAYS || (use & OUT && flushes_out(mode, wide));
-    /* What has no float result is done when its inputs are flushed. */
-    if (in && (out || !(use & OUT)))
+    /* What has no float result is done when its inputs are flushed. Of f64 MOD_FTZ can mean more:
+     * rsqrt.approx.ftz.f64 is a function of its own. */
+    if (in && !wide && (out || !(use & OUT)))
         return MOD_FTZ;
     return (in ? MOD_FTZ_IN : 0) | (out ? MOD_FTZ_OUT : 0);
 }

@@ -122,7 +122,7 @@ static u64 from_float(const struct inst *inst, enum format from, u64 bits, bool 
     double x = decode(from, bits);
     enum format to;
     if (!format_of(inst->type, &to)) {
-        const bool wide = from == F64 || bits_of(inst->type) == 64;
+        const bool wide = canonical && (from == F64 || bits_of(inst->type) == 64);
         if (isnan(x))
             return as_register(inst->type, wide ? (i128)1 << (bits_of(inst->type) - 1) : 0);
         x = integral(x, inst->rounding);

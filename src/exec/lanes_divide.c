@@ -1,0 +1,193 @@
+/*
+ * Lane functions of the steps that divisions and reductions of angles are made of.
+ *
+ * A quotient n / d is the product of n and a reciprocal of d, improved by fused operations. Scaling
+ * n or d (div_scale) keeps the steps clear of overflow and of subnormals, div_fmas undoes it with
+ * the last step, div_fixup puts in the results that need no steps. The conditions are those that
+ * AMD gives for its later instruction sets; the documents of Southern Islands name the instructions
+ * only.
+ *
+ * Decisions
+ *  - div_fmas rounds once, after undoing the scale: otherwise subnormal quotients would be wrong in
+ *    the last bit. It undoes upwards when the quotient so far, c, is at least 2, else downwards.
+ *  - 0 / 0 and infinity / infinity give the NaN of an invalid operation.
+ */
+#include "exec/lanes_compare.h"
+#include "exec/lanes_float.h"
+
+#define F(x) as_f32(x)
+#define D(x) as_f64(x)
+#define MAG32(x) ((x)&0x7fffffff)
+#define MAG64(x) ((x)&INT64_MAX)
+
+/* What decides about scaling, each 0 or 1. */
+struct division {
+    u32 apart;            /* the quotient is near the largest number */
+    u32 small_d, small_n; /* d is subnormal, n is not far from it */
+    u32 small_r, small_q; /* the reciprocal of d, the quotient are subnormal */
+};
+/* Whether div_fmas has to undo what div_scale does. */
+ALWAYS_INLINE u32 is_undone(struct division x)
+{
+    return x.apart | (~x.small_d & x.small_q);
+}
+/* How to scale a value that is d, n, or neither: 1 up, 2 down, 0 not at all. */
+ALWAYS_INLINE u32 scaling(struct division x, u32 is_d, u32 is_n)
+{
+    const u32 other = x.small_q ? is_n : x.small_n;
+    const u32 reciprocal = x.small_q ? is_d : 2;
+    const u32 normal = x.small_r ? reciprocal : other;
+    return x.apart ? is_d : x.small_d ? 1 : normal;
+}
+
+/* Products with the reciprocal of the least normal number are exact, or so large that they are not
+ * below d. */
+ALWAYS_INLINE struct division divide32(u32 n, u32 d)
+{
+    const i32 n_exponent = (i32)(n >> 23 & 255), d_exponent = (i32)(d >> 23 & 255);
+    const f32 size_n = F(MAG32(n)), size_d = F(MAG32(d));
+    const u32 finite = d_exponent != 255;
+    return (struct division){n_exponent - d_exponent >= 96, d_exponent == 0, n_exponent <= 23,
+                             (0x1p126f < size_d) & finite, (size_n * 0x1p126f < size_d) & finite};
+}
+ALWAYS_INLINE struct division divide64(u64 n, u64 d)
+{
+    const i32 n_exponent = (i32)(n >> 52 & 2047), d_exponent = (i32)(d >> 52 & 2047);
+    const f64 size_n = D(MAG64(n)), size_d = D(MAG64(d));
+    const u32 finite = d_exponent != 2047;
+    return (struct division){n_exponent - d_exponent >= 768, d_exponent == 0, n_exponent <= 53,
+                             (0x1p1022 < size_d) & finite, (size_n * 0x1p1022 < size_d) & finite};
+}
+ALWAYS_INLINE u32 div_scale32(u32 a, u32 d, u32 n)
+{
+    const u32 how = scaling(divide32(n, d), a == d, a == n);
+    const f32 factor = how == 1 ? 0x1p64f : how == 2 ? 0x1p-64f : 1.0f;
+    const bool none = (MAG32(n) == 0) | (MAG32(d) == 0);
+    return none ? DEFAULT_NAN32 : nan32(F(a) * factor, a, a, a);
+}
+ALWAYS_INLINE u64 div_scale64(u64 a, u64 d, u64 n)
+{
+    const u32 how = scaling(divide64(n, d), a == d, a == n);
+    const f64 factor = how == 1 ? 0x1p128 : how == 2 ? 0x1p-128 : 1.0;
+    const bool none = (MAG64(n) == 0) | (MAG64(d) == 0);
+    return none ? DEFAULT_NAN64 : nan64(D(a) * factor, a, a, a);
+}
+/* A zero needs no undoing: the result is div_fixup's. */
+ALWAYS_INLINE u32 undo32(u32 d, u32 n)
+{
+    return MAG32(n) && MAG32(d) ? is_undone(divide32(n, d)) & 1 : 0;
+}
+ALWAYS_INLINE u32 undo64(u64 d, u64 n)
+{
+    return MAG64(n) && MAG64(d) ? is_undone(divide64(n, d)) & 1 : 0;
+}
+LANE3(div_scale_value_f32, w, w, w, w, div_scale32(a, b, c))
+LANE3(div_scale_value_f64, p, p, p, p, div_scale64(a, b, c))
+
+/* Flags first: the value may overwrite the sources. */
+#define DIV_SCALE(name, K, undo)                       \
+    void LANE(div_scale_##name)(struct lanes * l)      \
+    {                                                  \
+        ROW_##K(1) ROW_##K(2);                         \
+        _Alignas(32) u32 yes[LANES];                   \
+        EACH_LANE                                      \
+        {                                              \
+            yes[i] = 0 - undo(GET_##K(1), GET_##K(2)); \
+        }                                              \
+        put_mask(l, 1, bits_of(yes));                  \
+        LANE(div_scale_value_##name)(l);               \
+    }
+DIV_SCALE(f32, w, undo32)
+DIV_SCALE(f64, p, undo64)
+
+/* In double the product is exact, and so is the scaling of the sum. */
+ALWAYS_INLINE u32 div_fmas32(u32 a, u32 b, u32 c, bool undo, u32 mode)
+{
+    const f64 product = (f64)F(a) * F(b);
+    const f64 sum = mode == ROUND_NEAREST ? add_odd(product, F(c)) : product + F(c);
+    const f64 factor = (c >> 23 & 255) > 127 ? 0x1p64 : 0x1p-64;
+    return nan32((f32)(undo ? sum * factor : sum), a, b, c);
+}
+void LANE(div_fmas_f32)(struct lanes *l)
+{
+    LANE_KEYS ROW_w(0) ROW_w(1) ROW_w(2) OUT_w;
+    const u32 undo = lane_mask_source(l, 3);
+    LANE_LOOPS(w, div_fmas32(s0[i], s1[i], s2[i], undo & lane_bit[i], mode))
+}
+static u64 div_fmas_undone64(u64 a, u64 b, u64 c, u32 mode)
+{
+    const i32 scale = (c >> 52 & 2047) > 1023 ? 128 : -128;
+    bool invalid = is_nan64(a) || is_nan64(b) || is_nan64(c);
+    u64 r = 0;
+    if (!invalid)
+        r = soft_scaled_fma_f64(a, b, c, scale, mode, &invalid);
+    return invalid ? nan64(D(DEFAULT_NAN64), a, b, c) : r;
+}
+void LANE(div_fmas_f64)(struct lanes *l)
+{
+    LANE_KEYS ROW_p(0) ROW_p(1) ROW_p(2) OUT_p;
+    const u32 undo = lane_mask_source(l, 3);
+    if (LIKELY(!(undo & l->mask))) {
+        LANE_LOOPS(p, fused64(GET_p(0), GET_p(1), GET_p(2), mode))
+        return;
+    }
+    const u32 *const m = l->lane_mask;
+    for (unsigned i = 0; i < LANES; i++) {
+        const u64 a = GET_p(0), b = GET_p(1), c = GET_p(2);
+        MIX_p(undo & lane_bit[i] ? div_fmas_undone64(a, b, c, mode) : fused64(a, b, c, mode))
+    }
+}
+
+/* Magnitude of a result too small (too large) for its format, as the rounding says. */
+ALWAYS_INLINE u64 underflow(bool negative, u32 mode)
+{
+    return mode == (negative ? ROUND_DOWN : ROUND_UP) ? 1 : 0;
+}
+
+/* a: the quotient by steps, b: denominator, c: numerator, whose NaN comes first. */
+ALWAYS_INLINE u32 div_fixup32(u32 a, u32 b, u32 c, u32 mode)
+{
+    const u32 sign = (b ^ c) & 0x80000000, d = MAG32(b), n = MAG32(c), infinity = 0x7f800000;
+    const bool far = (i32)(n >> 23) - (i32)(d >> 23) < -150;
+    const bool large = (d == 0) | (n == infinity), small = (d == infinity) | (n == 0);
+    const u32 steps = far ? (u32)underflow(sign, mode) : MAG32(a);
+    const u32 magnitude = large ? infinity : small ? 0 : steps;
+    /* large & small: 0 / 0 or infinity / infinity */
+    const bool is_nan = (n > infinity) | (d > infinity) | (large & small);
+    return is_nan ? nan32(F(DEFAULT_NAN32), c, b, b) : sign | magnitude;
+}
+ALWAYS_INLINE u64 div_fixup64(u64 a, u64 b, u64 c, u32 mode)
+{
+    const u64 sign = (b ^ c) & 1ull << 63, d = MAG64(b), n = MAG64(c), infinity = 0x7ffull << 52;
+    const bool far = (i32)(n >> 52) - (i32)(d >> 52) < -1075;
+    const bool large = (d == 0) | (n == infinity), small = (d == infinity) | (n == 0);
+    const u64 steps = far ? underflow(sign, mode) : MAG64(a);
+    const u64 magnitude = large ? infinity : small ? 0 : steps;
+    const bool is_nan = (n > infinity) | (d > infinity) | (large & small);
+    return is_nan ? nan64(D(DEFAULT_NAN64), c, b, b) : sign | magnitude;
+}
+LANE3(div_fixup_f32, w, w, w, w, div_fixup32(a, b, c, mode))
+LANE3(div_fixup_f64, p, p, p, p, div_fixup64(a, b, c, mode))
+
+/* The first 1201 bits of 2 / pi, from the binary point on. */
+static const u64 two_over_pi[] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000,
+};
+
+/* 53 of those bits: segment b of them, from where the exponent of a makes them matter. */
+ALWAYS_INLINE u64 angle_segment(u64 a, u32 b)
+{
+    const u32 exponent = a >> 52 & 2047,
+              from = (b & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+    const u32 word = from / 64, up = from % 64, count = ARRAY_LEN(two_over_pi);
+    const u64 high = word < count ? two_over_pi[word] : 0;
+    const u64 low = word + 1 < count ? two_over_pi[word + 1] : 0;
+    const u64 bits = (high << up | low >> 1 >> (63 - up)) >> 11;
+    const i32 scale = -53 - (i32)from + (exponent >= 1968 ? 128 : 0);
+    return of_f64(scale64((f64)(i64)bits, scale));
+}
+LANE2(trig_preop_f64, p, p, w, angle_segment(a, b))
