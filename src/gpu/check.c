@@ -214,10 +214,19 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
     return true;
 }
 
+static bool check_placed(const struct launch_request *r, struct error *error)
+{
+    if (!r->kernel->module->raw)
+        return true;
+    return error_set(error, ERROR_USAGE, r->kernel->module->program->file,
+                     "machine code without a container runs from a state (hd_raw_run), it is not "
+                     "launched");
+}
+
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error)
 {
-    return check_sizes(request, error) && check_arguments(request, error) &&
-           check_supported(request->kernel, error) && check_resolved(request, error) &&
-           check_resources(request, occupancy, error);
+    return check_placed(request, error) && check_sizes(request, error) &&
+           check_arguments(request, error) && check_supported(request->kernel, error) &&
+           check_resolved(request, error) && check_resources(request, occupancy, error);
 }
