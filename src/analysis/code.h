@@ -3,18 +3,15 @@
  * allocation.
  *
  * A *location* is something that holds a value: vector registers are locations [0, vectors), mask
- * registers are locations [vectors, vectors + masks). With explicit EXEC masks are scalars: those
- * are [vectors, vectors + SCALAR_COUNT), one word each, and `masks` is SCALAR_COUNT. EXEC, which
- * every vector instruction reads, MODE and what is derived from others have no liveness of their
- * own: they are never listed.
+ * registers are locations [vectors, vectors + masks).
  *
  *  C1  Physical form: an operand of n registers names n locations.
  *  C2  Virtual form: an operand names one location whatever its count. The only exception is the
  *      data operand of a vector load or store or of atom_b128: it stands for a tuple of virtual
  *      registers, `inst.spare` is the index of the tuple (0: none), its own index is unused.
  *  C3  A definition under a guard does not kill: other lanes keep the old value.
- *  C4  With explicit EXEC a vector register is killed only where exec_flow says that no other lane
- *      can matter; a scalar always is.
+ *
+ * Locations are those of code without explicit EXEC; for the other see lane_liveness.h.
  */
 #ifndef ANALYSIS_CODE_H
 #define ANALYSIS_CODE_H
@@ -28,43 +25,28 @@ struct tuple {
     u32 registers[TUPLE_MAX];
 };
 
-struct exec_flow;
-
 struct code {
     struct inst *insts;
     u32 count;
     u32 base; /* branch targets and jump tables are relative to it */
     const struct jump_table *tables;
-    const u32 *constants; /* the program's; may be NULL without explicit EXEC */
+    const u32 *constants; /* the program's; needed with explicit EXEC */
     u32 vectors, masks;
     bool is_virtual;
     const struct tuple *tuples;
     bool explicit_exec;
-    const struct exec_flow *exec; /* exec_flow.h; NULL: no vector write kills */
 };
 
 #define REFS_MAX 72
 
-/*
- * Locations an instruction reads and writes. A guarded write also counts as a read (C3). The first
- * kill_count writes leave nothing of the old value.
- */
+/* Locations an instruction reads and writes. A guarded write also counts as a read (C3). */
 struct refs {
     u32 reads[REFS_MAX], writes[REFS_MAX];
     u32 read_count, write_count;
-    u32 kill_count;
-    bool kills; /* all of them */
-    u32 range_first,
-        range_end; /* reads these locations too: an indexed operand, an unknown target */
+    bool kills;
 };
 
 void inst_refs(const struct code *code, const struct inst *inst, struct refs *refs);
-
-/* Number of locations. */
-static inline u32 code_locations(const struct code *code)
-{
-    return code->vectors + code->masks;
-}
 
 /* The code of a function of a finished program. */
 struct code code_of(const struct program *program, const struct function *function);

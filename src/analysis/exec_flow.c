@@ -141,32 +141,6 @@ static struct state *solve(const struct code *code, const struct cfg *cfg)
     return in;
 }
 
-/* Whether the write is to every lane that runs (X5). */
-static bool writes_whole(const struct inst *inst)
-{
-    switch (inst->op) {
-    case OP_writelane:
-    case OP_movrel_dst:
-    case OP_movrel_both:
-        return false;
-    default:
-        return inst->guard.kind == OPERAND_NONE;
-    }
-}
-
-/* X3: vector registers whose other lanes an instruction sees. */
-static void mark_crossed(const struct code *code, u8 *crossed)
-{
-    for (u32 i = 0; i < code->count; i++) {
-        const struct inst *inst = &code->insts[i];
-        struct operand list[INST_REFS];
-        u32 count = op_info[inst->op].flags & OPF_CROSS ? inst_reads(inst, list) : 0;
-        for (u32 k = 0; k < count; k++)
-            for (u32 w = 0; list[k].kind == OPERAND_VECTOR && w < list[k].count; w++)
-                crossed[list[k].index + w] = 1;
-    }
-}
-
 struct exec_flow *exec_flow_compute(struct arena *arena, const struct code *code,
                                     const struct cfg *cfg, bool open)
 {
@@ -174,15 +148,13 @@ struct exec_flow *exec_flow_compute(struct arena *arena, const struct code *code
         return NULL;
     struct exec_flow *flow = arena_new(arena, struct exec_flow);
     flow->initial = arena_array(arena, u8, code->count + 1);
-    flow->crossed = arena_array(arena, u8, code->vectors + 1);
-    mark_crossed(code, flow->crossed);
     struct state *in = solve(code, cfg);
     bool beyond = false;
     for (u32 n = 0; n < cfg->order_count; n++) {
         const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
         struct state s = in[cfg->order[n]];
         for (u32 i = block->first; i < block->end; i++) {
-            flow->initial[i] = s.pair[MASK_EXEC] == HOLDS_INITIAL && writes_whole(&code->insts[i]);
+            flow->initial[i] = s.pair[MASK_EXEC] == HOLDS_INITIAL;
             step(code, &s, &code->insts[i]);
             beyond |= !within(s.pair[MASK_EXEC]);
         }

@@ -1,7 +1,7 @@
 /*
  * program_listing: code as the machine sees it. It shows liveness, hence lives here and not in ir.
  */
-#include "analysis/exec_flow.h"
+#include "analysis/lane_liveness.h"
 #include "analysis/liveness.h"
 #include "ir/scalars.h"
 #include <stdarg.h>
@@ -212,6 +212,28 @@ static void block_lists(struct lists *lists, const struct code *code, const stru
     }
 }
 
+/* The same with explicit EXEC; scalars follow the vector registers. */
+static void lane_lists(struct lists *lists, const struct code *code, const struct cfg *cfg,
+                       const struct lane_liveness *liveness, u32 b)
+{
+    lists->items.count = 0;
+    const struct cfg_block *block = &cfg->blocks[b];
+    struct lane_live live = liveness->out[b];
+    for (u32 i = block->end; i-- > block->first;) {
+        lane_live_step(liveness, i, &live);
+        u32 start = lists->items.count;
+        lists->start[i - block->first] = start;
+        vec_push(&lists->items);
+        for (u32 k = 0; k < code->vectors; k++)
+            if (lane_live_vector(&live, k))
+                *(u32 *)vec_push(&lists->items) = k;
+        for (u32 k = 0; k < SCALAR_COUNT; k++)
+            if (lane_live_scalar(&live, k))
+                *(u32 *)vec_push(&lists->items) = code->vectors + k;
+        lists->items.data[start] = lists->items.count - start - 1;
+    }
+}
+
 static void put_function(struct out *out, const struct program *p, const struct function *f,
                          const struct listing_options *options)
 {
@@ -219,15 +241,21 @@ static void put_function(struct out *out, const struct program *p, const struct 
     struct arena *arena = arena_create();
     struct code code = code_of(p, f);
     struct cfg *cfg = options->live ? cfg_build(arena, &code) : NULL;
-    if (options->live)
-        code.exec = exec_flow_compute(arena, &code, cfg, f->open);
-    struct liveness *live = options->live ? liveness_compute(arena, &code, cfg) : NULL;
-    struct live_set set = live_set_create(code_locations(&code));
+    struct liveness *live = NULL;
+    struct lane_liveness *lanes = NULL;
+    if (options->live && code.explicit_exec)
+        lanes =
+            lane_liveness_compute(arena, &code, cfg, exec_flow_compute(arena, &code, cfg, f->open));
+    else if (options->live)
+        live = liveness_compute(arena, &code, cfg);
+    struct live_set set = live_set_create(code.vectors + code.masks);
     struct lists lists = {.start = calloc(code.count + 1, sizeof(u32))};
     for (u32 b = f->first_block; b < f->block_end; b++) {
         const struct block *block = &p->blocks[b];
         put_block(out, p, f, b);
-        if (options->live)
+        if (lanes)
+            lane_lists(&lists, &code, cfg, lanes, b - f->first_block);
+        else if (options->live)
             block_lists(&lists, &code, cfg, live, &set, b - f->first_block);
         for (u32 i = block->first; i < block->end; i++) {
             char text[1024];

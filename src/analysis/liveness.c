@@ -19,13 +19,7 @@ static void find_globals(const struct code *code, const struct cfg *cfg, struct 
                 live->global_of[location] = live->globals;
                 live->location[live->globals++] = location;
             }
-            for (u32 k = refs.range_first; k < refs.range_end; k++) {
-                if (written[k] == b + 1 || live->global_of[k] != UINT32_MAX)
-                    continue;
-                live->global_of[k] = live->globals;
-                live->location[live->globals++] = k;
-            }
-            for (u32 k = 0; k < refs.kill_count; k++)
+            for (u32 k = 0; refs.kills && k < refs.write_count; k++)
                 written[refs.writes[k]] = b + 1;
         }
     }
@@ -54,12 +48,7 @@ static void local_sets(const struct code *code, const struct cfg_block *block,
             if (bit != UINT32_MAX && !get_bit(kill, bit))
                 set_bit(in, bit);
         }
-        for (u32 k = refs.range_first; k < refs.range_end; k++) {
-            u32 bit = live->global_of[k];
-            if (bit != UINT32_MAX && !get_bit(kill, bit))
-                set_bit(in, bit);
-        }
-        for (u32 k = 0; k < refs.kill_count; k++) {
+        for (u32 k = 0; refs.kills && k < refs.write_count; k++) {
             u32 bit = live->global_of[refs.writes[k]];
             if (bit != UINT32_MAX && !get_bit(in, bit))
                 set_bit(kill, bit);
@@ -89,7 +78,7 @@ struct liveness *liveness_compute(struct arena *arena, const struct code *code,
                                   const struct cfg *cfg)
 {
     struct liveness *live = arena_new(arena, struct liveness);
-    live->locations = code_locations(code);
+    live->locations = code->vectors + code->masks;
     live->global_of = arena_array(arena, u32, live->locations + 1);
     live->location = arena_array(arena, u32, live->locations + 1);
     find_globals(code, cfg, live);
@@ -175,10 +164,8 @@ void live_set_at_start(struct live_set *set, const struct liveness *live, u32 bl
 
 void live_set_step(struct live_set *set, const struct refs *refs)
 {
-    for (u32 k = 0; k < refs->kill_count; k++)
+    for (u32 k = 0; refs->kills && k < refs->write_count; k++)
         live_set_drop(set, refs->writes[k]);
     for (u32 k = 0; k < refs->read_count; k++)
         live_set_add(set, refs->reads[k]);
-    for (u32 k = refs->range_first; k < refs->range_end; k++)
-        live_set_add(set, k);
 }

@@ -5,8 +5,7 @@
  *  W2  Addresses are the object's; offsets in the program are addresses - low.
  */
 #include "isa/si/lower.h"
-#include "analysis/exec_flow.h"
-#include "analysis/liveness.h"
+#include "analysis/lane_liveness.h"
 #include "ir/scalars.h"
 #include "isa/si/si_program.h"
 
@@ -245,24 +244,18 @@ static void add_block(struct lowering *l, const struct cfg *cfg, const struct co
 }
 
 /* Most vector registers that are live at once. */
-static u32 max_live(struct arena *arena, struct code *code, const struct cfg *cfg)
+static u32 max_live(struct arena *arena, const struct code *code, const struct cfg *cfg, bool open)
 {
-    struct liveness *live = liveness_compute(arena, code, cfg);
-    struct live_set set = live_set_create(code_locations(code));
+    struct lane_liveness *liveness =
+        lane_liveness_compute(arena, code, cfg, exec_flow_compute(arena, code, cfg, open));
     u32 most = 0;
     for (u32 b = 0; b < cfg->count; b++) {
-        live_set_at_end(&set, live, b);
+        struct lane_live live = liveness->out[b];
         for (u32 i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
-            struct refs refs;
-            inst_refs(code, &code->insts[i], &refs);
-            live_set_step(&set, &refs);
-            u32 vectors = 0;
-            for (u32 k = 0; k < set.count; k++)
-                vectors += set.items[k] < code->vectors;
-            most = MAX(most, vectors);
+            lane_live_step(liveness, i, &live);
+            most = MAX(most, lane_live_vectors(&live));
         }
     }
-    live_set_free(&set);
     return most;
 }
 
@@ -275,8 +268,7 @@ static void make_blocks(struct lowering *l, struct function *f)
     for (u32 b = 0; b < cfg->count; b++)
         add_block(l, cfg, &code, b, f->first_block);
     f->block_end = l->blocks.count;
-    code.exec = exec_flow_compute(arena, &code, cfg, f->open);
-    f->max_live = max_live(arena, &code, cfg);
+    f->max_live = max_live(arena, &code, cfg, f->open);
     arena_destroy(arena);
 }
 

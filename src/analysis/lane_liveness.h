@@ -1,0 +1,68 @@
+/*
+ * Which registers hold a value that may still be read, in code with explicit EXEC.
+ *
+ * A vector write changes the lanes in EXEC only; in the others the old value stays, and may be read
+ * when EXEC has grown again. So a vector register is live at a point in two ways: in lanes that run
+ * there (`active`), and in lanes that do not (`others`). Backward over an instruction:
+ *
+ *  N1  A read makes its register live in the lanes that run. Reads of other lanes (readlane,
+ *      readfirstlane, swizzle) make it live in both.
+ *  N2  A write ends the life in the lanes that run. Not so one of a single lane, or to a register
+ *      by number.
+ *  N3  Where EXEC changes, what is live in either way was live in either; if it can only lose lanes
+ *      (EXEC and something), the others then were not running before; if it can only win lanes
+ * (EXEC or something), those that ran before still run: see `turn`. N4  Where EXEC is the warp's
+ * initial one and never exceeds it (exec_flow.h), nobody reads the other lanes, except of registers
+ * that N1's instructions read. N5  What runs after a jump to an address, or a join, may read
+ * everything. A register is dead where it is live in neither way: no continuation reads what it
+ * holds, in any lane. Scalars are written whole, and masks are scalars. EXEC, which every vector
+ * instruction reads, MODE and what is derived from others have no liveness here.
+ */
+#ifndef ANALYSIS_LANE_LIVENESS_H
+#define ANALYSIS_LANE_LIVENESS_H
+
+#include "analysis/exec_flow.h"
+#include "ir/scalars.h"
+
+enum {
+    LANE_VECTORS = 256, /* most vector registers */
+    LANE_VECTOR_WORDS = LANE_VECTORS / 64,
+    LANE_SCALAR_WORDS = (SCALAR_COUNT + 63) / 64
+};
+
+struct lane_live {
+    u64 active[LANE_VECTOR_WORDS], others[LANE_VECTOR_WORDS];
+    u64 scalars[LANE_SCALAR_WORDS];
+};
+
+struct lane_liveness {
+    struct lane_live *in, *out; /* by block */
+    const struct code *code;
+    const struct exec_flow *flow;   /* NULL: N4 does not hold */
+    u64 crossed[LANE_VECTOR_WORDS]; /* registers of N4's exception */
+};
+
+struct lane_liveness *lane_liveness_compute(struct arena *arena, const struct code *code,
+                                            const struct cfg *cfg, const struct exec_flow *flow);
+
+/* From after an instruction of the code to before it. */
+void lane_live_step(const struct lane_liveness *liveness, u32 inst, struct lane_live *live);
+
+static inline bool lane_live_vector(const struct lane_live *live, u32 index)
+{
+    return (live->active[index / 64] | live->others[index / 64]) >> (index % 64) & 1;
+}
+static inline bool lane_live_scalar(const struct lane_live *live, u32 index)
+{
+    return live->scalars[index / 64] >> (index % 64) & 1;
+}
+/* Vector registers that are live. */
+static inline u32 lane_live_vectors(const struct lane_live *live)
+{
+    u32 count = 0;
+    for (u32 w = 0; w < LANE_VECTOR_WORDS; w++)
+        count += (u32)__builtin_popcountll(live->active[w] | live->others[w]);
+    return count;
+}
+
+#endif
