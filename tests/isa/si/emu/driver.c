@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    FORMS = 20
+    FORMS = 24
 };
 
 static void set_exec(struct program *p, struct rng *r)

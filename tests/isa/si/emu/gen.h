@@ -47,7 +47,7 @@ enum {
     V_LDS1 = 55,
     V_LAST = 60,
 
-    DATA_BYTES = 0x4000,
+    DATA_BYTES = 0x2000,
     LDS_USED = 2048,
     MAX_PROGRAM = 4096 /* words */
 };

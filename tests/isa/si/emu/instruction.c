@@ -40,6 +40,10 @@ static u32 scalar_destination(struct rng *r, bool wide, const struct limits *l)
 {
     if (l->special && rng_chance(r, 8))
         return VCC + (wide ? 0 : rng_below(r, 2));
+    if (l->special && rng_chance(r, 3))
+        return EXEC + (wide ? 0 : rng_below(r, 2));
+    if (l->special && !wide && rng_chance(r, 2))
+        return M0;
     u32 reg = l->scalar_first + rng_below(r, PLAY_SCALARS - l->scalar_first);
     return wide ? reg & ~1u : reg;
 }
@@ -57,6 +61,8 @@ static bool scalar_insn(struct rng *r, const struct limits *l, struct insn *n)
     }
     if (sig[0] != '-')
         n->dst = scalar_destination(r, sig[0] == 'q', l);
+    if (n->row->group == G_EXEC && n->dst >= EXEC) /* it would be written twice */
+        n->dst = VCC;
     for (u32 i = 0; types[i]; i++)
         n->src[i] = scalar_source(r, types[i] == 'q', n);
     if (n->row->group == G_MOVREL) { /* M0 is at most 7 then */
@@ -124,6 +130,8 @@ static bool reads_vcc(enum op op)
 
 static u32 vector_destination(struct rng *r, bool wide, const struct limits *l)
 {
+    if (rng_chance(r, 4)) /* far away, at the end of the file */
+        return VECTORS - 2 - rng_below(r, 50);
     return l->vector_first + rng_below(r, l->vector_end - l->vector_first - wide);
 }
 
@@ -230,6 +238,8 @@ static bool smrd_insn(struct rng *r, const struct limits *l, struct insn *n)
     n->srsrc = n->row->opcode < 8 ? S_BASE : rng_chance(r, 50) ? S_RAW : S_RECORDS;
     n->imm_offset = rng_chance(r, 70);
     n->offset0 = n->imm_offset ? rng_below(r, 256) : S_OFFSET;
+    if (!n->imm_offset && n->row->opcode >= 8) /* checked: any offset will do */
+        n->offset0 = rng_below(r, PLAY_SCALARS);
     return n->dst >= l->scalar_first;
 }
 
@@ -254,6 +264,8 @@ static void buffer_address(struct rng *r, struct insn *n, u32 align)
         n->vaddr = V_INDEX;
         n->offen = rng_chance(r, 50);
         n->offset0 = rng_below(r, 16 / align) * align;
+        if (!n->offen && rng_chance(r, 50)) /* any index: most are out of range */
+            n->vaddr = rng_below(r, PLAY_VECTORS);
         break;
     case 2:
         n->srsrc = S_SWIZZLED;
@@ -323,7 +335,7 @@ static bool lds_insn(struct rng *r, const struct limits *l, struct insn *n)
     n->dst = l->vector_first + rng_below(r, l->vector_end - l->vector_first - 3);
     n->vdata = rng_below(r, PLAY_VECTORS - 1);
     n->vdata1 = rng_below(r, PLAY_VECTORS - 1);
-    n->vaddr = bytes ? V_LDS1 : V_LDS;
+    n->vaddr = !bytes ? V_LDS : rng_chance(r, 60) ? V_LDS1 : rng_below(r, PLAY_VECTORS);
     if (n->op == OP_ds_swizzle_b32) {
         u32 pattern = rng_chance(r, 50) ? 0x8000 | rng_below(r, 256) : rng_below(r, 0x8000);
         n->vaddr = rng_below(r, PLAY_VECTORS);

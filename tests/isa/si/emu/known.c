@@ -247,6 +247,39 @@ static void check_modes(void)
     end(m);
 }
 
+/* The sequences as programs to be compared, over values at the edges: false when there is none. */
+bool known_program(struct program *p, u32 index, u64 seed)
+{
+    static const struct {
+        const char *name;
+        const u32 *words;
+        u32 count;
+    } list[] = {{"f32 division", division32, sizeof division32 / 4},
+                {"f64 division", division64, sizeof division64 / 4},
+                {"64-bit sums", carry, sizeof carry / 4}};
+    struct rng r = {seed};
+    if (index >= sizeof list / sizeof *list)
+        return false;
+    p->seed = seed;
+    p->what = list[index].name;
+    p->count = 0;
+    fill_state(&r, p, 1, 1);
+    struct wave *w = &p->start.waves[0];
+    for (u32 lane = 0; lane < LANES; lane++)
+        for (u32 reg = 0; reg < 4; reg += 2) {
+            u64 value = index == 1 ? edge_pair(&r) : (u64)edge_word(&r) << 32 | edge_word(&r);
+            w->vectors[reg][lane] = (u32)value;
+            w->vectors[reg + 1][lane] = (u32)(value >> 32);
+        }
+    w->mode = seed % 2 ? 0x1f0 : 0x1c0;
+    emit_getpc(p);
+    for (u32 i = 0; i < list[index].count; i++)
+        emit_words(p, list[index].words[i]);
+    p->start.code = (const u8 *)p->words;
+    p->start.code_bytes = p->count * 4;
+    return true;
+}
+
 unsigned known_check(void)
 {
     struct rng r = {99};

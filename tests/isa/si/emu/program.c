@@ -123,6 +123,8 @@ static void plain(struct builder *b)
         refresh_addresses(b);
     if (group == G_MOVREL)
         one(b, OP_s_mov_b32, M0, 128 + rng_below(b->r, 8), 0);
+    if (n.lds)
+        one(b, OP_s_mov_b32, M0, S_LIMIT, 0);
     emit(b->p, &n);
     if (group == G_MOVREL)
         one(b, OP_s_mov_b32, M0, S_LIMIT, 0);
@@ -314,7 +316,7 @@ void generate(struct program *p, u64 seed, const struct mix *mix)
     fill_state(&r, p, waves, waves > 1 && rng_chance(&r, 40) ? 2 : 1);
     collect_groups(&b);
     emit_getpc(p);
-    block(&b, 0, 12);
+    block(&b, 0, mix->loop || mix->if_scalar ? 14 : 60);
     branch(&b, OP_s_endpgm);
     functions(&b);
     p->start.code = (const u8 *)p->words;

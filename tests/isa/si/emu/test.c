@@ -2,8 +2,8 @@
  * Southern Islands programs through Heddle and through the emulator of this folder.
  *
  *   si-emu self                          the emulator against the host and known results
- *   si-emu edges [NAME [SEED]]    every instruction (or one) over values at the edges
- *   si-emu random FIRST COUNT [MIX]   random programs; mixes: all scalar vector float ...
+ *   si-emu edges ROUNDS [NAME [SEED]]    every instruction (or the one named) over edge values
+ *   si-emu random FIRST COUNT [MIX]      random programs; mixes: all scalar vector float ...
  *   si-emu words FIRST MIX               a random program's words
  */
 #include <assert.h>
@@ -50,6 +50,11 @@ static int edges(const char *name, u64 seed, u32 rounds)
             emu_free(&p->start);
         }
     }
+    for (u64 i = 0; !name && i < 8 * (u64)rounds; i++)
+        for (u32 which = 0; known_program(p, which, seed + i); which++) {
+            compare_run(heddle, p, &tally);
+            emu_free(&p->start);
+        }
     free(p);
     heddle_close(heddle);
     u32 missed = 0;
@@ -101,15 +106,15 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "self"))
         return self_check();
-    if (argc >= 2 && !strcmp(argv[1], "edges"))
-        return edges(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 1,
-                     argc > 2 ? 6 : 3);
+    if (argc >= 3 && !strcmp(argv[1], "edges"))
+        return edges(argc > 3 && strcmp(argv[3], "all") ? argv[3] : NULL,
+                     argc > 4 ? strtoull(argv[4], NULL, 0) : 1, (u32)strtoul(argv[2], NULL, 0));
     if (argc >= 4 && !strcmp(argv[1], "random"))
         return random_programs(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0),
                                mix_of(argc > 4 ? argv[4] : NULL));
     if (argc == 4 && !strcmp(argv[1], "words"))
         return print_words(strtoull(argv[2], NULL, 0), mix_of(argv[3]));
-    fprintf(stderr, "usage: si-emu self | edges [NAME [SEED]] | random FIRST COUNT [MIX] "
+    fprintf(stderr, "usage: si-emu self | edges ROUNDS [NAME [SEED]] | random FIRST COUNT [MIX] "
                     " | words SEED MIX\n");
     return 2;
 }
