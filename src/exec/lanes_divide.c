@@ -10,7 +10,10 @@
  * Decisions
  *  - div_fmas rounds once, after undoing the scale: otherwise subnormal quotients would be wrong in
  *    the last bit. It undoes upwards when the quotient so far, c, is at least 2, else downwards.
- *  - 0 / 0 and infinity / infinity give the NaN of an invalid operation.
+ *  - When both the quotient and the reciprocal of d are subnormal, d is scaled down: scaled up, as
+ *    the documents have it, it would be infinite.
+ *  - 0 / 0 and infinity / infinity give the NaN of an invalid operation. A quotient by steps that
+ *    is NaN has met an infinity: it overflows.
  */
 #include "exec/lanes_compare.h"
 #include "exec/lanes_float.h"
@@ -35,7 +38,7 @@ ALWAYS_INLINE u32 is_undone(struct division x)
 ALWAYS_INLINE u32 scaling(struct division x, u32 is_d, u32 is_n)
 {
     const u32 other = x.small_q ? is_n : x.small_n;
-    const u32 reciprocal = x.small_q ? is_d : 2;
+    const u32 reciprocal = x.small_q ? 2 * is_d : 2;
     const u32 normal = x.small_r ? reciprocal : other;
     return x.apart ? is_d : x.small_d ? 1 : normal;
 }
@@ -150,7 +153,8 @@ ALWAYS_INLINE u32 div_fixup32(u32 a, u32 b, u32 c, u32 mode)
     const u32 sign = (b ^ c) & 0x80000000, d = MAG32(b), n = MAG32(c), infinity = 0x7f800000;
     const bool far = (i32)(n >> 23) - (i32)(d >> 23) < -150;
     const bool large = (d == 0) | (n == infinity), small = (d == infinity) | (n == 0);
-    const u32 steps = far ? (u32)underflow(sign, mode) : MAG32(a);
+    const u32 quotient = MAG32(a) < infinity ? MAG32(a) : infinity;
+    const u32 steps = far ? (u32)underflow(sign, mode) : quotient;
     const u32 magnitude = large ? infinity : small ? 0 : steps;
     /* large & small: 0 / 0 or infinity / infinity */
     const bool is_nan = (n > infinity) | (d > infinity) | (large & small);
@@ -161,7 +165,8 @@ ALWAYS_INLINE u64 div_fixup64(u64 a, u64 b, u64 c, u32 mode)
     const u64 sign = (b ^ c) & 1ull << 63, d = MAG64(b), n = MAG64(c), infinity = 0x7ffull << 52;
     const bool far = (i32)(n >> 52) - (i32)(d >> 52) < -1075;
     const bool large = (d == 0) | (n == infinity), small = (d == infinity) | (n == 0);
-    const u64 steps = far ? underflow(sign, mode) : MAG64(a);
+    const u64 quotient = MAG64(a) < infinity ? MAG64(a) : infinity;
+    const u64 steps = far ? underflow(sign, mode) : quotient;
     const u64 magnitude = large ? infinity : small ? 0 : steps;
     const bool is_nan = (n > infinity) | (d > infinity) | (large & small);
     return is_nan ? nan64(D(DEFAULT_NAN64), c, b, b) : sign | magnitude;
