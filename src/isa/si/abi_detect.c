@@ -158,8 +158,16 @@ static void scan_kernel(const struct code_object *object, const struct code_kern
 static struct evidence scan_object(const struct code_object *object)
 {
     struct evidence evidence = {0};
-    for (u32 i = 0; i < object->kernel_count; i++)
-        scan_kernel(object, &object->kernels[i], &evidence);
+    bool *seen = calloc((size_t)object->function_count + 1, sizeof *seen);
+    if (!seen)
+        abort(); /* as arenas do */
+    for (u32 i = 0; i < object->kernel_count; i++) {
+        u32 function = object->kernels[i].function;
+        if (!seen[function]) /* many descriptors of one function: a hostile file */
+            scan_kernel(object, &object->kernels[i], &evidence);
+        seen[function] = true;
+    }
+    free(seen);
     for (u32 i = 0; i < object->function_count; i++) {
         struct scan scan = {.evidence = &evidence};
         scan.pairs[CALLEE_PACKET / 2] = (struct known){POINTER_PACKET, 0};

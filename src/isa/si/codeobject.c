@@ -60,7 +60,13 @@ void reader_warn(struct reader *reader, const char *format, ...)
 
 const char *reader_name(struct reader *reader, const char *name)
 {
-    return text_printable(reader->arena, arena_strndup(reader->arena, name, strnlen(name, 120)));
+    /* Not in the reader's arena: a file may have any number of names to warn of. */
+    struct arena *arena = arena_create();
+    char *shown = reader->shown[reader->shown_next++ % ARRAY_LEN(reader->shown)];
+    const char *text = text_printable(arena, arena_strndup(arena, name, strnlen(name, 120)));
+    snprintf(shown, sizeof reader->shown[0], "%s", text);
+    arena_destroy(arena);
+    return shown;
 }
 
 bool codeobject_recognized(const void *bytes, size_t length)
@@ -285,10 +291,9 @@ static void read_producer(struct reader *reader)
     if (!elf_find_section(&reader->elf, ".comment", &section, &bytes))
         return;
     const char **idents = arena_array(reader->arena, const char *, MOST);
+    bytes = elf_strings(bytes);
     for (u64 at = 0; at < bytes.size && producer->ident_count < MOST;) {
         const char *text = elf_string(&bytes, at);
-        if (!text)
-            break;
         if (*text)
             idents[producer->ident_count++] = text;
         at += strlen(text) + 1;

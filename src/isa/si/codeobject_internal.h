@@ -7,7 +7,11 @@
 
 enum {
     DESCRIPTOR_BYTES = 64,
-    WARNINGS = 32 /* more are counted, not kept */
+    WARNINGS = 32, /* more are counted, not kept */
+    /* Bounds of what a hostile file can multiply: linear work stays linear. */
+    MOST_NAME = 4096, /* bytes of a symbol's name; longer ones are not seen */
+    MOST_KERNELS = 16384,
+    MOST_NOTES = 16 /* segments or sections that are searched for the metadata */
 };
 
 struct reader {
@@ -16,6 +20,8 @@ struct reader {
     struct code_object *object;
     struct elf_symbols symbols;
     u32 dropped_warnings;
+    char shown[2][512]; /* reader_name */
+    u32 shown_next;
     struct error *error;
 };
 
@@ -23,7 +29,7 @@ bool reader_fail(struct reader *reader, enum error_code code, const char *format
     __attribute__((format(printf, 3, 4)));
 void reader_warn(struct reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A name from the file, safe to print and not too long. */
+/* A name from the file, safe to print and not too long; good until the next but one. */
 const char *reader_name(struct reader *reader, const char *name);
 
 /* codeobject_symbols.c: functions, variables, kernels with their descriptors. */

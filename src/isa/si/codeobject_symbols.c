@@ -52,12 +52,21 @@ static void add_kernel(struct reader *reader, const char *name, const Elf64_Sym 
     };
 }
 
+/* The name of a symbol that is defined here, or NULL. */
+static const char *defined_name(const struct reader *reader, const Elf64_Sym *symbol)
+{
+    const char *name = elf_string(&reader->symbols.names, symbol->st_name);
+    return symbol->st_shndx != SHN_UNDEF && name && *name && strnlen(name, MOST_NAME) < MOST_NAME
+               ? name
+               : NULL;
+}
+
 static void add_symbol(struct reader *reader, const Elf64_Sym *symbol)
 {
     struct code_object *object = reader->object;
-    const char *name = elf_string(&reader->symbols.names, symbol->st_name);
+    const char *name = defined_name(reader, symbol);
     u32 type = ELF64_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || !name || !*name)
+    if (!name)
         return;
     if (type == STT_FUNC)
         add_function(reader, name, symbol);
@@ -69,23 +78,27 @@ static void add_symbol(struct reader *reader, const Elf64_Sym *symbol)
 }
 
 /* How many symbols are of each sort at most, so that the arrays fit. */
-static void make_room(struct reader *reader)
+static bool make_room(struct reader *reader)
 {
     struct code_object *object = reader->object;
     u32 functions = 0, kernels = 0, variables = 0;
     for (u32 i = 0; i < reader->symbols.count; i++) {
         Elf64_Sym symbol = elf_symbol(&reader->symbols, i);
         u32 type = ELF64_ST_TYPE(symbol.st_info);
-        const char *name = elf_string(&reader->symbols.names, symbol.st_name);
+        const char *name = defined_name(reader, &symbol);
         functions += type == STT_FUNC;
         kernels += type == STT_OBJECT && name && ends_in_kd(name);
         variables += type == STT_OBJECT;
     }
+    if (kernels > MOST_KERNELS)
+        return reader_fail(reader, ERROR_INPUT, "%u kernels, expected at most %d", kernels,
+                           MOST_KERNELS);
     /* Each kernel's entry becomes a function when no symbol says so. */
     object->functions =
         arena_array(reader->arena, struct code_function, (size_t)functions + kernels);
     object->kernels = arena_array(reader->arena, struct code_kernel, kernels);
     object->variables = arena_array(reader->arena, struct code_variable, variables);
+    return true;
 }
 
 static int functions_by_address(const void *a, const void *b)
@@ -192,7 +205,8 @@ bool read_symbols(struct reader *reader)
     if (!elf_symbols(&reader->elf, &reader->symbols))
         return reader_fail(reader, ERROR_INPUT,
                            "no symbol table: kernels are found by their <name>.kd symbols");
-    make_room(reader);
+    if (!make_room(reader))
+        return false;
     for (u32 i = 0; i < reader->symbols.count; i++) {
         Elf64_Sym symbol = elf_symbol(&reader->symbols, i);
         add_symbol(reader, &symbol);

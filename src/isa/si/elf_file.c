@@ -11,11 +11,16 @@ bool elf_range(const struct elf_file *elf, u64 offset, u64 size, struct elf_byte
     return true;
 }
 
+struct elf_bytes elf_strings(struct elf_bytes bytes)
+{
+    const u8 *last = bytes.size ? memrchr(bytes.data, 0, bytes.size) : NULL;
+    return last ? (struct elf_bytes){bytes.data, (u64)(last - bytes.data) + 1}
+                : (struct elf_bytes){0};
+}
+
 const char *elf_string(const struct elf_bytes *table, u64 offset)
 {
-    if (offset >= table->size || !memchr(table->data + offset, 0, table->size - offset))
-        return NULL;
-    return (const char *)table->data + offset;
+    return offset < table->size ? (const char *)table->data + offset : NULL;
 }
 
 Elf64_Phdr elf_segment(const struct elf_file *elf, u32 index)
@@ -99,11 +104,15 @@ bool elf_open(struct elf_file *elf, const u8 *data, u64 size, const char *name, 
         !check_table(elf, "section header", h->e_shoff, h->e_shoff ? h->e_shnum : 0, h->e_shentsize,
                      sizeof(Elf64_Shdr), error))
         return false;
+    if (h->e_phnum > ELF_SEGMENTS)
+        return error_set(error, ERROR_INPUT, name, "%u program headers, expected at most %d",
+                         h->e_phnum, ELF_SEGMENTS);
     elf->segment_count = h->e_phnum;
     elf->section_count = h->e_shoff ? h->e_shnum : 0;
     if (h->e_shstrndx < elf->section_count) {
         Elf64_Shdr names = elf_section(elf, h->e_shstrndx);
-        elf_range(elf, names.sh_offset, names.sh_size, &elf->section_names);
+        if (elf_range(elf, names.sh_offset, names.sh_size, &elf->section_names))
+            elf->section_names = elf_strings(elf->section_names);
     }
     return true;
 }
@@ -120,6 +129,7 @@ static bool symbol_section(const struct elf_file *elf, u32 type, struct elf_symb
             !elf_range(elf, names.sh_offset, names.sh_size, &symbols->names) ||
             section.sh_size / sizeof(Elf64_Sym) > UINT32_MAX)
             continue;
+        symbols->names = elf_strings(symbols->names);
         symbols->count = (u32)(section.sh_size / sizeof(Elf64_Sym));
         return true;
     }
@@ -191,8 +201,11 @@ bool elf_dynamic_symbols(const struct elf_file *elf, struct elf_symbols *symbols
         !elf_at(elf, dynamic.hash, 8, &hash))
         return false;
     memcpy(&symbols->count, hash.data + 4, 4);
-    return elf_at(elf, dynamic.symtab, (u64)symbols->count * sizeof(Elf64_Sym), &symbols->table) &&
-           elf_at(elf, dynamic.strtab, dynamic.strtab_bytes, &symbols->names);
+    if (!elf_at(elf, dynamic.symtab, (u64)symbols->count * sizeof(Elf64_Sym), &symbols->table) ||
+        !elf_at(elf, dynamic.strtab, dynamic.strtab_bytes, &symbols->names))
+        return false;
+    symbols->names = elf_strings(symbols->names);
+    return true;
 }
 
 bool elf_symbols(const struct elf_file *elf, struct elf_symbols *symbols)

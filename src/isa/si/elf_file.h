@@ -10,6 +10,10 @@
 #include "base/error.h"
 #include <elf.h>
 
+enum {
+    ELF_SEGMENTS = 256 /* most program headers; linkers make ten */
+};
+
 /* A range of the file. */
 struct elf_bytes {
     const u8 *data; /* NULL when there are none */
@@ -27,7 +31,7 @@ struct elf_file {
 
 /* An array of symbols with their names. */
 struct elf_symbols {
-    struct elf_bytes table, names;
+    struct elf_bytes table, names; /* names: elf_strings */
     u32 count;
 };
 
@@ -55,7 +59,9 @@ bool elf_find_section(const struct elf_file *elf, const char *name, Elf64_Shdr *
 bool elf_range(const struct elf_file *elf, u64 offset, u64 size, struct elf_bytes *bytes);
 /* The bytes that the file holds for addresses [address, address + size). */
 bool elf_at(const struct elf_file *elf, u64 address, u64 size, struct elf_bytes *bytes);
-/* A string that ends inside the table, or NULL. */
+/* The part of string table bytes in which every string ends. */
+struct elf_bytes elf_strings(struct elf_bytes bytes);
+/* A string of such a part, or NULL. Takes the same time whatever the offset. */
 const char *elf_string(const struct elf_bytes *table, u64 offset);
 
 /* .symtab, else .dynsym, else what the dynamic section points to. False: none of them is there. */

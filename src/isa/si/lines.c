@@ -85,13 +85,13 @@ static u64 leb(struct cursor *c, bool is_signed)
 
 static const char *text(struct cursor *c)
 {
-    struct elf_bytes bytes = {c->data, c->size};
-    const char *found = c->bad ? NULL : elf_string(&bytes, c->at);
-    if (!found) {
+    const u8 *end = c->bad || c->at == c->size ? NULL : memchr(c->data + c->at, 0, c->size - c->at);
+    if (!end) {
         c->bad = true;
         return "";
     }
-    c->at += strlen(found) + 1;
+    const char *found = (const char *)c->data + c->at;
+    c->at = (u64)(end - c->data) + 1;
     return found;
 }
 
@@ -429,6 +429,8 @@ void read_lines(struct reader *reader)
         lines.line_strings = (struct elf_bytes){0};
     if (!elf_find_section(&reader->elf, ".debug_str", &other, &lines.strings))
         lines.strings = (struct elf_bytes){0};
+    lines.line_strings = elf_strings(lines.line_strings);
+    lines.strings = elf_strings(lines.strings);
     struct cursor all = {.data = bytes.data, .size = bytes.size};
     bool ok = true;
     while (all.at < all.size && !all.bad)

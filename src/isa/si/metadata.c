@@ -400,14 +400,17 @@ static bool find_note(const struct elf_bytes *notes, struct elf_bytes *found)
 static bool find_metadata(const struct elf_file *elf, struct elf_bytes *found)
 {
     struct elf_bytes notes;
-    for (u32 i = 0; i < elf->segment_count; i++) {
+    u32 searched = 0;
+    for (u32 i = 0; i < elf->segment_count && searched < MOST_NOTES; i++) {
         Elf64_Phdr segment = elf_segment(elf, i);
+        searched += segment.p_type == PT_NOTE;
         if (segment.p_type == PT_NOTE &&
             elf_range(elf, segment.p_offset, segment.p_filesz, &notes) && find_note(&notes, found))
             return true;
     }
-    for (u32 i = 0; i < elf->section_count; i++) {
+    for (u32 i = 0; i < elf->section_count && searched < 2 * MOST_NOTES; i++) {
         Elf64_Shdr section = elf_section(elf, i);
+        searched += section.sh_type == SHT_NOTE;
         if (section.sh_type == SHT_NOTE &&
             elf_range(elf, section.sh_offset, section.sh_size, &notes) && find_note(&notes, found))
             return true;

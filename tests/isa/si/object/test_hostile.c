@@ -175,6 +175,7 @@ static void err_descriptor(void **state)
     } cases[] = {
         {16, 8, 0, "add.kd: the entry at 0x"},
         {16, 8, 1ull << 63, "is not an instruction address in .text"},
+        {16, 1, 0xc2, "is not an instruction address in .text"},
         {56, 2, 0x409, "asks for warps of 32 lanes"},
         {56, 2, 0x7f, "6 user SGPRs (RSRC2), but what the properties enable needs 15"},
         {52, 4, 31u << 1, "31 user SGPRs (RSRC2)"},
@@ -271,6 +272,55 @@ static void err_relocations(void **state)
     refused(bytes, "globals is not defined in this file");
 }
 
+/* The good file with `more` zero bytes after it. */
+static struct bytes longer(size_t more)
+{
+    struct bytes bytes = good();
+    bytes.data = realloc(bytes.data, bytes.size + more);
+    assert_non_null(bytes.data);
+    memset(bytes.data + bytes.size, 0, more);
+    bytes.size += more;
+    return bytes;
+}
+
+/* What could make work or memory grow faster than the file. */
+static void err_bounds(void **state)
+{
+    struct bytes bytes = longer(257 * sizeof(Elf64_Phdr));
+    elf_header(&bytes)->e_phoff = bytes.size - 257 * sizeof(Elf64_Phdr);
+    elf_header(&bytes)->e_phnum = 257;
+    refused(bytes, "257 program headers, expected at most 256");
+    const u32 count = 16385;
+    bytes = longer(count * sizeof(Elf64_Sym));
+    Elf64_Sym kernel = *elf_symbol_of(&bytes, "add.kd");
+    Elf64_Shdr *table = elf_section_of(&bytes, ".symtab");
+    table->sh_offset = bytes.size - count * sizeof kernel;
+    table->sh_size = count * sizeof kernel;
+    for (u32 i = 0; i < count; i++)
+        memcpy(bytes.data + table->sh_offset + i * sizeof kernel, &kernel, sizeof kernel);
+    refused(bytes, "16385 kernels, expected at most 16384");
+    /* Names: one that is too long is not seen, one that does not end neither. */
+    bytes = longer(5000);
+    Elf64_Sym *add = elf_symbol_of(&bytes, "add.kd");
+    Elf64_Shdr *names = elf_section_of(&bytes, ".strtab");
+    memcpy(bytes.data + bytes.size - 5000, bytes.data + names->sh_offset, names->sh_size);
+    names->sh_offset = bytes.size - 5000;
+    add->st_name = (u32)names->sh_size;
+    memset(bytes.data + names->sh_offset + add->st_name, 'n', 4097);
+    memcpy(bytes.data + names->sh_offset + add->st_name + 4094, ".kd", 4);
+    names->sh_size = 5000;
+    struct arena *arena = arena_create();
+    assert_int_equal(object_warned(arena, &bytes, "describes add.kd")->kernel_count, 2);
+    bytes.data[names->sh_offset + add->st_name + 4095] = 0; /* "...n.k": no descriptor either */
+    assert_int_equal(object_warned(arena, &bytes, "describes add.kd")->kernel_count, 2);
+    memcpy(bytes.data + names->sh_offset + add->st_name + 4092, ".kd", 4);
+    assert_int_equal(object_warned(arena, &bytes, "describes add.kd")->kernel_count, 3);
+    names->sh_size = add->st_name + 4095; /* cut before the end */
+    assert_int_equal(object_warned(arena, &bytes, "describes add.kd")->kernel_count, 2);
+    arena_destroy(arena);
+    free(bytes.data);
+}
+
 /* Metadata of our own instead of the file's. */
 struct writer {
     u8 data[1024];
@@ -361,6 +411,13 @@ static void err_metadata(void **state)
     elf_segment_of(&bytes, PT_NOTE)->p_type = PT_NULL;
     elf_section_of(&bytes, ".note")->sh_type = SHT_PROGBITS;
     warned(bytes, "no metadata (note AMDGPU of type 32)");
+    static const u32 lengths[] = {0x10000, 0xffffffff, 0x80000000};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths); i++) { /* of the name and of the data */
+        bytes = object_bytes("tiny_v3.so");
+        Elf64_Nhdr *note = (Elf64_Nhdr *)(bytes.data + elf_segment_of(&bytes, PT_NOTE)->p_offset);
+        *(i % 2 ? &note->n_namesz : &note->n_descsz) = lengths[i / 2];
+        warned(bytes, "no metadata (note AMDGPU of type 32)");
+    }
     bytes = object_bytes("tiny_v3.so"); /* sections lead to it as well */
     elf_segment_of(&bytes, PT_NOTE)->p_type = PT_NULL;
     warned(bytes, NULL);
@@ -528,7 +585,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(err_relocations),  cmocka_unit_test(err_metadata),
         cmocka_unit_test(unknown_metadata), cmocka_unit_test(sizes_of_the_descriptor_win),
         cmocka_unit_test(msgpack),          cmocka_unit_test(broken_lines),
-        cmocka_unit_test(cut_off),          cmocka_unit_test(changed),
+        cmocka_unit_test(err_bounds),       cmocka_unit_test(cut_off),
+        cmocka_unit_test(changed),
     };
     objects_folder = argv[argc - 1];
     return cmocka_run_group_tests(tests, NULL, NULL);
