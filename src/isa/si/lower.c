@@ -122,6 +122,35 @@ static size_t padding_start(const u32 *words, size_t count)
     return count;
 }
 
+/* The error holds the first word that is no instruction; the others follow, a line each. */
+static bool tell_unknown(struct lowering *l, const u32 *words, size_t count, size_t at, u64 address)
+{
+    enum {
+        TOLD = 16
+    };
+    struct error *error = l->error;
+    const char *file = l->program->file;
+    u32 found = 1;
+    snprintf(error->place, sizeof error->place, "%.200s", file);
+    for (at++; at < count;) {
+        struct si_inst in;
+        struct error one = {0};
+        size_t used = strlen(error->message), size = sizeof error->message;
+        if (si_decode(words + at, count - at, address + 4 * at, &in, &one)) {
+            at += in.size / 4;
+            continue;
+        }
+        at++;
+        if (++found <= TOLD)
+            snprintf(error->message + used, size - used, "\n%.60s: %.100s", file, one.message);
+    }
+    size_t used = strlen(error->message);
+    if (found > TOLD)
+        snprintf(error->message + used, sizeof error->message - used, "\nand %u more",
+                 found - TOLD);
+    return false;
+}
+
 static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 address)
 {
     size_t padding = padding_start(words, count);
@@ -136,8 +165,7 @@ static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 a
         if (!si_decode(words + at, count - at, here, &in, l->error)) {
             if (at >= padding)
                 break; /* runs off its end into it */
-            snprintf(l->error->place, sizeof l->error->place, "%.200s", l->program->file);
-            return false;
+            return tell_unknown(l, words, padding, at, address);
         }
         const char *copy = arena_strdup(l->arena, si_text(&in, text, sizeof text));
         const char *why = lower_inst(l, &in, &out);
