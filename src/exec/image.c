@@ -124,6 +124,22 @@ static enum shape buffer_shape(const struct inst *inst, struct step *step)
     return load ? SHAPE_BUFFER_LOAD : SHAPE_BUFFER_STORE;
 }
 
+/* Shared memory of code with scalars: one or two elements of one or two words. */
+static enum shape shared_shape(const struct inst *inst, struct step *step)
+{
+    bool load = inst->op == OP_ld || inst->op == OP_ld2;
+    bool pair = inst->op == OP_ld2 || inst->op == OP_st2;
+    u32 bytes = type_bytes(inst->type);
+    if ((bytes != 4 && bytes != 8) || inst->vector > 1 || inst->space != SPACE_SHARED ||
+        !is_register(inst->src[0]) || inst->src[0].count != 1 ||
+        (load && !is_register(inst->dst[0])))
+        return SHAPE_OTHER;
+    step->words = (u8)(bytes / 4);
+    if (pair)
+        return load ? SHAPE_PAIR_LOAD : SHAPE_PAIR_STORE;
+    return load ? SHAPE_SHARED_LOAD : SHAPE_SHARED_STORE;
+}
+
 static enum shape shape_of(const struct image *image, const struct inst *inst, struct step *step)
 {
     u16 flags = op_info[inst->op].flags;
@@ -134,6 +150,9 @@ static enum shape shape_of(const struct image *image, const struct inst *inst, s
         return SHAPE_SCALAR;
     if (inst->op == OP_buf_ld || inst->op == OP_buf_st)
         return buffer_shape(inst, step);
+    if (inst->op == OP_ld2 || inst->op == OP_st2 ||
+        (image->program->traits.explicit_exec && (inst->op == OP_ld || inst->op == OP_st)))
+        return shared_shape(inst, step);
     if (inst->op == OP_ld || inst->op == OP_st)
         return memory_shape(inst, step);
     if (inst->op == OP_sreg)

@@ -38,6 +38,8 @@ enum shape {
     SHAPE_SCALAR,       /* a scalar function */
     SHAPE_BUFFER_LOAD,  /* words through a buffer descriptor */
     SHAPE_BUFFER_STORE,
+    SHAPE_PAIR_LOAD, /* two elements from shared memory */
+    SHAPE_PAIR_STORE,
     SHAPE_OTHER,        /* 32 lanes at a time, anything else */
     SHAPE_WHOLE,        /* the whole warp at once; it may have to wait */
     SHAPE_GUARDED = 16, /* a flag: some lanes may sit out */

@@ -4,8 +4,8 @@
  *
  * Compiled once per instruction set, as lanes_run.c is.
  */
+#include "exec/lanes_access.h"
 #include "exec/lanes_build.h"
-#include "exec/lanes_short.h"
 #include "ir/scalars.h"
 
 /* Scalar sources of a lane function to all lanes of their rows. */
@@ -58,49 +58,64 @@ ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const s
     }
 }
 
-/* The short way of 32 lanes; false: nothing has happened. */
-ALWAYS_INLINE bool run_short(struct chunk *chunk, const struct inst *inst, const struct step *step)
+/* One shape of access by both chunks, each by its short way, `call` with a constant `all`, or by
+ * the long one. False: it has faulted. */
+#define EACH_CHUNK(call)                                                          \
+    for (unsigned c = 0; c < MAX_CHUNKS; c++) {                                   \
+        struct chunk *const chunk = &warp->chunks[c];                             \
+        bool done = false;                                                        \
+        if (LIKELY(chunk->active == LANES_FULL)) {                                \
+            const bool all = true;                                                \
+            done = (call);                                                        \
+        } else if (chunk->active) {                                               \
+            const bool all = false;                                               \
+            done = (call);                                                        \
+        } else {                                                                  \
+            continue;                                                             \
+        }                                                                         \
+        const u32 pc = (u32)(step - warp->view->steps);                           \
+        if (UNLIKELY(!done) && !other_step(warp, pc, step, chunk, chunk->active)) \
+            return false;                                                         \
+    }                                                                             \
+    return true
+
+ALWAYS_INLINE bool run_shared(struct warp *warp, const struct inst *inst, struct step *step,
+                              u32 words, bool store, bool pair)
 {
-    if (chunk->active != LANES_FULL)
-        return false;
-    switch (step->shape) {
-    case SHAPE_SHARED_LOAD:
-        return load_shared(chunk, inst, step);
-    case SHAPE_SHARED_STORE:
-        return store_shared(chunk, inst, step);
-    default:
-        return false;
+    const unsigned limit = !store ? 1 : pair ? 3 : 2;
+    const struct shared_way way = find_shared(warp, inst, step, words, limit, pair);
+    if (store) {
+        EACH_CHUNK(way.may && shared_store(chunk, step, &way, words, pair, all));
     }
+    EACH_CHUNK(way.may && shared_load(chunk, step, &way, words, pair, all));
 }
 
-/* Whether it may take its short way at all: nobody watches, and the limit of an access to shared
- * memory, a scalar, leaves all of it. */
-ALWAYS_INLINE bool may_be_short(const struct warp *warp, const struct step *step)
+ALWAYS_INLINE bool run_buffer(struct warp *warp, const struct inst *inst, struct step *step,
+                              u32 words, bool store)
 {
-    const struct chunk *const first = &warp->chunks[0];
-    const unsigned slot = step->shape == SHAPE_SHARED_LOAD ? 1 : 2;
-    if (warp->exec->watcher)
-        return false;
-    if (step->shape != SHAPE_SHARED_LOAD && step->shape != SHAPE_SHARED_STORE)
-        return true;
-    return !step_has(step, slot) || *chunk_row(first, step, slot) >= first->shared_bytes;
+    const struct buffer_way way = find_way(warp, inst, step);
+    EACH_CHUNK(buffer_words(chunk, step, &way, LANES * c, words, store, all));
 }
 
-/* An access by both chunks, each by its short way or the long one. False: it has faulted. */
-static __attribute__((noinline)) bool run_access(struct warp *warp, const struct inst *inst,
-                                                 struct step *step)
-{
-    const u32 pc = (u32)(step - warp->view->steps);
-    const bool may = may_be_short(warp, step);
-    for (unsigned c = 0; c < MAX_CHUNKS; c++) {
-        struct chunk *const chunk = &warp->chunks[c];
-        if (!chunk->active || (may && LIKELY(run_short(chunk, inst, step))))
-            continue;
-        if (!other_step(warp, pc, step, chunk, chunk->active))
-            return false;
+#define ACCESS(name, call)                                                                 \
+    static __attribute__((noinline)) bool name(struct warp *warp, const struct inst *inst, \
+                                               struct step *step)                          \
+    {                                                                                      \
+        const u32 one = 1, many = step->words;                                             \
+        return LIKELY(many == 1) ? call(one) : call(many);                                 \
     }
-    return true;
-}
+#define SHARED_LOAD(words) run_shared(warp, inst, step, words, false, false)
+#define SHARED_STORE(words) run_shared(warp, inst, step, words, true, false)
+#define PAIR_LOAD(words) run_shared(warp, inst, step, words, false, true)
+#define PAIR_STORE(words) run_shared(warp, inst, step, words, true, true)
+#define BUFFER_LOAD(words) run_buffer(warp, inst, step, words, false)
+#define BUFFER_STORE(words) run_buffer(warp, inst, step, words, true)
+ACCESS(shared_loads, SHARED_LOAD)
+ACCESS(shared_stores, SHARED_STORE)
+ACCESS(pair_loads, PAIR_LOAD)
+ACCESS(pair_stores, PAIR_STORE)
+ACCESS(buffer_loads, BUFFER_LOAD)
+ACCESS(buffer_stores, BUFFER_STORE)
 
 ALWAYS_INLINE struct step *run_steps(struct warp *warp, const struct inst *inst, struct step *step,
                                      const struct step *last)
@@ -118,10 +133,27 @@ ALWAYS_INLINE struct step *run_steps(struct warp *warp, const struct inst *inst,
             run_masks(warp, inst, step);
             break;
         case SHAPE_SHARED_LOAD:
+            if (UNLIKELY(!shared_loads(warp, inst, step)))
+                return step;
+            break;
         case SHAPE_SHARED_STORE:
+            if (UNLIKELY(!shared_stores(warp, inst, step)))
+                return step;
+            break;
+        case SHAPE_PAIR_LOAD:
+            if (UNLIKELY(!pair_loads(warp, inst, step)))
+                return step;
+            break;
+        case SHAPE_PAIR_STORE:
+            if (UNLIKELY(!pair_stores(warp, inst, step)))
+                return step;
+            break;
         case SHAPE_BUFFER_LOAD:
+            if (UNLIKELY(!buffer_loads(warp, inst, step)))
+                return step;
+            break;
         case SHAPE_BUFFER_STORE:
-            if (UNLIKELY(!run_access(warp, inst, step)))
+            if (UNLIKELY(!buffer_stores(warp, inst, step)))
                 return step;
             break;
         default:

@@ -62,7 +62,10 @@ void rig_start(struct rig *rig, struct inst inst, bool window_faults, enum simd 
     exec_prepare(&rig->exec, 1);
     rig->block = block_start(&rig->exec, 0, 0);
     rig->warp = &rig->block->warps[0];
-    rig->warp->active = 1;
+    rig->warp->view = image_view(rig->image, 0);
+    rig->step = &rig->warp->view->steps[0];
+    rig->step->hint = memory_find(rig->memory, rig->address, 1);
+    rig->step->hint_generation = *memory_generation(rig->memory);
 }
 
 void rig_end(struct rig *rig)
@@ -75,7 +78,7 @@ void rig_end(struct rig *rig)
 
 u32 *rig_vector(struct rig *rig, u32 reg, u32 lane)
 {
-    u32 *row = chunk_row(&rig->warp->chunks[lane / LANES], &rig->image->steps[1], 0);
+    u32 *row = chunk_row(&rig->warp->chunks[lane / LANES], rig->step + 1, 0);
     return row + reg * 64 + lane % LANES;
 }
 
@@ -86,10 +89,7 @@ u32 *rig_scalar(struct rig *rig, u32 scalar)
 
 static bool run_chunk(struct rig *rig, struct chunk *chunk, u32 mask)
 {
-    struct step *step = &rig->image->steps[0];
-    chunk->active = chunk->lanes.mask = mask;
-    chunk->lanes.lane_mask = chunk->active_mask;
-    lanes_expand(mask, chunk->active_mask);
+    struct step *step = rig->step;
     switch (rig->insts[0].op) {
     case OP_buf_ld:
     case OP_buf_st:
@@ -107,10 +107,24 @@ static bool run_chunk(struct rig *rig, struct chunk *chunk, u32 mask)
 bool rig_run(struct rig *rig, u64 lanes)
 {
     rig->exec.stopped = false;
+    rig->warp->active = lanes;
+    for (u32 c = 0; c < MAX_CHUNKS; c++) {
+        struct chunk *chunk = &rig->warp->chunks[c];
+        chunk->active = chunk->lanes.mask = lanes_of_chunk(lanes, c);
+        chunk->lanes.lane_mask = chunk->active_mask;
+        lanes_expand(chunk->active, chunk->active_mask);
+    }
+    if (rig->inner) {
+        const struct inst *inst = &rig->warp->view->insts[0];
+        if (rig->image->waves->steps(rig->warp, inst, rig->step, rig->step + 1) != rig->step)
+            return true;
+        if (rig->exec.stopped)
+            return false;
+    }
     if (op_info[rig->insts[0].op].flags & OPF_SCALAR)
-        return scalar_load_step(rig->warp, 0, &rig->image->steps[0]);
+        return scalar_load_step(rig->warp, 0, rig->step);
     if (rig->insts[0].op == OP_swizzle) {
-        swizzle_step(rig->warp, 0, &rig->image->steps[0], lanes);
+        swizzle_step(rig->warp, 0, rig->step, lanes);
         return true;
     }
     for (u32 c = 0; c < MAX_CHUNKS; c++)

@@ -1,6 +1,6 @@
 /*
  * One warp of 64 lanes with registers, shared memory and a buffer, to try single memory
- * instructions on: the step functions are called directly.
+ * instructions on: by the step functions, or by the inner loop with its short ways.
  */
 #ifndef TESTS_EXEC_RIG_H
 #define TESTS_EXEC_RIG_H
@@ -27,8 +27,10 @@ struct rig {
     struct exec exec;
     struct thread_block *block;
     struct warp *warp;
-    u64 address; /* of the buffer */
-    u8 *bytes;   /* its host memory */
+    struct step *step; /* of the instruction */
+    bool inner;        /* run it as the inner loop does, by its short way if it has one */
+    u64 address;       /* of the buffer */
+    u8 *bytes;         /* its host memory */
 };
 
 /* The buffer, then all else, ready to run one instruction; registers and memories hold zeros. */

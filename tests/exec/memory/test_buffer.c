@@ -106,6 +106,8 @@ static void set_addresses(struct rig *rig, const struct plan *p, u64 *state, u32
         }
         if (wild && below(state, 50) == 0)
             *v0 += below(state, 2) ? (u32)rig_random(state) : 1;
+        if (wild && p->flags == BUFFER_ADDRESS && below(state, 50) == 0)
+            *v1 += 1; /* the right place, 4 GB further */
     }
 }
 
@@ -218,6 +220,7 @@ static struct plan begin(struct rig *rig, u64 *state, u32 round, u32 align, stru
     inst.src[3] = like.src[3];
     inst.imm |= like.imm;
     rig_start(rig, inst, true, build_of(round));
+    rig->inner = round / 2 % 2;
     rig_fill(rig, state);
     set_scalars(rig, &p);
     set_addresses(rig, &p, state, align);
@@ -276,27 +279,87 @@ static void moves(void **unused)
 /* Scratch as compilers set it up: lane l's word w is word 64 w + l; no stride at all. */
 static void scratch(void **unused)
 {
-    struct rig rig;
-    rig_open(&rig);
-    struct inst inst = {.op = OP_buf_st,
-                        .type = TYPE_B32,
-                        .vector = 1,
-                        .imm = 8,
-                        .src = {operand_none(), S(DESCRIPTOR, 4), S(SOFFSET, 1), V(DATA, 1)}};
-    rig_start(&rig, inst, true, SIMD_PORTABLE);
-    struct plan p = {
-        .words = {(u32)rig.address, (u32)(rig.address >> 32) | 1u << 31, 0xffffffff, 0xe8f000},
-        .soffset = 512};
-    set_scalars(&rig, &p);
-    for (u32 lane = 0; lane < 64; lane++)
-        *rig_vector(&rig, DATA, lane) = 1000 + lane;
-    assert_true(rig_run(&rig, ~0ull));
-    for (u32 lane = 0; lane < 64; lane++) {
-        u32 word;
-        memcpy(&word, rig.bytes + 512 + 2 * 256 + 4 * lane, 4);
-        assert_int_equal(word, 1000 + lane);
+    u64 state = 13;
+    for (u32 round = 0; round < 400; round++) {
+        bool by_register = round & 1, store = round & 2;
+        u32 constant = 4 * below(&state, 16);
+        struct inst inst = {
+            .op = store ? OP_buf_st : OP_buf_ld,
+            .type = TYPE_B32,
+            .vector = 1,
+            .imm = constant,
+            .key2 = by_register ? BUFFER_OFFSET : 0,
+            .src = {by_register ? V(ADDRESS, 1) : operand_none(), S(DESCRIPTOR, 4), S(SOFFSET, 1)}};
+        (store ? inst.src : inst.dst)[store ? 3 : 0] = V(DATA, 1);
+        struct rig rig;
+        rig_open(&rig);
+        rig_start(&rig, inst, true, build_of(round / 8));
+        rig.inner = round & 4;
+        rig_fill(&rig, &state);
+        struct plan p = {
+            .words = {(u32)rig.address, (u32)(rig.address >> 32) | 1u << 31, 0xffffffff, 0xe8f000},
+            .soffset = 256 * below(&state, 4)};
+        set_scalars(&rig, &p);
+        u64 lanes = random_lanes(&state);
+        static struct outcome_model m;
+        take_state(&rig, &m);
+        for (u32 lane = 0; lane < 64; lane++) {
+            u32 *offset = rig_vector(&rig, ADDRESS, lane);
+            *offset = 4 * below(&state, below(&state, 40) ? 30 : 70); /* 64 words are there */
+            u32 word = (constant + (by_register ? *offset : 0)) / 4;
+            u32 at = p.soffset + 256 * word + 4 * lane;
+            if (!(lanes >> lane & 1))
+                continue;
+            m.faults |= at + 4 > RIG_BYTES;
+            if (at + 4 <= RIG_BYTES && store)
+                memcpy(m.bytes + at, &m.data[0][lane], 4);
+            else if (at + 4 <= RIG_BYTES)
+                memcpy(&m.data[0][lane], m.bytes + at, 4);
+        }
+        bool done = rig_run(&rig, lanes);
+        assert_int_equal(done, !m.faults);
+        if (done)
+            compare_state(&rig, &m, round);
+        rig_end(&rig);
     }
-    rig_end(&rig);
+}
+
+/* Just below the end of the range, at it and beyond, with memory there all the same. */
+static void end_of_range(void **unused)
+{
+    u64 state = 14;
+    for (u32 round = 0; round < 400; round++) {
+        u32 words = 1 + below(&state, 4), records = 4 * below(&state, 8) + 1000 + below(&state, 4);
+        bool store = round & 4;
+        struct inst inst = {.op = store ? OP_buf_st : OP_buf_ld,
+                            .type = TYPE_B32,
+                            .vector = (u8)words,
+                            .imm = 4,
+                            .key2 = BUFFER_OFFSET,
+                            .src = {V(ADDRESS, 1), S(DESCRIPTOR, 4), S(SOFFSET, 1)}};
+        (store ? inst.src : inst.dst)[store ? 3 : 0] = V(DATA, words);
+        struct rig rig;
+        rig_open(&rig);
+        rig_start(&rig, inst, true, build_of(round));
+        rig.inner = round & 2;
+        rig_fill(&rig, &state);
+        struct plan p = {.words = {(u32)rig.address + 8, (u32)(rig.address >> 32), records, 0},
+                         .constant = 4,
+                         .flags = BUFFER_OFFSET,
+                         .soffset = 8};
+        set_scalars(&rig, &p);
+        for (u32 lane = 0; lane < 64; lane++)
+            *rig_vector(&rig, ADDRESS, lane) = 4 * below(&state, 240);
+        *rig_vector(&rig, ADDRESS, below(&state, 64)) = 4 * (238 + below(&state, 20));
+        static struct outcome_model m;
+        take_state(&rig, &m);
+        u64 lanes = random_lanes(&state);
+        model_move(&rig, &p, lanes, TYPE_B32, words, store, &m);
+        assert_false(m.faults);
+        assert_true(rig_run(&rig, lanes));
+        compare_state(&rig, &m, round);
+        rig_end(&rig);
+    }
 }
 
 /* The destination may be the address; the status word follows the data. */
@@ -399,7 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves),     cmocka_unit_test(scratch),
         cmocka_unit_test(to_shared), cmocka_unit_test(overlap_and_status),
-        cmocka_unit_test(explained),
+        cmocka_unit_test(explained), cmocka_unit_test(end_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,10 +131,12 @@ static void moves(void **unused)
         struct rig rig;
         rig_open(&rig);
         rig_start(&rig, inst, faulting, build_of(round));
+        rig.inner = round / 2 % 2;
         rig_fill(&rig, &state);
         *rig_scalar(&rig, SCALAR_M0) = limit;
-        set_addresses(&rig, &state, below(&state, 30) ? bytes : 1,
-                      below(&state, 2) ? RIG_SHARED - 100 : RIG_SHARED + 8);
+        set_addresses(&rig, &state, bytes, below(&state, 2) ? RIG_SHARED - 100 : RIG_SHARED + 8);
+        if (below(&state, 4) == 0)
+            *rig_vector(&rig, ADDRESS, below(&state, 64)) += 1;
         if (below(&state, 4) == 0) /* a sum that would wrap at 32 bits */
             *rig_vector(&rig, ADDRESS, below(&state, 64)) = 0u - 2 * bytes;
         struct expected e;
@@ -189,6 +191,7 @@ static void pairs(void **unused)
         struct rig rig;
         rig_open(&rig);
         rig_start(&rig, inst, faulting, build_of(round));
+        rig.inner = round / 2 % 2;
         rig_fill(&rig, &state);
         *rig_scalar(&rig, SCALAR_M0) = limit;
         set_addresses(&rig, &state, bytes, below(&state, 2) ? 300 : RIG_SHARED);
@@ -338,6 +341,7 @@ static void atomics(void **unused)
         struct rig rig;
         rig_open(&rig);
         rig_start(&rig, inst, faulting, build_of(round));
+        rig.inner = round / 2 % 2;
         rig_fill(&rig, &state);
         fill_values(&rig, &state, rig.block->shared, RIG_SHARED, t.bytes);
         *rig_scalar(&rig, SCALAR_M0) = limit;
