@@ -350,6 +350,8 @@ bool compare_run(struct heddle *heddle, const struct program *p, struct tally *t
         c.machine->code_base = code_place(&out);
     for (u32 i = 0; i < out.count && going; i++)
         going = follow(&c, &out.records[i]);
+    if (out.differs)
+        report(&c, NULL, 0, NULL, false, 0, false, out.differs);
     if (going && out.end)
         compare_end(&c, out.end);
     emu_free(c.machine);

@@ -9,13 +9,13 @@ struct outcome {
     struct record *records; /* in the order of commitment */
     u32 count, capacity;
     struct machine *end;
-    char error[400]; /* of the load or the launch; empty when it ran */
+    const char *differs; /* a run that was not watched came to another end */
+    char error[400];     /* of the load or the launch; empty when it ran */
 };
 
 /* adapter.c: the only file that knows Heddle's interface. */
 struct heddle;
-/* `settings`: "key=value", NULL at the end. NULL when there is no such device. */
-struct heddle *heddle_open(const char *const *settings);
+struct heddle *heddle_open(void);
 void heddle_close(struct heddle *heddle);
 bool heddle_run(struct heddle *heddle, const struct program *p, struct outcome *out);
 void outcome_free(struct outcome *out);

@@ -17,8 +17,6 @@
 /* MODE: rounding, subnormals, DX10_CLAMP, IEEE. The first is what raw programs start with. */
 static const u32 edge_modes[] = {0x1c0, 0x3f0, 0x0f5, 0x20a, 0x10f, 0x1d0};
 
-static const char *const settings[] = {NULL};
-
 static int finish(const struct tally *t, const char *what)
 {
     u32 ops = 0, bad = 0;
@@ -36,7 +34,7 @@ static int finish(const struct tally *t, const char *what)
 
 static int edges(const char *name, u64 seed, u32 rounds)
 {
-    struct heddle *heddle = heddle_open(settings);
+    struct heddle *heddle = heddle_open();
     struct program *p = calloc(1, sizeof *p);
     struct tally tally = {.show_limit = 200};
     assert(p && heddle);
@@ -76,7 +74,7 @@ static const struct mix *mix_of(const char *name)
 
 static int random_programs(u64 first, u64 count, const struct mix *mix)
 {
-    struct heddle *heddle = heddle_open(settings);
+    struct heddle *heddle = heddle_open();
     struct program *p = calloc(1, sizeof *p);
     struct tally tally = {.show_limit = 60};
     assert(p && heddle);
