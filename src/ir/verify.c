@@ -187,12 +187,27 @@ static bool check_function(const struct check *c, const struct function *f)
     return true;
 }
 
+/* P1. */
+static bool check_offsets(const struct check *c)
+{
+    const struct program *p = c->program;
+    for (u32 i = 0; p->offsets && i < p->inst_count; i++) {
+        if (p->offsets[i] + (u64)p->sizes[i] > p->load_bytes)
+            return fail(c, i, "lies beyond the program's bytes");
+        if (i && p->offsets[i] <= p->offsets[i - 1])
+            return fail(c, i, "is not behind the instruction before it");
+    }
+    return true;
+}
+
 bool program_verify(const struct program *program, char *message, size_t size)
 {
     struct check c = {program, message, size};
     if (program->constant_count < 2 || program->constants[0] != 0 ||
         program->constants[1] != UINT32_MAX)
         return fail(&c, NO_INST, "constants 0 and 1 are not all zeros and all ones");
+    if (!check_offsets(&c))
+        return false;
     for (u32 f = 0; f < program->function_count; f++)
         if (!check_function(&c, &program->functions[f]))
             return false;

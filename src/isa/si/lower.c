@@ -337,8 +337,7 @@ struct program *lowering_finish(struct lowering *l)
     TAKE(program->locations, program->location_count, l->locations, struct location);
     TAKE(program->unsupported, program->unsupported_count, l->unsupported, struct unsupported);
     TAKE(program->warnings, program->warning_count, l->warnings, const char *);
-    for (u32 f = 0; f < program->function_count; f++)
-        lower_calls(program, &program->functions[f]);
+    lower_calls(program);
     make_all_blocks(l);
     TAKE(program->blocks, program->block_count, l->blocks, struct block);
     (void)ignored;

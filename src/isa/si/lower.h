@@ -62,7 +62,7 @@ void lowering_warn(struct lowering *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct program *lowering_finish(struct lowering *l);
 
-/* lower_calls.c: whom a function calls, and whether it may be entered in the middle. */
-void lower_calls(struct program *program, struct function *function);
+/* lower_calls.c: whom functions call, and whether they may be entered in the middle. */
+void lower_calls(struct program *program);
 
 #endif

@@ -1,29 +1,55 @@
 /*
  * Whom a function calls. Compilers form the address of a function from the program counter,
  *
- *     s_getpc_b64 s[4:5]; s_add_u32 s4, s4, low; s_addc_u32 s5, s5, high; s_swappc_b64 s[30:31],
- * s[4:5]
+ *     s_getpc_b64 s[4:5]; s_add_u32 s4, s4, low; s_addc_u32 s5, s5, high
+ *     s_swappc_b64 s[30:31], s[4:5]
  *
- * or load it from a table of addresses next to it. Constants are followed through straight code, as
- * if the program lay at address 0: offsets from the counter do not depend on where it lies, words
- * that do are known by their relocations. Other calls are indirect ones.
+ * or load it from a table of addresses next to it. Constants are followed forward over the flow
+ * graph, as if the program lay at address 0: offsets from the counter do not depend on where it
+ * lies, words that do are known by their relocations. A call of a known function changes the
+ * scalars that it and its callees write; which ones is found together with the calls, beginning
+ * with the best and going on until nothing gets worse. Other calls are indirect ones.
  *
  * A jump without a way back is a return in a function, and an indirect call in a kernel, which has
  * nowhere to return to.
  */
+#include "analysis/cfg.h"
 #include "ir/scalars.h"
 #include "isa/si/lower.h"
 
 #include <stdlib.h>
 
-/* Scalars whose value is known; SCC among them. */
+enum {
+    BLOCKS_MAX = 1 << 16, /* of all functions that jump; beyond, calls are indirect */
+    ROUNDS_MAX = 32
+};
+
+enum holds {
+    HOLDS_NEW, /* not reached yet */
+    HOLDS_VALUE,
+    HOLDS_ANY
+};
+
+/* What scalars hold, SCC among them. */
 struct known {
-    const struct program *program;
-    bool is[SCALAR_COUNT];
+    u8 is[SCALAR_COUNT]; /* enum holds */
     u32 value[SCALAR_COUNT];
 };
 
-static bool word(const struct known *k, struct operand o, u32 at, u32 *value)
+struct caller {
+    struct cfg *cfg;           /* NULL: it does not jump */
+    struct known *in;          /* by block */
+    bool writes[SCALAR_COUNT]; /* itself and those it calls */
+};
+
+struct calls {
+    struct program *program;
+    struct caller *callers; /* by function */
+    struct known now;
+    bool changed;
+};
+
+static bool word(const struct calls *k, struct operand o, u32 at, u32 *value)
 {
     if (o.kind == OPERAND_CONST) {
         *value = k->program->constants[o.index + at];
@@ -31,19 +57,20 @@ static bool word(const struct known *k, struct operand o, u32 at, u32 *value)
     }
     if (o.kind != OPERAND_SCALAR || o.index + at >= SCALAR_COUNT)
         return false;
-    *value = k->value[o.index + at];
-    return k->is[o.index + at];
+    *value = k->now.value[o.index + at];
+    return k->now.is[o.index + at] == HOLDS_VALUE;
 }
 
-static void know(struct known *k, struct operand dst, u32 at, bool is, u32 value)
+static void know(struct calls *k, struct operand dst, u32 at, bool is, u32 value)
 {
     if (dst.kind == OPERAND_SCALAR && dst.index + at < SCALAR_COUNT) {
-        k->is[dst.index + at] = is;
-        k->value[dst.index + at] = value;
+        k->now.is[dst.index + at] = is ? HOLDS_VALUE : HOLDS_ANY;
+        k->now.value[dst.index + at] = is ? value : 0;
     }
 }
 
-static void forget(struct known *k, const struct inst *inst)
+/* Adds the scalars an instruction writes. */
+static void written(const struct inst *inst, bool *set)
 {
     struct operand list[INST_REFS];
     u32 count = inst_writes(inst, list);
@@ -54,11 +81,28 @@ static void forget(struct known *k, const struct inst *inst)
         u32 first = o.kind == OPERAND_MASK ? 2 * o.index : o.index;
         u32 words = o.kind == OPERAND_MASK ? 2 : o.count ? o.count : SCALAR_COUNT;
         for (u32 s = first; s < first + words && s < SCALAR_COUNT; s++)
-            k->is[s] = false;
+            set[s] = true;
     }
 }
 
-static void add_words(struct known *k, const struct inst *inst, bool has_carry)
+static void forget_set(struct calls *k, const bool *set)
+{
+    for (u32 s = 0; s < SCALAR_COUNT; s++) {
+        if (!set || set[s]) {
+            k->now.is[s] = HOLDS_ANY;
+            k->now.value[s] = 0;
+        }
+    }
+}
+
+static void forget(struct calls *k, const struct inst *inst)
+{
+    bool set[SCALAR_COUNT] = {0};
+    written(inst, set);
+    forget_set(k, set);
+}
+
+static void add_words(struct calls *k, const struct inst *inst, bool has_carry)
 {
     u32 a = 0, b = 0, c = 0;
     bool is = word(k, inst->src[0], 0, &a) && word(k, inst->src[1], 0, &b) &&
@@ -69,7 +113,7 @@ static void add_words(struct known *k, const struct inst *inst, bool has_carry)
 }
 
 /* A pair loaded from where a relocation puts an address of the program. */
-static void load_address(struct known *k, const struct inst *inst)
+static void load_address(struct calls *k, const struct inst *inst)
 {
     u32 low = 0, high = 0;
     bool is = inst->dst[0].count == 2 && inst->src[1].kind == OPERAND_NONE &&
@@ -87,7 +131,7 @@ static void load_address(struct known *k, const struct inst *inst)
         know(k, inst->dst[0], 1, true, (u32)(address >> 32));
 }
 
-static void step(struct known *k, const struct inst *inst, u64 next)
+static void step(struct calls *k, const struct inst *inst, u64 next)
 {
     u32 value[2] = {0};
     bool is[2];
@@ -116,12 +160,20 @@ static void step(struct known *k, const struct inst *inst, u64 next)
     }
 }
 
+/* Functions are in the order of their code; some may have none. */
 static u32 function_at(const struct program *program, u64 offset)
 {
-    u32 inst = program_inst_at(program, offset);
-    for (u32 f = 0; inst != NO_INST && f < program->function_count; f++)
-        if (program->functions[f].first == inst && program->functions[f].end > inst)
-            return f;
+    u32 inst = program_inst_at(program, offset), low = 0, high = program->function_count;
+    while (low < high) {
+        u32 middle = low + (high - low) / 2;
+        if (program->functions[middle].first < inst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < program->function_count && program->functions[low].first == inst; low++)
+        if (program->functions[low].end > inst)
+            return low;
     return UINT32_MAX;
 }
 
@@ -133,58 +185,155 @@ static void add_callee(struct function *function, u32 callee)
     function->callees[function->callee_count++] = callee;
 }
 
-static void jump(struct known *k, struct function *function, const struct inst *inst)
+/* The function a jump goes to, or UINT32_MAX; `is`: its address is known at all. */
+static u32 target_of(const struct calls *k, const struct inst *inst, bool *is)
 {
-    u32 low, high, callee = UINT32_MAX;
-    bool links = inst->dst[0].kind != OPERAND_NONE;
-    bool is = word(k, inst->src[0], 0, &low) && word(k, inst->src[0], 1, &high);
-    if (is)
-        callee = function_at(k->program, low | (u64)high << 32);
-    if (callee != UINT32_MAX)
-        add_callee(function, callee);
-    else if (is || links || function->is_kernel)
-        function->calls_indirectly = true;
-    memset(k->is, 0, sizeof k->is); /* the callee may change all */
+    u32 low, high;
+    *is = word(k, inst->src[0], 0, &low) && word(k, inst->src[0], 1, &high);
+    return *is ? function_at(k->program, low | (u64)high << 32) : UINT32_MAX;
 }
 
-/* Instructions that branches lead to: what is known before them may not hold there. */
-static u8 *targets_of(const struct program *program, const struct function *function)
+static void jump(struct calls *k, const struct inst *inst)
 {
-    u8 *targets = calloc(function->end - function->first + 1, 1);
-    if (!targets)
-        abort(); /* as arenas do */
-    for (u32 i = function->first; i < function->end; i++) {
-        const struct inst *inst = &program->insts[i];
-        if (inst->op == OP_bra || inst->op == OP_bra_if ||
-            (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE))
-            targets[inst->imm - function->first] = 1;
+    bool is;
+    u32 callee = target_of(k, inst, &is);
+    if (callee == UINT32_MAX) {
+        forget_set(k, NULL);
+        return;
     }
-    return targets;
+    forget_set(k, k->callers[callee].writes);
+    forget(k, inst);
 }
 
-void lower_calls(struct program *program, struct function *function)
+static bool merge(struct known *to, const struct known *from)
 {
-    struct known k = {.program = program};
+    bool changed = false;
+    for (u32 s = 0; s < SCALAR_COUNT; s++) {
+        u8 is = to->is[s] == HOLDS_NEW                                       ? from->is[s]
+                : to->is[s] == from->is[s] && to->value[s] == from->value[s] ? to->is[s]
+                                                                             : HOLDS_ANY;
+        changed |= is != to->is[s];
+        to->is[s] = is;
+        to->value[s] = is == HOLDS_VALUE ? from->value[s] : 0;
+    }
+    return changed;
+}
+
+/* From the start of a block to its end; at its last instruction when that is a jump. */
+static void run_block(struct calls *k, const struct function *f, const struct cfg_block *block)
+{
+    const struct program *program = k->program;
+    for (u32 i = f->first + block->first; i < f->first + block->end; i++)
+        if (program->insts[i].op != OP_jump)
+            step(k, &program->insts[i], program->offsets[i] + (u64)program->sizes[i]);
+}
+
+/* States at the starts of a function's blocks, to the fixed point. */
+static void solve(struct calls *k, u32 index)
+{
+    const struct function *f = &k->program->functions[index];
+    struct caller *caller = &k->callers[index];
+    const struct cfg *cfg = caller->cfg;
+    memset(caller->in, 0, cfg->count * sizeof *caller->in);
+    memset(caller->in[0].is, HOLDS_ANY, sizeof caller->in[0].is);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (u32 n = 0; n < cfg->order_count; n++) {
+            const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
+            const struct inst *last = &k->program->insts[f->first + block->end - 1];
+            k->now = caller->in[cfg->order[n]];
+            run_block(k, f, block);
+            if (last->op == OP_jump)
+                jump(k, last);
+            for (u32 e = 0; e < block->successor_count; e++)
+                changed |= merge(&caller->in[block->successors[e]], &k->now);
+        }
+    }
+}
+
+/* Whom it calls, by the solution, and what its callees write. */
+static void list_callees(struct calls *k, u32 index)
+{
+    struct function *f = &k->program->functions[index];
+    struct caller *caller = &k->callers[index];
+    f->callee_count = 0;
+    f->calls_indirectly = false;
+    for (u32 n = 0; n < caller->cfg->order_count; n++) {
+        const struct cfg_block *block = &caller->cfg->blocks[caller->cfg->order[n]];
+        const struct inst *last = &k->program->insts[f->first + block->end - 1];
+        if (last->op != OP_jump)
+            continue;
+        bool is, links = last->dst[0].kind != OPERAND_NONE;
+        k->now = caller->in[caller->cfg->order[n]];
+        run_block(k, f, block);
+        u32 callee = target_of(k, last, &is);
+        if (callee != UINT32_MAX)
+            add_callee(f, callee);
+        else if (is || links || f->is_kernel)
+            f->calls_indirectly = true;
+    }
+    for (u32 s = 0; s < SCALAR_COUNT; s++) {
+        bool writes = caller->writes[s] || f->calls_indirectly;
+        for (u32 i = 0; i < f->callee_count; i++)
+            writes |= k->callers[f->callees[i]].writes[s];
+        k->changed |= writes != caller->writes[s];
+        caller->writes[s] = writes;
+    }
+}
+
+/* Own writes, and whether it jumps; the number of its jumps. */
+static u32 survey(struct program *program, u32 index, struct caller *caller)
+{
+    struct function *f = &program->functions[index];
     u32 jumps = 0;
-    function->open = !function->is_kernel || function->open;
-    function->address_taken = !function->is_kernel;
-    for (u32 i = function->first; i < function->end; i++) {
+    f->open = !f->is_kernel || f->open;
+    f->address_taken = !f->is_kernel;
+    for (u32 i = f->first; i < f->end; i++) {
         u16 op = program->insts[i].op;
         jumps += op == OP_jump;
-        function->open |= op == OP_jump || op == OP_fork || op == OP_join;
+        f->open |= op == OP_jump || op == OP_fork || op == OP_join;
+        written(&program->insts[i], caller->writes);
     }
-    function->callees = arena_array(program->arena, u32, MIN(jumps, program->function_count) + 1);
-    if (!jumps)
-        return;
-    u8 *targets = targets_of(program, function);
-    for (u32 i = function->first; i < function->end; i++) {
-        const struct inst *inst = &program->insts[i];
-        if (targets[i - function->first])
-            memset(k.is, 0, sizeof k.is);
-        if (inst->op == OP_jump)
-            jump(&k, function, inst);
-        else
-            step(&k, inst, program->offsets[i] + (u64)program->sizes[i]);
+    f->callees = arena_array(program->arena, u32, MIN(jumps, program->function_count) + 1);
+    return jumps;
+}
+
+/* Nothing is known of any call. */
+static void give_up(struct calls *k)
+{
+    for (u32 f = 0; f < k->program->function_count; f++) {
+        k->program->functions[f].callee_count = 0;
+        k->program->functions[f].calls_indirectly = k->callers[f].cfg != NULL;
     }
-    free(targets);
+}
+
+void lower_calls(struct program *program)
+{
+    struct arena *arena = arena_create();
+    struct calls k = {.program = program, .changed = true};
+    u32 blocks = 0, rounds = 0;
+    k.callers = arena_array(arena, struct caller, program->function_count + 1);
+    for (u32 f = 0; f < program->function_count; f++) {
+        struct caller *caller = &k.callers[f];
+        if (!survey(program, f, caller))
+            continue;
+        struct code code = code_of(program, &program->functions[f]);
+        caller->cfg = cfg_build(arena, &code);
+        blocks += caller->cfg->count;
+        if (blocks <= BLOCKS_MAX)
+            caller->in = arena_array(arena, struct known, caller->cfg->count);
+    }
+    while (k.changed && blocks <= BLOCKS_MAX && rounds < ROUNDS_MAX) {
+        k.changed = false;
+        rounds++;
+        for (u32 f = 0; f < program->function_count; f++) {
+            if (!k.callers[f].cfg)
+                continue;
+            solve(&k, f);
+            list_callees(&k, f);
+        }
+    }
+    if (k.changed)
+        give_up(&k);
+    arena_destroy(arena);
 }

@@ -117,9 +117,12 @@ static void calls_are_found(void **state)
     for (u32 i = 0; i < ARRAY_LEN(names); i++) {
         struct program *program = load(names[i]);
         assert_true(calls(program, "add_fractions", "gcd"));
+        assert_true(calls(program, "fractions", "add_fractions"));
         assert_true(calls(program, "permutations", "permute"));
         assert_false(calls(program, "permutations", "gcd"));
         assert_false(function_named(program, "permutations")->calls_indirectly);
+        assert_false(function_named(program, "fractions")->calls_indirectly);
+        assert_false(function_named(program, "fractions")->recursive);
         program_destroy(program);
     }
 }
