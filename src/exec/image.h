@@ -167,7 +167,7 @@ static inline const struct stretch *image_stretch(const struct image *image, u32
 /* Bytes from a warp's base (S3). */
 static inline u32 scalar_offset(const struct image *image, u32 scalar)
 {
-    u32 mask = scalar / image->chunks, chunk = scalar % image->chunks;
+    u32 mask = scalar >> (image->chunks - 1), chunk = scalar & (image->chunks - 1);
     return (mask / LANES * image->warp_size + mask % LANES + LANES * chunk) * (u32)sizeof(u32);
 }
 static inline u32 own_row_offset(const struct image *image, u32 row)

@@ -11,7 +11,6 @@
 
 #include "exec/buffer.h"
 #include "exec/lanes_words.h"
-#include "exec/scalars.h"
 
 #ifdef __AVX2__
 ALWAYS_INLINE void gather_some(u32 *dst, const u8 *base, const eight *at, const struct chunk *chunk)
@@ -172,16 +171,19 @@ ALWAYS_INLINE struct buffer_way find_way(const struct warp *warp, const struct i
         SIDE_BY_SIDE = 1u << 23 | 3u << 21 | 1u << 19, /* lane added, 64 records, 4 bytes */
         LAYOUT = 0x1fu << 19
     };
-    u32 words[4];
-    for (u32 k = 0; k < 4; k++)
-        words[k] = scalar_read(warp, inst->src[1], k);
+    /* Scalars 2n and 2n + 1 are a chunk's width apart (S3): two words from each half. */
+    const struct chunk *const first = &warp->chunks[0];
+    const u32 *const scalars = chunk_row(first, step, 1);
+    const u32 words[4] = {scalars[0], scalars[LANES], scalars[1], scalars[LANES + 1]};
+    const u32 offset = step_has(step, 2) ? *chunk_row(first, step, 2) : 0;
     const u32 modes = inst->key2 & (BUFFER_INDEX | BUFFER_OFFSET | BUFFER_ADDRESS);
-    const u64 base = buffer_base(words) + scalar_read(warp, inst->src[2], 0);
+    const u64 base = buffer_base(words) + offset;
     const bool swizzled = words[1] >> 31, strided = words[1] & 0x3fff0000;
     const bool add_lane = words[3] >> 23 & 1;
     struct buffer_way way = {.constant = (u16)inst->imm, .end = buffer_base(words) + words[2]};
     way.address = base + way.constant;
-    if (warp->exec->watcher || warp->exec->on_store)
+    if (warp->exec->watcher || warp->exec->on_store || inst->src[1].index & 3 ||
+        inst->src[1].kind != OPERAND_SCALAR)
         way.kind = WAY_LONG;
     else if (modes == BUFFER_ADDRESS)
         way.kind = WAY_ADDRESS;

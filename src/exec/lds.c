@@ -63,8 +63,9 @@ static void pair_lane(struct warp *warp, struct step *step, struct chunk *chunk,
             access_record(warp, chunk, lane, &pair->addresses[e], &pair->access[e], pair->bytes);
     }
     u32 *result = chunk_row(chunk, step, SLOT_DST);
-    for (u32 k = 0; exchange && k < PAIR * pair->words; k++)
-        result[k * stride + lane] = (u32)(old[k / pair->words] >> 32 * (k % pair->words));
+    for (u32 e = 0; exchange && e < PAIR; e++)
+        for (u32 j = 0; j < pair->words; j++)
+            result[(e * pair->words + j) * stride + lane] = (u32)(old[e] >> 32 * (j & 1));
 }
 
 bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)

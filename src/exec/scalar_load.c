@@ -8,10 +8,6 @@
 #include "exec/buffer.h"
 #include "exec/scalars.h"
 
-enum {
-    MOST_WORDS = 16
-};
-
 /* Host memory of a range that one allocation holds, by way of the one this step touched last. */
 static const u8 *find(const struct warp *warp, struct step *step, u64 address, u32 bytes)
 {
@@ -33,9 +29,9 @@ bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
     const struct inst *inst = warp_inst(warp, pc);
     const u64 offset = ((u64)inst->imm + scalar_read(warp, inst->src[1], 0)) & ~3ull;
     const u32 words = inst->dst[0].count;
-    u32 inside = words, values[MOST_WORDS] = {0};
+    const u8 *from = NULL;
+    u32 inside = words;
     u64 base;
-    assert(words <= MOST_WORDS);
     if (inst->op == OP_ld_scalar_buffer) {
         u32 descriptor[4];
         for (u32 k = 0; k < 4; k++)
@@ -50,15 +46,18 @@ bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
     }
     const u64 address = (base & ~3ull) + offset;
     if (inside) {
-        const u8 *from = find(warp, step, address, 4 * inside);
+        from = find(warp, step, address, 4 * inside);
         if (!from) {
             fault_memory(warp, pc, warp->active ? first_lane(warp->active) : 0, address, 4 * inside,
                          0);
             return false;
         }
-        memcpy(values, from, 4 * (size_t)inside);
     }
-    for (u32 k = 0; k < words; k++)
-        scalar_write(warp, inst->dst[0], k, values[k]);
+    for (u32 k = 0; k < words; k++) {
+        u32 word = 0;
+        if (k < inside)
+            memcpy(&word, from + 4 * (size_t)k, sizeof word);
+        scalar_write(warp, inst->dst[0], k, word);
+    }
     return true;
 }

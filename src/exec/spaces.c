@@ -379,12 +379,10 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     u32 *row = chunk_row(chunk, step, write ? 1 : SLOT_DST);
     if (!row) /* a load into the sink: only its faults matter */
         return true;
-    if (UNLIKELY(inside != mask)) {
-        if (!write)
-            lanes_clear(row, chunk->lanes.stride, data.count, mask & ~inside);
-        if (!inside)
-            return true;
-    }
+    if (UNLIKELY(inside != mask) && !write)
+        lanes_clear(row, chunk->lanes.stride, data.count, mask & ~inside);
+    if (UNLIKELY(!inside))
+        return true;
     if (UNLIKELY(write && warp->exec->on_store))
         store_recorded(warp, chunk, inst, row, inside, &addresses, &access);
     else if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes)
