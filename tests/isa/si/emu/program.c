@@ -66,6 +66,25 @@ static void land(struct builder *b, u32 place)
     b->p->words[place] = (b->p->words[place] & 0xffff0000) | (u16)(b->p->count - place - 1);
 }
 
+static void linear_addresses(struct builder *b, u32 reg)
+{
+    struct insn n = insn_of(OP_v_mbcnt_lo_u32_b32);
+    n.dst = reg;
+    n.format = F_VOP3;
+    n.src[0] = 193;
+    n.src[1] = 128;
+    emit(b->p, &n);
+    n.op = OP_v_mbcnt_hi_u32_b32;
+    n.row = &rows[n.op];
+    n.src[1] = 256 + reg;
+    emit(b->p, &n);
+    struct insn shift = insn_of(OP_v_lshlrev_b32);
+    shift.dst = reg;
+    shift.src[0] = reg == V_LDS ? 131 : 132;
+    shift.src[1] = 256 + reg;
+    emit(b->p, &shift);
+}
+
 /* Anew, from a register nothing restricts: addresses change while the program runs. */
 static void refresh_addresses(struct builder *b)
 {
@@ -74,6 +93,10 @@ static void refresh_addresses(struct builder *b)
     } which[] = {{V_AT4, 0xffc}, {V_AT16, 0xff0}, {V_AT8, 0xff8}, {V_INDEX, 0x1f},
                  {V_LDS, 0x5f8}, {V_LDS1, 0x5ff}, {V_AT1, 0x7ff}, {V_AT2, 0x7fe}};
     u32 i = rng_below(b->r, sizeof which / sizeof *which);
+    if (rng_chance(b->r, 30)) { /* lanes side by side: 4, 8 or 16 bytes times their number */
+        linear_addresses(b, rng_chance(b->r, 50) ? V_LDS : V_AT16);
+        return;
+    }
     struct insn n = insn_of(OP_v_and_b32);
     n.dst = which[i].reg;
     n.src[0] = LITERAL;

@@ -201,6 +201,17 @@ static void fill_descriptors(struct rng *r, struct wave *w)
     descriptor(w, S_FLAT, 0, 0, false, 0, format);
 }
 
+/* Anywhere below `end`, side by side, or all the same: machines have short ways for some. */
+static void fill_addresses(struct rng *r, u32 *row, u32 end, u32 align, u32 base)
+{
+    u32 kind = rng_below(r, 10), start = rng_below(r, end);
+    u32 step = kind < 4 ? align << rng_below(r, 2) : 0;
+    for (u32 lane = 0; lane < LANES; lane++) {
+        u32 at = kind < 6 ? (start + lane * step) % end : rng_below(r, end);
+        row[lane] = base + (at & ~(align - 1));
+    }
+}
+
 static void fill_vectors(struct rng *r, struct wave *w)
 {
     for (u32 reg = 0; reg < PLAY_VECTORS; reg++)
@@ -213,18 +224,15 @@ static void fill_vectors(struct rng *r, struct wave *w)
             w->vectors[reg][lane] = (u32)pair;
             w->vectors[reg + 1][lane] = (u32)(pair >> 32);
         }
-    for (u32 lane = 0; lane < LANES; lane++) {
-        for (u32 i = V_RESULT; i < V_AT1; i++)
+    for (u32 i = V_RESULT; i < V_AT1; i++)
+        for (u32 lane = 0; lane < LANES; lane++)
             w->vectors[i][lane] = edge_word(r);
-        for (u32 i = 0; i < 5; i++) /* beyond the descriptor's 4096 bytes once in a while */
-            w->vectors[V_AT1 + i][lane] = rng_below(r, 4600) & ~((1u << i) - 1);
-        w->vectors[V_INDEX][lane] = rng_below(r, 48);
-        w->vectors[V_WITHIN][lane] = 0;
-        w->vectors[V_FLAT][lane] = (u32)DATA_ADDRESS + (rng_below(r, 4096) & ~15u);
-        w->vectors[V_FLAT + 1][lane] = 0;
-        w->vectors[V_LDS][lane] = rng_below(r, LDS_USED + 64) & ~7u;
-        w->vectors[V_LDS1][lane] = rng_below(r, LDS_USED + 16);
-    }
+    for (u32 i = 0; i < 5; i++) /* beyond the descriptor's 4096 bytes once in a while */
+        fill_addresses(r, w->vectors[V_AT1 + i], 4600, 1u << i, 0);
+    fill_addresses(r, w->vectors[V_INDEX], 48, 1, 0);
+    fill_addresses(r, w->vectors[V_FLAT], 4096, 16, (u32)DATA_ADDRESS);
+    fill_addresses(r, w->vectors[V_LDS], LDS_USED + 64, 8, 0);
+    fill_addresses(r, w->vectors[V_LDS1], LDS_USED + 16, 1, 0);
 }
 
 static u64 random_exec(struct rng *r, u32 threads)
