@@ -16,7 +16,8 @@
 
 enum {
     INSTS_MAX = 1 << 26,
-    WARNINGS_MAX = 64
+    WARNINGS_MAX = 64,
+    NOT_CODE = 1, /* key of OP_unsupported: words that are no instruction */
 };
 
 struct lowering *lowering_begin(const char *file, struct error *error)
@@ -80,8 +81,7 @@ static u32 location_of(struct lowering *l, u64 address)
 }
 
 /* An instruction that cannot be executed: its place and text are told before a run. */
-static void put_unsupported(struct lowering *l, struct inst *out, u64 address, const char *text,
-                            const char *why)
+static void put_unsupported(struct lowering *l, struct inst *out, u64 address, const char *text)
 {
     const struct location *where = &l->locations.data[out->location];
     struct unsupported *entry = vec_push(&l->unsupported);
@@ -90,7 +90,7 @@ static void put_unsupported(struct lowering *l, struct inst *out, u64 address, c
         location ? arena_printf(l->arena, "%s+0x%" PRIx64 " (%s:%u)", l->program->file,
                                 address - l->low, where->file, where->line)
                  : arena_printf(l->arena, "%s+0x%" PRIx64, l->program->file, address - l->low);
-    entry->text = arena_printf(l->arena, "%s (%s)", text, why);
+    entry->text = text;
     *(u32 *)vec_push(&l->function_unsupported) = l->unsupported.count - 1;
     *out = (struct inst){
         .op = OP_unsupported, .imm = l->unsupported.count - 1, .vector = 1, .location = location};
@@ -102,6 +102,16 @@ static void add(struct lowering *l, const struct inst *inst, u64 address, u8 siz
     *(u32 *)vec_push(&l->offsets) = (u32)(address - l->low);
     *(u8 *)vec_push(&l->sizes) = size;
     *(const char **)vec_push(&l->texts) = text;
+}
+
+/* A word of raw code that is no instruction: data, unless the program leads there. */
+static void put_data(struct lowering *l, u32 word, u64 address)
+{
+    const char *text = arena_printf(l->arena, ".long 0x%08x", word);
+    struct inst out = {0};
+    put_unsupported(l, &out, address, arena_strdup(l->arena, l->error->message));
+    out.key = NOT_CODE;
+    add(l, &out, address, 4, text);
 }
 
 /* Whether the words from here on are what linkers and compilers fill gaps with. */
@@ -122,32 +132,41 @@ static size_t padding_start(const u32 *words, size_t count)
     return count;
 }
 
-/* The error holds the first word that is no instruction; the others follow, a line each. */
-static bool tell_unknown(struct lowering *l, const u32 *words, size_t count, size_t at, u64 address)
+/* Words that are no instruction, told together: a line each, the first ones. */
+struct unknown {
+    struct error *error;
+    const char *file;
+    u32 count;
+};
+
+static void tell(struct unknown *u, const char *what)
 {
     enum {
         TOLD = 16
     };
-    struct error *error = l->error;
-    const char *file = l->program->file;
-    u32 found = 1;
-    snprintf(error->place, sizeof error->place, "%.200s", file);
-    for (at++; at < count;) {
+    char *message = u->error->message;
+    size_t used = strlen(message), size = sizeof u->error->message;
+    if (!u->count++)
+        error_set(u->error, ERROR_INPUT, u->file, "%s", what);
+    else if (u->count <= TOLD)
+        snprintf(message + used, size - used, "\n%.60s: %.100s", u->file, what);
+    else if (u->count == TOLD + 1)
+        snprintf(message + used, size - used, "\nand more");
+}
+
+static bool tell_unknown(struct lowering *l, const u32 *words, size_t count, size_t at, u64 address)
+{
+    struct unknown unknown = {l->error, l->program->file, 0};
+    while (at < count) {
         struct si_inst in;
         struct error one = {0};
-        size_t used = strlen(error->message), size = sizeof error->message;
         if (si_decode(words + at, count - at, address + 4 * at, &in, &one)) {
             at += in.size / 4;
             continue;
         }
         at++;
-        if (++found <= TOLD)
-            snprintf(error->message + used, size - used, "\n%.60s: %.100s", file, one.message);
+        tell(&unknown, one.message);
     }
-    size_t used = strlen(error->message);
-    if (found > TOLD)
-        snprintf(error->message + used, sizeof error->message - used, "\nand %u more",
-                 found - TOLD);
     return false;
 }
 
@@ -165,13 +184,18 @@ static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 a
         if (!si_decode(words + at, count - at, here, &in, l->error)) {
             if (at >= padding)
                 break; /* runs off its end into it */
-            return tell_unknown(l, words, padding, at, address);
+            if (l->object)
+                return tell_unknown(l, words, padding, at, address);
+            put_data(l, words[at], here);
+            falls = true;
+            at++;
+            continue;
         }
         const char *copy = arena_strdup(l->arena, si_text(&in, text, sizeof text));
         const char *why = lower_inst(l, &in, &out);
         out.location = location_of(l, here);
         if (why)
-            put_unsupported(l, &out, here, copy, why);
+            put_unsupported(l, &out, here, arena_printf(l->arena, "%s (%s)", copy, why));
         add(l, &out, here, in.size, copy);
         if (l->insts.count > INSTS_MAX)
             return error_set(l->error, ERROR_INPUT, l->program->file, "the program is too large");
@@ -201,7 +225,24 @@ static bool has_target(const struct inst *inst)
            (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
 }
 
-/* Addresses of branches become instructions of the function. */
+/* A branch of raw code to where there is no instruction: data too, unless the program leads there.
+ */
+static void put_stray(struct lowering *l, u32 i, u64 target)
+{
+    struct inst *inst = &l->insts.data[i];
+    u64 address = l->offsets.data[i] + l->low;
+    put_unsupported(l, inst, address,
+                    arena_printf(l->arena,
+                                 "at 0x%" PRIx64 ": %s: its target 0x%" PRIx64
+                                 " is not an instruction",
+                                 address, l->texts.data[i], target));
+    inst->key = NOT_CODE;
+}
+
+/*
+ * Addresses of branches become instructions of the function. Raw code may hold data that looks like
+ * a branch to nowhere.
+ */
 static bool resolve_targets(struct lowering *l, const struct function *f)
 {
     for (u32 i = f->first; i < l->insts.count; i++) {
@@ -210,12 +251,15 @@ static bool resolve_targets(struct lowering *l, const struct function *f)
             continue;
         u64 target = (u64)inst->imm;
         u32 to = find_inst(l, f->first, target - l->low);
-        if (to == NO_INST)
+        if (to == NO_INST && l->object)
             return error_set(l->error, ERROR_INPUT, l->program->file,
                              "at 0x%" PRIx64 ": %s: its target 0x%" PRIx64
                              " is not an instruction of %s",
                              l->offsets.data[i] + l->low, l->texts.data[i], target, f->name);
-        inst->imm = to;
+        if (to == NO_INST)
+            put_stray(l, i, target);
+        else
+            inst->imm = to;
     }
     return true;
 }
@@ -244,12 +288,14 @@ bool lower_function(struct lowering *l, struct function *function, u64 address, 
             "; the code ends here");
     }
     function->end = l->insts.count;
+    if (!resolve_targets(l, function))
+        return false;
     function->unsupported_count = l->function_unsupported.count;
     function->unsupported = arena_array(l->arena, u32, function->unsupported_count + 1);
     if (function->unsupported_count)
         memcpy(function->unsupported, l->function_unsupported.data,
                function->unsupported_count * sizeof(u32));
-    return resolve_targets(l, function);
+    return true;
 }
 
 static void add_block(struct lowering *l, const struct cfg *cfg, const struct code *code, u32 b,
@@ -287,7 +333,46 @@ static u32 max_live(struct arena *arena, const struct code *code, const struct c
     return most;
 }
 
-static void make_blocks(struct lowering *l, struct function *f)
+/* Blocks that the first one leads to, without computed jumps. */
+static void reach(const struct cfg *cfg, u32 b, bool *reached, u32 *stack)
+{
+    u32 depth = 0;
+    reached[b] = true;
+    stack[depth++] = b;
+    while (depth) {
+        const struct cfg_block *block = &cfg->blocks[stack[--depth]];
+        for (u32 k = 0; k < block->successor_count; k++)
+            if (!reached[block->successors[k]]) {
+                reached[block->successors[k]] = true;
+                stack[depth++] = block->successors[k];
+            }
+    }
+}
+
+/*
+ * Of what cannot be executed, a function keeps what it leads to: other words may be data. Those a
+ * computed jump comes to are found when it does. Words that are no instruction are errors.
+ */
+static bool keep_reached(const struct lowering *l, struct function *f, const struct code *code,
+                         const struct cfg *cfg, struct arena *arena)
+{
+    struct unknown unknown = {l->error, l->program->file, 0};
+    bool *reached = arena_array(arena, bool, cfg->count);
+    reach(cfg, 0, reached, arena_array(arena, u32, cfg->count));
+    u32 kept = 0;
+    for (u32 i = f->first; i < f->end; i++) {
+        const struct inst *inst = &l->program->insts[i];
+        if (inst->op != OP_unsupported || !reached[cfg->block_of[i - code->base]])
+            continue;
+        if (inst->key == NOT_CODE)
+            tell(&unknown, l->program->unsupported[inst->imm].text);
+        f->unsupported[kept++] = (u32)inst->imm;
+    }
+    f->unsupported_count = kept;
+    return !unknown.count;
+}
+
+static bool make_blocks(struct lowering *l, struct function *f)
 {
     struct arena *arena = arena_create();
     struct code code = code_of(l->program, f);
@@ -297,11 +382,13 @@ static void make_blocks(struct lowering *l, struct function *f)
         add_block(l, cfg, &code, b, f->first_block);
     f->block_end = l->blocks.count;
     f->max_live = max_live(arena, &code, cfg, f->open);
+    bool ok = keep_reached(l, f, &code, cfg, arena);
     arena_destroy(arena);
+    return ok;
 }
 
 /* Blocks of all functions; kernels with the same code share them. */
-static void make_all_blocks(struct lowering *l)
+static bool make_all_blocks(struct lowering *l)
 {
     struct program *program = l->program;
     for (u32 f = 0; f < program->function_count; f++) {
@@ -311,10 +398,13 @@ static void make_all_blocks(struct lowering *l)
             function->first_block = before->first_block;
             function->block_end = before->block_end;
             function->max_live = before->max_live;
-        } else if (function->first < function->end) {
-            make_blocks(l, function);
+            function->unsupported_count = before->unsupported_count;
+            function->unsupported = before->unsupported;
+        } else if (function->first < function->end && !make_blocks(l, function)) {
+            return false;
         }
     }
+    return true;
 }
 
 #define TAKE(to, number, vec, type)                              \
@@ -338,7 +428,7 @@ struct program *lowering_finish(struct lowering *l)
     TAKE(program->unsupported, program->unsupported_count, l->unsupported, struct unsupported);
     TAKE(program->warnings, program->warning_count, l->warnings, const char *);
     lower_calls(program);
-    make_all_blocks(l);
+    bool ok = make_all_blocks(l);
     TAKE(program->blocks, program->block_count, l->blocks, struct block);
     (void)ignored;
     program->block_of = arena_array(program->arena, u32, program->inst_count + 1);
@@ -346,7 +436,8 @@ struct program *lowering_finish(struct lowering *l)
         for (u32 i = program->blocks[b].first; i < program->blocks[b].end; i++)
             program->block_of[i] = b;
     program_close(program);
-    l->program = NULL;
+    if (ok)
+        l->program = NULL;
     lowering_free(l);
-    return program;
+    return ok ? program : NULL;
 }

@@ -60,7 +60,7 @@ void lowering_free(struct lowering *l); /* and the program, when it was not fini
 bool lower_function(struct lowering *l, struct function *function, u64 address, u64 bytes);
 void lowering_warn(struct lowering *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-struct program *lowering_finish(struct lowering *l);
+struct program *lowering_finish(struct lowering *l); /* NULL: an error */
 
 /* lower_calls.c: whom functions call, and whether they may be entered in the middle. */
 void lower_calls(struct program *program);

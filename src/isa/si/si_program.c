@@ -268,7 +268,8 @@ struct program *si_program_load(const void *bytes, size_t size, const char *file
     for (u32 i = 0; i < object->warning_count; i++)
         lowering_warn(l, "%s", object->warnings[i]);
     struct program *program = lowering_finish(l);
-    settle_registers(program);
+    if (program)
+        settle_registers(program);
     return program;
 }
 
