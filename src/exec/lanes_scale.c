@@ -16,14 +16,16 @@ ALWAYS_INLINE f32 floor32(f32 x)
 {
     const u32 sign = of_f32(x) & 0x80000000;
     const f32 magnitude = F(of_f32(x) & 0x7fffffff), pushed = (magnitude + 0x1p23f) - 0x1p23f;
-    const f32 r = F(of_f32(magnitude < 0x1p23f ? pushed : magnitude) | sign);
+    const f32 whole = magnitude < 0x1p23f ? pushed : magnitude;
+    const f32 r = F((of_f32(whole) & 0x7fffffff) | sign); /* downwards 1 - 1 is -0 */
     return r > x ? r - 1.0f : r;
 }
 ALWAYS_INLINE f64 floor64(f64 x)
 {
     const u64 sign = of_f64(x) & 0x8000000000000000;
     const f64 magnitude = D(of_f64(x) & INT64_MAX), pushed = (magnitude + 0x1p52) - 0x1p52;
-    const f64 r = D(of_f64(magnitude < 0x1p52 ? pushed : magnitude) | sign);
+    const f64 whole = magnitude < 0x1p52 ? pushed : magnitude;
+    const f64 r = D((of_f64(whole) & INT64_MAX) | sign);
     return r > x ? r - 1.0 : r;
 }
 /* x - floor(x), which may round to 1: then the number below it. Infinities have none. */

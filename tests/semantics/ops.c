@@ -1,4 +1,5 @@
-/* Every op of the machine is the meaning of some form that is tested. */
+/* Every op of the machine is the meaning of some form that is tested, or is said to be beyond PTX:
+ * an op that is said so and yet reached is a failure too, so that the saying stays true. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +86,12 @@ int suite_ops(const struct forms *forms)
         bool needed = true;
         for (size_t k = 0; k < sizeof exempt / sizeof *exempt; k++)
             needed &= strcmp(exempt[k], ops_name(op)) != 0;
-        if (needed && !reached[op]) {
+        const bool beyond = ops_is_beyond_ptx(op);
+        if (beyond && reached[op])
+            printf("  op %s is reached, though said to be beyond PTX\n", ops_name(op));
+        else if (needed && !beyond && !reached[op])
             printf("  no form reaches op %s\n", ops_name(op));
-            missing++;
-        }
+        missing += beyond ? reached[op] : needed && !reached[op];
     }
     free(reached);
     printf("ops: %u of %u not reached\n", missing, ops_count());

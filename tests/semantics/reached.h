@@ -7,6 +7,9 @@
 
 unsigned ops_count(void);
 const char *ops_name(unsigned op);
+/* Ops that only another instruction set lowers to; those on lanes have their references in
+ * tests/exec/lanes, the others in the tests of that instruction set. */
+bool ops_is_beyond_ptx(unsigned op);
 /* Adds the ops of a module to `reached`; prints why and returns false when it does not compile. */
 bool ops_mark(const char *ptx, size_t bytes, const char *name, bool *reached);
 

@@ -106,6 +106,28 @@ static u64 arithmetic(const struct inst *inst, const struct shape *s, const u64 
     return result;
 }
 
+/* Product and sum rounded each, without subnormals anywhere; legacy: zero times anything is +0. */
+static u64 two_steps(const struct inst *inst, const u64 *in, bool legacy, bool canonical)
+{
+    const struct shape mul = {"mul", F32, false}, add = {"add", F32, false};
+    u64 bits[3];
+    for (unsigned k = 0; k < 3; k++)
+        bits[k] = flush_bits(F32, in[k]);
+    const bool zero = legacy && (decode(F32, bits[0]) == 0 || decode(F32, bits[1]) == 0);
+    const u64 p = zero ? 0 : flush_bits(F32, arithmetic(inst, &mul, bits, 2, canonical));
+    const u64 sum[2] = {p, bits[2]};
+    const u64 r = arithmetic(inst, &add, sum, 2, canonical);
+    return !is_nan(F32, r) ? flush_bits(F32, r)
+           : zero          ? nan_of(F32, bits + 2, 1, canonical)
+                           : nan_of(F32, bits, 3, canonical);
+}
+static u64 legacy_product(const struct inst *inst, const u64 *bits, bool canonical)
+{
+    const struct shape mul = {"mul", F32, false};
+    const bool zero = decode(F32, bits[0]) == 0 || decode(F32, bits[1]) == 0;
+    return zero ? 0 : arithmetic(inst, &mul, bits, 2, canonical);
+}
+
 static double pick(const char *op, double a, double b)
 {
     if (a == b)
@@ -124,7 +146,11 @@ static u64 extreme(const struct inst *inst, const struct shape *s, const u64 *in
     for (unsigned k = 1; k < count; k++) {
         const u64 pair[2] = {best, bits[k]};
         const bool a_nan = is_nan(s->format, best), b_nan = is_nan(s->format, bits[k]);
-        if (a_nan || b_nan) {
+        const u64 quiet = formats[s->format].quiet;
+        const bool a_wins = a_nan && !(best & quiet), b_wins = b_nan && !(bits[k] & quiet);
+        if (inst->mods & MOD_IEEE && (a_wins || b_wins)) {
+            best = nan_of(s->format, a_wins ? &pair[0] : &pair[1], 1, canonical);
+        } else if (a_nan || b_nan) {
             const bool strict = inst->mods & MOD_NAN;
             best = strict || (a_nan && b_nan) ? nan_of(s->format, pair, 2, canonical)
                    : a_nan                    ? bits[k]
@@ -139,12 +165,44 @@ static u64 extreme(const struct inst *inst, const struct shape *s, const u64 *in
     return best;
 }
 
+static u64 legacy_extreme(const struct shape *s, const u64 *bits)
+{
+    const double a = decode(s->format, bits[0]), b = decode(s->format, bits[1]);
+    return (s->op[1] == 'i' ? a < b : a >= b) ? bits[0] : bits[1];
+}
+/* The one that is neither least nor most; a NaN among them leaves the minimum. */
+static u64 median(const struct inst *inst, const struct shape *s, const u64 *bits, bool canonical)
+{
+    const struct shape least = {"min", F32, false}, most = {"max", F32, false};
+    for (unsigned k = 0; k < 3; k++)
+        if (is_nan(s->format, bits[k]))
+            return extreme(inst, &least, bits, 3, canonical);
+    const u64 low = extreme(inst, &least, bits, 3, canonical);
+    const u64 high = extreme(inst, &most, bits, 3, canonical);
+    return bits[0] ^ bits[1] ^ bits[2] ^ low ^ high;
+}
+
+static u64 scaled(const struct inst *inst, enum format format, u64 r)
+{
+    static const int powers[] = {0, 1, 2, -1};
+    if (inst->scale == SCALE_NONE || is_nan(format, r))
+        return r;
+    mpfr_t x;
+    mpfr_init2(x, 64);
+    mpfr_set_d(x, decode(format, r), MPFR_RNDN);
+    mpfr_mul_2si(x, x, powers[inst->scale], MPFR_RNDN);
+    r = flush_bits(format, round_to(format, x, mpfr_mode(inst->rounding)));
+    mpfr_clear(x);
+    return r;
+}
+
 static u64 result_modifiers(const struct inst *inst, enum format format, u64 r)
 {
     const u64 sign = 1ull << (formats[format].bits - 1);
-    if (inst->mods & MOD_FTZ)
+    if (inst->mods & (MOD_FTZ | MOD_FTZ_OUT))
         r = flush_bits(format, r);
-    if (inst->mods & MOD_SAT) {
+    r = scaled(inst, format, r);
+    if (inst->mods & MOD_SAT && !(inst->mods & MOD_KEEP_NAN && is_nan(format, r))) {
         const double x = decode(format, r);
         r = isnan(x) || x <= 0 ? 0 : x > 1 ? encode(format, 1.0) : r;
     }
@@ -153,9 +211,10 @@ static u64 result_modifiers(const struct inst *inst, enum format format, u64 r)
     return r;
 }
 
-static const char *const arithmetic_ops[] = {"add", "sub", "mul",  "fma",
-                                             "div", "rcp", "sqrt", NULL};
+static const char *const arithmetic_ops[] = {
+    "add", "sub", "mul", "fma", "div", "rcp", "sqrt", "mad", "mad_legacy", "mul_legacy", NULL};
 static const char *const extreme_ops[] = {"min", "max", "min3", "max3", NULL};
+static const char *const choosing_ops[] = {"min_legacy", "max_legacy", "med3", NULL};
 static const char *const sign_ops[] = {"abs", "neg", NULL};
 
 static u64 expected_one(const struct inst *inst, const struct shape *s, const u64 *in,
@@ -169,7 +228,7 @@ static u64 expected_one(const struct inst *inst, const struct shape *s, const u6
             bits[k] &= ~sign;
         if (inst->src[k].neg)
             bits[k] ^= sign;
-        if (inst->mods & MOD_FTZ)
+        if (inst->mods & (MOD_FTZ | MOD_FTZ_IN))
             bits[k] = flush_bits(s->format, bits[k]);
     }
     u64 r;
@@ -179,6 +238,12 @@ static u64 expected_one(const struct inst *inst, const struct shape *s, const u6
         r = bits[0] ^ sign;
     else if (is_one_of(s->op, extreme_ops))
         r = extreme(inst, s, bits, count, canonical);
+    else if (is_one_of(s->op, choosing_ops))
+        r = s->op[3] == '3' ? median(inst, s, bits, canonical) : legacy_extreme(s, bits);
+    else if (!strncmp(s->op, "mad", 3))
+        r = two_steps(inst, bits, s->op[3], canonical);
+    else if (!strcmp(s->op, "mul_legacy"))
+        r = legacy_product(inst, bits, canonical);
     else
         r = arithmetic(inst, s, bits, count, canonical);
     return result_modifiers(inst, s->format, r);
@@ -216,6 +281,20 @@ static void check(const struct inst *inst, const struct shape *s, u64 *state, bo
         }
 }
 
+/* What MODE may ask for. */
+static void add_mode(struct inst *inst, u64 r, bool has_nan_rule)
+{
+    if (r % 3 == 0)
+        return;
+    inst->mods &= ~(unsigned)(MOD_FTZ | MOD_RELU);
+    inst->mods |= r >> 4 & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_KEEP_NAN);
+    if (has_nan_rule && r >> 20 & 1) {
+        inst->mods &= ~(unsigned)(MOD_NAN | MOD_XORSIGN);
+        inst->mods |= MOD_IEEE;
+    }
+    inst->scale = r >> 21 & 1 ? r >> 22 & 3 : SCALE_NONE;
+}
+
 static void test_arithmetic(void **unused)
 {
     u64 state = 21;
@@ -225,7 +304,9 @@ static void test_arithmetic(void **unused)
             continue;
         const bool extremes = is_one_of(s.op, extreme_ops);
         const bool rounds = is_one_of(s.op, arithmetic_ops) && (s.format == F32 || s.format == F64);
-        if (!rounds && !extremes && !is_one_of(s.op, sign_ops) && !is_one_of(s.op, arithmetic_ops))
+        const bool chooses = is_one_of(s.op, choosing_ops);
+        if (!rounds && !extremes && !chooses && !is_one_of(s.op, sign_ops) &&
+            !is_one_of(s.op, arithmetic_ops))
             continue;
         for (unsigned round = 0; round < 288; round++) {
             const u64 r = random_next(&state);
@@ -234,6 +315,8 @@ static void test_arithmetic(void **unused)
             inst.mods = round % 3 ? r & (MOD_FTZ | MOD_SAT | MOD_RELU) : round & 1 ? MOD_FTZ : 0;
             if (extremes && s.format != F64) /* PTX has neither for f64 */
                 inst.mods |= r >> 8 & (MOD_NAN | (s.op[3] == 0 ? MOD_XORSIGN : 0));
+            if (s.format == F32 || s.format == F64)
+                add_mode(&inst, r >> 32, extremes || s.op[3] == '3');
             for (unsigned k = 0; k < 3 && round % 4 == 3; k++) {
                 inst.src[k].neg = r >> (16 + k) & 1;
                 inst.src[k].abs = r >> (20 + k) & 1;
@@ -265,8 +348,11 @@ static bool holds(u32 key, double a, double b)
     case CMP_GE:
     case CMP_GEU:
         return nan ? key == CMP_GEU : a >= b;
-    default:
+    case CMP_NUM:
+    case CMP_NAN:
         return nan == (key == CMP_NAN);
+    default:
+        return key == CMP_TRUE;
     }
 }
 static bool joined(u32 op, bool v, bool with)
@@ -274,6 +360,12 @@ static bool joined(u32 op, bool v, bool with)
     return op == BOOL_AND ? v && with : op == BOOL_OR ? v || with : op == BOOL_XOR ? v != with : v;
 }
 
+static u64 signed_operand(const struct inst *inst, const struct shape *s, u64 bits, unsigned k)
+{
+    const u64 sign = 1ull << (formats[s->format].bits - 1);
+    bits = inst->src[k].abs ? bits & ~sign : bits;
+    return inst->src[k].neg ? bits ^ sign : bits;
+}
 static void check_compare(const struct inst *inst, const struct shape *s, const struct operands *in,
                           const struct results *got, unsigned i)
 {
@@ -286,6 +378,7 @@ static void check_compare(const struct inst *inst, const struct shape *s, const 
     for (unsigned h = 0; h < 2; h++) {
         u64 a = half_at(s, in->value[0][i], s->x2 ? h : 0);
         u64 b = half_at(s, in->value[1][i], s->x2 ? h : 0);
+        a = signed_operand(inst, s, a, 0), b = signed_operand(inst, s, b, 1);
         if (inst->mods & MOD_FTZ)
             a = flush_bits(s->format, a), b = flush_bits(s->format, b);
         v[h] = holds(inst->key, decode(s->format, a), decode(s->format, b));
@@ -314,12 +407,16 @@ static void test_comparison(void **unused)
         struct shape s;
         if (!(op_info[op].flags & OPF_FLOAT) || !shape_of(op, &s) || !is_one_of(s.op, names))
             continue;
-        for (unsigned round = 0; round < 14 * 16; round++) {
+        for (unsigned round = 0; round < 16 * 16; round++) {
             struct inst inst = make_inst(op, true);
-            inst.key = (u8)(round % 14);
-            inst.key2 = round / 14 & 3;
-            inst.mods = round / 56 & 1 ? MOD_FTZ : 0;
-            inst.src[2].neg = round / 14 & 1;
+            inst.key = (u8)(round % 16);
+            inst.key2 = round / 16 & 3;
+            inst.mods = round / 64 & 1 ? MOD_FTZ : 0;
+            inst.src[2].neg = round / 16 & 1;
+            for (unsigned k = 0; k < 2 && round >= 128; k++) {
+                inst.src[k].neg = round >> (4 + k) & 1;
+                inst.src[k].abs = round >> k & 1;
+            }
             inst.type = s.x2 ? (s.format == F16 ? TYPE_F16X2 : TYPE_BF16X2) : types[round % 5];
             struct operands in;
             struct results got;
@@ -375,16 +472,25 @@ static void test_atomics(void **unused)
 /* Every float op has its reference: here, or in the tests of conversions and approximations. */
 static void test_coverage(void **unused)
 {
-    static const char *const elsewhere[] = {"rsqrt", "sin", "cos", "ex2", "lg2", "tanh", NULL};
+    static const char *const elsewhere[] = {
+        /* approx.c */
+        "rsqrt", "sin", "cos", "ex2", "lg2", "tanh",
+        /* parts.c */
+        "mullit", "fract", "ldexp", "frexp_exp", "frexp_mant", "class", "cvt_ubyte",
+        "cvt_nearest_s32", "cvt_floor_s32", "cvt_pk_u8", "cvt_pknorm_s16", "cvt_pknorm_u16",
+        "cvt_pkrtz_f16", "sin_turns", "cos_turns", "rcp_clamp", "rsqrt_clamp", "lg2_clamp",
+        /* division.c */
+        "div_scale", "div_fmas", "div_fixup", "trig_preop", NULL};
     static const char *const compared[] = {"setp", "set", NULL};
     for (enum op op = 0; op < OP_COUNT; op++) {
         struct shape s;
         if (!(op_info[op].flags & OPF_LANE) || !(op_info[op].flags & OPF_FLOAT) || op == OP_cvt ||
-            op == OP_slct_f32_b32 || op == OP_slct_f32_b64)
+            op == OP_slct_f32_b32 || op == OP_slct_f32_b64 || op == OP_cvt_off_f32_s4)
             continue;
         if (!shape_of(op, &s) ||
             !(is_one_of(s.op, arithmetic_ops) || is_one_of(s.op, extreme_ops) ||
-              is_one_of(s.op, sign_ops) || is_one_of(s.op, compared) || is_one_of(s.op, elsewhere)))
+              is_one_of(s.op, sign_ops) || is_one_of(s.op, choosing_ops) ||
+              is_one_of(s.op, compared) || is_one_of(s.op, elsewhere)))
             fail_msg("no reference for %s", op_info[op].name);
     }
 }

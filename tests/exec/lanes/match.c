@@ -4,10 +4,6 @@
  */
 #include "harness.h"
 
-struct variation {
-    u8 mods, rounding, key, key2, type, neg, abs;
-};
-
 static void check_inst(const struct inst *inst, u64 *state, bool canonical)
 {
     lane_fn *portable = lanes_resolve(inst, SIMD_PORTABLE, canonical);
@@ -60,12 +56,15 @@ static void vary(struct inst inst, u64 *state, unsigned rounds)
     for (unsigned i = 0; i < rounds; i++) {
         const u64 r = random_next(state);
         if (i) {
-            inst.mods = (u8)(is_float ? r & 0x3f : r & MOD_RELU);
+            const unsigned mode = MOD_FTZ_IN | MOD_FTZ_OUT | MOD_IEEE | MOD_KEEP_NAN;
+            inst.mods = (u16)(is_float ? (r & 0x3f) | (i & 4 ? r >> 40 & mode : 0) : r & MOD_RELU);
+            inst.scale = is_float && i % 7 == 3 ? r >> 56 & 3 : SCALE_NONE;
             inst.rounding = is_float && !(i & 3) ? r >> 8 & 3 : ROUND_NEAREST;
-            inst.key = (u8)(i % 14);
+            inst.key = (u8)(i % 16);
             inst.imm = (i64)(r >> 16 & 0xff);
             inst.key2 = source_kind(&inst, 2) == 'm' || inst.op == OP_lop3_mask ? r >> 24 & 3 : 0;
             inst.type = types[(r >> 28) % ARRAY_LEN(types)];
+            inst.stype = i & 8 ? TYPE_F32 : TYPE_U32; /* signs of what is only moved */
             for (unsigned k = 0; k < 3; k++) {
                 inst.src[k].neg = i % 3 == 2 && r >> (32 + k) & 1;
                 inst.src[k].abs = i % 5 == 4 && r >> (36 + k) & 1;
