@@ -271,7 +271,8 @@ bool lower_function(struct lowering *l, struct function *function, u64 address, 
     u32 *words = malloc(bytes + 4);
     if (!words)
         abort(); /* as arenas do */
-    memcpy(words, data, 4 * count);
+    if (count)
+        memcpy(words, data, 4 * count);
     l->function_unsupported.count = 0;
     l->registers = l->scalars = 0;
     function->first = l->insts.count;
@@ -390,11 +391,11 @@ static bool make_blocks(struct lowering *l, struct function *f)
 /* Blocks of all functions; kernels with the same code share them. */
 static bool make_all_blocks(struct lowering *l)
 {
-    struct program *program = l->program;
-    for (u32 f = 0; f < program->function_count; f++) {
-        struct function *function = &program->functions[f];
-        const struct function *before = f ? function - 1 : NULL;
-        if (before && before->first == function->first && before->end == function->end) {
+    struct function *functions = l->program->functions;
+    for (u32 f = 0; f < l->program->function_count; f++) {
+        struct function *function = &functions[f];
+        const struct function *before = &functions[f ? f - 1 : 0];
+        if (f && before->first == function->first && before->end == function->end) {
             function->first_block = before->first_block;
             function->block_end = before->block_end;
             function->max_live = before->max_live;

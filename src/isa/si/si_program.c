@@ -10,8 +10,7 @@
 
 enum {
     LOAD_MAX = 1 << 30, /* bytes of code and data; more is a broken file */
-    RAW_MAX = 1 << 26,
-    NO_KERNEL = -1
+    RAW_MAX = 1 << 26
 };
 
 static const char *scalar_name(u32 scalar)
@@ -178,25 +177,23 @@ static void take_kernel(struct lowering *l, struct function *f, const struct abi
     take_parameters(l, f, k);
 }
 
-/* Kernels by the function they enter: a list through `next`. */
+/* Kernels by the function they enter, + 1: a list through `next` that ends in 0. */
 struct entries {
-    i64 *first, *next;
+    u32 *first, *next;
 };
 
 static struct entries entries_of(const struct code_object *object)
 {
-    struct entries e = {malloc((object->function_count + 1) * sizeof(i64)),
-                        malloc((object->kernel_count + 1) * sizeof(i64))};
+    struct entries e = {calloc((size_t)object->function_count + 1, sizeof(u32)),
+                        calloc((size_t)object->kernel_count + 1, sizeof(u32))};
     if (!e.first || !e.next)
         abort(); /* as arenas do */
-    for (u32 f = 0; f < object->function_count; f++)
-        e.first[f] = NO_KERNEL;
     for (u32 k = object->kernel_count; k-- > 0;) {
         u32 f = object->kernels[k].function;
         if (f >= object->function_count)
             continue;
         e.next[k] = e.first[f];
-        e.first[f] = k;
+        e.first[f] = k + 1;
     }
     return e;
 }
@@ -207,17 +204,16 @@ static bool lower_one(struct lowering *l, const struct code_object *object, u32 
     struct program *program = l->program;
     const struct code_function *from = &object->functions[index];
     struct function function = {.name = from->name, .masks = SCALAR_COUNT / 2};
-    if (from->size && !lower_function(l, &function, from->address, from->size))
+    if (!lower_function(l, &function, from->address, from->size))
         return false;
     function.registers = l->registers;
     function.scalars = l->scalars;
-    i64 k = entries->first[index];
-    if (k == NO_KERNEL)
+    if (!entries->first[index])
         program->functions[program->function_count++] = function;
-    for (; k != NO_KERNEL; k = entries->next[k]) {
+    for (u32 k = entries->first[index]; k; k = entries->next[k - 1]) {
         struct function *to = &program->functions[program->function_count++];
         *to = function;
-        take_kernel(l, to, &abi[k]);
+        take_kernel(l, to, &abi[k - 1]);
         if (to->first == to->end)
             return error_set(l->error, ERROR_INPUT, program->file, "kernel %s has no code",
                              to->name);
