@@ -168,9 +168,20 @@ char *assemble(const struct command *command, const char *path, size_t *length)
     }
     char name[4096];
     snprintf(name, sizeof name, "%s%s", path[0] == '-' ? "./" : "", path);
-    const char *const by_clang[] = {
-        clang, "-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=tahiti", "-c",
-        name,  "-o", "-",         NULL};
+    const char *language = path[strlen(path) - 1] == 'S' ? "assembler-with-cpp" : "assembler";
+    const char *const by_clang[] = {clang,
+                                    "-x",
+                                    language,
+                                    "-target",
+                                    "amdgcn-amd-amdhsa",
+                                    "-mcpu=tahiti",
+                                    "-nogpulib",
+                                    "-Wno-unused-command-line-argument",
+                                    "-c",
+                                    name,
+                                    "-o",
+                                    "-",
+                                    NULL};
     const char *const by_mc[] = {
         mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=tahiti", "-filetype=obj", name, "-o", "-", NULL};
     const char *const *words = clang ? by_clang : by_mc;

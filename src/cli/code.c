@@ -16,9 +16,15 @@ static bool ends_in(const char *path, const char *end)
     return length > tail && !strcmp(path + length - tail, end);
 }
 
+/* .S: with a preprocessor's lines in it. */
+static bool is_assembly(const char *path)
+{
+    return ends_in(path, ".s") || ends_in(path, ".S");
+}
+
 bool code_named_raw(const char *path)
 {
-    return ends_in(path, ".s") || ends_in(path, ".bin");
+    return is_assembly(path) || ends_in(path, ".bin");
 }
 
 static bool is_elf(const struct code *code)
@@ -91,7 +97,7 @@ bool code_read(const struct command *command, const char *path, enum code_use us
     const char *wrong = unfit(code, use);
     if (wrong)
         complain(command, "%s: %s", strcmp(path, "-") ? path : "standard input", wrong);
-    if (!wrong && (!code->raw || !ends_in(path, ".s") || assemble_code(command, path, code)))
+    if (!wrong && (!code->raw || !is_assembly(path) || assemble_code(command, path, code)))
         return true;
     code_free(code);
     return false;

@@ -25,7 +25,7 @@ enum code_use {
 bool code_read(const struct command *command, const char *path, enum code_use use,
                struct code *code);
 void code_free(struct code *code);
-/* Whether the file's name says that it is a raw program: .s or .bin. */
+/* Whether the file's name says that it is a raw program: .s, .S or .bin. */
 bool code_named_raw(const char *path);
 
 /* assemble.c: the machine code of an assembly file, malloc'd; NULL after printing what is wrong. */
