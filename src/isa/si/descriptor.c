@@ -137,7 +137,7 @@ static void describe_registers(FILE *out, const struct kernel_descriptor *d)
         next = scalar(out, next, 1, "warps of the block");
     if (d->scratch)
         scalar(out, next, 1, "offset of the warp's private memory");
-    for (u32 i = 0; i < d->local_ids; i++)
+    for (u32 i = 0; i < MIN(d->local_ids, (u32)ARRAY_LEN(ids)); i++)
         fprintf(out, "    v%-7u%s\n", i, ids[i]);
 }
 

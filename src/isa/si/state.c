@@ -217,7 +217,7 @@ static bool read_vgprs(struct parser *p, json_t *object, struct si_wave *wave)
 {
     const char *key;
     json_t *value;
-    u32 count = 0, index;
+    u32 count = 0, index = 0;
     if (!expect(p, object, JSON_OBJECT, "an object of vector registers"))
         return false;
     json_object_foreach(object, key, value)
@@ -266,7 +266,7 @@ static bool read_lds(struct parser *p, const json_t *value, u32 group)
                     g->lds_bytes);
     u8 *all = arena_alloc(p->arena, g->lds_bytes);
     memcpy(all, data, bytes);
-    if (p->said_hex[group] && memcmp(all, g->lds, g->lds_bytes))
+    if (p->said_hex[group] && memcmp(all, g->lds, g->lds_bytes) != 0)
         return fail(p, "differs from what another wave of workgroup %u says", g->id);
     p->said_hex[group] = true;
     g->lds = all;
@@ -298,7 +298,7 @@ static bool check_keys(struct parser *p, json_t *object, const char *const *keys
     json_object_foreach(object, key, value)
     {
         size_t i = 0;
-        while (i < count && strcmp(keys[i], key))
+        while (i < count && strcmp(keys[i], key) != 0)
             i++;
         if (i < count)
             continue;
