@@ -3,7 +3,8 @@
  *
  * Chosen where manuals are silent: stores saturate to what the component can hold and round to
  * nearest even (a NaN becomes 0 except in floats); floats of 10 and 11 bits have no sign, negative
- * numbers become 0 there.
+ * numbers become 0 there. Components of 32 bits are integers or floats; with any other number format,
+ * which no surface has, they are words as they are (programs use them so for plain loads).
  */
 #include "exec/buffer.h"
 #include "exec/float_soft.h"
@@ -79,16 +80,12 @@ static const struct soft_rules rules = {.rounding = ROUND_NEAREST};
 /* A float of 10 or 11 bits is an f16 without sign and with fewer bits of fraction. */
 static u32 load_float(u32 raw, u32 bits)
 {
-    if (bits == 32)
-        return raw;
     u32 half = bits == 16 ? raw : raw << (15 - bits);
     return (u32)soft_pack(SOFT_F32, soft_unpack(SOFT_F16, half), rules);
 }
 
 static u32 store_float(u32 word, u32 bits)
 {
-    if (bits == 32)
-        return word;
     struct soft value = soft_unpack(SOFT_F32, word);
     if (bits == 16)
         return (u32)soft_pack(SOFT_F16, value, rules);
@@ -121,6 +118,8 @@ u32 texel_load(const struct texel_format *format, const u8 *from, u32 component)
     } else {
         memcpy(&raw, from + shift / 8, bits / 8);
     }
+    if (bits == 32)
+        return raw;
     const i32 as_signed = (i32)(raw << (32 - bits)) >> (32 - bits);
     const f64 all = (f64)((1ull << bits) - 1), half = (f64)((1ull << (bits - 1)) - 1);
     switch (format->number) {
@@ -152,7 +151,10 @@ static u32 round_within(f64 value, f64 low, f64 high)
 
 u32 texel_store(const struct texel_format *format, u32 word, u32 component)
 {
-    u32 bits = format->bits[component], mask = bits == 32 ? ~0u : (1u << bits) - 1;
+    u32 bits = format->bits[component];
+    if (bits == 32)
+        return word;
+    u32 mask = (1u << bits) - 1;
     const f64 all = (f64)mask, half = (f64)(mask >> 1);
     switch (format->number) {
     case NUMBER_UNORM:

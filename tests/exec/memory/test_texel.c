@@ -70,6 +70,8 @@ static u32 model_load(u32 raw, u32 bits, u32 number)
 {
     f64 top = ldexp(1, (int)bits) - 1, half = ldexp(1, (int)bits - 1) - 1;
     f64 value = raw >> (bits - 1) & 1 ? raw - ldexp(1, (int)bits) : raw;
+    if (bits == 32) /* integers and floats only: any other format leaves the word */
+        return raw;
     switch (number) {
     case UNORM:
         return of_float((f32)(raw / top));
