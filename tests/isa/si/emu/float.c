@@ -255,7 +255,7 @@ static u64 pack_norm(u64 a, i64 scale, i64 low)
     return num_to_integer(K_F64, num_mul(K_F64, wide, factor, R_N), R_N, low, scale, 0) & 0xffff;
 }
 
-/* f16 shares MODE's field for subnormals with f64. */
+/* f16 shares MODE's fields with f64, for rounding too. */
 static u64 half_in(const struct wave *w, u64 bits)
 {
     return w->mode >> MODE_DENORM64 & 1 ? bits : fp_flush(K_F16, bits);
@@ -302,7 +302,7 @@ static u64 convert_op(struct step *s, u64 a, u64 b, u64 c, u64 old, bool *known)
     case OP_v_cvt_off_f32_i4:
         return num_scale(K_F32, num_from_integer(K_F32, (i64)((a & 15) ^ 8) - 8, R_N), -4, R_N);
     case OP_v_cvt_f16_f32:
-        return half_out(w, num_convert(K_F16, K_F32, a, round32));
+        return half_out(w, num_convert(K_F16, K_F32, a, num_round(w, K_F64)));
     case OP_v_cvt_f32_f16:
         return num_convert(K_F32, K_F16, half_in(w, a & 0xffff), R_N);
     case OP_v_cvt_f32_f64:
