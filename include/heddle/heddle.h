@@ -240,8 +240,8 @@ struct hd_raw;
 
 /*
  * Checks a state against the code and lays out its memory, which must not be in use. `name` stands
- * for the state in messages. Unknown and unsupported instructions are errors here; the module's
- * only kernel lists all of them (hd_kernel_unsupported). Destroy before the module is unloaded.
+ * for the state in messages. Unknown and unsupported instructions that a wave can come to are
+ * errors here. Destroy before the module is unloaded.
  */
 HD_API struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t bytes,
                                     const char *name, struct hd_error *error);

@@ -35,8 +35,6 @@ bool raw_prepare(struct run *run)
     const char *name = strcmp(path, "-") ? path : "standard input";
     run->raw = hd_raw_create(launch->module, text, length, name, &error);
     free(text);
-    if (!run->raw && error.code == HD_ERROR_UNSUPPORTED)
-        return complain_unsupported(run, hd_kernel_at(launch->module, 0), "", &error);
     if (!run->raw) {
         report(run->command, &error);
         return false;

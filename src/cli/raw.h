@@ -9,8 +9,4 @@ bool raw_prepare(struct run *run);
 /* The exit code; the trace is written whatever comes of the guest. */
 int raw_launch(struct run *run);
 
-/* run.c: prints everything unsupported that the kernel can reach, and is false. */
-bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
-                          const struct hd_error *error);
-
 #endif

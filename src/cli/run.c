@@ -188,8 +188,8 @@ static bool size_argument(struct run *run, struct launch *launch, u32 index)
 }
 
 /* All of them, however many: an error's message has room for some. */
-bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
-                          const struct hd_error *error)
+static bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
+                                 const struct hd_error *error)
 {
     char *list = hd_kernel_unsupported(kernel);
     size_t lines = 0, length = strlen(list);

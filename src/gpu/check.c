@@ -87,7 +87,7 @@ static const char *first_unsupported(const struct hd_kernel *kernel)
 }
 
 /* The message takes as many of them as it has room for, in whole lines. */
-bool check_supported(const struct hd_kernel *kernel, struct error *error)
+static bool check_supported(const struct hd_kernel *kernel, struct error *error)
 {
     static const char more[] = "\n  and %u more";
     char *list = hd_kernel_unsupported(kernel);

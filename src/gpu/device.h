@@ -114,7 +114,6 @@ struct launch_request {
 };
 
 /* check.c */
-bool check_supported(const struct hd_kernel *kernel, struct error *error);
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error);
 /* Local memory of a thread: static frames and, where depth is unknown, the stack. */

@@ -39,6 +39,68 @@ static bool check_waves(const struct hd_raw *raw, const char *name, struct error
     return true;
 }
 
+/* The blocks that a wave's start leads to, without computed jumps, join `reached`. */
+static void reach(const struct program *program, u32 block, bool *reached, u32 *stack)
+{
+    u32 depth = 0;
+    stack[depth++] = block;
+    while (depth) {
+        const struct block *b = &program->blocks[stack[--depth]];
+        for (u32 k = 0; k < ARRAY_LEN(b->successors); k++) {
+            u32 next = b->successors[k];
+            if (next != NO_BLOCK && !reached[next]) {
+                reached[next] = true;
+                stack[depth++] = next;
+            }
+        }
+    }
+}
+
+/* A line for the message; false when there is no room for it. */
+static bool tell_unsupported(const struct program *program, u32 inst, u32 number,
+                             struct error *error)
+{
+    const struct unsupported *u = &program->unsupported[program->insts[inst].imm];
+    size_t used = strlen(error->message), size = sizeof error->message;
+    if (!number)
+        error_set(error, ERROR_UNSUPPORTED, u->place, "not supported: %s", u->text);
+    else if (used + strlen(u->place) + strlen(u->text) + 64 < size)
+        snprintf(error->message + used, size - used, "\n  %s: %s", u->place, u->text);
+    else
+        return false;
+    return true;
+}
+
+/* What waves can come to must be executable; other words may be data. */
+static bool check_reached(const struct hd_raw *raw, struct error *error)
+{
+    const struct program *program = raw->module->program;
+    bool *reached = calloc(program->block_count + 1, sizeof *reached);
+    u32 *stack = calloc(program->block_count + 2, sizeof *stack), found = 0, untold = 0;
+    if (!reached || !stack)
+        abort();
+    u32 *from = arena_array(raw->arena, u32, program->block_count + 1);
+    for (u32 b = 0; b < program->block_count; b++)
+        from[b] = program->blocks[b].end;
+    for (u32 i = 0; i < raw->state->wave_count; i++) {
+        u32 inst = program_inst_at(program, raw->state->waves[i].pc);
+        u32 block = program->block_of[inst];
+        from[block] = MIN(from[block], inst);
+        reach(program, block, reached, stack);
+    }
+    for (u32 b = 0; b < program->block_count; b++)
+        for (u32 i = reached[b] ? program->blocks[b].first : from[b]; i < program->blocks[b].end;
+             i++)
+            if (program->insts[i].op == OP_unsupported)
+                untold += !tell_unsupported(program, i, found++, error);
+    size_t used = strlen(error->message);
+    if (untold)
+        snprintf(error->message + used, sizeof error->message - used, "\n  and %u more", untold);
+    free(reached);
+    free(stack);
+    return !found;
+}
+
 /* Regions [first, result) touch. */
 static u32 touching(const struct si_state *state, u32 first)
 {
@@ -92,9 +154,8 @@ struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t
     raw->module = module;
     raw->arena = arena_create();
     raw->state = state_read(raw->arena, state, bytes, name, &inner);
-    if (raw->state && check_supported(&module->kernels[0], &inner) &&
-        check_waves(raw, name, &inner) && map_regions(raw, name, &inner) &&
-        module_place(module, &inner))
+    if (raw->state && check_waves(raw, name, &inner) && check_reached(raw, &inner) &&
+        map_regions(raw, name, &inner) && module_place(module, &inner))
         return raw;
     hd_raw_destroy(raw);
     api_fail(error, &inner);
