@@ -23,24 +23,31 @@
 #define MAG32(x) ((x)&0x7fffffff)
 #define MAG64(x) ((x)&INT64_MAX)
 
-/* What decides about scaling, each 0 or 1. */
+/*
+ * What decides about scaling, each 0 or ~0: masks instead of conditions, so that all lanes are
+ * decided at once.
+ */
 struct division {
+    u32 none;             /* n or d is zero */
     u32 apart;            /* the quotient is near the largest number */
     u32 small_d, small_n; /* d is subnormal, n is not far from it */
     u32 small_r, small_q; /* the reciprocal of d, the quotient are subnormal */
 };
-/* Whether div_fmas has to undo what div_scale does. */
+#define ALL(condition) ((condition) ? ~0u : 0)
+
+/* Whether div_fmas has to undo what div_scale does. Zeros are div_fixup's. */
 ALWAYS_INLINE u32 is_undone(struct division x)
 {
-    return x.apart | (~x.small_d & x.small_q);
+    return ~x.none & (x.apart | (~x.small_d & x.small_q));
 }
-/* How to scale a value that is d, n, or neither: 1 up, 2 down, 0 not at all. */
-ALWAYS_INLINE u32 scaling(struct division x, u32 is_d, u32 is_n)
+/* Whether a value that is d, n, or neither, is scaled up or down. */
+ALWAYS_INLINE u32 scales_up(struct division x, u32 is_d, u32 is_n)
 {
-    const u32 other = x.small_q ? is_n : x.small_n;
-    const u32 reciprocal = x.small_q ? 2 * is_d : 2;
-    const u32 normal = x.small_r ? reciprocal : other;
-    return x.apart ? is_d : x.small_d ? 1 : normal;
+    return mix(x.apart, is_d, x.small_d | (~x.small_r & mix(x.small_q, is_n, x.small_n)));
+}
+ALWAYS_INLINE u32 scales_down(struct division x, u32 is_d)
+{
+    return ~x.apart & ~x.small_d & x.small_r & (~x.small_q | is_d);
 }
 
 /* Products with the reciprocal of the least normal number are exact, or so large that they are not
@@ -49,59 +56,59 @@ ALWAYS_INLINE struct division divide32(u32 n, u32 d)
 {
     const i32 n_exponent = (i32)(n >> 23 & 255), d_exponent = (i32)(d >> 23 & 255);
     const f32 size_n = F(MAG32(n)), size_d = F(MAG32(d));
-    const u32 finite = d_exponent != 255;
-    return (struct division){n_exponent - d_exponent >= 96, d_exponent == 0, n_exponent <= 23,
-                             (0x1p126f < size_d) & finite, (size_n * 0x1p126f < size_d) & finite};
+    const u32 finite = ALL(d_exponent != 255);
+    return (struct division){ALL(MAG32(n) == 0) | ALL(MAG32(d) == 0),
+                             ALL(n_exponent - d_exponent >= 96),
+                             ALL(d_exponent == 0),
+                             ALL(n_exponent <= 23),
+                             ALL(0x1p126f < size_d) & finite,
+                             ALL(size_n * 0x1p126f < size_d) & finite};
 }
 ALWAYS_INLINE struct division divide64(u64 n, u64 d)
 {
     const i32 n_exponent = (i32)(n >> 52 & 2047), d_exponent = (i32)(d >> 52 & 2047);
     const f64 size_n = D(MAG64(n)), size_d = D(MAG64(d));
-    const u32 finite = d_exponent != 2047;
-    return (struct division){n_exponent - d_exponent >= 768, d_exponent == 0, n_exponent <= 53,
-                             (0x1p1022 < size_d) & finite, (size_n * 0x1p1022 < size_d) & finite};
+    const u32 finite = ALL(d_exponent != 2047);
+    return (struct division){ALL(MAG64(n) == 0) | ALL(MAG64(d) == 0),
+                             ALL(n_exponent - d_exponent >= 768),
+                             ALL(d_exponent == 0),
+                             ALL(n_exponent <= 53),
+                             ALL(0x1p1022 < size_d) & finite,
+                             ALL(size_n * 0x1p1022 < size_d) & finite};
 }
 ALWAYS_INLINE u32 div_scale32(u32 a, u32 d, u32 n)
 {
-    const u32 how = scaling(divide32(n, d), a == d, a == n);
-    const f32 factor = how == 1 ? 0x1p64f : how == 2 ? 0x1p-64f : 1.0f;
-    const bool none = (MAG32(n) == 0) | (MAG32(d) == 0);
-    return none ? DEFAULT_NAN32 : nan32(F(a) * factor, a, a, a);
+    const struct division x = divide32(n, d);
+    const u32 up = scales_up(x, ALL(a == d), ALL(a == n)) & 64 << 23;
+    const u32 down = scales_down(x, ALL(a == d)) & 64 << 23;
+    return mix(x.none, DEFAULT_NAN32, nan32(F(a) * F(0x3f800000 + up - down), a, a, a));
 }
 ALWAYS_INLINE u64 div_scale64(u64 a, u64 d, u64 n)
 {
-    const u32 how = scaling(divide64(n, d), a == d, a == n);
-    const f64 factor = how == 1 ? 0x1p128 : how == 2 ? 0x1p-128 : 1.0;
-    const bool none = (MAG64(n) == 0) | (MAG64(d) == 0);
-    return none ? DEFAULT_NAN64 : nan64(D(a) * factor, a, a, a);
-}
-/* A zero needs no undoing: the result is div_fixup's. */
-ALWAYS_INLINE u32 undo32(u32 d, u32 n)
-{
-    return MAG32(n) && MAG32(d) ? is_undone(divide32(n, d)) & 1 : 0;
-}
-ALWAYS_INLINE u32 undo64(u64 d, u64 n)
-{
-    return MAG64(n) && MAG64(d) ? is_undone(divide64(n, d)) & 1 : 0;
+    const struct division x = divide64(n, d);
+    const u32 up = scales_up(x, ALL(a == d), ALL(a == n)) & 128 << 20;
+    const u32 down = scales_down(x, ALL(a == d)) & 128 << 20;
+    const f64 factor = D((u64)(0x3ff00000 + up - down) << 32);
+    return x.none ? DEFAULT_NAN64 : nan64(D(a) * factor, a, a, a);
 }
 LANE3(div_scale_value_f32, w, w, w, w, div_scale32(a, b, c))
 LANE3(div_scale_value_f64, p, p, p, p, div_scale64(a, b, c))
 
 /* Flags first: the value may overwrite the sources. */
-#define DIV_SCALE(name, K, undo)                       \
-    void LANE(div_scale_##name)(struct lanes * l)      \
-    {                                                  \
-        ROW_##K(1) ROW_##K(2);                         \
-        _Alignas(32) u32 yes[LANES];                   \
-        EACH_LANE                                      \
-        {                                              \
-            yes[i] = 0 - undo(GET_##K(1), GET_##K(2)); \
-        }                                              \
-        put_mask(l, 1, bits_of(yes));                  \
-        LANE(div_scale_value_##name)(l);               \
+#define DIV_SCALE(name, K, divide)                              \
+    void LANE(div_scale_##name)(struct lanes * l)               \
+    {                                                           \
+        ROW_##K(1) ROW_##K(2);                                  \
+        _Alignas(32) u32 yes[LANES];                            \
+        EACH_LANE                                               \
+        {                                                       \
+            yes[i] = is_undone(divide(GET_##K(2), GET_##K(1))); \
+        }                                                       \
+        put_mask(l, 1, bits_of(yes));                           \
+        LANE(div_scale_value_##name)(l);                        \
     }
-DIV_SCALE(f32, w, undo32)
-DIV_SCALE(f64, p, undo64)
+DIV_SCALE(f32, w, divide32)
+DIV_SCALE(f64, p, divide64)
 
 /* In double the product is exact, and so is the scaling of the sum. */
 ALWAYS_INLINE u32 div_fmas32(u32 a, u32 b, u32 c, bool undo, u32 mode)

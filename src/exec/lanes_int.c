@@ -167,32 +167,33 @@ LANE2(add_b16x2, w, w, w, ((a + b) & 0xffff) | ((a & 0xffff0000) + (b & 0xffff00
 
 /*
  * Words are what address computations are made of: no wider number, but a comparison. `out` is the
- * condition of a carry in terms of a, b, the carry in (0 or 1) and the result r.
+ * condition of a carry in terms of a, b, the carry in (0 or ~0) and the result r.
  */
+#define ALL(condition) ((condition) ? ~0u : 0)
 #define CARRY_LOOP(put, in, sum, out)               \
     EACH_LANE                                       \
     {                                               \
         const u32 a = s0[i], b = s1[i], carry = in; \
         const u32 r = (sum);                        \
-        yes[i] = (out) ? ~0u : 0;                   \
+        yes[i] = (out);                             \
         put                                         \
     }
-#define LANE_CARRY_WORD(name, flip, sum, out, out_plain)                 \
-    void LANE(name)(struct lanes * l)                                    \
-    {                                                                    \
-        ROWS_ww OUT_w;                                                   \
-        _Alignas(32) u32 yes[LANES];                                     \
-        const u32 *const m = l->lane_mask, in_bits = CARRY_IN(2, flip);  \
-        if (UNLIKELY(l->mask != LANES_FULL))                             \
-            CARRY_LOOP(MIX_w(r), in_bits &lane_bit[i] ? 1 : 0, sum, out) \
-        else if (in_bits)                                                \
-            CARRY_LOOP(PUT_w(r), in_bits &lane_bit[i] ? 1 : 0, sum, out) \
-        else                                                             \
-            CARRY_LOOP(PUT_w(r), 0, sum, out_plain)                      \
-        put_mask(l, 1, bits_of(yes) ^ (flip));                           \
+#define LANE_CARRY_WORD(name, flip, sum, out)                           \
+    void LANE(name)(struct lanes * l)                                   \
+    {                                                                   \
+        ROWS_ww OUT_w;                                                  \
+        _Alignas(32) u32 yes[LANES];                                    \
+        const u32 *const m = l->lane_mask, in_bits = CARRY_IN(2, flip); \
+        if (UNLIKELY(l->mask != LANES_FULL))                            \
+            CARRY_LOOP(MIX_w(r), ALL(in_bits &lane_bit[i]), sum, out)   \
+        else if (in_bits)                                               \
+            CARRY_LOOP(PUT_w(r), ALL(in_bits &lane_bit[i]), sum, out)   \
+        else                                                            \
+            CARRY_LOOP(PUT_w(r), 0, sum, out)                           \
+        put_mask(l, 1, bits_of(yes) ^ (flip));                          \
     }
-LANE_CARRY_WORD(addc_b32, 0u, a + b + carry, carry ? r <= a : r < a, r < a)
-LANE_CARRY_WORD(subc_b32, FLIP, a - b - carry, carry ? a <= b : a < b, a < b)
+LANE_CARRY_WORD(addc_b32, 0u, a + b - carry, ALL(r < a) | (ALL(r == a) & carry))
+LANE_CARRY_WORD(subc_b32, FLIP, a - b + carry, ALL(a < b) | (ALL(a == b) & carry))
 LANE_CARRY(addc_b64, p, u128, ROWS_pp, 2, 64, 0u, (u128)GET_p(0) + GET_p(1) + carry)
 LANE_CARRY(subc_b64, p, u128, ROWS_pp, 2, 64, FLIP, (u128)GET_p(0) - GET_p(1) - carry)
 LANE_CARRY(madc_lo_b32, w, u64, ROWS_ww ROW_w(2), 3, 32, 0u,

@@ -96,27 +96,29 @@ LANE1(frexp_mant_f64, p, p, significand64(a))
  * Classes: bit 0 signaling NaN, 1 quiet NaN; then of negative numbers infinite, normal, subnormal,
  * zero, and of positive ones the same in reverse.
  */
-ALWAYS_INLINE u32 class_bit(bool negative, bool zero, bool subnormal, bool infinite)
+#define ALL(condition) ((condition) ? ~0u : 0)
+/* Of masks, 0 or ~0. */
+ALWAYS_INLINE u32 class_bit(u32 negative, u32 zero, u32 subnormal, u32 infinite)
 {
-    const u32 below = zero ? 1 << 5 : subnormal ? 1 << 4 : infinite ? 1 << 2 : 1 << 3;
-    const u32 above = zero ? 1 << 6 : subnormal ? 1 << 7 : infinite ? 1 << 9 : 1 << 8;
-    return negative ? below : above;
+    const u32 below = mix(zero, 1 << 5, mix(subnormal, 1 << 4, mix(infinite, 1 << 2, 1 << 3)));
+    const u32 above = mix(zero, 1 << 6, mix(subnormal, 1 << 7, mix(infinite, 1 << 9, 1 << 8)));
+    return mix(negative, below, above);
 }
 ALWAYS_INLINE u32 class32(u32 a)
 {
-    const u32 magnitude = a & 0x7fffffff;
-    const u32 nan = a & QUIET32 ? 2 : 1;
-    const u32 number =
-        class_bit(a >> 31, magnitude == 0, magnitude < 0x00800000, magnitude == 0x7f800000);
-    return magnitude > 0x7f800000 ? nan : number;
+    const i32 magnitude = (i32)(a & 0x7fffffff);
+    const u32 number = class_bit((u32)((i32)a >> 31), ALL(magnitude == 0),
+                                 ALL(magnitude < 0x00800000), ALL(magnitude == 0x7f800000));
+    return mix(ALL(magnitude > 0x7f800000), 1 + (a >> 22 & 1), number);
 }
 ALWAYS_INLINE u32 class64(u32 high, u32 low)
 {
-    const u32 upper = high & 0x7fffffff, rest = low != 0;
-    const u32 nan = high & 0x00080000 ? 2 : 1;
-    const u32 number = class_bit(high >> 31, (upper | low) == 0, upper < 0x00100000,
-                                 (upper == 0x7ff00000) & !rest);
-    return upper + rest > 0x7ff00000 ? nan : number;
+    const i32 upper = (i32)(high & 0x7fffffff);
+    const u32 rest = ALL(low != 0), all_ones = ALL(upper == 0x7ff00000);
+    const u32 number = class_bit((u32)((i32)high >> 31), ALL(upper == 0) & ~rest,
+                                 ALL(upper < 0x00100000), all_ones);
+    const u32 nan = ALL(upper > 0x7ff00000) | (all_ones & rest);
+    return mix(nan, 1 + (high >> 19 & 1), number);
 }
 void LANE(class_f32)(struct lanes *l)
 {
