@@ -86,7 +86,7 @@ static u32 model_load(u32 raw, u32 bits, u32 number)
     case SINT:
         return (u32)(i32)value;
     case FLOAT:
-        return bits == 32 ? raw : of_float(small_float(raw, bits));
+        return bits == 32 ? raw : bits < 10 ? 0 : of_float(small_float(raw, bits));
     default:
         return raw;
     }
