@@ -146,7 +146,13 @@ LANE1(rcp_clamp_f32, w, w, finite32(key, nan32(1.0f / F(a), a, a, a)))
 LANE1(rcp_clamp_f64, p, p, finite64(key, nan64(1.0 / D(a), a, a, a)))
 LANE1(rsqrt_clamp_f32, w, w, finite32(key, LANE(rsqrt_f32_one)(0, 0, 0, a)))
 LANE1(rsqrt_clamp_f64, p, p, finite64(key, LANE(rsqrt_f64_one)(0, 0, 0, a)))
-LANE1(lg2_clamp_f32, w, w, finite32(key, log2_f32(a)))
+/* The logarithm of 0; that of infinity stays. */
+ALWAYS_INLINE u32 log2_clamped(u32 key, u32 a)
+{
+    const u32 r = log2_f32(a);
+    return r >> 31 ? finite32(key, r) : r;
+}
+LANE1(lg2_clamp_f32, w, w, log2_clamped(key, a))
 
 /* The .approx.ftz.f64 forms see and give the upper word only; NaN is canonical. */
 ALWAYS_INLINE u64 upper_word(f64 r)

@@ -28,19 +28,9 @@ ALWAYS_INLINE f64 floor64(f64 x)
     const f64 r = D((of_f64(whole) & INT64_MAX) | sign);
     return r > x ? r - 1.0 : r;
 }
-/* x - floor(x), which may round to 1: then the number below it. Infinities have none. */
-ALWAYS_INLINE u32 fraction32(u32 a)
-{
-    const f32 r = F(a) - floor32(F(a));
-    return nan32(r < 1.0f || r != r ? r : 0x1.fffffep-1f, a, a, a);
-}
-ALWAYS_INLINE u64 fraction64(u64 a)
-{
-    const f64 r = D(a) - floor64(D(a));
-    return nan64(r < 1.0 || r != r ? r : 0x1.fffffffffffffp-1, a, a, a);
-}
-LANE1(fract_f32, w, w, fraction32(a))
-LANE1(fract_f64, p, p, fraction64(a))
+/* x - floor(x), which may round to 1 and then is 1. Infinities have none. */
+LANE1(fract_f32, w, w, nan32(F(a) - floor32(F(a)), a, a, a))
+LANE1(fract_f64, p, p, nan64(D(a) - floor64(D(a)), a, a, a))
 
 /* In double, where neither the power nor the product overflows, only the last step rounds. */
 ALWAYS_INLINE f32 scale32(f32 x, i32 power)

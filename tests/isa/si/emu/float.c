@@ -166,14 +166,13 @@ static u64 frexp_exponent(enum kind kind, u64 bits)
     return (u32)out;
 }
 
-/* The largest number below 1 is the most a fraction can be. */
+/* Of a tiny negative number it rounds to 1. */
 static u64 fraction(const struct wave *w, enum kind kind, u64 x)
 {
     if (fp_is_infinite(kind, x))
         return num_default_nan(kind);
     u64 floor = num_integral(kind, x, R_M);
-    u64 out = subtract(kind, x, floor, num_round(w, kind));
-    return out == fp_one(kind) ? fp_one(kind) - 1 : out;
+    return subtract(kind, x, floor, num_round(w, kind));
 }
 
 /* rcp, rsq, sqrt, exp, log: f32 subnormals are zeros on the way in and out; f64 follows MODE. */
@@ -206,7 +205,9 @@ static u64 function_op(struct step *s, u64 x, bool *known)
     case OP_v_log_f32:
         return approximate(s, K_F32, FN_LOG2, x);
     case OP_v_log_clamp_f32:
-        return clamped(K_F32, approximate(s, K_F32, FN_LOG2, x), false);
+        if (fp_is_zero(K_F32, fp_flush(K_F32, x)))
+            return fp_largest(K_F32) | fp_sign_bit(K_F32);
+        return approximate(s, K_F32, FN_LOG2, x);
     case OP_v_rcp_f32:
     case OP_v_rcp_iflag_f32:
         return approximate(s, K_F32, FN_RCP, x);
@@ -215,11 +216,10 @@ static u64 function_op(struct step *s, u64 x, bool *known)
     case OP_v_rcp_legacy_f32:
         return clamped(K_F32, approximate(s, K_F32, FN_RCP, x), true);
     case OP_v_rsq_f32:
+    case OP_v_rsq_legacy_f32: /* nothing of its own in the document */
         return approximate(s, K_F32, FN_RSQ, x);
     case OP_v_rsq_clamp_f32:
         return clamped(K_F32, approximate(s, K_F32, FN_RSQ, x), false);
-    case OP_v_rsq_legacy_f32:
-        return clamped(K_F32, approximate(s, K_F32, FN_RSQ, x), true);
     case OP_v_sqrt_f32:
         return approximate(s, K_F32, FN_SQRT, x);
     case OP_v_sin_f32:
