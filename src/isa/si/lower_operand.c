@@ -59,7 +59,15 @@ static void inline_float(u32 code, u32 words, u32 *value)
     value[1] = doubles[code - SI_FLOAT];
 }
 
-/* Inline constants and literals, widened to the operand. */
+/* Whether 64-bit integers of this instruction are signed. */
+static bool is_signed(const struct si_op *op)
+{
+    size_t length = strlen(op->name);
+    return length > 4 && !strcmp(op->name + length - 4, "_i64");
+}
+
+/* Inline constants and literals, widened to the operand: a literal is the upper word of an f64, and
+ * the lower one of an integer, below zeros or, where that is signed, copies of its sign. */
 static struct operand constant(struct lowering *l, const struct si_inst *in,
                                const struct si_operand *from)
 {
@@ -67,6 +75,8 @@ static struct operand constant(struct lowering *l, const struct si_inst *in,
     u32 code = from->code;
     if (code == SI_LITERAL) {
         value[from->kind == 'd'] = in->literal;
+        if (from->kind != 'd' && is_signed(in->op))
+            value[1] = in->literal >> 31 ? UINT32_MAX : 0;
     } else if (code >= SI_FLOAT && code < SI_FLOAT + 8) {
         inline_float(code, from->words, value);
     } else {

@@ -103,14 +103,23 @@ u32 emu_scalar(struct step *s, u32 code)
     }
 }
 
-/* A literal is the high half of an f64, and the low half of an integer (its sign does not spread:
- * the tests use only literals whose top bit is clear there). */
+/* Instructions of signed 64-bit integers; for the others a literal is unsigned. */
+static bool spreads_sign(const struct insn *n)
+{
+    if (n->format == F_VOPC)
+        return n->row->opcode >= 160 && n->row->opcode < 184;
+    return n->op == OP_s_ashr_i64 || n->op == OP_s_bfe_i64 || n->op == OP_s_flbit_i32_i64;
+}
+
+/* A literal is the high half of an f64, and the low half of an integer. */
 u64 emu_scalar64(struct step *s, u32 code, bool is_float)
 {
     if (is_constant(code))
         return inline_constant(code, true, is_float);
     if (code == LITERAL)
-        return is_float ? (u64)s->insn->literal << 32 : s->insn->literal;
+        return is_float                ? (u64)s->insn->literal << 32
+               : spreads_sign(s->insn) ? (u64)(int32_t)s->insn->literal
+                                       : s->insn->literal;
     if (code < SCALARS - 1)
         return (u64)s->wave->scalars[code + 1] << 32 | s->wave->scalars[code];
     return emu_scalar(s, code);

@@ -30,7 +30,7 @@ static u32 scalar_source(struct rng *r, bool wide, struct insn *n)
         return 251 + rng_below(r, 3);
     if (which < 38 && !n->has_literal) {
         n->has_literal = true;
-        n->literal = wide ? edge_word(r) & 0x7fffffff : edge_word(r);
+        n->literal = edge_word(r);
         return LITERAL;
     }
     return scalar_register(r, wide);
@@ -113,7 +113,7 @@ static u32 vector_source(struct rng *r, char type, struct bus *bus, struct insn 
     if (which < 80 || bus->taken)
         return inline_code(r);
     bus->taken = true;
-    if (literal && which < 90 && type != 'q') {
+    if (literal && which < 90) {
         n->has_literal = true;
         n->literal = edge_word(r);
         return LITERAL;

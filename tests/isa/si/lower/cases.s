@@ -89,6 +89,10 @@ v_cmpx_eq_u32_e32 vcc, 0, v1
 v_cmpx_lt_f64_e64 s[4:5], v[0:1], 0.5
 v_cmps_tru_f32_e32 vcc, v0, v1
 v_cmp_gt_i64_e32 vcc, -1, v[2:3]
+v_cmp_gt_i64_e32 vcc, 0x80000000, v[2:3]
+v_cmp_gt_u64_e32 vcc, 0x80000000, v[2:3]
+s_ashr_i64 s[0:1], 0x80000000, s2
+s_lshr_b64 s[0:1], 0x80000000, s2
 v_cmp_class_f64_e64 s[0:1], -v[2:3], v4
 v_mad_u32_u24 v0, v1, s2, 3
 v_alignbit_b32 v0, v1, v2, v3
