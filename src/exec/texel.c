@@ -3,8 +3,8 @@
  *
  * Chosen where manuals are silent: stores saturate to what the component can hold and round to
  * nearest even (a NaN becomes 0 except in floats); floats of 10 and 11 bits have no sign, negative
- * numbers become 0 there. Components of 32 bits are integers or floats; with any other number format,
- * which no surface has, they are words as they are (programs use them so for plain loads).
+ * numbers become 0 there. Components of 32 bits are integers or floats; with any other number
+ * format, which no surface has, they are words as they are (programs use them so for plain loads).
  */
 #include "exec/buffer.h"
 #include "exec/float_soft.h"
