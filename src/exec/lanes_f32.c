@@ -12,39 +12,111 @@
 #define F(x) as_f32(x)
 #define D(x) as_f64(x)
 
-#define LANE2_F32(name, expr)                              \
-    LANE2(name, w, w, w, expr)                             \
-    ALWAYS_INLINE u32 LANE(name##_flushed)(u32 a, u32 b)   \
-    {                                                      \
-        a = flush32(a), b = flush32(b);                    \
-        return flush32(expr);                              \
-    }                                                      \
-    LANE2(name##_ftz, w, w, w, LANE(name##_flushed)(a, b)) \
-    SIGNED2(name, w)                                       \
-    SIGNED2(name##_ftz, w)
+/*
+ * Ordinary numbers need neither the NaN rule nor flushing. Where the rule is dear (propagating), a
+ * first loop computes without both and watches what would have needed them; only then the careful
+ * loop runs. The last argument declares a, b, c and what is made of them, `r` is the result;
+ * `watched` is the least of what must not be subnormal, each as AWAY.
+ */
+#define AWAY(x) ((x) + (x)-1) /* below LEAST_AWAY: subnormal, whatever its sign */
+#define LEAST_AWAY 0x00ffffffu
+#define LEAST2(x, y) ((x) < (y) ? (x) : (y))
+#define LEAST3(x, y, z) LEAST2(LEAST2(x, y), z)
+#if LANE_NAN_CANONICAL
+#define QUICK_LOOPS(r, watched, careful, ...) LANE_LOOPS(w, careful)
+#else
+#define QUICK_LOOP(r, watched, lane_mask, ...)       \
+    EACH_LANE                                        \
+    {                                                \
+        __VA_ARGS__;                                 \
+        const f32 r_ = (r);                          \
+        const u32 bits = of_f32(r_), w_ = (watched); \
+        const u32 away = w_ | ~(lane_mask);          \
+        quick[i] = bits;                             \
+        least = LEAST2(least, away);                 \
+        odd |= (r_ != r_ ? ~0u : 0) & (lane_mask);   \
+    }
+#define QUICK_LOOPS(r, watched, careful, ...)     \
+    _Alignas(32) u32 quick[LANES];                \
+    u32 least = ~0u, odd = 0;                     \
+    if (LIKELY(l->mask == LANES_FULL)) {          \
+        QUICK_LOOP(r, watched, ~0u, __VA_ARGS__)  \
+    } else {                                      \
+        const u32 *const m = l->lane_mask;        \
+        QUICK_LOOP(r, watched, m[i], __VA_ARGS__) \
+    }                                             \
+    if (LIKELY(!odd && least >= LEAST_AWAY)) {    \
+        LANE_LOOPS(w, quick[i])                   \
+    } else {                                      \
+        LANE_LOOPS(w, careful)                    \
+    }
+#endif
 
-LANE2_F32(add_f32, nan32(F(a) + F(b), a, b, b))
-LANE2_F32(sub_f32, nan32(F(a) - F(b), a, b, b))
-LANE2_F32(mul_f32, nan32(F(a) * F(b), a, b, b))
-LANE3(fma_f32, w, w, w, w, nan32(fused32(F(a), F(b), F(c), mode), a, b, c))
-ALWAYS_INLINE u32 LANE(fma_flushed)(u32 a, u32 b, u32 c, u32 mode)
+/* The four twins of an operation on two numbers: plain, flushing, and both with signs. */
+#define QUICK2(name, full_name, get, signs, sign, watched)                          \
+    void LANE(full_name)(struct lanes * l)                                          \
+    {                                                                               \
+        ROW_w(0) ROW_w(1) signs OUT_w QUICK_LOOPS(F(a) sign F(b), watched,          \
+                                                  LANE(name##_one)(get(0), get(1)), \
+                                                  const u32 a = get(0), b = get(1)) \
+    }
+#define LANE2_F32(name, sign)                                                           \
+    ALWAYS_INLINE u32 LANE(name##_one)(u32 a, u32 b)                                    \
+    {                                                                                   \
+        return nan32(F(a) sign F(b), a, b, b);                                          \
+    }                                                                                   \
+    ALWAYS_INLINE u32 LANE(name##_ftz_one)(u32 a, u32 b)                                \
+    {                                                                                   \
+        a = flush32(a), b = flush32(b);                                                 \
+        return flush32(nan32(F(a) sign F(b), a, b, b));                                 \
+    }                                                                                   \
+    QUICK2(name, name, GET_w, , sign, ~0u)                                              \
+    QUICK2(name##_ftz, name##_ftz, GET_w, , sign, LEAST3(AWAY(a), AWAY(b), AWAY(bits))) \
+    QUICK2(name, name##_signed, SIGNED_w, SIGNS(0) SIGNS(1), sign, ~0u)                 \
+    QUICK2(name##_ftz, name##_ftz_signed, SIGNED_w, SIGNS(0) SIGNS(1), sign,            \
+           LEAST3(AWAY(a), AWAY(b), AWAY(bits)))
+
+LANE2_F32(add_f32, +)
+LANE2_F32(sub_f32, -)
+LANE2_F32(mul_f32, *)
+
+/* The same for three, of which `made` is made before the result. */
+#define QUICK3(name, full_name, get, signs, made, r, watched)                                 \
+    void LANE(full_name)(struct lanes * l)                                                    \
+    {                                                                                         \
+        const u32 mode = l->inst->rounding;                                                   \
+        (void)mode;                                                                           \
+        ROW_w(0) ROW_w(1) ROW_w(2) signs OUT_w QUICK_LOOPS(                                   \
+            r, watched, LANE(name##_one)(get(0), get(1), get(2), mode), const u32 a = get(0), \
+            b = get(1), c = get(2);                                                           \
+            made)                                                                             \
+    }
+#define LANE3_F32(name, made, r, watched)         \
+    QUICK3(name, name, GET_w, , made, r, watched) \
+    QUICK3(name, name##_signed, SIGNED_w, SIGNS(0) SIGNS(1) SIGNS(2), made, r, watched)
+
+ALWAYS_INLINE u32 LANE(fma_f32_one)(u32 a, u32 b, u32 c, u32 mode)
 {
-    a = flush32(a), b = flush32(b), c = flush32(c);
-    return flush32(nan32(fused32(F(a), F(b), F(c), mode), a, b, c));
+    return nan32(fused32(F(a), F(b), F(c), mode), a, b, c);
 }
-LANE3(fma_f32_ftz, w, w, w, w, LANE(fma_flushed)(a, b, c, mode))
-SIGNED3(fma_f32, w)
-SIGNED3(fma_f32_ftz, w)
+ALWAYS_INLINE u32 LANE(fma_f32_ftz_one)(u32 a, u32 b, u32 c, u32 mode)
+{
+    return flush32(LANE(fma_f32_one)(flush32(a), flush32(b), flush32(c), mode));
+}
+LANE3_F32(fma_f32, , fused32(F(a), F(b), F(c), mode), ~0u)
+LANE3_F32(fma_f32_ftz, , fused32(F(a), F(b), F(c), mode),
+          LEAST2(LEAST3(AWAY(a), AWAY(b), AWAY(c)), AWAY(bits)))
 
 /* Product and sum are rounded; neither sees nor gives a subnormal. */
-ALWAYS_INLINE u32 LANE(mad_flushed)(u32 a, u32 b, u32 c)
+ALWAYS_INLINE u32 LANE(mad_f32_one)(u32 a, u32 b, u32 c, u32 mode)
 {
+    (void)mode;
     a = flush32(a), b = flush32(b), c = flush32(c);
     const f32 product = F(flush32(of_f32(F(a) * F(b))));
     return flush32(nan32(product + F(c), a, b, c));
 }
-LANE3(mad_f32, w, w, w, w, LANE(mad_flushed)(a, b, c))
-SIGNED3(mad_f32, w)
+LANE3_F32(mad_f32, const f32 p = F(a) * F(b), p + F(c),
+          LEAST3(LEAST3(AWAY(a), AWAY(b), AWAY(c)), AWAY(of_f32(p)), AWAY(bits)))
 
 /* Legacy products: zero times anything is +0. */
 ALWAYS_INLINE bool has_zero(u32 a, u32 b)
@@ -59,7 +131,7 @@ ALWAYS_INLINE u32 legacy_mad(u32 a, u32 b, u32 c)
 {
     a = flush32(a), b = flush32(b), c = flush32(c);
     const u32 x = has_zero(a, b) ? 0 : a, y = has_zero(a, b) ? 0 : b;
-    return LANE(mad_flushed)(x, y, c);
+    return LANE(mad_f32_one)(x, y, c, ROUND_NEAREST);
 }
 LANE2(mul_legacy_f32, w, w, w, legacy_product(a, b))
 LANE3(mad_legacy_f32, w, w, w, w, legacy_mad(a, b, c))
