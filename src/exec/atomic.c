@@ -262,7 +262,7 @@ static bool update_lanes(struct warp *warp, u32 pc, struct step *step, struct ch
     if (!inside)
         return true;
     access_pointers(&access, inside);
-    bool recorded = warp->exec->on_store;
+    bool recorded = exec_records(warp->exec);
     if (is_plain_word(inst) && !recorded) {
         update_words(warp, inst, &access, inside, rows.value, rows.other, rows.result);
         return true;

@@ -132,8 +132,9 @@ static bool land(struct warp *warp, u32 pc, struct chunk *chunk, const struct in
             return false;
         }
         memcpy(warp->block->shared + at, &landing->words[lane], 4);
-        if (exec->on_store)
-            exec->on_store(exec, warp, first + lane, SPACE_SHARED, at, warp->block->shared + at, 4);
+        if (exec_records(exec))
+            exec->watcher->stored(exec->watcher, warp, first + lane, SPACE_SHARED, at,
+                                  warp->block->shared + at, 4);
     }
     return true;
 }
@@ -149,7 +150,7 @@ static void move_narrow(struct warp *warp, const struct chunk *chunk, const stru
                         struct access *access)
 {
     u32 bytes = type_bytes(inst->type);
-    bool is_signed = loads_signed(inst), recorded = warp->exec->on_store;
+    bool is_signed = loads_signed(inst), recorded = exec_records(warp->exec);
     access_pointers(access, mask);
     for (u32 set = mask; set; set &= set - 1) {
         u32 lane = first_lane(set);
@@ -167,7 +168,7 @@ static void move_words(struct warp *warp, const struct chunk *chunk, const struc
                        u32 *row, u32 words, u32 mask, const struct addresses *addresses,
                        struct access *access)
 {
-    if (LIKELY(!is_store(inst) || !warp->exec->on_store)) {
+    if (LIKELY(!is_store(inst) || !exec_records(warp->exec))) {
         access_move(warp, chunk, row, words, mask, access, is_store(inst));
         return;
     }
@@ -299,7 +300,7 @@ static bool move_texels(struct warp *warp, u32 pc, struct step *step, struct chu
             continue;
         }
         store_texel(format, access.at[lane], row + lane, stride, registers);
-        if (warp->exec->on_store)
+        if (exec_records(warp->exec))
             access_record(warp, chunk, lane, &buffer->addresses, &access, format->bytes);
     }
     return true;

@@ -59,7 +59,7 @@ static void pair_lane(struct warp *warp, struct step *step, struct chunk *chunk,
         u8 *at = pair->access[e].at[lane];
         memcpy(&old[e], at, pair->bytes);
         memcpy(at, &value, pair->bytes);
-        if (warp->exec->on_store)
+        if (exec_records(warp->exec))
             access_record(warp, chunk, lane, &pair->addresses[e], &pair->access[e], pair->bytes);
     }
     u32 *result = chunk_row(chunk, step, SLOT_DST);
@@ -130,7 +130,7 @@ bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk
         if (read >> lane & 1)
             memcpy(&value, other.at[lane], bytes);
         atomic_update(inst, at.at[lane], bytes, value, 0);
-        if (warp->exec->on_store)
+        if (exec_records(warp->exec))
             access_record(warp, chunk, lane, &target, &at, bytes);
     }
     return true;

@@ -238,8 +238,9 @@ void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
 {
     u64 address = access_address(addresses, lane);
     enum space space = window_space(addresses->space, &address);
-    warp->exec->on_store(warp->exec, warp, LANES * (u32)(chunk - warp->chunks) + lane, space,
-                         address, access->at[lane], bytes);
+    struct exec_watcher *watcher = warp->exec->watcher;
+    watcher->stored(watcher, warp, LANES * (u32)(chunk - warp->chunks) + lane, space, address,
+                    access->at[lane], bytes);
 }
 
 void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
@@ -383,7 +384,7 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         lanes_clear(row, chunk->lanes.stride, data.count, mask & ~inside);
     if (UNLIKELY(!inside))
         return true;
-    if (UNLIKELY(write && warp->exec->on_store))
+    if (write && exec_records(warp->exec))
         store_recorded(warp, chunk, inst, row, inside, &addresses, &access);
     else if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes)
         load_narrows(inst, row, inside, &access);

@@ -132,11 +132,14 @@ typedef void output_fn(void *user, const char *text, size_t length);
 
 /*
  * Someone who watches a launch instruction by instruction. `started` sees a warp when its registers
- * are set and before it runs, and may change them; `committed` is called when an instruction has
- * done all it does, stores (exec.on_store) included.
+ * are set and before it runs, and may change them; `stored` sees each lane's write of a store or
+ * atomic, in the order of the writes, at an address of the space; `committed` is called when an
+ * instruction has done all it does. Any of them may be NULL.
  */
 struct exec_watcher {
     void (*started)(struct exec_watcher *watcher, struct warp *warp);
+    void (*stored)(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
+                   u64 address, const u8 *bytes, u32 size);
     void (*committed)(struct exec_watcher *watcher, struct warp *warp, u32 inst);
 };
 
@@ -168,11 +171,6 @@ struct exec {
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */
     void *poll_user;
-    /* After each lane's write of a store or atomic, when somebody keeps a record; else NULL. The
-     * address is one of the space's; the bytes are those written. */
-    void (*on_store)(struct exec *exec, struct warp *warp, u32 lane, enum space space, u64 address,
-                     const u8 *bytes, u32 size);
-    void *on_store_user;
     f64 deadline;  /* for poll: host seconds, */
     u64 next_look; /* and the instruction count at which to look */
     /* derived by exec_prepare */
@@ -194,6 +192,12 @@ struct exec {
     bool stopped;            /* fault says why */
     struct fault fault;
 };
+
+/* Whether somebody wants to see stores. */
+static inline bool exec_records(const struct exec *exec)
+{
+    return UNLIKELY(exec->watcher) && exec->watcher->stored;
+}
 
 /* Counts a basic block when lanes of a path enter it (W5). */
 static inline void exec_count_entry(struct exec *exec, struct stretch *stretch, u32 lanes)

@@ -181,10 +181,10 @@ static void committed(struct exec_watcher *watcher, struct warp *warp, u32 index
     trace->depths[warp->index] = *scalar_word(warp, SCALAR_MODE) >> MODE_CSP_SHIFT;
 }
 
-static void stored(struct exec *exec, struct warp *warp, u32 lane, enum space space, u64 address,
-                   const u8 *data, u32 bytes)
+static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
+                   u64 address, const u8 *data, u32 bytes)
 {
-    struct raw_trace *trace = exec->on_store_user;
+    struct raw_trace *trace = (struct raw_trace *)watcher;
     struct raw_text *to = space == SPACE_SHARED ? &trace->lds : &trace->memory;
     add(to, "%s{\"lane\":%u,\"address\":\"0x%" PRIx64 "\",\"hex\":\"", to->length ? "," : "", lane,
         address);
@@ -199,7 +199,7 @@ struct raw_trace *raw_trace_create(hd_trace_fn *line, void *user)
     if (!trace)
         abort();
     *trace = (struct raw_trace){
-        .watcher = {.committed = committed},
+        .watcher = {.stored = stored, .committed = committed},
         .line = line,
         .user = user,
     };
@@ -210,8 +210,6 @@ void raw_trace_group(struct raw_trace *trace, struct exec *exec, const struct si
                      const u32 *waves, u32 count)
 {
     exec->watcher = &trace->watcher;
-    exec->on_store = stored;
-    exec->on_store_user = trace;
     free(trace->depths);
     trace->depths = calloc(count, sizeof *trace->depths);
     if (!trace->depths)

@@ -556,14 +556,15 @@ static void scalar_loads(void **unused)
 
 /* Whoever keeps a record gets each lane's own bytes, in the order they are written. */
 struct record {
+    struct exec_watcher watcher;
     u32 count, lane[256], size[256], space[256];
     u64 address[256], value[256];
 };
 
-static void keep(struct exec *exec, struct warp *warp, u32 lane, enum space space, u64 address,
-                 const u8 *bytes, u32 size)
+static void keep(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
+                 u64 address, const u8 *bytes, u32 size)
 {
-    struct record *r = exec->on_store_user;
+    struct record *r = (struct record *)watcher;
     r->lane[r->count] = lane;
     r->space[r->count] = space;
     r->address[r->count] = address;
@@ -605,12 +606,11 @@ static void recorded(void **unused)
     u64 state = 28;
     for (u32 i = 0; i < ARRAY_LEN(insts); i++) {
         struct rig rig;
-        struct record r = {0};
+        struct record r = {.watcher = {.stored = keep}};
         rig_open(&rig);
         rig_start(&rig, insts[i], true, SIMD_PORTABLE);
         rig_fill(&rig, &state);
-        rig.exec.on_store = keep;
-        rig.exec.on_store_user = &r;
+        rig.exec.watcher = &r.watcher;
         u32 descriptor[4] = {(u32)rig.address, (u32)(rig.address >> 32), 0xffffffff, 0};
         for (u32 k = 0; k < 4; k++)
             *rig_scalar(&rig, DESCRIPTOR + k) = descriptor[k];
