@@ -16,6 +16,7 @@
  *  - otherwise: when the index >= records or, if the index comes from a register or from the lane,
  *    the offset >= stride; the whole access at once.
  * Loads out of range give 0, stores are dropped. What is in range but in no allocation is a fault.
+ * Where misaligned is none, the low bits of an address (not of its parts) do not count.
  *
  * Chosen where the manual is silent: the offset (register plus constant) wraps at 32 bits, nothing
  * else does; an access is contiguous from its first byte, swizzled or not; a scalar offset counts
@@ -54,6 +55,8 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
                                            .add = (i64)(b.base + access->scalar_offset),
                                            .wide = true,
                                            .space = SPACE_GLOBAL};
+    if (!warp->exec->image->program->traits.window_faults && bytes)
+        access->addresses.ignored = access_align(inst, bytes) - 1;
     if (!access->checked) {
         access->addresses.low = row;
         access->addresses.high = row + stride;
@@ -69,7 +72,8 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
     for (u32 i = 0; i < LANES; i++) {
         const u32 index = index_row[i] + (b.add_lane ? first + i : 0);
         const u32 offset = offset_row[i] + constant;
-        const u64 at = buffer_offset(&b, index, offset);
+        u64 at = buffer_offset(&b, index, offset);
+        at -= (at + (u64)access->addresses.add) & access->addresses.ignored;
         const bool in = b.stride ? index < b.records && !(indexed && offset >= b.stride)
                                  : at + access->scalar_offset + bytes <= b.records;
         access->low[i] = (u32)at;
@@ -119,8 +123,9 @@ static bool land(struct warp *warp, u32 pc, struct chunk *chunk, const struct in
     struct exec *exec = warp->exec;
     const u32 first = LANES * (u32)(chunk - warp->chunks);
     const u32 start = (scalar_read(warp, inst->src[3], 0) & 0xffff) + (u16)inst->imm;
+    const u32 ignored = exec->image->program->traits.window_faults ? 0 : 3;
     for (u32 set = mask; set; set &= set - 1) {
-        const u32 lane = first_lane(set), at = start + 4 * (first + lane);
+        const u32 lane = first_lane(set), at = (start + 4 * (first + lane)) & ~ignored;
         const bool in = at + 4 <= exec->shared_bytes;
         if (!in && !exec->image->program->traits.window_faults)
             continue;

@@ -14,7 +14,7 @@ struct addresses access_addresses(const struct warp *warp, const struct step *st
                                   const struct chunk *chunk, const struct inst *inst)
 {
     const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
-    struct addresses a = {zeros, zeros, inst->imm, false, inst->space};
+    struct addresses a = {zeros, zeros, inst->imm, false, inst->space, 0};
     if (step_has(step, 0)) {
         a.low = chunk_row(chunk, step, 0);
         if (inst->src[0].count > 1) {
@@ -24,6 +24,8 @@ struct addresses access_addresses(const struct warp *warp, const struct step *st
     }
     if (access_limit(inst).kind != OPERAND_NONE)
         a.wide = true; /* where hardware compares with a limit, sums do not wrap */
+    if (inst->space == SPACE_SHARED && !warp->exec->image->program->traits.window_faults)
+        a.ignored = type_bytes(inst->type) - 1;
     return a;
 }
 
@@ -36,6 +38,7 @@ static bool is_window(enum space space)
 u64 access_address(const struct addresses *a, u32 lane)
 {
     u64 address = (a->low[lane] | (u64)a->high[lane] << 32) + (u64)a->add;
+    address &= ~(u64)a->ignored;
     return is_window(a->space) && !a->wide ? (u32)address : address;
 }
 

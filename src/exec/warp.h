@@ -339,6 +339,7 @@ struct addresses {
     i64 add;               /* to each of them */
     bool wide;             /* of 64 bits; otherwise a sum in a window wraps at 32 */
     enum space space;
+    u32 ignored; /* low bits that do not count, where misaligned is no fault */
 };
 /* What an address must be a multiple of. Buffers move words, however many. */
 static inline u32 access_align(const struct inst *inst, u32 bytes)

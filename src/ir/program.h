@@ -151,8 +151,9 @@ struct traits {
     u32 warp_size;      /* lanes of a warp the code was made for; 0: any */
     bool explicit_exec; /* divergence is EXEC (ir/scalars.h), not the path tree */
     bool even_pairs;    /* pairs of vector registers start at an even one */
-    bool window_faults; /* beyond the shared memory of a block is a fault; otherwise loads give 0
-                         * and stores are dropped there */
+    bool window_faults; /* beyond the shared memory of a block is a fault, and so is a misaligned
+                         * access; otherwise loads give 0 and stores are dropped there, and the low
+                         * bits of addresses are ignored */
     const struct register_names *names; /* NULL: R0, S0, P0 */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */

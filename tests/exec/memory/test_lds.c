@@ -85,6 +85,8 @@ static u32 limit_of(u32 kind)
 static u8 *at_limit(struct expected *e, u64 address, u32 bytes, u32 limit, bool faulting)
 {
     bool free = limit == 0xffffffff;
+    if (!faulting) /* the low bits do not count */
+        address -= address % bytes;
     if (!free && address + bytes > limit)
         return NULL;
     if (address + bytes > RIG_SHARED) {

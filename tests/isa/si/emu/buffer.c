@@ -129,12 +129,12 @@ static void store_bytes(struct step *s, u32 lane, u64 address, u64 value, u32 by
         emu_write_byte(s, SPACE_MEMORY, lane, address + i, (u8)(value >> 8 * i));
 }
 
-static bool aligned(struct step *s, u64 address, u32 bytes)
+/* The low bits of an address are dropped, and its offset follows. */
+static void align_down(struct place *p, u32 align)
 {
-    if (address % (bytes > 4 ? 4 : bytes) == 0)
-        return true;
-    emu_fault(s, "misaligned");
-    return false;
+    u64 cut = p->address % align;
+    p->address -= cut;
+    p->offset -= cut;
 }
 
 /* Formats: the width of each component in bits, first component lowest. */
@@ -304,7 +304,9 @@ static void format_lane(struct step *s, const struct descriptor *d, u32 lane)
     struct place p = locate(s, d, lane);
     bool typed = n->format == F_MTBUF;
     u32 dfmt = typed ? n->dfmt : d->dfmt, nfmt = typed ? n->nfmt : d->nfmt, values[4];
-    u32 count = number_of(n->row->signature);
+    u32 count = number_of(n->row->signature), bytes = format_bytes(dfmt);
+    if (bytes)
+        align_down(&p, bytes > 4 ? 4 : bytes);
     if (n->row->signature[1] == '=') {
         load_format(s, lane, &p, dfmt, nfmt, typed ? NULL : d->select, values);
         for (u32 i = 0; i < count; i++)
@@ -342,7 +344,7 @@ static u32 extended(enum op op, u64 value)
 
 static void to_lds(struct step *s, u32 lane, u32 value)
 {
-    u32 at = (s->wave->scalars[M0] & 0xffff) + s->insn->offset0 + lane * 4;
+    u32 at = ((s->wave->scalars[M0] & 0xffff) + s->insn->offset0 + lane * 4) & ~3u;
     if (at + 4 > s->wave->lds_bytes)
         return;
     for (u32 i = 0; i < 4; i++)
@@ -354,12 +356,10 @@ static void load_lane(struct step *s, const struct descriptor *d, u32 lane)
     const struct insn *n = s->insn;
     struct place p = locate(s, d, lane);
     u32 bytes = part_bytes(n->op), count = number_of(n->row->signature), out[4] = {0};
+    align_down(&p, bytes);
     for (u32 i = 0; i < count; i++)
-        if (part_in_range(&p, 4 * i, bytes)) {
-            if (!aligned(s, p.address, bytes))
-                return;
+        if (part_in_range(&p, 4 * i, bytes))
             out[i] = extended(n->op, load_bytes(s, p.address + 4 * i, bytes));
-        }
     for (u32 i = 0; i < count; i++)
         if (n->lds)
             to_lds(s, lane, out[i]);
@@ -374,8 +374,9 @@ static void store_lane(struct step *s, const struct descriptor *d, u32 lane)
     const struct insn *n = s->insn;
     struct place p = locate(s, d, lane);
     u32 bytes = part_bytes(n->op), count = number_of(n->row->signature);
+    align_down(&p, bytes);
     for (u32 i = 0; i < count; i++)
-        if (part_in_range(&p, 4 * i, bytes) && aligned(s, p.address, bytes))
+        if (part_in_range(&p, 4 * i, bytes))
             store_bytes(s, lane, p.address + 4 * i, s->wave->vectors[n->vdata + i][lane], bytes);
 }
 
@@ -400,11 +401,8 @@ static void atomic_lane(struct step *s, const struct descriptor *d, u32 lane)
         data |= (u64)v[n->vdata + 1][lane] << 32;
     for (u32 i = 0; compares && i < words; i++)
         compare |= (u64)v[n->vdata + words + i][lane] << 32 * i;
+    align_down(&p, bytes);
     if (part_in_range(&p, 0, bytes)) {
-        if (p.address % bytes) {
-            emu_fault(s, "misaligned");
-            return;
-        }
         old = load_bytes(s, p.address, bytes);
         u64 now = atomic_value(op, wide, old, data, compare);
         store_bytes(s, lane, p.address, wide ? now : (u32)now, bytes);

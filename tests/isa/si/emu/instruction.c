@@ -286,6 +286,8 @@ static void buffer_address(struct rng *r, struct insn *n, u32 align)
         n->offset0 = rng_below(r, rng_chance(r, 50) ? 256 : 4096);
     }
     n->offset0 &= ~(align - 1);
+    if (rng_chance(r, 15)) /* misaligned: the low bits do not count */
+        n->offset0 += rng_below(r, n->row->group == G_ATOMIC || align < 4 ? align : 4);
 }
 
 static u32 access_align(const struct insn *n)
@@ -335,7 +337,7 @@ static bool lds_insn(struct rng *r, const struct limits *l, struct insn *n)
     n->dst = l->vector_first + rng_below(r, l->vector_end - l->vector_first - 3);
     n->vdata = rng_below(r, PLAY_VECTORS - 1);
     n->vdata1 = rng_below(r, PLAY_VECTORS - 1);
-    n->vaddr = !bytes ? V_LDS : rng_chance(r, 60) ? V_LDS1 : rng_below(r, PLAY_VECTORS);
+    n->vaddr = rng_chance(r, bytes ? 60 : 10) ? V_LDS1 : bytes ? rng_below(r, PLAY_VECTORS) : V_LDS;
     if (n->op == OP_ds_swizzle_b32) {
         u32 pattern = rng_chance(r, 50) ? 0x8000 | rng_below(r, 256) : rng_below(r, 0x8000);
         n->vaddr = rng_below(r, PLAY_VECTORS);
@@ -349,7 +351,8 @@ static bool lds_insn(struct rng *r, const struct limits *l, struct insn *n)
         return true;
     }
     u32 offset = rng_below(r, 512);
-    offset = bytes ? offset : offset & ~(words * 4 - 1);
+    if (!bytes && !rng_chance(r, 15))
+        offset &= ~(words * 4 - 1);
     n->offset0 = offset & 255;
     n->offset1 = offset >> 8;
     return true;

@@ -1,6 +1,6 @@
 /*
  * LDS. See emu.h. An access that does not lie below both M0 and the allocation loads 0 and stores
- * nothing.
+ * nothing. The low bits of its address do not count.
  */
 #include "emu.h"
 
@@ -17,6 +17,7 @@ static bool inside(const struct step *s, u64 at, u32 bytes)
 static u64 load(const struct step *s, u64 at, u32 bytes)
 {
     u64 value = 0;
+    at -= at % bytes;
     if (inside(s, at, bytes))
         memcpy(&value, s->machine->lds[s->wave->group] + at, bytes);
     return value;
@@ -24,6 +25,7 @@ static u64 load(const struct step *s, u64 at, u32 bytes)
 
 static void store(struct step *s, u32 lane, u64 at, u64 value, u32 bytes)
 {
+    at -= at % bytes;
     for (u32 i = 0; inside(s, at, bytes) && i < bytes; i++)
         emu_write_byte(s, SPACE_LDS, lane, at + i, (u8)(value >> 8 * i));
 }
