@@ -241,7 +241,7 @@ ALWAYS_INLINE bool find_places(eight *at, const struct chunk *chunk, const struc
                are_all(row + chunk->lanes.stride, above, chunk, all);
     }
     const u64 skip = way->address - hint->address;
-    if (skip >> 31 || !find_limit(hint, way, bytes, &limit) || limit < skip)
+    if (skip & 3 || skip >> 31 || !find_limit(hint, way, bytes, &limit) || limit < skip)
         return false;
     limit -= (u32)skip;          /* of what follows, which must not wrap */
     if (way->kind == WAY_SPREAD) /* lane l's word w is word 64 w + l */
@@ -287,7 +287,7 @@ ALWAYS_INLINE bool buffer_words(struct chunk *chunk, const struct step *step,
     const struct allocation *const hint = step->hint;
     eight at[EIGHTS];
     if (way->kind == WAY_LONG || !hint || step->hint_generation != *chunk->generation ||
-        (store && hint->read_only))
+        (store && hint->read_only) || hint->address & 3)
         return false;
     if (way->kind == WAY_SIDE)
         return buffer_side(chunk, step, way, first_lane_here, store, all);
