@@ -60,8 +60,9 @@ static void say_place(struct exec *exec, u32 pc)
             program->file ? program->file : "?", location->text_line, location->line ? ")" : "");
     if (program->insts[pc].location && (location->line || location->text_line))
         say(&exec->fault, ", ");
-    say(&exec->fault, "pc 0x%" PRIx64 ": %s", image_pc(exec->image, pc),
-        inst_text(program, pc, text, sizeof text));
+    /* What has no size marks the end of the code and lies a byte before it. */
+    u64 at = image_pc(exec->image, pc) + (program->sizes && program->sizes[pc] == 0);
+    say(&exec->fault, "pc 0x%" PRIx64 ": %s", at, inst_text(program, pc, text, sizeof text));
 }
 
 /* `at`: "at", or how sure the place is. */
