@@ -46,11 +46,13 @@ u32 access_within(const struct warp *warp, const struct inst *inst,
                   const struct addresses *addresses, u32 mask, u32 bytes)
 {
     const struct exec *exec = warp->exec;
-    const struct operand limit = access_limit(inst);
-    u64 end = UINT64_MAX;
-    if (limit.kind != OPERAND_NONE && scalar_read(warp, limit, 0) != UINT32_MAX)
-        end = scalar_read(warp, limit, 0); /* all ones: no limit at all */
-    if (!exec->image->program->traits.window_faults)
+    const struct operand operand = access_limit(inst);
+    const bool faults = exec->image->program->traits.window_faults;
+    const u32 limit = operand.kind == OPERAND_NONE ? UINT32_MAX : scalar_read(warp, operand, 0);
+    u64 end = limit;
+    if (limit == UINT32_MAX || (!limit && !faults)) /* none at all; or never set */
+        end = UINT64_MAX;
+    if (!faults)
         end = MIN(end, exec->shared_bytes);
     if (LIKELY(end == UINT64_MAX || addresses->space != SPACE_SHARED))
         return mask;

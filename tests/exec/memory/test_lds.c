@@ -75,16 +75,17 @@ static void set_result(struct expected *e, u32 first, u32 lane, u64 value, u32 b
         e->result[first + 1][lane] = (u32)(value >> 32);
 }
 
-/* Limits: 0 all ones, 1 in the middle, 2 beyond the space. */
+/* Limits: 0 all ones, 1 in the middle, 2 beyond the space, 3 never set. */
 static u32 limit_of(u32 kind)
 {
-    return kind == 0 ? 0xffffffff : kind == 1 ? 504 : 4096;
+    static const u32 limits[] = {0xffffffff, 504, 4096, 0};
+    return limits[kind];
 }
 
 /* The model's memory at an address, NULL where nothing happens. */
 static u8 *at_limit(struct expected *e, u64 address, u32 bytes, u32 limit, bool faulting)
 {
-    bool free = limit == 0xffffffff;
+    bool free = limit == 0xffffffff || (!limit && !faulting);
     if (!faulting) /* the low bits do not count */
         address -= address % bytes;
     if (!free && address + bytes > limit)
@@ -118,7 +119,7 @@ static void moves(void **unused)
         enum type type = types[below(&state, 8)];
         u32 bytes = type_bytes(type), words = MAX(bytes / 4, 1);
         bool store = below(&state, 2), faulting = below(&state, 2);
-        u32 limit = limit_of(below(&state, 3)), constant = below(&state, 64) & ~(bytes - 1);
+        u32 limit = limit_of(below(&state, 4)), constant = below(&state, 64) & ~(bytes - 1);
         struct inst inst = {.op = store ? OP_st : OP_ld,
                             .type = (u8)type,
                             .vector = 1,
@@ -174,7 +175,7 @@ static void pairs(void **unused)
     u64 state = 22;
     for (u32 round = 0; round < 1500; round++) {
         u32 op = ops[below(&state, 3)], bytes = below(&state, 2) ? 4 : 8, words = bytes / 4;
-        u32 limit = limit_of(below(&state, 3)), far = below(&state, 2) ? 1 : 64;
+        u32 limit = limit_of(below(&state, 4)), far = below(&state, 2) ? 1 : 64;
         u64 offsets[2] = {bytes * below(&state, 40), bytes * far * below(&state, 5)};
         bool faulting = below(&state, 2);
         struct inst inst = {.op = (u16)op,
@@ -327,7 +328,7 @@ static void atomics(void **unused)
     u64 state = 23;
     for (u32 round = 0; round < 4000; round++) {
         struct trial t = make_trial(&state);
-        u32 words = t.bytes / 4, limit = limit_of(below(&state, 3)),
+        u32 words = t.bytes / 4, limit = limit_of(below(&state, 4)),
             constant = 8 * below(&state, 4);
         bool faulting = below(&state, 2);
         struct inst inst = {.op = OP_atom,
@@ -450,8 +451,9 @@ static void between_places(void **unused)
         rig_start(&rig, inst, false, build_of(round));
         rig_fill(&rig, &state);
         fill_values(&rig, &state, rig.block->shared, RIG_SHARED, t.bytes);
-        *rig_scalar(&rig, SCALAR_M0) = limit_of(below(&state, 3));
-        u32 end = MIN(*rig_scalar(&rig, SCALAR_M0), (u32)RIG_SHARED);
+        u32 limit = limit_of(below(&state, 4));
+        *rig_scalar(&rig, SCALAR_M0) = limit;
+        u32 end = limit ? MIN(limit, (u32)RIG_SHARED) : RIG_SHARED;
         set_addresses(&rig, &state, t.bytes, RIG_SHARED + 16);
         struct expected e;
         take(&rig, &e);

@@ -217,12 +217,9 @@ static void instructions(void **unused)
         u32 data = 1 + (u32)(rig_random(&state) % 14), number = (u32)(rig_random(&state) % 8);
         u32 width[4], count = widths(data, width), registers = 1 + (u32)(rig_random(&state) % 4);
         bool typed = round & 1, store = round & 2, usable = true;
-        u32 select = rig_random(&state) & 0xfff, bytes = 0;
-        for (u32 c = 0; c < count; c++) {
-            bytes += width[c];
+        u32 select = rig_random(&state) & 0xfff;
+        for (u32 c = 0; c < count; c++)
             usable &= number != FLOAT || width[c] >= 10;
-        }
-        bytes /= 8;
         struct inst inst = {.op = store ? OP_buf_st : OP_buf_ld,
                             .key = typed ? BUFFER_TYPED : BUFFER_DESCRIPTOR,
                             .key2 = BUFFER_INDEX,

@@ -1,6 +1,6 @@
 /*
- * LDS. See emu.h. An access that does not lie below both M0 and the allocation loads 0 and stores
- * nothing. The low bits of its address do not count.
+ * LDS. See emu.h. An access that does not lie below both M0 (unless that is 0: not set) and the
+ * allocation loads 0 and stores nothing. The low bits of its address do not count.
  */
 #include "emu.h"
 
@@ -9,7 +9,7 @@
 static bool inside(const struct step *s, u64 at, u32 bytes)
 {
     u64 limit = s->wave->scalars[M0];
-    if (limit > s->wave->lds_bytes)
+    if (!limit || limit > s->wave->lds_bytes)
         limit = s->wave->lds_bytes;
     return at + bytes <= limit;
 }

@@ -157,8 +157,8 @@ static void dump_text(void **unused)
     char *text = state_text(state);
     static const char *const parts[] = {
         "{\"waves\": [\n  {\"workgroup\": 0, \"threads\": 64, \"pc\": 0, \"lds_bytes\": 0,\n",
-        "\"exec\": \"0xffffffffffffffff\", \"vcc\": \"0x0000000000000000\", \"scc\": 0, \"m0\": 0, "
-        "\"mode\": 448,\n",
+        "\"exec\": \"0xffffffffffffffff\", \"vcc\": \"0x0000000000000000\", \"scc\": 0",
+        "\"m0\": 0, \"mode\": 448,\n",
         "\"sgpr\": {\"0\": 0, \"1\": 4294967295, \"2\": 0,",
         "\"103\": 0},",
         "\n    \"1\": [0, 0,",
