@@ -157,3 +157,37 @@ void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
         chunk_row(&warp->chunks[lane / LANES], step, SLOT_DST)[lane % LANES] = values[from];
     }
 }
+
+bool append_step(struct warp *warp, u32 pc, struct step *step)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    struct exec *exec = warp->exec;
+    const bool faults = exec->image->program->traits.window_faults;
+    u32 at = (scalar_read(warp, inst->src[0], 0) & 0xffff) + (u16)inst->imm, old = 0;
+    if (!warp->active)
+        return true;
+    if (!faults)
+        at &= ~3u;
+    const bool in = (u64)at + 4 <= exec->shared_bytes;
+    if (faults && (!in || at & 3)) {
+        fault_at(warp, pc, first_lane(warp->active),
+                 in ? OUTCOME_MISALIGNED : OUTCOME_OUT_OF_BOUNDS,
+                 "%s: atomic of 4 bytes at 0x%x in shared memory, of which the block has %u bytes",
+                 in ? "misaligned access" : "out of bounds", at, exec->shared_bytes);
+        return false;
+    }
+    if (in) {
+        u8 *place = warp->block->shared + at;
+        memcpy(&old, place, sizeof old);
+        const u32 now = inst->key ? old - warp->active_count : old + warp->active_count;
+        memcpy(place, &now, sizeof now);
+        if (exec_records(exec))
+            exec->watcher->stored(exec->watcher, warp, first_lane(warp->active), SPACE_SHARED, at,
+                                  place, sizeof now);
+    }
+    for (lane_set set = warp->active; set; set &= set - 1) {
+        u32 lane = first_lane(set);
+        chunk_row(&warp->chunks[lane / LANES], step, SLOT_DST)[lane % LANES] = old;
+    }
+    return true;
+}

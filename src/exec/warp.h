@@ -330,6 +330,7 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
 bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
 void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
+bool append_step(struct warp *warp, u32 pc, struct step *step);
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask);
 

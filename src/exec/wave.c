@@ -104,6 +104,8 @@ static bool run_other(struct warp *warp, u32 pc, struct step *step)
     case OP_swizzle:
         swizzle_step(warp, pc, step, warp->active);
         return true;
+    case OP_append:
+        return append_step(warp, pc, step);
     case OP_ld_scalar:
     case OP_ld_scalar_buffer:
         return scalar_load_step(warp, pc, step);

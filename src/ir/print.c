@@ -329,6 +329,7 @@ static void put_operands(struct text *t, const struct program *p, const struct i
     case OP_sgetreg:
     case OP_ssetreg:
     case OP_swizzle:
+    case OP_append:
     case OP_wait:
     case OP_sleep:
     case OP_strap:

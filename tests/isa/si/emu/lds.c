@@ -82,6 +82,25 @@ static void swizzle(struct step *s)
     }
 }
 
+/* One counter for the wave, at M0's low half: everyone gets what it was. */
+static void count(struct step *s, bool up)
+{
+    const struct insn *n = s->insn;
+    u64 exec = emu_exec(s->wave);
+    u64 at = (s->wave->scalars[M0] & 0xffff) + (n->offset1 << 8 | n->offset0);
+    u32 old = 0, lanes = (u32)__builtin_popcountll(exec);
+    bool there = (at & ~3ull) + 4 <= s->wave->lds_bytes;
+    if (there)
+        memcpy(&old, s->machine->lds[s->wave->group] + (at & ~3ull), 4);
+    u32 now = up ? old + lanes : old - lanes;
+    for (u32 i = 0; there && lanes && i < 4; i++)
+        emu_write_byte(s, SPACE_LDS, (u32)__builtin_ctzll(exec), (at & ~3ull) + i,
+                       (u8)(now >> 8 * i));
+    for (u32 lane = 0; lane < LANES; lane++)
+        if (exec >> lane & 1)
+            emu_write_vector(s, n->dst, lane, old);
+}
+
 static void read_lane(struct step *s, u32 lane, const struct shape *shape)
 {
     u64 at = address(s, lane, shape, 0);
@@ -174,6 +193,10 @@ void emu_lds(struct step *s)
     u64 exec = emu_exec(s->wave);
     if (n->op == OP_ds_swizzle_b32) {
         swizzle(s);
+        return;
+    }
+    if (n->op == OP_ds_append || n->op == OP_ds_consume) {
+        count(s, n->op == OP_ds_append);
         return;
     }
     for (u32 lane = 0; lane < LANES; lane++) {

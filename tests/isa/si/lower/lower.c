@@ -107,8 +107,6 @@ static bool expected_missing(const struct si_op *op)
                                         "ds_gws_sema_br",
                                         "ds_gws_sema_p",
                                         "ds_gws_barrier",
-                                        "ds_consume",
-                                        "ds_append",
                                         "ds_ordered_count",
                                         "v_interp_p1_f32",
                                         "v_interp_p2_f32",
