@@ -243,6 +243,7 @@ static void reduce(struct group *g, const struct inst *inst)
 
 static void group_run(struct warp *warp, struct group *g)
 {
+    assert(g->count);
     const struct inst *inst = warp_inst(warp, g->parts[0].pc);
     gather(warp, g);
     switch (inst->op) {

@@ -20,7 +20,7 @@ bool ops_is_beyond_ptx(unsigned op)
 {
     static const u16 others[] = {OP_ld2,        OP_st2,         OP_exch2,    OP_atom_src2,
                                  OP_buf_ld,     OP_buf_st,      OP_buf_atom, OP_movrel_src,
-                                 OP_movrel_dst, OP_movrel_both, OP_swizzle};
+                                 OP_movrel_dst, OP_movrel_both, OP_swizzle,  OP_append};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (others[i] == op)
             return true;
