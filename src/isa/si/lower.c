@@ -105,11 +105,11 @@ static void add(struct lowering *l, const struct inst *inst, u64 address, u8 siz
 }
 
 /* A word of raw code that is no instruction: data, unless the program leads there. */
-static void put_data(struct lowering *l, u32 word, u64 address)
+static void put_data(struct lowering *l, u32 word, u64 address, const char *why)
 {
     const char *text = arena_printf(l->arena, ".long 0x%08x", word);
     struct inst out = {0};
-    put_unsupported(l, &out, address, arena_strdup(l->arena, l->error->message));
+    put_unsupported(l, &out, address, arena_strdup(l->arena, why));
     out.key = NOT_CODE;
     add(l, &out, address, 4, text);
 }
@@ -170,10 +170,21 @@ static bool tell_unknown(struct lowering *l, const u32 *words, size_t count, siz
     return false;
 }
 
-static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 address)
+static bool has_target(const struct inst *inst)
+{
+    return inst->op == OP_bra || inst->op == OP_bra_if ||
+           (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
+}
+
+/*
+ * One behind the other. Raw code may have data behind an instruction that does not go on: there a
+ * word that would take a branch's target for its own second word is no instruction.
+ */
+static bool decode_words(struct lowering *l, const u32 *words, size_t count, u64 address,
+                         bool *targets)
 {
     size_t padding = padding_start(words, count);
-    bool falls = true;
+    bool falls = true, doubtful = false;
     for (size_t at = 0; at < count;) {
         struct si_inst in;
         struct inst out;
@@ -181,12 +192,15 @@ static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 a
         u64 here = address + 4 * at;
         if (at >= padding && !falls)
             return true;
-        if (!si_decode(words + at, count - at, here, &in, l->error)) {
+        doubtful = (doubtful || !falls) && !targets[at] && !l->object;
+        bool decoded = si_decode(words + at, count - at, here, &in, l->error);
+        if (!decoded || (doubtful && in.size == 8 && targets[at + 1])) {
             if (at >= padding)
                 break; /* runs off its end into it */
             if (l->object)
                 return tell_unknown(l, words, padding, at, address);
-            put_data(l, words[at], here);
+            put_data(l, words[at], here,
+                     decoded ? "its second word is another instruction" : l->error->message);
             falls = true;
             at++;
             continue;
@@ -196,6 +210,8 @@ static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 a
         out.location = location_of(l, here);
         if (why)
             put_unsupported(l, &out, here, arena_printf(l->arena, "%s (%s)", copy, why));
+        else if (has_target(&out) && (u64)out.imm - address < 4 * count)
+            targets[((u64)out.imm - address) / 4] = true;
         add(l, &out, here, in.size, copy);
         if (l->insts.count > INSTS_MAX)
             return error_set(l->error, ERROR_INPUT, l->program->file, "the program is too large");
@@ -204,6 +220,16 @@ static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 a
     }
     l->error->code = ERROR_NONE;
     return true;
+}
+
+static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 address)
+{
+    bool *targets = calloc(count + 1, sizeof *targets);
+    if (!targets)
+        abort(); /* as arenas do */
+    bool ok = decode_words(l, words, count, address, targets);
+    free(targets);
+    return ok;
 }
 
 static u32 find_inst(const struct lowering *l, u32 first, u64 offset)
@@ -217,12 +243,6 @@ static u32 find_inst(const struct lowering *l, u32 first, u64 offset)
             high = middle;
     }
     return low < l->insts.count && l->offsets.data[low] == offset ? low : NO_INST;
-}
-
-static bool has_target(const struct inst *inst)
-{
-    return inst->op == OP_bra || inst->op == OP_bra_if ||
-           (inst->op == OP_fork && inst->src[1].kind == OPERAND_NONE);
 }
 
 /* A branch of raw code to where there is no instruction: data too, unless the program leads there.
