@@ -221,8 +221,8 @@ static void refused(const u32 *words, u32 count, const char *what)
 static void bad_code_is_refused(void **state)
 {
     (void)state;
-    refused((u32[]){0xbf820001, 0xbe8003ff, 0x11111111, S_ENDPGM}, 4,
-            "at 0x0: s_branch 1: its target 0x8 is not an instruction");
+    refused((u32[]){0xbf840001, 0xbe8003ff, 0x11111111, S_ENDPGM}, 4,
+            "at 0x0: s_cbranch_scc0 1: its target 0x8 is not an instruction");
     refused((u32[]){0xbf82ff00, S_ENDPGM}, 2, "its target 0xfffffffffffffc04");
     refused((u32[]){0xbf820001, S_ENDPGM}, 2, "its target 0x8");
     refused((u32[]){0xbf800000, 0xffffffff, S_ENDPGM}, 3, "at 0x4: ffffffff");
