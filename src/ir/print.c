@@ -151,46 +151,75 @@ static void put_buffer(struct text *t, const struct inst *inst)
     put(t, ".%s", type_name(inst->type));
 }
 
+/* Space, operation and element of an access without a descriptor. */
+static void put_access(struct text *t, const struct inst *inst)
+{
+    put(t, "%s", PICK(space_names, inst->space));
+    if (op_info[inst->op].flags & OPF_ATOMIC && inst->op != OP_exch2)
+        put(t, ".%s", PICK(atomic_names, inst->key));
+    else if (inst->vector > 1 && (inst->op == OP_ld || inst->op == OP_st))
+        put(t, ".v%u", inst->vector);
+    put(t, ".%s", type_name(inst->type));
+}
+
+enum {
+    KEY_NAMES = 7
+};
+
+/* Ops whose key has a name for each of its values. */
+static const struct {
+    u16 op;
+    const char *names[KEY_NAMES];
+} key_names[] = {
+    {OP_vote, {".all", ".any", ".uni"}},
+    {OP_shfl, {".up", ".down", ".bfly", ".idx"}},
+    {OP_fence, {".block", ".device", ".system"}},
+    {OP_syscall, {".vprintf", ".assertfail", ".malloc", ".free"}},
+    {OP_testp_f32, {".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"}},
+    {OP_testp_f64, {".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"}},
+    {OP_prmt_b32, {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"}},
+    {OP_shf_l_b32, {".clamp", ".wrap"}},
+    {OP_shf_r_b32, {".clamp", ".wrap"}},
+    {OP_szext_s32, {".clamp", ".wrap"}},
+    {OP_szext_u32, {".clamp", ".wrap"}},
+    {OP_bmsk_b32, {".clamp", ".wrap"}},
+    {OP_bra, {"", ".uni"}},
+    {OP_bra_if, {".z", ".nz"}},
+    {OP_append, {"", ".sub"}},
+    {OP_bar, {".sync", ".arrive", ".red.and", ".red.or"}},
+};
+
+static void put_key_name(struct text *t, const struct inst *inst)
+{
+    for (size_t i = 0; i < ARRAY_LEN(key_names); i++) {
+        if (key_names[i].op != inst->op)
+            continue;
+        const char *name = inst->key < KEY_NAMES ? key_names[i].names[inst->key] : NULL;
+        put(t, "%s", name ? name : "?");
+    }
+}
+
 /* Where the row leaves something to a key. */
 static void put_keys(struct text *t, const struct inst *inst)
 {
-    static const char *const bars[] = {".sync", ".arrive", ".red.and", ".red.or"};
-    static const char *const votes[] = {".all", ".any", ".uni"};
-    static const char *const shuffles[] = {".up", ".down", ".bfly", ".idx"};
-    static const char *const fences[] = {".block", ".device", ".system"};
-    static const char *const calls[] = {".vprintf", ".assertfail", ".malloc", ".free"};
-    static const char *const tests[] = {".finite",     ".infinite", ".number",
-                                        ".notanumber", ".normal",   ".subnormal"};
-    static const char *const permutes[] = {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
-    static const char *const clamps[] = {".clamp", ".wrap"};
     if (inst->op >= OP_setp_u16 && inst->op <= OP_set_f64) {
         put(t, ".%s%s", PICK(compare_names, inst->key), PICK(bool_names, inst->key2));
         return;
     }
+    put_key_name(t, inst);
     switch (inst->op) {
     case OP_cvt:
         put(t, ".%s.%s", type_name(inst->type), type_name(inst->stype));
         break;
     case OP_ld:
     case OP_st:
-        put(t, "%s", PICK(space_names, inst->space));
-        if (inst->vector > 1)
-            put(t, ".v%u", inst->vector);
-        put(t, ".%s", type_name(inst->type));
-        break;
-    case OP_atom:
-    case OP_atom_b128:
-        put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
-            type_name(inst->type));
-        break;
     case OP_ld2:
     case OP_st2:
     case OP_exch2:
-        put(t, "%s.%s", PICK(space_names, inst->space), type_name(inst->type));
-        break;
+    case OP_atom:
+    case OP_atom_b128:
     case OP_atom_src2:
-        put(t, "%s.%s.%s", PICK(space_names, inst->space), PICK(atomic_names, inst->key),
-            type_name(inst->type));
+        put_access(t, inst);
         break;
     case OP_buf_ld:
     case OP_buf_st:
@@ -201,9 +230,6 @@ static void put_keys(struct text *t, const struct inst *inst)
     case OP_scmp_u32:
         put(t, ".%s", PICK(compare_names, inst->key));
         break;
-    case OP_bra_if:
-        put(t, "%s", inst->key ? ".nz" : ".z");
-        break;
     case OP_redux:
         put(t, ".%s.%s", PICK(atomic_names, inst->key), type_name(inst->type));
         break;
@@ -211,36 +237,7 @@ static void put_keys(struct text *t, const struct inst *inst)
         put(t, "%s", PICK(space_names, inst->space));
         break;
     case OP_bar:
-        put(t, "%s%s", PICK(bars, inst->key), inst->key2 ? "" : ".unaligned");
-        break;
-    case OP_vote:
-        put(t, "%s", PICK(votes, inst->key));
-        break;
-    case OP_shfl:
-        put(t, "%s", PICK(shuffles, inst->key));
-        break;
-    case OP_fence:
-        put(t, "%s", PICK(fences, inst->key));
-        break;
-    case OP_syscall:
-        put(t, "%s", PICK(calls, inst->key));
-        break;
-    case OP_testp_f32:
-    case OP_testp_f64:
-        put(t, "%s", PICK(tests, inst->key));
-        break;
-    case OP_prmt_b32:
-        put(t, "%s", PICK(permutes, inst->key));
-        break;
-    case OP_shf_l_b32:
-    case OP_shf_r_b32:
-    case OP_szext_s32:
-    case OP_szext_u32:
-    case OP_bmsk_b32:
-        put(t, "%s", PICK(clamps, inst->key));
-        break;
-    case OP_bra:
-        put(t, "%s", inst->key ? ".uni" : "");
+        put(t, "%s", inst->key2 ? "" : ".unaligned");
         break;
     case OP_cvt_ubyte_f32:
     case OP_cvt_pk_u8_f32:
