@@ -608,7 +608,8 @@ static void recorded(void **unused)
          .src = {V(0, 1), S(DESCRIPTOR, 4), none, V(FIRST, 1)}},
     };
     u64 state = 28;
-    for (u32 i = 0; i < ARRAY_LEN(insts); i++) {
+    for (u32 round = 0; round < 2 * ARRAY_LEN(insts); round++) {
+        const u32 i = round / 2, first = round % 2 ? 36 : 4; /* lanes of either chunk */
         struct rig rig;
         struct record r = {.watcher = {.stored = keep}};
         rig_open(&rig);
@@ -620,12 +621,12 @@ static void recorded(void **unused)
             *rig_scalar(&rig, DESCRIPTOR + k) = descriptor[k];
         for (u32 lane = 0; lane < 64; lane++)
             *rig_vector(&rig, 0, lane) = 8; /* all the same: the last lane's value would show */
-        assert_true(rig_run(&rig, 0xf0ull));
+        assert_true(rig_run(&rig, 0xfull << first));
         bool shared = insts[i].space == SPACE_SHARED, two = insts[i].op == OP_st2;
         u32 size = type_bytes(insts[i].type) * MAX(insts[i].vector, 1);
         assert_int_equal(r.count, two ? 8 : 4);
         for (u32 k = 0; k < r.count; k++) {
-            u32 lane = 4 + (two ? k / 2 : k), second = two && k % 2;
+            u32 lane = first + (two ? k / 2 : k), second = two && k % 2;
             u64 value = *rig_vector(&rig, second ? SECOND : FIRST, lane);
             if (size == 2)
                 value &= 0xffff;

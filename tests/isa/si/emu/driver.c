@@ -27,6 +27,8 @@ static void prepare(struct program *p, struct rng *r, enum op op)
     w->scalars[EXEC] = w->scalars[EXEC + 1] = 0xffffffff;
     if (rows[op].group == G_MOVREL)
         w->scalars[M0] = rng_below(r, 8);
+    if (op == OP_ds_append || op == OP_ds_consume)
+        w->scalars[M0] = rng_below(r, 64); /* the counter's place: mostly in the LDS */
 }
 
 void generate_edges(struct program *p, enum op op, u32 mode, u64 seed)

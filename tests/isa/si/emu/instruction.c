@@ -65,6 +65,11 @@ static bool scalar_insn(struct rng *r, const struct limits *l, struct insn *n)
         n->dst = VCC;
     for (u32 i = 0; types[i]; i++)
         n->src[i] = scalar_source(r, types[i] == 'q', n);
+    if (n->row->group == G_SCALAR && types[0] && types[1] == types[0] && rng_chance(r, 20)) {
+        u32 same =
+            n->src[1] == LITERAL ? LITERAL : n->src[0]; /* equal: where carries are decided */
+        n->src[0] = n->src[1] = same;
+    }
     if (n->row->group == G_MOVREL) { /* M0 is at most 7 then */
         bool wide = sig[0] == 'q';
         u32 step = wide ? ~1u : ~0u;
