@@ -1,0 +1,100 @@
+/*
+ * One instruction of one warp on its way, and the values it carries.
+ *
+ * The functional interpreter commits every instruction at once. A cycle-level machine cannot: it
+ * reads the operands when the instruction issues, moves memory when the load/store unit comes to
+ * it, and writes the registers at write-back. A flight is the record in between:
+ *
+ *     flight_issue     lanes and operands are read, control flow takes effect, lane addresses are
+ *                      made; the warp stands at its next instruction
+ *     flight_compute   results of anything but a memory access, into the record
+ *     flight_access    the memory access happens; what it loads goes into the record
+ *     flight_commit    the record's results become the registers'
+ *
+ * Invariants
+ *  F1  Between flight_issue and flight_commit nothing of a flight reads or writes the registers of
+ *      its warps. Copies of a flight (flight_issue again with the same lanes, before the commit)
+ *      see the same operands.
+ *  F2  A flight that is dropped instead of committed leaves registers as they were.
+ *  F3  Exceptions to F1, which take effect at issue: control flow (the path tree, EXEC stack ops),
+ *      block barriers, system calls, and lanes of *other* paths that a .sync op frees.
+ *  F4  A flight with homes reads each lane from, and writes it to, the warp the lane names: same
+ *      instruction, same lane number. Only ops with OPF_LANE and no mask or scalar results, and
+ *      memory accesses, may have homes.
+ *  F5  Global stores go to the core's memory_view when it has one, so that other cores see them
+ *      when memory_view_publish says so; its own loads see them at once.
+ */
+#ifndef EXEC_FLIGHT_H
+#define EXEC_FLIGHT_H
+
+#include "exec/warp.h"
+
+enum flight_kind {
+    FLIGHT_COMPUTE, /* flight_compute, then flight_commit */
+    FLIGHT_ACCESS,  /* flight_access (or flight_atomic for its lanes), then flight_commit */
+    FLIGHT_CONTROL, /* all done at issue; nothing to commit (a call or jump may have a result) */
+    FLIGHT_WAITS,   /* a barrier or a wait for other lanes: done at issue, the path may be parked */
+};
+
+enum {
+    FLIGHT_SCALARS = 32 /* words of scalar and mask results */
+};
+
+struct flight {
+    struct warp *warp;         /* the home of all lanes, unless `homes` is set */
+    struct warp *const *homes; /* NULL, or one for each lane (F4) */
+    const struct inst *code;   /* the instruction under the warp's MODE */
+    u32 inst;                  /* its number in the program */
+    u8 kind;                   /* enum flight_kind */
+    bool faulted;              /* the launch has stopped because of it */
+    lane_set lanes;            /* active lanes whose guard is true: what is counted */
+    lane_set active;           /* active lanes */
+    /* rows of warp_size words: sources, then destinations. NULL: absent */
+    u32 *src[4], *dst[2];
+    u32 *rows; /* flight_row_words() words, given by the caller, 64-byte aligned */
+    u8 src_rows[4], dst_rows[2];
+    u32 scalars[FLIGHT_SCALARS]; /* mask and scalar results, in the order of inst_writes */
+    /* accesses only */
+    lane_set global, shared, local, constant; /* where its lanes go; disjoint. Lanes of `lanes` in
+                                               * none are out of range where that is no fault */
+    u32 bytes;                                /* that a lane moves, in one piece from its address */
+    bool loads, stores, atomic;
+    u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
+    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
+    bool pair;              /* `second` counts: bytes are of each */
+};
+
+/* Words of rows that any instruction of the program needs at most. */
+u32 flight_row_words(const struct image *image);
+
+/*
+ * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the
+ * launch has stopped. Settles merges of paths and picks the path.
+ */
+u32 warp_next(struct warp *warp);
+
+/* f->rows is set, all else is filled. `lanes`: see F4; NULL and all of the path otherwise. */
+void flight_issue(struct flight *f, struct warp *warp, u32 inst);
+/* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
+ * homes[i]. Advances none of them: flight_advance does. */
+void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst);
+void flight_advance(struct warp *warp, u32 inst);
+void flight_compute(struct flight *f);
+/* False: it has faulted and nothing has moved. */
+struct memory_view;
+bool flight_access(struct flight *f, struct memory_view *view);
+/* Lanes of a global atomic, when memory serves them; directly on memory. */
+bool flight_atomic(struct flight *f, lane_set lanes);
+void flight_commit(struct flight *f);
+
+/*
+ * What one core has stored in the current window of time and others do not see yet. Loads of the
+ * core look here. Overlapping stores are kept in order.
+ */
+struct memory_view *memory_view_create(void);
+void memory_view_destroy(struct memory_view *view);
+/* Stores become visible to all; the log is empty afterwards. */
+void memory_view_publish(struct memory_view *view);
+bool memory_view_empty(const struct memory_view *view);
+
+#endif
