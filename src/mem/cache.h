@@ -1,0 +1,96 @@
+/*
+ * A set-associative cache with MSHRs: tags and who waits. Data are not kept here (memory holds
+ * them): a cache says when, not what.
+ *
+ * Invariants
+ *  C1  reads = read_hits + read_merges + read_misses; a refused access (CACHE_STALLS) counts only
+ *      in its stalls_ counter.
+ *  C2  Every waiter given to an access that missed or merged comes back exactly once from
+ *      cache_waiter after the fill.
+ *  C3  A line under way is never a victim.
+ */
+#ifndef MEM_CACHE_H
+#define MEM_CACHE_H
+
+#include "mem/packet.h"
+
+/* The same for all caches; filled from a component's parameters by CACHE_CONFIG. */
+struct cache_config {
+    u32 sets, ways, line_bytes, mshrs, merges;
+    bool sectored, allocate_on_fill, fifo, hashed;
+    enum {
+        WRITE_EVICT,   /* a write drops the line and goes on to memory; misses allocate nothing */
+        WRITE_THROUGH, /* a write updates a line that is there and goes on; allocates nothing */
+        WRITE_BACK,    /* a write stays; a missing line is taken without fetching it, and bytes
+                        * never written are fetched when they are read */
+    } write;
+};
+#define CACHE_CONFIG(p, policy)                                                                   \
+    (struct cache_config)                                                                         \
+    {                                                                                             \
+        .sets = (p)->sets, .ways = (p)->ways, .line_bytes = (p)->line_bytes, .mshrs = (p)->mshrs, \
+        .merges = (p)->merges, .sectored = (p)->sectored, .allocate_on_fill = (p)->allocate == 1, \
+        .fifo = (p)->replacement == 1, .hashed = (p)->hashed, .write = (policy)                   \
+    }
+
+/* Counters: the STATs of cache.def in their order, so that any cache component's own struct can be
+ * given (a test checks the layout). */
+struct cache_counters {
+    u64 reads, read_hits, read_merges, read_misses, writes, write_hits, write_misses, evictions,
+        writebacks, fills, stalls_line, stalls_mshr, stalls_queue;
+};
+
+enum cache_result {
+    CACHE_HIT,
+    CACHE_MERGED, /* the waiter will be answered with a line already under way */
+    CACHE_MISS,   /* the caller sends for out->sectors of the line under out->mshr */
+    CACHE_STALLS, /* no line, MSHR or place in one: nothing has changed, try again */
+};
+
+struct cache_out {
+    u32 mshr;
+    u32 sectors;        /* CACHE_MISS: to fetch */
+    u64 victim;         /* a line with changes that gave way: the caller writes it to memory */
+    u32 victim_sectors; /* 0: none */
+};
+
+struct cache *cache_create(const struct cache_config *config, struct cache_counters *counters);
+void cache_destroy(struct cache *cache);
+
+/* `line` is an address, a multiple of line_bytes. `waiter` is the caller's own. */
+enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
+                             struct cache_out *out);
+/*
+ * By the policy: WRITE_EVICT and WRITE_THROUGH always return CACHE_HIT or CACHE_MISS and have no
+ * waiter (the caller sends the write on in both cases). WRITE_BACK returns CACHE_HIT when the write
+ * is in the cache, CACHE_STALLS when no line could be taken. `full`: all bytes of the sectors.
+ */
+enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
+                              struct cache_out *out);
+/* The sectors asked for have arrived. out->victim: as above, for allocate_on_fill. */
+void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
+/* After the fill: the next one that waited, in order of arrival; false: no more, the MSHR is free.
+ */
+bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter);
+/* Whether all sectors are there; changes nothing. */
+bool cache_has(const struct cache *cache, u64 line, u32 sectors);
+/* Puts sectors there as if they had been read long ago (host copies); out->victim as above. */
+void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
+/* Forgets all lines that are not under way; changes are lost. */
+void cache_invalidate(struct cache *cache);
+/* Lines (or entries) under way. */
+u32 cache_pending(const struct cache *cache);
+u64 cache_mshr_line(const struct cache *cache, u32 mshr);
+
+/* The cache seam of mechanisms; all NULL by default. */
+struct cache_hooks {
+    void *user;
+    bool (*allocates)(void *user, u64 line);                /* false: a miss takes no line */
+    bool (*misses)(void *user, u64 line, u32 set, u32 way); /* true: treat a hit as a miss */
+    void (*touched)(void *user, u64 line, u32 set, u32 way, bool write);
+    void (*evicted)(void *user, u64 line, u32 set, u32 way);
+    u32 reserved_ways; /* the last ways of each set that take no lines */
+};
+void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
+
+#endif

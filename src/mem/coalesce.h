@@ -1,0 +1,48 @@
+/*
+ * From lane addresses to transactions: what a warp's access asks of the memory system.
+ *
+ * Rules
+ *  line     one transaction for each line the lanes touch, whole lines for loads and the touched
+ *           sectors for stores (Fermi and later with unsectored caches)
+ *  sector   one transaction for each line the lanes touch, with the sectors they touch (caches with
+ *           sectors)
+ *  half     by halves of 16 lanes: one transaction for each 128-byte segment (32 for bytes, 64 for
+ *           half-words) that is cut to its upper or lower half while the lanes touch only that
+ *           half, down to 32 bytes (compute capability 1.2 and 1.3)
+ * Transactions come in the order of the first lane that needs them.
+ */
+#ifndef MEM_COALESCE_H
+#define MEM_COALESCE_H
+
+#include "base/types.h"
+
+enum coalesce_rule {
+    COALESCE_LINE,
+    COALESCE_SECTOR,
+    COALESCE_HALF
+};
+
+enum {
+    MAX_TRANSACTIONS = 4 * 64 /* a lane's bytes may straddle lines; two elements */
+};
+
+struct transaction {
+    u64 line;    /* address */
+    u64 lanes;   /* that it serves */
+    u32 sectors; /* 32-byte pieces of the line */
+    bool full;   /* all bytes of the sectors are touched (stores) */
+};
+
+/* At most MAX_TRANSACTIONS; adds to those of an earlier call when *count is not 0. */
+void coalesce(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes, u32 bytes,
+              bool store, struct transaction *list, u32 *count);
+
+/*
+ * Cycles that shared memory of `banks` banks of `bank_bytes` needs for the lanes: words in one bank
+ * take turns, equal words are read once. `parts`: the warp is served in that many equal parts, one
+ * after the other. Accesses wider than a word are served 32 banks' worth at a time.
+ */
+u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_bytes, u32 parts,
+                  u32 warp_size);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * The memory side: both networks, the L2 slices and the DRAM channels, as one actor in time.
+ *
+ * Cores and the memory side meet through a pair of ports each, of one window's latency. Within a
+ * window it runs its own three clocks (network, L2, DRAM; ties in this order) and nothing else.
+ *
+ * Invariants
+ *  M1  Every request that was sent is answered once, by the packet itself with its kind changed.
+ *  M2  Atomics are noted in the order in which their slices serve them, slices in order of their
+ *      number within a cycle; whoever runs the windows performs them between windows.
+ */
+#ifndef MEM_MEMSIDE_H
+#define MEM_MEMSIDE_H
+
+#include "base/text.h"
+#include "mem/cache.h"
+#include "mem/dram.h"
+#include "mem/network.h"
+#include "mem/port.h"
+
+#define COMPONENT l2
+#define COMPONENT_DEF "mem/l2.def"
+#include "base/component_struct.h"
+
+struct memside_params {
+    const struct network_params *network;
+    const struct l2_params *l2;
+    const struct dram_params *dram;
+    f64 network_mhz, l2_mhz, dram_mhz;
+    u32 cores;
+};
+
+struct memside_stats {
+    struct network_stats network;
+    struct l2_stats l2;
+    struct dram_stats dram;
+};
+
+struct memside;
+struct memside *memside_create(const struct memside_params *params);
+void memside_destroy(struct memside *memside);
+
+/* The two ports of a core: it pushes requests and pops replies. */
+struct port *memside_requests(struct memside *memside, u32 core);
+struct port *memside_replies(struct memside *memside, u32 core);
+
+/* Runs all its clock edges before `end`. */
+void memside_run(struct memside *memside, fs end);
+/* Between windows: its ports meet. */
+void memside_meet(struct memside *memside);
+/* The first time at which it may have something to do; FS_NEVER: it is empty. */
+fs memside_next(const struct memside *memside);
+
+/* Atomics that the last window served, in order; valid until the next memside_run. */
+const struct packet *memside_atomics(const struct memside *memside, u32 *count);
+
+/* The length of a window. */
+fs memside_window(const struct memside_params *params);
+/* Statistics since the last call, and set to zero. `now` is the time they reach to. */
+void memside_take_stats(struct memside *memside, fs now, struct memside_stats *stats);
+/* A launch begins at this time: clocks are set, caches stay as they are. */
+void memside_start(struct memside *memside, fs now);
+/* Host copies: data in [address, address + bytes) stand in the L2 as far as they fit, in order. */
+void memside_copied(struct memside *memside, u64 address, u64 bytes);
+/* Forgets the L2's lines. */
+void memside_invalidate(struct memside *memside);
+/* Where a request that was not answered yet is, for explanations; false: nowhere. */
+bool memside_find(const struct memside *memside, const struct packet *request, char *text,
+                  size_t size);
+/* Requests inside. */
+u32 memside_pending(const struct memside *memside);
+
+#endif

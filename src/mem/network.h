@@ -1,0 +1,50 @@
+/*
+ * One direction of the interconnect: packets from `inputs` to `outputs`.
+ *
+ * A crossbar: each input has a queue, each output takes one flit a cycle from one input at a time
+ * (a packet's flits stay together), chosen round robin. A mesh: routers in rows and columns,
+ * dimension-order (X, then Y), wormhole with credits; inputs and outputs are nodes of one grid.
+ *
+ * Invariants
+ *  N1  Packets from one input to one output arrive in order.
+ *  N2  Nothing is dropped: a packet enters only when network_room said so.
+ *  N3  The same pushes give the same arrivals, whatever the order of calls within a cycle.
+ */
+#ifndef MEM_NETWORK_H
+#define MEM_NETWORK_H
+
+#include "mem/packet.h"
+
+#define COMPONENT network
+#define COMPONENT_DEF "mem/network.def"
+#include "base/component_struct.h"
+
+struct network;
+
+/* Counts into request_ or reply_ statistics. Nodes of the mesh: cores' ports first, then
+ * partitions, the same places in both directions. */
+struct network *network_create(const struct network_params *params, u32 core_ports, u32 partitions,
+                               bool replies, struct network_stats *stats);
+void network_destroy(struct network *network);
+
+u32 network_flits(const struct network_params *params, const struct packet *packet);
+
+bool network_room(const struct network *network, u32 input);
+void network_push(struct network *network, u32 input, u32 output, const struct packet *packet);
+/* One network cycle. */
+void network_tick(struct network *network);
+/* The packet that stands at an output, or NULL. */
+const struct packet *network_head(const struct network *network, u32 output);
+void network_pop(struct network *network, u32 output);
+/* Outputs that have a packet standing: a bit each, 64 to a word. */
+const u64 *network_ready(const struct network *network);
+/* False: a tick would change nothing. */
+bool network_busy(const struct network *network);
+/* Lets n cycles pass in which it is not busy. */
+void network_skip(struct network *network, u64 n);
+/* Where the packets of an outstanding request stand, for explanations: "router (2,3)", "input 4".
+ */
+bool network_find(const struct network *network, u16 core, u8 client, u32 tag, char *text,
+                  size_t size);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * A port: the only way between actors (a core, the memory side) that run their windows apart.
+ *
+ * A packet pushed at time t arrives at t + latency, and the latency is at least a window, so the
+ * receiver's current window never depends on what the sender does in the same one. Room is known
+ * the same way: the sender sees the receiver's pops of earlier windows only, at port_meet.
+ *
+ * Invariants
+ *  P1  Packets arrive in the order they were pushed.
+ *  P2  Between two calls of port_meet, sender and receiver touch disjoint fields.
+ */
+#ifndef MEM_PORT_H
+#define MEM_PORT_H
+
+#include "mem/packet.h"
+
+struct port {
+    struct packet *packets; /* ring of `capacity`, a power of two */
+    fs *arrival;
+    u32 capacity, limit;     /* at most `limit` packets may be under way or unread */
+    u32 pushed, pushed_seen; /* the sender's count; as the receiver knows it */
+    u32 popped, popped_seen; /* the receiver's count; as the sender knows it */
+    fs latency;
+};
+
+void port_create(struct port *port, u32 limit, fs latency);
+void port_destroy(struct port *port);
+
+static inline bool port_room(const struct port *port)
+{
+    return port->pushed - port->popped_seen < port->limit;
+}
+static inline void port_push(struct port *port, const struct packet *packet, fs now)
+{
+    u32 at = port->pushed++ & (port->capacity - 1);
+    port->packets[at] = *packet;
+    port->arrival[at] = now + port->latency;
+}
+/* The packet that has arrived first by now, or NULL. */
+static inline struct packet *port_head(const struct port *port, fs now)
+{
+    u32 at = port->popped & (port->capacity - 1);
+    return port->popped != port->pushed_seen && port->arrival[at] <= now ? &port->packets[at]
+                                                                         : NULL;
+}
+static inline void port_pop(struct port *port)
+{
+    port->popped++;
+}
+/* When the next packet arrives that is not read yet, as far as the receiver knows. */
+static inline fs port_next(const struct port *port)
+{
+    return port->popped == port->pushed_seen ? FS_NEVER
+                                             : port->arrival[port->popped & (port->capacity - 1)];
+}
+/* Between windows: each side learns what the other has done. */
+static inline void port_meet(struct port *port)
+{
+    port->pushed_seen = port->pushed;
+    port->popped_seen = port->popped;
+}
+
+#endif
