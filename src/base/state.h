@@ -1,0 +1,38 @@
+/*
+ * The state registry: every storage element of the modelled machine, declared where it is modelled.
+ *
+ * A row says how many entries of how many bits there are in one owner (one core, one slice, one
+ * channel ...). Sizes for area and energy, targets for faults, and `heddle machines NAME --storage`
+ * come from these rows.
+ */
+#ifndef BASE_STATE_H
+#define BASE_STATE_H
+
+#include "base/arena.h"
+
+enum state_class {
+    STATE_LIVE,    /* the model reads it: a flip would act */
+    STATE_COUNTED, /* size only: the model does not hold these bits */
+};
+
+struct state_row {
+    const char *unit; /* the component: "fetch" */
+    const char *name; /* "pc" */
+    const char *help;
+    u64 copies;  /* of the owner in the machine: cores, slices, channels */
+    u64 entries; /* in one owner */
+    u32 bits;    /* of an entry */
+    enum state_class class;
+};
+
+struct state_list {
+    VEC(struct state_row) rows;
+};
+
+void state_add(struct state_list *list, const char *unit, const char *name, u64 copies, u64 entries,
+               u32 bits, enum state_class class, const char *help);
+void state_free(struct state_list *list);
+/* Bits that number `count` things: at least 1. */
+u32 state_index_bits(u64 count);
+
+#endif
