@@ -1,14 +1,31 @@
-/* The list of components. */
+/* The list of components, from the whole to its parts; and the tables of the whole. */
+#include "core/params.h"
 #include "gpu/device.h"
+#include "gpu/params.h"
 #include "isa/si/params.h"
+#include "mem/memside.h"
 
 #define COMPONENT gpu
 #define COMPONENT_DEF "gpu/gpu.def"
 #define COMPONENT_HELP "the GPU as a whole"
 #include "base/component_table.h"
 
+#define COMPONENT clock
+#define COMPONENT_DEF "gpu/clock.def"
+#define COMPONENT_HELP "clock domains"
+#include "base/component_table.h"
+
+#define COMPONENT timing
+#define COMPONENT_DEF "gpu/timing.def"
+#define COMPONENT_HELP "a launch in time: dispatch of blocks, limits, totals"
+#include "base/component_table.h"
+
 const struct component *const gpu_components[] = {
-    &gpu_component, &core_component, &launch_component,
-    &ptx_component, &si_component,   &exec_component,
-    NULL,
+    &gpu_component,      &clock_component,   &timing_component,
+    &core_component,     &fetch_component,   &icache_component,
+    &issue_component,    &collect_component, &units_component,
+    &lsu_component,      &l1d_component,     &readonly_component,
+    &constant_component, &network_component, &l2_component,
+    &dram_component,     &launch_component,  &ptx_component,
+    &si_component,       &exec_component,    NULL,
 };

@@ -1,0 +1,41 @@
+/* Parameters and statistics of a core's stages. */
+#ifndef CORE_PARAMS_H
+#define CORE_PARAMS_H
+
+#define COMPONENT fetch
+#define COMPONENT_DEF "core/fetch.def"
+#include "base/component_struct.h"
+
+#define COMPONENT icache
+#define COMPONENT_DEF "core/icache.def"
+#include "base/component_struct.h"
+
+#define COMPONENT issue
+#define COMPONENT_DEF "core/issue.def"
+#include "base/component_struct.h"
+
+#define COMPONENT collect
+#define COMPONENT_DEF "core/collect.def"
+#include "base/component_struct.h"
+
+#define COMPONENT units
+#define COMPONENT_DEF "core/units.def"
+#include "base/component_struct.h"
+
+#define COMPONENT lsu
+#define COMPONENT_DEF "core/lsu.def"
+#include "base/component_struct.h"
+
+#define COMPONENT l1d
+#define COMPONENT_DEF "core/l1d.def"
+#include "base/component_struct.h"
+
+#define COMPONENT constant
+#define COMPONENT_DEF "core/constant.def"
+#include "base/component_struct.h"
+
+#define COMPONENT readonly
+#define COMPONENT_DEF "core/readonly.def"
+#include "base/component_struct.h"
+
+#endif
