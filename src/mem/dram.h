@@ -1,10 +1,54 @@
 /*
  * A DRAM channel: banks, rows, bank groups, a command and a data bus, and a scheduler in front.
  *
+ * In: dram_push, into a queue that holds requests until their bank takes them. Out: dram_done and
+ * dram_pop, in the order in which data passed the bus; writes come out as well. The parameter
+ * `latency` belongs to whoever pushes.
+ *
+ * Cycles. A request that is pushed before a tick can get its first command in that tick. A read
+ * command in cycle c moves data in cycles c + tCL to c + tCL + transfer - 1 and is done after that
+ * tick; transfer = burst / data_rate, rounded up. So from push to done an unloaded read takes
+ *     row open            tCL + transfer ticks
+ *     no row open         tRCD + tCL + transfer
+ *     another row open    tRP + tRCD + tCL + transfer
+ *
+ * Bytes. A command always moves a whole burst, bus_bytes * burst ("atom"), even if less was asked:
+ * a 32-byte sector on 8 bytes by burst 8 takes a 64-byte burst. A request takes as many bursts as
+ * its bytes fill, all in one row, whatever its address is.
+ *
+ * Derived times, in cycles; all are those of GPGPU-Sim 4.2 (after GDDR5 data sheets):
+ *     read to write        tCL + transfer + 2 - tWL
+ *     write to read        tWL + transfer + tCDLR
+ *     write to precharge   tWL + transfer + tWR, same bank
+ *     read to precharge    transfer, same bank; tRTPL, same group
+ *     activate to write    tRCD - tWL - 1
+ * Each is at least 1. Column commands are tCCD apart, but never closer than transfer.
+ *
+ * Address. From the lowest bit: column bits below stripe_bytes, bank bit 0, the other column bits
+ * of a row, the other bank bits, the row. (GPGPU-Sim's masks have this form: GTX480 RR.BBBCCCCB.CC-
+ * SSSSSS is stripe_bytes 256, row_bytes 4096.) The bank group is the bank modulo bank_groups.
+ *
+ * Order (policy frfcfs). A bank works on one request until its last burst is commanded. In a cycle
+ * one free bank gets its next request: the oldest for the open row, else the oldest. Then one
+ * command is issued: a column command if any bank can take one, else activate or precharge. Banks
+ * are looked at from a place that goes round. Rows stay open until another is needed. Nothing
+ * bounds how long row hits pass an older request, as in the peer. With policy fcfs the channel
+ * works on one request at a time, in order of arrival.
+ *
+ * Writes apart (write_high > 0). Writes wait in their own queue. When write_high wait, only writes
+ * are given to banks until write_low are left. Else reads are, and writes only when no read waits,
+ * so that the last writes of a program leave.
+ *
  * Invariants
  *  D1  No two commands of a channel in one cycle; no two transfers share the data bus.
  *  D2  Every timing parameter holds between the commands it names (tests replay the command log).
  *  D3  A request is answered once.
+ *  D4  Skipping cycles in which dram_next says that nothing happens equals ticking through them.
+ *
+ * Deviations. No refresh, no four-activate window. The peer can issue a row command and then a
+ * column command in one cycle in spite of its single bus; here the row command waits (D1). A
+ * channel has a place for a request's answer before it commands its last burst; the peer stops the
+ * data pipe instead.
  */
 #ifndef MEM_DRAM_H
 #define MEM_DRAM_H
@@ -22,31 +66,39 @@ enum dram_command {
     DRAM_WRITE
 };
 
-/* For tests and the dram seam of mechanisms. */
+/* For tests and the dram seam of mechanisms. A member may be NULL. */
 struct dram_hooks {
     void *user;
+    /* `row`: the row that is opened, closed or used. */
     void (*command)(void *user, u64 cycle, enum dram_command command, u32 bank, u32 row);
     void (*enqueued)(void *user, u64 cycle, u32 tag);
+    /* `cycle`: the last one of its data on the bus. */
     void (*served)(void *user, u64 cycle, u32 tag);
 };
 
 struct dram;
+/* Whether the parameters fit each other (powers of two, groups within banks). */
+bool dram_check(const struct dram_params *params, struct error *error);
+/* `params` were checked and are copied. NULL: no memory. */
 struct dram *dram_create(const struct dram_params *params, struct dram_stats *stats);
 void dram_destroy(struct dram *dram);
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);
 
 bool dram_room(const struct dram *dram, bool write);
-/* `address` counts the channel's own bytes; `bytes` is a whole number of bursts' worth, rounded up.
- */
+/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. */
 void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
 /* One command-clock cycle. */
 void dram_tick(struct dram *dram);
 /* A request whose data have passed the bus, in that order; false: none. */
 bool dram_done(const struct dram *dram, u32 *tag);
 void dram_pop(struct dram *dram);
-/* False: a tick would change nothing but the time. */
+/* False: a tick would change nothing but the time, until the next push. */
 bool dram_busy(const struct dram *dram);
+/* Ticks that would change nothing but the time; UINT64_MAX: all, until the next push or pop. */
+u64 dram_next(const struct dram *dram);
+/* As many ticks at once; no more than dram_next. */
 void dram_skip(struct dram *dram, u64 cycles);
+/* What a request waits for, for explanations; false: it is not here. */
 bool dram_find(const struct dram *dram, u32 tag, char *text, size_t size);
 
 #endif

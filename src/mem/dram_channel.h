@@ -1,0 +1,169 @@
+/*
+ * Inside of a DRAM channel, shared by dram.c (requests, time), dram_schedule.c (which request next)
+ * and dram_bank.c (commands and their timing).
+ *
+ * Invariants
+ *  C1  A bank is in at most one of column[0], column[1] and row, and in one exactly if it is in
+ *      `serving`.
+ *  C2  A request is in one place: a list, a bank, or the ring of transfers.
+ *  C3  Times are absolute cycles: the first in which the command they name is allowed.
+ */
+#ifndef MEM_DRAM_CHANNEL_H
+#define MEM_DRAM_CHANNEL_H
+
+#include "mem/dram.h"
+
+enum {
+    BANK_WORDS = 4, /* of 64 banks */
+    REQUEST_NONE = UINT32_MAX
+};
+#define DRAM_NEVER UINT64_MAX
+
+/* Indices of arrays by kind. */
+enum {
+    KIND_READ,
+    KIND_WRITE,
+    KINDS
+};
+
+struct dram_request {
+    u64 entered; /* cycle */
+    u32 row;
+    u32 tag;
+    u32 next; /* in its list, younger */
+    u32 bytes;
+    u32 bursts; /* not commanded yet */
+    u8 bank;
+    u8 write;
+    u8 live; /* not in the pool's free set */
+};
+
+struct dram_list {
+    u32 oldest, youngest; /* REQUEST_NONE: empty */
+};
+
+struct dram_bank {
+    u64 activate;      /* tRP, tRC */
+    u64 precharge;     /* tRAS, read and write to precharge */
+    u64 column[KINDS]; /* activate to read, to write */
+    u32 row;           /* the open one */
+    u32 request;       /* in service, or REQUEST_NONE */
+    bool open;
+};
+
+struct dram_group {
+    u64 column;    /* tCCDL */
+    u64 precharge; /* tRTPL */
+};
+
+struct dram_timing {
+    u32 transfer;
+    u32 ccd, ccdl, rrd, ras, rp, rc, rtpl;
+    u32 data[KINDS];      /* command to first data */
+    u32 activated[KINDS]; /* activate to column command */
+    u32 turn[KINDS];      /* column command of this kind to one of the other */
+    u32 close[KINDS];     /* column command to precharge, same bank */
+};
+
+struct dram_transfer {
+    u64 last; /* cycle of its last data */
+    u32 request;
+};
+
+struct dram {
+    u64 now;  /* the cycle of the next tick */
+    u64 wake; /* ticks before this cycle change nothing */
+    struct dram_stats *stats;
+
+    /* Banks by what they can be visited for. */
+    u64 waiting[KINDS][BANK_WORDS]; /* lists that hold requests */
+    u64 serving[BANK_WORDS];
+    u64 column[KINDS][BANK_WORDS]; /* in service, row open */
+    u64 row[BANK_WORDS];           /* in service, needs activate or precharge */
+    u32 words;                     /* of these sets in use */
+    u32 turn;                      /* the bank that is looked at first */
+
+    /* The channel's two buses. */
+    u64 command[KINDS]; /* column command of this kind */
+    u64 activate;       /* tRRD */
+
+    struct dram_timing timing;
+    bool fcfs, apart; /* policy; writes have their own queue */
+    bool draining;
+    u32 write_high, write_low;
+    u32 queue;
+    u32 queued[KINDS]; /* requests in lists; all in [0] unless apart */
+    u32 serving_count;
+    u32 inside; /* requests whose data have not passed */
+
+    /* Commanded requests: [head, arrived) can leave, [arrived, tail) have data to come. */
+    struct dram_transfer *ring;
+    u32 ring_mask;
+    u32 head, arrived, tail;
+    u32 return_queue;
+
+    struct dram_bank *banks;
+    struct dram_group *groups;
+    struct dram_list *lists[KINDS]; /* by bank; all in [0] with fcfs */
+    u32 bank_mask, group_mask;
+
+    /* Address: shifts of the parts. */
+    u32 stripe_bits, row_bits, bank_bits;
+    u32 burst_bytes;
+
+    /* Pool, lowest free first. */
+    struct dram_request *requests;
+    u64 *free;
+    u32 free_word; /* none free in words before it */
+    u32 capacity;
+
+    struct dram_hooks hooks;
+};
+
+/* dram_schedule.c */
+
+/* Puts a request into the list it waits in. */
+void dram_enqueue(struct dram *dram, u32 index);
+/* Gives one free bank its next request. True: another could follow in the next cycle. */
+bool dram_assign(struct dram *dram);
+
+/* dram_bank.c */
+
+void dram_set_timing(struct dram_timing *timing, const struct dram_params *params);
+/* A bank takes a request: it becomes visible to commands. */
+void dram_serve(struct dram *dram, u32 bank, u32 index);
+/* Issues at most one command. False: none; then *wake is lowered to when one may be possible. */
+bool dram_issue(struct dram *dram, u64 now, u64 *wake);
+
+/* Sets of banks. */
+
+static inline void bank_add(u64 *set, u32 bank)
+{
+    set[bank / 64] |= 1ull << bank % 64;
+}
+
+static inline void bank_remove(u64 *set, u32 bank)
+{
+    set[bank / 64] &= ~(1ull << bank % 64);
+}
+
+/*
+ * A set is visited from bank `turn` on, round to the one before it, in words + 1 steps: the first
+ * word is visited in two parts. Gives the part of a step and the number of its first bank.
+ */
+static inline u64 bank_part(const struct dram *dram, const u64 *set, u32 step, u32 *base)
+{
+    u32 word = dram->turn / 64 + step;
+    if (word >= dram->words)
+        word -= dram->words;
+    u64 from = ~0ull << dram->turn % 64;
+    u64 part = set[word];
+    if (step == 0)
+        part &= from;
+    else if (step == dram->words)
+        part &= ~from;
+    *base = word * 64;
+    return part;
+}
+
+#endif
