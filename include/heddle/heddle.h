@@ -215,6 +215,38 @@ HD_API void hd_interrupt(struct hd_device *device);
 HD_API void hd_progress(const struct hd_device *device, uint64_t *blocks_done,
                         uint64_t *blocks_total, uint64_t *warp_instructions);
 
+/* How far the running launch is in its own time; 0 in functional mode. Safe as hd_progress is. */
+HD_API void hd_progress_time(const struct hd_device *device, uint64_t *cycles,
+                             uint64_t *picoseconds);
+
+/* ---- watching launches in time ---- */
+
+/* The next bytes of a file, or one line of text with its newline. Called from within hd_launch. */
+typedef void hd_bytes_fn(void *user, const void *data, size_t bytes);
+
+struct hd_observe {
+    hd_bytes_fn *trace; /* a trace for the Perfetto viewer; NULL: none */
+    void *trace_user;
+    uint64_t trace_from, trace_to; /* only this span, in core cycles of all launches together; a
+                                    * trace_to of 0: to the end */
+    uint64_t interval;   /* core cycles between two samples; 0: none, and 1,000 for a trace */
+    hd_bytes_fn *series; /* each sample as a line of JSON; NULL: none */
+    void *series_user;
+};
+
+/*
+ * From the next launch on the device tells what happens; functional launches tell nothing. NULL
+ * ends it: only then a trace is complete. Closing the device ends it too.
+ */
+HD_API bool hd_observe(struct hd_device *device, const struct hd_observe *what,
+                       struct hd_error *error);
+
+/*
+ * In which order cores run within a window of time: "forward", "reverse" or "shuffle:N". No
+ * statistic may depend on it; it is for tests of that.
+ */
+HD_API bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_error *error);
+
 /* ---- raw programs ---- */
 
 /*

@@ -162,8 +162,10 @@ void hd_device_close(struct hd_device *device)
 {
     if (!device)
         return;
+    observer_destroy(device->observer);
     while (device->modules)
         hd_module_unload(device->modules);
+    json_decref(device->profiles);
     for (u32 i = 0; i < device->launches.count; i++) {
         free(device->launches.data[i].kernel);
         free(device->launches.data[i].place);

@@ -266,6 +266,7 @@ void hd_module_unload(struct hd_module *module)
     if (!module)
         return;
     struct hd_device *device = module->device;
+    profile_keep(module);
     module_displace(module);
     struct hd_module **link = &device->modules;
     while (*link != module)

@@ -6,6 +6,8 @@
 
 #include "base/config.h"
 #include "exec/warp.h"
+#include "gpu/observer.h"
+#include "gpu/profile.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
@@ -33,6 +35,13 @@ struct launch_record {
     struct exec_stats stats;
 };
 
+/* The order of cores within a window: no result depends on it. */
+enum core_order {
+    ORDER_FORWARD,
+    ORDER_REVERSE,
+    ORDER_SHUFFLE
+};
+
 struct hd_device {
     struct config *config;
     const struct core_params *core;
@@ -51,6 +60,11 @@ struct hd_device {
     struct fault last_fault; /* its message is the last result's explanation */
     atomic_bool interrupt;
     atomic_ullong blocks_done, blocks_total, warp_instructions;
+    atomic_ullong cycles, picoseconds; /* of the running launch so far */
+    struct observer *observer;         /* NULL: nobody watches */
+    enum core_order core_order;
+    u64 core_order_seed; /* ORDER_SHUFFLE */
+    json_t *profiles;    /* of modules that are gone, or NULL */
 };
 
 struct hd_kernel {
@@ -67,6 +81,7 @@ struct hd_module {
     u64 code_address;
     bool raw;        /* code without a container: it has no place before a state gives it one */
     VEC(u64) pieces; /* addresses of the allocations that code and loaded data are in */
+    struct inst_profile *profile; /* by instruction of the program; NULL: no timed launch */
     struct hd_kernel *kernels;
     size_t kernel_count;
 };
@@ -112,6 +127,9 @@ struct launch_request {
     const struct hd_arg *args;
     size_t arg_count;
 };
+
+/* profile.c: the place of an instruction, or null. */
+json_t *place_json(const struct program *program, u32 inst);
 
 /* check.c */
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,

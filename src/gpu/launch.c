@@ -9,7 +9,6 @@
 #include "gpu/device.h"
 
 #include <fenv.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -83,14 +82,8 @@ static void run_blocks(struct exec *exec, struct hd_device *device, u64 total, u
 /* "saxpy.cu:12", or NULL when the place is not known. */
 static char *fault_place(const struct program *program, u32 inst)
 {
-    const struct location *location = &program->locations[program->insts[inst].location];
-    char text[512];
-    if (!program->insts[inst].location)
-        return NULL;
-    snprintf(text, sizeof text, "%s:%u",
-             location->line && location->file ? location->file : program->file,
-             location->line ? location->line : location->text_line);
-    return strdup(text);
+    char text[PLACE_TEXT];
+    return program_place(program, inst, text) ? strdup(text) : NULL;
 }
 
 static void record(struct hd_device *device, const struct exec *exec, const char *name)
@@ -135,6 +128,8 @@ void launch_begin(struct hd_device *device, u64 blocks)
     atomic_store(&device->blocks_done, 0);
     atomic_store(&device->blocks_total, blocks);
     atomic_store(&device->warp_instructions, 0);
+    atomic_store(&device->cycles, 0);
+    atomic_store(&device->picoseconds, 0);
 }
 
 void launch_end(struct hd_device *device, const struct exec *exec, const char *name,

@@ -2,6 +2,8 @@
  * Programs: destruction, look-up, and what a kernel can reach.
  */
 #include "ir/program.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 void program_destroy(struct program *program)
@@ -137,4 +139,15 @@ void program_close(struct program *program)
     for (u32 f = 0; f < program->function_count; f++)
         if (program->functions[f].is_kernel)
             close_kernel(program, f);
+}
+
+bool program_place(const struct program *program, u32 inst, char text[PLACE_TEXT])
+{
+    const struct location *location = &program->locations[program->insts[inst].location];
+    if (!program->insts[inst].location)
+        return false;
+    snprintf(text, PLACE_TEXT, "%s:%u",
+             location->line && location->file ? location->file : program->file,
+             location->line ? location->line : location->text_line);
+    return true;
 }

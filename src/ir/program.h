@@ -223,6 +223,11 @@ bool inst_writes_exec(const struct inst *inst);
 bool inst_writes_mode(const struct inst *inst);
 
 const struct function *program_function_at(const struct program *program, u32 inst);
+/* "saxpy.cu:12", of the source or else of the program's text; false: not known. */
+enum {
+    PLACE_TEXT = 512
+};
+bool program_place(const struct program *program, u32 inst, char text[PLACE_TEXT]);
 
 /* Listing, as `heddle disasm` shows it: blocks, reconvergence points, live registers, source. */
 struct listing_options {

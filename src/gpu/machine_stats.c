@@ -1,0 +1,41 @@
+/* Statistics of a whole machine: see machine_stats.h. */
+#include "gpu/machine_stats.h"
+
+static const struct {
+    const struct component *component;
+    size_t offset;
+} parts[] = {
+#define PART(name) {&name##_component, offsetof(struct machine_stats, name)},
+    MACHINE_PARTS(PART)
+#undef PART
+};
+
+void machine_stats_add(struct machine_stats *into, const struct machine_stats *from)
+{
+    for (u32 i = 0; i < ARRAY_LEN(parts); i++)
+        stats_add(parts[i].component, (u8 *)into + parts[i].offset,
+                  (const u8 *)from + parts[i].offset);
+}
+
+void machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
+                           const struct machine_stats *earlier)
+{
+    *into = *later;
+    for (u32 i = 0; i < ARRAY_LEN(parts); i++) {
+        const struct component *component = parts[i].component;
+        for (u32 s = 0; s < component->stat_count; s++) {
+            size_t at = parts[i].offset + component->stats[s].offset;
+            u64 a, b;
+            memcpy(&a, (const u8 *)later + at, sizeof a);
+            memcpy(&b, (const u8 *)earlier + at, sizeof b);
+            a -= b;
+            memcpy((u8 *)into + at, &a, sizeof a);
+        }
+    }
+}
+
+void machine_stats_json(json_t *into, const struct machine_stats *stats)
+{
+    for (u32 i = 0; i < ARRAY_LEN(parts); i++)
+        stats_json(into, parts[i].component, (const u8 *)stats + parts[i].offset);
+}
