@@ -1,9 +1,16 @@
 /*
  * One direction of the interconnect: packets from `inputs` to `outputs`.
  *
- * A crossbar: each input has a queue, each output takes one flit a cycle from one input at a time
- * (a packet's flits stay together), chosen round robin. A mesh: routers in rows and columns,
- * dimension-order (X, then Y), wormhole with credits; inputs and outputs are nodes of one grid.
+ * A packet waits at its input's entrance (input_packets), enters flit by flit, one a cycle, and
+ * stands at its output (output_packets) when its tail is there. In between:
+ * A crossbar: a queue at each input (buffer_flits), so the first packet holds up those behind it,
+ * as in the peer, which has one virtual channel; each output takes packets round robin, whole, its
+ * link a flit a cycle; the switch may be faster than the links (speedup). crossbar.c
+ * A mesh: routers in rows and columns, dimension-order (X, then Y), wormhole with credits; inputs
+ * and outputs are nodes of one grid. mesh.c
+ *
+ * Unloaded, a packet of n flits stands at its output after hop_cycles for each router it passes
+ * (the crossbar is one) and n - 1: pushed before a tick, that many ticks later.
  *
  * Invariants
  *  N1  Packets from one input to one output arrive in order.
@@ -21,8 +28,8 @@
 
 struct network;
 
-/* Counts into request_ or reply_ statistics. Nodes of the mesh: cores' ports first, then
- * partitions, the same places in both directions. */
+/* Counts into request_ or reply_ statistics; the network of requests counts `cycles`. Nodes of the
+ * mesh: cores' ports first, then partitions, the same places in both directions. */
 struct network *network_create(const struct network_params *params, u32 core_ports, u32 partitions,
                                bool replies, struct network_stats *stats);
 void network_destroy(struct network *network);
@@ -30,6 +37,8 @@ void network_destroy(struct network *network);
 u32 network_flits(const struct network_params *params, const struct packet *packet);
 
 bool network_room(const struct network *network, u32 input);
+/* For statistics: in this cycle a packet found no room at its input. */
+void network_full(struct network *network);
 void network_push(struct network *network, u32 input, u32 output, const struct packet *packet);
 /* One network cycle. */
 void network_tick(struct network *network);

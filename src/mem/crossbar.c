@@ -1,0 +1,174 @@
+/*
+ * The crossbar: one router between all inputs and all outputs.
+ *
+ * In a cycle, a flit of each waiting packet enters its input's buffer; the switch makes `speedup`
+ * steps; each output's link takes a flit, and hop_cycles - 1 later it stands at the output. A step
+ * moves at most one flit from each buffer and to each output. Buffers are queues: the packet at
+ * the head asks for its output, and those behind it wait. An output that is free is given to the
+ * first that asks, from the one after the last it was given to, and stays given until the
+ * packet's tail has passed. As a buffer asks for one output only, this is what iSLIP comes to.
+ *
+ * Giving takes a step of its own, so that a packet of n flits holds buffer and output for n + 1
+ * steps: at two steps a cycle (the peer: GPGPU-Sim's intersim2, internal_speedup 2, one virtual
+ * channel, vc_alloc and sw_alloc one step each) packets of one flit pass at one a cycle, with the
+ * head-of-line blocking of queues at inputs, and longer ones faster than the links take them. At
+ * one step a cycle the next packet is given its output while the one before passes.
+ *
+ * Deviations: an output holds output_packets packets whatever their size (the peer counts 64 + 16
+ * flits), an entrance input_packets (the peer 9 flits); the pipeline of hop_cycles lies whole
+ * behind the switch.
+ */
+#include "mem/network_kind.h"
+
+enum {
+    NO_INPUT = UINT32_MAX
+};
+
+struct buffer {
+    struct fifo packets; /* with a flit in the buffer, or whose flits come one by one */
+    u32 held;            /* flits */
+    u32 sent;            /* flits of the first packet that have left */
+};
+
+struct exit {
+    u64 *asking;    /* inputs whose first packet is for this output, not given yet */
+    u32 askers;     /* how many */
+    u32 given;      /* the input it belongs to, or NO_INPUT */
+    u32 turn;       /* round robin begins here */
+    u64 link_cycle; /* when the link took, or takes, the last flit that has passed the switch */
+};
+
+struct crossbar {
+    struct buffer *buffers;
+    struct exit *exits;
+    u64 *wanted; /* exits that are given or asked for */
+    u64 *next;   /* inputs whose next packet asks from the next step on */
+};
+
+void crossbar_create(struct network *network)
+{
+    struct arena *arena = network->arena;
+    struct crossbar *crossbar = arena_new(arena, struct crossbar);
+    network->crossbar = crossbar;
+    crossbar->buffers = arena_array(arena, struct buffer, network->inputs);
+    for (u32 i = 0; i < network->inputs; i++)
+        crossbar->buffers[i].packets = fifo_create(arena, network->params.buffer_flits + 1);
+    crossbar->exits = arena_array(arena, struct exit, network->outputs);
+    for (u32 o = 0; o < network->outputs; o++) {
+        crossbar->exits[o].asking = arena_array(arena, u64, network->input_words);
+        crossbar->exits[o].given = NO_INPUT;
+    }
+    crossbar->wanted = arena_array(arena, u64, network->output_words);
+    crossbar->next = arena_array(arena, u64, network->input_words);
+}
+
+static void ask(struct network *network, u32 input)
+{
+    struct crossbar *crossbar = network->crossbar;
+    u32 output = network->slots[fifo_head(&crossbar->buffers[input].packets)].output;
+    struct exit *exit = &crossbar->exits[output];
+    bit_set(exit->asking, input);
+    exit->askers++;
+    bit_set(crossbar->wanted, output);
+}
+
+/* A flit of each entrance enters its buffer. */
+static void enter(struct network *network)
+{
+    for (u32 w = 0; w < network->input_words; w++) {
+        FOR_BITS(bit, network->waiting[w])
+        {
+            u32 input = w * 64 + (u32)bit;
+            struct buffer *buffer = &network->crossbar->buffers[input];
+            if (buffer->held == network->params.buffer_flits)
+                continue;
+            bool head;
+            u32 at = entrance_flit(network, input, &head);
+            buffer->held++;
+            if (!head)
+                continue;
+            fifo_push(&buffer->packets, at);
+            if (buffer->held == 1) /* all before it have left */
+                ask(network, input);
+        }
+    }
+}
+
+/* The first that asks, from `turn` on and then from the beginning. There is one. */
+static u32 first_asking(const struct network *network, const struct exit *exit)
+{
+    u32 w = exit->turn / 64;
+    u64 bits = exit->asking[w] & ~0ull << exit->turn % 64;
+    while (!bits) {
+        w = w + 1 == network->input_words ? 0 : w + 1;
+        bits = exit->asking[w];
+    }
+    return w * 64 + (u32)__builtin_ctzll(bits);
+}
+
+static void give(struct network *network, u32 output, struct exit *exit)
+{
+    if (!outlet_claim(network, output))
+        return;
+    u32 input = first_asking(network, exit);
+    bit_clear(exit->asking, input);
+    exit->askers--;
+    exit->given = input;
+    exit->turn = input + 1 == network->inputs ? 0 : input + 1;
+}
+
+/* A flit of the packet the exit is given to passes, if it is there. */
+static void pass_flit(struct network *network, u32 output, struct exit *exit)
+{
+    struct crossbar *crossbar = network->crossbar;
+    u32 input = exit->given;
+    struct buffer *buffer = &crossbar->buffers[input];
+    if (!buffer->held)
+        return;
+    buffer->held--;
+    exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
+    u32 at = fifo_head(&buffer->packets);
+    if (++buffer->sent < network->slots[at].flits)
+        return;
+    network->stats->hops += buffer->sent;
+    buffer->sent = 0;
+    buffer->packets.first++;
+    if (buffer->held)
+        bit_set(crossbar->next, input);
+    exit->given = NO_INPUT;
+    if (!exit->askers)
+        bit_clear(crossbar->wanted, output);
+    outlet_deliver(network, at, exit->link_cycle + network->params.hop_cycles - 1);
+}
+
+static void step(struct network *network, bool overlap)
+{
+    struct crossbar *crossbar = network->crossbar;
+    for (u32 w = 0; w < network->output_words; w++) {
+        FOR_BITS(bit, crossbar->wanted[w])
+        {
+            u32 output = w * 64 + (u32)bit;
+            struct exit *exit = &crossbar->exits[output];
+            if (exit->given == NO_INPUT) {
+                give(network, output, exit);
+                if (!overlap || exit->given == NO_INPUT)
+                    continue;
+            }
+            pass_flit(network, output, exit);
+        }
+    }
+    /* Only now, or a buffer could send two flits in a step. */
+    for (u32 w = 0; w < network->input_words; w++) {
+        FOR_BITS(bit, crossbar->next[w])
+        ask(network, w * 64 + (u32)bit);
+        crossbar->next[w] = 0;
+    }
+}
+
+void crossbar_tick(struct network *network)
+{
+    enter(network);
+    u32 steps = network->params.speedup;
+    for (u32 s = 0; s < steps; s++)
+        step(network, steps == 1);
+}

@@ -1,0 +1,161 @@
+/*
+ * What the kinds of network share: the entrances where packets wait to get in, a flit a cycle, the
+ * outlets where whole packets stand until they are taken, and the packets themselves.
+ *
+ * A kind moves flits from entrances to outlets. It asks entrance_flit for the next flit of an
+ * input, outlet_claim for a place before a packet's head leaves for its output, and outlet_deliver
+ * once its tail is on the last link. Packets are named by the number of their slot.
+ *
+ * Invariants
+ *  K1  What a push changes belongs to its input alone (slot numbers differ with the order of calls,
+ *      nothing depends on them), hence N3.
+ *  K2  An outlet's places are claimed before flits leave for it, so a link never stops halfway.
+ *  K3  No memory is taken after network_create.
+ */
+#ifndef MEM_NETWORK_KIND_H
+#define MEM_NETWORK_KIND_H
+
+#include "base/arena.h"
+#include "mem/network.h"
+
+enum {
+    NETWORK_CROSSBAR,
+    NETWORK_MESH
+};
+
+enum slot_place {
+    SLOT_FREE,
+    SLOT_ENTRANCE, /* no flit has entered */
+    SLOT_INSIDE,   /* the kind knows more */
+    SLOT_OUTLET    /* its tail is on the last link, or it stands at the output */
+};
+
+struct slot {
+    struct packet packet;
+    u64 pushed; /* cycle */
+    u32 flits;
+    u32 router; /* mesh: where its head is */
+    u16 input, output;
+    u8 place; /* enum slot_place */
+};
+
+/* Numbers of slots in order; positions run freely, the ring's size is a power of two. */
+struct fifo {
+    u32 *slots;
+    u32 mask, first, end;
+};
+
+struct entrance {
+    struct fifo waiting; /* packets that are not wholly inside */
+    u32 entered;         /* flits of the first that are inside */
+};
+
+struct outlet {
+    struct fifo packets; /* whose tail is on the last link or here */
+    u64 *due;            /* beside each: the cycle from which it stands here */
+    u32 standing;        /* position: those before it stand here */
+    u32 claimed;         /* places taken: packets here or on their way */
+};
+
+struct network {
+    struct network_params params;
+    struct network_stats *stats;
+    u64 *packets, *flits, *wait_cycles; /* the statistics of this direction */
+    bool replies;
+    u32 inputs, outputs;
+    u32 input_words, output_words; /* of masks, a bit each */
+    u64 now;                       /* cycles run */
+    u32 moving;                    /* packets inside that do not stand at an output */
+    struct slot *slots;
+    u32 *free_slots; /* a stack: the slots used last are still in the host's cache */
+    u32 free_count;
+    u32 fresh; /* slots from here on were never used */
+    struct entrance *entrances;
+    struct outlet *outlets;
+    u64 *waiting;  /* inputs whose entrance is not empty */
+    u64 *arriving; /* outputs with packets that do not stand there yet */
+    u64 *ready;    /* outputs where a packet stands */
+    struct arena *arena;
+    union {
+        struct crossbar *crossbar;
+        struct mesh *mesh;
+    };
+};
+
+struct fifo fifo_create(struct arena *arena, u32 entries);
+
+void crossbar_create(struct network *network);
+void crossbar_tick(struct network *network);
+
+void mesh_create(struct network *network);
+void mesh_tick(struct network *network);
+/* Packets that a mesh of this size can hold between entrances and outlets. */
+u64 mesh_capacity(const struct network *network);
+void mesh_place(const struct network *network, const struct slot *slot, char *text, size_t size);
+
+static inline bool fifo_empty(const struct fifo *fifo)
+{
+    return fifo->first == fifo->end;
+}
+static inline void fifo_push(struct fifo *fifo, u32 slot)
+{
+    fifo->slots[fifo->end++ & fifo->mask] = slot;
+}
+static inline u32 fifo_head(const struct fifo *fifo)
+{
+    return fifo->slots[fifo->first & fifo->mask];
+}
+
+static inline void bit_set(u64 *mask, u32 bit)
+{
+    mask[bit / 64] |= 1ull << bit % 64;
+}
+static inline void bit_clear(u64 *mask, u32 bit)
+{
+    mask[bit / 64] &= ~(1ull << bit % 64);
+}
+/* Runs the statement after it for each bit of a word. */
+#define FOR_BITS(bit, word)                                                           \
+    for (u64 bits_ = (word), bit; bits_ && (bit = (u64)__builtin_ctzll(bits_), true); \
+         bits_ &= bits_ - 1)
+
+/* Takes the next flit of an input that waits inside; *head: it is the first of its packet. */
+static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
+{
+    struct entrance *entrance = &network->entrances[input];
+    u32 at = fifo_head(&entrance->waiting);
+    struct slot *slot = &network->slots[at];
+    *head = entrance->entered == 0;
+    slot->place = SLOT_INSIDE;
+    if (++entrance->entered == slot->flits) {
+        entrance->entered = 0;
+        entrance->waiting.first++;
+        if (fifo_empty(&entrance->waiting))
+            bit_clear(network->waiting, input);
+    }
+    return at;
+}
+
+/* Takes a place at an output for a packet; false: there is none. */
+static inline bool outlet_claim(struct network *network, u32 output)
+{
+    struct outlet *outlet = &network->outlets[output];
+    if (outlet->claimed == network->params.output_packets)
+        return false;
+    outlet->claimed++;
+    return true;
+}
+
+/* The packet stands at its output from cycle `due` on; calls for one output come in that order,
+ * at most one packet is due in a cycle. */
+static inline void outlet_deliver(struct network *network, u32 at, u64 due)
+{
+    struct slot *slot = &network->slots[at];
+    struct outlet *outlet = &network->outlets[slot->output];
+    slot->place = SLOT_OUTLET;
+    outlet->due[outlet->packets.end & outlet->packets.mask] = due;
+    fifo_push(&outlet->packets, at);
+    bit_set(network->arriving, slot->output);
+}
+
+#endif
