@@ -63,18 +63,23 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
 /*
  * By the policy: WRITE_EVICT and WRITE_THROUGH always return CACHE_HIT or CACHE_MISS and have no
  * waiter (the caller sends the write on in both cases). WRITE_BACK returns CACHE_HIT when the write
- * is in the cache, CACHE_STALLS when no line could be taken. `full`: all bytes of the sectors.
+ * is in the cache, CACHE_STALLS when no line could be taken, and CACHE_MISS only when a hook lets
+ * it take none (the caller sends it on). `full`: all bytes of the sectors.
  */
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
                               struct cache_out *out);
 /* The sectors asked for have arrived. out->victim: as above, for allocate_on_fill. */
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
-/* After the fill: the next one that waited, in order of arrival; false: no more, the MSHR is free.
+/*
+ * After the fill: the next one that waited, in order of arrival; false: no more, the MSHR is free.
+ * One that also waits for sectors of the line that another MSHR brings comes after the later of the
+ * two fills, and keeps its own MSHR until then.
  */
 bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter);
 /* Whether all sectors are there; changes nothing. */
 bool cache_has(const struct cache *cache, u64 line, u32 sectors);
-/* Puts sectors there as if they had been read long ago (host copies); out->victim as above. */
+/* Puts sectors there as if they had been read long ago (host copies), and counts nothing;
+ * out->victim as above. */
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
 /* Forgets all lines that are not under way; changes are lost. */
 void cache_invalidate(struct cache *cache);
@@ -88,8 +93,8 @@ struct cache_hooks {
     bool (*allocates)(void *user, u64 line);                /* false: a miss takes no line */
     bool (*misses)(void *user, u64 line, u32 set, u32 way); /* true: treat a hit as a miss */
     void (*touched)(void *user, u64 line, u32 set, u32 way, bool write);
-    void (*evicted)(void *user, u64 line, u32 set, u32 way);
-    u32 reserved_ways; /* the last ways of each set that take no lines */
+    void (*evicted)(void *user, u64 line, u32 set, u32 way); /* it leaves, for whatever reason */
+    u32 reserved_ways; /* the last ways of each set that take no lines; those there stay */
 };
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
 

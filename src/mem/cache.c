@@ -1,0 +1,448 @@
+/*
+ * Caches: see mem/cache.h. Tags of a set lie together, 32 bits each, so that a set is searched 16
+ * ways at a time; what is known of a line fills half a host cache line beside them.
+ *
+ * Invariants (beside C1 to C3)
+ *  C4  A sector with changes that is not complete (`dirty & ~valid`) was written in part: reading
+ *      it fetches it, writing it back needs no fetch.
+ *  C5  `pending` of a line is the union of the sectors of the MSHRs that keep it.
+ *  C6  Free lines have stamp 0, lines in use a stamp above it; so the victim is the lowest stamp.
+ *
+ * Deviations
+ *  - Bytes written are not remembered, only whether one access wrote a whole sector: two partial
+ *    writes that together cover a sector leave it incomplete.
+ */
+#include "mem/cache.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "mem/mshr.h"
+
+enum {
+    TAG_GROUP = 16 /* ways searched at a time; sets are padded to a multiple of it */
+};
+
+/* Not a multiple of a line's size: no line has it. */
+#define NO_LINE UINT64_MAX
+#define NO_TAG UINT32_MAX
+
+struct slot {
+    u64 line;    /* address, or NO_LINE */
+    u64 stamp;   /* last use (LRU) or when it was taken (FIFO); 0: free */
+    u32 valid;   /* sectors of which all bytes are there */
+    u32 dirty;   /* sectors with bytes that memory has not */
+    u32 pending; /* sectors under way to this line */
+    u32 unused;
+};
+
+struct cache {
+    struct cache_counters *counters;
+    u32 *tags; /* lower bits of line numbers */
+    struct slot *slots;
+    u32 *guess; /* the slot of each set that was found last */
+    u32 line_shift, sets, ways;
+    u32 row;                    /* tags of a set with padding */
+    u32 index_bits, index_mask; /* of a set's number; 0: no power of two, or one set */
+    const u16 *residues;        /* of hashed set numbers, or NULL */
+    u32 all;                    /* sectors of a whole line */
+    u32 takable;                /* ways of a set that take lines */
+    bool sectored, allocate_on_fill, fifo, hooked;
+    u32 write; /* as in the configuration */
+    u64 time;  /* of stamps */
+    struct mshrs mshrs;
+    struct cache_hooks hooks;
+    struct arena *arena;
+};
+
+/* Lower bits of a line's number, never NO_TAG; a slot's address decides between equal ones. */
+static u32 number_tag(u64 number)
+{
+    return (u32)number & 0x7fffffff;
+}
+
+/*
+ * Number of a line -> set. Hashed, for powers of two: the number's bits, taken as a polynomial over
+ * GF(2), modulo a primitive one (Rau, "Pseudo-randomly interleaved memory", 1991). It is linear, so
+ * it is an xor of table entries for the pieces of the number, the lowest piece standing for itself.
+ * For fixed upper bits it is a permutation, so neighbouring lines never meet; strides of 2^n and of
+ * 2^n + 1 lines spread over the sets. That GPUs mix upper bits into set numbers is known, their own
+ * mix differs from one to the next: this one is nobody's in particular.
+ */
+static u32 set_of(const struct cache *cache, u64 number)
+{
+    if (UNLIKELY(!cache->index_mask))
+        return (u32)(number % cache->sets);
+    u32 set = number & cache->index_mask;
+    if (!cache->residues)
+        return set;
+    const u16 *residues = cache->residues;
+    for (number >>= cache->index_bits; number; number >>= cache->index_bits) {
+        set ^= residues[number & cache->index_mask];
+        residues += cache->sets;
+    }
+    return set;
+}
+
+/* Primitive polynomials over GF(2) of degree 1 to 16, without their highest term. */
+static const u16 primitive[] = {0,    0x1, 0x3, 0x3,  0x3,  0x5,   0x3, 0x3,   0x1d,
+                                0x11, 0x9, 0x5, 0x53, 0x1b, 0x443, 0x3, 0x100b};
+
+/* For each piece of a line's number but the lowest, and each of its values, what it gives. */
+static const u16 *make_residues(struct arena *arena, u32 bits)
+{
+    u32 sets = 1u << bits, pieces = 64 / bits;
+    u16 *residues = arena_array(arena, u16, (size_t)pieces * sets);
+    u32 power = primitive[bits]; /* of x: x^bits, x^(bits + 1) ... */
+    for (u32 piece = 0; piece < pieces; piece++)
+        for (u32 bit = 0; bit < bits; bit++) {
+            for (u32 value = 1u << bit; value < 2u << bit; value++)
+                residues[piece * sets + value] =
+                    (u16)(residues[piece * sets + value - (1u << bit)] ^ power);
+            power <<= 1;
+            if (power & sets)
+                power = (power ^ primitive[bits]) & (sets - 1);
+        }
+    return residues;
+}
+
+/* Which of TAG_GROUP tags are equal: a bit each. */
+static inline u32 tags_equal(const u32 *tags, u32 tag)
+{
+#ifdef __SSE2__
+    const __m128i *four = (const __m128i *)tags;
+    __m128i wanted = _mm_set1_epi32((int)tag);
+    __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(four), wanted),
+                                  _mm_cmpeq_epi32(_mm_load_si128(four + 1), wanted));
+    __m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(four + 2), wanted),
+                                   _mm_cmpeq_epi32(_mm_load_si128(four + 3), wanted));
+    return (u32)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+#else
+    u32 equal = 0;
+    for (u32 i = 0; i < TAG_GROUP; i++)
+        equal |= (u32)(tags[i] == tag) << i;
+    return equal;
+#endif
+}
+
+static __attribute__((noinline)) struct slot *search(const struct cache *cache, u64 line, u32 set)
+{
+    const u32 *tags = cache->tags + (size_t)set * cache->row;
+    u32 tag = number_tag(line >> cache->line_shift);
+    for (u32 group = 0; group < cache->row; group += TAG_GROUP)
+        for (u32 equal = tags_equal(tags + group, tag); equal; equal &= equal - 1) {
+            u32 at = set * cache->ways + group + (u32)__builtin_ctz(equal);
+            if (LIKELY(cache->slots[at].line == line)) {
+                cache->guess[set] = at;
+                return &cache->slots[at];
+            }
+        }
+    return NULL;
+}
+
+static inline struct slot *find(const struct cache *cache, u64 line, u32 set)
+{
+    struct slot *slot = &cache->slots[cache->guess[set]];
+    return LIKELY(slot->line == line) ? slot : search(cache, line, set);
+}
+
+static u32 way_of(const struct cache *cache, const struct slot *slot, u32 set)
+{
+    return (u32)(slot - cache->slots) - set * cache->ways;
+}
+
+static u32 *tag_of(const struct cache *cache, const struct slot *slot, u32 set)
+{
+    return cache->tags + (size_t)set * cache->row + way_of(cache, slot, set);
+}
+
+static inline void touch(struct cache *cache, struct slot *slot, u32 set, bool write)
+{
+    if (!cache->fifo)
+        slot->stamp = ++cache->time;
+    if (UNLIKELY(cache->hooked) && cache->hooks.touched)
+        cache->hooks.touched(cache->hooks.user, slot->line, set, way_of(cache, slot, set), write);
+}
+
+/* The line leaves. */
+static void drop(struct cache *cache, struct slot *slot, u32 set)
+{
+    if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
+        cache->hooks.evicted(cache->hooks.user, slot->line, set, way_of(cache, slot, set));
+    *tag_of(cache, slot, set) = NO_TAG;
+    *slot = (struct slot){.line = NO_LINE};
+}
+
+/* The slot that is free or gives way, or NULL: all are under way. Changes nothing. */
+static struct slot *victim_of(const struct cache *cache, u32 set)
+{
+    struct slot *slots = cache->slots + (size_t)set * cache->ways;
+    u64 lowest = UINT64_MAX;
+    struct slot *victim = NULL;
+    for (u32 way = 0; way < cache->takable; way++) {
+        u64 stamp = slots[way].pending ? UINT64_MAX : slots[way].stamp;
+        if (stamp < lowest) {
+            lowest = stamp;
+            victim = &slots[way];
+        }
+    }
+    return victim;
+}
+
+/* Gives the slot to another line; what it held goes to out. */
+static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, bool counts,
+                    struct cache_out *out)
+{
+    if (slot->line != NO_LINE) {
+        out->victim = slot->line;
+        out->victim_sectors = slot->dirty;
+        cache->counters->evictions += counts;
+        cache->counters->writebacks += counts && slot->dirty;
+        drop(cache, slot, set);
+    }
+    *slot = (struct slot){.line = line, .stamp = ++cache->time};
+    *tag_of(cache, slot, set) = number_tag(line >> cache->line_shift);
+    cache->guess[set] = (u32)(slot - cache->slots);
+}
+
+static bool may_allocate(const struct cache *cache, u64 line)
+{
+    return cache->takable && (!cache->hooked || !cache->hooks.allocates ||
+                              cache->hooks.allocates(cache->hooks.user, line));
+}
+
+/* A read that does not find its sectors `wanted`. */
+static enum cache_result miss(struct cache *cache, u64 line, u32 set, struct slot *slot, u32 wanted,
+                              u32 waiter, struct cache_out *out)
+{
+    struct cache_counters *counters = cache->counters;
+    u32 under_way = mshr_under_way(&cache->mshrs, line);
+    if (!(wanted & ~under_way)) {
+        u32 entry = mshr_with_room(&cache->mshrs, line, wanted);
+        if (entry == NO_MSHR) {
+            counters->stalls_mshr++;
+            return CACHE_STALLS;
+        }
+        mshr_wait(&cache->mshrs, entry, waiter, wanted);
+        if (slot)
+            touch(cache, slot, set, false);
+        counters->reads++;
+        counters->read_merges++;
+        return CACHE_MERGED;
+    }
+    bool takes = !slot && !cache->allocate_on_fill && may_allocate(cache, line);
+    struct slot *victim = takes ? victim_of(cache, set) : NULL;
+    if (takes && !victim) {
+        counters->stalls_line++;
+        return CACHE_STALLS;
+    }
+    if (!mshr_any_free(&cache->mshrs)) {
+        counters->stalls_mshr++;
+        return CACHE_STALLS;
+    }
+    if (takes) {
+        replace(cache, victim, line, set, true, out);
+        slot = victim;
+    }
+    u32 there = slot ? slot->valid & ~wanted : 0;
+    out->sectors = (cache->sectored ? wanted : cache->all & ~there) & ~under_way;
+    bool keeps = slot && !cache->allocate_on_fill;
+    out->mshr =
+        mshr_take(&cache->mshrs, line, out->sectors, keeps ? (u32)(slot - cache->slots) : NO_SLOT);
+    mshr_wait(&cache->mshrs, out->mshr, waiter, wanted);
+    if (slot) {
+        slot->valid &= ~wanted; /* they were there, but a hook said they are not */
+        if (keeps)
+            slot->pending |= out->sectors;
+        touch(cache, slot, set, false);
+    }
+    counters->reads++;
+    counters->read_misses++;
+    return CACHE_MISS;
+}
+
+enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
+                             struct cache_out *out)
+{
+    u32 set = set_of(cache, line >> cache->line_shift);
+    struct slot *slot = find(cache, line, set);
+    u32 wanted = slot ? sectors & ~slot->valid : sectors;
+    out->victim_sectors = 0;
+    if (LIKELY(!wanted)) {
+        if (LIKELY(!cache->hooked) || !cache->hooks.misses ||
+            !cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set))) {
+            touch(cache, slot, set, false);
+            cache->counters->reads++;
+            cache->counters->read_hits++;
+            return CACHE_HIT;
+        }
+        wanted = sectors;
+    }
+    return miss(cache, line, set, slot, wanted, waiter, out);
+}
+
+/* WRITE_BACK: the line stays here with its changes. */
+static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct slot *slot,
+                                    u32 sectors, bool full, struct cache_out *out)
+{
+    bool hit = slot;
+    bool allowed = hit || may_allocate(cache, line);
+    if (!hit && allowed) {
+        slot = victim_of(cache, set);
+        if (!slot) {
+            cache->counters->stalls_line++;
+            return CACHE_STALLS;
+        }
+        replace(cache, slot, line, set, true, out);
+    }
+    cache->counters->writes++;
+    cache->counters->write_hits += hit;
+    cache->counters->write_misses += !hit;
+    if (!allowed)
+        return CACHE_MISS;
+    slot->dirty |= sectors;
+    if (full)
+        slot->valid |= sectors;
+    touch(cache, slot, set, true);
+    return CACHE_HIT;
+}
+
+enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
+                              struct cache_out *out)
+{
+    u32 set = set_of(cache, line >> cache->line_shift);
+    struct slot *slot = find(cache, line, set);
+    out->victim_sectors = 0;
+    if (cache->write == WRITE_BACK)
+        return write_here(cache, line, set, slot, sectors, full, out);
+    bool hit = slot && slot->valid & sectors;
+    cache->counters->writes++;
+    cache->counters->write_hits += hit;
+    cache->counters->write_misses += !hit;
+    if (!hit)
+        return CACHE_MISS;
+    touch(cache, slot, set, true);
+    if (cache->write == WRITE_EVICT) {
+        slot->valid &= cache->sectored ? ~sectors : 0;
+        if (!slot->valid && !slot->pending)
+            drop(cache, slot, set);
+    }
+    return CACHE_HIT;
+}
+
+void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
+{
+    const struct mshr *entry = &cache->mshrs.entries[mshr];
+    u64 line = entry->line;
+    u32 set = set_of(cache, line >> cache->line_shift), sectors = entry->sectors;
+    struct slot *slot =
+        entry->slot == NO_SLOT ? find(cache, line, set) : cache->slots + entry->slot;
+    out->victim_sectors = 0;
+    cache->counters->fills++;
+    if (!slot && cache->allocate_on_fill && may_allocate(cache, line)) {
+        slot = victim_of(cache, set);
+        if (slot)
+            replace(cache, slot, line, set, true, out);
+    }
+    if (slot) {
+        slot->valid |= sectors;
+        if (entry->slot != NO_SLOT)
+            slot->pending &= ~sectors;
+    }
+    mshr_arrive(&cache->mshrs, mshr);
+}
+
+bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
+{
+    return mshr_next(&cache->mshrs, mshr, waiter);
+}
+
+bool cache_has(const struct cache *cache, u64 line, u32 sectors)
+{
+    const struct slot *slot = find(cache, line, set_of(cache, line >> cache->line_shift));
+    return slot && !(sectors & ~slot->valid);
+}
+
+void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
+{
+    u32 set = set_of(cache, line >> cache->line_shift);
+    struct slot *slot = find(cache, line, set);
+    out->victim_sectors = 0;
+    if (!slot && (slot = victim_of(cache, set)))
+        replace(cache, slot, line, set, false, out);
+    if (!slot)
+        return;
+    slot->valid |= sectors;
+    touch(cache, slot, set, false);
+}
+
+void cache_invalidate(struct cache *cache)
+{
+    for (u32 set = 0; set < cache->sets; set++)
+        for (u32 way = 0; way < cache->ways; way++) {
+            struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
+            if (slot->line != NO_LINE && !slot->pending)
+                drop(cache, slot, set);
+        }
+}
+
+u32 cache_pending(const struct cache *cache)
+{
+    return cache->mshrs.used;
+}
+
+u64 cache_mshr_line(const struct cache *cache, u32 mshr)
+{
+    return cache->mshrs.entries[mshr].line;
+}
+
+void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
+{
+    cache->hooked = hooks;
+    cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
+    cache->takable = cache->ways - MIN(cache->hooks.reserved_ways, cache->ways);
+}
+
+struct cache *cache_create(const struct cache_config *config, struct cache_counters *counters)
+{
+    assert(is_pow2(config->line_bytes) && config->line_bytes >= SECTOR_BYTES);
+    struct arena *arena = arena_create();
+    struct cache *cache = arena_new(arena, struct cache);
+    u32 row = (u32)align_up(config->ways, TAG_GROUP), sectors = config->line_bytes / SECTOR_BYTES;
+    size_t slots = (size_t)config->sets * config->ways, tags = (size_t)config->sets * row;
+    *cache = (struct cache){
+        .counters = counters,
+        .tags = arena_alloc_aligned(arena, tags * sizeof(u32), 64),
+        .slots = arena_alloc_aligned(arena, slots * sizeof(struct slot), 64),
+        .guess = arena_array(arena, u32, config->sets),
+        .line_shift = (u32)__builtin_ctz(config->line_bytes),
+        .sets = config->sets,
+        .ways = config->ways,
+        .row = row,
+        .index_bits = (u32)__builtin_ctz(config->sets),
+        .index_mask = is_pow2(config->sets) ? config->sets - 1 : 0,
+        .all = UINT32_MAX >> (32 - sectors),
+        .takable = config->ways,
+        .sectored = config->sectored,
+        .allocate_on_fill = config->allocate_on_fill,
+        .fifo = config->fifo,
+        .write = config->write,
+        .arena = arena,
+    };
+    if (config->hashed && cache->index_mask)
+        cache->residues = make_residues(arena, cache->index_bits);
+    memset(cache->tags, 0xff, tags * sizeof(u32)); /* NO_TAG */
+    for (size_t i = 0; i < slots; i++)
+        cache->slots[i].line = NO_LINE;
+    for (u32 set = 0; set < config->sets; set++)
+        cache->guess[set] = set * config->ways;
+    mshr_create(&cache->mshrs, arena, config->mshrs, config->merges);
+    return cache;
+}
+
+void cache_destroy(struct cache *cache)
+{
+    if (cache)
+        arena_destroy(cache->arena);
+}

@@ -1,0 +1,335 @@
+/* Caches by hand-made cases: who gives way, limits at n - 1 and n, policies, hooks. */
+#include "mem/cache.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum {
+    LINE = 128,
+    ALL = 15
+};
+
+static struct cache_counters counters;
+static struct cache_out out;
+
+static struct cache_config small(void)
+{
+    return (struct cache_config){
+        .sets = 1, .ways = 4, .line_bytes = LINE, .mshrs = 8, .merges = 3, .write = WRITE_BACK};
+}
+
+static struct cache *create(struct cache_config config)
+{
+    counters = (struct cache_counters){0};
+    return cache_create(&config, &counters);
+}
+
+/* Reads, and fills at once. */
+static enum cache_result read_now(struct cache *cache, u64 line, u32 sectors)
+{
+    u32 waiter;
+    enum cache_result result = cache_read(cache, line, sectors, 99, &out);
+    if (result == CACHE_MISS) {
+        struct cache_out filled;
+        cache_fill(cache, out.mshr, &filled);
+        assert_true(cache_waiter(cache, out.mshr, &waiter));
+        assert_int_equal(waiter, 99);
+        assert_false(cache_waiter(cache, out.mshr, &waiter));
+    }
+    return result;
+}
+
+static void order_of_replacement(void **state)
+{
+    for (u32 fifo = 0; fifo < 2; fifo++) {
+        struct cache_config config = small();
+        config.fifo = fifo;
+        struct cache *cache = create(config);
+        for (u64 i = 0; i < config.ways; i++)
+            assert_int_equal(read_now(cache, i * LINE, 1), CACHE_MISS);
+        assert_int_equal(counters.evictions, 0);
+        assert_int_equal(read_now(cache, 0, 1), CACHE_HIT);
+        read_now(cache, 100 * LINE, 1);
+        assert_int_equal(counters.evictions, 1);
+        assert_true(cache_has(cache, 0, ALL) != fifo);
+        assert_true(cache_has(cache, LINE, ALL) == fifo);
+        cache_destroy(cache);
+    }
+}
+
+static void lines_under_way_stay(void **state)
+{
+    struct cache *cache = create(small());
+    u32 mshr[4], waiter;
+    for (u32 i = 0; i < 4; i++) {
+        assert_int_equal(cache_read(cache, i * LINE, 1, i, &out), CACHE_MISS);
+        assert_int_equal(out.sectors, ALL);
+        mshr[i] = out.mshr;
+    }
+    assert_int_equal(cache_read(cache, 4 * LINE, 1, 4, &out), CACHE_STALLS);
+    assert_int_equal(cache_write(cache, 4 * LINE, 1, true, &out), CACHE_STALLS);
+    assert_int_equal(counters.stalls_line, 2);
+    assert_int_equal(counters.reads, 4);
+    assert_int_equal(counters.writes, 0);
+    assert_int_equal(cache_pending(cache), 4);
+    assert_int_equal(cache_mshr_line(cache, mshr[2]), 2 * LINE);
+    cache_fill(cache, mshr[2], &out);
+    assert_true(cache_waiter(cache, mshr[2], &waiter));
+    assert_int_equal(waiter, 2);
+    assert_false(cache_waiter(cache, mshr[2], &waiter));
+    assert_int_equal(cache_read(cache, 4 * LINE, 1, 4, &out), CACHE_MISS);
+    assert_false(cache_has(cache, 2 * LINE, 1));
+    cache_destroy(cache);
+}
+
+/* Entries and waiters of an entry: the n-th is taken, the one after it not. */
+static void limits_of_mshrs(void **state)
+{
+    struct cache_config config = small();
+    config.ways = 16;
+    struct cache *cache = create(config);
+    u32 first = 0, waiter;
+    for (u32 i = 0; i < config.mshrs; i++) {
+        assert_int_equal(counters.stalls_mshr, 0);
+        assert_int_equal(cache_read(cache, i * LINE, 1, i, &out), CACHE_MISS);
+        first = i ? first : out.mshr;
+    }
+    assert_int_equal(cache_read(cache, 100 * LINE, 1, 0, &out), CACHE_STALLS);
+    assert_int_equal(counters.stalls_mshr, 1);
+    for (u32 i = 1; i < config.merges; i++)
+        assert_int_equal(cache_read(cache, 0, 2, 50 + i, &out), CACHE_MERGED);
+    assert_int_equal(cache_read(cache, 0, 2, 70, &out), CACHE_STALLS);
+    assert_int_equal(counters.stalls_mshr, 2);
+    cache_fill(cache, first, &out);
+    for (u32 i = 0; i < config.merges; i++) {
+        assert_true(cache_waiter(cache, first, &waiter));
+        assert_int_equal(waiter, i ? 50 + i : 0);
+    }
+    assert_int_equal(cache_pending(cache), config.mshrs);
+    assert_false(cache_waiter(cache, first, &waiter));
+    assert_int_equal(cache_pending(cache), config.mshrs - 1);
+    assert_int_equal(cache_read(cache, 100 * LINE, 1, 0, &out), CACHE_MISS);
+    assert_int_equal(counters.reads,
+                     counters.read_hits + counters.read_merges + counters.read_misses);
+    cache_destroy(cache);
+}
+
+/* A partly written sector is fetched when it is read, a wholly written one is not. */
+static void written_in_part(void **state)
+{
+    struct cache_config config = small();
+    config.sectored = true;
+    struct cache *cache = create(config);
+    assert_int_equal(cache_write(cache, 0, 1, false, &out), CACHE_HIT);
+    assert_int_equal(cache_write(cache, 0, 2, true, &out), CACHE_HIT);
+    assert_int_equal(counters.write_misses, 1);
+    assert_int_equal(counters.write_hits, 1);
+    assert_false(cache_has(cache, 0, 1));
+    assert_int_equal(cache_read(cache, 0, 2, 0, &out), CACHE_HIT);
+    assert_int_equal(cache_read(cache, 0, 3, 0, &out), CACHE_MISS);
+    assert_int_equal(out.sectors, 1);
+    u32 waiter;
+    u32 mshr = out.mshr;
+    cache_fill(cache, mshr, &out);
+    assert_true(cache_waiter(cache, mshr, &waiter));
+    assert_false(cache_waiter(cache, mshr, &waiter));
+    assert_true(cache_has(cache, 0, 3));
+    for (u64 i = 1; i < 4; i++)
+        read_now(cache, i * LINE, 1);
+    read_now(cache, 4 * LINE, 1);
+    assert_int_equal(out.victim, 0);
+    assert_int_equal(out.victim_sectors, 3);
+    assert_int_equal(counters.writebacks, 1);
+    cache_destroy(cache);
+}
+
+static void writes_that_go_on(void **state)
+{
+    struct cache_config config = small();
+    config.write = WRITE_EVICT;
+    struct cache *cache = create(config);
+    assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
+    assert_false(cache_has(cache, 0, 1));
+    read_now(cache, 0, 1);
+    assert_int_equal(cache_write(cache, 0, 1, false, &out), CACHE_HIT);
+    assert_false(cache_has(cache, 0, 1) || cache_has(cache, 0, 2));
+    assert_int_equal(counters.evictions, 0);
+    cache_destroy(cache);
+
+    config.write = WRITE_THROUGH;
+    cache = create(config);
+    assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
+    assert_false(cache_has(cache, 0, 1));
+    read_now(cache, 0, 1);
+    assert_int_equal(cache_write(cache, 0, 1, false, &out), CACHE_HIT);
+    assert_true(cache_has(cache, 0, ALL));
+    cache_destroy(cache);
+}
+
+/* A read that needs sectors of two fetches comes back after the second, whichever that is. */
+static void waits_for_two_fetches(void **state)
+{
+    for (u32 swapped = 0; swapped < 2; swapped++)
+        for (u32 on_fill = 0; on_fill < 2; on_fill++) {
+            struct cache_config config = small();
+            config.sectored = true;
+            config.allocate_on_fill = on_fill;
+            struct cache *cache = create(config);
+            u32 mshr[2], waiter;
+            assert_int_equal(cache_read(cache, 0, 1, 10, &out), CACHE_MISS);
+            mshr[0] = out.mshr;
+            assert_int_equal(cache_read(cache, 0, 3, 11, &out), CACHE_MISS);
+            assert_int_equal(out.sectors, 2);
+            mshr[1] = out.mshr;
+            cache_fill(cache, mshr[swapped], &out);
+            if (!swapped) {
+                assert_true(cache_waiter(cache, mshr[0], &waiter));
+                assert_int_equal(waiter, 10);
+            }
+            assert_false(cache_waiter(cache, mshr[swapped], &waiter));
+            cache_fill(cache, mshr[!swapped], &out);
+            if (swapped) {
+                assert_true(cache_waiter(cache, mshr[0], &waiter));
+                assert_int_equal(waiter, 10);
+            }
+            assert_true(cache_waiter(cache, mshr[!swapped], &waiter));
+            assert_int_equal(waiter, 11);
+            assert_false(cache_waiter(cache, mshr[!swapped], &waiter));
+            assert_int_equal(cache_pending(cache), 0);
+            assert_true(cache_has(cache, 0, 3));
+            cache_destroy(cache);
+        }
+}
+
+struct seen {
+    u32 touched, evicted;
+    u64 evicted_line;
+    bool allow, as_miss;
+};
+static bool hook_allocates(void *user, u64 line)
+{
+    return ((struct seen *)user)->allow;
+}
+static bool hook_misses(void *user, u64 line, u32 set, u32 way)
+{
+    return ((struct seen *)user)->as_miss;
+}
+static void hook_touched(void *user, u64 line, u32 set, u32 way, bool write)
+{
+    ((struct seen *)user)->touched++;
+}
+static void hook_evicted(void *user, u64 line, u32 set, u32 way)
+{
+    ((struct seen *)user)->evicted++;
+    ((struct seen *)user)->evicted_line = line;
+}
+
+static void hooks(void **state)
+{
+    struct seen seen = {.allow = true};
+    struct cache *cache = create(small());
+    cache_set_hooks(cache, &(struct cache_hooks){.user = &seen,
+                                                 .allocates = hook_allocates,
+                                                 .misses = hook_misses,
+                                                 .touched = hook_touched,
+                                                 .evicted = hook_evicted,
+                                                 .reserved_ways = 2});
+    read_now(cache, 0, 1);
+    read_now(cache, LINE, 1);
+    assert_int_equal(seen.touched, 2);
+    read_now(cache, 2 * LINE, 1); /* two ways are left */
+    assert_int_equal(seen.evicted, 1);
+    assert_int_equal(seen.evicted_line, 0);
+    seen.allow = false;
+    assert_int_equal(read_now(cache, 0, 1), CACHE_MISS);
+    assert_false(cache_has(cache, 0, 1));
+    assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
+    assert_int_equal(seen.evicted, 1);
+    seen.as_miss = true;
+    assert_int_equal(read_now(cache, LINE, 1), CACHE_MISS);
+    assert_true(cache_has(cache, LINE, 1));
+    assert_int_equal(counters.read_misses, 5);
+    cache_set_hooks(cache, NULL);
+    assert_int_equal(read_now(cache, LINE, 1), CACHE_HIT);
+    cache_destroy(cache);
+}
+
+static void placed_and_forgotten(void **state)
+{
+    struct cache *cache = create(small());
+    for (u64 i = 0; i < 5; i++)
+        cache_place(cache, i * LINE, 3, &out);
+    assert_int_equal(out.victim_sectors, 0);
+    assert_false(cache_has(cache, 0, 1));
+    for (u64 i = 1; i < 5; i++)
+        assert_true(cache_has(cache, i * LINE, 3) && !cache_has(cache, i * LINE, 4));
+    cache_read(cache, 100 * LINE, 1, 5, &out);
+    u32 mshr = out.mshr;
+    cache_invalidate(cache);
+    for (u64 i = 0; i < 5; i++)
+        assert_false(cache_has(cache, i * LINE, 1));
+    cache_fill(cache, mshr, &out);
+    assert_true(cache_has(cache, 100 * LINE, ALL));
+    cache_destroy(cache);
+}
+
+/* Any aligned run of `sets` lines fills each set once, hashed or not. */
+static void hash_is_a_permutation(void **state)
+{
+    for (u32 sets = 2; sets <= 256; sets *= 2) {
+        struct cache_config config = small();
+        config.ways = 1;
+        config.sets = sets;
+        config.hashed = true;
+        struct cache *cache = create(config);
+        for (u64 start = 0; start < 1ull << 40; start = start * 5 + sets) {
+            u64 first = start & ~(u64)(sets - 1);
+            for (u32 i = 0; i < sets; i++)
+                read_now(cache, (first + i) * LINE, 1);
+            for (u32 i = 0; i < sets; i++)
+                assert_true(cache_has(cache, (first + i) * LINE, ALL));
+        }
+        cache_destroy(cache);
+    }
+}
+
+/* Power-of-two strides, and strides of sets + 1 lines, use many sets when hashed. */
+static void hash_spreads_strides(void **state)
+{
+    const u32 sets = 32;
+    for (u32 shift = 0; shift < 20; shift++)
+        for (u32 plus = 0; plus < 2; plus++) {
+            struct cache_config config = small();
+            config.ways = 2;
+            config.sets = sets;
+            config.hashed = true;
+            struct cache *cache = create(config);
+            u64 stride = (1ull << shift) + plus;
+            u32 there = 0;
+            for (u64 i = 0; i < sets; i++)
+                read_now(cache, i * stride * LINE, 1);
+            for (u64 i = 0; i < sets; i++)
+                there += cache_has(cache, i * stride * LINE, ALL);
+            assert_true(there >= sets / 2);
+            cache_destroy(cache);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_of_replacement),
+        cmocka_unit_test(lines_under_way_stay),
+        cmocka_unit_test(limits_of_mshrs),
+        cmocka_unit_test(written_in_part),
+        cmocka_unit_test(writes_that_go_on),
+        cmocka_unit_test(waits_for_two_fetches),
+        cmocka_unit_test(hooks),
+        cmocka_unit_test(placed_and_forgotten),
+        cmocka_unit_test(hash_is_a_permutation),
+        cmocka_unit_test(hash_spreads_strides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
