@@ -18,6 +18,14 @@
 #define COMPONENT_DEF "core/collect.def"
 #include "base/component_struct.h"
 
+/* Banks that serve registers independently of each other: narrow banks work together. */
+static inline u32 collect_places(const struct collect_params *params, u32 warp_size)
+{
+    u32 together =
+        params->bank_bits ? (warp_size * 32 + params->bank_bits - 1) / params->bank_bits : 1;
+    return params->banks > together ? params->banks / together : 1;
+}
+
 #define COMPONENT units
 #define COMPONENT_DEF "core/units.def"
 #include "base/component_struct.h"
