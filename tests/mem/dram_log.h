@@ -25,6 +25,13 @@ enum {
     LOG_REQUESTS = 1 << 13
 };
 
+/* How time passes. */
+enum pace {
+    PACE_TICK,
+    PACE_EAGER, /* every tick looks at everything, whatever the channel thinks it can pass over */
+    PACE_SKIP   /* dram_skip wherever dram_next allows */
+};
+
 struct log {
     struct dram_params params;
     struct dram_stats stats;
@@ -34,6 +41,8 @@ struct log {
     struct log_service *requests; /* by tag */
     u32 pushed, served, popped;
     u64 cycle; /* ticks so far */
+    enum pace pace;
+    bool keep; /* what is done stays in the channel */
 };
 
 /* The machines' channels: 0 gtx480, 1 titanx, 2 rtx2060. */
