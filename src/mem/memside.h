@@ -3,6 +3,7 @@
  *
  * Cores and the memory side meet through a pair of ports each, of one window's latency. Within a
  * window it runs its own three clocks (network, L2, DRAM; ties in this order) and nothing else.
+ * What a core sends lies in one L2 line: no cache above may have longer lines.
  *
  * Invariants
  *  M1  Every request that was sent is answered once, by the packet itself with its kind changed.
@@ -37,6 +38,9 @@ struct memside_stats {
 };
 
 struct memside;
+/* Whether the parameters fit each other. */
+bool memside_check(const struct memside_params *params, struct error *error);
+/* `params` were checked; they are copied. */
 struct memside *memside_create(const struct memside_params *params);
 void memside_destroy(struct memside *memside);
 
@@ -58,16 +62,19 @@ const struct packet *memside_atomics(const struct memside *memside, u32 *count);
 fs memside_window(const struct memside_params *params);
 /* Statistics since the last call, and set to zero. `now` is the time they reach to. */
 void memside_take_stats(struct memside *memside, fs now, struct memside_stats *stats);
-/* A launch begins at this time: clocks are set, caches stay as they are. */
+/* A launch begins at this time: clocks are set, ports emptied, caches stay as they are. What an
+ * earlier launch has left on its way is gone. */
 void memside_start(struct memside *memside, fs now);
 /* Host copies: data in [address, address + bytes) stand in the L2 as far as they fit, in order. */
 void memside_copied(struct memside *memside, u64 address, u64 bytes);
+/* For tests: nothing idle is skipped any more. Results are the same. */
+void memside_tick_all(struct memside *memside);
 /* Forgets the L2's lines. */
 void memside_invalidate(struct memside *memside);
 /* Where a request that was not answered yet is, for explanations; false: nowhere. */
 bool memside_find(const struct memside *memside, const struct packet *request, char *text,
                   size_t size);
-/* Requests inside. */
+/* Requests that are known and not answered. */
 u32 memside_pending(const struct memside *memside);
 
 #endif

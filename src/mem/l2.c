@@ -1,0 +1,410 @@
+/* A slice of the L2 (mem/l2.h). */
+#include "mem/l2.h"
+#include <stdio.h>
+
+enum {
+    /* Packets of a slice that can wait for DRAM. mshrs x merges is the bound that is modelled; this
+     * one only keeps absurd settings from taking all memory, and holds up as merges would. */
+    POOL_LIMIT = 16384
+};
+
+struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay)
+{
+    const struct l2_params *params = shared->params;
+    struct l2_slice *slice = arena_new(arena, struct l2_slice);
+    struct cache_config config = CACHE_CONFIG(params, WRITE_BACK);
+    u32 line_sectors = params->line_bytes / SECTOR_BYTES;
+    slice->shared = shared;
+    slice->number = number;
+    slice->cache = cache_create(&config, (struct cache_counters *)shared->stats);
+    slice->pool_count = (u32)MIN((u64)params->mshrs * params->merges, (u64)POOL_LIMIT);
+    slice->pool = arena_array(arena, struct packet, slice->pool_count);
+    slice->free = arena_array(arena, u32, slice->pool_count);
+    slice->parts = arena_array(arena, u8, MAX(slice->pool_count, params->mshrs));
+    /* One packet a network cycle comes in while fewer than queue_in stand there; what is in the
+     * delay then may still join them. */
+    ring_create(&slice->in, arena, delay + params->queue_in + 1);
+    ring_create(&slice->out, arena, params->queue_out);
+    /* An access may go beyond the limit by all sectors of its line and a victim, and each fill by
+     * a victim or, without a cache, what an atomic writes: fills must not wait. */
+    ring_create(&slice->misses, arena,
+                params->miss_queue + line_sectors + 1 +
+                    (params->enabled ? params->mshrs : slice->pool_count));
+    ring_create(&slice->to_dram, arena, params->queue_dram);
+    ring_create(&slice->from_dram, arena, params->queue_dram);
+    ring_create(&slice->filled, arena, params->mshrs);
+    l2_reset(slice);
+    return slice;
+}
+
+void l2_destroy(struct l2_slice *slice)
+{
+    cache_destroy(slice->cache);
+}
+
+void l2_reset(struct l2_slice *slice)
+{
+    slice->answer = L2_NOBODY;
+    slice->port_free = slice->fill_free = slice->atomic_free = 0;
+    slice->free_count = 0;
+    for (u32 i = slice->pool_count; i-- > 0;)
+        slice->free[slice->free_count++] = i;
+}
+
+/* ---- In ---- */
+
+bool l2_room(const struct l2_slice *slice, fs now)
+{
+    u32 count = ring_count(&slice->in), limit = slice->shared->params->queue_in;
+    return count < limit ||
+           (count < slice->in.places && ring_at(&slice->in, limit - 1)->ready >= now);
+}
+
+void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, fs ready)
+{
+    u32 offset = (u32)(in_slice & (slice->shared->params->line_bytes - 1));
+    u32 sectors = slice->shared->params->line_bytes / SECTOR_BYTES;
+    struct l2_arrival *arrival = ring_push(&slice->in);
+    arrival->packet = *packet;
+    arrival->line = in_slice - offset;
+    arrival->sectors = packet->sectors << (offset / SECTOR_BYTES);
+    arrival->ready = ready;
+    assert(packet->sectors && (u64)packet->sectors << (offset / SECTOR_BYTES) < (u64)1 << sectors);
+}
+
+/* ---- Out ---- */
+
+static u32 cycles_for(const struct l2_slice *slice, u32 sectors)
+{
+    u32 width = slice->shared->params->port_bytes;
+    return ((u32)__builtin_popcount(sectors) * SECTOR_BYTES + width - 1) / width;
+}
+
+static bool out_full(const struct l2_slice *slice)
+{
+    return ring_count(&slice->out) >= slice->shared->params->queue_out;
+}
+
+/* M1: the packet goes back as its own answer. */
+static void reply(struct l2_slice *slice, const struct packet *packet)
+{
+    struct packet *answer = ring_push(&slice->out);
+    *answer = *packet;
+    bool data = packet->kind == PACKET_READ || (packet->kind == PACKET_ATOMIC && packet->returns);
+    answer->kind = data ? PACKET_DATA : PACKET_ACK;
+    answer->bytes = data ? (u16)(__builtin_popcount(packet->sectors) * SECTOR_BYTES) : 0;
+}
+
+static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u64 cycle)
+{
+    struct l2_shared *shared = slice->shared;
+    struct packet *noted = vec_push(&shared->atomics);
+    *noted = *packet;
+    shared->stats->atomics++;
+    slice->atomic_free =
+        cycle + shared->params->atomic_cycles * (u64)__builtin_popcount(packet->sectors);
+}
+
+/* ---- To DRAM ---- */
+
+static void request(struct l2_slice *slice, u64 address, u32 sectors, u32 fetch, bool write)
+{
+    struct l2_request *entry = ring_push(&slice->misses);
+    entry->address = address_in_channel(&slice->shared->map, slice->number, address);
+    entry->bytes = sectors * SECTOR_BYTES;
+    entry->tag = slice->number << TAG_SLICE_SHIFT | sectors << TAG_SECTORS_SHIFT | fetch;
+    entry->write = write;
+}
+
+/* Sectors of a line, in as many requests as request_sectors makes of them. */
+static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number, bool write)
+{
+    u32 limit = slice->shared->params->request_sectors, parts = 0;
+    while (sectors) {
+        u32 first = (u32)__builtin_ctz(sectors), rest = ~(sectors >> first);
+        u32 run = MIN(rest ? (u32)__builtin_ctz(rest) : 32u, limit);
+        request(slice, line + (u64)first * SECTOR_BYTES, run, number, write);
+        sectors &= ~(u32)((((u64)1 << run) - 1) << first);
+        parts++;
+    }
+    return parts;
+}
+
+/* A line with changes that gave way: one request with what was changed, from its first byte on. */
+static void write_back(struct l2_slice *slice, const struct cache_out *out)
+{
+    if (out->victim_sectors)
+        request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
+                (u32)__builtin_popcount(out->victim_sectors), TAG_NO_FETCH, true);
+}
+
+static void send(struct l2_slice *slice)
+{
+    const struct l2_shared *shared = slice->shared;
+    if (!ring_count(&slice->misses) || ring_count(&slice->to_dram) >= shared->params->queue_dram)
+        return;
+    struct l2_request *entry = ring_head(&slice->misses);
+    if (entry->write)
+        shared->stats->dram_writes++;
+    else
+        shared->stats->dram_reads++;
+    *ring_push(&slice->to_dram) = *entry;
+    ring_pop(&slice->misses);
+}
+
+/* Room for `count` more requests; one access always fits in an empty queue. */
+static bool miss_room(const struct l2_slice *slice, u32 count)
+{
+    u32 used = ring_count(&slice->misses);
+    return !used || used + count <= slice->shared->params->miss_queue;
+}
+
+/* ---- From DRAM ---- */
+
+static void next_answer(struct l2_slice *slice)
+{
+    while (ring_count(&slice->filled)) {
+        if (cache_waiter(slice->cache, *ring_head(&slice->filled), &slice->answer))
+            return;
+        ring_pop(&slice->filled);
+    }
+    slice->answer = L2_NOBODY;
+}
+
+/* The atomic's sector is there: it is changed now. False: the cache has no place for it any more
+ * (it gave way meanwhile), or a victim would have none; later. */
+static bool change(struct l2_slice *slice, const struct packet *packet, u64 line, u32 sectors,
+                   u64 cycle)
+{
+    struct cache_out out = {0};
+    if (slice->atomic_free > cycle || !miss_room(slice, 1))
+        return false;
+    enum cache_result result = cache_write(slice->cache, line, sectors, false, &out);
+    if (result == CACHE_STALLS)
+        return false;
+    if (result == CACHE_MISS) /* a mechanism keeps it out */
+        fetch(slice, line, sectors, TAG_NO_FETCH, true);
+    write_back(slice, &out);
+    serve_atomic(slice, packet, cycle);
+    return true;
+}
+
+/* Answers one of those whose line has arrived. */
+static void answer(struct l2_slice *slice, u64 cycle)
+{
+    if (slice->answer == L2_NOBODY || out_full(slice))
+        return;
+    const struct packet *packet = &slice->pool[slice->answer];
+    if (packet->kind == PACKET_ATOMIC) {
+        u64 in_slice = address_place(&slice->shared->map, packet->address).in_slice;
+        u32 offset = (u32)(in_slice & (slice->shared->params->line_bytes - 1));
+        if (!change(slice, packet, in_slice - offset, packet->sectors << (offset / SECTOR_BYTES),
+                    cycle))
+            return;
+    }
+    reply(slice, packet);
+    slice->free[slice->free_count++] = slice->answer;
+    next_answer(slice);
+}
+
+/* Without a cache: the packet that waited is answered by what DRAM delivered. */
+static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
+{
+    const struct packet *packet = &slice->pool[entry];
+    bool last = slice->parts[entry] == 1;
+    if (last && (out_full(slice) || (packet->kind == PACKET_ATOMIC && slice->atomic_free > cycle)))
+        return false;
+    slice->parts[entry]--;
+    if (!last)
+        return true;
+    if (packet->kind == PACKET_ATOMIC) {
+        serve_atomic(slice, packet, cycle);
+        u64 in_slice = address_place(&slice->shared->map, packet->address).in_slice;
+        fetch(slice, in_slice, packet->sectors, TAG_NO_FETCH, true);
+    }
+    reply(slice, packet);
+    slice->free[slice->free_count++] = entry;
+    return true;
+}
+
+static void fill(struct l2_slice *slice, u64 cycle)
+{
+    if (!ring_count(&slice->from_dram) || slice->fill_free > cycle)
+        return;
+    const struct l2_params *params = slice->shared->params;
+    u32 tag = *ring_head(&slice->from_dram), entry = tag & TAG_NO_FETCH;
+    u32 bytes = (tag >> TAG_SECTORS_SHIFT & 63) * SECTOR_BYTES;
+    struct cache_out out = {0};
+    if (!params->enabled) {
+        if (fill_direct(slice, entry, cycle))
+            ring_pop(&slice->from_dram);
+        return;
+    }
+    ring_pop(&slice->from_dram);
+    /* the fill port is as wide as the data port, and apart from it, as the peer has it */
+    slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
+    if (--slice->parts[entry])
+        return;
+    cache_fill(slice->cache, entry, &out);
+    write_back(slice, &out);
+    *ring_push(&slice->filled) = entry;
+    if (slice->answer == L2_NOBODY)
+        next_answer(slice);
+}
+
+/* ---- The tags ---- */
+
+/* The packet waits in the pool, under the number that cache_read was given. */
+static void wait(struct l2_slice *slice, const struct packet *packet)
+{
+    slice->pool[slice->free[--slice->free_count]] = *packet;
+}
+
+/* Reads, and what an atomic reads. */
+static bool access_read(struct l2_slice *slice, const struct l2_arrival *arrival, u64 cycle)
+{
+    struct l2_stats *stats = slice->shared->stats;
+    const struct packet *packet = &arrival->packet;
+    bool atomic = packet->kind == PACKET_ATOMIC;
+    struct cache_out out = {0};
+    if (atomic && slice->atomic_free > cycle)
+        return false;
+    /* a miss needs two places, for itself and a victim; that it is none shows only in the tags */
+    if (!miss_room(slice, 2) &&
+        (atomic || !cache_has(slice->cache, arrival->line, arrival->sectors))) {
+        stats->stalls_queue++;
+        return false;
+    }
+    if (!slice->free_count) {
+        stats->stalls_mshr++;
+        return false;
+    }
+    switch (cache_read(slice->cache, arrival->line, arrival->sectors,
+                       slice->free[slice->free_count - 1], &out)) {
+    case CACHE_STALLS:
+        return false;
+    case CACHE_HIT:
+        /* no wait: the line is there, so that a write cannot miss */
+        if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
+            assert(!"an atomic's line was there");
+        stats->port_cycles += cycles_for(slice, arrival->sectors);
+        reply(slice, packet);
+        break;
+    case CACHE_MISS:
+        slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, false);
+        write_back(slice, &out);
+        wait(slice, packet);
+        break;
+    case CACHE_MERGED:
+        wait(slice, packet);
+        break;
+    }
+    slice->port_free = cycle + cycles_for(slice, arrival->sectors);
+    return true;
+}
+
+static bool access_write(struct l2_slice *slice, const struct l2_arrival *arrival, u64 cycle)
+{
+    struct l2_stats *stats = slice->shared->stats;
+    struct cache_out out = {0};
+    if (!miss_room(slice, 1)) {
+        stats->stalls_queue++;
+        return false;
+    }
+    switch (
+        cache_write(slice->cache, arrival->line, arrival->sectors, arrival->packet.full, &out)) {
+    case CACHE_STALLS:
+        return false;
+    case CACHE_MISS: /* a mechanism keeps it out */
+        fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, true);
+        break;
+    default:
+        break;
+    }
+    write_back(slice, &out);
+    reply(slice, &arrival->packet);
+    /* a victim's data leave through the port, too, in place of the first sector's cycle */
+    u32 cycles = cycles_for(slice, arrival->sectors);
+    if (out.victim_sectors)
+        cycles += cycles_for(slice, out.victim_sectors) - 1;
+    stats->port_cycles += cycles;
+    slice->port_free = cycle + cycles;
+    return true;
+}
+
+static bool access_direct(struct l2_slice *slice, const struct l2_arrival *arrival)
+{
+    struct l2_stats *stats = slice->shared->stats;
+    if (!miss_room(slice, 1)) {
+        stats->stalls_queue++;
+        return false;
+    }
+    if (!slice->free_count) {
+        stats->stalls_mshr++;
+        return false;
+    }
+    u32 entry = slice->free[slice->free_count - 1];
+    slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
+                                    arrival->packet.kind == PACKET_WRITE);
+    wait(slice, &arrival->packet);
+    return true;
+}
+
+static void access(struct l2_slice *slice, u64 cycle, fs now)
+{
+    const struct l2_shared *shared = slice->shared;
+    const struct l2_arrival *arrival = ring_head(&slice->in);
+    if (!ring_count(&slice->in) || arrival->ready >= now || slice->port_free > cycle)
+        return;
+    if (ring_count(&slice->to_dram) >= shared->params->queue_dram) {
+        shared->stats->stalls_queue++;
+        return;
+    }
+    bool done;
+    if (!shared->params->enabled)
+        done = access_direct(slice, arrival);
+    else if (out_full(slice))
+        done = false;
+    else if (arrival->packet.kind == PACKET_WRITE)
+        done = access_write(slice, arrival, cycle);
+    else
+        done = access_read(slice, arrival, cycle);
+    if (!done)
+        return;
+    shared->stats->queue_cycles += (now - arrival->ready - 1) / shared->period;
+    ring_pop(&slice->in);
+}
+
+u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
+{
+    /* from back to front, so that nothing passes two stages in a cycle */
+    answer(slice, cycle);
+    fill(slice, cycle);
+    send(slice);
+    access(slice, cycle, now);
+    if (slice->answer != L2_NOBODY || ring_count(&slice->from_dram) || ring_count(&slice->misses))
+        return cycle + 1;
+    if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now + slice->shared->period)
+        return MAX(cycle + 1, slice->port_free);
+    return UINT64_MAX;
+}
+
+/* ---- Explanations ---- */
+
+bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size)
+{
+    for (u32 i = 0; i < ring_count(&slice->in); i++)
+        if (packet_same(&ring_at(&slice->in, i)->packet, request))
+            return snprintf(text, size, "waits before the tags, %u before it", i) > 0;
+    for (u32 i = 0; i < ring_count(&slice->out); i++)
+        if (packet_same(ring_at(&slice->out, i), request))
+            return snprintf(text, size, "its answer waits for the network") > 0;
+    for (u32 i = 0; i < slice->pool_count; i++) {
+        bool free = false;
+        for (u32 f = 0; f < slice->free_count && !free; f++)
+            free = slice->free[f] == i;
+        if (!free && packet_same(&slice->pool[i], request))
+            return snprintf(text, size, "waits for DRAM") > 0;
+    }
+    return false;
+}

@@ -1,0 +1,100 @@
+/*
+ * A slice of the L2: from the packets of the network to their answers, and to its channel's DRAM.
+ *
+ *     in (delay, then queue) -> tags -> out                                    a hit, a write
+ *                                \-> misses -> to_dram ... from_dram -> fill -> answers -> out
+ *
+ * A cycle runs these from back to front: one answer of a line that has arrived, one fill, one
+ * request to DRAM, one access. Nothing passes two of them in one cycle. Each may be held up by what
+ * is behind it; fills never are, so that DRAM can always deliver (no circle of waits).
+ *
+ * Invariants
+ *  S1  A packet leaves by `out` once, as its own answer.
+ *  S2  Packets reach the tags in the order they came.
+ *  S3  A pool entry is free, or holds one packet that waits for DRAM.
+ */
+#ifndef MEM_L2_H
+#define MEM_L2_H
+
+#include "mem/address.h"
+#include "mem/memside.h"
+#include "mem/ring.h"
+
+/* A tag of a DRAM request: slice of the channel, sectors, and which fetch it is part of: an MSHR,
+ * or a pool entry when there is no cache. */
+enum {
+    TAG_SECTORS_SHIFT = 18,
+    TAG_SLICE_SHIFT = 24,
+    TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1 /* a write that nobody waits for */
+};
+#define L2_NOBODY UINT32_MAX
+
+struct l2_request {
+    u64 address; /* in the channel */
+    u32 bytes;
+    u32 tag;
+    bool write;
+};
+
+struct l2_arrival {
+    struct packet packet;
+    u64 line;    /* the slice's own address of its L2 line */
+    u32 sectors; /* of that line */
+    fs ready;    /* when its delay is over */
+};
+
+/* What all slices of a memory side share. */
+struct l2_shared {
+    const struct l2_params *params;
+    struct address_map map;
+    struct l2_stats *stats;
+    fs period;
+    VEC(struct packet) atomics; /* served in this window */
+};
+
+struct l2_slice {
+    struct l2_shared *shared;
+    u32 number; /* within the channel */
+    struct cache *cache;
+    RING(struct l2_arrival) in; /* those with ready < now have reached queue_in */
+    RING(struct packet) out;
+    RING(struct l2_request) misses, to_dram;
+    RING(u32) from_dram; /* tags */
+    RING(u32) filled;    /* MSHRs whose waiters are being answered */
+    u32 answer;          /* the pool entry to be answered next, or L2_NOBODY */
+    struct packet *pool; /* of those that wait for DRAM; a cache waiter is an index */
+    u32 *free;           /* a stack of free entries */
+    u32 free_count, pool_count;
+    u8 *parts;       /* of each fetch: requests that DRAM has not answered */
+    u64 port_free;   /* L2 cycles: from then on the data port */
+    u64 fill_free;   /* the fill port */
+    u64 atomic_free; /* and the atomic unit can be used */
+};
+
+struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay);
+void l2_destroy(struct l2_slice *slice); /* its arena goes apart */
+/* Nothing is inside: a new launch counts cycles from 0. */
+void l2_reset(struct l2_slice *slice);
+
+/* Room for another packet from the network at this time. */
+bool l2_room(const struct l2_slice *slice, fs now);
+void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, fs ready);
+/* A cycle. Gives the next one that would do anything; UINT64_MAX: none, unless something comes. */
+u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now);
+/* Room for an answer from DRAM. */
+static inline bool l2_dram_room(const struct l2_slice *slice)
+{
+    return ring_count(&slice->from_dram) < slice->shared->params->queue_dram;
+}
+static inline void l2_dram_done(struct l2_slice *slice, u32 tag)
+{
+    *ring_push(&slice->from_dram) = tag;
+}
+bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size);
+/* The same request: who sent it and how it is called there. */
+static inline bool packet_same(const struct packet *a, const struct packet *b)
+{
+    return a->tag == b->tag && a->core == b->core && a->client == b->client;
+}
+
+#endif

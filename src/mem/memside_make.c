@@ -1,0 +1,294 @@
+/* The memory side's making, launches, host copies, statistics and explanations (mem/memside.h). */
+#include "mem/memside_parts.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Making ---- */
+
+fs memside_window(const struct memside_params *params)
+{
+    return params->network->window * clock_period(params->network_mhz);
+}
+
+/* From leaving the network until the tags may see it, without the windows; may be negative. */
+static i64 delay_of(const struct memside_params *params)
+{
+    return (i64)(params->l2->latency * clock_period(params->l2_mhz)) -
+           2 * (i64)memside_window(params);
+}
+
+bool memside_check(const struct memside_params *params, struct error *error)
+{
+    const struct l2_params *l2 = params->l2;
+    if (!dram_check(params->dram, error))
+        return false;
+    if (!is_pow2(l2->line_bytes))
+        return error_set(error, ERROR_USAGE, "", "l2.line_bytes is %u, not a power of two",
+                         l2->line_bytes);
+    if (!is_pow2(l2->interleave_bytes) || l2->interleave_bytes < l2->line_bytes)
+        return error_set(error, ERROR_USAGE, "",
+                         "l2.interleave_bytes is %u: a power of two from l2.line_bytes (%u) on is "
+                         "needed, so that a line lies in one channel",
+                         l2->interleave_bytes, l2->line_bytes);
+    if (!is_pow2(l2->slice_bytes) || l2->slice_bytes < l2->line_bytes)
+        return error_set(error, ERROR_USAGE, "",
+                         "l2.slice_bytes is %u: a power of two from l2.line_bytes (%u) on is "
+                         "needed, so that a line lies in one slice",
+                         l2->slice_bytes, l2->line_bytes);
+    if (delay_of(params) < 0)
+        return error_set(error, ERROR_USAGE, "",
+                         "l2.latency of %u L2 cycles is shorter than two windows of %u network "
+                         "cycles (network.window), which are part of it",
+                         l2->latency, params->network->window);
+    return true;
+}
+
+static void calls_create(struct calls *calls, struct arena *arena, u32 count, u64 alarms)
+{
+    calls->count = count;
+    calls->words = (count + 63) / 64;
+    calls->mask = arena_array(arena, u64, calls->words);
+    calls->cycle = arena_array(arena, u64, count);
+    calls->first = NO_CYCLE;
+    ring_create(&calls->alarms, arena, alarms);
+}
+
+static void create_parts(struct memside *m)
+{
+    u64 delay_cycles = m->delay / clock_period(m->network_mhz) + 2;
+    m->slices = arena_array(m->arena, struct l2_slice *, m->units);
+    for (u32 i = 0; i < m->units; i++)
+        m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles);
+    calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
+    m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);
+    for (u32 i = 0; i < m->l2_params.channels; i++) {
+        m->channels[i].dram = dram_create(&m->dram_params, &m->stats.dram);
+        ring_create(&m->channels[i].delayed, m->arena, channel_limit(m));
+        ring_create(&m->channels[i].due, m->arena, channel_limit(m));
+    }
+    calls_create(&m->channel_calls, m->arena, m->l2_params.channels,
+                 (u64)m->l2_params.channels * channel_limit(m));
+}
+
+static void create_ports(struct memside *m)
+{
+    /* What is pushed in a window is read in the next and known to be read after that: two windows
+     * of a packet a cycle, and those that the edge of a window cuts off. */
+    u32 limit = 2 * m->network_params.window + 2;
+    m->requests = arena_array(m->arena, struct port, m->cores);
+    m->replies = arena_array(m->arena, struct port, m->cores);
+    for (u32 i = 0; i < m->cores; i++) {
+        port_create(&m->requests[i], limit, m->window);
+        port_create(&m->replies[i], limit, m->window);
+    }
+    m->core_ports =
+        (m->cores + m->network_params.cores_per_port - 1) / m->network_params.cores_per_port;
+    m->port_words = (m->core_ports + 63) / 64;
+    m->unread = arena_array(m->arena, u64, m->port_words);
+    m->turn = arena_array(m->arena, u8, m->core_ports);
+    m->unit_words = (m->units + 63) / 64;
+    m->waiting = arena_array(m->arena, u64, m->unit_words);
+    m->up = network_create(&m->network_params, m->core_ports, m->units, false, &m->stats.network);
+    m->down = network_create(&m->network_params, m->core_ports, m->units, true, &m->stats.network);
+}
+
+struct memside *memside_create(const struct memside_params *params)
+{
+    struct arena *arena = arena_create();
+    struct memside *m = arena_new(arena, struct memside);
+    m->arena = arena;
+    m->network_params = *params->network;
+    m->l2_params = *params->l2;
+    m->dram_params = *params->dram;
+    m->network_mhz = params->network_mhz;
+    m->l2_mhz = params->l2_mhz;
+    m->dram_mhz = params->dram_mhz;
+    m->cores = params->cores;
+    m->units = params->l2->channels * params->l2->slices;
+    m->window = memside_window(params);
+    m->delay = (fs)delay_of(params);
+    m->shared = (struct l2_shared){
+        .params = &m->l2_params,
+        .map = {.channels = params->l2->channels,
+                .slices = params->l2->slices,
+                .piece = params->l2->interleave_bytes,
+                .slice_piece = params->l2->slice_bytes,
+                .hashed = params->l2->placement == 1},
+        .stats = &m->stats.l2,
+        .period = clock_period(params->l2_mhz),
+    };
+    m->dram_delay = params->dram->latency * m->shared.period;
+    create_ports(m);
+    create_parts(m);
+    memside_start(m, 0);
+    return m;
+}
+
+void memside_destroy(struct memside *m)
+{
+    if (!m)
+        return;
+    for (u32 i = 0; i < m->cores; i++) {
+        port_destroy(&m->requests[i]);
+        port_destroy(&m->replies[i]);
+    }
+    for (u32 i = 0; i < m->units; i++)
+        l2_destroy(m->slices[i]);
+    for (u32 i = 0; i < m->l2_params.channels; i++)
+        dram_destroy(m->channels[i].dram);
+    network_destroy(m->up);
+    network_destroy(m->down);
+    vec_free(&m->shared.atomics);
+    arena_destroy(m->arena);
+}
+
+struct port *memside_requests(struct memside *m, u32 core)
+{
+    return &m->requests[core];
+}
+
+struct port *memside_replies(struct memside *m, u32 core)
+{
+    return &m->replies[core];
+}
+
+void memside_tick_all(struct memside *m)
+{
+    m->every = true;
+}
+
+/* ---- Launches ---- */
+
+/* What a launch has left on its way is carried out and nobody told: write-backs, and requests of
+ * cores that a fault has stopped. */
+static void drain(struct memside *m)
+{
+    fs next;
+    while ((next = memside_next(m)) != FS_NEVER) {
+        memside_run(m, next + m->window);
+        for (u32 i = 0; i < m->cores; i++)
+            m->replies[i].popped = m->replies[i].pushed;
+        memside_meet(m);
+    }
+}
+
+static void port_reset(struct port *port)
+{
+    port->pushed = port->pushed_seen = port->popped = port->popped_seen = 0;
+}
+
+void memside_start(struct memside *m, fs now)
+{
+    memside_meet(m);
+    drain(m);
+    assert(!m->inside);
+    clock_start(&m->network, m->network_mhz, now);
+    clock_start(&m->l2, m->l2_mhz, now);
+    clock_start(&m->dram, m->dram_mhz, now);
+    memset(m->counted, 0, sizeof m->counted);
+    m->up_done = m->down_done = 0;
+    m->arrival = FS_NEVER;
+    m->network_wants = false;
+    m->shared.atomics.count = 0;
+    for (u32 i = 0; i < m->cores; i++) {
+        port_reset(&m->requests[i]);
+        port_reset(&m->replies[i]);
+    }
+    for (u32 i = 0; i < m->units; i++)
+        l2_reset(m->slices[i]);
+    for (u32 i = 0; i < m->l2_params.channels; i++)
+        m->channels[i].done = 0;
+}
+
+const struct packet *memside_atomics(const struct memside *m, u32 *count)
+{
+    *count = m->shared.atomics.count;
+    return m->shared.atomics.data;
+}
+
+/* Edges before `now` that no earlier statistics counted. */
+static u64 count_cycles(const struct clock *clock, fs now, u64 *counted)
+{
+    u64 cycles = clock->cycle + clock_cycles_until(clock, now), more = cycles - *counted;
+    *counted = cycles;
+    return more;
+}
+
+void memside_take_stats(struct memside *m, fs now, struct memside_stats *stats)
+{
+    m->stats.network.cycles = count_cycles(&m->network, now, &m->counted[0]);
+    m->stats.l2.slice_cycles = count_cycles(&m->l2, now, &m->counted[1]) * m->units;
+    m->stats.dram.channel_cycles =
+        count_cycles(&m->dram, now, &m->counted[2]) * m->l2_params.channels;
+    *stats = m->stats;
+    memset(&m->stats, 0, sizeof m->stats);
+}
+
+/* ---- Host copies ---- */
+
+/* As the peer does it: in order of addresses, each sector is there and without changes afterwards;
+ * what gives way for it is lost without a trace. No part of a launch: nothing is counted. */
+void memside_copied(struct memside *m, u64 address, u64 bytes)
+{
+    const struct l2_params *l2 = &m->l2_params;
+    if (!l2->fill_on_copy || !l2->enabled || !bytes)
+        return;
+    /* Only the end of a long copy can be left. Lines spread evenly over sets, but not in perfect
+     * turns when hashed: four times what fits is more than enough. */
+    u64 fits = (u64)m->units * l2->sets * l2->ways * l2->line_bytes, end = address + bytes;
+    if (bytes > 4 * fits)
+        address = end - 4 * fits;
+    struct l2_stats saved = m->stats.l2;
+    for (u64 line = address & ~(u64)(l2->line_bytes - 1); line < end; line += l2->line_bytes) {
+        struct place place = address_place(&m->shared.map, line);
+        struct cache_out out = {0};
+        u32 first = line < address ? (u32)(address - line) / SECTOR_BYTES : 0;
+        u32 last = (u32)(MIN(end - line, (u64)l2->line_bytes) - 1) / SECTOR_BYTES;
+        u32 sectors = (u32)(((u64)2 << last) - ((u64)1 << first));
+        cache_place(m->slices[place.channel * l2->slices + place.slice]->cache, place.in_slice,
+                    sectors, &out);
+    }
+    m->stats.l2 = saved;
+}
+
+void memside_invalidate(struct memside *m)
+{
+    for (u32 i = 0; i < m->units; i++)
+        cache_invalidate(m->slices[i]->cache);
+}
+
+/* ---- Explanations ---- */
+
+static bool in_port(const struct port *port, const struct packet *request)
+{
+    for (u32 i = port->popped; i != port->pushed; i++)
+        if (packet_same(&port->packets[i & (port->capacity - 1)], request))
+            return true;
+    return false;
+}
+
+bool memside_find(const struct memside *m, const struct packet *request, char *text, size_t size)
+{
+    char where[128];
+    if (in_port(&m->requests[request->core], request))
+        return snprintf(text, size, "on its way from core %u to the network", request->core) > 0;
+    if (network_find(m->up, request->core, request->client, request->tag, where, sizeof where))
+        return snprintf(text, size, "request network, %s", where) > 0;
+    if (network_find(m->down, request->core, request->client, request->tag, where, sizeof where))
+        return snprintf(text, size, "reply network, %s", where) > 0;
+    if (in_port(&m->replies[request->core], request))
+        return snprintf(text, size, "its answer is on its way to core %u", request->core) > 0;
+    for (u32 i = 0; i < m->units; i++)
+        if (l2_find(m->slices[i], request, where, sizeof where))
+            return snprintf(text, size, "L2 slice %u of channel %u: %s", i % m->l2_params.slices,
+                            i / m->l2_params.slices, where) > 0;
+    return false;
+}
+
+u32 memside_pending(const struct memside *m)
+{
+    u32 unread = 0;
+    for (u32 i = 0; i < m->cores; i++)
+        unread += m->requests[i].pushed_seen - m->requests[i].popped;
+    return m->inside + unread;
+}

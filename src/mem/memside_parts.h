@@ -1,0 +1,89 @@
+/* Inside of the memory side: what memside.c runs and memside_make.c makes and explains. */
+#ifndef MEM_MEMSIDE_PARTS_H
+#define MEM_MEMSIDE_PARTS_H
+
+#include "mem/l2.h"
+
+#define NO_CYCLE UINT64_MAX
+
+struct alarm {
+    fs time;
+    u32 who;
+};
+
+struct channel {
+    struct dram *dram;
+    u64 done;                        /* its DRAM cycles that have passed */
+    u32 inside;                      /* requests from the delay on until they leave */
+    u32 last;                        /* the slice that was served last */
+    RING(struct l2_request) delayed; /* on their way in, for dram.latency */
+    RING(fs) due;                    /* when each is over */
+};
+
+/* Who wants to be called in which cycle: slices, or channels. */
+struct calls {
+    u64 *mask;  /* those that have a cycle, 64 to a word */
+    u64 *cycle; /* of each */
+    u64 first;  /* the least of these, or less */
+    u32 words, count;
+    RING(struct alarm) alarms; /* who is to be called from which time on, in order */
+};
+
+struct memside {
+    struct arena *arena;
+    struct network_params network_params;
+    struct l2_params l2_params;
+    struct dram_params dram_params;
+    f64 network_mhz, l2_mhz, dram_mhz;
+    u32 cores, core_ports, units; /* units: slices of all channels */
+    struct memside_stats stats;
+    struct clock network, l2, dram;
+    u64 counted[3]; /* cycles of these that earlier statistics have */
+    struct l2_shared shared;
+    fs window, delay, dram_delay;
+
+    struct port *requests, *replies; /* of each core */
+    u64 *unread;                     /* core ports with requests that are known and not read */
+    u8 *turn;                        /* of each core port: the core whose turn it is */
+    fs arrival;                      /* of the first such request, or earlier */
+    struct network *up, *down;
+    u64 up_done, down_done; /* network cycles that have passed there */
+    u64 *waiting;           /* slices with answers for the network */
+    u32 port_words, unit_words;
+    bool network_wants; /* the next network edge has something to do */
+    bool every;         /* tests: every edge, everybody */
+    u32 inside;         /* requests between the ports */
+
+    struct l2_slice **slices; /* by channel, then slice */
+    struct channel *channels;
+    struct calls slice_calls, channel_calls;
+};
+
+static inline void bit_set(u64 *mask, u32 i)
+{
+    mask[i / 64] |= 1ull << (i % 64);
+}
+static inline void bit_clear(u64 *mask, u32 i)
+{
+    mask[i / 64] &= ~(1ull << (i % 64));
+}
+static inline bool any_bit(const u64 *mask, u32 words)
+{
+    for (u32 w = 0; w < words; w++)
+        if (mask[w])
+            return true;
+    return false;
+}
+/* Each set bit of the words in order, as they are when the loop comes to the word. */
+#define FOR_BITS(i, mask, words)                  \
+    for (u32 word_ = 0; word_ < (words); word_++) \
+        for (u64 bits_ = (mask)[word_], i;        \
+             bits_ && (i = word_ * 64 + (u32)__builtin_ctzll(bits_), true); bits_ &= bits_ - 1)
+
+/* Requests of a channel from the delay on, as the peer gives credits; each slice at least one. */
+static inline u32 channel_limit(const struct memside *m)
+{
+    return MAX(m->dram_params.queue + m->dram_params.return_queue, m->l2_params.slices);
+}
+
+#endif
