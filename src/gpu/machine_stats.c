@@ -17,9 +17,10 @@ void machine_stats_add(struct machine_stats *into, const struct machine_stats *f
                   (const u8 *)from + parts[i].offset);
 }
 
-void machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
+bool machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
                            const struct machine_stats *earlier)
 {
+    bool counted = false;
     *into = *later;
     for (u32 i = 0; i < ARRAY_LEN(parts); i++) {
         const struct component *component = parts[i].component;
@@ -29,9 +30,11 @@ void machine_stats_between(struct machine_stats *into, const struct machine_stat
             memcpy(&a, (const u8 *)later + at, sizeof a);
             memcpy(&b, (const u8 *)earlier + at, sizeof b);
             a -= b;
+            counted |= a != 0;
             memcpy((u8 *)into + at, &a, sizeof a);
         }
     }
+    return counted;
 }
 
 void machine_stats_json(json_t *into, const struct machine_stats *stats)

@@ -33,8 +33,8 @@ struct machine_stats {
 };
 
 void machine_stats_add(struct machine_stats *into, const struct machine_stats *from);
-/* `later` has counted on from `earlier`: what came in between. */
-void machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
+/* `later` has counted on from `earlier`: what came in between. False: nothing did. */
+bool machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
                            const struct machine_stats *earlier);
 /* Adds "component.name": value of every counter and rate. */
 void machine_stats_json(json_t *into, const struct machine_stats *stats);

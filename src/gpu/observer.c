@@ -2,10 +2,23 @@
 #include "gpu/observer.h"
 
 #include "gpu/machine_stats.h"
+#include "gpu/trace.h"
 #include <stdlib.h>
+
+enum {
+    TRACE_INTERVAL = 1000 /* core cycles between a trace's counter values, if nothing was said */
+};
 
 struct observer {
     struct hd_observe what;
+    struct trace *trace; /* NULL: none */
+    struct observer_launch launch;
+    bool traced; /* the trace has this launch */
+    fs elapsed;  /* by earlier launches (V4) */
+    u64 cycles;  /* of earlier launches */
+    fs next;     /* sample, device time */
+    fs sampled;  /* until then, device time */
+    struct machine_stats last;
 };
 
 struct observer *observer_create(const struct hd_observe *what)
@@ -14,37 +27,164 @@ struct observer *observer_create(const struct hd_observe *what)
     if (!observer)
         abort();
     observer->what = *what;
+    if (what->trace)
+        observer->trace = trace_create(what->trace, what->trace_user);
+    if (what->trace && !what->interval)
+        observer->what.interval = TRACE_INTERVAL;
     return observer;
 }
 
 void observer_destroy(struct observer *observer)
 {
+    if (!observer)
+        return;
+    trace_destroy(observer->trace);
     free(observer);
 }
 
-void observer_begin(struct observer *observer, const struct observer_launch *launch)
+/* The trace's own time. */
+static fs shifted(const struct observer *observer, fs time)
 {
+    return time - observer->launch.start + observer->elapsed;
+}
+
+/* A cycle of all launches in device time of this one. */
+static fs cycle_time(const struct observer *observer, u64 cycle)
+{
+    const struct observer_launch *launch = &observer->launch;
+    if (cycle <= observer->cycles)
+        return launch->start;
+    cycle -= observer->cycles;
+    return cycle > (FS_NEVER - launch->start) / launch->core_period
+               ? FS_NEVER
+               : launch->start + cycle * launch->core_period;
 }
 
 void observer_span(const struct observer *observer, fs *from, fs *to)
 {
     *from = *to = 0;
+    if (!observer->trace)
+        return;
+    *from = cycle_time(observer, observer->what.trace_from);
+    *to = observer->what.trace_to ? cycle_time(observer, observer->what.trace_to) : FS_NEVER;
+}
+
+void observer_begin(struct observer *observer, const struct observer_launch *launch)
+{
+    observer->launch = *launch;
+    observer->traced = false;
+    memset(&observer->last, 0, sizeof observer->last);
+    observer->sampled = launch->start;
+    observer->next = observer->what.interval
+                         ? cycle_time(observer, observer->cycles + observer->what.interval)
+                         : FS_NEVER;
+}
+
+/* A launch is in the trace once there is something of it in the span: it may end before. */
+static void begin_trace(struct observer *observer)
+{
+    fs from, to;
+    observer_span(observer, &from, &to);
+    if (!observer->traced)
+        trace_launch(observer->trace, &observer->launch, shifted(observer, from));
+    observer->traced = true;
 }
 
 void observer_take(struct observer *observer, struct observations *core)
 {
+    if (observer->trace && core->list.count)
+        begin_trace(observer);
+    for (u32 i = 0; i < core->list.count && observer->trace; i++)
+        trace_note(observer->trace, &core->list.data[i],
+                   shifted(observer, core->list.data[i].time));
     core->list.count = 0;
 }
 
 fs observer_next(const struct observer *observer)
 {
-    return FS_NEVER;
+    return observer->next;
+}
+
+static f64 ratio(f64 a, f64 b)
+{
+    return b ? a / b : 0;
+}
+
+static f64 bandwidth(const struct machine_stats *part)
+{
+    /* bytes in a picosecond are TB/s */
+    return ratio((f64)(part->dram.read_bytes + part->dram.write_bytes) * 1000,
+                 (f64)part->timing.picoseconds);
+}
+
+/* Counter values of a part of the launch that begins at `from`, if the trace covers it. */
+static void count(struct observer *observer, fs from, const struct machine_stats *part)
+{
+    fs first, end;
+    observer_span(observer, &first, &end);
+    if (from < first || from >= end)
+        return;
+    trace_count(
+        observer->trace, shifted(observer, from),
+        (const f64[TRACE_COUNTERS]){
+            [TRACE_IPC] = ratio((f64)part->timing.warp_instructions, (f64)part->timing.cycles),
+            [TRACE_WARPS] = ratio((f64)part->timing.warp_cycles, (f64)part->timing.cycles),
+            [TRACE_L1_HITS] = 100 * ratio((f64)part->l1d.read_hits, (f64)part->l1d.reads),
+            [TRACE_L2_HITS] = 100 * ratio((f64)part->l2.read_hits, (f64)part->l2.reads),
+            [TRACE_DRAM] = bandwidth(part)});
+}
+
+/* One line of the time series. */
+static void write_row(struct observer *observer, const struct machine_stats *part)
+{
+    u64 from = observer->last.timing.cycles;
+    json_t *row = json_object();
+    json_object_set_new(row, "launch", stats_number(observer->launch.number));
+    json_object_set_new(row, "kernel", json_string(observer->launch.kernel));
+    json_object_set_new(row, "from_cycle", stats_number(from));
+    json_object_set_new(row, "to_cycle", stats_number(from + part->timing.cycles));
+    machine_stats_json(row, part);
+    json_object_set_new(row, "dram_gb_per_s",
+                        part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
+    char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(row);
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the end: the length says where it is */
+    observer->what.series(observer->what.series_user, text, length + 1);
+    free(text);
+}
+
+/* What came since the last sample (V2). */
+static void tell(struct observer *observer, fs now, const struct machine_stats *stats)
+{
+    struct machine_stats part;
+    if (!machine_stats_between(&part, stats, &observer->last))
+        return;
+    if (observer->trace)
+        count(observer, observer->sampled, &part);
+    if (observer->what.series && observer->what.interval)
+        write_row(observer, &part);
+    observer->last = *stats;
+    observer->sampled = now;
 }
 
 void observer_sample(struct observer *observer, fs now, const struct machine_stats *stats)
 {
+    tell(observer, now, stats);
+    fs step = observer->what.interval * observer->launch.core_period;
+    if (now >= observer->next)
+        observer->next += ((now - observer->next) / step + 1) * step;
 }
 
 void observer_end(struct observer *observer, fs now, const struct machine_stats *stats)
 {
+    fs from, to;
+    tell(observer, now, stats);
+    observer_span(observer, &from, &to);
+    if (from < to && from < now)
+        begin_trace(observer);
+    if (observer->traced)
+        trace_launch_end(observer->trace, shifted(observer, MIN(now, to)));
+    observer->elapsed += now - observer->launch.start;
+    observer->cycles += stats->timing.cycles;
 }

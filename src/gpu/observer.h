@@ -14,6 +14,10 @@
  *  V2  Samples are differences of what observer_sample and observer_end were given, so the rows of
  *      a launch add up to its statistics.
  *  V3  Memory does not grow with the length of a launch: bytes leave as they are made.
+ *  V4  Time goes on from launch to launch without gaps, whatever `start` of a launch is.
+ *
+ * A sample is taken at the end of the first window that reaches its time, so samples are as far
+ * apart as was asked for only up to a window's length; each says which cycles it covers.
  */
 #ifndef GPU_OBSERVER_H
 #define GPU_OBSERVER_H
