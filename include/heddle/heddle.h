@@ -66,7 +66,7 @@ HD_API bool hd_config_set(struct hd_config *config, const char *assignment, stru
 HD_API char *hd_config_json(const struct hd_config *config);
 /*
  * Where every value comes from, as JSON: {"machine", "description", "parents": [names], "values":
- * [{"key", "value", "unit", "from", "source", "note"}]}. Free with hd_free.
+ * [{"key", "value", "unit", "from", "source", "note", "inherited"}]}. Free with hd_free.
  */
 HD_API char *hd_config_explain(const struct hd_config *config);
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */

@@ -6,6 +6,8 @@
  *     PARAM(type, name, default, min, max, unit, help)     type: u32, u64, f64
  *     FLAG(name, default, help)                             a bool
  *     CHOICE(name, default, "a|b|c", help)                  a u32: index into the list
+ *     LIST(name, most, min, max, unit, help)                f64 name[most], u32 name_count: the
+ *                                                           first are given, at first none
  *     STAT(name, unit, help)                                a u64 counter
  *     RATE(name, numerator, denominator, unit, help)        numerator / denominator, both STATs
  *
@@ -30,7 +32,8 @@ enum param_type {
     PARAM_U64,
     PARAM_F64,
     PARAM_BOOL,
-    PARAM_CHOICE
+    PARAM_CHOICE,
+    PARAM_LIST
 };
 
 struct param {
@@ -41,6 +44,7 @@ struct param {
     const char *choices;   /* PARAM_CHOICE: "a|b|c" */
     const char *unit;      /* "" when it has none */
     const char *help;
+    u32 most, count_offset; /* PARAM_LIST: values it may have; where their number is */
 };
 
 struct stat {

@@ -8,12 +8,16 @@ struct COMPONENT_PASTE(COMPONENT, _params) {
 #define PARAM(type, name, initial, min, max, unit, help) type name;
 #define FLAG(name, initial, help) bool name;
 #define CHOICE(name, initial, choices, help) u32 name;
+#define LIST(name, most, min, max, unit, help) \
+    u32 name##_count;                          \
+    f64 name[most];
 #define STAT(name, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
 #undef PARAM
 #undef FLAG
 #undef CHOICE
+#undef LIST
 #undef STAT
 #undef RATE
     u8 params_end; /* a component may have no parameters */
@@ -23,12 +27,14 @@ struct COMPONENT_PASTE(COMPONENT, _stats) {
 #define PARAM(type, name, initial, min, max, unit, help)
 #define FLAG(name, initial, help)
 #define CHOICE(name, initial, choices, help)
+#define LIST(name, most, min, max, unit, help)
 #define STAT(name, unit, help) u64 name;
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
 #undef PARAM
 #undef FLAG
 #undef CHOICE
+#undef LIST
 #undef STAT
 #undef RATE
     u8 stats_end; /* a component may have no statistics */

@@ -20,12 +20,16 @@ static const struct param COMPONENT_PASTE(COMPONENT, _param_table)[] = {
     {#name, PARAM_BOOL, offsetof(COMPONENT_PARAMS, name), initial, 0, 1, 0, "", help},
 #define CHOICE(name, initial, choices, help) \
     {#name, PARAM_CHOICE, offsetof(COMPONENT_PARAMS, name), initial, 0, 0, choices, "", help},
+#define LIST(name, most, min, max, unit, help)                                         \
+    {#name, PARAM_LIST, offsetof(COMPONENT_PARAMS, name),        0, min, max, 0, unit, \
+     help,  (most),     offsetof(COMPONENT_PARAMS, name##_count)},
 #define STAT(name, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
 #undef PARAM
 #undef FLAG
 #undef CHOICE
+#undef LIST
 #undef STAT
 #undef RATE
     {0},
@@ -35,6 +39,7 @@ static const struct stat COMPONENT_PASTE(COMPONENT, _stat_table)[] = {
 #define PARAM(type, name, initial, min, max, unit, help)
 #define FLAG(name, initial, help)
 #define CHOICE(name, initial, choices, help)
+#define LIST(name, most, min, max, unit, help)
 #define STAT(name, unit, help) {#name, offsetof(COMPONENT_STATS, name), unit, help},
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
@@ -52,6 +57,7 @@ static const struct rate COMPONENT_PASTE(COMPONENT, _rate_table)[] = {
 #undef PARAM
 #undef FLAG
 #undef CHOICE
+#undef LIST
 #undef STAT
 #undef RATE
     {0},

@@ -41,6 +41,8 @@ static void store(const struct param *param, void *params, f64 number, u64 integ
     case PARAM_BOOL:
         *(bool *)at = integer != 0;
         break;
+    case PARAM_LIST:
+        break; /* parse_list */
     }
 }
 
@@ -85,7 +87,7 @@ static u64 integer_bound(f64 bound)
 static const char *range_text(struct arena *arena, const struct param *param)
 {
     const char *space = param->unit[0] ? " " : "";
-    if (param->type == PARAM_F64)
+    if (param->type == PARAM_F64 || param->type == PARAM_LIST)
         return arena_printf(arena, "%g to %g%s%s", param->min, param->max, space, param->unit);
     return arena_printf(arena, "%llu to %llu%s%s", (unsigned long long)integer_bound(param->min),
                         (unsigned long long)integer_bound(param->max), space, param->unit);
@@ -133,6 +135,36 @@ static enum text_result parse_integer(const struct param *param, const char *tex
     return result == TEXT_OK && !inside ? TEXT_RANGE : result;
 }
 
+/* Values separated by commas; an empty text is an empty list. */
+static bool parse_list(struct arena *arena, const struct param *param, const char *key,
+                       const char *text, void *params, const char *place, struct error *error)
+{
+    f64 *values = arena_array(arena, f64, param->most);
+    u32 count = 0;
+    for (const char *at = text; *text;) {
+        size_t length = strcspn(at, ",");
+        const char *item = text_printable(arena, arena_strndup(arena, at, length));
+        if (count == param->most)
+            return error_set(error, ERROR_INPUT, place, "%s: expected at most %u values", key,
+                             param->most);
+        enum text_result result = parse_f64(param, item, &values[count++]);
+        if (result == TEXT_SYNTAX)
+            return error_set(error, ERROR_INPUT, place,
+                             "%s: value %u: expected a number, %s, not '%.64s'", key, count,
+                             range_text(arena, param), item);
+        if (result == TEXT_RANGE)
+            return error_set(error, ERROR_INPUT, place,
+                             "%s: value %u: '%.64s' is out of range: expected %s", key, count, item,
+                             range_text(arena, param));
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    memcpy((u8 *)params + param->offset, values, count * sizeof *values);
+    memcpy((u8 *)params + param->count_offset, &count, sizeof count);
+    return true;
+}
+
 /* Checks and stores one value from its text; the key is for messages. */
 static bool parse_value(struct arena *arena, const struct param *param, const char *key,
                         const char *text, void *params, const char *place, struct error *error)
@@ -157,6 +189,8 @@ static bool parse_value(struct arena *arena, const struct param *param, const ch
     case PARAM_F64:
         result = parse_f64(param, text, &number);
         break;
+    case PARAM_LIST:
+        return parse_list(arena, param, key, text, params, place, error);
     default:
         result = parse_integer(param, text, &integer);
     }
@@ -358,6 +392,17 @@ bool config_set(struct config *config, const char *assignment, struct error *err
 
 /* ---- JSON ---- */
 
+static json_t *list_json(const struct param *param, const void *params)
+{
+    const u8 *base = params;
+    const f64 *values = (const f64 *)(base + param->offset);
+    u32 count = *(const u32 *)(base + param->count_offset);
+    json_t *array = json_array();
+    for (u32 i = 0; i < count; i++)
+        json_array_append_new(array, json_real(values[i]));
+    return array;
+}
+
 static json_t *value_json(const struct param *param, const void *params)
 {
     const u8 *at = (const u8 *)params + param->offset;
@@ -370,6 +415,8 @@ static json_t *value_json(const struct param *param, const void *params)
         return json_real(*(const f64 *)at);
     case PARAM_BOOL:
         return json_boolean(*(const bool *)at);
+    case PARAM_LIST:
+        return list_json(param, params);
     case PARAM_CHOICE:
         break;
     }
@@ -402,6 +449,15 @@ static json_t *key_json(const struct component *component, const char *name)
     return json_sprintf("%s.%s", component->name, name);
 }
 
+/* Said by a parent, not by the machine itself. */
+static bool is_inherited(const struct config *config, const struct origin *origin)
+{
+    for (u32 i = 0; i < config->parent_count; i++)
+        if (!strcmp(config->parents[i], origin->from))
+            return true;
+    return false;
+}
+
 json_t *config_explain_json(const struct config *config)
 {
     json_t *object = json_object(), *parents = json_array(), *values = json_array();
@@ -422,6 +478,7 @@ json_t *config_explain_json(const struct config *config)
             json_object_set_new(value, "from", json_string(origin->from));
             json_object_set_new(value, "source", json_string(value_source_names[origin->source]));
             json_object_set_new(value, "note", json_string(origin->note));
+            json_object_set_new(value, "inherited", json_boolean(is_inherited(config, origin)));
             json_array_append_new(values, value);
         }
     }
@@ -429,14 +486,35 @@ json_t *config_explain_json(const struct config *config)
     return object;
 }
 
+json_t *config_diff_json(const struct config *a, const struct config *b)
+{
+    json_t *rows = json_array();
+    for (u32 i = 0; i < a->count; i++) {
+        const struct component *component = a->components[i];
+        for (u32 j = 0; j < component->param_count; j++) {
+            const struct param *param = &component->params[j];
+            json_t *left = value_json(param, a->params[i]),
+                   *right = value_json(param, b->params[i]);
+            if (!json_equal(left, right))
+                json_array_append_new(rows, json_pack("{s:o, s:s, s:O, s:O}", "key",
+                                                      key_json(component, param->name), "unit",
+                                                      param->unit, "a", left, "b", right));
+            json_decref(left);
+            json_decref(right);
+        }
+    }
+    return json_pack("{s:s, s:s, s:o}", "a", a->machine, "b", b->machine, "values", rows);
+}
+
 static json_t *bound_json(const struct param *param, f64 bound)
 {
-    return param->type == PARAM_F64 ? json_real(bound) : stats_number(integer_bound(bound));
+    bool real = param->type == PARAM_F64 || param->type == PARAM_LIST;
+    return real ? json_real(bound) : stats_number(integer_bound(bound));
 }
 
 json_t *config_params_table_json(const struct component *const *components)
 {
-    static const char *const types[] = {"u32", "u64", "f64", "bool", "choice"};
+    static const char *const types[] = {"u32", "u64", "f64", "bool", "choice", "list"};
     struct config *config = config_create(components);
     json_t *array = json_array();
     for (u32 i = 0; components[i]; i++)
@@ -448,11 +526,12 @@ json_t *config_params_table_json(const struct component *const *components)
             json_object_set_new(row, "component_help", json_string(components[i]->help));
             json_object_set_new(row, "type", json_string(types[param->type]));
             json_object_set_new(row, "default", value_json(param, config->params[i]));
-            bool bounded = param->type <= PARAM_F64;
+            bool bounded = param->type <= PARAM_F64 || param->type == PARAM_LIST;
             json_object_set_new(row, "min", bounded ? bound_json(param, param->min) : json_null());
             json_object_set_new(row, "max", bounded ? bound_json(param, param->max) : json_null());
             json_object_set_new(row, "choices",
                                 param->choices ? json_string(param->choices) : json_null());
+            json_object_set_new(row, "most", param->most ? json_integer(param->most) : json_null());
             json_object_set_new(row, "unit", json_string(param->unit));
             json_object_set_new(row, "help", json_string(param->help));
             json_array_append_new(array, row);

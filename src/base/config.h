@@ -14,6 +14,8 @@
  *     core:                       # a component, with its differences from the parent
  *       count: 4
  *       warp_size: {value: 32, source: stated, note: table 2 of the paper}
+ *     clock:
+ *       core_rates: [1.0, 0.95]   # a list; for --set: values separated by commas
  *
  * `source` says where a number comes from: `stated` by the source the machine models, `inherited`
  * from the nearest described machine, or `assumed`.
@@ -57,18 +59,24 @@ const char *config_machine(const struct config *config);
 json_t *config_json(const struct config *config);
 /*
  * Where every value comes from: {"machine", "description", "parents": [names, nearest first],
- * "values": [{"key", "value", "unit", "from", "source", "note"}]}. "from" is "default", the name of
- * a machine or "set"; "source" is "stated", "inherited", "assumed" or "".
+ * "values": [{"key", "value", "unit", "from", "source", "note", "inherited"}]}. "from" is
+ * "default", the name of a machine or "set"; "source" is "stated", "inherited", "assumed" or "", as
+ * that machine says; "inherited" is true when that machine is a parent.
  */
 json_t *config_explain_json(const struct config *config);
+/*
+ * Where two configurations of the same components differ: {"a": machine, "b": machine, "values":
+ * [{"key", "unit", "a", "b"}]}, in table order.
+ */
+json_t *config_diff_json(const struct config *a, const struct config *b);
 /*
  * The machines that can be named: [{"name", "description", "parent", "place"}] sorted by name;
  * "place" is "built in" or the file. A file that cannot be read has "error" instead.
  */
 json_t *config_machines_json(const struct component *const *components);
 
-/* [{"key", "component", "component_help", "type", "default", "min", "max", "choices", "unit",
- * "help"}] of all components. */
+/* [{"key", "component", "component_help", "type", "default", "min", "max", "choices", "most",
+ * "unit", "help"}] of all components; "most" is null but for lists. */
 json_t *config_params_table_json(const struct component *const *components);
 /* [{"key", "component", "component_help", "kind": "counter" or "rate", "unit", "numerator",
  * "denominator", "help"}] of all components. */

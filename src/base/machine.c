@@ -236,12 +236,14 @@ static bool open_value(const struct loader *loader, const struct machine_file *f
 {
     static const char *const fields[] = {"value", "source", "note"};
     for (const struct yaml *child = node->first; child; child = child->next) {
+        if (!strcmp(child->key, "value")) {
+            *value = child;
+            continue;
+        }
         if (child->kind != YAML_SCALAR)
             return wrong(loader, file, child->line, child->column, "%s: expected one value, not %s",
                          key, yaml_kind_name(child));
-        if (!strcmp(child->key, "value")) {
-            *value = child;
-        } else if (!strcmp(child->key, "note")) {
+        if (!strcmp(child->key, "note")) {
             origin->note = child->text;
         } else if (!strcmp(child->key, "source")) {
             for (u32 i = 1; i < SOURCE_COUNT; i++)
@@ -263,6 +265,32 @@ static bool open_value(const struct loader *loader, const struct machine_file *f
     return wrong(loader, file, node->line, node->column, "%s: 'value' is missing", key);
 }
 
+/* The text of a value; that of a list is its values with commas between. */
+static bool value_text(const struct loader *loader, const struct machine_file *file,
+                       const char *key, const struct param *param, const struct yaml *node,
+                       const char **text)
+{
+    bool list = param->type == PARAM_LIST;
+    *text = node->text;
+    if (node->kind == YAML_SCALAR)
+        return true;
+    if (node->kind != YAML_LIST || !list)
+        return wrong(loader, file, node->line, node->column, "%s: expected %s, not %s", key,
+                     list ? "a list of values" : "one value", yaml_kind_name(node));
+    size_t length = 1;
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        if (child->kind != YAML_SCALAR || strchr(child->text, ','))
+            return wrong(loader, file, child->line, child->column,
+                         "%s: expected a number in the list, not %s", key, yaml_kind_name(child));
+        length += strlen(child->text) + 1;
+    }
+    char *joined = arena_alloc(loader->arena, length), *at = joined;
+    for (const struct yaml *child = node->first; child; child = child->next)
+        at += sprintf(at, "%s%s", child == node->first ? "" : ",", child->text);
+    *text = joined;
+    return true;
+}
+
 static bool apply_value(const struct loader *loader, const struct machine_file *file,
                         const struct component *component, const struct yaml *node)
 {
@@ -279,16 +307,17 @@ static bool apply_value(const struct loader *loader, const struct machine_file *
         return wrong(loader, file, node->key_line, node->key_column, "unknown parameter '%s'%s",
                      key, hint(loader, node->key, names, component->param_count));
     }
-    const struct yaml *value = node->kind == YAML_SCALAR ? node : NULL;
+    const struct param *param = &component->params[i];
+    const struct yaml *value = node->kind == YAML_MAP ? NULL : node;
     if (node->kind == YAML_MAP && !open_value(loader, file, key, node, &value, &origin))
         return false;
-    if (!value)
-        return wrong(loader, file, node->line, node->column, "%s: expected one value, not %s", key,
-                     yaml_kind_name(node));
+    const char *text;
+    if (!value_text(loader, file, key, param, value, &text))
+        return false;
     char place[256];
     snprintf(place, sizeof place, "%.200s:%u:%u", file->place, value->line, value->column);
-    return loader->sink->assign(loader->sink->user, component, node->key, value->text, &origin,
-                                place, loader->error);
+    return loader->sink->assign(loader->sink->user, component, node->key, text, &origin, place,
+                                loader->error);
 }
 
 static bool unknown_component(const struct loader *loader, const struct machine_file *file,

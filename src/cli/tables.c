@@ -77,8 +77,11 @@ static const char *param_values(struct arena *arena, const json_t *row)
         return arena_printf(arena, "%s (true or false)", initial);
     if (!strcmp(type, "choice"))
         return arena_printf(arena, "%s (%s)", initial, field(arena, row, "choices"));
-    return arena_printf(arena, "%s%s%s (%s to %s)", initial, space, unit, field(arena, row, "min"),
-                        field(arena, row, "max"));
+    const char *most = "";
+    if (!strcmp(type, "list"))
+        most = arena_printf(arena, "up to %s values, ", field(arena, row, "most"));
+    return arena_printf(arena, "%s%s%s (%s%s to %s)", initial, space, unit, most,
+                        field(arena, row, "min"), field(arena, row, "max"));
 }
 
 static const char *stat_values(struct arena *arena, const json_t *row)

@@ -88,6 +88,17 @@ static const struct {
     {"demo: {fast: yes}", "t:1:14: demo.fast: expected true or false, not 'yes'"},
     {"demo: {policy: randon}", "t:1:16: demo.policy: 'randon' is none of its choices, "
                                "oldest|round_robin|random: did you mean 'random'?"},
+    {"demo: {rates: [1, 2.5]}",
+     "t:1:15: demo.rates: value 2: '2.5' is out of range: expected 0.5 to 2 GHz"},
+    {"demo: {rates: [1, fast]}",
+     "t:1:15: demo.rates: value 2: expected a number, 0.5 to 2 GHz, not 'fast'"},
+    {"demo: {rates: {value: [1, 1, 1, 1]}}", "t:1:23: demo.rates: expected at most 3 values"},
+    {"demo:\n  rates:\n  - 1\n  - '1,2'\n",
+     "t:4:6: demo.rates: expected a number in the list, not text"},
+    {"demo: {rates: [[1]]}", "t:1:16: demo.rates: expected a number in the list, not a list"},
+    {"demo: {rates: {value: {a: 1}}}",
+     "t:1:23: demo.rates: expected a list of values, not a mapping"},
+    {"demo: {count: {value: [3]}}", "t:1:23: demo.count: expected one value, not a list"},
     {"demo: {count: 3, count: 4}", "t:1:18: duplicate key 'count': first given in line 1"},
     {"demo: 3", "t:1:7: component demo: expected a mapping of parameters to values, not text"},
     {"- demo", "t:1:1: a machine file is a mapping of components to their values, not a list"},
@@ -220,9 +231,9 @@ static void dump_loads_again(void **state)
 {
     struct config *config = config_create(components), *other = config_create(components);
     struct error error = {0};
-    static const char *const settings[] = {"demo.count=3", "demo.wide=0xfedcba9876543210",
-                                           "demo.clock=0.1", "demo.fast=false",
-                                           "demo.policy=oldest"};
+    static const char *const settings[] = {"demo.count=3",       "demo.wide=0xfedcba9876543210",
+                                           "demo.clock=0.1",     "demo.fast=false",
+                                           "demo.policy=oldest", "demo.rates=0.5,1.25"};
     assert_true(config_load_machine(config, "generic", &error));
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         assert_true(config_set(config, settings[i], &error));
@@ -240,6 +251,64 @@ static void dump_loads_again(void **state)
     json_decref(first);
     config_destroy(config);
     config_destroy(other);
+}
+
+/* All ways to write a list; an empty one is a list too. */
+static void lists_are_read(void **state)
+{
+    struct config *config = config_create(components);
+    struct error error = {0};
+    const struct demo_params *p = params(config);
+    assert_int_equal(p->rates_count, 0);
+    assert_true(config_set(config, "demo.rates=1,0.5,2", &error));
+    assert_int_equal(p->rates_count, 3);
+    assert_true(p->rates[0] == 1 && p->rates[1] == 0.5 && p->rates[2] == 2);
+    /* What is wrong changes nothing. */
+    assert_false(config_set(config, "demo.rates=1,0.4", &error));
+    assert_false(config_set(config, "demo.rates=1,", &error));
+    assert_false(config_set(config, "demo.rates=1,1,1,1", &error));
+    assert_int_equal(p->rates_count, 3);
+    struct config *clone = config_clone(config);
+    assert_int_equal(params(clone)->rates_count, 3);
+    assert_true(params(clone)->rates[2] == 2);
+    config_destroy(clone);
+    assert_true(config_set(config, "demo.rates=", &error));
+    assert_int_equal(p->rates_count, 0);
+    static const char *const texts[] = {
+        "demo: {rates: [2, 0.5]}",
+        "demo:\n  rates:\n  - 2\n  - 0.5\n",
+        "demo: {rates: {value: [2, 0.5], source: stated, note: all of them}}",
+        "demo: {rates: '2,0.5'}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        assert_true(config_load_text(config, texts[i], strlen(texts[i]), "t", &error));
+        p = params(config);
+        assert_int_equal(p->rates_count, 2);
+        assert_true(p->rates[0] == 2 && p->rates[1] == 0.5);
+    }
+    assert_true(config_load_text(config, "demo: {rates: []}", 17, "t", &error));
+    assert_int_equal(params(config)->rates_count, 0);
+    config_destroy(config);
+}
+
+static void differences_are_found(void **state)
+{
+    struct config *a = config_create(components), *b = config_create(components);
+    struct error error = {0};
+    assert_true(config_set(b, "demo.policy=oldest", &error));
+    assert_true(config_set(b, "demo.rates=1", &error));
+    json_t *diff = config_diff_json(a, b), *none = config_diff_json(a, a);
+    json_t *expected = json_loads("[{\"key\": \"demo.policy\", \"unit\": \"\", \"a\": "
+                                  "\"round_robin\", \"b\": \"oldest\"}, {\"key\": "
+                                  "\"demo.rates\", \"unit\": \"GHz\", \"a\": [], \"b\": [1.0]}]",
+                                  0, NULL);
+    assert_true(json_equal(json_object_get(diff, "values"), expected));
+    assert_int_equal(json_array_size(json_object_get(none, "values")), 0);
+    json_decref(expected);
+    json_decref(diff);
+    json_decref(none);
+    config_destroy(a);
+    config_destroy(b);
 }
 
 static void clone_is_equal_and_separate(void **state)
@@ -324,6 +393,9 @@ static void files_inherit(void **state)
     assert_string_equal(json_string_value(json_array_get(parents, 0)), "middle");
     json_t *count = json_array_get(json_object_get(explain, "values"), 0);
     assert_string_equal(json_string_value(json_object_get(count, "from")), "middle");
+    assert_true(json_is_true(json_object_get(count, "inherited")));
+    json_t *fast = json_array_get(json_object_get(explain, "values"), 4);
+    assert_true(json_is_false(json_object_get(fast, "inherited")));
     json_decref(explain);
     /* A machine replaces the whole configuration, not only what it names. */
     assert_true(load_file(config, "empty.yaml", &error));
@@ -408,7 +480,7 @@ static void statistics_are_json(void **state)
 static void tables_are_json(void **state)
 {
     json_t *table = config_params_table_json(components);
-    assert_int_equal(json_array_size(table), 6);
+    assert_int_equal(json_array_size(table), 7);
     json_t *row = json_array_get(table, 5);
     assert_string_equal(json_string_value(json_object_get(row, "key")), "demo.policy");
     assert_string_equal(json_string_value(json_object_get(row, "default")), "round_robin");
@@ -431,6 +503,8 @@ int main(void)
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(settings_override),
         cmocka_unit_test(dump_loads_again),
+        cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(differences_are_found),
         cmocka_unit_test(clone_is_equal_and_separate),
         cmocka_unit_test(files_inherit),
         cmocka_unit_test(bad_files_are_explained),
