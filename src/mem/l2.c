@@ -45,6 +45,7 @@ void l2_destroy(struct l2_slice *slice)
 void l2_reset(struct l2_slice *slice)
 {
     slice->answer = L2_NOBODY;
+    slice->stall = NULL;
     slice->port_free = slice->fill_free = slice->atomic_free = 0;
     slice->free_count = 0;
     for (u32 i = slice->pool_count; i-- > 0;)
@@ -52,6 +53,15 @@ void l2_reset(struct l2_slice *slice)
 }
 
 /* ---- In ---- */
+
+/* Few bits: dearer instructions are not worth asking the processor for. */
+static u32 count_bits(u32 bits)
+{
+    u32 count = 0;
+    for (; bits; bits &= bits - 1)
+        count++;
+    return count;
+}
 
 bool l2_room(const struct l2_slice *slice, fs now)
 {
@@ -68,6 +78,7 @@ void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, 
     arrival->packet = *packet;
     arrival->line = in_slice - offset;
     arrival->sectors = packet->sectors << (offset / SECTOR_BYTES);
+    arrival->count = count_bits(packet->sectors);
     arrival->ready = ready;
     assert(packet->sectors && (u64)packet->sectors << (offset / SECTOR_BYTES) < (u64)1 << sectors);
 }
@@ -77,7 +88,7 @@ void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, 
 static u32 cycles_for(const struct l2_slice *slice, u32 sectors)
 {
     u32 width = slice->shared->params->port_bytes;
-    return ((u32)__builtin_popcount(sectors) * SECTOR_BYTES + width - 1) / width;
+    return (sectors * SECTOR_BYTES + width - 1) / width;
 }
 
 static bool out_full(const struct l2_slice *slice)
@@ -92,7 +103,7 @@ static void reply(struct l2_slice *slice, const struct packet *packet)
     *answer = *packet;
     bool data = packet->kind == PACKET_READ || (packet->kind == PACKET_ATOMIC && packet->returns);
     answer->kind = data ? PACKET_DATA : PACKET_ACK;
-    answer->bytes = data ? (u16)(__builtin_popcount(packet->sectors) * SECTOR_BYTES) : 0;
+    answer->bytes = data ? (u16)(count_bits(packet->sectors) * SECTOR_BYTES) : 0;
 }
 
 static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u64 cycle)
@@ -101,8 +112,7 @@ static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u6
     struct packet *noted = vec_push(&shared->atomics);
     *noted = *packet;
     shared->stats->atomics++;
-    slice->atomic_free =
-        cycle + shared->params->atomic_cycles * (u64)__builtin_popcount(packet->sectors);
+    slice->atomic_free = cycle + shared->params->atomic_cycles * count_bits(packet->sectors);
 }
 
 /* ---- To DRAM ---- */
@@ -135,7 +145,7 @@ static void write_back(struct l2_slice *slice, const struct cache_out *out)
 {
     if (out->victim_sectors)
         request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
-                (u32)__builtin_popcount(out->victim_sectors), TAG_NO_FETCH, true);
+                count_bits(out->victim_sectors), TAG_NO_FETCH, true);
 }
 
 static void send(struct l2_slice *slice)
@@ -254,40 +264,63 @@ static void fill(struct l2_slice *slice, u64 cycle)
 
 /* ---- The tags ---- */
 
+enum access_result {
+    ACCESS_DONE,
+    ACCESS_BUSY,   /* a later cycle of the slice's own will do */
+    ACCESS_BLOCKED /* S4: it need not be tried again before something comes */
+};
+
 /* The packet waits in the pool, under the number that cache_read was given. */
 static void wait(struct l2_slice *slice, const struct packet *packet)
 {
     slice->pool[slice->free[--slice->free_count]] = *packet;
 }
 
+/* What the first packet waits for, which only something from outside the slice, or its own answers
+ * and requests, can give. */
+static enum access_result stalls(struct l2_slice *slice, u64 *counter, u64 cycle)
+{
+    ++*counter;
+    slice->stall = counter;
+    slice->stalled = cycle + 1;
+    return ACCESS_BLOCKED;
+}
+
+/* The cache has refused and counted it: why, is seen by which counter moved. */
+static enum access_result refused(struct l2_slice *slice, u64 stalls_line, u64 cycle)
+{
+    struct l2_stats *stats = slice->shared->stats;
+    slice->stall = stats->stalls_line != stalls_line ? &stats->stalls_line : &stats->stalls_mshr;
+    slice->stalled = cycle + 1;
+    return ACCESS_BLOCKED;
+}
+
 /* Reads, and what an atomic reads. */
-static bool access_read(struct l2_slice *slice, const struct l2_arrival *arrival, u64 cycle)
+static enum access_result access_read(struct l2_slice *slice, const struct l2_arrival *arrival,
+                                      u64 cycle)
 {
     struct l2_stats *stats = slice->shared->stats;
     const struct packet *packet = &arrival->packet;
     bool atomic = packet->kind == PACKET_ATOMIC;
     struct cache_out out = {0};
+    u64 stalls_line = stats->stalls_line;
     if (atomic && slice->atomic_free > cycle)
-        return false;
+        return ACCESS_BUSY;
     /* a miss needs two places, for itself and a victim; that it is none shows only in the tags */
     if (!miss_room(slice, 2) &&
-        (atomic || !cache_has(slice->cache, arrival->line, arrival->sectors))) {
-        stats->stalls_queue++;
-        return false;
-    }
-    if (!slice->free_count) {
-        stats->stalls_mshr++;
-        return false;
-    }
+        (atomic || !cache_has(slice->cache, arrival->line, arrival->sectors)))
+        return stalls(slice, &stats->stalls_queue, cycle);
+    if (!slice->free_count)
+        return stalls(slice, &stats->stalls_mshr, cycle);
     switch (cache_read(slice->cache, arrival->line, arrival->sectors,
                        slice->free[slice->free_count - 1], &out)) {
     case CACHE_STALLS:
-        return false;
+        return refused(slice, stalls_line, cycle);
     case CACHE_HIT:
         /* no wait: the line is there, so that a write cannot miss */
         if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
             assert(!"an atomic's line was there");
-        stats->port_cycles += cycles_for(slice, arrival->sectors);
+        stats->port_cycles += cycles_for(slice, arrival->count);
         reply(slice, packet);
         break;
     case CACHE_MISS:
@@ -299,22 +332,22 @@ static bool access_read(struct l2_slice *slice, const struct l2_arrival *arrival
         wait(slice, packet);
         break;
     }
-    slice->port_free = cycle + cycles_for(slice, arrival->sectors);
-    return true;
+    slice->port_free = cycle + cycles_for(slice, arrival->count);
+    return ACCESS_DONE;
 }
 
-static bool access_write(struct l2_slice *slice, const struct l2_arrival *arrival, u64 cycle)
+static enum access_result access_write(struct l2_slice *slice, const struct l2_arrival *arrival,
+                                       u64 cycle)
 {
     struct l2_stats *stats = slice->shared->stats;
     struct cache_out out = {0};
-    if (!miss_room(slice, 1)) {
-        stats->stalls_queue++;
-        return false;
-    }
+    u64 stalls_line = stats->stalls_line;
+    if (!miss_room(slice, 1))
+        return stalls(slice, &stats->stalls_queue, cycle);
     switch (
         cache_write(slice->cache, arrival->line, arrival->sectors, arrival->packet.full, &out)) {
     case CACHE_STALLS:
-        return false;
+        return refused(slice, stalls_line, cycle);
     case CACHE_MISS: /* a mechanism keeps it out */
         fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, true);
         break;
@@ -324,67 +357,68 @@ static bool access_write(struct l2_slice *slice, const struct l2_arrival *arriva
     write_back(slice, &out);
     reply(slice, &arrival->packet);
     /* a victim's data leave through the port, too, in place of the first sector's cycle */
-    u32 cycles = cycles_for(slice, arrival->sectors);
+    u32 cycles = cycles_for(slice, arrival->count);
     if (out.victim_sectors)
-        cycles += cycles_for(slice, out.victim_sectors) - 1;
+        cycles += cycles_for(slice, count_bits(out.victim_sectors)) - 1;
     stats->port_cycles += cycles;
     slice->port_free = cycle + cycles;
-    return true;
+    return ACCESS_DONE;
 }
 
-static bool access_direct(struct l2_slice *slice, const struct l2_arrival *arrival)
+static enum access_result access_direct(struct l2_slice *slice, const struct l2_arrival *arrival,
+                                        u64 cycle)
 {
     struct l2_stats *stats = slice->shared->stats;
-    if (!miss_room(slice, 1)) {
-        stats->stalls_queue++;
-        return false;
-    }
-    if (!slice->free_count) {
-        stats->stalls_mshr++;
-        return false;
-    }
+    if (!miss_room(slice, 1))
+        return stalls(slice, &stats->stalls_queue, cycle);
+    if (!slice->free_count)
+        return stalls(slice, &stats->stalls_mshr, cycle);
     u32 entry = slice->free[slice->free_count - 1];
     slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
                                     arrival->packet.kind == PACKET_WRITE);
     wait(slice, &arrival->packet);
-    return true;
+    return ACCESS_DONE;
 }
 
-static void access(struct l2_slice *slice, u64 cycle, fs now)
+static enum access_result access(struct l2_slice *slice, u64 cycle)
 {
     const struct l2_shared *shared = slice->shared;
     const struct l2_arrival *arrival = ring_head(&slice->in);
-    if (!ring_count(&slice->in) || arrival->ready >= now || slice->port_free > cycle)
-        return;
-    if (ring_count(&slice->to_dram) >= shared->params->queue_dram) {
-        shared->stats->stalls_queue++;
-        return;
-    }
-    bool done;
+    if (slice->port_free > cycle)
+        return ACCESS_BUSY;
+    if (ring_count(&slice->to_dram) >= shared->params->queue_dram)
+        return stalls(slice, &shared->stats->stalls_queue, cycle);
     if (!shared->params->enabled)
-        done = access_direct(slice, arrival);
-    else if (out_full(slice))
-        done = false;
-    else if (arrival->packet.kind == PACKET_WRITE)
-        done = access_write(slice, arrival, cycle);
-    else
-        done = access_read(slice, arrival, cycle);
-    if (!done)
-        return;
-    shared->stats->queue_cycles += (now - arrival->ready - 1) / shared->period;
-    ring_pop(&slice->in);
+        return access_direct(slice, arrival, cycle);
+    if (out_full(slice))
+        return ACCESS_BLOCKED;
+    return arrival->packet.kind == PACKET_WRITE ? access_write(slice, arrival, cycle)
+                                                : access_read(slice, arrival, cycle);
 }
 
 u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
 {
+    struct l2_shared *shared = slice->shared;
+    enum access_result result = ACCESS_BUSY;
+    l2_settle(slice, cycle);
+    slice->stall = NULL;
     /* from back to front, so that nothing passes two stages in a cycle */
     answer(slice, cycle);
     fill(slice, cycle);
     send(slice);
-    access(slice, cycle, now);
-    if (slice->answer != L2_NOBODY || ring_count(&slice->from_dram) || ring_count(&slice->misses))
+    if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now) {
+        result = access(slice, cycle);
+        if (result == ACCESS_DONE) {
+            shared->stats->queue_cycles +=
+                (now - ring_head(&slice->in)->ready - 1) / shared->period;
+            ring_pop(&slice->in);
+        }
+    }
+    if ((slice->answer != L2_NOBODY && !out_full(slice)) || ring_count(&slice->from_dram) ||
+        (ring_count(&slice->misses) && ring_count(&slice->to_dram) < shared->params->queue_dram))
         return cycle + 1;
-    if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now + slice->shared->period)
+    if (result != ACCESS_BLOCKED && ring_count(&slice->in) &&
+        ring_head(&slice->in)->ready < now + shared->period)
         return MAX(cycle + 1, slice->port_free);
     return UINT64_MAX;
 }

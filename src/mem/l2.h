@@ -12,6 +12,8 @@
  *  S1  A packet leaves by `out` once, as its own answer.
  *  S2  Packets reach the tags in the order they came.
  *  S3  A pool entry is free, or holds one packet that waits for DRAM.
+ *  S4  A slice that only something from outside can help is not called; the cycles in which its
+ * first packet stalled meanwhile are counted when it is, so that skipping shows nowhere.
  */
 #ifndef MEM_L2_H
 #define MEM_L2_H
@@ -40,6 +42,7 @@ struct l2_arrival {
     struct packet packet;
     u64 line;    /* the slice's own address of its L2 line */
     u32 sectors; /* of that line */
+    u32 count;   /* of these */
     fs ready;    /* when its delay is over */
 };
 
@@ -69,17 +72,29 @@ struct l2_slice {
     u64 port_free;   /* L2 cycles: from then on the data port */
     u64 fill_free;   /* the fill port */
     u64 atomic_free; /* and the atomic unit can be used */
+    u64 *stall;      /* the counter of what its first packet waits for, or NULL */
+    u64 stalled;     /* the cycle up to which that is counted */
 };
 
 struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay);
 void l2_destroy(struct l2_slice *slice); /* its arena goes apart */
+/* The cycles before `cycle` in which its first packet stalled are counted now, if it was not called
+ * in them (S4). It may stall on. */
+static inline void l2_settle(struct l2_slice *slice, u64 cycle)
+{
+    if (!slice->stall)
+        return;
+    *slice->stall += cycle - slice->stalled;
+    slice->stalled = cycle;
+}
 /* Nothing is inside: a new launch counts cycles from 0. */
 void l2_reset(struct l2_slice *slice);
 
 /* Room for another packet from the network at this time. */
 bool l2_room(const struct l2_slice *slice, fs now);
 void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, fs ready);
-/* A cycle. Gives the next one that would do anything; UINT64_MAX: none, unless something comes. */
+/* A cycle. Gives the next one that would do anything; UINT64_MAX: none, unless something comes from
+ * DRAM, or a full queue to DRAM or to the network has room again. */
 u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now);
 /* Room for an answer from DRAM. */
 static inline bool l2_dram_room(const struct l2_slice *slice)

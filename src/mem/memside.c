@@ -116,6 +116,8 @@ static void enter_replies(struct memside *m)
         const struct packet *packet = ring_head(&slice->out);
         catch_up(m->down, &m->down_done, m->network.cycle);
         network_push(m->down, (u32)unit, packet->core / m->network_params.cores_per_port, packet);
+        if (ring_count(&slice->out) == m->l2_params.queue_out)
+            call(&m->slice_calls, (u32)unit, m->l2.cycle);
         ring_pop(&slice->out);
         if (!ring_count(&slice->out))
             bit_clear(m->waiting, (u32)unit);
@@ -128,23 +130,19 @@ static fs enter_request(struct memside *m, u32 at, fs now)
 {
     u32 share = m->network_params.cores_per_port;
     u32 count = MIN(share, m->cores - at * share);
-    bool room = network_room(m->up, at), full = !room;
+    bool entered = false;
     fs left = FS_NEVER;
     for (u32 i = 0, turn = m->turn[at]; i < count; i++, turn = turn + 1 < count ? turn + 1 : 0) {
         struct port *port = &m->requests[at * share + turn];
-        /* cores act after the network in an instant: what arrives now enters at the next edge */
-        const struct packet *packet = port_head(port, now - 1);
-        if (packet && room) {
+        const struct packet *packet = entered ? NULL : port_head(port, now - 1);
+        if (packet) {
             struct place place = address_place(&m->shared.map, packet->address);
             catch_up(m->up, &m->up_done, m->network.cycle);
             network_push(m->up, at, place.channel * m->l2_params.slices + place.slice, packet);
             port_pop(port);
             m->inside++;
             m->turn[at] = (u8)(turn + 1 < count ? turn + 1 : 0);
-            room = false;
-        } else if (packet && full) {
-            network_full(m->up);
-            full = false; /* once a cycle */
+            entered = true;
         }
         left = MIN(left, port_next(port));
     }
@@ -154,14 +152,21 @@ static fs enter_request(struct memside *m, u32 at, fs now)
 static void enter_requests(struct memside *m, fs now)
 {
     fs first = FS_NEVER;
-    if (m->arrival >= now && !m->every)
+    /* cores act after the network in an instant: what arrives now enters at the next edge */
+    if (m->arrival >= now)
         return;
     FOR_BITS(at, m->unread, m->port_words)
     {
-        fs left = enter_request(m, (u32)at, now);
-        if (left == FS_NEVER)
-            bit_clear(m->unread, (u32)at);
-        first = MIN(first, left);
+        if (m->arrivals[at] < now) {
+            if (network_room(m->up, (u32)at)) {
+                m->arrivals[at] = enter_request(m, (u32)at, now);
+                if (m->arrivals[at] == FS_NEVER)
+                    bit_clear(m->unread, (u32)at);
+            } else {
+                network_full(m->up);
+            }
+        }
+        first = MIN(first, m->arrivals[at]);
     }
     m->arrival = first;
 }
@@ -259,6 +264,8 @@ static bool set_out(struct memside *m, u32 number, fs now)
         *ring_push(&channel->delayed) = *ring_head(&slice->to_dram);
         *ring_push(&channel->due) = now + m->dram_delay;
         alarm_at(&m->channel_calls, number, now + m->dram_delay);
+        if (ring_count(&slice->to_dram) == m->l2_params.queue_dram)
+            call(&m->slice_calls, number * slices + turn, m->l2.cycle);
         ring_pop(&slice->to_dram);
         channel->inside++;
         channel->last = turn;
@@ -280,17 +287,21 @@ static void enter_dram(struct channel *channel, fs now)
     ring_pop(&channel->due);
 }
 
-/* The next cycle in which it has something to do. */
+/* The next cycle in which it has something to do. What cannot go on before DRAM has done something
+ * waits for the cycle in which DRAM does. */
 static u64 channel_next(const struct memside *m, u32 number, u64 cycle, fs now)
 {
     const struct channel *channel = &m->channels[number];
     u32 tag;
-    if (dram_done(channel->dram, &tag) ||
-        (ring_count(&channel->due) && *ring_head(&channel->due) <= now))
+    if (dram_done(channel->dram, &tag))
         return cycle + 1;
-    for (u32 i = 0; i < m->l2_params.slices; i++)
-        if (ring_count(&m->slices[number * m->l2_params.slices + i]->to_dram))
-            return cycle + 1;
+    if (ring_count(&channel->due) && *ring_head(&channel->due) <= now &&
+        dram_room(channel->dram, ring_head(&channel->delayed)->write))
+        return cycle + 1;
+    if (channel->inside < channel_limit(m))
+        for (u32 i = 0; i < m->l2_params.slices; i++)
+            if (ring_count(&m->slices[number * m->l2_params.slices + i]->to_dram))
+                return cycle + 1;
     u64 idle = dram_next(channel->dram);
     return idle == UINT64_MAX ? NO_CYCLE : cycle + 1 + idle;
 }
@@ -315,7 +326,10 @@ static void dram_edge(struct memside *m, fs now)
         }
         dram_skip(channel->dram, cycle - channel->done);
         leave(m, (u32)number);
-        dram_tick(channel->dram);
+        if (dram_next(channel->dram))
+            dram_skip(channel->dram, 1);
+        else
+            dram_tick(channel->dram);
         channel->done = cycle + 1;
         set_out(m, (u32)number, now);
         enter_dram(channel, now);
@@ -373,17 +387,20 @@ void memside_run(struct memside *m, fs end)
 
 void memside_meet(struct memside *m)
 {
-    fs first = FS_NEVER;
-    for (u32 i = 0; i < m->cores; i++) {
-        port_meet(&m->requests[i]);
-        port_meet(&m->replies[i]);
-        fs next = port_next(&m->requests[i]);
-        if (next == FS_NEVER)
-            continue;
-        bit_set(m->unread, i / m->network_params.cores_per_port);
-        first = MIN(first, next);
+    u32 share = m->network_params.cores_per_port;
+    m->arrival = FS_NEVER;
+    for (u32 at = 0, i = 0; at < m->core_ports; at++) {
+        fs first = FS_NEVER;
+        for (u32 end = MIN(i + share, m->cores); i < end; i++) {
+            port_meet(&m->requests[i]);
+            port_meet(&m->replies[i]);
+            first = MIN(first, port_next(&m->requests[i]));
+        }
+        m->arrivals[at] = first;
+        if (first != FS_NEVER)
+            bit_set(m->unread, at);
+        m->arrival = MIN(m->arrival, first);
     }
-    m->arrival = first;
 }
 
 fs memside_next(const struct memside *m)

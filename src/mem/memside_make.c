@@ -86,6 +86,7 @@ static void create_ports(struct memside *m)
     m->port_words = (m->core_ports + 63) / 64;
     m->unread = arena_array(m->arena, u64, m->port_words);
     m->turn = arena_array(m->arena, u8, m->core_ports);
+    m->arrivals = arena_array(m->arena, fs, m->core_ports);
     m->unit_words = (m->units + 63) / 64;
     m->waiting = arena_array(m->arena, u64, m->unit_words);
     m->up = network_create(&m->network_params, m->core_ports, m->units, false, &m->stats.network);
@@ -216,6 +217,8 @@ static u64 count_cycles(const struct clock *clock, fs now, u64 *counted)
 
 void memside_take_stats(struct memside *m, fs now, struct memside_stats *stats)
 {
+    for (u32 i = 0; i < m->units; i++)
+        l2_settle(m->slices[i], m->l2.cycle);
     m->stats.network.cycles = count_cycles(&m->network, now, &m->counted[0]);
     m->stats.l2.slice_cycles = count_cycles(&m->l2, now, &m->counted[1]) * m->units;
     m->stats.dram.channel_cycles =

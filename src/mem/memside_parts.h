@@ -45,7 +45,8 @@ struct memside {
     struct port *requests, *replies; /* of each core */
     u64 *unread;                     /* core ports with requests that are known and not read */
     u8 *turn;                        /* of each core port: the core whose turn it is */
-    fs arrival;                      /* of the first such request, or earlier */
+    fs *arrivals;                    /* of each core port: of the first such request */
+    fs arrival;                      /* the least of these, or earlier */
     struct network *up, *down;
     u64 up_done, down_done; /* network cycles that have passed there */
     u64 *waiting;           /* slices with answers for the network */
