@@ -78,7 +78,7 @@ struct dram *dram_create(const struct dram_params *params, struct dram_stats *st
         return NULL;
     }
     dram->stats = stats;
-    dram->wake = DRAM_NEVER;
+    dram->wake = dram->issue_due = dram->arrive_due = DRAM_NEVER;
     dram->words = (params->banks + 63) / 64;
     dram->fcfs = params->policy == 1;
     dram->apart = params->write_high > 0;
@@ -163,7 +163,6 @@ void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
 static void arrive(struct dram *dram, u64 now, const struct dram_request *request)
 {
     struct dram_stats *stats = dram->stats;
-    dram->arrived++;
     dram->inside--;
     if (request->write) {
         stats->writes++;
@@ -179,21 +178,19 @@ static void arrive(struct dram *dram, u64 now, const struct dram_request *reques
 
 static void work(struct dram *dram, u64 now)
 {
-    u64 wake = DRAM_NEVER;
-    if (dram->inside > 0) {
-        bool more = dram_assign(dram);
-        if (dram_issue(dram, now, &wake) || more)
-            wake = now + 1;
+    if (dram->assign_due)
+        dram_assign(dram);
+    if (now >= dram->issue_due)
+        dram_issue(dram, now);
+    while (now >= dram->arrive_due) {
+        u32 index = dram->ring[dram->arrived++ & dram->ring_mask].request;
+        dram->arrive_due = dram->arrived == dram->tail
+                               ? DRAM_NEVER
+                               : dram->ring[dram->arrived & dram->ring_mask].last;
+        arrive(dram, now, &dram->requests[index]);
     }
-    while (dram->arrived != dram->tail) {
-        const struct dram_transfer *transfer = &dram->ring[dram->arrived & dram->ring_mask];
-        if (transfer->last > now) {
-            wake = MIN(wake, transfer->last);
-            break;
-        }
-        arrive(dram, now, &dram->requests[transfer->request]);
-    }
-    dram->wake = wake;
+    u64 wake = dram->assign_due ? now + 1 : dram->issue_due;
+    dram->wake = MIN(wake, dram->arrive_due);
 }
 
 void dram_tick(struct dram *dram)
@@ -216,8 +213,8 @@ bool dram_done(const struct dram *dram, u32 *tag)
 void dram_pop(struct dram *dram)
 {
     assert(dram->head != dram->arrived);
-    if (dram->tail - dram->head == dram->return_queue && dram->inside)
-        dram->wake = dram->now; /* there is room for an answer again */
+    if (dram->tail - dram->head == dram->return_queue && dram->serving_count)
+        dram->wake = dram->issue_due = dram->now; /* there is room for an answer again */
     u32 index = dram->ring[dram->head++ & dram->ring_mask].request;
     dram->requests[index].live = false;
     dram->free[index / 64] |= 1ull << index % 64;

@@ -40,6 +40,52 @@ static void tell(struct dram *dram, u64 now, enum dram_command command, u32 numb
         dram->hooks.command(dram->hooks.user, now, command, number, dram->banks[number].row);
 }
 
+static struct dram_group *group_of(const struct dram *dram, u32 number)
+{
+    return &dram->groups[number & dram->group_mask];
+}
+
+/* Cycles from which banks and groups allow a command, without the channel's own rules. */
+
+static u64 column_from(const struct dram *dram, u32 number, u32 kind)
+{
+    return MAX(dram->banks[number].column[kind], group_of(dram, number)->column);
+}
+
+static u64 precharge_from(const struct dram *dram, u32 number)
+{
+    return MAX(dram->banks[number].precharge, group_of(dram, number)->precharge);
+}
+
+static void lower(u64 *due, u64 cycle)
+{
+    *due = MIN(*due, cycle);
+}
+
+static void add_column(struct dram *dram, u32 number, u32 kind)
+{
+    u64 from = column_from(dram, number, kind);
+    bank_add(dram->column[kind], number);
+    lower(&dram->column_due[kind], from);
+    lower(&dram->issue_due, MAX(from, dram->command[kind]));
+}
+
+static void add_closed(struct dram *dram, u32 number)
+{
+    u64 from = dram->banks[number].activate;
+    bank_add(dram->closed, number);
+    lower(&dram->activate_due, from);
+    lower(&dram->issue_due, MAX(from, dram->activate));
+}
+
+static void add_conflict(struct dram *dram, u32 number)
+{
+    u64 from = precharge_from(dram, number);
+    bank_add(dram->conflict, number);
+    lower(&dram->precharge_due, from);
+    lower(&dram->issue_due, from);
+}
+
 void dram_serve(struct dram *dram, u32 number, u32 index)
 {
     struct dram_bank *bank = &dram->banks[number];
@@ -47,16 +93,16 @@ void dram_serve(struct dram *dram, u32 number, u32 index)
     bank->request = index;
     bank_add(dram->serving, number);
     dram->serving_count++;
-    if (bank->open && bank->row == request->row) {
-        dram->stats->row_hits++;
-        bank_add(dram->column[request->write], number);
-        return;
-    }
-    if (bank->open)
-        dram->stats->row_conflicts++;
-    else
+    if (!bank->open) {
         dram->stats->row_misses++;
-    bank_add(dram->row, number);
+        add_closed(dram, number);
+    } else if (bank->row == request->row) {
+        dram->stats->row_hits++;
+        add_column(dram, number, request->write);
+    } else {
+        dram->stats->row_conflicts++;
+        add_conflict(dram, number);
+    }
 }
 
 /* The last burst is commanded: the bank is free, the request waits for its data. */
@@ -64,10 +110,11 @@ static void finish(struct dram *dram, u64 now, u32 number)
 {
     struct dram_bank *bank = &dram->banks[number];
     u32 kind = dram->requests[bank->request].write;
-    dram->ring[dram->tail++ & dram->ring_mask] = (struct dram_transfer){
-        .last = now + dram->timing.data[kind] + dram->timing.transfer - 1,
-        .request = bank->request,
-    };
+    u64 last = now + dram->timing.data[kind] + dram->timing.transfer - 1;
+    if (dram->arrived == dram->tail)
+        dram->arrive_due = last;
+    dram->ring[dram->tail++ & dram->ring_mask] = (struct dram_transfer){last, bank->request};
+    dram->assign_due = true;
     bank->request = REQUEST_NONE;
     bank_remove(dram->column[kind], number);
     bank_remove(dram->serving, number);
@@ -78,7 +125,7 @@ static void column(struct dram *dram, u64 now, u32 number)
 {
     const struct dram_timing *timing = &dram->timing;
     struct dram_bank *bank = &dram->banks[number];
-    struct dram_group *group = &dram->groups[number & dram->group_mask];
+    struct dram_group *group = group_of(dram, number);
     struct dram_request *request = &dram->requests[bank->request];
     u32 kind = request->write;
     tell(dram, now, kind == KIND_WRITE ? DRAM_WRITE : DRAM_READ, number);
@@ -93,43 +140,6 @@ static void column(struct dram *dram, u64 now, u32 number)
         finish(dram, now, number);
 }
 
-static bool issue_column(struct dram *dram, u64 now, u64 *wake)
-{
-    u64 able[BANK_WORDS], any = 0;
-    if (dram->tail - dram->head >= dram->return_queue)
-        return false; /* dram_pop wakes */
-    for (u32 i = 0; i < dram->words; i++)
-        able[i] = 0;
-    for (u32 kind = 0; kind < KINDS; kind++) {
-        bool late = dram->command[kind] > now;
-        u64 held = 0;
-        for (u32 i = 0; i < dram->words; i++) {
-            u64 set = dram->column[kind][i];
-            held |= set;
-            able[i] |= late ? 0 : set;
-        }
-        if (held && late)
-            *wake = MIN(*wake, dram->command[kind]);
-        else
-            any |= held;
-    }
-    for (u32 step = 0; any && step <= dram->words; step++) {
-        u32 base;
-        for (u64 part = bank_part(dram, able, step, &base); part; part &= part - 1) {
-            u32 number = base + (u32)__builtin_ctzll(part);
-            const struct dram_bank *bank = &dram->banks[number];
-            u64 own = bank->column[dram->requests[bank->request].write];
-            u64 from = MAX(own, dram->groups[number & dram->group_mask].column);
-            if (from <= now) {
-                column(dram, now, number);
-                return true;
-            }
-            *wake = MIN(*wake, from);
-        }
-    }
-    return false;
-}
-
 static void activate(struct dram *dram, u64 now, u32 number)
 {
     const struct dram_timing *timing = &dram->timing;
@@ -142,8 +152,8 @@ static void activate(struct dram *dram, u64 now, u32 number)
     bank->column[KIND_READ] = now + timing->activated[KIND_READ];
     bank->column[KIND_WRITE] = now + timing->activated[KIND_WRITE];
     dram->activate = now + timing->rrd;
-    bank_remove(dram->row, number);
-    bank_add(dram->column[request->write], number);
+    bank_remove(dram->closed, number);
+    add_column(dram, number, request->write);
     dram->stats->activates++;
     tell(dram, now, DRAM_ACTIVATE, number);
 }
@@ -154,21 +164,77 @@ static void precharge(struct dram *dram, u64 now, u32 number)
     tell(dram, now, DRAM_PRECHARGE, number);
     bank->open = false;
     bank->activate = MAX(bank->activate, now + dram->timing.rp);
+    bank_remove(dram->conflict, number);
+    add_closed(dram, number);
     dram->stats->precharges++;
 }
 
-static bool issue_row(struct dram *dram, u64 now, u64 *wake)
+/* From when a set can get commands; a set without banks never. */
+
+SPECIAL u64 column_due(const struct dram *dram, u32 kind, u32 words)
 {
-    for (u32 step = 0; step <= dram->words; step++) {
+    if (!bank_any(dram->column[kind], words) || dram->tail - dram->head >= dram->return_queue)
+        return DRAM_NEVER; /* dram_pop wakes */
+    return MAX(dram->column_due[kind], dram->command[kind]);
+}
+
+SPECIAL u64 activate_due(const struct dram *dram, u32 words)
+{
+    return bank_any(dram->closed, words) ? MAX(dram->activate_due, dram->activate) : DRAM_NEVER;
+}
+
+SPECIAL u64 precharge_due(const struct dram *dram, u32 words)
+{
+    return bank_any(dram->conflict, words) ? dram->precharge_due : DRAM_NEVER;
+}
+
+SPECIAL bool issue_column(struct dram *dram, u64 now, u32 words)
+{
+    bool due[KINDS];
+    u64 able[BANK_WORDS], first = DRAM_NEVER;
+    for (u32 kind = 0; kind < KINDS; kind++)
+        due[kind] = column_due(dram, kind, words) <= now;
+    if (!due[KIND_READ] && !due[KIND_WRITE])
+        return false;
+    for (u32 i = 0; i < words; i++)
+        able[i] = (due[KIND_READ] ? dram->column[KIND_READ][i] : 0) |
+                  (due[KIND_WRITE] ? dram->column[KIND_WRITE][i] : 0);
+    for (u32 step = 0; step <= words; step++) {
         u32 base;
-        for (u64 part = bank_part(dram, dram->row, step, &base); part; part &= part - 1) {
+        for (u64 part = bank_part(dram, able, words, step, &base); part; part &= part - 1) {
+            u32 number = base + (u32)__builtin_ctzll(part);
+            u32 kind = dram->requests[dram->banks[number].request].write;
+            u64 from = column_from(dram, number, kind);
+            if (from <= now) {
+                column(dram, now, number);
+                return true;
+            }
+            lower(&first, from);
+        }
+    }
+    for (u32 kind = 0; kind < KINDS; kind++) {
+        if (due[kind])
+            dram->column_due[kind] = first;
+    }
+    return false;
+}
+
+SPECIAL bool issue_row(struct dram *dram, u64 now, u32 words)
+{
+    bool may_open = activate_due(dram, words) <= now, may_close = precharge_due(dram, words) <= now;
+    u64 able[BANK_WORDS], first = DRAM_NEVER;
+    if (!may_open && !may_close)
+        return false;
+    for (u32 i = 0; i < words; i++)
+        able[i] = (may_open ? dram->closed[i] : 0) | (may_close ? dram->conflict[i] : 0);
+    for (u32 step = 0; step <= words; step++) {
+        u32 base;
+        for (u64 part = bank_part(dram, able, words, step, &base); part; part &= part - 1) {
             u32 number = base + (u32)__builtin_ctzll(part);
             const struct dram_bank *bank = &dram->banks[number];
-            u64 from = bank->open
-                           ? MAX(bank->precharge, dram->groups[number & dram->group_mask].precharge)
-                           : MAX(bank->activate, dram->activate);
+            u64 from = bank->open ? precharge_from(dram, number) : bank->activate;
             if (from > now) {
-                *wake = MIN(*wake, from);
+                lower(&first, from);
                 continue;
             }
             if (bank->open)
@@ -179,10 +245,26 @@ static bool issue_row(struct dram *dram, u64 now, u64 *wake)
             return true;
         }
     }
+    if (may_open)
+        dram->activate_due = first;
+    if (may_close)
+        dram->precharge_due = first;
     return false;
 }
 
-bool dram_issue(struct dram *dram, u64 now, u64 *wake)
+SPECIAL void issue(struct dram *dram, u64 now, u32 words)
 {
-    return issue_column(dram, now, wake) || issue_row(dram, now, wake);
+    if (!issue_column(dram, now, words))
+        issue_row(dram, now, words);
+    u64 columns = MIN(column_due(dram, KIND_READ, words), column_due(dram, KIND_WRITE, words));
+    u64 rows = MIN(activate_due(dram, words), precharge_due(dram, words));
+    dram->issue_due = MAX(MIN(columns, rows), now + 1);
+}
+
+void dram_issue(struct dram *dram, u64 now)
+{
+    if (LIKELY(dram->words == 1))
+        issue(dram, now, 1);
+    else
+        issue(dram, now, dram->words);
 }

@@ -3,8 +3,8 @@
  * and dram_bank.c (commands and their timing).
  *
  * Invariants
- *  C1  A bank is in at most one of column[0], column[1] and row, and in one exactly if it is in
- *      `serving`.
+ *  C1  A bank is in at most one of column[0], column[1], closed and conflict, and in one exactly if
+ *      it is in `serving`.
  *  C2  A request is in one place: a list, a bank, or the ring of transfers.
  *  C3  Times are absolute cycles: the first in which the command they name is allowed.
  */
@@ -72,14 +72,18 @@ struct dram_transfer {
 
 struct dram {
     u64 now;  /* the cycle of the next tick */
-    u64 wake; /* ticks before this cycle change nothing */
+    u64 wake; /* ticks before this cycle change nothing: the least of the next three */
+    bool assign_due;
+    u64 issue_due;  /* no command before this cycle */
+    u64 arrive_due; /* the next transfer's last cycle */
     struct dram_stats *stats;
 
     /* Banks by what they can be visited for. */
     u64 waiting[KINDS][BANK_WORDS]; /* lists that hold requests */
     u64 serving[BANK_WORDS];
     u64 column[KINDS][BANK_WORDS]; /* in service, row open */
-    u64 row[BANK_WORDS];           /* in service, needs activate or precharge */
+    u64 closed[BANK_WORDS];        /* in service, needs activate */
+    u64 conflict[BANK_WORDS];      /* in service, needs precharge */
     u32 words;                     /* of these sets in use */
     u32 turn;                      /* the bank that is looked at first */
 
@@ -87,9 +91,12 @@ struct dram {
     u64 command[KINDS]; /* column command of this kind */
     u64 activate;       /* tRRD */
 
+    /* Cycles before which no bank of the set can get its command, as far as banks and groups go. */
+    u64 column_due[KINDS], activate_due, precharge_due;
+
     struct dram_timing timing;
     bool fcfs, apart; /* policy; writes have their own queue */
-    bool draining;
+    bool draining;    /* only writes are given to banks */
     u32 write_high, write_low;
     u32 queue;
     u32 queued[KINDS]; /* requests in lists; all in [0] unless apart */
@@ -124,18 +131,22 @@ struct dram {
 
 /* Puts a request into the list it waits in. */
 void dram_enqueue(struct dram *dram, u32 index);
-/* Gives one free bank its next request. True: another could follow in the next cycle. */
-bool dram_assign(struct dram *dram);
+/* Gives one free bank its next request, if there is one; sets assign_due. */
+void dram_assign(struct dram *dram);
 
 /* dram_bank.c */
 
 void dram_set_timing(struct dram_timing *timing, const struct dram_params *params);
 /* A bank takes a request: it becomes visible to commands. */
 void dram_serve(struct dram *dram, u32 bank, u32 index);
-/* Issues at most one command. False: none; then *wake is lowered to when one may be possible. */
-bool dram_issue(struct dram *dram, u64 now, u64 *wake);
+/* Issues at most one command; sets issue_due. */
+void dram_issue(struct dram *dram, u64 now);
 
-/* Sets of banks. */
+/*
+ * Sets of banks. Functions marked so are compiled twice: for channels of one word of banks, as all
+ * presets have, and for larger ones.
+ */
+#define SPECIAL static inline __attribute__((always_inline))
 
 static inline void bank_add(u64 *set, u32 bank)
 {
@@ -149,21 +160,30 @@ static inline void bank_remove(u64 *set, u32 bank)
 
 /*
  * A set is visited from bank `turn` on, round to the one before it, in words + 1 steps: the first
- * word is visited in two parts. Gives the part of a step and the number of its first bank.
+ * word is visited in two parts. Gives the part of a step and the number of its first bank. `words`
+ * is that of the channel, known to the compiler where channels have one.
  */
-static inline u64 bank_part(const struct dram *dram, const u64 *set, u32 step, u32 *base)
+static inline u64 bank_part(const struct dram *dram, const u64 *set, u32 words, u32 step, u32 *base)
 {
-    u32 word = dram->turn / 64 + step;
-    if (word >= dram->words)
-        word -= dram->words;
+    u32 word = words == 1 ? 0 : dram->turn / 64 + step;
+    if (word >= words)
+        word -= words;
     u64 from = ~0ull << dram->turn % 64;
     u64 part = set[word];
     if (step == 0)
         part &= from;
-    else if (step == dram->words)
+    else if (step == words)
         part &= ~from;
     *base = word * 64;
     return part;
+}
+
+static inline u64 bank_any(const u64 *set, u32 words)
+{
+    u64 any = 0;
+    for (u32 i = 0; i < words; i++)
+        any |= set[i];
+    return any;
 }
 
 #endif

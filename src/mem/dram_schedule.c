@@ -15,6 +15,9 @@ void dram_enqueue(struct dram *dram, u32 index)
     list->youngest = index;
     bank_add(dram->waiting[kind], place);
     dram->queued[kind]++;
+    dram->assign_due = true;
+    if (kind == KIND_WRITE && dram->queued[kind] >= dram->write_high)
+        dram->draining = true;
 }
 
 /* The oldest request for this row, or the oldest; it leaves the list. */
@@ -42,14 +45,10 @@ static u32 take(struct dram *dram, struct dram_list *list, bool prefer, u32 row)
 }
 
 /* The queue that is served now. */
-static u32 choose_kind(struct dram *dram)
+static u32 kind_served(const struct dram *dram)
 {
     if (!dram->apart)
         return KIND_READ;
-    if (dram->draining)
-        dram->draining = dram->queued[KIND_WRITE] > dram->write_low;
-    else
-        dram->draining = dram->queued[KIND_WRITE] >= dram->write_high;
     return dram->draining || !dram->queued[KIND_READ] ? KIND_WRITE : KIND_READ;
 }
 
@@ -61,35 +60,41 @@ static void give(struct dram *dram, u32 kind, u32 place)
     if (list->oldest == REQUEST_NONE)
         bank_remove(dram->waiting[kind], place);
     dram->queued[kind]--;
+    if (kind == KIND_WRITE && dram->queued[kind] <= dram->write_low)
+        dram->draining = false;
     dram->turn = (dram->turn + 1) & dram->bank_mask;
     dram_serve(dram, dram->requests[index].bank, index);
 }
 
-bool dram_assign(struct dram *dram)
+SPECIAL void assign(struct dram *dram, u32 kind, u32 words)
 {
-    u32 kind = choose_kind(dram);
-    if (!dram->queued[kind])
-        return false;
-    if (dram->fcfs) {
-        if (!dram->serving_count)
-            give(dram, kind, 0);
-        return false; /* the next can follow only after a command */
-    }
-    u64 able[BANK_WORDS], any = 0;
-    for (u32 i = 0; i < dram->words; i++) {
+    u64 able[BANK_WORDS];
+    for (u32 i = 0; i < words; i++)
         able[i] = dram->waiting[kind][i] & ~dram->serving[i];
-        any |= able[i];
-    }
-    if (!any)
-        return false;
-    for (u32 step = 0; step <= dram->words; step++) {
+    for (u32 step = 0; step <= words; step++) {
         u32 base;
-        u64 part = bank_part(dram, able, step, &base);
+        u64 part = bank_part(dram, able, words, step, &base);
         if (!part)
             continue;
-        give(dram, kind, base + (u32)__builtin_ctzll(part));
-        return true;
+        u32 bank = base + (u32)__builtin_ctzll(part);
+        give(dram, kind, bank);
+        bank_remove(able, bank);
+        /* Another bank can follow in the next cycle; with two queues the other may be served. */
+        dram->assign_due = dram->apart || bank_any(able, words);
+        return;
     }
-    assert(!"a set that is not empty has a first bank");
-    return false;
+}
+
+void dram_assign(struct dram *dram)
+{
+    u32 kind = kind_served(dram);
+    dram->assign_due = false; /* until a request enters or a bank is free */
+    if (UNLIKELY(dram->fcfs)) {
+        if (dram->queued[kind] && !dram->serving_count)
+            give(dram, kind, 0);
+    } else if (LIKELY(dram->words == 1)) {
+        assign(dram, kind, 1);
+    } else {
+        assign(dram, kind, dram->words);
+    }
 }

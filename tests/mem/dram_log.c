@@ -132,11 +132,19 @@ u32 log_push(struct log *log, u64 address, u32 bytes, bool write)
     return tag;
 }
 
+/* Forgets all that the channel knows about when something can happen. */
+static void wake_all(struct dram *dram)
+{
+    dram->wake = dram->issue_due = dram->activate_due = dram->precharge_due = 0;
+    dram->column_due[KIND_READ] = dram->column_due[KIND_WRITE] = 0;
+    dram->assign_due = true;
+}
+
 void log_tick(struct log *log)
 {
     u32 tag;
     if (log->pace == PACE_EAGER)
-        log->dram->wake = log->dram->now;
+        wake_all(log->dram);
     if (log->pace == PACE_SKIP && dram_next(log->dram) > 0)
         dram_skip(log->dram, 1);
     else
