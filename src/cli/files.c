@@ -185,7 +185,7 @@ bool check_outputs(struct run *run)
     const struct request *request = &run->request;
     u32 count = 0;
     struct target *targets =
-        arena_array(request->arena, struct target, (size_t)request->buffers.count + 4);
+        arena_array(request->arena, struct target, (size_t)request->buffers.count + 6);
     for (u32 i = 0; i < request->buffers.count; i++)
         if (request->buffers.data[i].output)
             targets[count++] =
@@ -198,6 +198,10 @@ bool check_outputs(struct run *run)
         targets[count++] = (struct target){"--si-dump", request->dump};
     if (request->trace)
         targets[count++] = (struct target){"--si-trace", request->trace};
+    if (request->timeline)
+        targets[count++] = (struct target){"--trace", request->timeline};
+    if (request->series)
+        targets[count++] = (struct target){"--interval", request->series};
     for (u32 i = 0; i < count; i++) {
         struct error error = {0};
         if (!output_check(targets[i].path, &error)) {
@@ -226,8 +230,10 @@ bool open_output(struct run *run, struct output *output, const char *path, struc
 
 bool commit_output(struct run *run, struct output *output, struct error *error)
 {
+    char *temporary = output->temporary ? strdup(output->temporary) : NULL;
     bool ok = output_commit(output, error);
-    watch_temporary(run->watch, NULL);
+    watch_temporary_gone(run->watch, temporary);
+    free(temporary);
     return ok;
 }
 

@@ -11,6 +11,13 @@
 #include "cli/report.h"
 #include "cli/watch.h"
 
+/* What is written while launches run; see timeline.h. */
+struct timeline {
+    struct output trace, series;
+    bool has_trace, has_series;
+    bool csv, headed; /* the series' form; its headings are written */
+};
+
 struct run {
     const struct command *command;
     const struct command_line *line;
@@ -20,6 +27,7 @@ struct run {
     struct hd_raw *raw; /* of a raw program */
     struct input_list inputs;
     struct watch *watch;
+    struct timeline timeline;
     bool stdin_taken;
 };
 

@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/config.h"
+#include "cli/breakdown.h"
 #include "cli/common.h"
 #include <time.h>
 
@@ -63,7 +64,7 @@ json_t *statistics_document(const struct request *request, const struct input_li
 /* ---- the table ---- */
 
 enum {
-    COLUMNS = 9
+    COLUMNS = 12
 };
 
 /* 12345678 -> "12 345 678": long counts are read, not parsed. */
@@ -87,7 +88,24 @@ static const char *speed_text(struct arena *arena, u64 instructions, f64 seconds
     return arena_printf(arena, "%.1f M/s", (f64)instructions / seconds / 1e6);
 }
 
-static void fill_row(struct arena *arena, const struct launch *launch, const char **cells)
+/* A cell that is NULL in every row is a column that is not printed. */
+static void fill_timed(struct arena *arena, const struct launch *launch, const json_t *record,
+                       const char **cells)
+{
+    char text[32];
+    const json_t *seconds = json_object_get(record, "seconds");
+    u64 cycles = launch->result.cycles;
+    if (!json_is_number(seconds))
+        return;
+    cells[6] = grouped(arena, cycles);
+    cells[7] = arena_strdup(arena, time_text(json_number_value(seconds), text, sizeof text));
+    cells[8] =
+        cycles ? arena_printf(arena, "%.3f", (f64)launch->result.warp_instructions / (f64)cycles)
+               : "-";
+}
+
+static void fill_row(struct arena *arena, const struct launch *launch, const json_t *record,
+                     const char **cells)
 {
     char text[64];
     cells[0] = launch->info.name;
@@ -96,37 +114,52 @@ static void fill_row(struct arena *arena, const struct launch *launch, const cha
     cells[3] = arena_printf(arena, "%u", launch->info.registers);
     cells[4] = grouped(arena, launch->result.warp_instructions);
     cells[5] = grouped(arena, launch->result.thread_instructions);
-    cells[6] = arena_printf(arena, "%.3f s", launch->seconds);
-    cells[7] = speed_text(arena, launch->result.thread_instructions, launch->seconds);
-    cells[8] = hd_outcome_name(launch->result.outcome);
+    fill_timed(arena, launch, record, cells);
+    cells[9] = arena_printf(arena, "%.3f s", launch->seconds);
+    cells[10] = speed_text(arena, launch->result.thread_instructions, launch->seconds);
+    cells[11] = hd_outcome_name(launch->result.outcome);
 }
 
-void print_summary(const struct request *request)
+static void print_table(const char *(*rows)[COLUMNS], u32 count)
 {
-    static const char *const headings[COLUMNS] = {"kernel",    "grid",        "block",
-                                                  "registers", "warp instr.", "thread instr.",
-                                                  "time",      "speed",       "outcome"};
+    bool has[COLUMNS] = {0};
+    int widths[COLUMNS] = {0};
+    for (u32 c = 0; c < COLUMNS; c++)
+        for (u32 i = 0; i < count; i++) {
+            has[c] |= i && rows[i][c];
+            widths[c] = MAX(widths[c], rows[i][c] ? (int)strlen(rows[i][c]) : 1);
+        }
+    for (u32 i = 0; i < count; i++) {
+        for (u32 c = 0; c < COLUMNS; c++) {
+            bool left = c == 0, last = c == COLUMNS - 1;
+            if (has[c])
+                fprintf(stderr, "%s%*s", c ? "  " : "",
+                        last   ? 0
+                        : left ? -widths[c]
+                               : widths[c],
+                        rows[i][c] ? rows[i][c] : "-");
+        }
+        fputc('\n', stderr);
+    }
+}
+
+void print_summary(const struct request *request, const json_t *stats)
+{
+    static const char *const headings[COLUMNS] = {
+        "kernel", "grid", "block", "registers", "warp instr.", "thread instr.",
+        "cycles", "time", "IPC",   "host time", "speed",       "outcome"};
     struct arena *arena = arena_create();
     u32 count = 1;
     const char *(*rows)[COLUMNS] =
         arena_alloc(arena, sizeof *rows * ((size_t)request->launches.count + 1));
     memcpy(rows[0], headings, sizeof headings);
     for (u32 i = 0; i < request->launches.count; i++)
-        if (request->launches.data[i].ran)
-            fill_row(arena, &request->launches.data[i], rows[count++]);
-    for (u32 i = 0; i < count && count > 1; i++) {
-        for (u32 c = 0; c < COLUMNS; c++) {
-            int width = 0;
-            for (u32 k = 0; k < count; k++)
-                width = MAX(width, (int)strlen(rows[k][c]));
-            bool left = c == 0 || c == COLUMNS - 1;
-            fprintf(stderr, "%s%*s", c ? "  " : "",
-                    c == COLUMNS - 1 ? 0
-                    : left           ? -width
-                                     : width,
-                    rows[i][c]);
+        if (request->launches.data[i].ran) {
+            const json_t *record = json_array_get(json_object_get(stats, "launches"), count - 1);
+            fill_row(arena, &request->launches.data[i], record, rows[count++]);
         }
-        fputc('\n', stderr);
-    }
+    if (count > 1)
+        print_table(rows, count);
+    print_breakdown(stderr, stats);
     arena_destroy(arena);
 }

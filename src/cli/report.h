@@ -23,7 +23,7 @@ json_t *statistics_document(const struct request *request, const struct input_li
                             const struct hd_config *config, const struct hd_device *device,
                             const struct command_line *line, f64 wall_seconds);
 
-/* A table of the launches on standard error. */
-void print_summary(const struct request *request);
+/* A table of the launches on standard error, and where their time went. `stats`: hd_stats_json. */
+void print_summary(const struct request *request, const json_t *stats);
 
 #endif

@@ -267,6 +267,54 @@ static bool take_file(const struct parser *parser, const char *word)
     return false;
 }
 
+/* N[:FILE] */
+static bool parse_interval(const struct parser *parser, const char *value)
+{
+    struct request *request = parser->request;
+    size_t length = strcspn(value, ":");
+    const char *digits = arena_strndup(request->arena, value, length);
+    request->series = value[length] ? value + length + 1 : "-";
+    return (text_u64(digits, &request->interval) == TEXT_OK && request->interval) ||
+           wrong(parser, "--interval", arena_printf(request->arena, "'%.64s'", value),
+                 "a number of core cycles from 1 on, and a file: N[:FILE]");
+}
+
+/* FROM:TO; TO may be left out. */
+static bool parse_window(const struct parser *parser, const char *value)
+{
+    struct request *request = parser->request;
+    size_t length = strcspn(value, ":");
+    const char *from = arena_strndup(request->arena, value, length);
+    const char *to = value[length] ? value + length + 1 : NULL;
+    bool ok = to && text_u64(from, &request->trace_from) == TEXT_OK &&
+              (!*to || (text_u64(to, &request->trace_to) == TEXT_OK &&
+                        request->trace_to > request->trace_from));
+    return ok || wrong(parser, "--trace-window", arena_printf(request->arena, "'%.64s'", value),
+                       "two core cycles with FROM below TO: FROM:TO or FROM:");
+}
+
+/* Options of runs in time; false: it is none of them. */
+static bool take_timed(const struct parser *parser, const char *name, const char *value, bool *ok)
+{
+    struct request *request = parser->request;
+    *ok = true;
+    if (!strcmp(name, "--functional"))
+        request->functional = true;
+    else if (!strcmp(name, "--annotate"))
+        request->annotate = true;
+    else if (!strcmp(name, "--interval"))
+        *ok = parse_interval(parser, value);
+    else if (!strcmp(name, "--trace"))
+        request->timeline = value;
+    else if (!strcmp(name, "--trace-window"))
+        *ok = parse_window(parser, value);
+    else if (!strcmp(name, "--core-order"))
+        request->core_order = value;
+    else
+        return false;
+    return true;
+}
+
 static bool take(const struct parser *parser, const struct given *given)
 {
     struct request *request = parser->request;
@@ -274,6 +322,9 @@ static bool take(const struct parser *parser, const struct given *given)
         return take_file(parser, given->value);
     const char *name = given->option->name, *value = given->value;
     struct launch *launch = current(request);
+    bool ok;
+    if (take_timed(parser, name, value, &ok))
+        return ok;
     if (!strcmp(name, "--kernel"))
         launch->kernel_name = value;
     else if (!strcmp(name, "--grid"))
@@ -343,6 +394,28 @@ static bool wants_state(const struct parser *parser)
     return option || raw;
 }
 
+/* What only a run in time can tell. */
+static bool complete_timed(const struct parser *parser)
+{
+    const struct request *request = parser->request;
+    const char *option = request->timeline   ? "--trace"
+                         : request->interval ? "--interval"
+                         : request->annotate ? "--annotate"
+                                             : NULL;
+    const char *without = request->functional ? "--functional"
+                          : request->state    ? "--si-state"
+                                              : NULL;
+    bool window = request->trace_from || request->trace_to;
+    if (option && without)
+        usage_error(parser->command, "%s has nothing to tell with %s, which models no time", option,
+                    without);
+    else if (window && !request->timeline)
+        usage_error(parser->command, "--trace-window needs --trace: expected --trace FILE");
+    else
+        return true;
+    return false;
+}
+
 static bool complete(const struct parser *parser)
 {
     struct request *request = parser->request;
@@ -350,6 +423,8 @@ static bool complete(const struct parser *parser)
         usage_error(parser->command, "a file is missing: expected heddle run FILE");
         return false;
     }
+    if (!complete_timed(parser))
+        return false;
     if (request->state)
         return complete_raw(parser);
     if (wants_state(parser))

@@ -61,7 +61,12 @@ struct request {
     u64 seed;
     const char *stats, *dump_config;  /* paths or NULL */
     const char *state, *dump, *trace; /* of a raw program: the run is one when there is a state */
-    bool quiet;
+    const char *timeline;             /* --trace: a path or NULL */
+    u64 trace_from, trace_to;
+    u64 interval; /* core cycles, 0: none */
+    const char *series;
+    const char *core_order;
+    bool functional, annotate, quiet;
 };
 
 /* False after printing what is wrong. */

@@ -8,9 +8,11 @@
  *      standard error.
  */
 #include "base/text.h"
+#include "cli/annotate.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/raw.h"
+#include "cli/timeline.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -336,7 +338,18 @@ static bool apply_limits(struct run *run)
             return false;
         }
     }
-    return true;
+    return !run->request.functional ||
+           hd_config_set(run->config, "launch.functional=true", &(struct hd_error){0});
+}
+
+static bool apply_order(struct run *run)
+{
+    struct hd_error error = {0};
+    const char *order = run->request.core_order;
+    if (!order || hd_set_core_order(run->device, order, &error))
+        return true;
+    usage_error(run->command, "--core-order: %s", error.message);
+    return false;
 }
 
 static bool prepare(struct run *run)
@@ -352,6 +365,8 @@ static bool prepare(struct run *run)
         report(run->command, &error);
         return false;
     }
+    if (!apply_order(run))
+        return false;
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -367,8 +382,11 @@ static int launch_and_write(struct run *run, f64 start)
     if (request->dump_config && !write_json(run, "--dump-config", request->dump_config,
                                             parse_own_json(hd_config_json(run->config))))
         return EXIT_USAGE;
+    if (!timeline_open(run))
+        return EXIT_USAGE;
     int code = launch_all(run);
-    bool written = write_outputs(run, seconds() - start);
+    bool written = timeline_close(run);
+    written &= write_outputs(run, seconds() - start);
     if (!code && watch_signal(run->watch)) /* while writing: a shell's loop must end too */
         code = 128 + watch_signal(run->watch);
     if (code > 128 && written)
@@ -391,8 +409,12 @@ static int run_all(struct run *run)
     }
     int code = launch_and_write(run, start);
     watch_stop(run->watch);
+    json_t *stats = parse_own_json(hd_stats_json(run->device));
     if (!run->request.quiet)
-        print_summary(&run->request);
+        print_summary(&run->request, stats);
+    if (run->request.annotate)
+        print_annotated(stderr, json_object_get(stats, "profile"));
+    json_decref(stats);
     return code;
 }
 
@@ -447,8 +469,26 @@ static const struct option options[] = {
      0, COMPLETE_FILE},
     MACHINE_OPTIONS,
     {"--functional", NULL,
-     "Compute results and counts without modelling time. There is no timing model yet, so this "
-     "is always so.",
+     "Compute results and counts without modelling time: much faster, but there are no cycles.", 0,
+     0},
+    {"--annotate", NULL,
+     "Print the source, or the code where there is no source, beside how often each line was "
+     "issued, how many lanes were active and why it waited.",
+     0, 0},
+    {"--interval", "N[:FILE]",
+     "Write all statistics of every N core cycles, as lines of JSON or, if the file's name ends in "
+     ".csv, as a table. Without a file they go to standard output.",
+     0, COMPLETE_SPEC},
+    {"--trace", "FILE",
+     "Write a trace for the Perfetto viewer: blocks and warps on cores, what warps wait for, "
+     "memory "
+     "requests, counters. It grows by some 100 bytes for each of these.",
+     0, COMPLETE_FILE},
+    {"--trace-window", "FROM:TO",
+     "Trace only from one core cycle to another, counted from the first launch's start.", 0, 0},
+    {"--core-order", "forward|reverse|shuffle:N",
+     "The order in which cores are simulated within a window of time. No result depends on it; it "
+     "is there to test that.",
      0, 0},
     {"--stats", "FILE",
      "Write configuration, statistics and a manifest as JSON; '-' is standard "
@@ -481,6 +521,9 @@ static const struct example examples[] = {
      "A kernel of a code object for Southern Islands:"},
     {"heddle run prog.s --si-state state.json --si-dump end.json --si-trace trace.jsonl",
      "Assembly for Southern Islands, instruction by instruction:"},
+    {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --trace k.perfetto --trace-window "
+     "0:20000 --interval 1000:k.csv --annotate",
+     "What happens in time, to be looked at in several ways:"},
     {"heddle run k.ptx --grid 1 --block 64 --machine my.yaml --set core.warp_size=64 --stats -",
      "A machine of one's own, changed a little, and statistics on standard output:"},
     {0},

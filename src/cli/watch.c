@@ -15,6 +15,7 @@ enum {
     TICK_MS = 100,
     FIRST_DRAW_MS = 500, /* short runs draw nothing */
     SIGNAL_WAKE = SIGUSR1,
+    TEMPORARIES = 4, /* open at once: a trace, a time series and an output */
 };
 
 struct watch {
@@ -29,7 +30,7 @@ struct watch {
     u32 number, count;
     f64 launch_start;
     bool drawn;
-    char *temporary; /* the file being written, or NULL */
+    char *temporaries[TEMPORARIES]; /* files being written, or NULL */
 };
 
 static f64 seconds(void)
@@ -46,10 +47,21 @@ static void clear_line(struct watch *watch)
     watch->drawn = false;
 }
 
+/* What a timed launch has come to, and how fast; a functional one has no cycles. */
+static void draw_pace(u64 cycles, u64 picoseconds, u64 instructions, f64 elapsed)
+{
+    if (cycles)
+        fprintf(stderr, "%.4g k cycles (%.3g ms), %.3g k warp instructions/s", (f64)cycles / 1e3,
+                (f64)picoseconds / 1e9, (f64)instructions / elapsed / 1e3);
+    else
+        fprintf(stderr, "%.3g M warp instructions", (f64)instructions / 1e6);
+}
+
 static void draw(struct watch *watch)
 {
-    u64 done, total, instructions;
+    u64 done, total, instructions, cycles, picoseconds;
     hd_progress(watch->device, &done, &total, &instructions);
+    hd_progress_time(watch->device, &cycles, &picoseconds);
     pthread_mutex_lock(&watch->lock);
     f64 elapsed = seconds() - watch->launch_start;
     if (watch->kernel && elapsed * 1000 >= FIRST_DRAW_MS) {
@@ -57,9 +69,9 @@ static void draw(struct watch *watch)
         char launch[48] = "";
         if (watch->count > 1)
             snprintf(launch, sizeof launch, " (launch %u of %u)", watch->number, watch->count);
-        fprintf(stderr, "%.40s%s: %llu of %llu blocks, %.3g M warp instructions", watch->kernel,
-                launch, (unsigned long long)done, (unsigned long long)total,
-                (f64)instructions / 1e6);
+        fprintf(stderr, "%.40s%s: %llu of %llu blocks, ", watch->kernel, launch,
+                (unsigned long long)done, (unsigned long long)total);
+        draw_pace(cycles, picoseconds, instructions, elapsed);
         if (done && total > done)
             fprintf(stderr, ", about %.0f s left", elapsed * (f64)(total - done) / (f64)done);
         fflush(stderr);
@@ -72,8 +84,9 @@ static void draw(struct watch *watch)
 static void leave(struct watch *watch, int number)
 {
     pthread_mutex_lock(&watch->lock);
-    if (watch->temporary)
-        unlink(watch->temporary);
+    for (u32 i = 0; i < TEMPORARIES; i++)
+        if (watch->temporaries[i])
+            unlink(watch->temporaries[i]);
     _exit(128 + number);
 }
 
@@ -135,8 +148,22 @@ int watch_signal(struct watch *watch)
 void watch_temporary(struct watch *watch, const char *path)
 {
     pthread_mutex_lock(&watch->lock);
-    free(watch->temporary);
-    watch->temporary = path ? strdup(path) : NULL;
+    u32 at = 0;
+    while (path && at < TEMPORARIES && watch->temporaries[at])
+        at++;
+    if (path && at < TEMPORARIES)
+        watch->temporaries[at] = strdup(path);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_temporary_gone(struct watch *watch, const char *path)
+{
+    pthread_mutex_lock(&watch->lock);
+    for (u32 i = 0; path && i < TEMPORARIES; i++)
+        if (watch->temporaries[i] && !strcmp(watch->temporaries[i], path)) {
+            free(watch->temporaries[i]);
+            watch->temporaries[i] = NULL;
+        }
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -154,6 +181,7 @@ void watch_stop(struct watch *watch)
     pthread_join(watch->thread, NULL);
     watch_clear(watch);
     pthread_mutex_destroy(&watch->lock);
-    free(watch->temporary);
+    for (u32 i = 0; i < TEMPORARIES; i++)
+        free(watch->temporaries[i]);
     free(watch);
 }

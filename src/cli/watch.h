@@ -3,7 +3,7 @@
  *
  * SIGINT and SIGTERM are blocked everywhere and taken by this thread alone, so that there is no
  * signal handler and no global state. The first one asks the device to stop; a second one removes
- * a file that is half written and exits at once.
+ * files that are half written and exits at once.
  */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
@@ -19,8 +19,10 @@ struct watch *watch_start(struct hd_device *device, bool progress);
 void watch_launch(struct watch *watch, const char *kernel, u32 number, u32 count);
 /* The signal that came, or 0. */
 int watch_signal(struct watch *watch);
-/* The temporary file that is being written, or NULL. */
+/* A temporary file is being written; NULL is none. */
 void watch_temporary(struct watch *watch, const char *path);
+/* It is there no more. */
+void watch_temporary_gone(struct watch *watch, const char *path);
 /* Takes the progress line away so that other output can be written. */
 void watch_clear(struct watch *watch);
 /* Ends the thread; the signals stay blocked for the little that is left to do. */

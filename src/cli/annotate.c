@@ -1,0 +1,294 @@
+/*
+ * Annotated code: see annotate.h.
+ *
+ * A line's share is its part of all issue slots that were used or lost at an instruction of the
+ * function, so that shares of a function add up to 100 %. Lines stand in the order of the program.
+ */
+#include "cli/annotate.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include <libgen.h>
+#include <stdlib.h>
+
+enum {
+    BAR = 10,     /* characters of a full bar */
+    GAP = 4,      /* lines without anything that are still printed between others */
+    REASONS = 16, /* kinds of stalls, at most */
+    SOURCE_LIMIT = 1 << 26
+};
+
+/* What happened at a line or an instruction. */
+struct row {
+    u64 issued, threads, lost;
+    struct {
+        const char *name;
+        u64 slots;
+    } stalls[REASONS];
+    u32 reasons;
+};
+
+struct source {
+    char *text;
+    char **lines; /* [line - 1] */
+    u32 count;
+};
+
+static u64 count_of(const json_t *json, const char *key)
+{
+    const json_t *value = json_object_get(json, key);
+    return json_is_integer(value) ? (u64)json_integer_value(value) : 0;
+}
+
+static void add_stall(struct row *row, const char *name, u64 slots)
+{
+    u32 at = 0;
+    while (at < row->reasons && strcmp(row->stalls[at].name, name) != 0)
+        at++;
+    if (at == REASONS)
+        return;
+    if (at == row->reasons) {
+        row->stalls[at].name = name;
+        row->reasons++;
+    }
+    row->stalls[at].slots += slots;
+    row->lost += slots;
+}
+
+static void add(struct row *row, const json_t *inst)
+{
+    const char *reason;
+    json_t *slots;
+    row->issued += count_of(inst, "issued");
+    row->threads += count_of(inst, "threads");
+    json_object_foreach(json_object_get(inst, "stalls"), reason, slots)
+        add_stall(row, reason, (u64)json_integer_value(slots));
+}
+
+/* ---- printing ---- */
+
+/* "memory 120, raw 4": the two that cost most. */
+static const char *reasons_text(struct row *row, char *text, size_t size)
+{
+    text[0] = 0;
+    for (u32 i = 0; i < MIN(row->reasons, 2); i++) {
+        for (u32 k = i + 1; k < row->reasons; k++)
+            if (row->stalls[k].slots > row->stalls[i].slots) {
+                __typeof__(row->stalls[0]) other = row->stalls[i];
+                row->stalls[i] = row->stalls[k];
+                row->stalls[k] = other;
+            }
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s %llu", i ? ", " : "", row->stalls[i].name,
+                 (unsigned long long)row->stalls[i].slots);
+    }
+    return text;
+}
+
+static void print_headings(FILE *to, const char *where, const char *what)
+{
+    fprintf(to, "%*s %7s %10s %6s %10s  %-30s %10s  %s\n", BAR, "", "share", "issued", "lanes",
+            "lost slots", "lost to", where, what);
+}
+
+static void print_row(FILE *to, struct row *row, u64 total, const char *where, const char *what)
+{
+    char bar[BAR + 1] = "", reasons[128];
+    u64 slots = row->issued + row->lost;
+    if (!slots) {
+        fprintf(to, "%*s %7s %10s %6s %10s  %-30s %10s  %s\n", BAR, "", "", "", "", "", "", where,
+                what);
+        return;
+    }
+    f64 share = (f64)slots / (f64)total;
+    memset(bar, '#', (size_t)(share * BAR + 0.5));
+    fprintf(to, "%-*s %5.1f %% %10llu ", BAR, bar, 100 * share, (unsigned long long)row->issued);
+    if (row->issued)
+        fprintf(to, "%6.1f", (f64)row->threads / (f64)row->issued);
+    else
+        fprintf(to, "%6s", "");
+    fprintf(to, " %10llu  %-30s %10s  %s\n", (unsigned long long)row->lost,
+            reasons_text(row, reasons, sizeof reasons), where, what);
+}
+
+/* ---- sources ---- */
+
+static bool try_read(struct source *source, const char *path)
+{
+    struct error error = {0};
+    size_t length;
+    source->text = text_read_file(path, false, SOURCE_LIMIT, &length, &error);
+    return source->text;
+}
+
+/* As it is named, or beside the module. */
+static bool read_source(struct source *source, const char *file, const char *module)
+{
+    *source = (struct source){0};
+    char *copy = strdup(module), *name = strdup(file), *beside = NULL, *below = NULL;
+    const char *folder = dirname(copy);
+    if (asprintf(&below, "%s/%s", folder, file) < 0 ||
+        asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
+        abort();
+    bool found = try_read(source, file) || try_read(source, below) || try_read(source, beside);
+    free(copy);
+    free(name);
+    free(beside);
+    free(below);
+    if (!found)
+        return false;
+    for (char *at = source->text; *at; at++)
+        source->count += *at == '\n';
+    source->lines = calloc(source->count + 1u, sizeof *source->lines);
+    if (!source->lines)
+        abort();
+    u32 count = 0;
+    char *save = source->text;
+    for (char *line; (line = strsep(&save, "\n"));)
+        source->lines[count++] = line;
+    source->count = count;
+    return true;
+}
+
+static void free_source(struct source *source)
+{
+    free(source->lines);
+    free(source->text);
+}
+
+/* "file:12" -> 12, and the length of the file's name; 0: no place. */
+static u32 place_line(const json_t *inst, size_t *length)
+{
+    const char *place = json_string_value(json_object_get(inst, "place"));
+    const char *colon = place ? strrchr(place, ':') : NULL;
+    *length = colon ? (size_t)(colon - place) : 0;
+    return colon ? (u32)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+/* The file that most of a function's time is in; NULL: its places are not known. */
+static char *main_file(const json_t *insts)
+{
+    const char *best = NULL;
+    size_t best_length = 0;
+    u64 best_issued = 0;
+    size_t i;
+    json_t *inst;
+    json_array_foreach(insts, i, inst)
+    {
+        size_t length;
+        u64 issued = count_of(inst, "issued");
+        if (!place_line(inst, &length) || (best && issued <= best_issued))
+            continue;
+        best = json_string_value(json_object_get(inst, "place"));
+        best_length = length;
+        best_issued = issued;
+    }
+    return best ? strndup(best, best_length) : NULL;
+}
+
+static bool in_file(const json_t *inst, const char *file, u32 *line)
+{
+    size_t length;
+    *line = place_line(inst, &length);
+    return *line && strlen(file) == length &&
+           !strncmp(json_string_value(json_object_get(inst, "place")), file, length);
+}
+
+/* ---- functions ---- */
+
+static u64 total_slots(const json_t *insts)
+{
+    struct row all = {0};
+    size_t i;
+    json_t *inst;
+    json_array_foreach(insts, i, inst) add(&all, inst);
+    return all.issued + all.lost;
+}
+
+static void print_code(FILE *to, const json_t *insts, u64 total)
+{
+    size_t i;
+    json_t *inst;
+    print_headings(to, "address", "code");
+    json_array_foreach(insts, i, inst)
+    {
+        struct row row = {0};
+        char address[24];
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)count_of(inst, "pc"));
+        add(&row, inst);
+        print_row(to, &row, total, address, json_string_value(json_object_get(inst, "text")));
+    }
+}
+
+static void print_lines(FILE *to, const struct source *source, struct row *rows, u32 first,
+                        u32 last, u64 total)
+{
+    u32 empty = 0;
+    for (u32 line = first; line <= last; line++) {
+        char number[16];
+        struct row *row = &rows[line - first];
+        bool used = row->issued + row->lost;
+        snprintf(number, sizeof number, "%u", line);
+        if (used && empty > GAP)
+            fprintf(to, "%*s ...\n", BAR, "");
+        for (u32 k = line - empty; used && empty <= GAP && k < line; k++) {
+            snprintf(number, sizeof number, "%u", k);
+            print_row(to, &rows[k - first], total, number, source->lines[k - 1]);
+        }
+        empty = used ? 0 : empty + 1;
+        snprintf(number, sizeof number, "%u", line);
+        if (used)
+            print_row(to, row, total, number, line <= source->count ? source->lines[line - 1] : "");
+    }
+}
+
+/* Lines of one file, with what is inlined from others in a line of its own. */
+static void print_source(FILE *to, const json_t *insts, const char *file,
+                         const struct source *source, u64 total)
+{
+    u32 first = UINT32_MAX, last = 0, line;
+    struct row others = {0};
+    size_t i;
+    json_t *inst;
+    json_array_foreach(insts, i, inst) if (in_file(inst, file, &line) && line <= source->count)
+    {
+        first = MIN(first, line);
+        last = MAX(last, line);
+    }
+    print_headings(to, "line", file);
+    struct row *rows = calloc(last >= first ? last - first + 1u : 1u, sizeof *rows);
+    if (!rows)
+        abort();
+    json_array_foreach(insts, i, inst) add(
+        in_file(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
+    if (last)
+        print_lines(to, source, rows, first, last, total);
+    if (others.issued + others.lost)
+        print_row(to, &others, total, "", "(elsewhere)");
+    free(rows);
+}
+
+static void print_function(FILE *to, const json_t *function)
+{
+    const json_t *insts = json_object_get(function, "instructions");
+    const char *module = json_string_value(json_object_get(function, "module"));
+    char *file = main_file(insts);
+    struct source source;
+    u64 total = total_slots(insts);
+    fprintf(to, "\n%s of %s: %llu issue slots\n",
+            json_string_value(json_object_get(function, "function")), module,
+            (unsigned long long)total);
+    if (file && read_source(&source, file, module)) {
+        print_source(to, insts, file, &source, total);
+        free_source(&source);
+    } else
+        print_code(to, insts, total);
+    free(file);
+}
+
+void print_annotated(FILE *to, const json_t *profile)
+{
+    size_t i;
+    json_t *function;
+    json_array_foreach(profile, i, function) print_function(to, function);
+}

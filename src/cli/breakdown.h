@@ -1,0 +1,17 @@
+/* Where the time of timed launches went, in a few lines. */
+#ifndef CLI_BREAKDOWN_H
+#define CLI_BREAKDOWN_H
+
+#include "base/types.h"
+#include <jansson.h>
+#include <stdio.h>
+
+/* What hd_stats_json gives; functional launches have nothing to print. */
+void print_breakdown(FILE *to, const json_t *stats);
+
+/* Shares of `total` in tenths of a percent, rounded so that they add up to 1000. */
+void shares(const u64 *parts, u32 count, u32 *tenths);
+/* "1.25 ms": three digits and a unit. */
+const char *time_text(f64 seconds, char *text, size_t size);
+
+#endif

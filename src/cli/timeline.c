@@ -1,0 +1,125 @@
+/* The trace and the time series of a run: see timeline.h. */
+#include "cli/timeline.h"
+
+#include "cli/common.h"
+
+static void write_trace(void *user, const void *data, size_t bytes)
+{
+    struct run *run = user;
+    fwrite(data, 1, bytes, run->timeline.trace.stream);
+}
+
+/* A cell of a table: texts are names of kernels and need quotes. */
+static void write_cell(FILE *to, const json_t *value)
+{
+    if (json_is_string(value)) {
+        fputc('"', to);
+        for (const char *at = json_string_value(value); *at; at++) {
+            if (*at == '"')
+                fputc('"', to);
+            fputc(*at, to);
+        }
+        fputc('"', to);
+    } else if (json_is_integer(value))
+        fprintf(to, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(to, "%.17g", json_real_value(value));
+}
+
+static void write_headings(FILE *to, json_t *row)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    json_object_foreach(row, key, value)
+    {
+        fprintf(to, "%s%s", comma, key);
+        comma = ",";
+    }
+    fputc('\n', to);
+}
+
+static void write_cells(FILE *to, json_t *row)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    json_object_foreach(row, key, value)
+    {
+        fputs(comma, to);
+        write_cell(to, value);
+        comma = ",";
+    }
+    fputc('\n', to);
+}
+
+static void write_row(void *user, const void *data, size_t bytes)
+{
+    struct run *run = user;
+    struct timeline *timeline = &run->timeline;
+    watch_clear(run->watch);
+    if (!timeline->csv) {
+        fwrite(data, 1, bytes, timeline->series.stream);
+        return;
+    }
+    json_t *row = json_loadb(data, bytes, 0, NULL);
+    if (!timeline->headed)
+        write_headings(timeline->series.stream, row);
+    timeline->headed = true;
+    write_cells(timeline->series.stream, row);
+    json_decref(row);
+}
+
+static bool open_one(struct run *run, const char *option, const char *path, struct output *output,
+                     bool *has)
+{
+    struct error error = {0};
+    if (!path || open_output(run, output, path, &error)) {
+        *has = path;
+        return true;
+    }
+    complain(run->command, "%s: %s: %s", option, error.place, error.message);
+    return false;
+}
+
+static bool close_one(struct run *run, const char *option, struct output *output, bool *has)
+{
+    struct error error = {0};
+    bool had = *has;
+    *has = false;
+    if (!had || commit_output(run, output, &error))
+        return true;
+    complain(run->command, "%s: %s: %s", option, error.place, error.message);
+    return false;
+}
+
+bool timeline_open(struct run *run)
+{
+    const struct request *request = &run->request;
+    struct timeline *timeline = &run->timeline;
+    if (!open_one(run, "--trace", request->timeline, &timeline->trace, &timeline->has_trace))
+        return false;
+    if (!open_one(run, "--interval", request->series, &timeline->series, &timeline->has_series)) {
+        timeline_close(run);
+        return false;
+    }
+    const char *dot = request->series ? strrchr(request->series, '.') : NULL;
+    timeline->csv = dot && !strcmp(dot, ".csv");
+    if (!timeline->has_trace && !timeline->has_series)
+        return true;
+    struct hd_error error = {0};
+    const struct hd_observe what = {.trace = timeline->has_trace ? write_trace : NULL,
+                                    .trace_user = run,
+                                    .trace_from = request->trace_from,
+                                    .trace_to = request->trace_to,
+                                    .interval = request->interval,
+                                    .series = timeline->has_series ? write_row : NULL,
+                                    .series_user = run};
+    return hd_observe(run->device, &what, &error) || report(run->command, &error) == EXIT_DONE;
+}
+
+bool timeline_close(struct run *run)
+{
+    struct timeline *timeline = &run->timeline;
+    hd_observe(run->device, NULL, NULL);
+    bool ok = close_one(run, "--trace", &timeline->trace, &timeline->has_trace);
+    return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
+}

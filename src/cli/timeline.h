@@ -1,0 +1,14 @@
+/*
+ * Files that are written while launches run: the trace and the time series. Both appear whole when
+ * they are closed, after a fault or Ctrl-C too.
+ */
+#ifndef CLI_TIMELINE_H
+#define CLI_TIMELINE_H
+
+#include "cli/files.h"
+
+/* Nothing happens when neither is asked for. False after printing what is wrong. */
+bool timeline_open(struct run *run);
+bool timeline_close(struct run *run);
+
+#endif
