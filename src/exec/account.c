@@ -89,7 +89,7 @@ void account_tails(struct thread_block *block)
 {
     struct exec *exec = block->exec;
     bool explicit_exec = exec->image->program->traits.explicit_exec;
-    for (u32 w = 0; w < exec->warps; w++) {
+    for (u32 w = 0; w < exec->warps && !exec->by_flight; w++) {
         const struct warp *warp = &block->warps[w];
         for (u32 i = 0; i < warp->order_count; i++) {
             const struct path *path = &warp->paths[warp->order[i]];
@@ -104,4 +104,11 @@ void account_tails(struct thread_block *block)
                              step_is_guarded(&exec->image->steps[inst]) ? 0 : -(i64)lanes);
         }
     }
+}
+
+void account_issued(struct exec *exec, const u64 *warps, const u64 *threads)
+{
+    for (u32 i = 0; i < exec->image->program->inst_count; i++)
+        if (warps[i])
+            account_inst(exec, i, (i64)warps[i], (i64)threads[i]);
 }

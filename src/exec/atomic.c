@@ -291,6 +291,25 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     }
     struct addresses addresses = access_addresses(warp, step, chunk, inst);
     u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1);
-    u32 inside = access_within(warp, inst, &addresses, mask, bytes);
+    u32 inside = access_within(warp, &addresses, mask, bytes);
     return update_lanes(warp, pc, step, chunk, &addresses, mask, inside);
+}
+
+bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1), inside;
+    struct access access;
+    if (inst->op == OP_buf_atom) {
+        struct buffer_access buffer;
+        buffer_locate(warp, inst, step, chunk, mask, type_bytes(inst->type), &buffer);
+        inside = buffer.inside;
+        return !inside ||
+               access_find(warp, pc, step, chunk, &buffer.addresses, inside, bytes, true,
+                           &access) ||
+               buffer_explain(warp, &buffer);
+    }
+    const struct addresses addresses = access_addresses(warp, step, chunk, inst);
+    inside = access_within(warp, &addresses, mask, bytes);
+    return !inside || access_find(warp, pc, step, chunk, &addresses, inside, bytes, true, &access);
 }

@@ -188,6 +188,7 @@ static void start_warp(struct warp *warp)
     warp->live = warp->members;
     warp->instructions = 0;
     warp->yield = warp->slept = false;
+    warp->memory_view = NULL;
     warp->active = 0;
     warp->view = NULL;
     paths_reset(warp, warp->live, exec->kernel->first);
@@ -237,8 +238,7 @@ void block_end(struct thread_block *block)
     block->exec->free_storage[block->exec->free_count++] = block;
 }
 
-/* Nothing in the block can run: lanes at reconvergence points may have to go ahead. */
-static bool unblock(struct thread_block *block)
+bool block_unblock(struct thread_block *block)
 {
     bool any = false;
     for (u32 w = 0; w < block->exec->warps; w++) {
@@ -248,6 +248,8 @@ static bool unblock(struct thread_block *block)
             any = true;
         }
     }
+    if (!any)
+        fault_deadlock(block);
     return any;
 }
 
@@ -285,11 +287,8 @@ bool block_turn(struct thread_block *block)
             ran = true;
             awake |= !warp->slept;
         }
-        if (!ran && block->done_warps < exec->warps) {
-            awake = unblock(block);
-            if (!awake)
-                fault_deadlock(block);
-        }
+        if (!ran && block->done_warps < exec->warps)
+            awake = block_unblock(block);
     }
     return block->done_warps == exec->warps;
 }

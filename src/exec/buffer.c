@@ -41,13 +41,13 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
 {
     u32 words[4];
     for (u32 k = 0; k < 4; k++)
-        words[k] = scalar_read(warp, inst->src[1], k);
+        words[k] = step_scalar(warp, step, inst, 1, k);
     const struct buffer b = buffer_unpack(words);
     const u32 stride = chunk->lanes.stride, flags = inst->key2, constant = (u16)inst->imm;
     const u32 *const zeros = warp->exec->image->constants; /* P3 */
     const u32 *const row = chunk_row(chunk, step, 0);
     access->buffer = b;
-    access->scalar_offset = scalar_read(warp, inst->src[2], 0);
+    access->scalar_offset = step_scalar(warp, step, inst, 2, 0);
     access->inside = mask;
     access->checked = !(flags & BUFFER_ADDRESS);
     access->addresses = (struct addresses){.low = access->low,
@@ -117,12 +117,13 @@ struct landing {
 };
 
 /* Loads straight to shared memory: a word a lane, side by side from M0's place on. */
-static bool land(struct warp *warp, u32 pc, struct chunk *chunk, const struct inst *inst, u32 mask,
-                 const struct landing *landing)
+static bool land(struct warp *warp, u32 pc, const struct step *step, const struct chunk *chunk,
+                 u32 mask, const struct landing *landing)
 {
+    const struct inst *inst = warp_inst(warp, pc);
     struct exec *exec = warp->exec;
     const u32 first = LANES * (u32)(chunk - warp->chunks);
-    const u32 start = (scalar_read(warp, inst->src[3], 0) & 0xffff) + (u16)inst->imm;
+    const u32 start = (step_scalar(warp, step, inst, 3, 0) & 0xffff) + (u16)inst->imm;
     const u32 ignored = exec->image->program->traits.window_faults ? 0 : 3;
     for (u32 set = mask; set; set &= set - 1) {
         const u32 lane = first_lane(set), at = (start + 4 * (first + lane)) & ~ignored;
@@ -243,12 +244,13 @@ enum {
 };
 
 /* `format.bytes` is 0 when there is no such format. */
-static struct texel_format find_format(const struct inst *inst, const struct warp *warp)
+static struct texel_format find_format(const struct inst *inst, const struct warp *warp,
+                                       const struct step *step)
 {
     u32 word = (u32)(inst->imm >> 16);
     u32 data = word & 15, number = word >> 4 & 7;
     if (inst->key == BUFFER_DESCRIPTOR) {
-        word = scalar_read(warp, inst->src[1], 3);
+        word = step_scalar(warp, step, inst, 1, 3);
         data = word >> 15 & 15;
         number = word >> 12 & 7;
     }
@@ -311,6 +313,15 @@ static bool move_texels(struct warp *warp, u32 pc, struct step *step, struct chu
     return true;
 }
 
+u32 buffer_bytes(const struct warp *warp, const struct inst *inst, const struct step *step)
+{
+    if (inst->op == OP_buf_atom)
+        return type_bytes(inst->type);
+    if (inst->key != BUFFER_RAW)
+        return find_format(inst, warp, step).bytes;
+    return MIN(type_bytes(inst->type), 4u);
+}
+
 bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -319,19 +330,16 @@ bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     struct landing landing = {0};
     struct buffer_access buffer;
     struct texel_format format;
-    u32 bytes = MIN(type_bytes(inst->type), 4u);
-    if (!raw) {
-        format = find_format(inst, warp);
-        bytes = format.bytes;
-    }
-    buffer_locate(warp, inst, step, chunk, mask, bytes, &buffer);
+    if (!raw)
+        format = find_format(inst, warp, step);
+    buffer_locate(warp, inst, step, chunk, mask, buffer_bytes(warp, inst, step), &buffer);
     u32 *row = to_shared ? landing.words : chunk_row(chunk, step, is_store(inst) ? 3 : SLOT_DST);
     done = raw ? move_raw(warp, pc, step, chunk, row, mask, &buffer)
                : move_texels(warp, pc, step, chunk, row, mask, &format, &buffer);
     if (!done)
         return false;
     if (to_shared)
-        return land(warp, pc, chunk, inst, mask, &landing);
+        return land(warp, pc, step, chunk, mask, &landing);
     if (!is_store(inst) && inst->key2 & BUFFER_STATUS) { /* after the data: nothing failed */
         u32 words = MAX(type_bytes(inst->type) * MAX(inst->vector, 1) / 4, 1u);
         lanes_clear(row + words * chunk->lanes.stride, 0, 1, mask);

@@ -56,6 +56,8 @@ struct buffer_access {
 };
 void buffer_locate(struct warp *warp, const struct inst *inst, const struct step *step,
                    const struct chunk *chunk, u32 mask, u32 bytes, struct buffer_access *access);
+/* The bytes that are checked as one piece: what an access gives buffer_locate. */
+u32 buffer_bytes(const struct warp *warp, const struct inst *inst, const struct step *step);
 /* Lanes (of `inside`) for which more bytes than those are in range. */
 u32 buffer_inside(const struct buffer_access *access, u32 bytes);
 /* Adds to a fault what the descriptor said; returns false. */

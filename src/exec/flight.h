@@ -52,13 +52,21 @@ struct flight {
     /* rows of warp_size words: sources, then destinations. NULL: absent */
     u32 *src[4], *dst[2];
     u32 *rows; /* flight_row_words() words, given by the caller, 64-byte aligned */
-    u8 src_rows[4], dst_rows[2];
+    u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     u32 scalars[FLIGHT_SCALARS]; /* mask and scalar results, in the order of inst_writes */
+    u32 to[2];                   /* the first register of each result: M0 may have moved it */
+    lane_set writes;   /* lanes whose rows are committed: `lanes`, or the one that is named */
+    bool changes_exec; /* its commit changes the warp's active lanes, */
+    bool changes_mode; /* or the code it runs under: nothing of it may issue before */
+    const struct step *step;
+    u8 work;                  /* what is left to do: flight.c */
+    u32 masks[4][MAX_CHUNKS]; /* sources that are masks */
     /* accesses only */
     lane_set global, shared, local, constant; /* where its lanes go; disjoint. Lanes of `lanes` in
                                                * none are out of range where that is no fault */
     u32 bytes;                                /* that a lane moves, in one piece from its address */
     bool loads, stores, atomic;
+    bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
     u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
     u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
     bool pair;              /* `second` counts: bytes are of each */

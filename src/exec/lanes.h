@@ -70,6 +70,10 @@ struct lanes_memory {
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
     /* Zeros; whole lines of 64 bytes. */
     void (*clear)(u8 *at, size_t bytes);
+    /* Whether each lane's offset is `bytes` beyond the one before. */
+    bool (*adjacent)(const u32 *offset, u32 bytes);
+    /* address[i] = (low[i], high[i] + add) & keep. True when none of these reaches `end`. */
+    bool (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep, u64 end);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

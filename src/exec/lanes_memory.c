@@ -118,4 +118,25 @@ static void clear(u8 *at, size_t bytes)
         next[0] = next[1] = (line){};
 }
 
-const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32, clear};
+static bool adjacent(const u32 *offset, u32 bytes)
+{
+    u32 differ = 0;
+    for (unsigned i = 0; i < LANES - 1; i++)
+        differ |= offset[i] + bytes - offset[i + 1];
+    return !differ;
+}
+
+static bool join64(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep, u64 end)
+{
+    u64 beyond = 0;
+    EACH_LANE
+    {
+        const u64 at = (((u64)high[i] << 32 | low[i]) + add) & keep;
+        beyond |= at | (end - 1 - at); /* either has its highest bit set */
+        address[i] = at;
+    }
+    return !(beyond >> 63);
+}
+
+const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32,
+                                          clear,    adjacent,  join64};

@@ -23,6 +23,14 @@ struct pair {
     u32 bytes, words; /* of an element */
 };
 
+struct addresses pair_addresses(const struct warp *warp, const struct step *step,
+                                const struct chunk *chunk, const struct inst *inst, u32 element)
+{
+    struct addresses addresses = access_addresses(warp, step, chunk, inst);
+    addresses.add = (u32)(inst->imm >> 32 * element);
+    return addresses;
+}
+
 static bool find_pair(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask,
                       struct pair *pair)
 {
@@ -31,9 +39,8 @@ static bool find_pair(struct warp *warp, u32 pc, struct step *step, struct chunk
     pair->words = MAX(pair->bytes / 4, 1);
     for (u32 e = 0; e < PAIR; e++) {
         struct addresses *addresses = &pair->addresses[e];
-        *addresses = access_addresses(warp, step, chunk, inst);
-        addresses->add = (u32)(inst->imm >> 32 * e);
-        pair->inside[e] = access_within(warp, inst, addresses, mask, pair->bytes);
+        *addresses = pair_addresses(warp, step, chunk, inst, e);
+        pair->inside[e] = access_within(warp, addresses, mask, pair->bytes);
         if (pair->inside[e] && !access_find(warp, pc, step, chunk, addresses, pair->inside[e],
                                             pair->bytes, inst->op != OP_ld2, &pair->access[e]))
             return false;
@@ -97,28 +104,36 @@ static i32 extend(u32 value, u32 bits)
     return (i32)(value << (32 - bits)) >> (32 - bits);
 }
 
-bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+void src2_locate(const struct warp *warp, const struct step *step, const struct chunk *chunk,
+                 const struct inst *inst, struct src2_places *places)
 {
-    const struct inst *inst = warp_inst(warp, pc);
     const struct addresses given = access_addresses(warp, step, chunk, inst);
     const u32 bytes = type_bytes(inst->type), down = 0xffff & ~(bytes - 1);
     const u32 offset = (u16)inst->imm;
-    u32 from[LANES], to[LANES];
     for (u32 lane = 0; lane < LANES; lane++) {
         u32 address = given.low[lane];
         i32 distance = offset >> 15 ? extend(address >> 17, 15) : extend(offset, 15);
-        to[lane] = (offset >> 15 ? address & 0x1ffff : address) & down;
-        from[lane] = (to[lane] + 4 * (u32)distance) & down;
+        places->to[lane] = (offset >> 15 ? address & 0x1ffff : address) & down;
+        places->from[lane] = (places->to[lane] + 4 * (u32)distance) & down;
     }
-    struct addresses target = given, source = given;
-    target.low = to;
-    source.low = from;
-    target.add = source.add = 0;
-    const u32 written = access_within(warp, inst, &target, mask, bytes);
-    const u32 read = access_within(warp, inst, &source, written, bytes);
+    places->target = places->source = given;
+    places->target.low = places->to;
+    places->source.low = places->from;
+    places->target.add = places->source.add = 0;
+}
+
+bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const u32 bytes = type_bytes(inst->type);
+    struct src2_places places;
+    src2_locate(warp, step, chunk, inst, &places);
+    const struct addresses *const target = &places.target, *const source = &places.source;
+    const u32 written = access_within(warp, target, mask, bytes);
+    const u32 read = access_within(warp, source, written, bytes);
     struct access at, other;
-    if ((written && !access_find(warp, pc, step, chunk, &target, written, bytes, true, &at)) ||
-        (read && !access_find(warp, pc, step, chunk, &source, read, bytes, false, &other)))
+    if ((written && !access_find(warp, pc, step, chunk, target, written, bytes, true, &at)) ||
+        (read && !access_find(warp, pc, step, chunk, source, read, bytes, false, &other)))
         return false;
     if (written)
         access_pointers(&at, written);
@@ -131,7 +146,7 @@ bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk
             memcpy(&value, other.at[lane], bytes);
         atomic_update(inst, at.at[lane], bytes, value, 0);
         if (exec_records(warp->exec))
-            access_record(warp, chunk, lane, &target, &at, bytes);
+            access_record(warp, chunk, lane, target, &at, bytes);
     }
     return true;
 }
@@ -158,20 +173,19 @@ void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
     }
 }
 
-bool append_step(struct warp *warp, u32 pc, struct step *step)
+bool append_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
 {
     const struct inst *inst = warp_inst(warp, pc);
     struct exec *exec = warp->exec;
     const bool faults = exec->image->program->traits.window_faults;
-    u32 at = (scalar_read(warp, inst->src[0], 0) & 0xffff) + (u16)inst->imm, old = 0;
-    if (!warp->active)
+    u32 at = (step_scalar(warp, step, inst, 0, 0) & 0xffff) + (u16)inst->imm, old = 0;
+    if (!lanes)
         return true;
     if (!faults)
         at &= ~3u;
     const bool in = (u64)at + 4 <= exec->shared_bytes;
     if (faults && (!in || at & 3)) {
-        fault_at(warp, pc, first_lane(warp->active),
-                 in ? OUTCOME_MISALIGNED : OUTCOME_OUT_OF_BOUNDS,
+        fault_at(warp, pc, first_lane(lanes), in ? OUTCOME_MISALIGNED : OUTCOME_OUT_OF_BOUNDS,
                  "%s: atomic of 4 bytes at 0x%x in shared memory, of which the block has %u bytes",
                  in ? "misaligned access" : "out of bounds", at, exec->shared_bytes);
         return false;
@@ -179,13 +193,13 @@ bool append_step(struct warp *warp, u32 pc, struct step *step)
     if (in) {
         u8 *place = warp->block->shared + at;
         memcpy(&old, place, sizeof old);
-        const u32 now = inst->key ? old - warp->active_count : old + warp->active_count;
+        const u32 now = inst->key ? old - count_lanes(lanes) : old + count_lanes(lanes);
         memcpy(place, &now, sizeof now);
         if (exec_records(exec))
-            exec->watcher->stored(exec->watcher, warp, first_lane(warp->active), SPACE_SHARED, at,
-                                  place, sizeof now);
+            exec->watcher->stored(exec->watcher, warp, first_lane(lanes), SPACE_SHARED, at, place,
+                                  sizeof now);
     }
-    for (lane_set set = warp->active; set; set &= set - 1) {
+    for (lane_set set = lanes; set; set &= set - 1) {
         u32 lane = first_lane(set);
         chunk_row(&warp->chunks[lane / LANES], step, SLOT_DST)[lane % LANES] = old;
     }

@@ -229,7 +229,7 @@ u32 paths_split(struct warp *warp, lane_set lanes)
     like.mask = lanes;
     like.resume = true;
     const struct stretch *stretch = image_stretch(warp->exec->image, like.pc);
-    for (u32 i = like.pc + 1; i < stretch->first + stretch->length; i++)
+    for (u32 i = like.pc + 1; !warp->exec->by_flight && i < stretch->first + stretch->length; i++)
         account_inst(warp->exec, i, 1, 0);
     u32 index = path_new(warp, &like);
     order_push(warp, index);

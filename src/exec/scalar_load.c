@@ -24,40 +24,49 @@ static const u8 *find(const struct warp *warp, struct step *step, u64 address, u
     return a->host + (address - a->address);
 }
 
-bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
+struct scalar_place scalar_load_place(const struct warp *warp, u32 pc, const struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    const u64 offset = ((u64)inst->imm + scalar_read(warp, inst->src[1], 0)) & ~3ull;
-    const u32 words = inst->dst[0].count;
-    const u8 *from = NULL;
-    u32 inside = words;
-    u64 base;
+    const u64 offset = ((u64)inst->imm + step_scalar(warp, step, inst, 1, 0)) & ~3ull;
+    struct scalar_place place = {.words = inst->dst[0].count, .inside = inst->dst[0].count};
+    u32 words[4];
+    for (u32 k = 0; k < MIN(inst->src[0].count, 4u); k++)
+        words[k] = step_scalar(warp, step, inst, 0, k);
+    u64 base = words[0] | (u64)words[1] << 32;
     if (inst->op == OP_ld_scalar_buffer) {
-        u32 descriptor[4];
-        for (u32 k = 0; k < 4; k++)
-            descriptor[k] = scalar_read(warp, inst->src[0], k);
-        const struct buffer b = buffer_unpack(descriptor);
+        const struct buffer b = buffer_unpack(words);
         const u64 bytes = b.stride ? (u64)b.records * b.stride : b.records;
         const u64 left = bytes > offset ? (bytes - offset) / 4 : 0;
         base = b.base;
-        inside = (u32)MIN(left, words);
-    } else {
-        base = scalar_read64(warp, inst->src[0]);
+        place.inside = (u32)MIN(left, place.words);
     }
-    const u64 address = (base & ~3ull) + offset;
-    if (inside) {
-        from = find(warp, step, address, 4 * inside);
-        if (!from) {
-            fault_memory(warp, pc, warp->active ? first_lane(warp->active) : 0, address, 4 * inside,
-                         0);
-            return false;
-        }
-    }
-    for (u32 k = 0; k < words; k++) {
+    place.address = (base & ~3ull) + offset;
+    return place;
+}
+
+const u8 *scalar_load_find(struct warp *warp, u32 pc, struct step *step,
+                           const struct scalar_place *place)
+{
+    if (!place->inside)
+        return NULL;
+    const u8 *from = find(warp, step, place->address, 4 * place->inside);
+    if (!from)
+        fault_memory(warp, pc, warp->active ? first_lane(warp->active) : 0, place->address,
+                     4 * place->inside, 0);
+    return from;
+}
+
+bool scalar_load_step(struct warp *warp, u32 pc, struct step *step)
+{
+    const struct scalar_place place = scalar_load_place(warp, pc, step);
+    const u8 *from = scalar_load_find(warp, pc, step, &place);
+    if (!from && place.inside)
+        return false;
+    for (u32 k = 0; k < place.words; k++) {
         u32 word = 0;
-        if (k < inside)
+        if (k < place.inside)
             memcpy(&word, from + 4 * (size_t)k, sizeof word);
-        scalar_write(warp, inst->dst[0], k, word);
+        scalar_write(warp, warp_inst(warp, pc)->dst[0], k, word);
     }
     return true;
 }

@@ -32,18 +32,37 @@ static bool fault(struct warp *warp, u32 pc, enum outcome outcome, const char *w
 
 /* ---- registers by number ---- */
 
-static bool move_scalars(struct warp *warp, u32 pc, const struct inst *inst)
+static bool moves_to(const struct inst *inst)
 {
-    bool to = inst->op == OP_smovrel_dst_b32 || inst->op == OP_smovrel_dst_b64;
-    bool pair = inst->op == OP_smovrel_src_b64 || inst->op == OP_smovrel_dst_b64;
-    struct operand moved = to ? inst->dst[0] : inst->src[0];
-    u64 index = (u64)moved.index + scalar_read(warp, inst->src[1], 0);
-    if (index + pair >= SCALAR_GENERAL_END)
+    return inst->op == OP_smovrel_dst_b32 || inst->op == OP_smovrel_dst_b64;
+}
+
+static bool moves_pair(const struct inst *inst)
+{
+    return inst->op == OP_smovrel_src_b64 || inst->op == OP_smovrel_dst_b64;
+}
+
+bool moved_scalar(struct warp *warp, u32 pc, u32 *index)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const u32 named = moves_to(inst) ? inst->dst[0].index : inst->src[0].index;
+    const u64 moved = (u64)named + scalar_read(warp, inst->src[1], 0);
+    if (moved + moves_pair(inst) >= SCALAR_GENERAL_END)
         return fault(warp, pc, OUTCOME_OUT_OF_BOUNDS,
                      "M0 moves a scalar register's number to %" PRIu64 ", past the last one",
-                     index);
-    moved.index = (u32)index & 0xfffff;
-    u32 words[2];
+                     moved);
+    *index = (u32)moved;
+    return true;
+}
+
+static bool move_scalars(struct warp *warp, u32 pc, const struct inst *inst)
+{
+    bool to = moves_to(inst), pair = moves_pair(inst);
+    struct operand moved = to ? inst->dst[0] : inst->src[0];
+    u32 index, words[2];
+    if (!moved_scalar(warp, pc, &index))
+        return false;
+    moved.index = index & 0xfffff;
     for (u32 j = 0; j <= pair; j++)
         words[j] = scalar_read(warp, to ? inst->src[0] : moved, j);
     for (u32 j = 0; j <= pair; j++)
@@ -51,23 +70,33 @@ static bool move_scalars(struct warp *warp, u32 pc, const struct inst *inst)
     return true;
 }
 
+bool moved_vectors(struct warp *warp, u32 pc, u32 *from, u32 *to)
+{
+    const struct inst *inst = warp_inst(warp, pc);
+    const u64 by = scalar_read(warp, inst->src[1], 0);
+    const u64 source = inst->op == OP_movrel_dst ? 0 : inst->src[0].index + by;
+    const u64 target = inst->dst[0].index + (inst->op == OP_movrel_src ? 0 : by);
+    if (MAX(source, target) >= warp->exec->register_rows)
+        return fault(warp, pc, OUTCOME_OUT_OF_BOUNDS,
+                     "M0 moves a vector register's number to %" PRIu64 ", past the last one",
+                     MAX(source, target));
+    *from = (u32)source;
+    *to = (u32)target;
+    return true;
+}
+
 bool move_relative_step(struct warp *warp, u32 pc, const struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
-    struct operand m0 = inst->src[1];
-    u64 by = scalar_read(warp, m0, 0);
-    u64 from = inst->op == OP_movrel_dst ? 0 : inst->src[0].index + by;
-    u64 to = inst->dst[0].index + (inst->op == OP_movrel_src ? 0 : by);
-    if (MAX(from, to) >= warp->exec->register_rows)
-        return fault(warp, pc, OUTCOME_OUT_OF_BOUNDS,
-                     "M0 moves a vector register's number to %" PRIu64 ", past the last one",
-                     MAX(from, to));
+    u32 from, to;
+    if (!moved_vectors(warp, pc, &from, &to))
+        return false;
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
         const struct chunk *chunk = &warp->chunks[c];
         bool scalar = inst->op == OP_movrel_dst && inst->src[0].kind != OPERAND_VECTOR;
-        const u32 *source = inst->op == OP_movrel_dst ? chunk_row(chunk, step, 0)
-                                                      : vector_row(warp, chunk, (u32)from);
-        u32 *target = vector_row(warp, chunk, (u32)to);
+        const u32 *source =
+            inst->op == OP_movrel_dst ? chunk_row(chunk, step, 0) : vector_row(warp, chunk, from);
+        u32 *target = vector_row(warp, chunk, to);
         for (u32 set = chunk->active; set; set &= set - 1)
             target[first_lane(set)] =
                 scalar ? scalar_read(warp, inst->src[0], 0) : source[first_lane(set)];
@@ -170,7 +199,9 @@ bool scalar_step(struct warp *warp, u32 pc)
         return true;
     }
     case OP_time:
-        scalar_set_pair(warp, inst->dst[0].index, warp->exec->instructions);
+        scalar_set_pair(warp, inst->dst[0].index,
+                        warp->exec->clock ? warp->exec->clock(warp, false)
+                                          : warp->exec->instructions);
         return true;
     case OP_sleep:
         warp->yield = true;

@@ -21,6 +21,18 @@ static inline u32 scalar_read(const struct warp *warp, struct operand o, u32 wor
         return image->constants[(o.index + word) * image->warp_size];
     return o.kind == OPERAND_SCALAR ? *scalar_word(warp, o.index + word) : 0;
 }
+/*
+ * Word `word` of a scalar source of a step. An instruction in flight has its sources in a record
+ * (select 0) that is laid out as scalars from an even one on are (S3 of image.h).
+ */
+static inline u32 step_scalar(const struct warp *warp, const struct step *step,
+                              const struct inst *inst, unsigned slot, u32 word)
+{
+    const struct operand o = inst->src[slot];
+    if (LIKELY(o.kind != OPERAND_SCALAR || step->select[slot]))
+        return scalar_read(warp, o, word);
+    return ((const u32 *)step->row[slot])[word / 2 + LANES * (word & 1)];
+}
 static inline u64 scalar_read64(const struct warp *warp, struct operand o)
 {
     return scalar_read(warp, o, 0) | (u64)scalar_read(warp, o, 1) << 32;

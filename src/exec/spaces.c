@@ -8,13 +8,15 @@
  *
  * All lanes (of a chunk) are checked before any is moved, so a faulting access moves nothing.
  */
+#include "exec/memory_view.h"
 #include "exec/scalars.h"
 
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst)
 {
     const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
-    struct addresses a = {zeros, zeros, inst->imm, false, inst->space, 0};
+    struct addresses a = {zeros, zeros, inst->imm, false, inst->space, 0, UINT32_MAX};
+    const unsigned limit = access_limit(inst);
     if (step_has(step, 0)) {
         a.low = chunk_row(chunk, step, 0);
         if (inst->src[0].count > 1) {
@@ -22,8 +24,10 @@ struct addresses access_addresses(const struct warp *warp, const struct step *st
             a.wide = true;
         }
     }
-    if (access_limit(inst).kind != OPERAND_NONE)
+    if (limit != SLOT_DST) {
         a.wide = true; /* where hardware compares with a limit, sums do not wrap */
+        a.limit = step_scalar(warp, step, inst, limit, 0);
+    }
     if (inst->space == SPACE_SHARED && !warp->exec->image->program->traits.window_faults)
         a.ignored = type_bytes(inst->type) - 1;
     return a;
@@ -35,20 +39,29 @@ static bool is_window(enum space space)
 }
 
 /* Addresses of 32 bits wrap within their space, as translate32 has it. */
+static u64 address_bits(const struct addresses *a)
+{
+    u64 width = is_window(a->space) && !a->wide ? UINT32_MAX : UINT64_MAX;
+    return width & ~(u64)a->ignored;
+}
+
 u64 access_address(const struct addresses *a, u32 lane)
 {
     u64 address = (a->low[lane] | (u64)a->high[lane] << 32) + (u64)a->add;
-    address &= ~(u64)a->ignored;
-    return is_window(a->space) && !a->wide ? (u32)address : address;
+    return address & address_bits(a);
 }
 
-u32 access_within(const struct warp *warp, const struct inst *inst,
-                  const struct addresses *addresses, u32 mask, u32 bytes)
+bool access_all(const struct warp *warp, const struct addresses *a, u64 *address, u64 end)
+{
+    return warp->exec->image->moves->join64(address, a->low, a->high, (u64)a->add, address_bits(a),
+                                            end);
+}
+
+u32 access_within(const struct warp *warp, const struct addresses *addresses, u32 mask, u32 bytes)
 {
     const struct exec *exec = warp->exec;
-    const struct operand operand = access_limit(inst);
     const bool faults = exec->image->program->traits.window_faults;
-    const u32 limit = operand.kind == OPERAND_NONE ? UINT32_MAX : scalar_read(warp, operand, 0);
+    const u32 limit = addresses->limit;
     u64 end = limit;
     if (limit == UINT32_MAX || (!limit && !faults)) /* none at all; or never set */
         end = UINT64_MAX;
@@ -184,6 +197,23 @@ static bool resolve_local(struct warp *warp, const struct addresses *addresses,
     return true;
 }
 
+/* An access through a memory view: lanes that go to global memory go to the view's. `space` is that
+ * of the one region they are in, if they are. */
+static void view_access(const struct warp *warp, const struct addresses *addresses,
+                        enum space space, u32 mask, u32 bytes, bool write, struct access *access)
+{
+    u32 global = access->base && (space == SPACE_GLOBAL || space == SPACE_GENERIC) ? mask : 0;
+    for (u32 set = access->base ? 0 : mask; set; set &= set - 1) {
+        u64 address = access_address(addresses, first_lane(set));
+        enum space at = window_space(addresses->space, &address);
+        if (at == SPACE_GENERIC || at == SPACE_GLOBAL)
+            global |= set & -set;
+    }
+    if (global)
+        memory_view_redirect(warp->memory_view, warp->exec->image->moves, access, global, bytes,
+                             write);
+}
+
 bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
                  const struct addresses *addresses, u32 mask, u32 bytes, bool write,
                  struct access *access)
@@ -219,7 +249,10 @@ bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         found = resolve_global(warp, step, addresses, access_align(warp_inst(warp, pc), bytes),
                                mask, bytes, write, access);
     }
-    return found || resolve_each(warp, pc, addresses, chunk, mask, bytes, write, access);
+    found = found || resolve_each(warp, pc, addresses, chunk, mask, bytes, write, access);
+    if (UNLIKELY(warp->memory_view) && found)
+        view_access(warp, addresses, space, mask, bytes, write, access);
+    return found;
 }
 
 /* Makes `at` valid whichever way the lanes were found. */
@@ -378,7 +411,7 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         return true;
     struct addresses addresses = access_addresses(warp, step, chunk, inst);
     struct access access;
-    u32 inside = access_within(warp, inst, &addresses, mask, total);
+    u32 inside = access_within(warp, &addresses, mask, total);
     if (inside && !access_find(warp, pc, step, chunk, &addresses, inside, total, write, &access))
         return false;
     struct operand data = write ? inst->src[1] : inst->dst[0];

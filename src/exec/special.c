@@ -4,14 +4,24 @@
  * PTX fixes its warp at 32 lanes. On a machine with 64-wide warps each half is a PTX warp of its
  * own for lane and warp numbers and lane masks, so programs compute the same everywhere.
  *
- * Time: the clock counts the instructions the warp has issued. The global timer counts those of
- * the launch, one nanosecond each.
+ * Time: without a machine that keeps it (exec.clock) the clock counts the instructions the warp has
+ * issued. The global timer counts those of the launch, one nanosecond each.
  */
 #include "exec/warp.h"
 
 static u64 clock_of(const struct warp *warp, u32 pc)
 {
-    return warp->instructions + (pc - image_stretch(warp->exec->image, pc)->first);
+    const struct exec *exec = warp->exec;
+    if (exec->clock)
+        return exec->clock(warp, false);
+    /* One by one they are all counted, this one included. */
+    return exec->by_flight ? warp->instructions - 1
+                           : warp->instructions + (pc - image_stretch(exec->image, pc)->first);
+}
+
+static u64 timer_of(const struct warp *warp)
+{
+    return warp->exec->clock ? warp->exec->clock(warp, true) : warp->exec->instructions;
 }
 
 /* Values that all lanes of a chunk share. */
@@ -55,11 +65,11 @@ static u64 uniform_value(const struct warp *warp, u32 pc, u32 chunk, enum specia
     case SPECIAL_clock64:
         return clock_of(warp, pc);
     case SPECIAL_globaltimer:
-        return exec->instructions;
+        return timer_of(warp);
     case SPECIAL_globaltimer_lo:
-        return (u32)exec->instructions;
+        return (u32)timer_of(warp);
     case SPECIAL_globaltimer_hi:
-        return exec->instructions >> 32;
+        return timer_of(warp) >> 32;
     case SPECIAL_total_smem_size:
     case SPECIAL_aggr_smem_size:
         return exec->shared_bytes;

@@ -23,18 +23,10 @@ void warp_set_active(struct warp *warp)
     }
 }
 
-static inline lane_set guard_lanes(const struct warp *warp, const struct step *step)
-{
-    lane_set lanes = chunk_guard(&warp->chunks[0], step);
-    if (warp->exec->image->chunks > 1)
-        lanes |= chunk_lanes(chunk_guard(&warp->chunks[1], step), 1);
-    return lanes & warp->active;
-}
-
 /* Counts and returns the lanes of an instruction that has a guard. */
 static inline lane_set count_guarded(struct warp *warp, u32 pc, const struct step *step)
 {
-    lane_set lanes = guard_lanes(warp, step);
+    lane_set lanes = warp_guard(warp, step);
     if (lanes == warp->active)
         warp->exec->guard_threads[pc] += warp->active_count;
     else if (lanes)
@@ -103,19 +95,9 @@ static bool run_guarded(struct warp *warp, u32 pc, const struct inst *inst, stru
         u32 mask = lanes_of_chunk(lanes, c);
         if (!mask)
             continue;
-        if (mask == chunk->active) {
-            going = run_chunk(warp, pc, inst, step, chunk, mask);
-            continue;
-        }
-        if (mask != chunk->guarded) {
-            chunk->guarded = mask;
-            lanes_expand(mask, chunk->guard_mask);
-        }
-        chunk->lanes.mask = mask;
-        chunk->lanes.lane_mask = chunk->guard_mask;
+        chunk_narrow(chunk, mask);
         going = run_chunk(warp, pc, inst, step, chunk, mask);
-        chunk->lanes.mask = chunk->active;
-        chunk->lanes.lane_mask = chunk->active_mask;
+        chunk_widen(chunk);
     }
     return going;
 }
@@ -292,6 +274,20 @@ static void run_control(struct warp *warp, u32 pc, const struct step *step, lane
     }
 }
 
+void warp_control(struct warp *warp, u32 pc, lane_set lanes)
+{
+    const struct stretch *stretch = image_stretch(warp->exec->image, pc);
+    assert(stretch->straight_end == pc);
+    if (stretch->kind == STRETCH_OTHER)
+        run_control(warp, pc, stretch->last, lanes, stretch->reconverge);
+    else if (!lanes)
+        warp_path(warp)->pc = pc + 1;
+    else if (lanes == warp->active)
+        go_to(warp, warp_path(warp), pc, stretch->target);
+    else
+        branch_apart(warp, pc, lanes, stretch->target, stretch->reconverge);
+}
+
 /* A path that waits has said so itself; one that faulted has issued the instruction. */
 void warp_stop_inside(struct warp *warp, u32 pc)
 {
@@ -396,30 +392,53 @@ static void sleep_path(struct warp *warp)
     paths_spin(warp);
 }
 
+/* It has slept, and gives way. */
+static void wake(struct warp *warp)
+{
+    warp->yield = false;
+    warp->slept = true;
+    if (warp->path_live > 1)
+        sleep_path(warp);
+}
+
+/* The current path has lanes, and is not at its reconvergence point. */
+static bool find_path(struct warp *warp)
+{
+    while (!warp->exec->stopped) {
+        if (warp->current == NO_PATH && !paths_select(warp)) {
+            settle(warp);
+            if (warp->state != WARP_READY)
+                return false;
+            continue;
+        }
+        const struct path *path = warp_path(warp);
+        if (path->pc != path->rpc)
+            return true;
+        paths_merge(warp);
+    }
+    return false;
+}
+
+bool warp_settle(struct warp *warp)
+{
+    if (warp->state != WARP_READY || !find_path(warp))
+        return false;
+    if (LIKELY(!warp->yield))
+        return true;
+    wake(warp);
+    return find_path(warp);
+}
+
 void warp_run(struct warp *warp, u64 budget)
 {
     struct exec *exec = warp->exec;
     u64 end = exec->instructions + budget;
     warp->slept = false;
-    while (!exec->stopped) {
-        if (warp->current == NO_PATH && !paths_select(warp)) {
-            settle(warp);
-            if (warp->state != WARP_READY)
-                return;
-            continue;
-        }
-        struct path *path = warp_path(warp);
-        if (path->pc == path->rpc) {
-            paths_merge(warp);
-            continue;
-        }
+    while (find_path(warp)) {
         if (exec->instructions >= end)
             return;
         if (warp->yield) {
-            warp->yield = false;
-            warp->slept = true;
-            if (warp->path_live > 1)
-                sleep_path(warp);
+            wake(warp);
             return;
         }
         if (exec->image->program->traits.explicit_exec)

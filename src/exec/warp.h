@@ -98,10 +98,11 @@ struct warp {
     u32 path_capacity, path_used, path_free, path_live;
     u32 order[MAX_LANES]; /* W3 */
     u32 order_count;
-    u64 instructions; /* issued, up to the start of the basic block it is in */
-    u8 *local;        /* lanes * local_stride bytes */
-    bool yield;       /* it sleeps: its turn ends with the basic block */
-    bool slept;       /* its last turn ended so */
+    u64 instructions;                /* issued, up to the start of the basic block it is in */
+    u8 *local;                       /* lanes * local_stride bytes */
+    bool yield;                      /* it sleeps: its turn ends with the basic block */
+    bool slept;                      /* its last turn ended so */
+    struct memory_view *memory_view; /* while an access goes through one: flight.h; else NULL */
 };
 
 struct barrier {
@@ -165,6 +166,10 @@ struct exec {
     u64 entry_local_address; /* guest address of the launch's local memory, room for every resident
                               * warp: entry->local_bytes * lanes each, by thread_block.slot */
     struct exec_watcher *watcher; /* NULL: nobody, and full speed */
+    bool by_flight; /* instructions are issued, and counted by the issuer, one by one: flight.h */
+    /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c
+     * says. */
+    u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
     u64 grid_number; /* launches of the device before this one */
     output_fn *output;
@@ -215,6 +220,9 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core);
 void block_end(struct thread_block *block);
 /* One turn: every warp may run a quantum. True when the block has ended. */
 bool block_turn(struct thread_block *block);
+/* Nothing in a block that has not ended can run: lets lanes at reconvergence points go ahead, or
+ * stops the launch as a deadlock and returns false. */
+bool block_unblock(struct thread_block *block);
 
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);
@@ -222,6 +230,11 @@ void warp_run(struct warp *warp, u64 budget);
 void warp_set_active(struct warp *warp);
 /* The path stands at an instruction inside a stretch, which it has issued. */
 void warp_stop_inside(struct warp *warp, u32 pc);
+/* Settles merges and waits, and picks the path that runs: false when there is none. It may give
+ * way where the path has slept. */
+bool warp_settle(struct warp *warp);
+/* A branch instruction of code without explicit EXEC. */
+void warp_control(struct warp *warp, u32 pc, lane_set lanes);
 /* Memory and other accesses of a chunk. */
 bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 enum outcome_step {
@@ -256,6 +269,23 @@ static inline void chunk_place(struct chunk *chunk, const struct step *step)
     *(pair *)chunk->lanes.dst =
         (*(const pair *)&step->select[SLOT_DST] & half) + *(const pair *)&step->row[SLOT_DST];
 }
+/* Lane functions and accesses work under a part of the path's lanes, until chunk_widen. */
+static inline void chunk_narrow(struct chunk *chunk, u32 mask)
+{
+    if (mask == chunk->active)
+        return;
+    if (mask != chunk->guarded) {
+        chunk->guarded = mask;
+        lanes_expand(mask, chunk->guard_mask);
+    }
+    chunk->lanes.mask = mask;
+    chunk->lanes.lane_mask = chunk->guard_mask;
+}
+static inline void chunk_widen(struct chunk *chunk)
+{
+    chunk->lanes.mask = chunk->active;
+    chunk->lanes.lane_mask = chunk->active_mask;
+}
 static inline u32 chunk_guard(const struct chunk *chunk, const struct step *step)
 {
     return *(u32 *)(chunk->base + step->guard_offset) ^ (0u - step->guard_not);
@@ -283,6 +313,14 @@ static inline u32 first_lane(lane_set set)
 static inline struct path *warp_path(struct warp *warp)
 {
     return &warp->paths[warp->current];
+}
+/* Active lanes for which the guard of an instruction that has one is true. */
+static inline lane_set warp_guard(const struct warp *warp, const struct step *step)
+{
+    lane_set lanes = chunk_guard(&warp->chunks[0], step);
+    if (warp->exec->image->chunks > 1)
+        lanes |= chunk_lanes(chunk_guard(&warp->chunks[1], step), 1);
+    return lanes & warp->active;
 }
 static inline const struct inst *warp_inst(const struct warp *warp, u32 inst)
 {
@@ -330,7 +368,16 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
 bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
 void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
-bool append_step(struct warp *warp, u32 pc, struct step *step);
+bool append_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
+/* What a load to scalars reads: `inside` words at `address`, then zeros. */
+struct scalar_place {
+    u64 address;
+    u32 words, inside;
+};
+struct scalar_place scalar_load_place(const struct warp *warp, u32 pc, const struct step *step);
+/* Host memory of its words, or NULL when there are none or it has faulted. */
+const u8 *scalar_load_find(struct warp *warp, u32 pc, struct step *step,
+                           const struct scalar_place *place);
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask);
 
@@ -341,6 +388,7 @@ struct addresses {
     bool wide;             /* of 64 bits; otherwise a sum in a window wraps at 32 */
     enum space space;
     u32 ignored; /* low bits that do not count, where misaligned is no fault */
+    u32 limit;   /* of the space, as the instruction's last scalar says; all ones: none */
 };
 /* What an address must be a multiple of. Buffers move words, however many. */
 static inline u32 access_align(const struct inst *inst, u32 bytes)
@@ -356,30 +404,36 @@ struct access {
 /* By the instruction's first source and imm. */
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst);
-/* The scalar that limits its space, if it has one. */
-static inline struct operand access_limit(const struct inst *inst)
+/* The slot of the scalar that limits its space, or SLOT_DST when it has none. */
+static inline unsigned access_limit(const struct inst *inst)
 {
+    unsigned slot;
     switch (inst->op) {
     case OP_ld:
     case OP_ld2:
     case OP_atom_src2:
-        return inst->src[1];
+        slot = 1;
+        break;
     case OP_st:
-        return inst->src[2];
+        slot = 2;
+        break;
     case OP_st2:
     case OP_atom:
     case OP_exch2:
-        return inst->src[3];
+        slot = 3;
+        break;
     default:
-        return operand_none();
+        return SLOT_DST;
     }
+    return inst->src[slot].kind == OPERAND_NONE ? SLOT_DST : slot;
 }
 /* One lane's address, in its space. */
 u64 access_address(const struct addresses *addresses, u32 lane);
+/* Those of 32 lanes, whether they run or not; true when none reaches `end`. */
+bool access_all(const struct warp *warp, const struct addresses *addresses, u64 *address, u64 end);
 /* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar that
  * the instruction names and, as the program's traits say, the size of the space. */
-u32 access_within(const struct warp *warp, const struct inst *inst,
-                  const struct addresses *addresses, u32 mask, u32 bytes);
+u32 access_within(const struct warp *warp, const struct addresses *addresses, u32 mask, u32 bytes);
 /* Where the lanes' bytes are; false and the launch stopped with a fault otherwise. */
 bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
                  const struct addresses *addresses, u32 mask, u32 bytes, bool write,
@@ -408,7 +462,18 @@ static inline bool loads_signed(const struct inst *inst)
 }
 /* atomic.c: memory[at] becomes op(memory, value, other); what was there is returned. */
 u64 atomic_update(const struct inst *inst, u8 *at, u32 bytes, u64 value, u64 other);
-/* lds.c */
+/* Only the faults of an atomic that atomic_step would do. */
+bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+/* lds.c: where element 0 or 1 of a pair goes; the two places of an atom_src2, whose low words go
+ * into `to` and `from`. */
+struct addresses pair_addresses(const struct warp *warp, const struct step *step,
+                                const struct chunk *chunk, const struct inst *inst, u32 element);
+struct src2_places {
+    struct addresses target, source;
+    u32 to[LANES], from[LANES];
+};
+void src2_locate(const struct warp *warp, const struct step *step, const struct chunk *chunk,
+                 const struct inst *inst, struct src2_places *places);
 bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 
@@ -439,16 +504,25 @@ bool system_step(struct warp *warp, u32 pc, lane_set mask);
 /* wave.c, scalar_step.c: code with explicit EXEC */
 void wave_start(struct warp *warp);
 void wave_run_path(struct warp *warp, u64 limit);
+/* A branch instruction: where the path goes on. False when it has ended or faulted. */
+bool wave_control(struct warp *warp, u32 pc);
+/* The view for the warp's MODE; false: there are too many, a fault. */
+bool wave_set_mode(struct warp *warp, u32 pc);
 bool scalar_step(struct warp *warp, u32 pc);
 void scalar_control(struct warp *warp, u32 pc);
 void scalar_derive(struct warp *warp);
 bool move_relative_step(struct warp *warp, u32 pc, const struct step *step);
+/* The registers that M0 makes of those an instruction names. False: a fault. */
+bool moved_vectors(struct warp *warp, u32 pc, u32 *from, u32 *to);
+bool moved_scalar(struct warp *warp, u32 pc, u32 *index);
 void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
 
 /* account.c */
 void account_finish(struct exec *exec);
 void account_tails(struct thread_block *block);
 void account_inst(struct exec *exec, u32 inst, i64 warps, i64 threads);
+/* The same for a whole program, by instruction: what an issuer of flights has counted. */
+void account_issued(struct exec *exec, const u64 *warps, const u64 *threads);
 
 /* fault.c */
 void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others);

@@ -105,7 +105,7 @@ static bool run_other(struct warp *warp, u32 pc, struct step *step)
         swizzle_step(warp, pc, step, warp->active);
         return true;
     case OP_append:
-        return append_step(warp, pc, step);
+        return append_step(warp, pc, step, warp->active);
     case OP_ld_scalar:
     case OP_ld_scalar_buffer:
         return scalar_load_step(warp, pc, step);
@@ -155,7 +155,7 @@ static void enter(struct warp *warp, struct stretch *stretch, u32 pc)
         account_inst(warp->exec, i, -1, -(i64)warp->active_count);
 }
 
-static bool set_mode(struct warp *warp, u32 pc)
+bool wave_set_mode(struct warp *warp, u32 pc)
 {
     u32 mode = *scalar_word(warp, SCALAR_MODE);
     struct view *view = image_view(warp->exec->image, mode);
@@ -195,7 +195,14 @@ static bool run_end(struct warp *warp, const struct stretch *stretch)
     }
     if (stretch->changes_exec)
         warp_set_active(warp);
-    return !stretch->changes_mode || set_mode(warp, end);
+    return !stretch->changes_mode || wave_set_mode(warp, end);
+}
+
+bool wave_control(struct warp *warp, u32 pc)
+{
+    const struct stretch *stretch = &warp->view->stretches[warp->exec->image->stretch_of[pc]];
+    assert(stretch->straight_end == pc);
+    return run_end(warp, stretch);
 }
 
 void wave_run_path(struct warp *warp, u64 limit)
@@ -203,7 +210,7 @@ void wave_run_path(struct warp *warp, u64 limit)
     struct exec *exec = warp->exec;
     const struct image *image = exec->image;
     struct path *path = warp_path(warp);
-    if (!warp->view && !set_mode(warp, path->pc))
+    if (!warp->view && !wave_set_mode(warp, path->pc))
         return;
     bool resumed = path->resume;
     path->resume = false;

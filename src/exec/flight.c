@@ -1,0 +1,450 @@
+/*
+ * Flights: issue and commit, and what lane and scalar functions compute. See flight.h.
+ *
+ * The record holds, in this order: a row of warp_size words for each vector register that is read,
+ * then for each that is written. Scalar sources that all lanes see are spread to rows; those of
+ * scalar functions and descriptors take 64 words that are laid out as scalars from an even one on
+ * are (S3 of image.h), so that the same functions read them. Constants are not copied.
+ *
+ * Lane functions run for all lanes, whatever lanes are active: the commit picks those that count.
+ */
+#include "exec/flight_parts.h"
+#include "exec/scalars.h"
+
+typedef u32 four __attribute__((vector_size(16), aligned(16), may_alias));
+enum {
+    SCALAR_ROOM = 2 * LANES /* words of a scalar source */
+};
+
+static const u32 all_lanes[LANES] __attribute__((aligned(64))) = {
+    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
+    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+/* Whole rows; they are aligned. */
+static inline void copy_rows(u32 *to, const u32 *from, u32 words)
+{
+    for (u32 i = 0; i < words; i += 16) {
+        const four a = *(const four *)(from + i), b = *(const four *)(from + i + 4);
+        const four c = *(const four *)(from + i + 8), d = *(const four *)(from + i + 12);
+        *(four *)(to + i) = a;
+        *(four *)(to + i + 4) = b;
+        *(four *)(to + i + 8) = c;
+        *(four *)(to + i + 12) = d;
+    }
+}
+
+static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_size)
+{
+    if (o.kind == OPERAND_VECTOR)
+        return o.count * warp_size;
+    if (o.kind == OPERAND_SCALAR)
+        return MAX(SCALAR_ROOM, op_info[inst->op].flags & OPF_LANE ? o.count * warp_size : 0);
+    return 0;
+}
+
+u32 flight_row_words(const struct image *image)
+{
+    const struct program *program = image->program;
+    u32 most = 0;
+    for (u32 i = 0; i < program->inst_count; i++) {
+        const struct inst *inst = &program->insts[i];
+        u32 words = 0;
+        for (unsigned k = 0; k < 4; k++)
+            words += operand_words(inst, inst->src[k], image->warp_size);
+        for (unsigned k = 0; k < 2; k++)
+            words += operand_words(inst, inst->dst[k], image->warp_size);
+        most = MAX(most, words);
+    }
+    return most;
+}
+
+/* ---- operands ---- */
+
+static u32 *spread(u32 *to, const struct warp *warp, struct operand o, u32 warp_size)
+{
+    for (u32 j = 0; j < o.count; j++, to += warp_size) {
+        const four value = (four){} + scalar_read(warp, o, j);
+        for (u32 i = 0; i < warp_size; i += 4)
+            *(four *)(to + i) = value;
+    }
+    return to;
+}
+
+/* A scalar source: to every lane of a lane function, else as scalars lie. */
+static u32 *take_scalar(const struct flight *f, u32 *next, struct operand o)
+{
+    if (op_info[f->code->op].flags & OPF_LANE)
+        return spread(next, f->warp, o, f->warp->exec->image->warp_size);
+    for (u32 j = 0; j < MIN(o.count, 4u); j++)
+        next[j / 2 + LANES * (j & 1)] = scalar_read(f->warp, o, j);
+    return next + SCALAR_ROOM;
+}
+
+/* Copies the sources; returns where the record goes on. */
+static inline u32 *take_sources(struct flight *f)
+{
+    const struct warp *warp = f->warp;
+    const struct image *image = warp->exec->image;
+    const struct chunk *chunk = &warp->chunks[0];
+    u32 *next = f->rows;
+    for (unsigned k = 0; k < 4; k++) {
+        const struct operand o = f->code->src[k];
+        f->src_rows[k] = 0;
+        if (o.kind == OPERAND_NONE) {
+            f->src[k] = NULL;
+            continue;
+        }
+        const u32 *from = chunk_row(chunk, f->step, k);
+        f->src[k] = (u32 *)from;
+        if (LIKELY(o.kind == OPERAND_VECTOR)) {
+            const u32 words = o.count * image->warp_size;
+            copy_rows(next, from, words);
+            f->src[k] = next;
+            f->src_rows[k] = (u8)o.count;
+            next += words;
+        } else if (o.kind == OPERAND_MASK) {
+            for (u32 c = 0; c < image->chunks; c++)
+                f->masks[k][c] = from[LANES * c];
+            f->src[k] = f->masks[k];
+        } else if (o.kind == OPERAND_SCALAR) {
+            f->src[k] = next;
+            next = take_scalar(f, next, o);
+        }
+    }
+    return next;
+}
+
+/* Places for the results. Scalars and masks are in the order of inst_writes. */
+static inline void place_results(struct flight *f, u32 *next)
+{
+    const struct image *image = f->warp->exec->image;
+    u32 scalars = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct operand o = f->code->dst[k];
+        f->dst_rows[k] = 0;
+        f->dst[k] = NULL;
+        f->to[k] = o.index;
+        if (LIKELY(o.kind == OPERAND_VECTOR)) {
+            f->dst[k] = next;
+            f->dst_rows[k] = (u8)o.count;
+            next += o.count * image->warp_size;
+        } else if (o.kind != OPERAND_NONE) {
+            f->dst[k] = &f->scalars[scalars];
+            scalars += flight_scalar_words(f, k);
+        }
+    }
+}
+
+/* ---- issue ---- */
+
+static void find_changes(struct flight *f)
+{
+    const struct stretch *stretch =
+        &f->warp->view->stretches[f->warp->exec->image->stretch_of[f->inst]];
+    const bool last = f->inst + 1 == stretch->first + stretch->length;
+    f->changes_exec = last && stretch->changes_exec;
+    f->changes_mode = last && stretch->changes_mode;
+}
+
+/* What is not a branch: the record's kind, and the operands. */
+static inline void issue_straight(struct flight *f)
+{
+    const unsigned shape = f->step->shape & 15u, flags = op_info[f->code->op].flags;
+    if (LIKELY(shape == SHAPE_LANE || shape == SHAPE_MASKS)) {
+        place_results(f, take_sources(f));
+        f->work = WORK_LANES;
+    } else if (shape == SHAPE_SCALAR) {
+        place_results(f, take_sources(f));
+        f->work = WORK_SCALAR;
+    } else if (flags & (OPF_LOAD | OPF_STORE)) {
+        place_results(f, take_sources(f));
+        flight_locate(f);
+    } else {
+        place_results(f, f->rows);
+        flight_other(f);
+    }
+}
+
+static void begin(struct flight *f, struct warp *warp, u32 inst)
+{
+    f->warp = warp;
+    f->homes = NULL;
+    f->code = &warp->view->insts[inst];
+    f->step = &warp->view->steps[inst];
+    f->inst = inst;
+    f->kind = FLIGHT_COMPUTE;
+    f->work = WORK_NONE;
+    f->faulted = f->changes_exec = f->changes_mode = false;
+    f->active = warp->active;
+    f->lanes = step_is_guarded(f->step) ? warp_guard(warp, f->step) : f->active;
+    f->writes = f->lanes;
+}
+
+void flight_issue(struct flight *f, struct warp *warp, u32 inst)
+{
+    begin(f, warp, inst);
+    warp->instructions++;
+    if (op_info[f->code->op].flags & OPF_BRANCH) {
+        flight_control(f);
+        return;
+    }
+    bool whole = (f->step->shape & 15) == SHAPE_WHOLE;
+    if (UNLIKELY(warp->exec->image->program->traits.explicit_exec)) {
+        if (f->step->shape & SHAPE_DERIVED)
+            scalar_derive(warp);
+        find_changes(f);
+        whole = f->code->op == OP_bar_whole; /* lanes do not wait for each other */
+    }
+    if (UNLIKELY(whole)) {
+        flight_whole(f);
+        return;
+    }
+    warp_path(warp)->pc = inst + 1;
+    issue_straight(f);
+}
+
+void flight_advance(struct warp *warp, u32 inst)
+{
+    warp->instructions++;
+    warp_path(warp)->pc = inst + 1;
+}
+
+/* ---- lanes of several warps ---- */
+
+static u32 home_mask(const struct flight *f, struct operand o, u32 c)
+{
+    const struct image *image = f->warp->exec->image;
+    u32 mask = 0;
+    for (u32 i = 0; i < LANES; i++) {
+        const struct warp *home = f->homes[LANES * c + i];
+        if (!home)
+            continue;
+        const u32 scalar = (o.index << (image->chunks - 1)) + c;
+        mask |= *(u32 *)(home->chunks[0].base + scalar_offset(image, scalar)) & 1u << i;
+    }
+    return mask;
+}
+
+static u32 *take_home_rows(const struct flight *f, u32 *next, struct operand o)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    for (u32 j = 0; j < o.count; j++, next += lanes)
+        for (u32 lane = 0; lane < lanes; lane++) {
+            const struct warp *home = f->homes[lane];
+            next[lane] = !home ? 0
+                         : o.kind == OPERAND_SCALAR
+                             ? scalar_read(home, o, j)
+                             : vector_row(home, &home->chunks[0], o.index + j)[lane];
+        }
+    return next;
+}
+
+static u32 *take_home_sources(struct flight *f)
+{
+    const struct image *image = f->warp->exec->image;
+    u32 *next = f->rows;
+    for (unsigned k = 0; k < 4; k++) {
+        const struct operand o = f->code->src[k];
+        f->src_rows[k] = 0;
+        f->src[k] = o.kind == OPERAND_NONE ? NULL : chunk_row(&f->warp->chunks[0], f->step, k);
+        if (o.kind == OPERAND_MASK) {
+            for (u32 c = 0; c < image->chunks; c++)
+                f->masks[k][c] = home_mask(f, o, c);
+            f->src[k] = f->masks[k];
+        } else if (o.kind == OPERAND_VECTOR || o.kind == OPERAND_SCALAR) {
+            assert(o.kind == OPERAND_VECTOR || op_info[f->code->op].flags & OPF_LANE);
+            f->src[k] = next;
+            f->src_rows[k] = (u8)o.count;
+            next = take_home_rows(f, next, o);
+        }
+    }
+    return next;
+}
+
+void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst)
+{
+    lane_set lanes = 0;
+    u32 count = 0;
+    for (u32 lane = 0; !count || lane < count; lane++) {
+        if (!homes[lane])
+            continue;
+        count = homes[lane]->exec->image->warp_size;
+        lanes |= 1ull << lane;
+    }
+    begin(f, homes[first_lane(lanes)], inst);
+    f->homes = homes;
+    f->active = f->lanes = lanes;
+    if (step_is_guarded(f->step))
+        for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
+            const u32 guard = home_mask(f, f->code->guard, c) ^ (0u - f->step->guard_not);
+            f->lanes &= ~chunk_lanes(~guard, c);
+        }
+    f->writes = f->lanes;
+    place_results(f, take_home_sources(f));
+    if (op_info[f->code->op].flags & OPF_LANE)
+        f->work = WORK_LANES;
+    else
+        flight_locate(f);
+}
+
+/* ---- compute ---- */
+
+/* Sources and results of one chunk, for a function of lanes. */
+static inline void place(const struct flight *f, struct lanes *l, u32 c)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        const u32 skip = f->code->src[k].kind == OPERAND_MASK ? c : LANES * c;
+        l->src[k] = f->src[k] ? f->src[k] + skip : NULL;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        const u32 skip = f->code->dst[k].kind == OPERAND_MASK ? c : LANES * c;
+        l->dst[k] = f->dst[k] ? f->dst[k] + skip : NULL;
+    }
+}
+
+/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
+static void finish_masks(struct flight *f)
+{
+    const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
+    u32 *exec = f->dst[k] + MAX_CHUNKS;
+    for (u32 c = 0; c < MAX_CHUNKS; c++) {
+        f->dst[k][c] &= lanes_of_chunk(f->active, c);
+        if (f->code->mods & MOD_EXEC)
+            exec[c] = f->dst[k][c];
+    }
+}
+
+static inline void compute_lanes(struct flight *f)
+{
+    const u32 chunks = f->warp->exec->image->chunks;
+    struct lanes l = {.inst = f->code,
+                      .mask = LANES_FULL,
+                      .stride = f->warp->exec->image->warp_size,
+                      .lane_mask = all_lanes};
+    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
+    for (u32 c = 0; c < chunks; c++) {
+        if (!lanes_of_chunk(f->lanes, c))
+            continue;
+        place(f, &l, c);
+        f->step->fn(&l);
+    }
+    if (UNLIKELY((f->step->shape & 15) == SHAPE_MASKS))
+        finish_masks(f);
+}
+
+/* The halves of a pair lie apart where scalar functions put them. */
+static void compute_scalar(struct flight *f)
+{
+    u32 results[2][LANES + 1];
+    struct lanes l = {.inst = f->code, .dst = {results[0], results[1]}};
+    u32 *next = f->scalars;
+    for (unsigned k = 0; k < 4; k++)
+        l.src[k] = f->src[k];
+    f->step->fn(&l);
+    for (unsigned k = 0; k < 2; k++)
+        for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+            *next++ = results[k][LANES * j];
+    if (f->code->mods & MOD_EXEC) { /* left where the second source was */
+        next[0] = f->src[1][0];
+        next[1] = f->src[1][LANES];
+    }
+}
+
+void flight_compute(struct flight *f)
+{
+    if (LIKELY(f->work == WORK_LANES))
+        compute_lanes(f);
+    else if (f->work == WORK_SCALAR)
+        compute_scalar(f);
+    f->work = WORK_NONE;
+}
+
+/* ---- commit ---- */
+
+static inline void blend(u32 *to, const u32 *from, const u32 *mask)
+{
+    for (u32 i = 0; i < LANES; i += 4) {
+        const four m = *(const four *)(mask + i), old = *(const four *)(to + i);
+        *(four *)(to + i) = (*(const four *)(from + i) & m) | (old & ~m);
+    }
+}
+
+static inline void commit_rows(struct flight *f, unsigned k)
+{
+    struct warp *warp = f->warp;
+    const u32 lanes = warp->exec->image->warp_size, words = f->dst_rows[k] * lanes;
+    u32 *to = flight_target(f, warp, k);
+    if (LIKELY(f->writes == (~0ull >> (MAX_LANES - lanes)))) {
+        copy_rows(to, f->dst[k], words);
+        return;
+    }
+    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
+        struct chunk *chunk = &warp->chunks[c];
+        const u32 mask = lanes_of_chunk(f->writes, c);
+        if (!mask)
+            continue;
+        chunk_narrow(chunk, mask);
+        for (u32 at = LANES * c; at < words; at += lanes)
+            blend(to + at, f->dst[k] + at, chunk->lanes.lane_mask);
+        chunk_widen(chunk);
+    }
+}
+
+static void commit_homes(struct flight *f, unsigned k)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    for (lane_set set = f->writes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        u32 *to = flight_target(f, f->homes[lane], k);
+        for (u32 at = lane; at < f->dst_rows[k] * lanes; at += lanes)
+            to[at] = f->dst[k][at];
+    }
+}
+
+/* Under EXEC a mask is written whole. */
+static void commit_mask(struct flight *f, unsigned k)
+{
+    const struct image *image = f->warp->exec->image;
+    u32 *to = flight_target(f, f->warp, k);
+    for (u32 c = 0; c < image->chunks; c++) {
+        const u32 keep = image->program->traits.explicit_exec ? 0 : ~lanes_of_chunk(f->writes, c);
+        to[LANES * c] = (to[LANES * c] & keep) | (f->dst[k][c] & ~keep);
+    }
+}
+
+/* Scalars that others look at. */
+static void commit_changes(struct flight *f)
+{
+    struct warp *warp = f->warp;
+    if (f->code->mods & MOD_EXEC) {
+        const u32 *exec = f->scalars + flight_scalar_words(f, 0) + flight_scalar_words(f, 1);
+        scalar_set_pair(warp, SCALAR_EXEC, exec[0] | (u64)exec[1] << 32);
+    }
+    if (f->changes_exec)
+        warp_set_active(warp);
+    if (f->changes_mode && !wave_set_mode(warp, f->inst))
+        f->faulted = true;
+}
+
+void flight_commit(struct flight *f)
+{
+    if (f->kind > FLIGHT_ACCESS || f->faulted)
+        return;
+    for (unsigned k = 0; k < 2; k++) {
+        if (!f->dst[k])
+            continue;
+        if (LIKELY(f->dst_rows[k])) {
+            if (UNLIKELY(f->homes))
+                commit_homes(f, k);
+            else
+                commit_rows(f, k);
+        } else if (f->code->dst[k].kind == OPERAND_MASK) {
+            commit_mask(f, k);
+        } else {
+            for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+                *scalar_word(f->warp, f->to[k] + j) = f->dst[k][j];
+        }
+    }
+    if (UNLIKELY(f->changes_exec | f->changes_mode))
+        commit_changes(f);
+}

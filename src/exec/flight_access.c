@@ -1,0 +1,299 @@
+/*
+ * Memory accesses of flights.
+ *
+ * Where lanes go and moving what they load and store are the interpreter's routines (spaces.c,
+ * buffer.c, lds.c, atomic.c, scalar_load.c): they find their operands through a step, and here the
+ * step's operands are the record's. Addresses are made at issue for whoever counts transactions,
+ * and again when memory is accessed, which costs less than keeping what they were made of.
+ */
+#include "exec/buffer.h"
+#include "exec/flight_parts.h"
+#include "exec/memory_view.h"
+#include "exec/scalars.h"
+
+/* Rows follow a chunk's base as registers do; what is not a row has an address of its own. */
+static void place_row(struct step *step, unsigned slot, const struct warp *warp, const u32 *row)
+{
+    step->select[slot] = ~0ull;
+    step->row[slot] = (uintptr_t)row - (uintptr_t)warp->chunks[0].base;
+}
+
+void flight_step(const struct flight *f, const struct warp *warp, u32 c, struct step *step)
+{
+    memset(step, 0, sizeof *step);
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        const bool result = slot >= SLOT_DST;
+        const u32 *row = result ? f->dst[slot - SLOT_DST] : f->src[slot];
+        const struct operand o = result ? f->code->dst[slot - SLOT_DST] : f->code->src[slot];
+        if (!row)
+            continue;
+        if (LIKELY(o.kind == OPERAND_VECTOR))
+            place_row(step, slot, warp, row);
+        else
+            step->row[slot] = (uintptr_t)row + (o.kind == OPERAND_MASK ? c : 0) * sizeof *row;
+    }
+}
+
+/* ---- where lanes go ---- */
+
+/* Lanes of a chunk by the space they go to. Generic addresses in a window become the window's. */
+static void sort_lanes(struct flight *f, enum space space, u64 *address, lane_set lanes, bool plain)
+{
+    if (space == SPACE_GLOBAL || (space == SPACE_GENERIC && plain)) {
+        f->global |= lanes;
+    } else if (space == SPACE_SHARED) {
+        f->shared |= lanes;
+    } else if (space == SPACE_LOCAL) {
+        f->local |= lanes;
+    } else if (space != SPACE_GENERIC) {
+        f->constant |= lanes;
+    } else {
+        for (lane_set set = lanes; set; set &= set - 1) {
+            enum space at = window_space(SPACE_GENERIC, &address[first_lane(set)]);
+            *(at == SPACE_SHARED  ? &f->shared
+              : at == SPACE_LOCAL ? &f->local
+                                  : &f->global) |= set & -set;
+        }
+    }
+}
+
+static void take_addresses(struct flight *f, u32 c, const struct addresses *a, u32 inside)
+{
+    const bool plain = access_all(f->warp, a, &f->address[LANES * c], LOCAL_WINDOW);
+    sort_lanes(f, a->space, f->address, chunk_lanes(inside, c), plain);
+}
+
+/* The second of two elements: shared memory only. A lane with either in range counts. */
+static void take_second(struct flight *f, u32 c, const struct addresses *a, u32 inside)
+{
+    access_all(f->warp, a, &f->second[LANES * c], LOCAL_WINDOW);
+    sort_lanes(f, a->space, f->second, chunk_lanes(inside, c), true);
+    f->pair = true;
+}
+
+static void locate_chunk(struct flight *f, struct step *step, u32 c, u32 mask)
+{
+    struct warp *warp = f->warp;
+    struct chunk *chunk = &warp->chunks[c];
+    const struct inst *inst = f->code;
+    switch (inst->op) {
+    case OP_buf_ld:
+    case OP_buf_st:
+    case OP_buf_atom: {
+        struct buffer_access buffer;
+        const u32 bytes = buffer_bytes(warp, inst, step);
+        buffer_locate(warp, inst, step, chunk, mask, bytes, &buffer);
+        if (inst->key != BUFFER_RAW && inst->op != OP_buf_atom)
+            f->bytes = bytes;
+        take_addresses(f, c, &buffer.addresses, f->bytes ? buffer.inside : 0);
+        break;
+    }
+    case OP_ld2:
+    case OP_st2:
+    case OP_exch2: {
+        const struct addresses first = pair_addresses(warp, step, chunk, inst, 0);
+        const struct addresses second = pair_addresses(warp, step, chunk, inst, 1);
+        take_addresses(f, c, &first, access_within(warp, &first, mask, f->bytes));
+        take_second(f, c, &second, access_within(warp, &second, mask, f->bytes));
+        break;
+    }
+    case OP_atom_src2: {
+        struct src2_places places;
+        src2_locate(warp, step, chunk, inst, &places);
+        take_addresses(f, c, &places.target, access_within(warp, &places.target, mask, f->bytes));
+        take_second(f, c, &places.source, 0);
+        break;
+    }
+    default: {
+        const struct addresses a = access_addresses(warp, step, chunk, inst);
+        take_addresses(f, c, &a, access_within(warp, &a, mask, f->bytes));
+    }
+    }
+}
+
+static void locate_scalars(struct flight *f, const struct step *step)
+{
+    const struct scalar_place place = scalar_load_place(f->warp, f->inst, step);
+    f->kind = FLIGHT_ACCESS;
+    f->work = WORK_SCALAR_LOAD;
+    f->scalar = true;
+    f->address[0] = place.address;
+    f->bytes = 4 * place.inside;
+    f->global = place.inside ? 1 : 0;
+}
+
+/* One word of shared memory for all lanes. */
+static void locate_append(struct flight *f, const struct step *step)
+{
+    f->work = WORK_APPEND;
+    f->scalar = true;
+    f->address[0] = (step_scalar(f->warp, step, f->code, 0, 0) & 0xffff) + (u16)f->code->imm;
+    f->bytes = 4;
+    f->shared = 1;
+}
+
+void flight_locate(struct flight *f)
+{
+    const u16 flags = op_info[f->code->op].flags;
+    struct step step;
+    f->global = f->shared = f->local = f->constant = 0;
+    f->loads = flags & OPF_LOAD;
+    f->stores = flags & OPF_STORE;
+    f->atomic = flags & OPF_ATOMIC;
+    f->pair = f->scalar = false;
+    f->bytes = type_bytes(f->code->type) * MAX(f->code->vector, 1);
+    flight_step(f, f->warp, 0, &step);
+    if (flags & OPF_SCALAR) {
+        locate_scalars(f, &step);
+        return;
+    }
+    if (!f->lanes) /* not an access after all */
+        return;
+    f->kind = FLIGHT_ACCESS;
+    f->work = WORK_ACCESS;
+    if (f->code->op == OP_append) {
+        locate_append(f, &step);
+        return;
+    }
+    for (u32 c = 0; c < f->warp->exec->image->chunks; c++)
+        if (lanes_of_chunk(f->lanes, c))
+            locate_chunk(f, &step, c, lanes_of_chunk(f->lanes, c));
+}
+
+/* ---- moving ---- */
+
+/* The allocation an instruction touched last: of this core when it has a view, else of all. */
+static void take_hint(const struct flight *f, struct memory_view *view, struct step *step)
+{
+    if (view) {
+        const struct memory_hint *hint = memory_view_hint(view, f->inst);
+        step->hint = hint->allocation;
+        step->hint_generation = hint->generation;
+    } else {
+        step->hint = f->step->hint;
+        step->hint_generation = f->step->hint_generation;
+    }
+}
+
+static void keep_hint(const struct flight *f, struct memory_view *view, const struct step *step)
+{
+    if (view) {
+        *memory_view_hint(view, f->inst) = (struct memory_hint){step->hint, step->hint_generation};
+        return;
+    }
+    struct step *own = (struct step *)f->step;
+    own->hint = step->hint;
+    own->hint_generation = step->hint_generation;
+}
+
+/* A step of one chunk, under these lanes. */
+typedef bool move_fn(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
+
+static bool move_chunks(struct flight *f, struct warp *warp, struct step *step, lane_set lanes,
+                        struct memory_view *view, move_fn *move)
+{
+    bool going = true;
+    warp->memory_view = view;
+    for (u32 c = 0; c < warp->exec->image->chunks && going; c++) {
+        struct chunk *chunk = &warp->chunks[c];
+        const u32 mask = lanes_of_chunk(lanes, c);
+        if (!mask)
+            continue;
+        const struct memory_view_mark mark =
+            view ? memory_view_mark(view) : (struct memory_view_mark){0};
+        chunk_narrow(chunk, mask);
+        going = move(warp, f->inst, step, chunk, mask);
+        chunk_widen(chunk);
+        if (!going && view)
+            memory_view_rewind(view, mark);
+    }
+    warp->memory_view = NULL;
+    return going;
+}
+
+/* Lanes of one warp. Of an atomic those in global memory are only checked. */
+static bool move_lanes(struct flight *f, struct warp *warp, lane_set lanes,
+                       struct memory_view *view)
+{
+    struct step step;
+    bool going;
+    flight_step(f, warp, 0, &step);
+    take_hint(f, view, &step);
+    if (f->work == WORK_APPEND) {
+        going = append_step(warp, f->inst, &step, lanes);
+    } else if (f->atomic) {
+        const lane_set global = lanes & f->global;
+        going = (!global || move_chunks(f, warp, &step, lanes, NULL, atomic_check)) &&
+                move_chunks(f, warp, &step, lanes & ~global, NULL, other_step);
+    } else {
+        going = move_chunks(f, warp, &step, lanes, view, other_step);
+    }
+    keep_hint(f, view, &step);
+    return going;
+}
+
+static bool load_scalars(struct flight *f, struct memory_view *view)
+{
+    const struct scalar_place place = {f->address[0], f->code->dst[0].count, f->bytes / 4};
+    struct step step;
+    memset(&step, 0, sizeof step);
+    take_hint(f, view, &step);
+    const u8 *from = scalar_load_find(f->warp, f->inst, &step, &place);
+    if (!from && place.inside)
+        return false;
+    keep_hint(f, view, &step);
+    memset(f->scalars, 0, place.words * sizeof *f->scalars);
+    if (!from)
+        return true;
+    memcpy(f->scalars, from, f->bytes);
+    if (view)
+        memory_view_overlay(view, from, f->bytes, (u8 *)f->scalars);
+    return true;
+}
+
+/* Lanes (of a set) that live in the warp of its first lane. */
+static lane_set same_home(const struct flight *f, lane_set lanes)
+{
+    lane_set same = 0;
+    if (LIKELY(!f->homes))
+        return lanes;
+    for (lane_set set = lanes; set; set &= set - 1)
+        if (f->homes[first_lane(set)] == f->homes[first_lane(lanes)])
+            same |= set & -set;
+    return same;
+}
+
+static struct warp *home_of(const struct flight *f, lane_set lanes)
+{
+    return f->homes ? f->homes[first_lane(lanes)] : f->warp;
+}
+
+bool flight_access(struct flight *f, struct memory_view *view)
+{
+    if (f->work == WORK_SCALAR_LOAD) {
+        f->faulted = !load_scalars(f, view);
+    } else if (f->work != WORK_NONE) {
+        lane_set group;
+        for (lane_set left = f->lanes; left && !f->faulted; left &= ~group) {
+            group = same_home(f, left);
+            f->faulted = !move_lanes(f, home_of(f, group), group, view);
+        }
+    }
+    f->work = WORK_NONE;
+    return !f->faulted;
+}
+
+bool flight_atomic(struct flight *f, lane_set lanes)
+{
+    lane_set group;
+    for (lane_set left = lanes & f->global; left && !f->faulted; left &= ~group) {
+        struct warp *warp = home_of(f, left);
+        struct step step;
+        group = same_home(f, left);
+        flight_step(f, warp, 0, &step);
+        take_hint(f, NULL, &step);
+        f->faulted = !move_chunks(f, warp, &step, group, NULL, other_step);
+        keep_hint(f, NULL, &step);
+    }
+    return !f->faulted;
+}

@@ -1,0 +1,266 @@
+/*
+ * Flights of instructions that take effect at issue (F3 of flight.h), and of those that are run in
+ * the registers at issue because they read more than their operands: their results then go into
+ * the record, and the registers get back what they held.
+ */
+#include "exec/flight_parts.h"
+#include "exec/scalars.h"
+
+u32 warp_next(struct warp *warp)
+{
+    const struct image *image = warp->exec->image;
+    if (!warp_settle(warp))
+        return NO_INST;
+    const u32 pc = warp_path(warp)->pc;
+    if (LIKELY(warp->view))
+        return pc;
+    if (!image->program->traits.explicit_exec)
+        warp->view = image->views;
+    else if (!wave_set_mode(warp, pc))
+        return NO_INST;
+    return pc;
+}
+
+void flight_control(struct flight *f)
+{
+    struct warp *warp = f->warp;
+    f->kind = FLIGHT_CONTROL;
+    f->dst[0] = f->dst[1] = NULL;
+    if (warp->exec->image->program->traits.explicit_exec)
+        wave_control(warp, f->inst);
+    else
+        warp_control(warp, f->inst, f->lanes);
+    f->faulted = warp->exec->stopped;
+}
+
+/* ---- in the registers ---- */
+
+/* Words of a vector result are exchanged in these lanes, scalars and masks whole. */
+static void exchange_rows(struct flight *f, unsigned k, lane_set lanes)
+{
+    const u32 size = f->warp->exec->image->warp_size;
+    u32 *own = flight_target(f, f->warp, k), *kept = f->dst[k];
+    for (u32 row = 0; row < f->dst_rows[k] * size; row += size)
+        for (lane_set set = lanes; set; set &= set - 1) {
+            const u32 at = row + first_lane(set), word = own[at];
+            own[at] = kept[at];
+            kept[at] = word;
+        }
+}
+
+static void exchange_mask(struct flight *f, unsigned k, lane_set lanes)
+{
+    u32 *own = flight_target(f, f->warp, k), *kept = f->dst[k];
+    for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
+        const u32 differ = (own[LANES * c] ^ kept[c]) & lanes_of_chunk(lanes, c);
+        own[LANES * c] ^= differ;
+        kept[c] ^= differ;
+    }
+}
+
+static void exchange_scalars(struct flight *f, unsigned k)
+{
+    for (u32 j = 0; j < flight_scalar_words(f, k); j++) {
+        u32 *own = scalar_word(f->warp, f->to[k] + j), word = *own;
+        *own = f->dst[k][j];
+        f->dst[k][j] = word;
+    }
+}
+
+/* What the registers hold goes into the record. */
+static void keep_results(struct flight *f)
+{
+    const struct image *image = f->warp->exec->image;
+    for (unsigned k = 0; k < 2; k++) {
+        if (!f->dst[k])
+            continue;
+        const u32 *own = flight_target(f, f->warp, k);
+        if (f->dst_rows[k])
+            memcpy(f->dst[k], own, f->dst_rows[k] * image->warp_size * sizeof *own);
+        else if (f->code->dst[k].kind == OPERAND_MASK)
+            for (u32 c = 0; c < image->chunks; c++)
+                f->dst[k][c] = own[LANES * c];
+        else
+            for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+                f->dst[k][j] = *scalar_word(f->warp, f->to[k] + j);
+    }
+}
+
+/* And changes places with what has been made since, in these lanes. */
+static void exchange_results(struct flight *f, lane_set lanes)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        if (!f->dst[k])
+            continue;
+        if (f->dst_rows[k])
+            exchange_rows(f, k, lanes);
+        else if (f->code->dst[k].kind == OPERAND_MASK)
+            exchange_mask(f, k, lanes);
+        else
+            exchange_scalars(f, k);
+    }
+}
+
+/* ---- the whole warp ---- */
+
+/* Places for the results of cross-lane ops: rows, then masks. */
+static void place_whole(struct flight *f)
+{
+    u32 *next = f->rows, scalars = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct operand o = f->code->dst[k];
+        f->to[k] = o.index;
+        f->dst_rows[k] = o.kind == OPERAND_VECTOR ? (u8)o.count : 0;
+        f->dst[k] = o.kind == OPERAND_VECTOR ? next
+                    : o.kind == OPERAND_NONE ? NULL
+                                             : &f->scalars[scalars];
+        next += f->dst_rows[k] * f->warp->exec->image->warp_size;
+        scalars += flight_scalar_words(f, k);
+    }
+}
+
+/*
+ * Lanes that have to wait, and all that this instruction frees, get their results at once; a
+ * group that is complete by itself has them in the record.
+ */
+static enum outcome_step cross(struct flight *f)
+{
+    place_whole(f);
+    keep_results(f);
+    const enum outcome_step outcome = cross_step(f->warp, f->inst, f->lanes);
+    if (outcome == STEP_NEXT) {
+        exchange_results(f, f->lanes);
+        f->kind = FLIGHT_COMPUTE;
+    }
+    return outcome;
+}
+
+void flight_whole(struct flight *f)
+{
+    struct warp *warp = f->warp;
+    const u16 op = f->code->op;
+    enum outcome_step outcome = STEP_NEXT;
+    f->kind = FLIGHT_WAITS;
+    f->dst[0] = f->dst[1] = NULL;
+    warp_path(warp)->pc = f->inst;
+    if (op == OP_bar_whole)
+        outcome = barrier_step(warp, f->inst, warp->live | warp->active);
+    else if (!f->lanes)
+        f->kind = FLIGHT_COMPUTE;
+    else if (op == OP_syscall)
+        outcome = system_step(warp, f->inst, f->lanes) ? STEP_NEXT : STEP_STOP;
+    else if (op == OP_bar || op == OP_bar_popc)
+        outcome = barrier_step(warp, f->inst, f->lanes);
+    else
+        outcome = cross(f);
+    if (outcome == STEP_NEXT)
+        warp_path(warp)->pc = f->inst + 1;
+    f->faulted = outcome == STEP_STOP;
+}
+
+/* ---- the rest ---- */
+
+/* The steps below write to the record themselves. */
+static void read_special(struct flight *f)
+{
+    struct step step;
+    for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
+        flight_step(f, f->warp, c, &step);
+        special_step(f->warp, f->inst, &step, &f->warp->chunks[c], LANES_FULL);
+    }
+}
+
+static void ask_space(struct flight *f)
+{
+    struct step step;
+    for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
+        step = *f->step;
+        if (!f->dst[0])
+            continue;
+        f->dst[0][c] = 0;
+        step.select[SLOT_DST] = 0;
+        step.row[SLOT_DST] = (uintptr_t)&f->dst[0][c];
+        isspace_step(f->warp, &step, &f->warp->chunks[c], f->code, lanes_of_chunk(f->lanes, c));
+    }
+}
+
+static bool move_vectors(struct flight *f)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    u32 from;
+    if (!moved_vectors(f->warp, f->inst, &from, &f->to[0]))
+        return false;
+    f->dst_rows[0] = 1;
+    const u32 *row = vector_row(f->warp, &f->warp->chunks[0], from);
+    if (f->code->op == OP_movrel_dst)
+        row = chunk_row(&f->warp->chunks[0], f->step, 0);
+    const bool scalar = f->code->op == OP_movrel_dst && f->code->src[0].kind != OPERAND_VECTOR;
+    for (u32 lane = 0; lane < lanes; lane++)
+        f->dst[0][lane] = scalar ? scalar_read(f->warp, f->code->src[0], 0) : row[lane];
+    return true;
+}
+
+static bool run_in_place(struct flight *f)
+{
+    struct warp *warp = f->warp;
+    struct step *step = (struct step *)f->step;
+    bool going = true;
+    keep_results(f);
+    switch (f->code->op) {
+    case OP_writelane:
+        f->writes = 1ull << scalar_read(warp, f->code->src[1], 0) % warp->exec->image->warp_size;
+        lane_scalar_step(warp, f->inst, step);
+        break;
+    case OP_readlane:
+    case OP_readfirstlane:
+        lane_scalar_step(warp, f->inst, step);
+        break;
+    case OP_swizzle:
+        swizzle_step(warp, f->inst, step, f->lanes);
+        break;
+    default:
+        going = scalar_step(warp, f->inst);
+    }
+    exchange_results(f, f->writes);
+    return going;
+}
+
+/* Without results: sleeps, fences, what is not supported. */
+static bool run_plain(struct flight *f)
+{
+    bool going = true;
+    for (u32 c = 0; c < f->warp->exec->image->chunks && going; c++)
+        if (lanes_of_chunk(f->lanes, c))
+            going = other_step(f->warp, f->inst, (struct step *)f->step, &f->warp->chunks[c],
+                               lanes_of_chunk(f->lanes, c));
+    return going;
+}
+
+void flight_other(struct flight *f)
+{
+    bool going = true;
+    switch (f->code->op) {
+    case OP_sreg:
+        read_special(f);
+        break;
+    case OP_isspacep:
+        ask_space(f);
+        break;
+    case OP_movrel_src:
+    case OP_movrel_dst:
+    case OP_movrel_both:
+        going = move_vectors(f);
+        break;
+    case OP_smovrel_dst_b32:
+    case OP_smovrel_dst_b64:
+        going = moved_scalar(f->warp, f->inst, &f->to[0]) && run_in_place(f);
+        break;
+    case OP_writelane:
+    case OP_swizzle:
+        going = run_in_place(f);
+        break;
+    default:
+        going = op_info[f->code->op].flags & OPF_SCALAR ? run_in_place(f) : run_plain(f);
+    }
+    f->faulted = !going;
+}

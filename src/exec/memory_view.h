@@ -1,0 +1,34 @@
+/*
+ * Inside of a core's view of global memory (flight.h, F5), for the routines that find and move
+ * what lanes access: they find host memory, and a view puts its own in place of it.
+ */
+#ifndef EXEC_MEMORY_VIEW_H
+#define EXEC_MEMORY_VIEW_H
+
+#include "exec/flight.h"
+
+/*
+ * Lanes of an access that were found in global memory. Of a store: they shall write into the log.
+ * Of a load: lanes that would read what the log has stored read a copy that has it.
+ */
+void memory_view_redirect(struct memory_view *view, const struct lanes_memory *moves,
+                          struct access *access, u32 lanes, u32 bytes, bool write);
+/* Puts what the log has stored over a copy of host memory. */
+void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
+
+/* Taking back stores of an access that has faulted. */
+struct memory_view_mark {
+    u32 entries;
+    size_t bytes;
+};
+struct memory_view_mark memory_view_mark(const struct memory_view *view);
+void memory_view_rewind(struct memory_view *view, struct memory_view_mark mark);
+
+/* The allocation that an instruction of this core touched last. */
+struct memory_hint {
+    const struct allocation *allocation;
+    u64 generation;
+};
+struct memory_hint *memory_view_hint(struct memory_view *view, u32 inst);
+
+#endif
