@@ -19,15 +19,16 @@ static u32 reference_lines(bool whole, u32 line_bytes, const u64 *address, u64 l
 {
     static u8 written[MAX_TRANSACTIONS][1024];
     u32 count = 0;
-    memset(written, 0, sizeof written);
     for (u32 lane = 0; lane < 64; lane++)
         for (u32 byte = 0; (lanes >> lane & 1) && byte < bytes; byte++) {
             u64 at = address[lane] + byte, line = at / line_bytes * line_bytes;
             u32 i = 0;
             while (i < count && expected[i].line != line)
                 i++;
-            if (i == count)
+            if (i == count) {
                 expected[count++] = (struct transaction){.line = line};
+                memset(written[i], 0, line_bytes);
+            }
             expected[i].lanes |= 1ull << lane;
             expected[i].sectors |= 1u << (at - line) / SECTOR_BYTES;
             written[i][at - line] = 1;
