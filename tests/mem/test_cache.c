@@ -203,6 +203,35 @@ static void waits_for_two_fetches(void **state)
         }
 }
 
+/* What a waiter misses arrives while those behind it are being taken. */
+static void arrives_in_between(void **state)
+{
+    struct cache_config config = small();
+    config.sectored = true;
+    struct cache *cache = create(config);
+    u32 mshr[2], waiter;
+    assert_int_equal(cache_read(cache, 0, 1, 10, &out), CACHE_MISS);
+    mshr[0] = out.mshr;
+    assert_int_equal(cache_read(cache, 0, 3, 11, &out), CACHE_MISS);
+    mshr[1] = out.mshr;
+    assert_int_equal(cache_read(cache, 0, 2, 12, &out), CACHE_MERGED);
+    assert_int_equal(cache_read(cache, 0, 2, 13, &out), CACHE_MERGED);
+    cache_fill(cache, mshr[1], &out);
+    assert_true(cache_waiter(cache, mshr[1], &waiter));
+    assert_int_equal(waiter, 12);
+    cache_fill(cache, mshr[0], &out);
+    assert_true(cache_waiter(cache, mshr[0], &waiter));
+    assert_int_equal(waiter, 10);
+    assert_false(cache_waiter(cache, mshr[0], &waiter));
+    assert_true(cache_waiter(cache, mshr[1], &waiter));
+    assert_int_equal(waiter, 13);
+    assert_true(cache_waiter(cache, mshr[1], &waiter));
+    assert_int_equal(waiter, 11);
+    assert_false(cache_waiter(cache, mshr[1], &waiter));
+    assert_int_equal(cache_pending(cache), 0);
+    cache_destroy(cache);
+}
+
 struct seen {
     u32 touched, evicted;
     u64 evicted_line;
@@ -320,15 +349,11 @@ static void hash_spreads_strides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_replacement),
-        cmocka_unit_test(lines_under_way_stay),
-        cmocka_unit_test(limits_of_mshrs),
-        cmocka_unit_test(written_in_part),
-        cmocka_unit_test(writes_that_go_on),
-        cmocka_unit_test(waits_for_two_fetches),
-        cmocka_unit_test(hooks),
-        cmocka_unit_test(placed_and_forgotten),
-        cmocka_unit_test(hash_is_a_permutation),
+        cmocka_unit_test(order_of_replacement), cmocka_unit_test(lines_under_way_stay),
+        cmocka_unit_test(limits_of_mshrs),      cmocka_unit_test(written_in_part),
+        cmocka_unit_test(writes_that_go_on),    cmocka_unit_test(waits_for_two_fetches),
+        cmocka_unit_test(arrives_in_between),   cmocka_unit_test(hooks),
+        cmocka_unit_test(placed_and_forgotten), cmocka_unit_test(hash_is_a_permutation),
         cmocka_unit_test(hash_spreads_strides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
