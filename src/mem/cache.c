@@ -70,19 +70,23 @@ static u32 number_tag(u64 number)
  * 2^n + 1 lines spread over the sets. That GPUs mix upper bits into set numbers is known, their own
  * mix differs from one to the next: this one is nobody's in particular.
  */
-static u32 set_of(const struct cache *cache, u64 number)
+static inline __attribute__((always_inline)) u32 hashed_set(const struct cache *cache, u64 number)
 {
-    if (UNLIKELY(!cache->index_mask))
-        return (u32)(number % cache->sets);
-    u32 set = number & cache->index_mask;
-    if (!cache->residues)
-        return set;
+    u32 bits = cache->index_bits, mask = cache->index_mask, set = number & mask;
     const u16 *residues = cache->residues;
-    for (number >>= cache->index_bits; number; number >>= cache->index_bits) {
-        set ^= residues[number & cache->index_mask];
-        residues += cache->sets;
+    for (number >>= bits; number; number >>= bits) {
+        set ^= residues[number & mask];
+        residues += mask + 1;
     }
     return set;
+}
+
+static inline u32 set_of(const struct cache *cache, u64 line)
+{
+    u64 number = line >> cache->line_shift;
+    if (cache->residues)
+        return hashed_set(cache, number);
+    return LIKELY(cache->index_mask) ? number & cache->index_mask : (u32)(number % cache->sets);
 }
 
 /* Primitive polynomials over GF(2) of degree 1 to 16, without their highest term. */
@@ -262,24 +266,38 @@ static enum cache_result miss(struct cache *cache, u64 line, u32 set, struct slo
     return CACHE_MISS;
 }
 
+/* A read that was not settled at the first look. */
+static __attribute__((noinline)) enum cache_result
+read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
+{
+    struct slot *slot = find(cache, line, set);
+    u32 wanted = slot ? sectors & ~slot->valid : sectors;
+    if (wanted)
+        return miss(cache, line, set, slot, wanted, waiter, out);
+    if (cache->hooked && cache->hooks.misses &&
+        cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
+        return miss(cache, line, set, slot, sectors, waiter, out);
+    touch(cache, slot, set, false);
+    cache->counters->reads++;
+    cache->counters->read_hits++;
+    return CACHE_HIT;
+}
+
 enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
                              struct cache_out *out)
 {
-    u32 set = set_of(cache, line >> cache->line_shift);
-    struct slot *slot = find(cache, line, set);
-    u32 wanted = slot ? sectors & ~slot->valid : sectors;
+    u32 set = set_of(cache, line);
+    struct slot *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
-    if (LIKELY(!wanted)) {
-        if (LIKELY(!cache->hooked) || !cache->hooks.misses ||
-            !cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set))) {
-            touch(cache, slot, set, false);
-            cache->counters->reads++;
-            cache->counters->read_hits++;
-            return CACHE_HIT;
-        }
-        wanted = sectors;
+    /* Nothing here calls: a hit at the first look saves no registers. */
+    if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->hooked)) {
+        if (!cache->fifo)
+            slot->stamp = ++cache->time;
+        cache->counters->reads++;
+        cache->counters->read_hits++;
+        return CACHE_HIT;
     }
-    return miss(cache, line, set, slot, wanted, waiter, out);
+    return read_further(cache, line, set, sectors, waiter, out);
 }
 
 /* WRITE_BACK: the line stays here with its changes. */
@@ -311,7 +329,7 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
                               struct cache_out *out)
 {
-    u32 set = set_of(cache, line >> cache->line_shift);
+    u32 set = set_of(cache, line);
     struct slot *slot = find(cache, line, set);
     out->victim_sectors = 0;
     if (cache->write == WRITE_BACK)
@@ -335,7 +353,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
 {
     const struct mshr *entry = &cache->mshrs.entries[mshr];
     u64 line = entry->line;
-    u32 set = set_of(cache, line >> cache->line_shift), sectors = entry->sectors;
+    u32 set = set_of(cache, line), sectors = entry->sectors;
     struct slot *slot =
         entry->slot == NO_SLOT ? find(cache, line, set) : cache->slots + entry->slot;
     out->victim_sectors = 0;
@@ -360,13 +378,13 @@ bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
 
 bool cache_has(const struct cache *cache, u64 line, u32 sectors)
 {
-    const struct slot *slot = find(cache, line, set_of(cache, line >> cache->line_shift));
+    const struct slot *slot = find(cache, line, set_of(cache, line));
     return slot && !(sectors & ~slot->valid);
 }
 
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
 {
-    u32 set = set_of(cache, line >> cache->line_shift);
+    u32 set = set_of(cache, line);
     struct slot *slot = find(cache, line, set);
     out->victim_sectors = 0;
     if (!slot && (slot = victim_of(cache, set)))

@@ -1,9 +1,8 @@
 /*
  * Coalescing: see mem/coalesce.h.
  *
- * A warp whose lanes read or write consecutive elements is by far the most common case and is
- * settled by arithmetic on its first address. All others go lane by lane: the transaction of a
- * line is found by a small hash table, so the cost is that of the lanes, not lanes x lines.
+ * Lanes at equal or consecutive addresses are taken together (mem/stride.h); the transaction of a
+ * line is found by a small hash table. So the cost is that of the runs, not lanes x lines.
  *
  * Deviations
  *  - Whether a transaction covers its sectors (`full`) is known within one call; one that adds to
@@ -15,7 +14,8 @@
 #include "mem/stride.h"
 
 enum {
-    BUCKETS = 64,
+    BUCKET_BITS = 6,
+    BUCKETS = 1 << BUCKET_BITS,
     LARGEST_LINE = 1024,
     COVER_WORDS = LARGEST_LINE / 64,
     HALF_LANES = 16,
@@ -32,50 +32,6 @@ static u32 bits_between(u32 from, u32 to)
 static u32 sectors_between(u32 from, u32 to)
 {
     return bits_between(from / SECTOR_BYTES, (to + SECTOR_BYTES - 1) / SECTOR_BYTES);
-}
-
-/* A call's work on lists of the rules `line` and `sector`. */
-struct gather {
-    struct transaction *list;
-    u32 count;
-    u32 first; /* transactions before it were there before this call */
-    u32 last;  /* the one used last */
-    u32 line_bytes, cover_words;
-    bool store;
-    u16 bucket[BUCKETS];
-    u16 chain[MAX_TRANSACTIONS];
-    u64 cover[MAX_TRANSACTIONS][COVER_WORDS]; /* stores: bytes written by this call */
-};
-
-static u16 *bucket_of(struct gather *gather, u64 line)
-{
-    u32 number = (u32)(line / gather->line_bytes);
-    return &gather->bucket[(number ^ number >> 6 ^ number >> 12) % BUCKETS];
-}
-
-static void link_transaction(struct gather *gather, u32 at)
-{
-    u16 *bucket = bucket_of(gather, gather->list[at].line);
-    gather->chain[at] = *bucket;
-    *bucket = (u16)at;
-    if (gather->store)
-        memset(gather->cover[at], 0, gather->cover_words * sizeof(u64));
-}
-
-static u32 transaction_of(struct gather *gather, u64 line)
-{
-    if (gather->last != NO_TRANSACTION && gather->list[gather->last].line == line)
-        return gather->last;
-    u32 at = *bucket_of(gather, line);
-    while (at != NO_TRANSACTION && gather->list[at].line != line)
-        at = gather->chain[at];
-    if (at == NO_TRANSACTION) {
-        at = gather->count++;
-        assert(at < MAX_TRANSACTIONS);
-        gather->list[at] = (struct transaction){.line = line};
-        link_transaction(gather, at);
-    }
-    return gather->last = at;
 }
 
 /* Marks bytes [from, to). */
@@ -101,116 +57,139 @@ static bool covered(const u64 *words, u32 sectors)
     return true;
 }
 
-/* Lanes that follow each other, from `first` on, at equal or consecutive addresses. */
-struct run {
-    u64 address; /* of its first lane */
-    u32 first, lanes, bytes;
-    bool consecutive;
+/* A call's work on lists of the rules `line` and `sector`. Large, and not cleared. */
+struct gather {
+    struct transaction *list;
+    u32 count;
+    u32 last; /* the transaction used last */
+    u32 line_bytes, line_shift;
+    u32 fetched; /* sectors of every new transaction */
+    bool store;
+    u64 buckets; /* a bit for each one that is in use */
+    u16 bucket[BUCKETS], chain[MAX_TRANSACTIONS];
+    /* Stores: sectors and bytes that this call writes. */
+    u32 written[MAX_TRANSACTIONS];
+    u64 cover[MAX_TRANSACTIONS][COVER_WORDS];
 };
 
-static u64 run_end(const struct run *run)
+static u32 bucket_of(const struct gather *gather, u64 line)
 {
-    return run->address + (u64)run->bytes * (run->consecutive ? run->lanes : 1);
+    /* Fibonacci hashing: the upper bits of a product with 2^32 / golden ratio. */
+    return (u32)(line >> gather->line_shift) * 0x9E3779B9u >> (32 - BUCKET_BITS);
 }
 
-/* Its lanes that touch bytes [from, to) of it. */
-static u64 run_lanes(const struct run *run, u32 from, u32 to)
+static void link_transaction(struct gather *gather, u32 at, u32 bucket)
 {
-    u32 first = run->first, last = run->first + run->lanes - 1;
-    if (run->consecutive) {
-        last = first + (to - 1) / run->bytes;
-        first += from / run->bytes;
+    gather->chain[at] = gather->buckets >> bucket & 1 ? gather->bucket[bucket] : NO_TRANSACTION;
+    gather->bucket[bucket] = (u16)at;
+    gather->buckets |= 1ull << bucket;
+    if (gather->store) {
+        gather->written[at] = 0;
+        memset(gather->cover[at], 0, (gather->line_bytes + 63) / 64 * sizeof(u64));
     }
-    return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
 }
 
-/* The run that begins at a lane of `lanes`. */
-static struct run run_at(const u64 *address, u64 lanes, u32 first, u32 bytes)
+static u32 transaction_of(struct gather *gather, u64 line)
 {
-    struct run run = {.address = address[first], .first = first, .lanes = 1, .bytes = bytes};
-    u64 following = first < 63 ? ~(lanes >> (first + 1)) : 1;
-    u32 limit = following ? 1 + (u32)__builtin_ctzll(following) : 64;
-    if (limit == 1)
-        return run;
-    u64 step = address[first + 1] - address[first];
-    if (step != 0 && step != bytes)
-        return run;
-    run.consecutive = step;
-    for (run.lanes = 2; run.lanes < limit; run.lanes++)
-        if (address[first + run.lanes] - address[first + run.lanes - 1] != step)
-            break;
-    return run;
-}
-
-static void gather_run(struct gather *gather, const struct run *run)
-{
-    u64 end = run_end(run);
-    for (u64 line = run->address & ~(u64)(gather->line_bytes - 1); line < end;
-         line += gather->line_bytes) {
-        u32 from = line < run->address ? (u32)(run->address - line) : 0;
-        u32 to = (u32)MIN(end - line, gather->line_bytes);
-        u32 at = transaction_of(gather, line);
-        struct transaction *transaction = &gather->list[at];
-        u32 offset = (u32)(line - run->address);
-        transaction->lanes |= run_lanes(run, offset + from, offset + to);
-        transaction->sectors |= sectors_between(from, to);
-        if (gather->store)
-            cover(gather->cover[at], from, to);
+    if (gather->count && gather->list[gather->last].line == line)
+        return gather->last;
+    u32 bucket = bucket_of(gather, line);
+    u32 at = gather->buckets >> bucket & 1 ? gather->bucket[bucket] : NO_TRANSACTION;
+    while (at != NO_TRANSACTION && gather->list[at].line != line)
+        at = gather->chain[at];
+    if (at == NO_TRANSACTION) {
+        at = gather->count++;
+        assert(at < MAX_TRANSACTIONS);
+        gather->list[at] = (struct transaction){.line = line, .sectors = gather->fetched};
+        link_transaction(gather, at, bucket);
     }
+    return gather->last = at;
+}
+
+/* Lanes touch bytes [from, to) of a line. */
+static void gather_bytes(struct gather *gather, u64 line, u32 from, u32 to, u64 lanes)
+{
+    u32 at = transaction_of(gather, line), sectors = sectors_between(from, to);
+    gather->list[at].lanes |= lanes;
+    gather->list[at].sectors |= sectors;
+    if (gather->store) {
+        gather->written[at] |= sectors;
+        cover(gather->cover[at], from, to);
+    }
+}
+
+static void gather_run(struct gather *gather, u64 address, u32 bytes, const struct run *run)
+{
+    u32 length = run->consecutive ? bytes * run->lanes : bytes, line_bytes = gather->line_bytes;
+    u32 from = (u32)address & (line_bytes - 1);
+    if (LIKELY(from + length <= line_bytes)) {
+        gather_bytes(gather, address - from, from, from + length, run_mask(run));
+        return;
+    }
+    for (u32 done = 0; done < length;) {
+        u32 to = MIN(from + length - done, line_bytes), end = done + to - from;
+        struct run part = *run;
+        if (run->consecutive) { /* lanes of the first and of the last byte */
+            part.first += done / bytes;
+            part.lanes = (end - 1) / bytes - done / bytes + 1;
+        }
+        gather_bytes(gather, address + done - from, from, to, run_mask(&part));
+        done = end;
+        from = 0;
+    }
+}
+
+/* All lanes are one run within a line, the most common case by far. */
+static bool one_line(u32 line_bytes, u64 address, u64 lanes, u32 bytes, bool store, u32 fetched,
+                     const struct run *run, struct transaction *list)
+{
+    u32 from = (u32)address & (line_bytes - 1);
+    u32 to = from + (run->consecutive ? bytes * run->lanes : bytes);
+    if (run_mask(run) != lanes || to > line_bytes)
+        return false;
+    list[0] = (struct transaction){
+        .line = address - from,
+        .lanes = lanes,
+        .sectors = fetched | sectors_between(from, to),
+        .full = store && !((from | to) % SECTOR_BYTES),
+    };
+    return true;
 }
 
 static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes,
                      u32 bytes, bool store, struct transaction *list, u32 *count)
 {
-    struct gather gather; /* large and not cleared: most of it is never used */
+    if (!lanes)
+        return;
+    u32 fetched = rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes) : 0;
+    struct strides strides = strides_of(address, lanes, bytes);
+    struct run run = run_at(&strides, (u32)__builtin_ctzll(lanes));
+    if (!*count &&
+        one_line(line_bytes, address[run.first], lanes, bytes, store, fetched, &run, list)) {
+        *count = 1;
+        return;
+    }
+    struct gather gather;
     gather.list = list;
-    gather.count = gather.first = *count;
-    gather.last = NO_TRANSACTION;
+    gather.count = *count;
+    gather.last = 0;
     gather.line_bytes = line_bytes;
-    gather.cover_words = (line_bytes + 63) / 64;
+    gather.line_shift = (u32)__builtin_ctz(line_bytes);
+    gather.fetched = fetched;
     gather.store = store;
-    memset(gather.bucket, 0xff, sizeof gather.bucket); /* NO_TRANSACTION */
-    u32 had_sectors[MAX_TRANSACTIONS];
-    for (u32 i = 0; i < *count; i++) {
-        link_transaction(&gather, i);
-        had_sectors[i] = list[i].sectors;
-        list[i].sectors = 0;
+    gather.buckets = 0;
+    for (u32 i = 0; i < *count; i++)
+        link_transaction(&gather, i, bucket_of(&gather, list[i].line));
+    while (lanes) {
+        run = run_at(&strides, (u32)__builtin_ctzll(lanes));
+        gather_run(&gather, address[run.first], bytes, &run);
+        lanes &= ~run_mask(&run);
     }
-    for (u64 left = lanes; left;) {
-        struct run run = run_at(address, lanes, (u32)__builtin_ctzll(left), bytes);
-        gather_run(&gather, &run);
-        left &= ~run_lanes(&run, 0, (u32)(run_end(&run) - run.address));
-    }
-    for (u32 i = 0; i < gather.count; i++) {
-        bool old = i < gather.first, touched = list[i].sectors;
-        if (store && touched)
-            list[i].full = covered(gather.cover[i], list[i].sectors) && (!old || list[i].full);
-        if (old)
-            list[i].sectors |= had_sectors[i];
-        else if (rule == COALESCE_LINE && !store)
-            list[i].sectors = sectors_between(0, line_bytes);
-    }
+    for (u32 i = 0; store && i < gather.count; i++)
+        if (gather.written[i])
+            list[i].full =
+                covered(gather.cover[i], gather.written[i]) && (i >= *count || list[i].full);
     *count = gather.count;
-}
-
-/* All lanes are one run: its lines one after the other. */
-static u32 lines_of_run(enum coalesce_rule rule, u32 line_bytes, const struct run *run, bool store,
-                        struct transaction *list)
-{
-    u64 end = run_end(run);
-    u32 count = 0;
-    for (u64 line = run->address & ~(u64)(line_bytes - 1); line < end; line += line_bytes) {
-        u32 from = line < run->address ? (u32)(run->address - line) : 0;
-        u32 to = (u32)MIN(end - line, line_bytes), offset = (u32)(line - run->address);
-        list[count++] = (struct transaction){
-            .line = line,
-            .lanes = run_lanes(run, offset + from, offset + to),
-            .sectors = rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes)
-                                                       : sectors_between(from, to),
-            .full = store && from % SECTOR_BYTES == 0 && to % SECTOR_BYTES == 0,
-        };
-    }
-    return count;
 }
 
 /* A lane's bytes in one segment. */
@@ -312,12 +291,8 @@ void coalesce(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 l
 {
     assert(is_pow2(line_bytes) && line_bytes >= SECTOR_BYTES && line_bytes <= LARGEST_LINE);
     assert(bytes && bytes <= SECTOR_BYTES);
-    u32 full = lanes == UINT32_MAX ? 32 : lanes == UINT64_MAX ? 64 : 0;
-    struct run run = {.address = address[0], .lanes = full, .bytes = bytes, .consecutive = true};
     if (rule == COALESCE_HALF)
         by_halves(line_bytes, address, lanes, bytes, store, list, count);
-    else if (full && !*count && evenly_apart(address, full, bytes))
-        *count = lines_of_run(rule, line_bytes, &run, store, list);
     else
         by_lines(rule, line_bytes, address, lanes, bytes, store, list, count);
 }

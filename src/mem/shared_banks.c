@@ -29,9 +29,9 @@ struct pass {
 };
 
 /* How many words its bank has with it; 0: it was there. */
-static u32 add_word(struct pass *pass, u64 word, u32 banks)
+static inline u32 add_word(struct pass *pass, u64 word, u32 banks)
 {
-    u32 bank = (u32)(is_pow2(banks) ? word & (banks - 1) : word % banks);
+    u32 bank = (u32)(LIKELY(is_pow2(banks)) ? word & (banks - 1) : word % banks);
     for (u32 at = pass->first[bank]; at != NO_WORD; at = pass->chain[at])
         if (pass->words[at] == word)
             return 0;
@@ -60,29 +60,64 @@ static u32 pass_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 
     return cycles;
 }
 
+static u64 ones(u32 count)
+{
+    return count >= 64 ? UINT64_MAX : (1ull << count) - 1;
+}
+
+/*
+ * Whether a bank is asked for at most one word, told by runs of lanes: each asks for a word or for
+ * consecutive ones. Two runs that share a bank may still be one and the same (blocks narrower than
+ * a warp); else false, although they might agree.
+ */
+static bool conflict_free(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_shift)
+{
+    enum {
+        RUNS = 4
+    };
+    struct strides strides = strides_of(address, lanes, bytes);
+    u64 word[RUNS], busy = 0;
+    u32 length[RUNS], runs = 0;
+    for (; lanes; runs++) {
+        struct run run = run_at(&strides, (u32)__builtin_ctzll(lanes));
+        u64 first = address[run.first] >> bank_shift;
+        u32 words = (run.consecutive ? run.lanes : 1) * (bytes >> bank_shift);
+        u32 bank = (u32)first & (banks - 1);
+        if (runs == RUNS || words > banks || address[run.first] & ((1u << bank_shift) - 1))
+            return false;
+        u64 asked = ones(words) << bank;
+        if (bank + words > banks)
+            asked |= ones(bank + words - banks);
+        asked &= ones(banks);
+        bool known = false;
+        for (u32 i = 0; i < runs; i++)
+            known |= word[i] == first && length[i] == words;
+        if (asked & busy && !known)
+            return false;
+        busy |= asked;
+        word[runs] = first;
+        length[runs] = words;
+        lanes &= ~run_mask(&run);
+    }
+    return true;
+}
+
 u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_bytes, u32 parts,
                   u32 warp_size)
 {
     assert(is_pow2(bank_bytes) && banks <= MAX_BANKS && warp_size <= 64);
-    u32 bank_shift = (u32)__builtin_ctz(bank_bytes), words = 1;
+    u32 bank_shift = (u32)__builtin_ctz(bank_bytes), words = 1, cycles = 0;
     while (words << bank_shift < bytes)
         words *= 2;
     u32 group = MAX(warp_size / parts / words, 1);
-    u64 all = warp_size == 64 ? UINT64_MAX : (1ull << warp_size) - 1;
-    /* Consecutive elements or one for all lanes, no more of them than a pass has banks for: each
-     * pass takes a cycle. */
-    if (lanes == all && warp_size % 2 == 0 && group * words <= banks &&
-        address[0] % MAX(bytes, bank_bytes) == 0) {
-        u64 step = address[1] - address[0];
-        if ((step == 0 || step == bytes) && bytes == words << bank_shift &&
-            evenly_apart(address, warp_size, step))
-            return warp_size / group;
-    }
-    u32 cycles = 0;
+    bool simple = bytes == words << bank_shift && is_pow2(banks);
     for (u32 lane = 0; lane < warp_size; lane += group) {
-        u64 pass = lanes >> lane & (group == 64 ? UINT64_MAX : (1ull << group) - 1);
-        if (pass)
-            cycles += pass_cycles(address + lane, pass, bytes, banks, bank_shift);
+        u64 pass = lanes >> lane & ones(group);
+        if (!pass)
+            continue;
+        cycles += simple && conflict_free(address + lane, pass, bytes, banks, bank_shift)
+                      ? 1
+                      : pass_cycles(address + lane, pass, bytes, banks, bank_shift);
     }
     return MAX(cycles, 1);
 }
