@@ -338,8 +338,9 @@ static bool apply_limits(struct run *run)
             return false;
         }
     }
-    return !run->request.functional ||
-           hd_config_set(run->config, "launch.functional=true", &(struct hd_error){0});
+    if (run->request.functional)
+        hd_config_set(run->config, "timing.functional=true", NULL);
+    return true;
 }
 
 static bool apply_order(struct run *run)
