@@ -300,8 +300,9 @@ HD_API void hd_raw_info(const struct hd_raw *raw, struct hd_raw_info *info);
 
 /*
  * The launches of this device so far, as JSON:
- * {"launches": [{"kernel", "grid", "block", ..., "stats": {...}}], "totals": {...}}. Free with
- * hd_free.
+ * {"launches": [{"kernel", "grid", "block", ..., "stats": {...}}], "totals": {...}, "profile":
+ * [{"module", "function", "instructions": [...]}]}. docs/statistics-json.md has all of it. Free
+ * with hd_free.
  */
 HD_API char *hd_stats_json(const struct hd_device *device);
 

@@ -49,12 +49,13 @@ json_t *statistics_document(const struct request *request, const struct input_li
     json_object_set_new(manifest, "version", json_string(hd_version()));
     json_object_set_new(manifest, "seed", stats_number(request->seed));
     json_object_set_new(manifest, "inputs", inputs_json(inputs));
-    json_object_set_new(document, "schema", json_integer(1));
+    json_object_set_new(document, "schema", json_integer(2));
     json_object_set_new(document, "manifest", manifest);
     json_object_set_new(document, "config", parse_own_json(hd_config_json(config)));
     json_t *stats = parse_own_json(hd_stats_json(device));
     json_object_set(document, "launches", json_object_get(stats, "launches"));
     json_object_set(document, "totals", json_object_get(stats, "totals"));
+    json_object_set(document, "profile", json_object_get(stats, "profile"));
     json_decref(stats);
     json_object_set_new(document, "host", host_json(request, line, wall_seconds));
     return document;

@@ -338,9 +338,8 @@ static bool apply_limits(struct run *run)
             return false;
         }
     }
-    if (run->request.functional)
-        hd_config_set(run->config, "timing.functional=true", NULL);
-    return true;
+    return !run->request.functional ||
+           hd_config_set(run->config, "launch.functional=true", &(struct hd_error){0});
 }
 
 static bool apply_order(struct run *run)

@@ -166,12 +166,10 @@ void hd_device_close(struct hd_device *device)
     while (device->modules)
         hd_module_unload(device->modules);
     json_decref(device->profiles);
-    for (u32 i = 0; i < device->launches.count; i++) {
-        free(device->launches.data[i].kernel);
-        free(device->launches.data[i].place);
-        free(device->launches.data[i].fault);
-    }
+    for (u32 i = 0; i < device->launches.count; i++)
+        launch_record_free(&device->launches.data[i]);
     vec_free(&device->launches);
+    free(device->machine_totals);
     memory_destroy(device->memory);
     config_destroy(device->config);
     free(device);

@@ -1,5 +1,6 @@
 /* The launches of a device as JSON. */
 #include "gpu/device.h"
+#include "gpu/machine_stats.h"
 
 #include <stdio.h>
 
@@ -20,7 +21,23 @@ static json_t *fault_json(const struct launch_record *launch)
     json_object_set_new(json, "block", triple(fault->block));
     json_object_set_new(json, "thread", triple(fault->thread));
     json_object_set_new(json, "address", fault->bytes ? json_string(address) : json_null());
+    if (launch->waiting)
+        json_object_set(json, "waiting", launch->waiting);
     return json;
+}
+
+static json_t *occupancy_json(const struct occupancy *occupancy)
+{
+    if (!occupancy->limit)
+        return json_null();
+    return json_pack("{s:I, s:s}", "blocks_per_core", (json_int_t)occupancy->blocks_per_core,
+                     "limit", occupancy->limit);
+}
+
+/* Simulated time. */
+static json_t *seconds_json(const struct machine_stats *machine)
+{
+    return machine ? json_real((f64)machine->timing.picoseconds * 1e-12) : json_null();
 }
 
 static json_t *launch_json(const struct launch_record *launch)
@@ -29,15 +46,21 @@ static json_t *launch_json(const struct launch_record *launch)
     json_object_set_new(json, "kernel", json_string(launch->kernel));
     json_object_set_new(json, "grid", triple(launch->grid));
     json_object_set_new(json, "block", triple(launch->block));
-    json_object_set_new(json, "cycles", json_integer(0));
+    json_object_set_new(json, "cycles",
+                        launch->machine ? stats_number(launch->machine->timing.cycles)
+                                        : json_integer(0));
+    json_object_set_new(json, "seconds", seconds_json(launch->machine));
     json_object_set_new(json, "warp_instructions", stats_number(launch->stats.warp_instructions));
     json_object_set_new(json, "thread_instructions",
                         stats_number(launch->stats.thread_instructions));
     json_object_set_new(json, "registers_per_thread", json_integer(launch->registers));
+    json_object_set_new(json, "occupancy", occupancy_json(&launch->occupancy));
     json_object_set_new(json, "outcome", json_string(outcome_name(launch->outcome)));
     if (launch->fault)
         json_object_set_new(json, "fault", fault_json(launch));
     stats_json(stats, &exec_component, &launch->stats);
+    if (launch->machine)
+        machine_stats_json(stats, launch->machine);
     json_object_set_new(json, "stats", stats);
     return json;
 }
@@ -50,8 +73,11 @@ char *hd_stats_json(const struct hd_device *device)
     for (u32 i = 0; i < device->launches.count; i++)
         json_array_append_new(launches, launch_json(&device->launches.data[i]));
     stats_json(totals, &exec_component, &device->totals);
+    if (device->machine_totals)
+        machine_stats_json(totals, device->machine_totals);
     json_object_set_new(json, "launches", launches);
     json_object_set_new(json, "totals", totals);
+    json_object_set_new(json, "profile", profile_json(device));
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;

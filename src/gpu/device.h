@@ -23,6 +23,12 @@ struct hd_config {
     struct config *config;
 };
 
+/* What a launch needs and how much of it the machine holds. */
+struct occupancy {
+    u32 blocks_per_core;
+    const char *limit; /* what the number is bounded by */
+};
+
 /* What is kept of a launch. */
 struct launch_record {
     char *kernel;
@@ -33,6 +39,9 @@ struct launch_record {
     struct fault *fault; /* NULL when done */
     enum outcome outcome;
     struct exec_stats stats;
+    struct occupancy occupancy;    /* no limit: raw programs have none */
+    struct machine_stats *machine; /* NULL: functional */
+    json_t *waiting;               /* of a deadlock in time: waiting.h; or NULL */
 };
 
 /* The order of cores within a window: no result depends on it. */
@@ -57,7 +66,8 @@ struct hd_device {
     void *output_user;
     VEC(struct launch_record) launches;
     struct exec_stats totals;
-    struct fault last_fault; /* its message is the last result's explanation */
+    struct machine_stats *machine_totals; /* NULL: no launch was timed */
+    struct fault last_fault;              /* its message is the last result's explanation */
     atomic_bool interrupt;
     atomic_ullong blocks_done, blocks_total, warp_instructions;
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
@@ -114,12 +124,6 @@ bool api_fail(struct hd_error *to, const struct error *from);
 /* The caller gave NULL where `call` needs something: fills the error and returns false. */
 bool api_null(struct hd_error *to, const char *call);
 
-/* What a launch needs and how much of it the machine holds. */
-struct occupancy {
-    u32 blocks_per_core;
-    const char *limit; /* what the number is bounded by */
-};
-
 struct launch_request {
     const struct hd_kernel *kernel;
     struct hd_dim grid, block;
@@ -145,6 +149,21 @@ void launch_begin(struct hd_device *device, u64 blocks);
 /* The launch is recorded under a name, and its result given. */
 void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
                 struct hd_result *result);
+
+/*
+ * record.c: what the machine knows of the launch that launch_end recorded last. `profile`: a row
+ * for each instruction of the module. `waiting`: of a deadlock, else NULL; it becomes the
+ * explanation.
+ */
+struct launch_timing {
+    struct hd_module *module;
+    const struct machine_stats *stats;
+    const struct inst_profile *profile;
+    const struct waiting_list *waiting;
+};
+void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
+                          struct hd_result *result);
+void launch_record_free(struct launch_record *launch);
 
 /* launch.c: false when the launch cannot be set up. */
 bool launch_run(const struct launch_request *request, const struct occupancy *occupancy,

@@ -185,6 +185,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     run_blocks(exec, device, total, resident);
     fesetenv(&host);
     launch_end(device, exec, function->name, result);
+    device->launches.data[device->launches.count - 1].occupancy = *occupancy;
     exec_release(exec);
     free(exec);
     free(params);

@@ -93,7 +93,7 @@ def damaged(document):
         else:
             where[path[-1]] = value
         return result
-    yield change(["schema"], 2)
+    yield change(["schema"], 1)
     yield change(["manifest", "seed"], -1)
     yield change(["manifest", "seed"], "0x7fffffffffffffff")  # fits a number
     yield change(["manifest", "inputs", 0, "sha256"], "abc")
@@ -101,7 +101,10 @@ def damaged(document):
     yield change(["launches", 0, "outcome"], "fine")
     yield change(["launches", 0, "grid"], [1, 1])
     yield change(["launches", 0, "cycles"], 1.5)
+    yield change(["launches", 0, "seconds"], -1)
+    yield change(["launches", 0, "occupancy"], {"blocks_per_core": 0, "limit": "warps"})
     yield change(["launches", 0, "extra"], 1)
+    yield change(["profile"], [{"module": "a", "function": "b", "instructions": []}])
     yield change(["totals", "exec.blocks"], "many")
     yield change(["host", "date"], "yesterday")
     for key in document:
@@ -122,6 +125,8 @@ def main():
     statistics, parameters = listed(heddle, "stats"), listed(heddle, "params")
     outcomes = re.findall(r'\[OUTCOME_\w+\] = "(\w+)"', (source / "src/exec/fault.c").read_text())
     assert schema["$defs"]["launch"]["properties"]["outcome"]["enum"] == outcomes, outcomes
+    stalls = re.findall(r'\[STALL_\w+\] = "(\w+)"', (source / "src/core/observe.c").read_text())
+    assert schema["$defs"]["stall"]["enum"] == stalls, stalls
     for name, document in documents(heddle, source / "tests/cli/data"):
         found = faults(document, schema, schema)
         assert not found, f"{name}: " + "; ".join(found)
