@@ -175,13 +175,40 @@ static void test_head_of_line(void **state)
     rig_close(&rig);
 }
 
+/* A buffer gives one flit a step: a packet whose turn it would be at an output comes too late for
+ * it while the one before it in its queue still passes. */
+static void test_one_flit_a_step(void **state)
+{
+    struct network_params params = usual_params(CROSSBAR);
+    params.output_packets = 1;
+    params.speedup = 1;
+    struct rig rig;
+    rig_open(&rig, &params, 2, 2);
+    rig_push(&rig, 0, 0, 1);
+    rig_push(&rig, 1, 1, 1);
+    /* Now both outputs are taken. */
+    rig_push(&rig, 0, 0, 1);
+    rig_push(&rig, 0, 1, 1);
+    rig_push(&rig, 1, 1, 1);
+    for (u32 n = 0; n < 50; n++)
+        network_tick(rig.network);
+    assert_int_equal(rig_pop(&rig, 0), 0);
+    assert_int_equal(rig_pop(&rig, 1), 1); /* so the next turn there is input 0's */
+    for (u32 n = 0; n < params.hop_cycles; n++)
+        network_tick(rig.network);
+    assert_int_equal(rig_pop(&rig, 0), 0);
+    assert_int_equal(rig_pop(&rig, 1), 1);
+    rig_drain(&rig);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency),      cmocka_unit_test(test_input_link),
         cmocka_unit_test(test_hotspot),      cmocka_unit_test(test_permutation),
         cmocka_unit_test(test_uniform),      cmocka_unit_test(test_back_pressure),
-        cmocka_unit_test(test_head_of_line),
+        cmocka_unit_test(test_head_of_line), cmocka_unit_test(test_one_flit_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
