@@ -27,7 +27,7 @@ enum {
 struct buffer {
     struct fifo packets; /* with a flit in the buffer, or whose flits come one by one */
     u32 held;            /* flits */
-    u32 sent;            /* flits of the first packet that have left */
+    u32 left;            /* flits of the first packet that have not passed, once it asks */
 };
 
 struct exit {
@@ -62,25 +62,39 @@ void crossbar_create(struct network *network)
     crossbar->next = arena_array(arena, u64, network->input_words);
 }
 
-static void ask(struct network *network, u32 input)
+/*
+ * What follows is compiled twice: for networks of at most 64 inputs and outputs, whose masks are a
+ * word, and for all.
+ */
+#define EACH_WIDTH static inline __attribute__((always_inline))
+
+struct width {
+    u32 input_words, output_words;
+};
+
+EACH_WIDTH void ask(struct network *network, u32 input)
 {
     struct crossbar *crossbar = network->crossbar;
-    u32 output = network->slots[fifo_head(&crossbar->buffers[input].packets)].output;
-    struct exit *exit = &crossbar->exits[output];
+    struct buffer *buffer = &crossbar->buffers[input];
+    const struct slot *slot = &network->slots[fifo_head(&buffer->packets)];
+    struct exit *exit = &crossbar->exits[slot->output];
+    buffer->left = slot->flits;
     bit_set(exit->asking, input);
     exit->askers++;
-    bit_set(crossbar->wanted, output);
+    bit_set(crossbar->wanted, slot->output);
 }
 
 /* A flit of each entrance enters its buffer. */
-static void enter(struct network *network)
+EACH_WIDTH void enter(struct network *network, struct width width)
 {
-    for (u32 w = 0; w < network->input_words; w++) {
+    struct buffer *buffers = network->crossbar->buffers;
+    u32 limit = network->params.buffer_flits;
+    for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, network->waiting[w])
         {
             u32 input = w * 64 + (u32)bit;
-            struct buffer *buffer = &network->crossbar->buffers[input];
-            if (buffer->held == network->params.buffer_flits)
+            struct buffer *buffer = &buffers[input];
+            if (buffer->held == limit)
                 continue;
             bool head;
             u32 at = entrance_flit(network, input, &head);
@@ -95,30 +109,31 @@ static void enter(struct network *network)
 }
 
 /* The first that asks, from `turn` on and then from the beginning. There is one. */
-static u32 first_asking(const struct network *network, const struct exit *exit)
+EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
 {
     u32 w = exit->turn / 64;
     u64 bits = exit->asking[w] & ~0ull << exit->turn % 64;
     while (!bits) {
-        w = w + 1 == network->input_words ? 0 : w + 1;
+        w = w + 1 == width.input_words ? 0 : w + 1;
         bits = exit->asking[w];
     }
     return w * 64 + (u32)__builtin_ctzll(bits);
 }
 
-static void give(struct network *network, u32 output, struct exit *exit)
+EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, struct width width)
 {
     if (!outlet_claim(network, output))
-        return;
-    u32 input = first_asking(network, exit);
+        return false;
+    u32 input = first_asking(exit, width);
     bit_clear(exit->asking, input);
     exit->askers--;
     exit->given = input;
     exit->turn = input + 1 == network->inputs ? 0 : input + 1;
+    return true;
 }
 
 /* A flit of the packet the exit is given to passes, if it is there. */
-static void pass_flit(struct network *network, u32 output, struct exit *exit)
+EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit)
 {
     struct crossbar *crossbar = network->crossbar;
     u32 input = exit->given;
@@ -127,48 +142,51 @@ static void pass_flit(struct network *network, u32 output, struct exit *exit)
         return;
     buffer->held--;
     exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
-    u32 at = fifo_head(&buffer->packets);
-    if (++buffer->sent < network->slots[at].flits)
+    network->stats->hops++;
+    if (--buffer->left)
         return;
-    network->stats->hops += buffer->sent;
-    buffer->sent = 0;
+    u32 at = fifo_head(&buffer->packets);
     buffer->packets.first++;
     if (buffer->held)
         bit_set(crossbar->next, input);
     exit->given = NO_INPUT;
     if (!exit->askers)
         bit_clear(crossbar->wanted, output);
-    outlet_deliver(network, at, exit->link_cycle + network->params.hop_cycles - 1);
+    outlet_deliver(network, output, at, exit->link_cycle + network->params.hop_cycles - 1);
 }
 
-static void step(struct network *network, bool overlap)
+EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
-    for (u32 w = 0; w < network->output_words; w++) {
+    for (u32 w = 0; w < width.output_words; w++) {
         FOR_BITS(bit, crossbar->wanted[w])
         {
             u32 output = w * 64 + (u32)bit;
             struct exit *exit = &crossbar->exits[output];
-            if (exit->given == NO_INPUT) {
-                give(network, output, exit);
-                if (!overlap || exit->given == NO_INPUT)
-                    continue;
-            }
-            pass_flit(network, output, exit);
+            if (exit->given != NO_INPUT || (give(network, output, exit, width) && overlap))
+                pass_flit(network, output, exit);
         }
     }
     /* Only now, or a buffer could send two flits in a step. */
-    for (u32 w = 0; w < network->input_words; w++) {
+    for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, crossbar->next[w])
         ask(network, w * 64 + (u32)bit);
         crossbar->next[w] = 0;
     }
 }
 
-void crossbar_tick(struct network *network)
+EACH_WIDTH void tick(struct network *network, struct width width)
 {
-    enter(network);
+    enter(network, width);
     u32 steps = network->params.speedup;
     for (u32 s = 0; s < steps; s++)
-        step(network, steps == 1);
+        step(network, steps == 1, width);
+}
+
+void crossbar_tick(struct network *network)
+{
+    if (network->input_words == 1 && network->output_words == 1)
+        tick(network, (struct width){1, 1});
+    else
+        tick(network, (struct width){network->input_words, network->output_words});
 }

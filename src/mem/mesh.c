@@ -254,7 +254,8 @@ static void use_link(struct network *network, u32 at, enum port_name link, u32 a
         router->given[link] = NO_PORT;
     if (link == NODE) {
         if (tail)
-            outlet_deliver(network, slot, network->now + network->params.hop_cycles - 1);
+            outlet_deliver(network, router->output, slot,
+                           network->now + network->params.hop_cycles - 1);
         return;
     }
     enum port_name side;

@@ -25,8 +25,12 @@ static void create_ends(struct network *network)
         outlet->due = arena_array(arena, u64, outlet->packets.mask + 1);
     }
     network->waiting = arena_array(arena, u64, network->input_words);
-    network->arriving = arena_array(arena, u64, network->output_words);
     network->ready = arena_array(arena, u64, network->output_words);
+    u32 cycles = 16;
+    while (cycles < params->hop_cycles)
+        cycles *= 2;
+    network->calendar_mask = cycles - 1;
+    network->calendar = arena_array(arena, u64, (size_t)cycles * network->output_words);
 }
 
 static void create_slots(struct network *network)
@@ -106,21 +110,30 @@ void network_push(struct network *network, u32 input, u32 output, const struct p
     *network->flits += slot->flits;
 }
 
-/* Packets that are due stand at their outputs. */
+/* The first packet on the way to an output stands there, if it is due. */
+static void look(struct network *network, u32 output)
+{
+    struct outlet *outlet = &network->outlets[output];
+    u32 mask = outlet->packets.mask;
+    if (outlet->due[outlet->standing & mask] <= network->now) {
+        outlet->standing++;
+        network->arriving--;
+        bit_set(network->ready, output);
+        if (outlet->standing == outlet->packets.end)
+            return;
+    }
+    calendar_note(network, output, outlet->due[outlet->standing & mask]);
+}
+
 static void arrive(struct network *network)
 {
+    u64 *today =
+        &network->calendar[(network->now & network->calendar_mask) * network->output_words];
     for (u32 w = 0; w < network->output_words; w++) {
-        FOR_BITS(bit, network->arriving[w])
-        {
-            struct outlet *outlet = &network->outlets[w * 64 + bit];
-            if (outlet->due[outlet->standing & outlet->packets.mask] > network->now)
-                continue;
-            outlet->standing++;
-            network->moving--;
-            network->ready[w] |= 1ull << bit;
-            if (outlet->standing == outlet->packets.end)
-                network->arriving[w] &= ~(1ull << bit);
-        }
+        u64 outputs = today[w];
+        today[w] = 0;
+        FOR_BITS(bit, outputs)
+        look(network, w * 64 + (u32)bit);
     }
 }
 
@@ -135,13 +148,14 @@ static void pass(struct network *network, u64 cycles)
 void network_tick(struct network *network)
 {
     pass(network, 1);
-    if (!network->moving)
-        return;
-    if (network->params.kind == NETWORK_MESH)
-        mesh_tick(network);
-    else
-        crossbar_tick(network);
-    arrive(network);
+    if (network->moving) {
+        if (network->params.kind == NETWORK_MESH)
+            mesh_tick(network);
+        else
+            crossbar_tick(network);
+    }
+    if (network->arriving)
+        arrive(network);
 }
 
 const struct packet *network_head(const struct network *network, u32 output)
@@ -174,12 +188,12 @@ const u64 *network_ready(const struct network *network)
 
 bool network_busy(const struct network *network)
 {
-    return network->moving;
+    return network->moving || network->arriving;
 }
 
 void network_skip(struct network *network, u64 n)
 {
-    assert(!network->moving);
+    assert(!network_busy(network));
     pass(network, n);
 }
 

@@ -52,7 +52,7 @@ struct entrance {
 
 struct outlet {
     struct fifo packets; /* whose tail is on the last link or here */
-    u64 *due;            /* beside each: the cycle from which it stands here */
+    u64 *due;            /* beside each: the cycle from which it stands here; they grow */
     u32 standing;        /* position: those before it stand here */
     u32 claimed;         /* places taken: packets here or on their way */
 };
@@ -65,16 +65,18 @@ struct network {
     u32 inputs, outputs;
     u32 input_words, output_words; /* of masks, a bit each */
     u64 now;                       /* cycles run */
-    u32 moving;                    /* packets inside that do not stand at an output */
+    u32 moving;                    /* packets before the last link */
+    u32 arriving;                  /* packets on the last link */
     struct slot *slots;
     u32 *free_slots; /* a stack: the slots used last are still in the host's cache */
     u32 free_count;
     u32 fresh; /* slots from here on were never used */
     struct entrance *entrances;
     struct outlet *outlets;
-    u64 *waiting;  /* inputs whose entrance is not empty */
-    u64 *arriving; /* outputs with packets that do not stand there yet */
-    u64 *ready;    /* outputs where a packet stands */
+    u64 *waiting;      /* inputs whose entrance is not empty */
+    u64 *ready;        /* outputs where a packet stands */
+    u64 *calendar;     /* for each of the next cycles: outputs at whose first packet to look */
+    u32 calendar_mask; /* cycles it reaches ahead, less one; a ring */
     struct arena *arena;
     union {
         struct crossbar *crossbar;
@@ -146,16 +148,26 @@ static inline bool outlet_claim(struct network *network, u32 output)
     return true;
 }
 
-/* The packet stands at its output from cycle `due` on; calls for one output come in that order,
- * at most one packet is due in a cycle. */
-static inline void outlet_deliver(struct network *network, u32 at, u64 due)
+/* Looks at the output again in a cycle, or as far ahead as the calendar reaches. */
+static inline void calendar_note(struct network *network, u32 output, u64 cycle)
 {
-    struct slot *slot = &network->slots[at];
-    struct outlet *outlet = &network->outlets[slot->output];
-    slot->place = SLOT_OUTLET;
-    outlet->due[outlet->packets.end & outlet->packets.mask] = due;
-    fifo_push(&outlet->packets, at);
-    bit_set(network->arriving, slot->output);
+    cycle = MIN(cycle, network->now + network->calendar_mask);
+    bit_set(&network->calendar[(cycle & network->calendar_mask) * network->output_words], output);
+}
+
+/* The packet stands at its output from cycle `due` on: this one or later, and later than the
+ * packet before it. */
+static inline void outlet_deliver(struct network *network, u32 output, u32 at, u64 due)
+{
+    struct outlet *outlet = &network->outlets[output];
+    struct fifo *packets = &outlet->packets;
+    network->slots[at].place = SLOT_OUTLET;
+    network->moving--;
+    network->arriving++;
+    if (outlet->standing == packets->end)
+        calendar_note(network, output, due);
+    outlet->due[packets->end & packets->mask] = due;
+    fifo_push(packets, at);
 }
 
 #endif
