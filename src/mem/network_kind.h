@@ -148,10 +148,10 @@ static inline bool outlet_claim(struct network *network, u32 output)
     return true;
 }
 
-/* Looks at the output again in a cycle, or as far ahead as the calendar reaches. */
+/* Looks at the output in a cycle. If it is farther ahead than the calendar reaches, the output is
+ * looked at each time round, in vain until then. */
 static inline void calendar_note(struct network *network, u32 output, u64 cycle)
 {
-    cycle = MIN(cycle, network->now + network->calendar_mask);
     bit_set(&network->calendar[(cycle & network->calendar_mask) * network->output_words], output);
 }
 
