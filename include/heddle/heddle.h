@@ -69,6 +69,19 @@ HD_API char *hd_config_json(const struct hd_config *config);
  * [{"key", "value", "unit", "from", "source", "note", "inherited"}]}. Free with hd_free.
  */
 HD_API char *hd_config_explain(const struct hd_config *config);
+/*
+ * Where two configurations differ, as JSON: {"a": machine, "b": machine, "values": [{"key", "unit",
+ * "a", "b"}]}. Free with hd_free.
+ */
+HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b);
+/*
+ * Every storage element of the machine, as JSON: {"machine", "rows": [{"unit", "name", "owner",
+ * "copies", "entries", "bits", "total_bits", "class", "help"}], "owners": [{"owner", "copies",
+ * "live_bits", "counted_bits"}], "live_bits", "counted_bits"}. An owner's bits are those of one
+ * copy, the last two those of the chip. Live bits are held by the model, of counted ones it knows
+ * only the number. Free with hd_free.
+ */
+HD_API char *hd_config_storage(const struct hd_config *config);
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
 

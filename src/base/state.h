@@ -19,19 +19,27 @@ struct state_row {
     const char *unit; /* the component: "fetch" */
     const char *name; /* "pc" */
     const char *help;
-    u64 copies;  /* of the owner in the machine: cores, slices, channels */
-    u64 entries; /* in one owner */
-    u32 bits;    /* of an entry */
+    const char *owner; /* "core", "slice", "channel", "chip" */
+    u64 copies;        /* of the owner in the machine */
+    u64 entries;       /* in one owner */
+    u32 bits;          /* of an entry */
     enum state_class class;
 };
 
 struct state_list {
     VEC(struct state_row) rows;
+    const char *owner; /* of the rows that are added */
+    u64 copies;
 };
 
-void state_add(struct state_list *list, const char *unit, const char *name, u64 copies, u64 entries,
-               u32 bits, enum state_class class, const char *help);
+/* Rows that are added from here on belong to one of `copies` such owners. */
+void state_owner(struct state_list *list, const char *owner, u64 copies);
+/* Nothing is added when there are no entries or no bits. */
+void state_add(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+               enum state_class class, const char *help);
 void state_free(struct state_list *list);
+/* Bits of all copies of a row. */
+u64 state_bits(const struct state_row *row);
 /* Bits that number `count` things: at least 1. */
 u32 state_index_bits(u64 count);
 

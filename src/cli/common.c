@@ -69,3 +69,16 @@ struct hd_module *load_code(const struct command *command, struct hd_device *dev
         report(command, &error);
     return module;
 }
+
+const char *field_text(struct arena *arena, const json_t *row, const char *name)
+{
+    const json_t *value = json_object_get(row, name);
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (!value || json_is_null(value))
+        return "";
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    char *copy = arena_strdup(arena, text ? text : "");
+    free(text);
+    return copy;
+}

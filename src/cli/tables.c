@@ -1,5 +1,5 @@
 /*
- * heddle params, stats, machines: what there is, from the same tables as the code. Plain text for
+ * heddle params, stats: what there is, from the same tables as the code. Plain text for
  * people, JSON for programs, Markdown for docs/.
  */
 #include "base/text.h"
@@ -12,20 +12,6 @@ static const struct option table_options[] = {
     {"--markdown", NULL, "Print Markdown tables, as docs/ has them.", 0, 0},
     {0},
 };
-
-/* A field as text; numbers and booleans are written as JSON writes them. */
-static const char *field(struct arena *arena, const json_t *row, const char *name)
-{
-    const json_t *value = json_object_get(row, name);
-    if (json_is_string(value))
-        return json_string_value(value);
-    if (!value || json_is_null(value))
-        return "";
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    char *copy = arena_strdup(arena, text ? text : "");
-    free(text);
-    return copy;
-}
 
 /* A glob over the key, or a piece of the key or the help. */
 static bool matches(const json_t *row, const char *pattern)
@@ -71,26 +57,26 @@ static int no_match(const struct command *command, const json_t *table, const ch
 /* "32 lanes, 32 to 64" */
 static const char *param_values(struct arena *arena, const json_t *row)
 {
-    const char *type = field(arena, row, "type"), *unit = field(arena, row, "unit");
-    const char *initial = field(arena, row, "default"), *space = unit[0] ? " " : "";
+    const char *type = field_text(arena, row, "type"), *unit = field_text(arena, row, "unit");
+    const char *initial = field_text(arena, row, "default"), *space = unit[0] ? " " : "";
     if (!strcmp(type, "bool"))
         return arena_printf(arena, "%s (true or false)", initial);
     if (!strcmp(type, "choice"))
-        return arena_printf(arena, "%s (%s)", initial, field(arena, row, "choices"));
+        return arena_printf(arena, "%s (%s)", initial, field_text(arena, row, "choices"));
     const char *most = "";
     if (!strcmp(type, "list"))
-        most = arena_printf(arena, "up to %s values, ", field(arena, row, "most"));
+        most = arena_printf(arena, "up to %s values, ", field_text(arena, row, "most"));
     return arena_printf(arena, "%s%s%s (%s%s to %s)", initial, space, unit, most,
-                        field(arena, row, "min"), field(arena, row, "max"));
+                        field_text(arena, row, "min"), field_text(arena, row, "max"));
 }
 
 static const char *stat_values(struct arena *arena, const json_t *row)
 {
-    const char *unit = field(arena, row, "unit");
-    if (strcmp(field(arena, row, "kind"), "rate") != 0)
+    const char *unit = field_text(arena, row, "unit");
+    if (strcmp(field_text(arena, row, "kind"), "rate") != 0)
         return unit;
     return arena_printf(arena, "%s%s%s / %s", unit, unit[0] ? ", " : "",
-                        field(arena, row, "numerator"), field(arena, row, "denominator"));
+                        field_text(arena, row, "numerator"), field_text(arena, row, "denominator"));
 }
 
 typedef const char *describe_fn(struct arena *arena, const json_t *row);
@@ -101,13 +87,13 @@ static void print_text(const json_t *rows, const char *joint, describe_fn *descr
     const char *component = "";
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        const char *own = field(arena, row, "component");
+        const char *own = field_text(arena, row, "component");
         if (strcmp(own, component) != 0)
             printf("%s%s: %s\n", component[0] ? "\n" : "", own,
-                   field(arena, row, "component_help"));
+                   field_text(arena, row, "component_help"));
         component = own;
-        printf("  %s%s%s\n", field(arena, row, "key"), joint, describe(arena, row));
-        print_wrapped(stdout, field(arena, row, "help"), 6);
+        printf("  %s%s%s\n", field_text(arena, row, "key"), joint, describe(arena, row));
+        print_wrapped(stdout, field_text(arena, row, "help"), 6);
     }
     arena_destroy(arena);
 }
@@ -128,9 +114,9 @@ static void print_markdown(const char *title, const char *intro, const json_t *r
            intro);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        const char *own = field(arena, row, "component");
+        const char *own = field_text(arena, row, "component");
         if (strcmp(own, component) != 0) {
-            printf("\n## %s\n\n%s\n\n|", own, field(arena, row, "component_help"));
+            printf("\n## %s\n\n%s\n\n|", own, field_text(arena, row, "component_help"));
             for (u32 c = 0; columns[c]; c += 2)
                 printf(" %s |", columns[c + 1]);
             printf("\n|");
@@ -142,7 +128,7 @@ static void print_markdown(const char *title, const char *intro, const json_t *r
         printf("|");
         for (u32 c = 0; columns[c]; c += 2) {
             printf(" ");
-            print_cell(field(arena, row, columns[c]));
+            print_cell(field_text(arena, row, columns[c]));
             printf(" |");
         }
         printf("\n");
@@ -238,112 +224,4 @@ const struct command stats_command = {
     .examples = stats_examples,
     .max_words = 1,
     .run = run_stats,
-};
-
-/* ---- machines ---- */
-
-static const struct option machines_options[] = {
-    {"--json", NULL, "Print JSON instead of text.", 0, 0},
-    {"--set", "KEY=VALUE", "Change a parameter before explaining, as 'heddle run' would.",
-     OPTION_REPEAT, COMPLETE_KEY},
-    {0},
-};
-
-static void print_machines(const json_t *machines)
-{
-    struct arena *arena = arena_create();
-    for (size_t i = 0; i < json_array_size(machines); i++) {
-        const json_t *machine = json_array_get(machines, i);
-        const char *parent = field(arena, machine, "parent"),
-                   *error = field(arena, machine, "error");
-        printf("%s", field(arena, machine, "name"));
-        if (parent[0])
-            printf(" (from %s)", parent);
-        if (strcmp(field(arena, machine, "place"), "built in") != 0)
-            printf(" [%s]", field(arena, machine, "place"));
-        printf("\n");
-        if (error[0])
-            print_wrapped(stdout, arena_printf(arena, "cannot be used: %s", error), 6);
-        else
-            print_wrapped(stdout, field(arena, machine, "description"), 6);
-    }
-    arena_destroy(arena);
-}
-
-static void print_explanation(const json_t *machine)
-{
-    struct arena *arena = arena_create();
-    const json_t *parents = json_object_get(machine, "parents");
-    printf("%s", field(arena, machine, "machine"));
-    for (size_t i = 0; i < json_array_size(parents); i++)
-        printf(" < %s", json_string_value(json_array_get(parents, i)));
-    printf("\n");
-    print_wrapped(stdout, field(arena, machine, "description"), 2);
-    printf("\n%-28s %16s %-18s %-12s %s\n", "parameter", "value", "unit", "from", "source");
-    const json_t *values = json_object_get(machine, "values");
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        const json_t *value = json_array_get(values, i);
-        const char *source = field(arena, value, "source"), *note = field(arena, value, "note");
-        const char *line = arena_printf(arena, "%-28s %16s %-18s %-12s %s%s%s",
-                                        field(arena, value, "key"), field(arena, value, "value"),
-                                        field(arena, value, "unit"), field(arena, value, "from"),
-                                        source, source[0] && note[0] ? ": " : "", note);
-        size_t length = strlen(line);
-        while (length && line[length - 1] == ' ')
-            length--;
-        printf("%.*s\n", (int)length, line);
-    }
-    arena_destroy(arena);
-}
-
-static int run_machines(const struct command *command, const struct command_line *line)
-{
-    const char *name = option_word(line, 0);
-    bool json = option_value(line, "--json");
-    json_t *answer;
-    if (name) {
-        struct hd_config *config = open_config(command, line, name);
-        if (!config)
-            return EXIT_USAGE;
-        answer = parse_own_json(hd_config_explain(config));
-        hd_config_destroy(config);
-    } else if (option_value(line, "--set")) {
-        return usage_error(command, "--set needs the name of a machine");
-    } else {
-        answer = parse_own_json(hd_machines_json());
-    }
-    if (json)
-        print_json(stdout, answer);
-    else if (name)
-        print_explanation(answer);
-    else
-        print_machines(answer);
-    json_decref(answer);
-    return EXIT_DONE;
-}
-
-static const struct example machines_examples[] = {
-    {"heddle machines", "The machines there are:"},
-    {"heddle machines generic", "One of them, value by value:"},
-    {"heddle machines my-machine.yaml --json", "A file of one's own, for a program:"},
-    {0},
-};
-
-const struct command machines_command = {
-    .name = "machines",
-    .words = "[NAME|FILE] [--json]",
-    .summary = "list machines, or explain one value by value",
-    .help = "Without a name, lists the machines that --machine accepts: the built-in ones and "
-            "those in the directories of HEDDLE_MACHINE_PATH. With a name or a YAML file, prints "
-            "every value of that machine, which file of its inheritance chain it comes from, and "
-            "whether it is stated by the modelled machine's source, inherited from the nearest "
-            "described machine or assumed.\n\nA machine file names its parent and lists only what "
-            "differs: 'parent: generic' followed by components with their values, as in 'core: "
-            "{threads: 1536}'. A value may say where it comes from: '{value: 1536, source: stated, "
-            "note: table 2}'. What 'heddle run --dump-config' writes is a machine file too.",
-    .options = machines_options,
-    .examples = machines_examples,
-    .max_words = 1,
-    .complete = COMPLETE_MACHINE,
-    .run = run_machines,
 };

@@ -4,6 +4,7 @@
  */
 #include "gpu/device.h"
 
+#include "gpu/storage.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -93,6 +94,20 @@ char *hd_config_explain(const struct hd_config *config)
     if (!config)
         return NULL;
     return dump(config_explain_json(config->config));
+}
+
+char *hd_config_diff(const struct hd_config *a, const struct hd_config *b)
+{
+    if (!a || !b)
+        return NULL;
+    return dump(config_diff_json(a->config, b->config));
+}
+
+char *hd_config_storage(const struct hd_config *config)
+{
+    if (!config)
+        return NULL;
+    return dump(storage_json(config->config));
 }
 
 char *hd_machines_json(void)

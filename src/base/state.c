@@ -1,0 +1,35 @@
+/* The state registry: see state.h. */
+#include "base/state.h"
+
+#include <stdlib.h>
+
+void state_owner(struct state_list *list, const char *owner, u64 copies)
+{
+    list->owner = owner;
+    list->copies = copies;
+}
+
+void state_add(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+               enum state_class class, const char *help)
+{
+    assert(list->owner);
+    if (!entries || !bits)
+        return;
+    struct state_row *row = vec_push(&list->rows);
+    *row = (struct state_row){unit, name, help, list->owner, list->copies, entries, bits, class};
+}
+
+void state_free(struct state_list *list)
+{
+    vec_free(&list->rows);
+}
+
+u64 state_bits(const struct state_row *row)
+{
+    return row->copies * row->entries * row->bits;
+}
+
+u32 state_index_bits(u64 count)
+{
+    return count <= 2 ? 1 : 64 - (u32)__builtin_clzll(count - 1);
+}

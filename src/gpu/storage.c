@@ -1,0 +1,93 @@
+/* The storage of a machine: see storage.h. */
+#include "gpu/storage.h"
+
+#include "core/state.h"
+#include "gpu/device.h"
+#include "gpu/params.h"
+#include "mem/state.h"
+
+void storage_collect(struct state_list *list, const struct config *config)
+{
+    const struct gpu_params *gpu = config_params(config, &gpu_component);
+    const struct clock_params *clock = config_params(config, &clock_component);
+    const struct core_machine core = {
+        .core = config_params(config, &core_component),
+        .fetch = config_params(config, &fetch_component),
+        .icache = config_params(config, &icache_component),
+        .issue = config_params(config, &issue_component),
+        .collect = config_params(config, &collect_component),
+        .units = config_params(config, &units_component),
+        .lsu = config_params(config, &lsu_component),
+        .l1d = config_params(config, &l1d_component),
+        .readonly = config_params(config, &readonly_component),
+        .constant = config_params(config, &constant_component),
+        .cores = gpu->cores,
+        .memory_bytes = gpu->memory_bytes,
+    };
+    const struct memside_params memory = {
+        .network = config_params(config, &network_component),
+        .l2 = config_params(config, &l2_component),
+        .dram = config_params(config, &dram_component),
+        .network_mhz = clock->network_mhz,
+        .l2_mhz = clock->l2_mhz,
+        .dram_mhz = clock->dram_mhz,
+        .cores = gpu->cores,
+    };
+    core_state(list, &core);
+    mem_state(list, &memory, gpu->memory_bytes);
+}
+
+static json_t *row_json(const struct state_row *row)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "unit", json_string(row->unit));
+    json_object_set_new(json, "name", json_string(row->name));
+    json_object_set_new(json, "owner", json_string(row->owner));
+    json_object_set_new(json, "copies", stats_number(row->copies));
+    json_object_set_new(json, "entries", stats_number(row->entries));
+    json_object_set_new(json, "bits", stats_number(row->bits));
+    json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
+    json_object_set_new(json, "class", json_string(row->class == STATE_LIVE ? "live" : "counted"));
+    json_object_set_new(json, "help", json_string(row->help));
+    return json;
+}
+
+static void sums_json(json_t *into, const struct state_list *list, const char *owner)
+{
+    u64 bits[2] = {0};
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct state_row *row = &list->rows.data[i];
+        if (!owner)
+            bits[row->class] += state_bits(row);
+        else if (!strcmp(row->owner, owner))
+            bits[row->class] += row->entries * row->bits;
+    }
+    json_object_set_new(into, "live_bits", stats_number(bits[STATE_LIVE]));
+    json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
+}
+
+json_t *storage_json(const struct config *config)
+{
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    json_t *json = json_object(), *rows = json_array(), *owners = json_array();
+    const char *last = "";
+    for (u32 i = 0; i < list.rows.count; i++) {
+        const struct state_row *row = &list.rows.data[i];
+        json_array_append_new(rows, row_json(row));
+        if (!strcmp(row->owner, last))
+            continue;
+        last = row->owner;
+        json_t *owner = json_object();
+        json_object_set_new(owner, "owner", json_string(row->owner));
+        json_object_set_new(owner, "copies", stats_number(row->copies));
+        sums_json(owner, &list, row->owner);
+        json_array_append_new(owners, owner);
+    }
+    json_object_set_new(json, "machine", json_string(config_machine(config)));
+    json_object_set_new(json, "rows", rows);
+    json_object_set_new(json, "owners", owners);
+    sums_json(json, &list, NULL);
+    state_free(&list);
+    return json;
+}

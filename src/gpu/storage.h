@@ -1,0 +1,17 @@
+/* The storage of a machine: the rows of the state registry. */
+#ifndef GPU_STORAGE_H
+#define GPU_STORAGE_H
+
+#include "base/config.h"
+#include "base/state.h"
+
+/* Fills an empty list; free it with state_free. */
+void storage_collect(struct state_list *list, const struct config *config);
+/*
+ * {"machine", "rows": [{"unit", "name", "owner", "copies", "entries", "bits", "total_bits",
+ * "class", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits"}], "live_bits",
+ * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip.
+ */
+json_t *storage_json(const struct config *config);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * The storage of caches and of the memory side.
+ *
+ * A class is LIVE where mem/ keeps the information and acts on it (tags, who waits, open rows), and
+ * COUNTED where only its size is known: data stay in guest memory, packets carry no payload.
+ */
+#include "mem/state.h"
+
+enum {
+    HEADER_BITS = 64 /* of a packet: 8 bytes before its data, as the network counts them */
+};
+
+static u32 floor_log2(u64 value)
+{
+    return 63 - (u32)__builtin_clzll(value);
+}
+
+void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
+{
+    const struct cache_config *config = &cache->config;
+    u64 lines = (u64)config->sets * config->ways;
+    u32 sectors = config->sectored ? MAX(config->line_bytes / SECTOR_BYTES, 1) : 1;
+    /* A line's number without what its set says. Sets that are no power of two say less. */
+    u32 line_bits = cache->address_bits - MIN(cache->address_bits, floor_log2(config->line_bytes));
+    u32 tag_bits = line_bits - MIN(line_bits, floor_log2(config->sets));
+    u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
+
+    state_add(list, unit, "tags", lines, tag_bits, STATE_LIVE, "line numbers without the set's");
+    state_add(list, unit, "valid", lines, sectors, STATE_LIVE, "sectors that are there");
+    if (config->write == WRITE_BACK)
+        state_add(list, unit, "dirty", lines, sectors, STATE_LIVE, "sectors with changes");
+    if (config->fifo)
+        state_add(list, unit, "next", config->sets, way_bits, STATE_LIVE, "the way that gives way");
+    else
+        state_add(list, unit, "order", lines, way_bits, STATE_LIVE, "order of use within a set");
+    state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "bytes of lines");
+    state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_LIVE,
+              "lines under way: valid, number, sectors");
+    state_add(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
+              STATE_LIVE, "who waits for a line under way");
+    state_add(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_LIVE,
+              "requests that wait to be sent: line and sectors");
+}
+
+static void network_state(struct state_list *list, const struct memside_params *params)
+{
+    const struct network_params *network = params->network;
+    u32 flit = 8 * network->flit_bytes;
+    /* The largest packet is a whole L2 line with its header. */
+    u32 packet = HEADER_BITS + 8 * params->l2->line_bytes;
+    u64 ports = (params->cores + network->cores_per_port - 1) / network->cores_per_port;
+    u64 slices = (u64)params->l2->channels * params->l2->slices, ends = ports + slices;
+    /* A crossbar has a buffer for each input of both networks; a router of a mesh five for each. */
+    enum {
+        CROSSBAR,
+        MESH
+    };
+    u64 buffers = network->kind == MESH ? 2 * 5 * ends : ends;
+    state_owner(list, "chip", 1);
+    state_add(list, "network", "entrances", ends * network->input_packets, packet, STATE_COUNTED,
+              "packets that wait to enter, both ways");
+    state_add(list, "network", "buffers", buffers * network->buffer_flits, flit, STATE_COUNTED,
+              "flits in routers");
+    state_add(list, "network", "outlets", ends * network->output_packets, packet, STATE_COUNTED,
+              "packets that wait where they leave, both ways");
+    state_add(list, "network", "turns", ends, state_index_bits(ends), STATE_LIVE,
+              "where each output's round robin begins");
+}
+
+static void l2_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
+{
+    const struct l2_params *l2 = params->l2;
+    u64 slices = (u64)l2->channels * l2->slices;
+    u32 packet = HEADER_BITS + 8 * l2->line_bytes;
+    struct cache_state cache = {
+        .config = CACHE_CONFIG(l2, WRITE_BACK),
+        .miss_queue = l2->miss_queue,
+        /* Of the slice's own bytes. */
+        .address_bits = state_index_bits((memory_bytes + slices - 1) / slices),
+        /* The core, and which of its requests. */
+        .waiter_bits = state_index_bits(params->cores) + HEADER_BITS / 4,
+    };
+    state_owner(list, "slice", slices);
+    if (l2->enabled)
+        cache_state(list, "l2", &cache);
+    state_add(list, "l2", "queue_in", l2->queue_in, packet, STATE_COUNTED,
+              "packets before the slice");
+    state_add(list, "l2", "queue_dram", 2ull * l2->queue_dram, packet, STATE_COUNTED,
+              "requests to and from DRAM");
+    state_add(list, "l2", "queue_out", l2->queue_out, packet, STATE_COUNTED,
+              "replies behind the slice");
+}
+
+static void dram_state(struct state_list *list, const struct memside_params *params,
+                       u64 memory_bytes)
+{
+    const struct dram_params *dram = params->dram;
+    u64 own = (memory_bytes + params->l2->channels - 1) / params->l2->channels;
+    u64 rows = own / dram->banks / dram->row_bytes;
+    u32 row_bits = state_index_bits(rows), bank_bits = state_index_bits(dram->banks);
+    u32 column_bits = state_index_bits(dram->row_bytes / SECTOR_BYTES);
+    u32 burst_bits = 8 * dram->bus_bytes * dram->burst;
+    /* Reads and writes that are kept apart have a queue each. */
+    u64 queue = (u64)dram->queue * (dram->write_high ? 2 : 1);
+    state_owner(list, "channel", params->l2->channels);
+    state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_LIVE,
+              "requests: valid, direction, row, bank, column");
+    state_add(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
+    state_add(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
+              "data that wait to leave");
+    state_add(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_LIVE,
+              "whether a row is open in a bank, and which");
+}
+
+void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
+{
+    network_state(list, params);
+    l2_state(list, params, memory_bytes);
+    dram_state(list, params, memory_bytes);
+}

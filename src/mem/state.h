@@ -1,0 +1,20 @@
+/* The storage of caches and of the memory side, for the state registry. */
+#ifndef MEM_STATE_H
+#define MEM_STATE_H
+
+#include "base/state.h"
+#include "mem/memside.h"
+
+struct cache_state {
+    struct cache_config config;
+    u32 miss_queue;
+    u32 address_bits; /* of a byte that it may hold */
+    u32 waiter_bits;  /* that name who waits for a line */
+};
+/* The rows of a cache under the name of its component. */
+void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache);
+
+/* The rows of networks, slices and channels. */
+void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes);
+
+#endif

@@ -1,0 +1,435 @@
+/*
+ * The built-in machines: each loads and fits together, says where its values come from, has what
+ * its source states, and stores as many bits as arithmetic by hand gives.
+ */
+#include "base/machine.h"
+#include "gpu/device.h"
+#include "gpu/params.h"
+#include "gpu/storage.h"
+#include "mem/memside.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct config *load(const char *name)
+{
+    struct config *config = config_create(gpu_components);
+    struct error error = {0};
+    char text[2400];
+    if (!config_load_machine(config, name, &error))
+        fail_msg("%s: %s", name, error_text(&error, text, sizeof text));
+    return config;
+}
+
+/* A machine's parameters fit together: what would be refused when a launch begins. */
+static void machines_fit_together(void **state)
+{
+    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+        struct config *config = load(machine->name);
+        const struct gpu_params *gpu = config_params(config, &gpu_component);
+        const struct core_params *core = config_params(config, &core_component);
+        const struct clock_params *clock = config_params(config, &clock_component);
+        const struct memside_params params = {
+            .network = config_params(config, &network_component),
+            .l2 = config_params(config, &l2_component),
+            .dram = config_params(config, &dram_component),
+            .network_mhz = clock->network_mhz,
+            .l2_mhz = clock->l2_mhz,
+            .dram_mhz = clock->dram_mhz,
+            .cores = gpu->cores,
+        };
+        struct error error = {0};
+        char text[2400];
+        if (!memside_check(&params, &error))
+            fail_msg("%s: %s", machine->name, error_text(&error, text, sizeof text));
+        assert_string_equal(config_machine(config), machine->name);
+        assert_int_equal(core->threads, core->warps * core->warp_size);
+        assert_true(core->block_threads <= core->threads);
+        assert_true(core->block_shared_bytes <= core->shared_bytes);
+        config_destroy(config);
+    }
+}
+
+/* Every value that a machine file sets says where it is from; parents come out as such. */
+static void values_have_sources(void **state)
+{
+    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+        struct config *config = load(machine->name);
+        json_t *explain = config_explain_json(config), *value;
+        size_t i;
+        assert_true(json_string_length(json_object_get(explain, "description")) > 0);
+        json_array_foreach(json_object_get(explain, "values"), i, value)
+        {
+            const char *from = json_string_value(json_object_get(value, "from"));
+            const char *source = json_string_value(json_object_get(value, "source"));
+            bool inherited = json_is_true(json_object_get(value, "inherited"));
+            if (strcmp(from, "default") != 0 && !source[0])
+                fail_msg("%s: %s has no source", machine->name,
+                         json_string_value(json_object_get(value, "key")));
+            assert_int_equal(inherited,
+                             strcmp(from, "default") != 0 && strcmp(from, machine->name) != 0);
+        }
+        json_decref(explain);
+        config_destroy(config);
+    }
+}
+
+/* ---- what the sources state ---- */
+
+static const struct {
+    const char *machine, *key, *value; /* as JSON writes it */
+} stated[] = {
+    /* Xiang et al. 2013, table 1 and section 5.3 */
+    {"gtx285", "clock.core_mhz", "1300.0"},
+    {"gtx285", "gpu.cores", "30"},
+    {"gtx285", "core.warp_size", "32"},
+    {"gtx285", "units.sp", "1"},
+    {"gtx285", "units.sp_lanes", "8"},
+    {"gtx285", "core.blocks", "8"},
+    {"gtx285", "core.threads", "1024"},
+    {"gtx285", "core.registers", "16384"},
+    {"gtx285", "core.shared_bytes", "16384"},
+    {"gtx285", "l1d.sets", "96"},
+    {"gtx285", "l1d.ways", "8"},
+    {"gtx285", "l1d.line_bytes", "64"},
+    {"gtx285", "l2.channels", "16"},
+    {"gtx285", "l2.slices", "1"},
+    {"gtx285", "l2.sets", "512"},
+    {"gtx285", "l2.ways", "8"},
+    {"gtx285", "l2.line_bytes", "64"},
+    {"gtx285", "dram.banks", "8"},
+    {"gtx285", "clock.dram_mhz", "800.0"},
+    {"gtx285", "dram.tCL", "10"},
+    {"gtx285", "dram.tRP", "10"},
+    {"gtx285", "dram.tRCD", "12"},
+    {"gtx285", "issue.schedulers", "1"},
+    {"gtx285", "issue.policy", "\"lrr\""},
+    {"gtx285-w16", "gpu.cores", "15"},
+    {"gtx285-w16", "units.sp_lanes", "16"},
+    /* Lashgar et al. 2012, sections 3 and 5, table 3 */
+    {"tesla16", "gpu.cores", "16"},
+    {"tesla16", "l2.channels", "6"},
+    {"tesla16", "network.cores_per_port", "2"},
+    {"tesla16", "network.kind", "\"crossbar\""},
+    {"tesla16", "clock.core_mhz", "1300.0"},
+    {"tesla16", "clock.network_mhz", "650.0"},
+    {"tesla16", "clock.dram_mhz", "800.0"},
+    {"tesla16", "dram.banks", "8"},
+    {"tesla16", "dram.policy", "\"fcfs\""},
+    {"tesla16", "core.warp_size", "32"},
+    {"tesla16", "units.sp_lanes", "8"},
+    {"tesla16", "core.threads", "1024"},
+    {"tesla16", "core.registers", "16384"},
+    {"tesla16", "core.shared_bytes", "16384"},
+    {"tesla16", "icache.sets", "4"},
+    {"tesla16", "icache.ways", "4"},
+    {"tesla16", "icache.line_bytes", "256"},
+    {"tesla16", "icache.miss_cycles", "300"},
+    {"tesla16", "issue.scoreboard", "\"regions\""},
+    {"tesla16", "issue.regions", "6"},
+    {"tesla16", "issue.policy", "\"lrr\""},
+    {"tesla16", "issue.group_size", "8"},
+    {"tesla16", "fetch.branch", "\"stall\""},
+    {"tesla16", "l1d.global", "false"},
+    {"tesla16", "l1d.local", "false"},
+    {"tesla16", "l2.enabled", "false"},
+    /* Tan 2016, section 3.2 */
+    {"rise28", "gpu.cores", "28"},
+    {"rise28", "units.sp_lanes", "32"},
+    {"rise28", "core.warp_size", "32"},
+    {"rise28", "core.threads", "1024"},
+    {"rise28", "core.blocks", "8"},
+    {"rise28", "core.registers", "16384"},
+    {"rise28", "core.shared_bytes", "16384"},
+    {"rise28", "issue.policy", "\"lrr\""},
+    {"rise28", "issue.in_flight_per_warp", "1"},
+    {"rise28", "l2.channels", "8"},
+    {"rise28", "dram.queue", "32"},
+    {"rise28", "dram.policy", "\"frfcfs\""},
+    {"rise28", "network.kind", "\"mesh\""},
+    {"rise28", "readonly.enabled", "true"},
+    {"rise28", "l1d.global", "false"},
+    {"rise28", "l2.enabled", "false"},
+    /* Tan 2016, section 4.3 */
+    {"fermi16", "gpu.cores", "16"},
+    {"fermi16", "core.warp_size", "32"},
+    {"fermi16", "core.threads", "1536"},
+    {"fermi16", "core.blocks", "8"},
+    {"fermi16", "core.registers", "32768"},
+    {"fermi16", "core.shared_bytes", "49152"},
+    {"fermi16", "issue.policy", "\"lrr\""},
+    {"fermi16", "collect.banks", "16"},
+    {"fermi16", "clock.core_mhz", "600.0"},
+    /* Tan 2016, section 5.3 */
+    {"fermi15", "gpu.cores", "15"},
+    {"fermi15", "core.warp_size", "32"},
+    {"fermi15", "core.threads", "1536"},
+    {"fermi15", "core.blocks", "8"},
+    {"fermi15", "core.registers", "32768"},
+    {"fermi15", "core.shared_bytes", "49152"},
+    {"fermi15", "collect.banks", "16"},
+    {"fermi15", "collect.bank_bits", "1024"},
+    {"fermi15", "issue.schedulers", "2"},
+    {"fermi15", "issue.policy", "\"lrr\""},
+    {"fermi15", "issue.group_size", "8"},
+    /* Tan 2016, table 6.1 */
+    {"fermi15-lv", "gpu.cores", "15"},
+    {"fermi15-lv", "clock.core_mhz", "700.0"},
+    {"fermi15-lv", "units.sp_lanes", "32"},
+    {"fermi15-lv", "issue.policy", "\"gto\""},
+    {"fermi15-lv", "core.registers", "32768"},
+    {"fermi15-lv", "collect.banks", "32"},
+    {"fermi15-lv", "collect.bank_bits", "128"},
+    {"fermi15-lv", "core.shared_bytes", "49152"},
+    {"fermi15-lv", "l1d.ways", "4"},
+    {"fermi15-lv", "l1d.line_bytes", "128"},
+    {"fermi15-lv", "l2.ways", "8"},
+    {"fermi15-lv", "l2.line_bytes", "128"},
+    {"fermi15-lv", "l2.channels", "6"},
+    /* Tan 2016, table 7.1 */
+    {"fermi15-l2", "gpu.cores", "15"},
+    {"fermi15-l2", "clock.core_mhz", "1400.0"},
+    {"fermi15-l2", "units.sp_lanes", "32"},
+    {"fermi15-l2", "core.threads", "1536"},
+    {"fermi15-l2", "core.warps", "48"},
+    {"fermi15-l2", "core.registers", "32768"},
+    {"fermi15-l2", "l1d.ways", "4"},
+    {"fermi15-l2", "l1d.line_bytes", "128"},
+    {"fermi15-l2", "l1d.latency", "1"},
+    {"fermi15-l2", "l1d.mshrs", "32"},
+    {"fermi15-l2", "l1d.merges", "8"},
+    {"fermi15-l2", "l1d.write", "\"evict\""},
+    {"fermi15-l2", "core.shared_bytes", "49152"},
+    {"fermi15-l2", "lsu.shared_banks", "32"},
+    {"fermi15-l2", "lsu.shared_latency", "3"},
+    {"fermi15-l2", "l2.ways", "16"},
+    {"fermi15-l2", "l2.line_bytes", "128"},
+    {"fermi15-l2", "l2.channels", "6"},
+    {"fermi15-l2", "clock.dram_mhz", "1400.0"},
+    {"fermi15-l2", "dram.queue", "16"},
+    {"fermi15-l2", "dram.policy", "\"frfcfs\""},
+    {"fermi15-l2", "issue.policy", "\"gto\""},
+    /* Yeh et al. 2020, section 3 and table 2 */
+    {"gtx1080ti", "gpu.cores", "28"},
+    {"gtx1080ti", "core.warps", "64"},
+    {"gtx1080ti", "core.blocks", "32"},
+    {"gtx1080ti", "issue.schedulers", "4"},
+    {"gtx1080ti", "issue.policy", "\"gto\""},
+    {"gtx1080ti", "issue.per_warp", "2"},
+    {"gtx1080ti", "units.sp_lanes", "32"},
+    {"gtx1080ti", "core.registers", "65536"},
+    {"gtx1080ti", "core.shared_bytes", "98304"},
+    {"gtx1080ti", "fetch.buffer", "2"},
+    {"gtx1080ti", "fetch.per_cycle", "1"},
+    /* GPGPU-Sim 4.2: what differs most */
+    {"gtx480", "gpu.cores", "15"},
+    {"gtx480", "units.int_div", "145"},
+    {"gtx480", "constant.parameters", "true"},
+    {"titanx", "gpu.cores", "28"},
+    {"titanx", "clock.dram_mhz", "2500.0"},
+    {"titanx", "l1d.global", "false"},
+    {"titanx", "issue.per_warp", "2"},
+    {"rtx2060", "gpu.cores", "30"},
+    {"rtx2060", "issue.policy", "\"lrr\""},
+    {"rtx2060", "units.integer", "4"},
+    {"rtx2060", "dram.tRAS", "55"},
+};
+
+static const json_t *value_of(const json_t *config, const char *key)
+{
+    char component[32] = "";
+    size_t length = strcspn(key, ".");
+    memcpy(component, key, length);
+    return json_object_get(json_object_get(config, component), key + length + 1);
+}
+
+static void machines_have_what_sources_state(void **state)
+{
+    for (size_t i = 0; i < ARRAY_LEN(stated); i++) {
+        struct config *config = load(stated[i].machine);
+        json_t *json = config_json(config);
+        char *text =
+            json_dumps(value_of(json, stated[i].key), JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+        if (!text || strcmp(text, stated[i].value) != 0)
+            fail_msg("%s: %s is %s, not %s", stated[i].machine, stated[i].key, text,
+                     stated[i].value);
+        free(text);
+        json_decref(json);
+        config_destroy(config);
+    }
+}
+
+/* ---- sizes ---- */
+
+static const struct state_row *row_of(const struct state_list *list, const char *unit,
+                                      const char *name)
+{
+    for (u32 i = 0; i < list->rows.count; i++)
+        if (!strcmp(list->rows.data[i].unit, unit) && !strcmp(list->rows.data[i].name, name))
+            return &list->rows.data[i];
+    return NULL;
+}
+
+static const struct {
+    const char *machine, *unit, *name;
+    u64 bytes; /* of one owner */
+} sizes[] = {
+    {"gtx285", "l1d", "data", 48 << 10},
+    {"gtx285", "l2", "data", 256 << 10},
+    {"tesla16", "icache", "data", 4 << 10},
+    {"rise28", "constant", "data", 8 << 10},
+    {"rise28", "readonly", "data", 64 << 10},
+    {"fermi16", "collect", "registers", 128 << 10},
+    {"fermi16", "l1d", "data", 16 << 10},
+    {"fermi16", "l2", "data", 64 << 10}, /* two of a channel */
+    {"fermi15", "collect", "registers", 128 << 10},
+    {"fermi15", "l1d", "data", 16 << 10},
+    {"fermi15-lv", "l1d", "data", 16 << 10},
+    {"fermi15-lv", "l2", "data", 64 << 10},
+    {"fermi15-l2", "l1d", "data", 16 << 10},
+    {"fermi15-l2", "l2", "data", 128 << 10},
+    {"gtx1080ti", "lsu", "shared", 96 << 10},
+    {"gtx480", "collect", "registers", 128 << 10},
+    {"gtx480", "lsu", "shared", 48 << 10},
+    {"titanx", "l1d", "data", 48 << 10},
+    {"rtx2060", "l1d", "data", 64 << 10},
+    {"generic64", "collect", "registers", 256 << 10},
+    {"generic64", "collect", "scalar_registers", 8 << 10},
+};
+
+static void storage_has_the_stated_sizes(void **state)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        struct config *config = load(sizes[i].machine);
+        struct state_list list = {0};
+        storage_collect(&list, config);
+        const struct state_row *row = row_of(&list, sizes[i].unit, sizes[i].name);
+        if (!row || row->entries * row->bits != 8 * sizes[i].bytes)
+            fail_msg("%s: %s.%s", sizes[i].machine, sizes[i].unit, sizes[i].name);
+        state_free(&list);
+        config_destroy(config);
+    }
+}
+
+/* gtx480 by hand: 48 warps, 31 bits of address (1.5 GB), 15 cores, 12 slices, 6 channels. */
+static const struct {
+    const char *unit, *name;
+    u64 copies, entries;
+    u32 bits;
+    enum state_class class;
+} gtx480[] = {
+    {"fetch", "pc", 15, 48, 31, STATE_LIVE},
+    {"fetch", "buffer_pc", 15, 96, 32, STATE_LIVE},
+    {"fetch", "buffer", 15, 96, 64, STATE_COUNTED},
+    /* Two instructions, a PC, one of 48 warps, valid. */
+    {"fetch", "decode", 15, 1, 2 * 64 + 31 + 6 + 1, STATE_COUNTED},
+    /* 31 - 7 bits of line - 2 of set. */
+    {"icache", "tags", 15, 16, 22, STATE_LIVE},
+    {"icache", "data", 15, 16, 1024, STATE_COUNTED},
+    {"issue", "scoreboard", 15, 1024, 1, STATE_LIVE},
+    {"issue", "age", 15, 48, 5, STATE_LIVE}, /* 24 warps of a scheduler */
+    {"issue", "stack", 15, 48 * 32, 2 * 31 + 32, STATE_COUNTED},
+    {"collect", "registers", 15, 32768, 32, STATE_LIVE},
+    {"collect", "operands", 15, 16 * 3, 1024, STATE_LIVE},
+    /* Five stages of each of two units: 32 lanes of 33 bits, a warp, a register. */
+    {"units", "sp", 15, 10, 32 * 33 + 6 + 8, STATE_COUNTED},
+    {"lsu", "shared", 15, 12288, 32, STATE_LIVE},
+    {"l1d", "tags", 15, 128, 31 - 7 - 5, STATE_LIVE},
+    {"l1d", "data", 15, 128, 1024, STATE_COUNTED},
+    {"l1d", "mshrs", 15, 64, 1 + 24 + 1, STATE_LIVE},
+    {"constant", "data", 15, 128, 512, STATE_COUNTED},
+    {"network", "buffers", 1, 27 * 64, 320, STATE_COUNTED},
+    /* A slice has 128 MB: 27 bits, 7 of line, 6 of set. */
+    {"l2", "tags", 12, 512, 14, STATE_LIVE},
+    {"l2", "dirty", 12, 512, 4, STATE_LIVE},
+    {"l2", "data", 12, 512, 1024, STATE_COUNTED},
+    /* A channel has 256 MB: 16 banks of 4096 rows of 4 KB, 128 sectors each. */
+    {"dram", "queue", 6, 64, 2 + 12 + 4 + 7, STATE_LIVE},
+    {"dram", "open_rows", 6, 16, 13, STATE_LIVE},
+};
+
+static void storage_of_gtx480_by_hand(void **state)
+{
+    struct config *config = load("gtx480");
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    for (size_t i = 0; i < ARRAY_LEN(gtx480); i++) {
+        const struct state_row *row = row_of(&list, gtx480[i].unit, gtx480[i].name);
+        if (!row || row->copies != gtx480[i].copies || row->entries != gtx480[i].entries ||
+            row->bits != gtx480[i].bits || row->class != gtx480[i].class)
+            fail_msg("%s.%s", gtx480[i].unit, gtx480[i].name);
+    }
+    u64 all[2] = {0};
+    for (u32 i = 0; i < list.rows.count; i++)
+        all[list.rows.data[i].class] += state_bits(&list.rows.data[i]);
+    json_t *json = storage_json(config);
+    assert_int_equal(json_integer_value(json_object_get(json, "live_bits")), all[STATE_LIVE]);
+    assert_int_equal(json_integer_value(json_object_get(json, "counted_bits")), all[STATE_COUNTED]);
+    /* The chip is the sum of its owners. */
+    json_t *owner;
+    size_t i;
+    u64 sum = 0;
+    json_array_foreach(json_object_get(json, "owners"), i, owner)
+    {
+        sum += (u64)(json_integer_value(json_object_get(owner, "copies")) *
+                     (json_integer_value(json_object_get(owner, "live_bits")) +
+                      json_integer_value(json_object_get(owner, "counted_bits"))));
+    }
+    assert_int_equal(sum, all[STATE_LIVE] + all[STATE_COUNTED]);
+    json_decref(json);
+    state_free(&list);
+    config_destroy(config);
+}
+
+/* What a machine does not have takes no storage. */
+static void storage_follows_parameters(void **state)
+{
+    struct config *config = load("gtx480");
+    struct error error = {0};
+    static const char *const settings[] = {
+        "icache.perfect=true", "constant.perfect=true",    "l1d.global=false",  "l1d.local=false",
+        "l2.enabled=false",    "issue.scoreboard=regions", "issue.policy=fair",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        assert_true(config_set(config, settings[i], &error));
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    static const char *const gone[] = {"icache", "constant", "l1d", "l2"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+        assert_null(row_of(&list, gone[i], "tags"));
+    /* 48 warps, 6 regions: valid, a base of 8 bits, up to four registers. */
+    assert_int_equal(row_of(&list, "issue", "scoreboard")->entries, 48 * 6);
+    assert_int_equal(row_of(&list, "issue", "scoreboard")->bits, 1 + 8 + 2);
+    assert_null(row_of(&list, "issue", "age"));
+    assert_int_equal(row_of(&list, "issue", "issued")->bits, 32);
+    assert_null(row_of(&list, "issue", "in_flight"));
+    state_free(&list);
+    config_destroy(config);
+}
+
+static void indices_have_enough_bits(void **state)
+{
+    static const struct {
+        u64 count;
+        u32 bits;
+    } cases[] = {{0, 1}, {1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {1ull << 40, 40}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(state_index_bits(cases[i].count), cases[i].bits);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(machines_fit_together),
+        cmocka_unit_test(values_have_sources),
+        cmocka_unit_test(machines_have_what_sources_state),
+        cmocka_unit_test(storage_has_the_stated_sizes),
+        cmocka_unit_test(storage_of_gtx480_by_hand),
+        cmocka_unit_test(storage_follows_parameters),
+        cmocka_unit_test(indices_have_enough_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
