@@ -425,6 +425,19 @@ u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
 
 /* ---- Explanations ---- */
 
+/* The pool entry in which a request waits, or L2_NOBODY. */
+static u32 find_waiter(const struct l2_slice *slice, const struct packet *request)
+{
+    for (u32 i = 0; i < slice->pool_count; i++) {
+        bool free = false;
+        for (u32 f = 0; f < slice->free_count && !free; f++)
+            free = slice->free[f] == i;
+        if (!free && packet_same(&slice->pool[i], request))
+            return i;
+    }
+    return L2_NOBODY;
+}
+
 bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size)
 {
     for (u32 i = 0; i < ring_count(&slice->in); i++)
@@ -433,12 +446,17 @@ bool l2_find(const struct l2_slice *slice, const struct packet *request, char *t
     for (u32 i = 0; i < ring_count(&slice->out); i++)
         if (packet_same(ring_at(&slice->out, i), request))
             return snprintf(text, size, "its answer waits for the network") > 0;
-    for (u32 i = 0; i < slice->pool_count; i++) {
-        bool free = false;
-        for (u32 f = 0; f < slice->free_count && !free; f++)
-            free = slice->free[f] == i;
-        if (!free && packet_same(&slice->pool[i], request))
-            return snprintf(text, size, "waits for DRAM") > 0;
-    }
-    return false;
+    return find_waiter(slice, request) != L2_NOBODY && snprintf(text, size, "waits for DRAM") > 0;
+}
+
+bool l2_fetches(const struct l2_slice *slice, const struct packet *request, u32 tag)
+{
+    u32 entry = tag & TAG_NO_FETCH, waiter = find_waiter(slice, request);
+    if (waiter == L2_NOBODY || entry == TAG_NO_FETCH || tag >> TAG_SLICE_SHIFT != slice->number)
+        return false;
+    if (!slice->shared->params->enabled)
+        return entry == waiter;
+    u64 line = address_place(&slice->shared->map, request->address).in_slice &
+               ~(u64)(slice->shared->params->line_bytes - 1);
+    return cache_mshr_line(slice->cache, entry) == line;
 }

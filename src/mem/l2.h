@@ -33,6 +33,7 @@ enum {
 
 struct l2_request {
     u64 address; /* in the channel */
+    fs due;      /* when its way to DRAM is over, once it has set out */
     u32 bytes;
     u32 tag;
     bool write;
@@ -106,6 +107,8 @@ static inline void l2_dram_done(struct l2_slice *slice, u32 tag)
     *ring_push(&slice->from_dram) = tag;
 }
 bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size);
+/* Whether a request that waits here for DRAM waits for the one with this tag. */
+bool l2_fetches(const struct l2_slice *slice, const struct packet *request, u32 tag);
 /* The same request: who sent it and how it is called there. */
 static inline bool packet_same(const struct packet *a, const struct packet *b)
 {

@@ -20,7 +20,7 @@
 
 /* ---- Who is called when ---- */
 
-static void call(struct calls *calls, u32 who, u64 cycle)
+static inline void call(struct calls *calls, u32 who, u64 cycle)
 {
     if (!(calls->mask[who / 64] >> (who % 64) & 1) || calls->cycle[who] > cycle)
         calls->cycle[who] = cycle;
@@ -53,6 +53,12 @@ static void alarms_ring(struct calls *calls, u64 cycle, fs now)
     }
 }
 
+static inline bool calls_due(const struct calls *calls, u64 cycle, fs now)
+{
+    return calls->first <= cycle ||
+           (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now);
+}
+
 static fs calls_next(const struct calls *calls, const struct clock *clock)
 {
     fs next = FS_NEVER;
@@ -77,8 +83,12 @@ static void deliver_requests(struct memside *m, fs now)
     FOR_BITS(unit, ready, m->unit_words)
     {
         struct l2_slice *slice = m->slices[unit];
-        if (!l2_room(slice, now))
+        if (m->closed[unit])
             continue;
+        if (!l2_room(slice, now)) {
+            m->closed[unit] = true;
+            continue;
+        }
         const struct packet *packet = network_head(m->up, (u32)unit);
         fs ready_at = now + m->delay;
         l2_take(slice, packet, address_place(&m->shared.map, packet->address).in_slice, ready_at);
@@ -182,8 +192,6 @@ static void tick(struct memside *m, struct network *network, u64 *done)
 
 static void network_edge(struct memside *m, fs now)
 {
-    if (!m->network_wants && m->arrival >= now && !m->every)
-        return;
     deliver_requests(m, now);
     deliver_replies(m, now);
     enter_replies(m);
@@ -217,6 +225,7 @@ static void l2_edge(struct memside *m, fs now)
             continue;
         }
         call_again(calls, (u32)unit, l2_tick(slice, cycle, now));
+        m->closed[unit] = false;
         if (ring_count(&slice->out)) {
             bit_set(m->waiting, (u32)unit);
             m->network_wants = true;
@@ -250,41 +259,40 @@ static void leave(struct memside *m, u32 number)
 }
 
 /* One request of the slices, which take turns, sets out for DRAM. */
-static bool set_out(struct memside *m, u32 number, fs now)
+static void set_out(struct memside *m, u32 number, fs now)
 {
     struct channel *channel = &m->channels[number];
     u32 slices = m->l2_params.slices;
-    if (channel->inside >= channel_limit(m))
-        return false;
-    for (u32 i = 0; i < slices; i++) {
-        u32 turn = (channel->last + 1 + i) % slices;
+    if (channel->inside >= m->channel_limit)
+        return;
+    for (u32 i = 0, turn = channel->last; i < slices; i++) {
+        turn = turn + 1 < slices ? turn + 1 : 0;
         struct l2_slice *slice = m->slices[number * slices + turn];
         if (!ring_count(&slice->to_dram))
             continue;
-        *ring_push(&channel->delayed) = *ring_head(&slice->to_dram);
-        *ring_push(&channel->due) = now + m->dram_delay;
+        struct l2_request *request = ring_push(&channel->delayed);
+        *request = *ring_head(&slice->to_dram);
+        request->due = now + m->dram_delay;
         alarm_at(&m->channel_calls, number, now + m->dram_delay);
         if (ring_count(&slice->to_dram) == m->l2_params.queue_dram)
             call(&m->slice_calls, number * slices + turn, m->l2.cycle);
         ring_pop(&slice->to_dram);
         channel->inside++;
         channel->last = turn;
-        return true;
+        return;
     }
-    return false;
 }
 
 /* One whose delay is over enters DRAM. */
 static void enter_dram(struct channel *channel, fs now)
 {
-    if (!ring_count(&channel->due) || *ring_head(&channel->due) > now)
-        return;
     const struct l2_request *request = ring_head(&channel->delayed);
+    if (!ring_count(&channel->delayed) || request->due > now)
+        return;
     if (!dram_room(channel->dram, request->write))
         return;
     dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
     ring_pop(&channel->delayed);
-    ring_pop(&channel->due);
 }
 
 /* The next cycle in which it has something to do. What cannot go on before DRAM has done something
@@ -295,10 +303,10 @@ static u64 channel_next(const struct memside *m, u32 number, u64 cycle, fs now)
     u32 tag;
     if (dram_done(channel->dram, &tag))
         return cycle + 1;
-    if (ring_count(&channel->due) && *ring_head(&channel->due) <= now &&
+    if (ring_count(&channel->delayed) && ring_head(&channel->delayed)->due <= now &&
         dram_room(channel->dram, ring_head(&channel->delayed)->write))
         return cycle + 1;
-    if (channel->inside < channel_limit(m))
+    if (channel->inside < m->channel_limit)
         for (u32 i = 0; i < m->l2_params.slices; i++)
             if (ring_count(&m->slices[number * m->l2_params.slices + i]->to_dram))
                 return cycle + 1;
@@ -348,7 +356,7 @@ static fs wanted(const struct memside *m)
     return m->arrival == FS_NEVER ? next : MIN(next, m->arrival + 1);
 }
 
-static void advance_to(struct memside *m, fs time)
+void memside_advance(struct memside *m, fs time)
 {
     clock_advance(&m->network, clock_cycles_until(&m->network, time));
     clock_advance(&m->l2, clock_cycles_until(&m->l2, time));
@@ -357,49 +365,59 @@ static void advance_to(struct memside *m, fs time)
 
 void memside_run(struct memside *m, fs end)
 {
+    fs first = wanted(m);
     m->shared.atomics.count = 0;
+    if (first >= end && !m->every)
+        return; /* clocks are behind until somebody wants them */
+    if (!m->every)
+        memside_advance(m, first);
     for (;;) {
         fs now = MIN(MIN(m->network.next, m->l2.next), m->dram.next);
+        bool idle = !m->every;
         if (now >= end)
             return;
-        if (!m->every) {
-            fs next = wanted(m);
-            if (next > now) {
-                advance_to(m, MIN(next, end));
-                continue;
-            }
-        }
         /* ties: network, L2, DRAM */
         if (m->network.next == now) {
-            network_edge(m, now);
+            if (!idle || m->network_wants || m->arrival < now) {
+                network_edge(m, now);
+                idle = false;
+            }
             clock_advance(&m->network, 1);
         }
         if (m->l2.next == now) {
-            l2_edge(m, now);
+            if (!idle || calls_due(&m->slice_calls, m->l2.cycle, now)) {
+                l2_edge(m, now);
+                idle = false;
+            }
             clock_advance(&m->l2, 1);
         }
         if (m->dram.next == now) {
-            dram_edge(m, now);
+            if (!idle || calls_due(&m->channel_calls, m->dram.cycle, now)) {
+                dram_edge(m, now);
+                idle = false;
+            }
             clock_advance(&m->dram, 1);
         }
+        if (idle)
+            memside_advance(m, MIN(wanted(m), end));
     }
 }
 
 void memside_meet(struct memside *m)
 {
     u32 share = m->network_params.cores_per_port;
-    m->arrival = FS_NEVER;
-    for (u32 at = 0, i = 0; at < m->core_ports; at++) {
-        fs first = FS_NEVER;
-        for (u32 end = MIN(i + share, m->cores); i < end; i++) {
-            port_meet(&m->requests[i]);
-            port_meet(&m->replies[i]);
-            first = MIN(first, port_next(&m->requests[i]));
-        }
-        m->arrivals[at] = first;
-        if (first != FS_NEVER)
+    for (u32 i = 0; i < m->cores; i++) {
+        struct port *port = &m->requests[i];
+        u32 at = share == 1 ? i : i / share;
+        /* what was known before is in `arrivals` */
+        if (port->pushed_seen != port->pushed) {
+            u32 place = port->pushed_seen & (port->capacity - 1);
+            m->arrivals[at] = MIN(m->arrivals[at], port->arrival[place]);
+            m->arrival = MIN(m->arrival, m->arrivals[at]);
             bit_set(m->unread, at);
-        m->arrival = MIN(m->arrival, first);
+        }
+        port_meet(port);
+        port_meet(&m->replies[i]);
     }
 }
 

@@ -60,14 +60,14 @@ static void create_parts(struct memside *m)
     for (u32 i = 0; i < m->units; i++)
         m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles);
     calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
+    m->channel_limit = m->dram_params.queue + m->dram_params.return_queue;
     m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);
     for (u32 i = 0; i < m->l2_params.channels; i++) {
         m->channels[i].dram = dram_create(&m->dram_params, &m->stats.dram);
-        ring_create(&m->channels[i].delayed, m->arena, channel_limit(m));
-        ring_create(&m->channels[i].due, m->arena, channel_limit(m));
+        ring_create(&m->channels[i].delayed, m->arena, m->channel_limit);
     }
     calls_create(&m->channel_calls, m->arena, m->l2_params.channels,
-                 (u64)m->l2_params.channels * channel_limit(m));
+                 (u64)m->l2_params.channels * m->channel_limit);
 }
 
 static void create_ports(struct memside *m)
@@ -87,7 +87,10 @@ static void create_ports(struct memside *m)
     m->unread = arena_array(m->arena, u64, m->port_words);
     m->turn = arena_array(m->arena, u8, m->core_ports);
     m->arrivals = arena_array(m->arena, fs, m->core_ports);
+    for (u32 i = 0; i < m->core_ports; i++)
+        m->arrivals[i] = FS_NEVER;
     m->unit_words = (m->units + 63) / 64;
+    m->closed = arena_array(m->arena, bool, m->units);
     m->waiting = arena_array(m->arena, u64, m->unit_words);
     m->up = network_create(&m->network_params, m->core_ports, m->units, false, &m->stats.network);
     m->down = network_create(&m->network_params, m->core_ports, m->units, true, &m->stats.network);
@@ -119,6 +122,7 @@ struct memside *memside_create(const struct memside_params *params)
         .period = clock_period(params->l2_mhz),
     };
     m->dram_delay = params->dram->latency * m->shared.period;
+    m->arrival = FS_NEVER;
     create_ports(m);
     create_parts(m);
     memside_start(m, 0);
@@ -188,7 +192,6 @@ void memside_start(struct memside *m, fs now)
     clock_start(&m->dram, m->dram_mhz, now);
     memset(m->counted, 0, sizeof m->counted);
     m->up_done = m->down_done = 0;
-    m->arrival = FS_NEVER;
     m->network_wants = false;
     m->shared.atomics.count = 0;
     for (u32 i = 0; i < m->cores; i++) {
@@ -217,6 +220,7 @@ static u64 count_cycles(const struct clock *clock, fs now, u64 *counted)
 
 void memside_take_stats(struct memside *m, fs now, struct memside_stats *stats)
 {
+    memside_advance(m, MIN(now, memside_next(m)));
     for (u32 i = 0; i < m->units; i++)
         l2_settle(m->slices[i], m->l2.cycle);
     m->stats.network.cycles = count_cycles(&m->network, now, &m->counted[0]);
@@ -270,6 +274,32 @@ static bool in_port(const struct port *port, const struct packet *request)
     return false;
 }
 
+/* Where the data that a request waits for are on their way; "" when this is not to be seen. */
+static void find_data(const struct memside *m, u32 unit, const struct packet *request, char *text,
+                      size_t size)
+{
+    const struct l2_slice *slice = m->slices[unit];
+    const struct channel *channel = &m->channels[unit / m->l2_params.slices];
+    char where[128];
+    text[0] = 0;
+    for (u32 i = 0; i < ring_count(&slice->misses); i++)
+        if (l2_fetches(slice, request, ring_at(&slice->misses, i)->tag))
+            snprintf(text, size, ", in the miss queue");
+    for (u32 i = 0; i < ring_count(&slice->to_dram); i++)
+        if (l2_fetches(slice, request, ring_at(&slice->to_dram, i)->tag))
+            snprintf(text, size, ", in the queue to its channel");
+    for (u32 i = 0; i < ring_count(&channel->delayed); i++)
+        if (l2_fetches(slice, request, ring_at(&channel->delayed, i)->tag))
+            snprintf(text, size, ", on the way there");
+    for (u32 entry = 0; !text[0] && entry < MAX(slice->pool_count, m->l2_params.mshrs); entry++)
+        for (u32 sectors = 1; slice->parts[entry] && sectors <= 32; sectors++) {
+            u32 tag = slice->number << TAG_SLICE_SHIFT | sectors << TAG_SECTORS_SHIFT | entry;
+            if (l2_fetches(slice, request, tag) &&
+                dram_find(channel->dram, tag, where, sizeof where))
+                snprintf(text, size, ": %s", where);
+        }
+}
+
 bool memside_find(const struct memside *m, const struct packet *request, char *text, size_t size)
 {
     char where[128];
@@ -281,10 +311,15 @@ bool memside_find(const struct memside *m, const struct packet *request, char *t
         return snprintf(text, size, "reply network, %s", where) > 0;
     if (in_port(&m->replies[request->core], request))
         return snprintf(text, size, "its answer is on its way to core %u", request->core) > 0;
-    for (u32 i = 0; i < m->units; i++)
-        if (l2_find(m->slices[i], request, where, sizeof where))
-            return snprintf(text, size, "L2 slice %u of channel %u: %s", i % m->l2_params.slices,
-                            i / m->l2_params.slices, where) > 0;
+    for (u32 i = 0; i < m->units; i++) {
+        char data[160] = "";
+        if (!l2_find(m->slices[i], request, where, sizeof where))
+            continue;
+        if (strstr(where, "DRAM"))
+            find_data(m, i, request, data, sizeof data);
+        return snprintf(text, size, "L2 slice %u of channel %u: %s%s", i % m->l2_params.slices,
+                        i / m->l2_params.slices, where, data) > 0;
+    }
     return false;
 }
 

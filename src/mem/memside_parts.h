@@ -17,7 +17,6 @@ struct channel {
     u32 inside;                      /* requests from the delay on until they leave */
     u32 last;                        /* the slice that was served last */
     RING(struct l2_request) delayed; /* on their way in, for dram.latency */
-    RING(fs) due;                    /* when each is over */
 };
 
 /* Who wants to be called in which cycle: slices, or channels. */
@@ -49,6 +48,7 @@ struct memside {
     fs arrival;                      /* the least of these, or earlier */
     struct network *up, *down;
     u64 up_done, down_done; /* network cycles that have passed there */
+    bool *closed;           /* slices that had no room for a packet and have done nothing since */
     u64 *waiting;           /* slices with answers for the network */
     u32 port_words, unit_words;
     bool network_wants; /* the next network edge has something to do */
@@ -57,6 +57,7 @@ struct memside {
 
     struct l2_slice **slices; /* by channel, then slice */
     struct channel *channels;
+    u32 channel_limit; /* requests of a channel from the delay on, as the peer gives credits */
     struct calls slice_calls, channel_calls;
 };
 
@@ -81,10 +82,7 @@ static inline bool any_bit(const u64 *mask, u32 words)
         for (u64 bits_ = (mask)[word_], i;        \
              bits_ && (i = word_ * 64 + (u32)__builtin_ctzll(bits_), true); bits_ &= bits_ - 1)
 
-/* Requests of a channel from the delay on, as the peer gives credits; each slice at least one. */
-static inline u32 channel_limit(const struct memside *m)
-{
-    return MAX(m->dram_params.queue + m->dram_params.return_queue, m->l2_params.slices);
-}
+/* No edge before this time has anything to do: clocks are set to the first ones from it on. */
+void memside_advance(struct memside *m, fs time);
 
 #endif

@@ -258,6 +258,8 @@ static void test_find(void **state)
 {
     static const char *const way[] = {"from core 4",    "request network", "before the tags",
                                       "waits for DRAM", "reply network",   "to core 4"};
+    static const char *const dram[] = {"miss queue", "on the way there", "DRAM: "};
+    u32 seen = 0;
     struct rig rig;
     rig_params(&rig);
     rig.network.window = 1;
@@ -279,11 +281,14 @@ static void test_find(void **state)
             fail_msg("'%s' after '%s'", text, way[at]);
         if (at == 3)
             assert_non_null(strstr(text, "L2 slice 1 of channel 1"));
+        for (u32 i = 0; at == 3 && i < ARRAY_LEN(dram); i++)
+            seen |= strstr(text, dram[i]) ? 1u << i : 0;
         if (at)
             assert_int_equal(memside_pending(rig.memside), 1);
         rig_end_window(&rig);
     }
     assert_int_equal(at, ARRAY_LEN(way) - 2);
+    assert_int_equal(seen, (1u << ARRAY_LEN(dram)) - 1);
     assert_true(memside_find(rig.memside, &packet, text, sizeof text));
     assert_non_null(strstr(text, way[at + 1]));
     assert_int_equal(memside_pending(rig.memside), 0);
