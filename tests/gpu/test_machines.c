@@ -410,6 +410,19 @@ static void storage_follows_parameters(void **state)
     config_destroy(config);
 }
 
+/* Cores beyond the list run at the common rate. */
+static void cores_have_rates(void **state)
+{
+    struct config *config = load("fermi15");
+    struct error error = {0};
+    assert_true(config_set(config, "clock.core_rates=1,0.75", &error));
+    const struct clock_params *clock = config_params(config, &clock_component);
+    assert_true(clock_core_mhz(clock, 0) == 700);
+    assert_true(clock_core_mhz(clock, 1) == 525);
+    assert_true(clock_core_mhz(clock, 2) == 700);
+    config_destroy(config);
+}
+
 static void indices_have_enough_bits(void **state)
 {
     static const struct {
@@ -429,6 +442,7 @@ int main(void)
         cmocka_unit_test(storage_has_the_stated_sizes),
         cmocka_unit_test(storage_of_gtx480_by_hand),
         cmocka_unit_test(storage_follows_parameters),
+        cmocka_unit_test(cores_have_rates),
         cmocka_unit_test(indices_have_enough_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
