@@ -17,7 +17,7 @@
 #include "base/state.h"
 
 struct core;
-struct op;
+struct task;
 
 enum seam {
     SEAM_BLOCK,
@@ -75,15 +75,15 @@ struct mechanism {
     bool (*skip)(void *state, struct core *core, u32 slot, u32 inst);
     void (*pick)(void *state, struct core *core, u32 scheduler, struct pick *pick);
     enum issue_answer (*issue)(void *state, struct core *core, u32 slot, u32 inst);
-    /* It has been issued: lanes, occupancy (op->interval), an inserted or repeated op. */
-    void (*issued)(void *state, struct core *core, struct op *op);
+    /* It has been issued: lanes, occupancy (task->interval), an inserted or repeated op. */
+    void (*issued)(void *state, struct core *core, struct task *task);
     /* Its operands are asked for: places, banks, cycles. Returns cycles to add before the unit. */
-    u32 (*operand)(void *state, struct core *core, struct op *op);
+    u32 (*operand)(void *state, struct core *core, struct task *task);
     /* Its result has been computed and may be changed. */
-    void (*result)(void *state, struct core *core, struct op *op);
-    enum write_back_answer (*write_back)(void *state, struct core *core, struct op *op);
+    void (*result)(void *state, struct core *core, struct task *task);
+    enum write_back_answer (*write_back)(void *state, struct core *core, struct task *task);
     /* It has left the pipeline. */
-    void (*retired)(void *state, struct core *core, struct op *op);
+    void (*retired)(void *state, struct core *core, struct task *task);
     /* A branch, barrier or exit has taken effect. */
     void (*control)(void *state, struct core *core, u32 slot, u32 inst);
     /* A request leaves the core: payload and its bits may be set. */

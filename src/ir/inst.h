@@ -60,6 +60,7 @@ enum unit {
     UNIT_COUNT
 };
 enum latency {
+    LATENCY_SIMPLE, /* moves, logic, comparisons, conversions */
     LATENCY_ADD,
     LATENCY_MAX,
     LATENCY_MUL,

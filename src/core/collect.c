@@ -1,0 +1,179 @@
+/*
+ * Operand collection: between issue and the units, an instruction holds a collector while the
+ * banks of the register file serve its reads.
+ *
+ * One step, in this order: collectors with all operands give their instruction on to its unit's
+ * latch; each bank serves the read at the head of its queue, unless it is written in this cycle
+ * (the first step of a cycle only); issued instructions take free collectors and queue their
+ * reads. So an instruction without conflicts passes in three cycles: collector, read, unit.
+ *
+ * With sub-cores, collectors and banks are divided equally between the schedulers.
+ */
+#include "core/core.h"
+#include <stdlib.h>
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
+{
+    for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next)
+        for (u32 pipe = 0; pipe < PIPES; pipe++)
+            if (pipes >> pipe & 1)
+                core->collector_sets[group][pipe] |= bit(*next);
+}
+
+/* Which collectors serve which pipe of a group. */
+static void share_collectors(struct core *core)
+{
+    const struct collect_params *p = core->config.collect;
+    enum {
+        SP = 1 << PIPE_SP | 1 << PIPE_INT | 1 << PIPE_SCALAR,
+        ALL = (1 << PIPES) - 1
+    };
+    u32 next = 0;
+    for (u32 g = 0; g < core->groups; g++) {
+        if (p->generic) {
+            add_collectors(core, &next, g, MAX(p->generic / core->groups, 1), ALL);
+            continue;
+        }
+        add_collectors(core, &next, g, MAX(p->sp / core->groups, 1), SP);
+        add_collectors(core, &next, g, MAX(p->sfu / core->groups, 1),
+                       1 << PIPE_SFU | (p->fp64 ? 0 : 1 << PIPE_FP64));
+        if (p->fp64)
+            add_collectors(core, &next, g, MAX(p->fp64 / core->groups, 1), 1 << PIPE_FP64);
+        add_collectors(core, &next, g, MAX(p->memory / core->groups, 1), 1 << PIPE_MEMORY);
+    }
+    core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
+}
+
+void collect_create(struct core *core)
+{
+    share_collectors(core);
+    u32 collectors = (u32)__builtin_popcountll(core->collectors_free);
+    core->banks_per_group = MAX(core->config.collect->banks / core->groups, 1);
+    core->bank_capacity = 1;
+    while (core->bank_capacity < collectors * MAX_READS)
+        core->bank_capacity *= 2;
+    core->bank_queues = checked(calloc((size_t)core->bank_capacity * CORE_BANKS, 1));
+    for (u32 b = 0; b < CORE_BANKS; b++)
+        core->banks[b].queue = core->bank_queues + (size_t)b * core->bank_capacity;
+    for (u32 c = 0; c < CORE_COLLECTORS; c++)
+        core->collectors[c].task = NO_TASK;
+}
+
+void collect_destroy(struct core *core)
+{
+    free(core->bank_queues);
+}
+
+void collect_push(struct core *core, struct task *task)
+{
+    struct latch *latch = &core->issued[task->group][task->pipe];
+    latch->tasks[latch->count++] = (u16)task_index(core, task);
+    core->issued_count++;
+}
+
+static void latch_drop(struct latch *latch, u32 at)
+{
+    latch->count--;
+    for (u32 i = at; i < latch->count; i++)
+        latch->tasks[i] = latch->tasks[i + 1];
+}
+
+/* Full collectors to the units' latches. */
+static void dispatch(struct core *core)
+{
+    for (u64 set = core->collectors_ready; set; set &= set - 1) {
+        u32 c = first_bit(set);
+        struct collector *collector = &core->collectors[c];
+        struct latch *latch = &core->collected[collector->group][collector->pipe];
+        struct task *task = core_task(core, collector->task);
+        if (latch->count == latch->limit)
+            continue;
+        if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
+            task->extra--;
+            continue;
+        }
+        latch->tasks[latch->count++] = collector->task;
+        core->collected_count++;
+        collector->task = NO_TASK;
+        core->collectors_ready &= ~bit(c);
+        core->collectors_free |= bit(c);
+    }
+}
+
+static void read_banks(struct core *core, u64 written)
+{
+    for (u64 set = core->banks_waiting; set; set &= set - 1) {
+        u32 b = first_bit(set);
+        struct bank *bank = &core->banks[b];
+        u32 waiting = (u16)(bank->tail - bank->head);
+        if (written >> b & 1) {
+            core->stats.collect.conflicts += waiting;
+            continue;
+        }
+        core->stats.collect.conflicts += waiting - 1;
+        u32 c = bank->queue[bank->head++ & (core->bank_capacity - 1)];
+        if (bank->head == bank->tail)
+            core->banks_waiting &= ~bit(b);
+        struct task *task = core_task(core, core->collectors[c].task);
+        if (!--task->unread)
+            core->collectors_ready |= bit(c);
+    }
+}
+
+static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 index)
+{
+    struct task *task = core_task(core, index);
+    const struct inst_time *time = &core->times[task->flight.inst];
+    core->collectors[c] = (struct collector){(u16)index, (u8)pipe, (u8)group};
+    core->collectors_free &= ~bit(c);
+    task->unread = time->read_count;
+    core->stats.collect.reads += time->read_count;
+    for (u32 i = 0; i < time->read_count; i++) {
+        u32 b = collect_bank(core, task->slot, group, time->reads[i]);
+        struct bank *bank = &core->banks[b];
+        bank->queue[bank->tail++ & (core->bank_capacity - 1)] = (u8)c;
+        core->banks_waiting |= bit(b);
+    }
+    if (!time->read_count)
+        core->collectors_ready |= bit(c);
+}
+
+static void allocate(struct core *core)
+{
+    for (u32 g = 0; g < core->groups; g++)
+        for (u32 pipe = 0; pipe < PIPES; pipe++) {
+            struct latch *latch = &core->issued[g][pipe];
+            while (latch->count) {
+                u64 free_ones = core->collectors_free & core->collector_sets[g][pipe];
+                if (!free_ones) {
+                    core->stats.collect.full_cycles++;
+                    break;
+                }
+                take_collector(core, first_bit(free_ones), g, pipe, latch->tasks[0]);
+                latch_drop(latch, 0);
+                core->issued_count--;
+            }
+        }
+}
+
+void collect_tick(struct core *core)
+{
+    u64 written = core->banks_written;
+    core->banks_written = 0;
+    for (u32 n = 0; n < core->config.collect->steps; n++) {
+        if (core->collectors_ready)
+            dispatch(core);
+        if (core->banks_waiting)
+            read_banks(core, written);
+        if (core->issued_count)
+            allocate(core);
+        written = 0;
+    }
+}

@@ -1,0 +1,422 @@
+/*
+ * One compute core in time.
+ *
+ * A tick calls the stages in reverse order, so that what a stage gives on is seen by the next one
+ * in the next cycle and no next-state copies are needed:
+ *
+ *     write-back    results that leave a unit in this cycle go to the registers
+ *     execute       instructions with all operands enter their units; the load/store unit works
+ *     collect       register banks serve reads; instructions take collectors
+ *     issue         each scheduler gives one warp's next instructions on
+ *     fetch         instructions come from the cache into warps' buffers
+ *
+ * Invariants
+ *  K1  Warps of a core have places ("slots") 0 to 63; sets of them are words with a bit each.
+ *  K2  `clear` of a slot is recomputed only by slot_update, which whoever changes the head of its
+ *      buffer or its scoreboard calls.
+ *  K3  Every instruction fetched is issued, skipped, flushed or left in a buffer.
+ *  K4  A slot of an issue cycle counts once: issued, or one of the idle_ reasons.
+ *  K5  Nothing here allocates after core_begin.
+ *  K6  A core touches nothing outside itself but its ports, its blocks and the memory view.
+ */
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
+
+#include "core/hooks.h"
+#include "core/observe.h"
+#include "core/params.h"
+#include "exec/flight.h"
+#include "mem/cache.h"
+#include "mem/coalesce.h"
+#include "mem/port.h"
+
+enum {
+    CORE_WARPS = 64,
+    CORE_BLOCKS = 64,
+    CORE_SCHEDULERS = 16,
+    CORE_COLLECTORS = 64,
+    CORE_BANKS = 64,
+    WHEEL = 4096, /* cycles that a result can lie ahead */
+    MAX_READS = 16,
+    MAX_DEPENDENCES = 16,
+    MAX_BUFFER = 16,
+    NO_TASK = 0xffff
+};
+
+/* Where an instruction goes from issue. */
+enum pipe {
+    PIPE_SP,
+    PIPE_INT,
+    PIPE_FP64,
+    PIPE_SFU,
+    PIPE_MEMORY,
+    PIPE_SCALAR,
+    PIPES
+};
+
+enum timing_flags {
+    TIME_BRANCH = 1 << 0,   /* may change the PC */
+    TIME_BARRIER = 1 << 1,  /* may wait for other warps or lanes */
+    TIME_LOAD = 1 << 2,     /* its result comes from memory */
+    TIME_FENCE = 1 << 3,    /* waits for the warp's accesses */
+    TIME_COUNTERS = 1 << 4, /* waits for wait counters */
+    TIME_DRAIN = 1 << 5,    /* reads or writes registers that are known only when it runs */
+    TIME_SCALAR_MEMORY = 1 << 6,
+};
+
+/* What timing has to know of an instruction; made when a program is first launched. */
+struct inst_time {
+    u8 pipe; /* enum pipe */
+    u8 flags;
+    u8 read_count;
+    u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
+    u8 write_count;
+    u8 region_count; /* of registers it writes */
+    u16 latency, interval;
+    u16 reads[MAX_READS]; /* vector registers, one bank access each */
+    struct {
+        u32 word;
+        u64 bits;
+    } dependences[MAX_DEPENDENCES];
+};
+
+/* An instruction under way. */
+struct task {
+    struct flight flight;
+    u16 next; /* of a list */
+    u8 slot, pipe, group;
+    u8 unread; /* bank reads to come */
+    u16 latency, interval;
+    u16 extra;        /* cycles before its unit, by mechanisms */
+    u16 outstanding;  /* transactions not answered yet */
+    bool sent;        /* all its transactions have left the load/store unit */
+    bool memory_wait; /* its results count as waiting for memory */
+    bool counts_store;
+    bool extra_task; /* made by a mechanism: not the warp's own instruction */
+    u64 tag;         /* of mechanisms */
+};
+
+struct slot {
+    struct warp *warp;
+    u32 at; /* the instruction the warp stands at; NO_INST: it waits or has ended */
+    u32 buffer[MAX_BUFFER];
+    u8 skipped[MAX_BUFFER]; /* the entry is not an instruction but the mark of a skipped one */
+    u8 buffered;
+    u8 block;            /* its block's place */
+    bool missing;        /* waits for a line of instructions */
+    bool decoding;       /* instructions are between the cache and its buffer */
+    bool ended;          /* the warp is done; the slot waits for what is under way */
+    u8 region_count;     /* scoreboard regions taken */
+    u32 fetch_at;        /* what would be fetched next */
+    u32 in_flight;       /* instructions */
+    u32 stores;          /* requests not acknowledged */
+    u32 vector_accesses; /* under way, for wait counters */
+    u32 scalar_accesses;
+    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
+    u64 issued, age, ready_since;
+    u64 started; /* cycle */
+    u8 stall;    /* as last observed */
+};
+
+struct resident {
+    struct thread_block *block; /* NULL: free */
+    u64 slots;                  /* its warps' places */
+    u32 left;                   /* warps that have not ended */
+    u64 started;
+};
+
+struct latch {
+    u16 tasks[16];
+    u8 count, limit;
+};
+
+struct collector {
+    u16 task; /* NO_TASK: free */
+    u8 pipe, group;
+};
+
+struct bank {
+    u8 *queue; /* ring of collectors */
+    u16 head, tail;
+};
+
+/* A list of ops in order. */
+struct task_list {
+    u16 first, last;
+};
+
+struct core_config {
+    u32 index, cores;
+    const struct core_params *core;
+    const struct fetch_params *fetch;
+    const struct icache_params *icache;
+    const struct issue_params *issue;
+    const struct collect_params *collect;
+    const struct units_params *units;
+    const struct lsu_params *lsu;
+    const struct l1d_params *l1d;
+    const struct constant_params *constant;
+    const struct readonly_params *readonly;
+    f64 mhz;
+    struct port *requests, *replies;
+    u32 l2_line_bytes;
+};
+
+/* All that a core counts. */
+struct core_counts {
+    struct fetch_stats fetch;
+    struct icache_stats icache;
+    struct issue_stats issue;
+    struct collect_stats collect;
+    struct units_stats units;
+    struct lsu_stats lsu;
+    struct l1d_stats l1d;
+    struct constant_stats constant;
+    struct readonly_stats readonly;
+};
+
+struct lsu; /* lsu.c */
+
+struct core {
+    struct core_config config;
+    struct clock clock;
+    struct core_counts stats;
+    struct hooks hooks;
+    u32 groups; /* schedulers that have their own units, or 1 */
+
+    /* of the launch */
+    struct exec *exec;
+    const struct inst_time *times;
+    struct inst_profile *profile;
+    struct memory_view *view;
+    struct observations *observations; /* NULL: nobody looks */
+    u32 scoreboard_words;
+    u64 *pending; /* of all slots */
+    bool stopped; /* the launch has stopped on this core */
+
+    /* warps */
+    struct slot slots[CORE_WARPS];
+    struct resident blocks[CORE_BLOCKS];
+    u32 block_count;
+    u64 present, ended;
+    u64 buffered, clear, redirected;
+    u64 waiting;         /* their warp waits for others (barrier, lanes) */
+    u64 branching;       /* a branch of theirs is not resolved */
+    u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
+    u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
+    u64 heads[PIPES];    /* slots by where their head goes */
+    u64 ages;            /* given out */
+    u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
+
+    /* fetch */
+    struct cache *icache;
+    u32 last_fetched;
+    u64 fetchable; /* slots that want instructions */
+    struct {
+        u32 inst, slot;
+        u64 ready; /* cycle */
+    } decode[64];
+    u32 decode_head, decode_tail;
+
+    /* issue */
+    struct {
+        u64 slots; /* that belong to it */
+        u32 last;  /* issued last */
+        u64 group; /* two-level: the active ones */
+    } schedulers[CORE_SCHEDULERS];
+    u32 first_scheduler; /* rotates */
+
+    /* collect */
+    struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
+    struct latch collected[CORE_SCHEDULERS][PIPES];
+    u32 issued_count, collected_count; /* ops in them */
+    struct collector collectors[CORE_COLLECTORS];
+    u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
+    u64 collectors_free, collectors_ready;
+    u8 *bank_queues;
+    u32 bank_capacity;
+    struct bank banks[CORE_BANKS];
+    u64 banks_waiting;
+    u64 banks_written; /* in this cycle */
+    u32 banks_per_group;
+
+    /* units and the wheel */
+    u64 unit_free[CORE_SCHEDULERS][PIPES][16]; /* cycle from which it takes an instruction */
+    u32 unit_count[PIPES];                     /* of a group */
+    u8 bus[WHEEL];                             /* results that leave in a cycle */
+    struct task_list wheel[WHEEL];
+    u64 wheel_used[WHEEL / 64];
+
+    struct lsu *lsu;
+
+    /* ops */
+    struct task *tasks;
+    u64 *tasks_free;
+    u32 task_count, tasks_taken;
+    u32 *rows;
+    u32 row_words; /* of an op */
+};
+
+struct core *core_create(const struct core_config *config);
+void core_destroy(struct core *core);
+
+/* A launch begins at `now`. `times` has an entry for each instruction; `profile` too. */
+void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
+                struct inst_profile *profile, fs now);
+/* Its ops are gone; counters stay until core_take_counts. */
+void core_end(struct core *core);
+bool core_has_room(const struct core *core);
+/* A block takes place, between windows. */
+void core_start_block(struct core *core, struct thread_block *block);
+/* Runs its edges before `end`. */
+void core_run(struct core *core, fs end);
+/* The first time at which it has something to do, as far as it knows; FS_NEVER: nothing. */
+fs core_next(const struct core *core);
+void core_take_counts(struct core *core, struct core_counts *stats);
+/* An atomic request is performed (between windows). */
+void core_atomic(struct core *core, const struct packet *packet);
+/* First-level caches forget their lines. */
+void core_flush(struct core *core);
+/* What a warp waits for. */
+enum stall core_waits(const struct core *core, u32 slot);
+/* More about it, in words. */
+void core_explain(const struct core *core, u32 slot, char *text, size_t size);
+
+/* decode.c: `count` entries. */
+void time_program(struct inst_time *times, const struct program *program,
+                  const struct core_config *config);
+/* Words of a warp's scoreboard. */
+u32 time_scoreboard_words(const struct program *program, const struct function *kernel);
+
+/* ---- between the stages ---- */
+
+static inline u64 bit(u32 n)
+{
+    return 1ull << n;
+}
+static inline u32 first_bit(u64 set)
+{
+    return (u32)__builtin_ctzll(set);
+}
+static inline struct task *core_task(struct core *core, u32 index)
+{
+    return &core->tasks[index];
+}
+static inline u32 task_index(const struct core *core, const struct task *task)
+{
+    return (u32)(task - core->tasks);
+}
+static inline u64 core_cycle(const struct core *core)
+{
+    return core->clock.cycle;
+}
+static inline void list_push(struct core *core, struct task_list *list, struct task *task)
+{
+    u16 index = (u16)task_index(core, task);
+    task->next = NO_TASK;
+    if (list->first == NO_TASK)
+        list->first = index;
+    else
+        core->tasks[list->last].next = index;
+    list->last = index;
+}
+static inline struct task *list_pop(struct core *core, struct task_list *list)
+{
+    if (list->first == NO_TASK)
+        return NULL;
+    struct task *task = &core->tasks[list->first];
+    list->first = task->next;
+    return task;
+}
+static inline bool core_hooked(const struct core *core, enum seam seam)
+{
+    return UNLIKELY(core->hooks.seams >> seam & 1);
+}
+static inline void core_observe(struct core *core, enum observed what, u32 slot, u32 inst,
+                                u64 value, u64 more)
+{
+    struct observations *o = core->observations;
+    if (LIKELY(!o) || core->clock.next < o->from || core->clock.next >= o->to)
+        return;
+    struct observation *seen = vec_push(&o->list);
+    *seen = (struct observation){core->clock.next,        value,    more,    inst,
+                                 (u16)core->config.index, (u8)slot, (u8)what};
+}
+
+/* core.c */
+struct task *task_take(struct core *core); /* NULL: none is free */
+void task_give(struct core *core, struct task *task);
+/* The op's results are written `cycles` from now (at least 1). */
+void wheel_add(struct core *core, struct task *task, u64 cycles);
+/* The warp of a slot may have moved, or its scoreboard changed (K2). */
+void slot_update(struct core *core, u32 slot);
+/* Warps of the slot's block may go on. */
+void block_update(struct core *core, u32 slot);
+void slot_maybe_leave(struct core *core, u32 slot);
+
+/* fetch.c */
+void fetch_create(struct core *core);
+void fetch_tick(struct core *core);
+void fetch_reply(struct core *core, const struct packet *packet);
+void fetch_redirect(struct core *core, u32 slot);
+bool fetch_idle(const struct core *core);
+u64 fetch_next(const struct core *core);
+/* The slot's buffer has changed: does it want more? */
+void fetch_want(struct core *core, u32 slot);
+
+/* issue.c */
+void issue_tick(struct core *core);
+/* Charges `cycles` in which nothing could change. */
+void issue_charge(struct core *core, u64 cycles);
+/* Puts a flight that was issued by other means on its way; the op's flight is filled. */
+void core_issue_flight(struct core *core, struct task *task, u32 slot);
+
+/* schedule.c: a warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
+u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
+
+/* scoreboard.c */
+void scoreboard_reserve(struct core *core, struct slot *slot, const struct inst_time *time);
+void scoreboard_release(struct core *core, struct slot *slot, const struct inst_time *time);
+/* STALL_NONE: the instruction may issue as far as registers go. */
+enum stall scoreboard_check(const struct core *core, const struct slot *slot,
+                            const struct inst_time *time);
+
+/* collect.c */
+void collect_create(struct core *core);
+void collect_destroy(struct core *core);
+void collect_tick(struct core *core);
+static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
+{
+    return core->issued[group][pipe].count < core->issued[group][pipe].limit;
+}
+void collect_push(struct core *core, struct task *task);
+/* Bank of a register. */
+static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)
+{
+    return group * core->banks_per_group + (slot + reg) % core->banks_per_group;
+}
+
+/* execute.c */
+void execute_create(struct core *core);
+void execute_tick(struct core *core);
+
+/* writeback.c */
+void write_back_tick(struct core *core);
+/* The op is done: its results are written, what waited for it may go on. */
+void task_retire(struct core *core, struct task *task);
+
+/* lsu.c */
+void lsu_create(struct core *core);
+void lsu_destroy(struct core *core);
+void lsu_begin(struct core *core);
+void lsu_tick(struct core *core);
+void lsu_write_back(struct core *core);
+void lsu_reply(struct core *core, const struct packet *packet);
+bool lsu_idle(const struct core *core);
+/* The first cycle at which it may have something to do by itself. */
+u64 lsu_next(const struct core *core);
+void lsu_flush(struct core *core);
+/* Where the accesses of an op are. */
+void lsu_explain(const struct core *core, u32 slot, char *text, size_t size);
+
+#endif

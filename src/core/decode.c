@@ -1,0 +1,254 @@
+/*
+ * What timing has to know of each instruction: where it goes, how long it takes, which registers
+ * it reads through the banks and which bits of the scoreboard it looks at.
+ *
+ * Deviations: everything that is neither memory nor one of the timed arithmetic classes takes the
+ * integer pipe at units.int_simple, control flow included, as the peer has it. Division and
+ * remainder of any type take the special-function pipe.
+ */
+#include "core/core.h"
+#include "ir/scalars.h"
+
+/* ---- pipes and latencies ---- */
+
+struct cost {
+    u32 latency, interval;
+};
+
+static struct cost cost_of(const struct units_params *u, enum unit unit, enum latency class)
+{
+#define COST(name) ((struct cost){u->name, u->name##_interval})
+    switch (class) {
+    case LATENCY_ADD:
+        return unit == UNIT_FP64 ? COST(fp64_add) : unit == UNIT_FP32 ? COST(fp32_add) : COST(int_add);
+    case LATENCY_MAX:
+        return unit == UNIT_FP64 ? COST(fp64_max) : unit == UNIT_FP32 ? COST(fp32_max) : COST(int_max);
+    case LATENCY_MUL:
+        return unit == UNIT_FP64 ? COST(fp64_mul) : unit == UNIT_FP32 ? COST(fp32_mul) : COST(int_mul);
+    case LATENCY_MAD:
+        return unit == UNIT_FP64 ? COST(fp64_mad) : unit == UNIT_FP32 ? COST(fp32_mad) : COST(int_mad);
+    case LATENCY_DIV:
+        return unit == UNIT_FP64 ? COST(fp64_div) : unit == UNIT_FP32 ? COST(fp32_div) : COST(int_div);
+    case LATENCY_SHFL:
+        return COST(shuffle);
+    case LATENCY_SFU:
+        return (struct cost){u->sfu_latency, u->sfu_interval};
+    default: /* SIMPLE, CTRL */
+        return COST(int_simple);
+    }
+#undef COST
+}
+
+static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
+{
+    const struct op_info *info = &op_info[inst->op];
+    const enum pipe integer = u->int ? PIPE_INT : PIPE_SP;
+    if (info->unit == UNIT_MEM)
+        return PIPE_MEMORY;
+    if (info->unit == UNIT_SCALAR || (info->unit == UNIT_CTRL && info->flags & OPF_SCALAR))
+        return PIPE_SCALAR;
+    switch (info->latency) {
+    case LATENCY_SIMPLE:
+    case LATENCY_SHFL:
+    case LATENCY_CTRL:
+        return integer;
+    case LATENCY_DIV:
+    case LATENCY_SFU:
+        return PIPE_SFU;
+    default:
+        break;
+    }
+    if (info->unit == UNIT_FP64)
+        return u->fp64 ? PIPE_FP64 : PIPE_SFU;
+    return info->unit == UNIT_FP32 ? PIPE_SP : integer;
+}
+
+static u32 lanes_of(const struct units_params *u, enum pipe pipe)
+{
+    return pipe == PIPE_FP64 ? u->fp64_lanes : pipe == PIPE_SFU ? u->sfu_lanes : u->sp_lanes;
+}
+
+/* A warp passes a narrow unit several times: the unit is taken, and the result late, by as much. */
+static void set_cost(struct inst_time *time, const struct inst *inst,
+                     const struct core_config *config)
+{
+    const struct units_params *u = config->units;
+    const struct op_info *info = &op_info[inst->op];
+    time->pipe = (u8)pipe_of(u, inst);
+    if (time->pipe == PIPE_SCALAR) {
+        time->latency = (u16)u->scalar_latency;
+        time->interval = (u16)u->scalar_interval;
+        return;
+    }
+    if (time->pipe == PIPE_MEMORY)
+        return;
+    struct cost cost = cost_of(u, info->unit, info->latency);
+    u32 lanes = lanes_of(u, time->pipe);
+    u32 passes = (config->core->warp_size + lanes - 1) / lanes;
+    time->interval = (u16)(cost.interval * passes);
+    time->latency = (u16)MAX(cost.latency + cost.interval * (passes - 1), time->interval);
+}
+
+/* ---- registers ---- */
+
+/* Scoreboard bits: vector registers, then scalars or masks. */
+static u32 scalar_base(const struct program *program)
+{
+    u32 registers = 0;
+    for (u32 i = 0; i < program->function_count; i++)
+        registers = MAX(registers, program->functions[i].total_registers);
+    return (u32)align_up(registers, 64);
+}
+
+u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
+{
+    u32 scalars =
+        program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
+    return scalar_base(program) / 64 + (scalars + 63) / 64;
+}
+
+static void add_bits(struct inst_time *time, u32 first, u32 count)
+{
+    for (u32 at = first; at < first + count; at++) {
+        u32 word = at / 64, i = 0;
+        while (i < time->dependence_count && time->dependences[i].word != word)
+            i++;
+        if (i == time->dependence_count) {
+            if (i == MAX_DEPENDENCES) {
+                time->flags |= TIME_DRAIN;
+                return;
+            }
+            time->dependences[i].word = word;
+            time->dependences[i].bits = 0;
+            time->dependence_count++;
+        }
+        time->dependences[i].bits |= bit(at % 64);
+    }
+}
+
+/* A read joins the words that are looked at, and must not widen those that are written. */
+static void add_operand(struct inst_time *time, const struct program *program, u32 base,
+                        struct operand o)
+{
+    switch (o.kind) {
+    case OPERAND_VECTOR:
+        if (!o.count)
+            time->flags |= TIME_DRAIN;
+        add_bits(time, o.index, o.count);
+        break;
+    case OPERAND_MASK:
+        if (program->traits.explicit_exec)
+            add_bits(time, base + 2 * o.index, 2);
+        else
+            add_bits(time, base + o.index, 1);
+        break;
+    case OPERAND_SCALAR:
+        if (!o.count)
+            time->flags |= TIME_DRAIN;
+        if (o.index == SCALAR_VCCZ)
+            add_bits(time, base + SCALAR_VCC, 2);
+        else if (o.index == SCALAR_EXECZ)
+            add_bits(time, base + SCALAR_EXEC, 2);
+        else
+            add_bits(time, base + o.index, o.count);
+        break;
+    default:
+        break;
+    }
+}
+
+static void add_writes(struct inst_time *time, const struct program *program,
+                       const struct inst *inst, u32 base)
+{
+    struct operand list[INST_REFS];
+    u32 count = inst_writes(inst, list);
+    for (u32 i = 0; i < count; i++)
+        add_operand(time, program, base, list[i]);
+    time->write_count = time->dependence_count;
+    time->region_count = (u8)count;
+}
+
+/*
+ * Reads come after the writes, in entries of their own, so that reserving takes the first ones
+ * as they are.
+ */
+static void add_reads(struct inst_time *time, const struct program *program,
+                      const struct inst *inst, u32 base)
+{
+    struct inst_time reads = {0};
+    struct operand list[INST_REFS];
+    u32 count = inst_reads(inst, list);
+    for (u32 i = 0; i < count; i++)
+        add_operand(&reads, program, base, list[i]);
+    if (program->traits.explicit_exec) {
+        if (!(op_info[inst->op].flags & OPF_SCALAR))
+            add_bits(&reads, base + SCALAR_EXEC, 2);
+        if (inst->mods & MOD_MODE)
+            add_bits(&reads, base + SCALAR_MODE, 1);
+    }
+    time->flags |= reads.flags;
+    for (u32 i = 0; i < reads.dependence_count; i++) {
+        if (time->dependence_count == MAX_DEPENDENCES) {
+            time->flags |= TIME_DRAIN;
+            return;
+        }
+        time->dependences[time->dependence_count++] = reads.dependences[i];
+    }
+}
+
+static void add_banks(struct inst_time *time, const struct inst *inst, u32 pair_reads)
+{
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+        struct operand o = inst->src[k];
+        u32 step = o.count == 2 && pair_reads == 1 ? 2 : 1;
+        if (o.kind != OPERAND_VECTOR)
+            continue;
+        for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step)
+            time->reads[time->read_count++] = (u16)(o.index + r);
+    }
+}
+
+static void set_flags(struct inst_time *time, const struct inst *inst)
+{
+    u32 flags = op_info[inst->op].flags;
+    if (flags & OPF_BRANCH)
+        time->flags |= TIME_BRANCH;
+    if (flags & (OPF_BARRIER | OPF_CROSS))
+        time->flags |= TIME_BARRIER;
+    if (flags & OPF_LOAD)
+        time->flags |= TIME_LOAD;
+    if (time->pipe == PIPE_MEMORY && flags & OPF_SCALAR)
+        time->flags |= TIME_SCALAR_MEMORY;
+    switch (inst->op) {
+    case OP_fence:
+        time->flags |= TIME_FENCE;
+        break;
+    case OP_wait:
+        time->flags |= TIME_COUNTERS;
+        break;
+    case OP_sgetreg:
+    case OP_fork:
+    case OP_join:
+    case OP_syscall:
+        time->flags |= TIME_DRAIN;
+        break;
+    default:
+        break;
+    }
+}
+
+void time_program(struct inst_time *times, const struct program *program,
+                  const struct core_config *config)
+{
+    u32 base = scalar_base(program);
+    for (u32 i = 0; i < program->inst_count; i++) {
+        const struct inst *inst = &program->insts[i];
+        struct inst_time *time = &times[i];
+        memset(time, 0, sizeof *time);
+        set_cost(time, inst, config);
+        set_flags(time, inst);
+        add_writes(time, program, inst, base);
+        add_reads(time, program, inst, base);
+        add_banks(time, inst, config->collect->pair_reads);
+    }
+}

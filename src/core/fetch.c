@@ -1,0 +1,221 @@
+/*
+ * Fetch and decode: instructions come from the cache into warps' buffers.
+ *
+ * In each cycle up to fetch.per_cycle warps, round robin, that want instructions look theirs up.
+ * A hit delivers up to fetch.width consecutive instructions of one line, fetch.decode_cycles later;
+ * a miss sends for the line, and the warp waits. A warp that goes elsewhere than the next address
+ * loses what it has buffered.
+ *
+ * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
+ * its bytes would; a fetch never crosses a line.
+ */
+#include "core/core.h"
+
+enum {
+    DECODES = ARRAY_LEN(((struct core *)0)->decode)
+};
+
+void fetch_create(struct core *core)
+{
+    struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
+    core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
+}
+
+static u64 address_of(const struct core *core, u32 inst)
+{
+    return image_pc(core->exec->image, inst);
+}
+
+void fetch_want(struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    const struct fetch_params *p = core->config.fetch;
+    bool room = p->when_empty ? !slot->buffered : slot->buffered + p->width <= p->buffer;
+    bool wants = room && !slot->missing && !slot->decoding && !slot->ended &&
+                 slot->fetch_at < core->exec->image->program->inst_count;
+    /* Behind a branch in the buffer, or one that is being resolved, nobody knows where to go. */
+    if (wants && p->branch == 1) {
+        if (core->branching >> s & 1)
+            wants = false;
+        if (slot->buffered &&
+            core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
+            wants = false;
+    }
+    core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
+}
+
+void fetch_redirect(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    core->stats.fetch.flushed += slot->buffered;
+    slot->buffered = 0;
+    slot->fetch_at = slot->at;
+    core->redirected &= ~bit(s);
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
+/* How many instructions from `inst` on one fetch brings. */
+static u32 fetch_length(const struct core *core, u32 inst)
+{
+    const struct program *program = core->exec->image->program;
+    const u64 mask = ~(u64)(core->config.icache->line_bytes - 1);
+    const u64 line = address_of(core, inst) & mask;
+    u32 room = core->config.fetch->buffer - 0, count = 1;
+    u32 most = MIN(core->config.fetch->width, room);
+    while (count < most && inst + count < program->inst_count &&
+           (address_of(core, inst + count) & mask) == line)
+        count++;
+    return count;
+}
+
+static void deliver(struct core *core, u32 s, u32 inst)
+{
+    struct slot *slot = &core->slots[s];
+    slot->decoding = false;
+    if (slot->ended || slot->fetch_at != inst) { /* it went elsewhere meanwhile */
+        u32 count = fetch_length(core, inst);
+        core->stats.fetch.instructions += count;
+        core->stats.fetch.flushed += count;
+        fetch_want(core, s);
+        return;
+    }
+    u32 count = MIN(fetch_length(core, inst), core->config.fetch->buffer - slot->buffered);
+    for (u32 i = 0; i < count; i++) {
+        slot->buffer[slot->buffered] = inst + i;
+        slot->skipped[slot->buffered++] = false;
+        if (core->config.fetch->branch == 1 && core->times[inst + i].flags & TIME_BRANCH)
+            count = i + 1;
+    }
+    core->stats.fetch.instructions += count;
+    slot->fetch_at = inst + count;
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
+static void decode_tick(struct core *core)
+{
+    while (core->decode_head != core->decode_tail) {
+        u32 at = core->decode_head % DECODES;
+        if (core->decode[at].ready > core_cycle(core))
+            return;
+        core->decode_head++;
+        deliver(core, core->decode[at].slot, core->decode[at].inst);
+    }
+}
+
+static void decode_push(struct core *core, u32 s, u32 inst)
+{
+    u32 at = core->decode_tail++ % DECODES;
+    core->slots[s].decoding = true;
+    core->decode[at].inst = inst;
+    core->decode[at].slot = s;
+    core->decode[at].ready = core_cycle(core) + core->config.fetch->decode_cycles;
+    core->stats.fetch.fetches++;
+}
+
+/* Sends for a line; the wait is fixed, or as long as memory takes. */
+static void send_miss(struct core *core, u64 line, const struct cache_out *out)
+{
+    struct packet packet = {
+        .address = line,
+        .sent = core->clock.next,
+        .sectors = out->sectors,
+        .tag = out->mshr,
+        .inst = NO_INST,
+        .core = (u16)core->config.index,
+        .kind = PACKET_READ,
+        .client = CLIENT_FETCH,
+    };
+    port_push(core->config.requests, &packet, core->clock.next);
+    core->stats.lsu.requests++;
+}
+
+/* False: nothing more can be fetched in this cycle. */
+static bool look_up(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const u32 inst = slot->fetch_at, bytes = core->config.icache->line_bytes;
+    const u64 line = address_of(core, inst) & ~(u64)(bytes - 1);
+    if (!port_room(core->config.requests)) {
+        core->stats.icache.stalls_queue++;
+        return false;
+    }
+    struct cache_out out;
+    u32 all = bytes / SECTOR_BYTES >= 32 ? ~0u : (1u << bytes / SECTOR_BYTES) - 1;
+    switch (cache_read(core->icache, line, all, s, &out)) {
+    case CACHE_HIT:
+        core->fetchable &= ~bit(s);
+        decode_push(core, s, inst);
+        return true;
+    case CACHE_MISS:
+        send_miss(core, line, &out);
+        break;
+    case CACHE_MERGED:
+        break;
+    case CACHE_STALLS:
+        return false;
+    }
+    slot->missing = true;
+    core->fetchable &= ~bit(s);
+    return true;
+}
+
+void fetch_reply(struct core *core, const struct packet *packet)
+{
+    struct cache_out out;
+    u32 s;
+    cache_fill(core->icache, packet->tag, &out);
+    while (cache_waiter(core->icache, packet->tag, &s)) {
+        core->slots[s].missing = false;
+        fetch_want(core, s);
+    }
+}
+
+/* A mechanism may have the next instruction skipped, or held back. False: the slot is done for now. */
+static bool ask_mechanisms(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    for (u32 i = 0; i < core->hooks.count; i++) {
+        const struct mechanism_use *use = &core->hooks.uses[i];
+        if (!use->mechanism->fetch)
+            continue;
+        switch (use->mechanism->fetch(use->state, core, s, slot->fetch_at)) {
+        case FETCH_SERVE:
+            continue;
+        case FETCH_HOLD:
+            return false;
+        case FETCH_SKIP:
+            slot->buffer[slot->buffered] = slot->fetch_at++;
+            slot->skipped[slot->buffered++] = true;
+            slot_update(core, s);
+            fetch_want(core, s);
+            return false;
+        }
+    }
+    return true;
+}
+
+void fetch_tick(struct core *core)
+{
+    decode_tick(core);
+    u64 left = core->fetchable;
+    for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
+        u32 from = core->last_fetched + 1;
+        u64 above = from < CORE_WARPS ? left & ~(bit(from) - 1) : 0;
+        u32 s = first_bit(above ? above : left);
+        left &= ~bit(s);
+        if (core_hooked(core, SEAM_FETCH) && !ask_mechanisms(core, s))
+            continue;
+        core->last_fetched = s;
+        if (!look_up(core, s))
+            break;
+    }
+    if (!core->config.fetch->decode_cycles)
+        decode_tick(core);
+}
+
+bool fetch_idle(const struct core *core)
+{
+    return !core->fetchable && core->decode_head == core->decode_tail;
+}

@@ -1,0 +1,97 @@
+/*
+ * Which ready warp of a scheduler issues.
+ *
+ *  lrr        the next ready one after the last that issued
+ *  rr         strictly in turn: the warp after the last one, ready or not
+ *  gto        the last one as long as it is ready, else the oldest
+ *  oldest     the oldest
+ *  two_level  round robin within an active group; when none of it is ready, the warps that wait
+ *             leave and ready ones take their places
+ *  fair       the one that has issued least; the oldest of equals
+ *  frfs       the one that has been ready longest; the oldest of equals
+ *
+ * Age is the order in which warps came to the core.
+ */
+#include "core/core.h"
+
+enum policy {
+    POLICY_LRR,
+    POLICY_RR,
+    POLICY_GTO,
+    POLICY_OLDEST,
+    POLICY_TWO_LEVEL,
+    POLICY_FAIR,
+    POLICY_FRFS
+};
+
+/* The first member at or after `from`, around. */
+static u32 next_from(u64 set, u32 from)
+{
+    u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
+    return first_bit(above ? above : set);
+}
+
+static u32 least(const struct core *core, u64 set, u64 (*key)(const struct slot *slot))
+{
+    u32 best = first_bit(set);
+    for (u64 rest = set & (set - 1); rest; rest &= rest - 1) {
+        const struct slot *a = &core->slots[first_bit(rest)], *b = &core->slots[best];
+        u64 x = key(a), y = key(b);
+        if (x < y || (x == y && a->age < b->age))
+            best = first_bit(rest);
+    }
+    return best;
+}
+
+static u64 by_age(const struct slot *slot)
+{
+    return slot->age;
+}
+static u64 by_issued(const struct slot *slot)
+{
+    return slot->issued;
+}
+static u64 by_ready(const struct slot *slot)
+{
+    return slot->ready_since;
+}
+
+/* Takes ready warps into the group in the order of their age. */
+static u64 regroup(struct core *core, u32 scheduler, u64 ready)
+{
+    u64 group = 0;
+    for (u32 n = 0; n < core->config.issue->group_size && ready; n++) {
+        u32 slot = least(core, ready, by_age);
+        group |= bit(slot);
+        ready &= ~bit(slot);
+    }
+    return core->schedulers[scheduler].group = group;
+}
+
+u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
+{
+    const u32 last = core->schedulers[scheduler].last;
+    switch (core->config.issue->policy) {
+    case POLICY_LRR:
+        return next_from(ready, last + 1);
+    case POLICY_RR: {
+        u64 all = core->schedulers[scheduler].slots & core->present & ~core->ended;
+        u32 turn = all ? next_from(all, last + 1) : CORE_WARPS;
+        return turn < CORE_WARPS && ready >> turn & 1 ? turn : CORE_WARPS;
+    }
+    case POLICY_GTO:
+        if (last < CORE_WARPS && ready >> last & 1)
+            return last;
+        return least(core, ready, by_age);
+    case POLICY_OLDEST:
+        return least(core, ready, by_age);
+    case POLICY_TWO_LEVEL: {
+        u64 group = ready & core->schedulers[scheduler].group;
+        return next_from(group ? group : regroup(core, scheduler, ready), last + 1);
+    }
+    case POLICY_FAIR:
+        return least(core, ready, by_issued);
+    default:
+        return least(core, ready, by_ready);
+    }
+}

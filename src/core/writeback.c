@@ -1,0 +1,99 @@
+/*
+ * Write-back: results that are due in this cycle go to the registers, and what waited for them may
+ * issue in the same cycle.
+ *
+ * Results of units always find their bank (the bus was reserved when they started); a bank that is
+ * written serves no read in the cycle. Results of loads come through the load/store unit's port.
+ */
+#include "core/core.h"
+
+static void claim_banks(struct core *core, const struct task *task)
+{
+    const struct inst *code = task->flight.code;
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++) {
+        struct operand o = code->dst[k];
+        if (o.kind != OPERAND_VECTOR)
+            continue;
+        core->stats.collect.writes += o.count;
+        for (u32 r = 0; r < o.count; r++)
+            core->banks_written |= bit(collect_bank(core, task->slot, task->group, o.index + r));
+    }
+}
+
+static enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
+{
+    enum write_back_answer answer = WRITE_BACK_COMMIT;
+    for (u32 i = 0; i < core->hooks.count; i++) {
+        const struct mechanism_use *use = &core->hooks.uses[i];
+        if (!use->mechanism->write_back)
+            continue;
+        enum write_back_answer one = use->mechanism->write_back(use->state, core, task);
+        if (one == WRITE_BACK_HOLD)
+            return one;
+        if (one == WRITE_BACK_DROP)
+            answer = one;
+    }
+    return answer;
+}
+
+static void tell_retired(struct core *core, struct task *task)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->retired)
+            core->hooks.uses[i].mechanism->retired(core->hooks.uses[i].state, core, task);
+}
+
+/* What a slot's warp waited for may have come. */
+static void settle(struct core *core, struct task *task, const struct inst_time *time)
+{
+    struct slot *slot = &core->slots[task->slot];
+    slot->in_flight--;
+    if (!task->extra_task)
+        scoreboard_release(core, slot, time);
+    if (task->memory_wait) {
+        if (time->flags & TIME_SCALAR_MEMORY || task->flight.shared)
+            slot->scalar_accesses--;
+        else
+            slot->vector_accesses--;
+    }
+    if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH) {
+        core->branching &= ~bit(task->slot);
+        fetch_want(core, task->slot);
+    }
+    slot_update(core, task->slot);
+    if (slot->ended)
+        slot_maybe_leave(core, task->slot);
+}
+
+void task_retire(struct core *core, struct task *task)
+{
+    enum write_back_answer answer = WRITE_BACK_COMMIT;
+    if (core_hooked(core, SEAM_WRITE_BACK)) {
+        answer = ask_mechanisms(core, task);
+        if (answer == WRITE_BACK_HOLD) {
+            wheel_add(core, task, 1);
+            return;
+        }
+    }
+    claim_banks(core, task);
+    if (answer == WRITE_BACK_COMMIT)
+        flight_commit(&task->flight);
+    settle(core, task, &core->times[task->flight.inst]);
+    if (core_hooked(core, SEAM_RETIRED))
+        tell_retired(core, task);
+    task_give(core, task);
+}
+
+void write_back_tick(struct core *core)
+{
+    u32 at = core_cycle(core) % WHEEL;
+    core->bus[at] = 0;
+    if (core->wheel_used[at / 64] >> at % 64 & 1) {
+        struct task_list list = core->wheel[at];
+        core->wheel[at].first = NO_TASK;
+        core->wheel_used[at / 64] &= ~bit(at % 64);
+        for (struct task *task; (task = list_pop(core, &list));)
+            task_retire(core, task);
+    }
+    lsu_write_back(core);
+}
