@@ -217,6 +217,11 @@ struct core {
         u64 ready; /* cycle */
     } decode[64];
     u32 decode_head, decode_tail;
+    struct {
+        u32 mshr;
+        u64 ready; /* cycle */
+    } misses[64];  /* of a cache whose misses take a fixed time */
+    u32 miss_head, miss_tail;
 
     /* issue */
     struct {
@@ -248,8 +253,9 @@ struct core {
     u64 wheel_used[WHEEL / 64];
 
     struct lsu *lsu;
+    u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
 
-    /* ops */
+    /* records */
     struct task *tasks;
     u64 *tasks_free;
     u32 task_count, tasks_taken;
@@ -357,9 +363,11 @@ void slot_maybe_leave(struct core *core, u32 slot);
 /* fetch.c */
 void fetch_create(struct core *core);
 void fetch_tick(struct core *core);
-void fetch_reply(struct core *core, const struct packet *packet);
+/* The line under an MSHR has arrived. */
+void fetch_reply(struct core *core, u32 mshr);
 void fetch_redirect(struct core *core, u32 slot);
 bool fetch_idle(const struct core *core);
+/* The first cycle at which it may have something to do by itself. */
 u64 fetch_next(const struct core *core);
 /* The slot's buffer has changed: does it want more? */
 void fetch_want(struct core *core, u32 slot);

@@ -20,15 +20,25 @@ static struct cost cost_of(const struct units_params *u, enum unit unit, enum la
 #define COST(name) ((struct cost){u->name, u->name##_interval})
     switch (class) {
     case LATENCY_ADD:
-        return unit == UNIT_FP64 ? COST(fp64_add) : unit == UNIT_FP32 ? COST(fp32_add) : COST(int_add);
+        return unit == UNIT_FP64   ? COST(fp64_add)
+               : unit == UNIT_FP32 ? COST(fp32_add)
+                                   : COST(int_add);
     case LATENCY_MAX:
-        return unit == UNIT_FP64 ? COST(fp64_max) : unit == UNIT_FP32 ? COST(fp32_max) : COST(int_max);
+        return unit == UNIT_FP64   ? COST(fp64_max)
+               : unit == UNIT_FP32 ? COST(fp32_max)
+                                   : COST(int_max);
     case LATENCY_MUL:
-        return unit == UNIT_FP64 ? COST(fp64_mul) : unit == UNIT_FP32 ? COST(fp32_mul) : COST(int_mul);
+        return unit == UNIT_FP64   ? COST(fp64_mul)
+               : unit == UNIT_FP32 ? COST(fp32_mul)
+                                   : COST(int_mul);
     case LATENCY_MAD:
-        return unit == UNIT_FP64 ? COST(fp64_mad) : unit == UNIT_FP32 ? COST(fp32_mad) : COST(int_mad);
+        return unit == UNIT_FP64   ? COST(fp64_mad)
+               : unit == UNIT_FP32 ? COST(fp32_mad)
+                                   : COST(int_mad);
     case LATENCY_DIV:
-        return unit == UNIT_FP64 ? COST(fp64_div) : unit == UNIT_FP32 ? COST(fp32_div) : COST(int_div);
+        return unit == UNIT_FP64   ? COST(fp64_div)
+               : unit == UNIT_FP32 ? COST(fp32_div)
+                                   : COST(int_div);
     case LATENCY_SHFL:
         return COST(shuffle);
     case LATENCY_SFU:
@@ -42,7 +52,7 @@ static struct cost cost_of(const struct units_params *u, enum unit unit, enum la
 static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
 {
     const struct op_info *info = &op_info[inst->op];
-    const enum pipe integer = u->int ? PIPE_INT : PIPE_SP;
+    const enum pipe integer = u->integer ? PIPE_INT : PIPE_SP;
     if (info->unit == UNIT_MEM)
         return PIPE_MEMORY;
     if (info->unit == UNIT_SCALAR || (info->unit == UNIT_CTRL && info->flags & OPF_SCALAR))
@@ -102,8 +112,7 @@ static u32 scalar_base(const struct program *program)
 
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
 {
-    u32 scalars =
-        program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
+    u32 scalars = program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
     return scalar_base(program) / 64 + (scalars + 63) / 64;
 }
 

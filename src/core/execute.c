@@ -16,8 +16,8 @@ void execute_create(struct core *core)
 {
     const struct units_params *u = core->config.units;
     const u32 units[PIPES] = {
-        [PIPE_SP] = u->sp,   [PIPE_INT] = u->int, [PIPE_FP64] = u->fp64,
-        [PIPE_SFU] = u->sfu, [PIPE_MEMORY] = 1,   [PIPE_SCALAR] = u->scalar,
+        [PIPE_SP] = u->sp,   [PIPE_INT] = u->integer, [PIPE_FP64] = u->fp64,
+        [PIPE_SFU] = u->sfu, [PIPE_MEMORY] = 1,       [PIPE_SCALAR] = u->scalar,
     };
     for (u32 pipe = 0; pipe < PIPES; pipe++) {
         core->unit_count[pipe] = MAX(units[pipe] / core->groups, 1);

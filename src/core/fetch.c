@@ -10,9 +10,11 @@
  * its bytes would; a fetch never crosses a line.
  */
 #include "core/core.h"
+#include "core/requests.h"
 
 enum {
-    DECODES = ARRAY_LEN(((struct core *)0)->decode)
+    DECODES = ARRAY_LEN(((struct core *)0)->decode),
+    MISSES = ARRAY_LEN(((struct core *)0)->misses)
 };
 
 void fetch_create(struct core *core)
@@ -37,8 +39,7 @@ void fetch_want(struct core *core, u32 s)
     if (wants && p->branch == 1) {
         if (core->branching >> s & 1)
             wants = false;
-        if (slot->buffered &&
-            core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
+        if (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
             wants = false;
     }
     core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
@@ -61,9 +62,8 @@ static u32 fetch_length(const struct core *core, u32 inst)
     const struct program *program = core->exec->image->program;
     const u64 mask = ~(u64)(core->config.icache->line_bytes - 1);
     const u64 line = address_of(core, inst) & mask;
-    u32 room = core->config.fetch->buffer - 0, count = 1;
-    u32 most = MIN(core->config.fetch->width, room);
-    while (count < most && inst + count < program->inst_count &&
+    u32 count = 1;
+    while (count < core->config.fetch->width && inst + count < program->inst_count &&
            (address_of(core, inst + count) & mask) == line)
         count++;
     return count;
@@ -78,6 +78,8 @@ static void deliver(struct core *core, u32 s, u32 inst)
         core->stats.fetch.instructions += count;
         core->stats.fetch.flushed += count;
         fetch_want(core, s);
+        if (slot->ended)
+            slot_maybe_leave(core, s);
         return;
     }
     u32 count = MIN(fetch_length(core, inst), core->config.fetch->buffer - slot->buffered);
@@ -117,18 +119,14 @@ static void decode_push(struct core *core, u32 s, u32 inst)
 /* Sends for a line; the wait is fixed, or as long as memory takes. */
 static void send_miss(struct core *core, u64 line, const struct cache_out *out)
 {
-    struct packet packet = {
-        .address = line,
-        .sent = core->clock.next,
-        .sectors = out->sectors,
-        .tag = out->mshr,
-        .inst = NO_INST,
-        .core = (u16)core->config.index,
-        .kind = PACKET_READ,
-        .client = CLIENT_FETCH,
-    };
-    port_push(core->config.requests, &packet, core->clock.next);
-    core->stats.lsu.requests++;
+    const struct icache_params *p = core->config.icache;
+    if (!p->miss_cycles) {
+        requests_read(core, CLIENT_FETCH, line, p->line_bytes, out->sectors, out->mshr, NO_INST);
+        return;
+    }
+    u32 at = core->miss_tail++ % MISSES;
+    core->misses[at].mshr = out->mshr;
+    core->misses[at].ready = core_cycle(core) + p->miss_cycles;
 }
 
 /* False: nothing more can be fetched in this cycle. */
@@ -137,7 +135,13 @@ static bool look_up(struct core *core, u32 s)
     struct slot *slot = &core->slots[s];
     const u32 inst = slot->fetch_at, bytes = core->config.icache->line_bytes;
     const u64 line = address_of(core, inst) & ~(u64)(bytes - 1);
-    if (!port_room(core->config.requests)) {
+    if (core->config.icache->perfect) {
+        core->fetchable &= ~bit(s);
+        decode_push(core, s, inst);
+        return true;
+    }
+    if (!requests_room(core, requests_needed(core, bytes)) ||
+        core->miss_tail - core->miss_head == MISSES) {
         core->stats.icache.stalls_queue++;
         return false;
     }
@@ -161,18 +165,32 @@ static bool look_up(struct core *core, u32 s)
     return true;
 }
 
-void fetch_reply(struct core *core, const struct packet *packet)
+void fetch_reply(struct core *core, u32 mshr)
 {
     struct cache_out out;
     u32 s;
-    cache_fill(core->icache, packet->tag, &out);
-    while (cache_waiter(core->icache, packet->tag, &s)) {
+    cache_fill(core->icache, mshr, &out);
+    while (cache_waiter(core->icache, mshr, &s)) {
         core->slots[s].missing = false;
         fetch_want(core, s);
+        if (core->slots[s].ended)
+            slot_maybe_leave(core, s);
     }
 }
 
-/* A mechanism may have the next instruction skipped, or held back. False: the slot is done for now. */
+static void take_misses(struct core *core)
+{
+    while (core->miss_head != core->miss_tail) {
+        u32 at = core->miss_head % MISSES;
+        if (core->misses[at].ready > core_cycle(core))
+            return;
+        core->miss_head++;
+        fetch_reply(core, core->misses[at].mshr);
+    }
+}
+
+/* A mechanism may have the next instruction skipped, or held back. False: the slot is done for now.
+ */
 static bool ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
@@ -198,6 +216,8 @@ static bool ask_mechanisms(struct core *core, u32 s)
 
 void fetch_tick(struct core *core)
 {
+    if (core->miss_head != core->miss_tail)
+        take_misses(core);
     decode_tick(core);
     u64 left = core->fetchable;
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
@@ -218,4 +238,10 @@ void fetch_tick(struct core *core)
 bool fetch_idle(const struct core *core)
 {
     return !core->fetchable && core->decode_head == core->decode_tail;
+}
+
+u64 fetch_next(const struct core *core)
+{
+    return core->miss_head == core->miss_tail ? UINT64_MAX
+                                              : core->misses[core->miss_head % MISSES].ready;
 }

@@ -52,8 +52,7 @@ enum stall scoreboard_check(const struct core *core, const struct slot *slot,
     if (UNLIKELY(hit))
         return why(core, slot, time);
     if (core->config.issue->scoreboard == 1 && time->region_count &&
-        slot->region_count + time->region_count > core->config.issue->regions &&
-        slot->region_count)
+        slot->region_count + time->region_count > core->config.issue->regions && slot->region_count)
         return STALL_WAW;
     return STALL_NONE;
 }

@@ -1,0 +1,487 @@
+/*
+ * The core as a whole: its blocks and warps, the records of what is under way, and time.
+ */
+#include "core/core.h"
+#include "core/requests.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    TASKS = 1024 /* instructions under way on a core; issue waits when all are taken */
+};
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* ---- records ---- */
+
+struct task *task_take(struct core *core)
+{
+    for (u32 w = 0; w < TASKS / 64; w++)
+        if (core->tasks_free[w]) {
+            u32 index = w * 64 + first_bit(core->tasks_free[w]);
+            struct task *task = &core->tasks[index];
+            core->tasks_free[w] &= core->tasks_free[w] - 1;
+            core->tasks_taken++;
+            task->extra = task->outstanding = 0;
+            task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
+            task->tag = 0;
+            return task;
+        }
+    return NULL;
+}
+
+void task_give(struct core *core, struct task *task)
+{
+    u32 index = task_index(core, task);
+    core->tasks_free[index / 64] |= bit(index % 64);
+    core->tasks_taken--;
+}
+
+void wheel_add(struct core *core, struct task *task, u64 cycles)
+{
+    assert(cycles && cycles < WHEEL);
+    u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
+    if (!(core->wheel_used[at / 64] >> at % 64 & 1)) {
+        core->wheel_used[at / 64] |= bit(at % 64);
+        core->wheel[at].first = NO_TASK;
+    }
+    list_push(core, &core->wheel[at], task);
+}
+
+/* Cycles until something on the wheel is due; WHEEL: nothing is. */
+static u64 wheel_next(const struct core *core)
+{
+    u32 now = (u32)(core_cycle(core) % WHEEL);
+    for (u32 n = 0; n <= WHEEL / 64; n++) {
+        u32 w = (now / 64 + n) % (WHEEL / 64);
+        u64 word = core->wheel_used[w];
+        if (n == 0)
+            word &= ~(bit(now % 64) - 1);
+        else if (n == WHEEL / 64)
+            word &= bit(now % 64) - 1;
+        if (word)
+            return (w * 64 + first_bit(word) + WHEEL - now) % WHEEL;
+    }
+    return WHEEL;
+}
+
+/* ---- create and destroy ---- */
+
+struct core *core_create(const struct core_config *config)
+{
+    struct core *core = checked(aligned_alloc(64, align_up(sizeof *core, 64)));
+    memset(core, 0, sizeof *core);
+    core->config = *config;
+    core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    for (u32 i = 0; i < config->issue->schedulers; i++)
+        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
+            core->schedulers[i].slots |= bit(s);
+    fetch_create(core);
+    execute_create(core);
+    collect_create(core);
+    lsu_create(core);
+    const u32 tags[CLIENTS] = {
+        [CLIENT_FETCH] = config->icache->mshrs,
+        [CLIENT_L1D] = config->l1d->mshrs,
+        [CLIENT_CONSTANT] = config->constant->mshrs,
+        [CLIENT_READONLY] = config->readonly->mshrs,
+        [CLIENT_DIRECT] = 1,
+    };
+    for (u32 c = 0; c < CLIENTS; c++)
+        core->awaiting[c] = checked(calloc(tags[c], 1));
+    core->view = memory_view_create();
+    core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
+    core->tasks_free = checked(calloc(TASKS / 64, sizeof(u64)));
+    memset(core->tasks_free, 0xff, TASKS / 8);
+    return core;
+}
+
+void core_destroy(struct core *core)
+{
+    if (!core)
+        return;
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->destroy)
+            core->hooks.uses[i].mechanism->destroy(core->hooks.uses[i].state);
+    free(core->hooks.uses);
+    for (u32 c = 0; c < CLIENTS; c++)
+        free(core->awaiting[c]);
+    lsu_destroy(core);
+    collect_destroy(core);
+    cache_destroy(core->icache);
+    memory_view_destroy(core->view);
+    free(core->tasks);
+    free(core->tasks_free);
+    free(core->rows);
+    free(core->pending);
+    free(core);
+}
+
+void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
+                struct inst_profile *profile, fs now)
+{
+    core->exec = exec;
+    core->times = times;
+    core->profile = profile;
+    core->stopped = false;
+    core->finished_count = 0;
+    clock_start(&core->clock, core->config.mhz, now);
+    core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
+    core->pending = checked(calloc(CORE_WARPS, 2 * core->scoreboard_words * sizeof(u64)));
+    core->row_words = flight_row_words(exec->image);
+    size_t bytes = align_up((size_t)core->row_words * sizeof(u32), 64);
+    core->rows = checked(aligned_alloc(64, bytes * TASKS));
+    for (u32 i = 0; i < TASKS; i++)
+        core->tasks[i].flight.rows = (u32 *)((u8 *)core->rows + i * bytes);
+    for (u32 s = 0; s < CORE_WARPS; s++)
+        core->slots[s] = (struct slot){
+            .pending = core->pending + (size_t)s * 2 * core->scoreboard_words,
+            .at = NO_INST,
+        };
+    memset(core->unit_free, 0, sizeof core->unit_free);
+    memset(core->bus, 0, sizeof core->bus);
+    for (u32 i = 0; i < core->config.issue->schedulers; i++)
+        core->schedulers[i].last = CORE_WARPS;
+    core->last_fetched = CORE_WARPS;
+    lsu_begin(core);
+}
+
+/* What is left of a launch that stopped goes, so that the next one finds the core empty. */
+static void drop_all(struct core *core)
+{
+    memset(core->tasks_free, 0xff, TASKS / 8);
+    core->tasks_taken = 0;
+    memset(core->wheel_used, 0, sizeof core->wheel_used);
+    core->present = core->ended = core->buffered = core->clear = core->redirected = 0;
+    core->waiting = core->branching = core->skipping = core->fetchable = 0;
+    memset(core->blocked, 0, sizeof core->blocked);
+    memset(core->heads, 0, sizeof core->heads);
+    for (u32 g = 0; g < CORE_SCHEDULERS; g++)
+        for (u32 p = 0; p < PIPES; p++)
+            core->issued[g][p].count = core->collected[g][p].count = 0;
+    core->issued_count = core->collected_count = 0;
+    for (u32 c = 0; c < CORE_COLLECTORS; c++)
+        if (core->collectors[c].task != NO_TASK) {
+            core->collectors[c].task = NO_TASK;
+            core->collectors_free |= bit(c);
+        }
+    core->collectors_ready = core->banks_waiting = core->banks_written = 0;
+    for (u32 b = 0; b < CORE_BANKS; b++)
+        core->banks[b].head = core->banks[b].tail = 0;
+    core->decode_head = core->decode_tail = core->miss_head = core->miss_tail = 0;
+    memset(core->blocks, 0, sizeof core->blocks);
+    core->block_count = 0;
+}
+
+void core_end(struct core *core)
+{
+    drop_all(core);
+    free(core->pending);
+    free(core->rows);
+    core->pending = NULL;
+    core->rows = NULL;
+    core->exec = NULL;
+}
+
+void core_take_counts(struct core *core, struct core_counts *counts)
+{
+    *counts = core->stats;
+    memset(&core->stats, 0, sizeof core->stats);
+}
+
+void core_flush(struct core *core)
+{
+    cache_invalidate(core->icache);
+    lsu_flush(core);
+}
+
+/* ---- warps and blocks ---- */
+
+/* The head is known and the warp stands there: may it issue? */
+static enum stall check_head(const struct core *core, const struct slot *slot,
+                             const struct inst_time *time)
+{
+    enum stall stall = scoreboard_check(core, slot, time);
+    if (stall != STALL_NONE)
+        return stall;
+    const u32 limit = core->config.issue->in_flight_per_warp;
+    if (limit && slot->in_flight >= limit)
+        return STALL_WAIT;
+    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN))))
+        return STALL_NONE;
+    if (time->flags & TIME_DRAIN && slot->in_flight)
+        return STALL_WAIT;
+    if (time->flags & TIME_FENCE &&
+        (slot->stores || slot->vector_accesses || slot->scalar_accesses))
+        return STALL_WAIT;
+    if (time->flags & TIME_COUNTERS) { /* fields of s_waitcnt: bits 3:0 vector, 12:8 the others */
+        u64 wanted = (u64)core->exec->image->program->insts[slot->buffer[0]].imm;
+        if (slot->vector_accesses + slot->stores > (wanted & 15) && (wanted & 15) != 15)
+            return STALL_WAIT;
+        if (slot->scalar_accesses > (wanted >> 8 & 31) && (wanted >> 8 & 31) != 31)
+            return STALL_WAIT;
+    }
+    return STALL_NONE;
+}
+
+void slot_update(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const u64 mask = bit(s), was = core->clear & mask;
+    for (u32 pipe = 0; pipe < PIPES; pipe++)
+        core->heads[pipe] &= ~mask;
+    core->blocked[STALL_MEMORY] &= ~mask;
+    core->blocked[STALL_RAW] &= ~mask;
+    core->blocked[STALL_WAW] &= ~mask;
+    core->blocked[STALL_WAIT] &= ~mask;
+    core->clear &= ~mask;
+    core->buffered &= ~mask;
+    core->skipping &= ~mask;
+    core->waiting = (core->waiting & ~mask) | (u64)(slot->at == NO_INST) << s;
+    if (!slot->buffered || slot->at != slot->buffer[0])
+        return;
+    const struct inst_time *time = &core->times[slot->buffer[0]];
+    core->buffered |= mask;
+    core->heads[time->pipe] |= mask;
+    if (UNLIKELY(slot->skipped[0]))
+        core->skipping |= mask;
+    enum stall stall = check_head(core, slot, time);
+    if (stall != STALL_NONE) {
+        core->blocked[stall] |= mask;
+        return;
+    }
+    core->clear |= mask;
+    if (!was)
+        slot->ready_since = core_cycle(core);
+}
+
+void slot_maybe_leave(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    if (slot->in_flight || slot->stores || slot->missing || slot->decoding)
+        return;
+    struct resident *block = &core->blocks[slot->block];
+    core->stats.fetch.left += slot->buffered;
+    core_observe(core, OBSERVED_WARP_END, s, NO_INST,
+                 block->block->number << 16 | slot->warp->index, 0);
+    slot->warp = NULL;
+    slot->buffered = 0;
+    core->present &= ~bit(s);
+    core->ended &= ~bit(s);
+    core->redirected &= ~bit(s);
+    core->branching &= ~bit(s);
+    core->fetchable &= ~bit(s);
+    slot->at = NO_INST;
+    slot_update(core, s);
+    core->waiting &= ~bit(s);
+    if (--block->left)
+        return;
+    core_observe(core, OBSERVED_BLOCK_END, slot->block, NO_INST, block->block->number, 0);
+    core->finished[core->finished_count++] = slot->block;
+    if (core_hooked(core, SEAM_BLOCK))
+        for (u32 i = 0; i < core->hooks.count; i++)
+            if (core->hooks.uses[i].mechanism->block)
+                core->hooks.uses[i].mechanism->block(core->hooks.uses[i].state, core, slot->block,
+                                                     false);
+}
+
+/* The warp has ended: nothing more is fetched for it. */
+static void end_slot(struct core *core, u32 s)
+{
+    core->slots[s].ended = true;
+    core->ended |= bit(s);
+    core->fetchable &= ~bit(s);
+    core->redirected &= ~bit(s);
+    slot_maybe_leave(core, s);
+}
+
+void block_update(struct core *core, u32 s)
+{
+    const struct resident *block = &core->blocks[core->slots[s].block];
+    for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1) {
+        u32 other = first_bit(set);
+        struct slot *slot = &core->slots[other];
+        if (slot->at != NO_INST)
+            continue;
+        if (slot->warp->state == WARP_DONE) {
+            end_slot(core, other);
+            continue;
+        }
+        if (slot->warp->state != WARP_READY)
+            continue;
+        slot->at = warp_next(slot->warp);
+        if (slot->at == NO_INST) {
+            if (slot->warp->state == WARP_DONE)
+                end_slot(core, other);
+            continue;
+        }
+        if (slot->at != (slot->buffered ? slot->buffer[0] : slot->fetch_at))
+            core->redirected |= bit(other);
+        slot_update(core, other);
+        fetch_want(core, other);
+    }
+}
+
+bool core_has_room(const struct core *core)
+{
+    u32 warps = core->exec->warps;
+    return core->block_count < MIN(core->config.core->blocks, CORE_BLOCKS) &&
+           (u32)__builtin_popcountll(core->present) + warps <=
+               MIN(core->config.core->warps, CORE_WARPS);
+}
+
+static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
+{
+    struct slot *slot = &core->slots[s];
+    u64 *pending = slot->pending;
+    memset(pending, 0, 2 * core->scoreboard_words * sizeof(u64));
+    *slot = (struct slot){
+        .pending = pending,
+        .warp = warp,
+        .block = (u8)place,
+        .age = core->ages++,
+        .started = core_cycle(core),
+    };
+    slot->at = warp_next(warp);
+    slot->fetch_at = slot->at;
+    core->present |= bit(s);
+    core_observe(core, OBSERVED_WARP_START, s, slot->at, warp->block->number << 16 | warp->index,
+                 0);
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
+void core_start_block(struct core *core, struct thread_block *block)
+{
+    u32 place = 0;
+    while (core->blocks[place].block)
+        place++;
+    struct resident *r = &core->blocks[place];
+    *r = (struct resident){.block = block, .left = core->exec->warps, .started = core_cycle(core)};
+    core->block_count++;
+    core_observe(core, OBSERVED_BLOCK_START, place, NO_INST, block->number, 0);
+    u64 free_slots = ~core->present;
+    for (u32 w = 0; w < core->exec->warps; w++, free_slots &= free_slots - 1) {
+        u32 s = first_bit(free_slots);
+        r->slots |= bit(s);
+        start_slot(core, s, place, &block->warps[w]);
+    }
+    if (core_hooked(core, SEAM_BLOCK))
+        for (u32 i = 0; i < core->hooks.count; i++)
+            if (core->hooks.uses[i].mechanism->block)
+                core->hooks.uses[i].mechanism->block(core->hooks.uses[i].state, core, place, true);
+}
+
+/* ---- time ---- */
+
+static void take_replies(struct core *core)
+{
+    for (struct packet *p; (p = port_head(core->config.replies, core->clock.next));) {
+        requests_answered(core, p);
+        port_pop(core->config.replies);
+    }
+}
+
+static void observe_stalls(struct core *core)
+{
+    for (u64 set = core->present; set; set &= set - 1) {
+        u32 s = first_bit(set);
+        enum stall stall = core_waits(core, s);
+        if (stall == core->slots[s].stall)
+            continue;
+        core->slots[s].stall = (u8)stall;
+        core_observe(core, OBSERVED_WARP_STALL, s, core->slots[s].at, stall, 0);
+    }
+}
+
+static void tick(struct core *core)
+{
+    take_replies(core);
+    write_back_tick(core);
+    execute_tick(core);
+    lsu_tick(core);
+    collect_tick(core);
+    issue_tick(core);
+    fetch_tick(core);
+    if (UNLIKELY(core->observations))
+        observe_stalls(core);
+    clock_advance(&core->clock, 1);
+}
+
+/* Whether anything could happen before something arrives or comes due. */
+static bool is_quiet(const struct core *core)
+{
+    if (core->issued_count || core->collected_count || core->collectors_ready ||
+        core->banks_waiting || core->redirected || core->skipping || !fetch_idle(core) ||
+        !lsu_idle(core))
+        return false;
+    return !(core->buffered & core->clear & ~core->waiting & ~core->branching & ~core->ended);
+}
+
+/* Cycles that can be left out: nothing changes in them. */
+static u64 quiet_cycles(const struct core *core, fs end)
+{
+    fs until = MIN(end, port_next(core->config.replies));
+    u64 cycles = clock_cycles_until(&core->clock, until);
+    cycles = MIN(cycles, wheel_next(core));
+    u64 due = MIN(lsu_next(core), fetch_next(core));
+    if (due != UINT64_MAX)
+        cycles = MIN(cycles, due > core_cycle(core) ? due - core_cycle(core) : 0);
+    return cycles;
+}
+
+void core_run(struct core *core, fs end)
+{
+    while (core->clock.next < end && !core->stopped) {
+        if (is_quiet(core)) {
+            u64 cycles = quiet_cycles(core, end);
+            if (cycles) {
+                issue_charge(core, cycles);
+                clock_advance(&core->clock, cycles);
+                continue;
+            }
+        }
+        tick(core);
+    }
+}
+
+fs core_next(const struct core *core)
+{
+    if (core->stopped)
+        return FS_NEVER;
+    if (!is_quiet(core))
+        return core->clock.next;
+    fs next = port_next(core->config.replies);
+    u64 wheel = wheel_next(core), due = MIN(lsu_next(core), fetch_next(core));
+    if (wheel < WHEEL)
+        next = MIN(next, core->clock.next + wheel * core->clock.period);
+    if (due != UINT64_MAX)
+        next = MIN(next, due <= core_cycle(core)
+                             ? core->clock.next
+                             : core->clock.next + (due - core_cycle(core)) * core->clock.period);
+    return next;
+}
+
+/* ---- explanations ---- */
+
+enum stall core_waits(const struct core *core, u32 s)
+{
+    const u64 mask = bit(s);
+    if (!(core->present & mask))
+        return STALL_EMPTY;
+    if (core->ended & mask)
+        return STALL_MEMORY;
+    if (core->waiting & mask)
+        return STALL_BARRIER;
+    if (core->branching & mask)
+        return STALL_BRANCH;
+    for (enum stall stall = STALL_RAW; stall <= STALL_WAIT; stall++)
+        if (core->blocked[stall] & mask)
+            return stall;
+    return core->buffered & mask ? STALL_NONE : STALL_FETCH;
+}

@@ -1,0 +1,316 @@
+/*
+ * Issue: each scheduler gives one of its warps' next instructions on to the collectors.
+ *
+ * A warp is ready when its buffer holds the instruction it stands at, no register it needs is
+ * pending, it waits for nothing, and the pipe the instruction goes to has room. These are sets with
+ * a bit a warp, and a pick is made only when their intersection is not empty. An instruction reads
+ * its operands, and control flow takes effect, when it issues; what it computes is in its record
+ * from then on.
+ *
+ * Invariants
+ *  I1  slots = issued + the sum of all idle_ counters.
+ *  I2  A scheduler that issued nothing is charged with the reason of the first of its warps in the
+ *      order: unit, collector, memory, RAW, WAW, wait, branch, barrier, fetch, held; empty when it
+ *      has none.
+ */
+#include "core/core.h"
+
+static u32 group_of(const struct core *core, u32 scheduler)
+{
+    return core->groups > 1 ? scheduler : 0;
+}
+
+/* Slots whose head finds room behind issue. */
+static u64 with_room(const struct core *core, u32 group)
+{
+    u64 set = 0;
+    for (u32 pipe = 0; pipe < PIPES; pipe++)
+        if (collect_room(core, group, pipe))
+            set |= core->heads[pipe];
+    return set;
+}
+
+static void tell_issued(struct core *core, struct task *task)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->issued)
+            core->hooks.uses[i].mechanism->issued(core->hooks.uses[i].state, core, task);
+}
+
+static void tell_control(struct core *core, u32 s, u32 inst)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->control)
+            core->hooks.uses[i].mechanism->control(core->hooks.uses[i].state, core, s, inst);
+}
+
+static void tell_result(struct core *core, struct task *task)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->result)
+            core->hooks.uses[i].mechanism->result(core->hooks.uses[i].state, core, task);
+}
+
+static void ask_operands(struct core *core, struct task *task)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->operand)
+            task->extra +=
+                (u16)core->hooks.uses[i].mechanism->operand(core->hooks.uses[i].state, core, task);
+}
+
+/* The flight is filled: everything that follows from issuing it. */
+void core_issue_flight(struct core *core, struct task *task, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const struct inst_time *time = &core->times[task->flight.inst];
+    task->slot = (u8)s;
+    task->group = (u8)(core->groups > 1 ? s % core->groups : 0);
+    task->pipe = time->pipe;
+    task->latency = time->latency;
+    task->interval = time->interval;
+    slot->in_flight++;
+    if (!task->extra_task)
+        scoreboard_reserve(core, slot, time);
+    if (time->pipe == PIPE_MEMORY && task->flight.kind == FLIGHT_ACCESS) {
+        task->memory_wait = true;
+        if (time->flags & TIME_SCALAR_MEMORY || task->flight.shared)
+            slot->scalar_accesses++;
+        else
+            slot->vector_accesses++;
+    }
+    if (task->flight.kind == FLIGHT_COMPUTE)
+        flight_compute(&task->flight);
+    if (core_hooked(core, SEAM_RESULT))
+        tell_result(core, task);
+    if (core_hooked(core, SEAM_OPERAND))
+        ask_operands(core, task);
+    collect_push(core, task);
+    if (core_hooked(core, SEAM_ISSUED))
+        tell_issued(core, task);
+}
+
+static void count_issue(struct core *core, const struct flight *f)
+{
+    struct inst_profile *profile = &core->profile[f->inst];
+    u32 lanes = count_lanes(f->lanes);
+    profile->issued++;
+    profile->threads += lanes;
+    core->stats.issue.instructions++;
+    core->stats.issue.threads += lanes;
+    core->stats.issue.lane_slots += core->config.core->warp_size;
+}
+
+/* Takes the head out of a slot's buffer. */
+static void pop_buffer(struct slot *slot)
+{
+    slot->buffered--;
+    for (u32 i = 0; i < slot->buffered; i++) {
+        slot->buffer[i] = slot->buffer[i + 1];
+        slot->skipped[i] = slot->skipped[i + 1];
+    }
+}
+
+/* The warp has gone on: where it stands, and what that does to its buffer and its block. */
+static void step_slot(struct core *core, u32 s, u32 inst, const struct inst_time *time)
+{
+    struct slot *slot = &core->slots[s];
+    slot->at = warp_next(slot->warp);
+    pop_buffer(slot);
+    u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
+    if (slot->at != expected)
+        core->redirected |= bit(s);
+    if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
+        core->branching |= bit(s);
+    slot_update(core, s);
+    fetch_want(core, s);
+    if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
+        block_update(core, s);
+        if (core_hooked(core, SEAM_CONTROL))
+            tell_control(core, s, inst);
+    }
+}
+
+/* False: there is no record free. */
+static bool issue_head(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const u32 inst = slot->buffer[0];
+    struct task *task = task_take(core);
+    if (!task)
+        return false;
+    flight_issue(&task->flight, slot->warp, inst);
+    if (UNLIKELY(core->exec->stopped)) {
+        count_issue(core, &task->flight);
+        core->stopped = true;
+        task_give(core, task);
+        return true;
+    }
+    count_issue(core, &task->flight);
+    slot->issued++;
+    core_issue_flight(core, task, s);
+    step_slot(core, s, inst, &core->times[inst]);
+    return true;
+}
+
+/* Whether a mechanism has issued something in its place. */
+static bool ask_issue(struct core *core, u32 s)
+{
+    for (u32 i = 0; i < core->hooks.count; i++) {
+        const struct mechanism_use *use = &core->hooks.uses[i];
+        if (use->mechanism->issue &&
+            use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]) == ISSUE_DONE)
+            return true;
+    }
+    return false;
+}
+
+static bool issue_one(struct core *core, u32 s)
+{
+    if (core_hooked(core, SEAM_ISSUE) && ask_issue(core, s))
+        return true;
+    return issue_head(core, s);
+}
+
+/* Marks of skipped instructions at the head of buffers cost no slot. */
+static void skip_heads(struct core *core)
+{
+    for (u64 set = core->skipping & core->clear & ~core->waiting; set; set &= set - 1) {
+        u32 s = first_bit(set), inst = core->slots[s].buffer[0];
+        bool skipped = true;
+        for (u32 i = 0; i < core->hooks.count && skipped; i++) {
+            const struct mechanism_use *use = &core->hooks.uses[i];
+            if (use->mechanism->skip)
+                skipped = use->mechanism->skip(use->state, core, s, inst);
+        }
+        if (!skipped)
+            continue;
+        flight_advance(core->slots[s].warp, inst);
+        step_slot(core, s, inst, &core->times[inst]);
+    }
+}
+
+static void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
+{
+    struct pick pick = {0};
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->pick)
+            core->hooks.uses[i].mechanism->pick(core->hooks.uses[i].state, core, scheduler, &pick);
+    *held = *ready & pick.never;
+    *ready &= ~pick.never;
+    if (*ready & pick.prefer)
+        *ready &= pick.prefer;
+}
+
+/* ---- why nothing was issued ---- */
+
+struct reason {
+    enum stall stall;
+    u32 slot; /* one that it holds for, or CORE_WARPS */
+};
+
+static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
+{
+    const u64 mine = core->schedulers[scheduler].slots & core->present;
+    const u64 live = mine & ~core->ended;
+    const u64 able = live & core->buffered & core->clear & ~core->waiting & ~core->branching;
+    struct {
+        enum stall stall;
+        u64 set;
+    } order[] = {
+        {STALL_UNIT, able & ~held & ~with_room(core, group_of(core, scheduler))},
+        {STALL_HELD, held},
+        {STALL_COLLECTOR, able & ~held},
+        {STALL_MEMORY, live & core->blocked[STALL_MEMORY]},
+        {STALL_RAW, live & core->blocked[STALL_RAW]},
+        {STALL_WAW, live & core->blocked[STALL_WAW]},
+        {STALL_WAIT, live & core->blocked[STALL_WAIT]},
+        {STALL_BRANCH, live & core->branching},
+        {STALL_BARRIER, live & core->waiting},
+        {STALL_FETCH, live & ~core->buffered},
+        {STALL_MEMORY, mine & core->ended},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(order); i++)
+        if (order[i].set)
+            return (struct reason){order[i].stall, first_bit(order[i].set)};
+    return (struct reason){STALL_EMPTY, CORE_WARPS};
+}
+
+static void charge(struct core *core, struct reason reason, u64 slots)
+{
+    (&core->stats.issue.idle_empty)[reason.stall - STALL_EMPTY] += slots;
+    if (reason.slot == CORE_WARPS)
+        return;
+    const struct slot *slot = &core->slots[reason.slot];
+    u32 inst = slot->buffered ? slot->buffer[0] : slot->at;
+    if (inst != NO_INST)
+        core->profile[inst].stalls[reason.stall] += slots;
+}
+
+void issue_charge(struct core *core, u64 cycles)
+{
+    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
+        charge(core, reason_of(core, i, 0), cycles);
+        core->stats.issue.slots += cycles;
+    }
+    core->stats.issue.cycles += core->present ? cycles : 0;
+}
+
+/* ---- the stage ---- */
+
+/* Further instructions of the warp in the same cycle; `used`: pipes it has issued to, bits. */
+static void issue_more(struct core *core, u32 s, u32 group, u32 used)
+{
+    for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
+        u64 able = core->buffered & core->clear & ~core->waiting & ~core->branching &
+                   ~core->redirected & ~core->ended & ~core->skipping;
+        if (!(able >> s & 1))
+            return;
+        u32 pipe = core->times[core->slots[s].buffer[0]].pipe;
+        if (core->config.issue->different_units && used >> pipe & 1)
+            return;
+        if (!collect_room(core, group, pipe) || !issue_one(core, s))
+            return;
+        used |= 1u << pipe;
+    }
+}
+
+static void run_scheduler(struct core *core, u32 scheduler)
+{
+    const u32 group = group_of(core, scheduler);
+    u64 held = 0;
+    u64 ready = core->schedulers[scheduler].slots & core->buffered & core->clear & ~core->waiting &
+                ~core->branching & ~core->redirected & ~core->ended & ~core->skipping &
+                with_room(core, group);
+    if (core_hooked(core, SEAM_PICK) && ready)
+        ask_pick(core, scheduler, &ready, &held);
+    u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
+    u32 pipe = s == CORE_WARPS ? 0 : core->times[core->slots[s].buffer[0]].pipe;
+    core->stats.issue.slots++;
+    if (s == CORE_WARPS || !issue_one(core, s)) {
+        charge(core, reason_of(core, scheduler, held), 1);
+        if (core->config.issue->policy == 1) /* rr: the turn passes all the same */
+            core->schedulers[scheduler].last = (core->schedulers[scheduler].last + 1) % CORE_WARPS;
+        return;
+    }
+    core->stats.issue.issued++;
+    core->schedulers[scheduler].last = s;
+    if (core->config.issue->per_warp > 1)
+        issue_more(core, s, group, 1u << pipe);
+}
+
+void issue_tick(struct core *core)
+{
+    const u32 n = core->config.issue->schedulers;
+    core->stats.issue.cycles++;
+    for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
+        u32 s = first_bit(set);
+        if (core->slots[s].at != NO_INST)
+            fetch_redirect(core, s);
+    }
+    if (UNLIKELY(core->skipping))
+        skip_heads(core);
+    for (u32 i = 0; i < n && !core->stopped; i++)
+        run_scheduler(core, (core->first_scheduler + i) % n);
+    core->first_scheduler = core->first_scheduler + 1 == n ? 0 : core->first_scheduler + 1;
+}

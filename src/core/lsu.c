@@ -1,0 +1,698 @@
+/*
+ * The load/store unit: one instruction at a time at its head, where memory acts.
+ *
+ * An access happens, in the order of this unit, when its instruction comes to the head: then its
+ * transactions go on, lsu.transactions_per_cycle each cycle. Those of the first-level data cache
+ * pass a pipe of the cache's latency and are looked up at its end; what misses goes through a queue
+ * to the network. Shared memory holds the head for as many cycles as it has bank conflicts.
+ * Constants, parameters and scalar loads have a cache of their own, looked up at the head.
+ *
+ * Loads that hit are done at once; what comes from memory is written back through a port, two
+ * cycles after it has arrived at the earliest. Stores are done when their last transaction has left
+ * the head; the warp keeps a count of those not acknowledged.
+ *
+ * Invariants
+ *  L1  Every transaction holds an parcel until it is answered; a task is done when all have been.
+ *  L2  While an atomic is under way, accesses of the core to its 32-byte sector wait at the head.
+ */
+#include "core/core.h"
+#include "core/requests.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    PARCELS = 4096,
+    NO_PARCEL = UINT32_MAX,
+    FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
+    BANKS = 16
+};
+
+/* Device addresses for what has none of its own; far from what memory_create gives out. */
+static const u64 LOCAL_BASE = 1ull << 46;
+
+enum parcel_kind {
+    PARCEL_LOAD,
+    PARCEL_STORE,
+    PARCEL_ATOMIC
+};
+
+struct parcel {
+    u64 line; /* address, a multiple of `bytes` */
+    u64 lanes;
+    u32 bytes; /* of the line that `sectors` divides */
+    u32 sectors;
+    u32 next; /* of a list */
+    u16 task; /* NO_TASK: its task is done (stores) */
+    u8 slot;
+    u8 kind;
+    bool full, local, atomic_returns;
+    u32 inst;
+};
+
+struct ring {
+    u32 *parcels;
+    u64 *ready; /* cycle */
+    u32 head, tail, capacity;
+};
+
+struct lsu {
+    struct cache *l1d, *constant, *readonly;
+    /* the head */
+    u16 current;
+    bool started;
+    u64 shared_until; /* cycle in which its shared part leaves */
+    struct transaction list[MAX_TRANSACTIONS];
+    u32 count, next; /* transactions of the current task, and sent on */
+    bool list_local;
+    u32 list_bytes; /* line size of the list */
+    u32 turn;       /* group that gives the next task */
+    /* transactions */
+    struct parcel *parcels;
+    u32 free_parcel, parcels_taken;
+    struct ring pipes[BANKS];
+    u64 pipes_used;
+    struct ring queue; /* to the network */
+    u32 stores;        /* not acknowledged */
+    u32 atomics[PARCELS / 16], atomic_count;
+    /* finished tasks that wait for the port */
+    struct {
+        u16 task;
+        u64 ready;
+    } done[1024];
+    u32 done_head, done_tail;
+};
+
+/* ---- parcels and rings ---- */
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void ring_create(struct ring *ring, u32 most)
+{
+    ring->capacity = 1;
+    while (ring->capacity < most)
+        ring->capacity *= 2;
+    ring->parcels = checked(calloc(ring->capacity, sizeof *ring->parcels));
+    ring->ready = checked(calloc(ring->capacity, sizeof *ring->ready));
+}
+
+static void ring_push(struct ring *ring, u32 parcel, u64 ready)
+{
+    u32 at = ring->tail++ & (ring->capacity - 1);
+    ring->parcels[at] = parcel;
+    ring->ready[at] = ready;
+}
+
+static u32 ring_count(const struct ring *ring)
+{
+    return ring->tail - ring->head;
+}
+
+static struct parcel *parcel_take(struct lsu *lsu)
+{
+    if (lsu->free_parcel == NO_PARCEL)
+        return NULL;
+    struct parcel *parcel = &lsu->parcels[lsu->free_parcel];
+    lsu->free_parcel = parcel->next;
+    lsu->parcels_taken++;
+    return parcel;
+}
+
+static void parcel_give(struct lsu *lsu, struct parcel *parcel)
+{
+    parcel->next = lsu->free_parcel;
+    lsu->free_parcel = (u32)(parcel - lsu->parcels);
+    lsu->parcels_taken--;
+}
+
+static void parcels_reset(struct lsu *lsu)
+{
+    lsu->free_parcel = NO_PARCEL;
+    lsu->parcels_taken = 0;
+    for (u32 i = PARCELS; i-- > 0;) {
+        lsu->parcels[i].next = lsu->free_parcel;
+        lsu->free_parcel = i;
+    }
+}
+
+void lsu_create(struct core *core)
+{
+    struct lsu *lsu = core->lsu = checked(calloc(1, sizeof *lsu));
+    const struct core_config *c = &core->config;
+    struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
+    struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
+    struct cache_config readonly = CACHE_CONFIG(c->readonly, WRITE_EVICT);
+    lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
+    lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
+    lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
+    lsu->parcels = checked(calloc(PARCELS, sizeof *lsu->parcels));
+    for (u32 b = 0; b < c->l1d->banks; b++)
+        ring_create(&lsu->pipes[b], c->l1d->latency + 1);
+    ring_create(&lsu->queue, c->l1d->miss_queue + 8);
+    parcels_reset(lsu);
+    lsu->current = NO_TASK;
+}
+
+void lsu_destroy(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    if (!lsu)
+        return;
+    cache_destroy(lsu->l1d);
+    cache_destroy(lsu->constant);
+    cache_destroy(lsu->readonly);
+    for (u32 b = 0; b < BANKS; b++) {
+        free(lsu->pipes[b].parcels);
+        free(lsu->pipes[b].ready);
+    }
+    free(lsu->queue.parcels);
+    free(lsu->queue.ready);
+    free(lsu->parcels);
+    free(lsu);
+}
+
+void lsu_begin(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    parcels_reset(lsu);
+    lsu->current = NO_TASK;
+    lsu->done_head = lsu->done_tail = 0;
+    lsu->stores = lsu->atomic_count = 0;
+    lsu->pipes_used = 0;
+    lsu->queue.head = lsu->queue.tail = 0;
+    for (u32 b = 0; b < BANKS; b++)
+        lsu->pipes[b].head = lsu->pipes[b].tail = 0;
+}
+
+void lsu_flush(struct core *core)
+{
+    cache_invalidate(core->lsu->l1d);
+    cache_invalidate(core->lsu->constant);
+    cache_invalidate(core->lsu->readonly);
+}
+
+/* ---- tasks that are done ---- */
+
+static void finish_later(struct core *core, u32 task)
+{
+    struct lsu *lsu = core->lsu;
+    u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
+    lsu->done[at].task = (u16)task;
+    lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
+}
+
+/* One part of a task is answered. */
+static void part_done(struct core *core, u32 index, bool from_memory)
+{
+    struct task *task = core_task(core, index);
+    if (--task->outstanding || !task->sent)
+        return;
+    if (from_memory)
+        finish_later(core, index);
+    else
+        task_retire(core, task);
+}
+
+void lsu_write_back(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    for (u32 n = 0; n < core->config.lsu->write_back_ports && lsu->done_head != lsu->done_tail;
+         n++) {
+        u32 at = lsu->done_head % ARRAY_LEN(lsu->done);
+        if (lsu->done[at].ready > core_cycle(core))
+            return;
+        lsu->done_head++;
+        task_retire(core, core_task(core, lsu->done[at].task));
+    }
+}
+
+/* ---- out to memory ---- */
+
+static void store_sent(struct core *core, struct parcel *parcel)
+{
+    core->slots[parcel->slot].stores++;
+    core->lsu->stores++;
+}
+
+static void send_parcel(struct core *core, struct parcel *parcel)
+{
+    static const u8 kinds[] = {[PARCEL_LOAD] = PACKET_READ,
+                               [PARCEL_STORE] = PACKET_WRITE,
+                               [PARCEL_ATOMIC] = PACKET_ATOMIC};
+    struct packet packet = {
+        .address = parcel->line,
+        .lanes = parcel->lanes,
+        .sectors = parcel->sectors,
+        .tag = (u32)(parcel - core->lsu->parcels),
+        .inst = parcel->inst,
+        .kind = kinds[parcel->kind],
+        .client = CLIENT_DIRECT,
+        .full = parcel->full,
+        .returns = parcel->atomic_returns,
+    };
+    if (parcel->kind != PARCEL_LOAD)
+        packet.bytes = (u16)(SECTOR_BYTES * (u32)__builtin_popcount(parcel->sectors));
+    requests_send(core, &packet, parcel->bytes);
+}
+
+/* One request a cycle leaves the queue. */
+static void send_queued(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    struct ring *queue = &lsu->queue;
+    if (queue->head == queue->tail ||
+        queue->ready[queue->head & (queue->capacity - 1)] > core_cycle(core))
+        return;
+    u32 tag = queue->parcels[queue->head & (queue->capacity - 1)];
+    const u32 line_bytes = core->config.l1d->line_bytes;
+    if (tag & 1u << 31) { /* a miss of the first-level cache, by its MSHR */
+        if (!requests_room(core, requests_needed(core, line_bytes)))
+            return;
+        u32 mshr = tag & 0xffff, sectors = tag >> 16 & 0x7fff;
+        requests_read(core, CLIENT_L1D, cache_mshr_line(lsu->l1d, mshr), line_bytes, sectors, mshr,
+                      NO_INST);
+    } else {
+        if (!requests_room(core, 1))
+            return;
+        send_parcel(core, &lsu->parcels[tag]);
+    }
+    queue->head++;
+}
+
+static bool queue_room(const struct core *core)
+{
+    return ring_count(&core->lsu->queue) < core->config.l1d->miss_queue;
+}
+
+static void queue_push(struct core *core, u32 tag)
+{
+    ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
+}
+
+/* ---- the first-level data cache ---- */
+
+/* The line of the cache that an parcel is in, and its sectors there. */
+static u64 cache_line(const struct core *core, const struct parcel *parcel, u32 *sectors)
+{
+    const u32 bytes = core->config.l1d->line_bytes;
+    u64 line = parcel->line & ~(u64)(bytes - 1);
+    *sectors = parcel->sectors << (parcel->line - line) / SECTOR_BYTES;
+    return line;
+}
+
+/* False: it must be tried again. */
+static bool look_up(struct core *core, struct parcel *parcel)
+{
+    struct lsu *lsu = core->lsu;
+    struct cache_out out;
+    u32 index = (u32)(parcel - lsu->parcels), sectors;
+    u64 line = cache_line(core, parcel, &sectors);
+    if (!queue_room(core)) {
+        core->stats.l1d.stalls_queue++;
+        return false;
+    }
+    if (parcel->kind == PARCEL_STORE) {
+        cache_write(lsu->l1d, line, sectors, parcel->full, &out);
+        queue_push(core, index);
+        return true;
+    }
+    switch (cache_read(lsu->l1d, line, sectors, index, &out)) {
+    case CACHE_HIT:
+        part_done(core, parcel->task, false);
+        parcel_give(lsu, parcel);
+        return true;
+    case CACHE_MISS:
+        queue_push(core, 1u << 31 | out.sectors << 16 | out.mshr);
+        return true;
+    case CACHE_MERGED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void run_pipes(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    for (u64 set = lsu->pipes_used; set; set &= set - 1) {
+        u32 b = first_bit(set);
+        struct ring *pipe = &lsu->pipes[b];
+        u32 at = pipe->head & (pipe->capacity - 1);
+        if (pipe->ready[at] > core_cycle(core) || !look_up(core, &lsu->parcels[pipe->parcels[at]]))
+            continue;
+        pipe->head++;
+        if (pipe->head == pipe->tail)
+            lsu->pipes_used &= ~bit(b);
+    }
+}
+
+void lsu_reply(struct core *core, const struct packet *packet)
+{
+    struct lsu *lsu = core->lsu;
+    struct cache_out out;
+    u32 waiter;
+    switch (packet->client) {
+    case CLIENT_L1D:
+        cache_fill(lsu->l1d, packet->tag, &out);
+        while (cache_waiter(lsu->l1d, packet->tag, &waiter)) {
+            struct parcel *parcel = &lsu->parcels[waiter];
+            part_done(core, parcel->task, true);
+            parcel_give(lsu, parcel);
+        }
+        return;
+    case CLIENT_CONSTANT:
+        cache_fill(lsu->constant, packet->tag, &out);
+        while (cache_waiter(lsu->constant, packet->tag, &waiter))
+            part_done(core, waiter, true);
+        return;
+    default:
+        break;
+    }
+    struct parcel *parcel = &lsu->parcels[packet->tag];
+    if (parcel->kind != PARCEL_LOAD) {
+        u32 s = parcel->slot;
+        lsu->stores--;
+        core->slots[s].stores--;
+        if (parcel->kind == PARCEL_ATOMIC)
+            for (u32 i = 0; i < lsu->atomic_count; i++)
+                if (lsu->atomics[i] == packet->tag) {
+                    lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
+                    break;
+                }
+        slot_update(core, s);
+        if (parcel->kind == PARCEL_ATOMIC)
+            part_done(core, parcel->task, true);
+        parcel_give(lsu, parcel);
+        if (core->slots[s].ended)
+            slot_maybe_leave(core, s);
+        return;
+    }
+    part_done(core, parcel->task, true);
+    parcel_give(lsu, parcel);
+}
+
+void core_atomic(struct core *core, const struct packet *packet)
+{
+    const struct parcel *parcel = &core->lsu->parcels[packet->tag];
+    flight_atomic(&core_task(core, parcel->task)->flight, packet->lanes);
+}
+
+/* ---- the head ---- */
+
+/* Local memory: word w of all lanes of a warp lies together, as the peer lays it out. */
+static u64 local_address(const struct core *core, u32 s, u32 lane, u64 address)
+{
+    const struct exec *exec = core->exec;
+    u64 warp_bytes = (u64)align_up(MAX(exec->local_stride, 4), 4) * exec->image->warp_size;
+    u64 warp = (u64)core->config.index * CORE_WARPS + s;
+    return LOCAL_BASE + warp * align_up(warp_bytes, 128) +
+           (address / 4 * exec->image->warp_size + lane) * 4 + address % 4;
+}
+
+static void list_local_accesses(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    struct flight *f = &task->flight;
+    u64 at[MAX_LANES];
+    u32 pieces = (f->bytes + 3) / 4, each = MIN(f->bytes, 4u);
+    for (u32 k = 0; k < pieces; k++) {
+        for (u64 set = f->local; set; set &= set - 1) {
+            u32 lane = first_bit(set);
+            at[lane] = local_address(core, task->slot, lane, f->address[lane] + 4 * k);
+        }
+        coalesce(COALESCE_LINE, lsu->list_bytes, at, f->local, each, f->stores, lsu->list,
+                 &lsu->count);
+    }
+}
+
+/* The transactions of a task that comes to the head. */
+static void make_list(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    struct flight *f = &task->flight;
+    const struct lsu_params *p = core->config.lsu;
+    enum coalesce_rule rule = COALESCE_LINE;
+    lsu->count = lsu->next = 0;
+    lsu->list_bytes = core->config.l1d->line_bytes;
+    if (f->atomic || p->coalesce == COALESCE_SECTOR ||
+        (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
+        lsu->list_bytes = SECTOR_BYTES;
+    if (p->coalesce == COALESCE_HALF && !f->atomic)
+        rule = COALESCE_HALF;
+    lsu->list_local = f->local != 0;
+    if (f->local)
+        list_local_accesses(core, task);
+    if (f->global) {
+        coalesce(rule, lsu->list_bytes, f->address, f->global, f->bytes, f->stores, lsu->list,
+                 &lsu->count);
+        if (f->pair)
+            coalesce(rule, lsu->list_bytes, f->second, f->global, f->bytes, f->stores, lsu->list,
+                     &lsu->count);
+    }
+    if (!f->global && !f->local)
+        return;
+    core->stats.lsu.transactions += lsu->count;
+    core->stats.lsu.memory_accesses++;
+    if (f->local)
+        core->stats.lsu.local_accesses++;
+    else
+        core->stats.lsu.global_accesses++;
+}
+
+/* Shared memory takes the head for as long as banks collide. */
+static void start_shared(struct core *core, struct task *task)
+{
+    const struct lsu_params *p = core->config.lsu;
+    const struct flight *f = &task->flight;
+    u32 cycles = shared_cycles(f->address, f->shared, f->bytes, p->shared_banks,
+                               p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
+    if (f->pair)
+        cycles +=
+            shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
+                          p->shared_parts, core->config.core->warp_size);
+    cycles = MAX(cycles, 1);
+    core->lsu->shared_until = core_cycle(core) + cycles - 1;
+    core->stats.lsu.shared_accesses++;
+    core->stats.lsu.shared_conflict_cycles += cycles - 1;
+}
+
+/* Memory acts now. False: it has faulted. */
+static bool start_current(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    struct flight *f = &task->flight;
+    lsu->started = true;
+    core->stats.lsu.instructions++;
+    if (f->kind == FLIGHT_ACCESS && !flight_access(f, core->view)) {
+        core->stopped = true;
+        return false;
+    }
+    task->outstanding = 1; /* the head itself, until all is sent */
+    lsu->count = lsu->next = 0;
+    lsu->shared_until = 0;
+    if (f->kind != FLIGHT_ACCESS)
+        return true;
+    if (f->shared)
+        start_shared(core, task);
+    make_list(core, task);
+    return true;
+}
+
+/* Whether an atomic on the way holds back a transaction (L2). */
+static bool meets_atomic(const struct lsu *lsu, const struct transaction *t, u32 bytes)
+{
+    for (u32 i = 0; i < lsu->atomic_count; i++) {
+        const struct parcel *a = &lsu->parcels[lsu->atomics[i]];
+        u64 at = a->line + (u64)SECTOR_BYTES * (u32)__builtin_ctz(a->sectors);
+        if (at >= t->line && at < t->line + bytes &&
+            t->sectors >> (at - t->line) / SECTOR_BYTES & 1)
+            return true;
+    }
+    return false;
+}
+
+/* Where a transaction goes; false: there is no room. */
+static bool send_transaction(struct core *core, struct task *task, const struct transaction *t,
+                             u64 *banks)
+{
+    struct lsu *lsu = core->lsu;
+    const struct l1d_params *l1 = core->config.l1d;
+    const struct flight *f = &task->flight;
+    bool cached = !f->atomic && (lsu->list_local ? l1->local : l1->global);
+    u32 b = (u32)(t->line / SECTOR_BYTES) % l1->banks;
+    if (lsu->atomic_count && meets_atomic(lsu, t, lsu->list_bytes))
+        return false;
+    if (f->stores && lsu->stores >= core->config.lsu->store_queue)
+        return false;
+    if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= l1->latency : !queue_room(core))
+        return false;
+    struct parcel *parcel = parcel_take(lsu);
+    if (!parcel)
+        return false;
+    *parcel = (struct parcel){
+        .line = t->line,
+        .lanes = t->lanes,
+        .bytes = lsu->list_bytes,
+        .sectors = t->sectors,
+        .task = (u16)task_index(core, task),
+        .slot = task->slot,
+        .kind = f->atomic   ? PARCEL_ATOMIC
+                : f->stores ? PARCEL_STORE
+                            : PARCEL_LOAD,
+        .full = t->full,
+        .local = lsu->list_local,
+        .atomic_returns = f->atomic && f->code->dst[0].kind != OPERAND_NONE,
+        .inst = f->inst,
+    };
+    u32 index = (u32)(parcel - lsu->parcels);
+    if (parcel->kind != PARCEL_STORE)
+        task->outstanding++;
+    if (parcel->kind != PARCEL_LOAD)
+        store_sent(core, parcel);
+    if (parcel->kind == PARCEL_ATOMIC)
+        lsu->atomics[lsu->atomic_count++] = index;
+    if (!cached) {
+        queue_push(core, index);
+        return true;
+    }
+    *banks |= bit(b);
+    lsu->pipes_used |= bit(b);
+    ring_push(&lsu->pipes[b], index, core_cycle(core) + l1->latency);
+    return true;
+}
+
+/* Constants: lines of the constant cache, one a cycle. False: not all yet. */
+static bool send_constant(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    struct flight *f = &task->flight;
+    const struct constant_params *p = core->config.constant;
+    struct cache_out out;
+    u64 line = f->address[first_bit(f->constant)] & ~(u64)(p->line_bytes - 1);
+    u64 same = 0;
+    for (u64 set = f->constant; set; set &= set - 1) {
+        u32 lane = first_bit(set);
+        if ((f->address[lane] & ~(u64)(p->line_bytes - 1)) == line)
+            same |= bit(lane);
+    }
+    u32 all = (1u << p->line_bytes / SECTOR_BYTES) - 1;
+    if (!p->perfect) {
+        if (!requests_room(core, requests_needed(core, p->line_bytes))) {
+            core->stats.constant.stalls_queue++;
+            return false;
+        }
+        task->outstanding++;
+        switch (cache_read(lsu->constant, line, all, task_index(core, task), &out)) {
+        case CACHE_MISS:
+            requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr,
+                          f->inst);
+            break;
+        case CACHE_HIT:
+            task->outstanding--;
+            break;
+        case CACHE_STALLS:
+            task->outstanding--;
+            return false;
+        default:
+            break;
+        }
+    }
+    f->constant &= ~same;
+    return !f->constant;
+}
+
+/* The head has sent all: the task waits for answers, or is done. */
+static void leave_head(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    const struct flight *f = &task->flight;
+    lsu->current = NO_TASK;
+    lsu->started = false;
+    task->sent = true;
+    if (f->kind == FLIGHT_ACCESS && f->shared && f->loads) {
+        /* the result leaves shared memory's pipe: one part more, on the wheel */
+        if (task->outstanding == 1) {
+            task->outstanding = 0;
+            wheel_add(core, task, core->config.lsu->shared_latency + 1);
+            return;
+        }
+    }
+    part_done(core, task_index(core, task), false);
+}
+
+/* True: the task at the head has nothing left to send. */
+static bool work(struct core *core, struct task *task)
+{
+    struct lsu *lsu = core->lsu;
+    u64 banks = 0;
+    for (u32 n = 0; n < core->config.lsu->transactions_per_cycle && lsu->next < lsu->count; n++) {
+        if (!send_transaction(core, task, &lsu->list[lsu->next], &banks))
+            break;
+        lsu->next++;
+    }
+    if (task->flight.kind == FLIGHT_ACCESS && task->flight.constant)
+        send_constant(core, task);
+    return lsu->next == lsu->count && core_cycle(core) >= lsu->shared_until &&
+           !(task->flight.kind == FLIGHT_ACCESS && task->flight.constant);
+}
+
+static void take_next(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    for (u32 n = 0; n < core->groups; n++) {
+        u32 g = (lsu->turn + n) % core->groups;
+        struct latch *latch = &core->collected[g][PIPE_MEMORY];
+        if (!latch->count)
+            continue;
+        lsu->current = latch->tasks[0];
+        latch->count--;
+        core->collected_count--;
+        for (u32 i = 0; i < latch->count; i++)
+            latch->tasks[i] = latch->tasks[i + 1];
+        lsu->turn = (g + 1) % core->groups;
+        return;
+    }
+}
+
+void lsu_tick(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    if (ring_count(&lsu->queue))
+        send_queued(core);
+    if (lsu->pipes_used)
+        run_pipes(core);
+    if (lsu->current != NO_TASK) {
+        struct task *task = core_task(core, lsu->current);
+        if (!lsu->started && !start_current(core, task))
+            return;
+        if (work(core, task))
+            leave_head(core, task);
+        else
+            core->stats.lsu.stall_cycles++;
+    }
+    if (lsu->current == NO_TASK && core->collected_count)
+        take_next(core);
+}
+
+bool lsu_idle(const struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
+    return lsu->current == NO_TASK && lsu->queue.head == lsu->queue.tail;
+}
+
+u64 lsu_next(const struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
+    u64 next = UINT64_MAX;
+    for (u64 set = lsu->pipes_used; set; set &= set - 1) {
+        const struct ring *pipe = &lsu->pipes[first_bit(set)];
+        next = MIN(next, pipe->ready[pipe->head & (pipe->capacity - 1)]);
+    }
+    if (lsu->done_head != lsu->done_tail)
+        next = MIN(next, lsu->done[lsu->done_head % ARRAY_LEN(lsu->done)].ready);
+    return next;
+}

@@ -1,0 +1,91 @@
+#include "core/requests.h"
+
+u32 requests_needed(const struct core *core, u32 line_bytes)
+{
+    u32 far = core->config.l2_line_bytes;
+    return line_bytes > far ? line_bytes / far : 1;
+}
+
+bool requests_room(const struct core *core, u32 packets)
+{
+    const struct port *port = core->config.requests;
+    return port->limit - (port->pushed - port->popped_seen) >= packets;
+}
+
+static void tell_packet(struct core *core, struct packet *packet)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism->packet)
+            core->hooks.uses[i].mechanism->packet(core->hooks.uses[i].state, core, packet);
+}
+
+void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
+{
+    const u32 far = core->config.l2_line_bytes;
+    if (line_bytes < far) {
+        packet->sectors <<= (packet->address & (far - 1)) / SECTOR_BYTES;
+        packet->address &= ~(u64)(far - 1);
+    }
+    packet->sent = core->clock.next;
+    packet->core = (u16)core->config.index;
+    if (core_hooked(core, SEAM_PACKET))
+        tell_packet(core, packet);
+    port_push(core->config.requests, packet, core->clock.next);
+    core->stats.lsu.requests++;
+    core_observe(core, OBSERVED_REQUEST_SENT, packet->kind, packet->inst, packet->address, 0);
+}
+
+void requests_read(struct core *core, enum packet_client client, u64 line, u32 line_bytes,
+                   u32 sectors, u32 tag, u32 inst)
+{
+    const u32 far = MIN(core->config.l2_line_bytes, line_bytes), each = far / SECTOR_BYTES;
+    const u32 mask = each >= 32 ? ~0u : (1u << each) - 1;
+    for (u32 at = 0; at < line_bytes; at += far, sectors >>= each < 32 ? each : 31) {
+        if (!(sectors & mask))
+            continue;
+        struct packet packet = {
+            .address = line + at,
+            .sectors = sectors & mask,
+            .tag = tag,
+            .inst = inst,
+            .kind = PACKET_READ,
+            .client = (u8)client,
+        };
+        core->awaiting[client][tag]++;
+        requests_send(core, &packet, far);
+    }
+}
+
+static void count_latency(struct core *core, fs sent)
+{
+    struct lsu_stats *s = &core->stats.lsu;
+    u64 cycles = (core->clock.next - sent) / core->clock.period;
+    s->replies++;
+    s->latency_cycles += cycles;
+    if (cycles < 128)
+        s->latency_below_128++;
+    else if (cycles < 256)
+        s->latency_below_256++;
+    else if (cycles < 512)
+        s->latency_below_512++;
+    else if (cycles < 1024)
+        s->latency_below_1024++;
+    else if (cycles < 2048)
+        s->latency_below_2048++;
+    else
+        s->latency_above++;
+}
+
+void requests_answered(struct core *core, const struct packet *packet)
+{
+    count_latency(core, packet->sent);
+    core_observe(core, OBSERVED_REQUEST_DONE, packet->kind, packet->inst, packet->address,
+                 packet->sent);
+    if (packet->client != CLIENT_DIRECT && packet->kind == PACKET_DATA &&
+        --core->awaiting[packet->client][packet->tag])
+        return;
+    if (packet->client == CLIENT_FETCH)
+        fetch_reply(core, packet->tag);
+    else
+        lsu_reply(core, packet);
+}
