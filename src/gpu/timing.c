@@ -1,0 +1,613 @@
+#include "gpu/timing.h"
+#include "core/core.h"
+#include "gpu/device.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct timing {
+    struct hd_device *device;
+    const struct timing_params *params;
+    const struct clock_params *clock;
+    struct memside *memside;
+    struct memside_params memory;
+    struct core **cores;
+    u32 *order; /* in which cores run in a window */
+    u32 core_count;
+    fs now, window;
+    fs period; /* of the cores' nominal clock */
+    struct inst_time *times;
+    const struct program *timed; /* the program of `times` */
+};
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* ---- create ---- */
+
+#define PARAMS(device, name) \
+    ((const struct name##_params *)config_params((device)->config, &name##_component))
+
+static struct core_config core_config(const struct hd_device *device)
+{
+    return (struct core_config){
+        .cores = device->gpu->cores,
+        .core = device->core,
+        .fetch = PARAMS(device, fetch),
+        .icache = PARAMS(device, icache),
+        .issue = PARAMS(device, issue),
+        .collect = PARAMS(device, collect),
+        .units = PARAMS(device, units),
+        .lsu = PARAMS(device, lsu),
+        .l1d = PARAMS(device, l1d),
+        .constant = PARAMS(device, constant),
+        .readonly = PARAMS(device, readonly),
+        .mhz = PARAMS(device, clock)->core_mhz,
+        .l2_line_bytes = PARAMS(device, l2)->line_bytes,
+    };
+}
+
+static struct memside_params memside_params(const struct hd_device *device)
+{
+    const struct clock_params *clock = PARAMS(device, clock);
+    return (struct memside_params){
+        .network = PARAMS(device, network),
+        .l2 = PARAMS(device, l2),
+        .dram = PARAMS(device, dram),
+        .network_mhz = clock->network_mhz,
+        .l2_mhz = clock->l2_mhz,
+        .dram_mhz = clock->dram_mhz,
+        .cores = device->gpu->cores,
+    };
+}
+
+static bool refuse(struct error *error, const char *key, u32 value, const char *expected)
+{
+    error_set(error, ERROR_USAGE, "", "%s is %u: in time it must be %s", key, value, expected);
+    return false;
+}
+
+bool timing_check(const struct hd_device *device, struct error *error)
+{
+    struct core_config c = core_config(device);
+    struct memside_params memory = memside_params(device);
+    if (c.core->warps > CORE_WARPS)
+        return refuse(error, "core.warps", c.core->warps, "at most 64");
+    if (c.core->blocks > CORE_BLOCKS)
+        return refuse(error, "core.blocks", c.core->blocks, "at most 64");
+    if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
+        return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
+    if (!is_pow2(c.l1d->line_bytes) || !is_pow2(c.icache->line_bytes) ||
+        !is_pow2(c.constant->line_bytes) || !is_pow2(memory.l2->line_bytes))
+        return refuse(error, "a cache's line_bytes", 0, "a power of two");
+    return memside_check(&memory, error);
+}
+
+struct timing *timing_create(struct hd_device *device)
+{
+    struct timing *t = checked(calloc(1, sizeof *t));
+    t->device = device;
+    t->params = PARAMS(device, timing);
+    t->clock = PARAMS(device, clock);
+    t->memory = memside_params(device);
+    t->memside = memside_create(&t->memory);
+    t->window = memside_window(&t->memory);
+    t->period = clock_period(t->clock->core_mhz);
+    t->core_count = device->gpu->cores;
+    t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
+    t->order = checked(calloc(t->core_count, sizeof *t->order));
+    struct core_config config = core_config(device);
+    for (u32 i = 0; i < t->core_count; i++) {
+        config.index = i;
+        config.requests = memside_requests(t->memside, i);
+        config.replies = memside_replies(t->memside, i);
+        t->cores[i] = core_create(&config);
+        t->order[i] = i;
+    }
+    return t;
+}
+
+void timing_destroy(struct timing *t)
+{
+    if (!t)
+        return;
+    for (u32 i = 0; i < t->core_count; i++)
+        core_destroy(t->cores[i]);
+    memside_destroy(t->memside);
+    free(t->cores);
+    free(t->order);
+    free(t->times);
+    free(t);
+}
+
+void timing_copied(struct timing *t, u64 address, u64 bytes)
+{
+    if (t->memory.l2->fill_on_copy)
+        memside_copied(t->memside, address, bytes);
+}
+
+void timing_forget(struct timing *t)
+{
+    t->timed = NULL;
+}
+
+/* ---- one launch ---- */
+
+/* A launch while it runs. */
+struct run {
+    struct timing *timing;
+    struct exec *exec;   /* of the whole launch */
+    struct exec *execs;  /* of each core */
+    struct timed_launch *launch;
+    u64 blocks, next, done;
+    u32 per_core;
+    u32 *resident; /* blocks of each core */
+    u32 turn;      /* core that is asked first for room */
+    fs start, end; /* when the first block may start; when the last warp left */
+    u64 progress;  /* instructions issued when something last moved */
+    fs moved;      /* and when that was */
+    struct observations *seen; /* of each core; NULL: nobody looks */
+};
+
+static u64 issued_of(const struct run *run)
+{
+    u64 issued = 0;
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        issued += run->timing->cores[i]->stats.issue.instructions;
+    return issued;
+}
+
+/* A core works on a launch of its own: its faults, counters and blocks are its alone. */
+static void exec_of_core(struct run *run, u32 i)
+{
+    struct timing *t = run->timing;
+    struct exec *exec = &run->execs[i];
+    *exec = *run->exec;
+    exec->poll = NULL;
+    exec->cycles = &t->cores[i]->clock.cycle;
+    exec_prepare(exec, run->per_core);
+    exec->storages = i * run->per_core; /* places in local memory differ between cores */
+}
+
+static void begin(struct run *run)
+{
+    struct timing *t = run->timing;
+    const struct program *program = run->exec->image->program;
+    if (t->timed != program) {
+        free(t->times);
+        t->times = checked(calloc(MAX(program->inst_count, 1), sizeof *t->times));
+        time_program(t->times, program, &t->cores[0]->config);
+        t->timed = program;
+    }
+    run->launch->profile = checked(calloc(program->inst_count, sizeof(struct inst_profile)));
+    run->start = t->now + t->params->launch_cycles * t->period;
+    run->end = run->moved = run->start;
+    memside_start(t->memside, t->now);
+    for (u32 i = 0; i < t->core_count; i++) {
+        exec_of_core(run, i);
+        t->cores[i]->config.mhz = t->clock->core_mhz;
+        if (i < t->clock->core_rates_count)
+            t->cores[i]->config.mhz *= t->clock->core_rates[i];
+        core_begin(t->cores[i], &run->execs[i], t->times, run->launch->profile, run->start);
+        if (t->params->flush_l1)
+            core_flush(t->cores[i]);
+    }
+}
+
+/* ---- blocks ---- */
+
+static bool core_takes(const struct run *run, u32 core)
+{
+    return run->resident[core] < run->per_core && core_has_room(run->timing->cores[core]);
+}
+
+static void start_block(struct run *run, u32 core)
+{
+    struct thread_block *block = block_start(&run->execs[core], run->next++, core);
+    core_start_block(run->timing->cores[core], block);
+    run->resident[core]++;
+}
+
+/* Hands out blocks in order: each core in turn takes one, or the lowest-numbered takes all it can. */
+static void place_blocks(struct run *run)
+{
+    struct timing *t = run->timing;
+    u32 refused = 0, n = t->core_count;
+    const bool lowest = t->params->dispatch == 1;
+    for (u32 core = lowest ? 0 : run->turn; run->next < run->blocks && refused < n;) {
+        if (core_takes(run, core)) {
+            start_block(run, core);
+            refused = 0;
+            if (lowest)
+                continue;
+        } else {
+            refused++;
+        }
+        core = core + 1 == n ? 0 : core + 1;
+        run->turn = core;
+    }
+}
+
+static void take_finished(struct run *run)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++) {
+        struct core *core = t->cores[i];
+        for (u32 k = 0; k < core->finished_count; k++) {
+            struct resident *r = &core->blocks[core->finished[k]];
+            run->launch->stats.timing.block_cycles += core_cycle(core) - r->started;
+            block_end(r->block);
+            r->block = NULL;
+            core->block_count--;
+            run->resident[i]--;
+            run->done++;
+        }
+        core->finished_count = 0;
+    }
+    atomic_store_explicit(&t->device->blocks_done, run->done, memory_order_relaxed);
+}
+
+/* ---- windows ---- */
+
+/* xorshift64*, from the seed and the window: any permutation will do. */
+static void shuffle(struct timing *t)
+{
+    u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
+    for (u32 i = t->core_count; i-- > 1;) {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        u32 j = (u32)((state * 0x2545f4914f6cdd1dull >> 33) % (i + 1)), other = t->order[j];
+        t->order[j] = t->order[i];
+        t->order[i] = other;
+    }
+}
+
+static void set_order(struct timing *t)
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        t->order[i] = t->device->core_order == ORDER_REVERSE ? t->core_count - 1 - i : i;
+    if (t->device->core_order == ORDER_SHUFFLE)
+        shuffle(t);
+}
+
+static void run_window(struct run *run, fs end)
+{
+    struct timing *t = run->timing;
+    if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
+        set_order(t);
+    const bool memory_first = t->device->core_order == ORDER_REVERSE;
+    if (memory_first)
+        memside_run(t->memside, end);
+    for (u32 k = 0; k < t->core_count; k++) {
+        struct core *core = t->cores[t->order[k]];
+        if (core->present || core->tasks_taken || port_next(core->config.replies) < end)
+            core_run(core, end);
+    }
+    if (!memory_first)
+        memside_run(t->memside, end);
+}
+
+/* The fault of the window (T3). */
+static bool found_fault(struct run *run)
+{
+    struct timing *t = run->timing;
+    const struct exec *first = NULL;
+    fs when = FS_NEVER;
+    for (u32 i = 0; i < t->core_count; i++)
+        if (run->execs[i].stopped && t->cores[i]->clock.next < when) {
+            first = &run->execs[i];
+            when = t->cores[i]->clock.next;
+        }
+    if (!first)
+        return false;
+    run->exec->stopped = true;
+    run->exec->fault = first->fault;
+    run->end = MAX(run->end, when);
+    return true;
+}
+
+static void meet(struct run *run)
+{
+    struct timing *t = run->timing;
+    u32 count;
+    memside_meet(t->memside);
+    for (u32 i = 0; i < t->core_count; i++)
+        if (!memory_view_empty(t->cores[i]->view))
+            memory_view_publish(t->cores[i]->view);
+    const struct packet *atomics = memside_atomics(t->memside, &count);
+    for (u32 i = 0; i < count; i++)
+        core_atomic(t->cores[atomics[i].core], &atomics[i]);
+    for (u32 i = 0; i < t->core_count; i++)
+        if (UNLIKELY(t->cores[i]->serial))
+            core_serial(t->cores[i]);
+}
+
+static fs next_event(const struct run *run)
+{
+    const struct timing *t = run->timing;
+    fs next = memside_next(t->memside);
+    for (u32 i = 0; i < t->core_count && next > t->now; i++)
+        next = MIN(next, core_next(t->cores[i]));
+    return next;
+}
+
+/* Leaves out windows in which nothing happens (T2). */
+static void skip_windows(struct run *run, fs next)
+{
+    struct timing *t = run->timing;
+    if (next != FS_NEVER && next > t->now)
+        t->now += (next - t->now) / t->window * t->window;
+}
+
+/* ---- what ends a launch early ---- */
+
+/* A warp that would wait forever at a reconvergence point goes on without the others. */
+static bool unblock_all(struct run *run)
+{
+    bool any = false;
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        any |= core_unblock(run->timing->cores[i]);
+    return any;
+}
+
+static void list_waiting(struct run *run)
+{
+    struct timing *t = run->timing;
+    struct waiting_list *list = &run->launch->waiting;
+    list->cycle = (t->now - run->start) / t->period;
+    list->stuck = (t->now - run->moved) / t->period;
+    list->undone = run->blocks - run->done;
+    list->unstarted = run->blocks - run->next;
+    for (u32 i = 0; i < t->core_count; i++)
+        for (u64 set = t->cores[i]->present; set; set &= set - 1) {
+            const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
+            struct waiting *row = vec_push(&list->rows);
+            *row = (struct waiting){
+                .core = i,
+                .slot = first_bit(set),
+                .block = slot->warp->block->number,
+                .warp = slot->warp->index,
+                .inst = slot->at != NO_INST ? slot->at : core_parked_at(t->cores[i], first_bit(set)),
+                .stall = (u8)core_waits(t->cores[i], first_bit(set)),
+                .writer = NO_INST,
+            };
+            core_explain(t->cores[i], first_bit(set), row);
+            struct packet request;
+            if (core_request_of(t->cores[i], first_bit(set), &request))
+                memside_find(t->memside, &request, row->place, sizeof row->place);
+        }
+}
+
+static void stop_deadlocked(struct run *run)
+{
+    list_waiting(run);
+    struct exec *exec = run->exec;
+    exec->stopped = true;
+    exec->fault = (struct fault){.outcome = OUTCOME_DEADLOCK};
+    const struct waiting_list *list = &run->launch->waiting;
+    if (list->rows.count && list->rows.data[0].inst != NO_INST)
+        exec->fault.inst = list->rows.data[0].inst;
+    struct waiting_names names = {
+        .program = exec->image->program,
+        .kernel = exec->kernel->name,
+        .grid = {exec->grid[0], exec->grid[1], exec->grid[2]},
+        .code_address = exec->image->code_address,
+    };
+    waiting_text(list, &names, exec->fault.message, sizeof exec->fault.message);
+}
+
+/* Limits, the user's interrupt, and launches that do not move. */
+static void look_after(struct run *run, fs next)
+{
+    struct timing *t = run->timing;
+    u64 issued = issued_of(run), cycles = (t->now - run->start) / t->period;
+    struct exec *exec = run->exec;
+    exec->instructions = issued;
+    atomic_store_explicit(&t->device->cycles, cycles, memory_order_relaxed);
+    atomic_store_explicit(&t->device->picoseconds, (t->now - run->start) / 1000,
+                          memory_order_relaxed);
+    exec->poll(exec);
+    if (exec->stopped)
+        return;
+    const u64 limit = exec->limits->max_instructions;
+    if (limit && issued >= limit)
+        fault_stop(exec, OUTCOME_LIMIT,
+                   "stopped after %" PRIu64 " warp instructions (launch.max_instructions)", limit);
+    else if (t->params->max_cycles && cycles >= t->params->max_cycles)
+        fault_stop(exec, OUTCOME_LIMIT, "stopped after %" PRIu64 " cycles (timing.max_cycles)",
+                   t->params->max_cycles);
+    if (issued != run->progress) {
+        run->progress = issued;
+        run->moved = t->now;
+    } else if (next == FS_NEVER || t->now - run->moved > t->params->stuck_cycles * t->period) {
+        if (next != FS_NEVER || !unblock_all(run))
+            stop_deadlocked(run);
+    }
+}
+
+/* ---- observers ---- */
+
+static void observe_begin(struct run *run)
+{
+    struct timing *t = run->timing;
+    struct observer *observer = t->device->observer;
+    if (!observer)
+        return;
+    const struct exec *exec = run->exec;
+    observer_begin(observer, &(struct observer_launch){
+                                 .kernel = exec->kernel->name,
+                                 .program = exec->image->program,
+                                 .code_address = exec->image->code_address,
+                                 .grid = {exec->grid[0], exec->grid[1], exec->grid[2]},
+                                 .block = {exec->dims[0], exec->dims[1], exec->dims[2]},
+                                 .cores = t->core_count,
+                                 .start = run->start,
+                                 .core_period = t->period,
+                                 .number = exec->grid_number,
+                             });
+    fs from, to;
+    observer_span(observer, &from, &to);
+    run->seen = checked(calloc(t->core_count, sizeof *run->seen));
+    for (u32 i = 0; i < t->core_count; i++) {
+        run->seen[i].from = from;
+        run->seen[i].to = to;
+        t->cores[i]->observations = from < to ? &run->seen[i] : NULL;
+    }
+}
+
+static void add_core_counts(struct machine_stats *stats, const struct core_counts *counts)
+{
+#define ADD(name) stats_add(&name##_component, &stats->name, &counts->name);
+    ADD(fetch)
+    ADD(icache)
+    ADD(issue)
+    ADD(collect)
+    ADD(units)
+    ADD(lsu)
+    ADD(l1d)
+    ADD(constant)
+    ADD(readonly)
+#undef ADD
+}
+
+/* All that has been counted so far goes to the launch's statistics. */
+static void take_counts(struct run *run, fs now)
+{
+    struct timing *t = run->timing;
+    struct machine_stats *stats = &run->launch->stats;
+    struct memside_stats memory;
+    struct core_counts counts;
+    for (u32 i = 0; i < t->core_count; i++) {
+        core_take_counts(t->cores[i], &counts);
+        add_core_counts(stats, &counts);
+    }
+    memside_take_stats(t->memside, now, &memory);
+    stats_add(&network_component, &stats->network, &memory.network);
+    stats_add(&l2_component, &stats->l2, &memory.l2);
+    stats_add(&dram_component, &stats->dram, &memory.dram);
+    struct timing_stats *s = &stats->timing;
+    fs begin_time = run->start - t->params->launch_cycles * t->period;
+    s->cycles = now > begin_time ? (now - begin_time + t->period - 1) / t->period : 0;
+    s->picoseconds = (now - begin_time) / 1000;
+    s->warp_instructions = stats->issue.instructions;
+    s->thread_instructions = stats->issue.threads;
+    s->blocks = run->done;
+    s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
+}
+
+static void observe(struct run *run, bool last)
+{
+    struct timing *t = run->timing;
+    struct observer *observer = t->device->observer;
+    if (!run->seen)
+        return;
+    for (u32 i = 0; i < t->core_count; i++)
+        if (run->seen[i].list.count)
+            observer_take(observer, &run->seen[i]);
+    if (last || t->now < observer_next(observer))
+        return;
+    u64 progress = issued_of(run);
+    take_counts(run, t->now);
+    run->progress -= progress - issued_of(run); /* the cores count from 0 again */
+    observer_sample(observer, t->now, &run->launch->stats);
+}
+
+static void observe_end(struct run *run)
+{
+    struct timing *t = run->timing;
+    if (!run->seen)
+        return;
+    observe(run, true);
+    observer_end(t->device->observer, run->end, &run->launch->stats);
+    for (u32 i = 0; i < t->core_count; i++) {
+        t->cores[i]->observations = NULL;
+        vec_free(&run->seen[i].list);
+    }
+    free(run->seen);
+}
+
+/* ---- the launch ---- */
+
+static void finish(struct run *run)
+{
+    struct timing *t = run->timing;
+    take_counts(run, run->end);
+    observe_end(run);
+    for (u32 i = 0; i < t->core_count; i++) {
+        struct core *core = t->cores[i];
+        for (u32 b = 0; b < CORE_BLOCKS; b++)
+            if (core->blocks[b].block)
+                block_end(core->blocks[b].block);
+        core_end(core);
+        stats_add(&exec_component, &run->exec->stats, &run->execs[i].stats);
+        exec_release(&run->execs[i]);
+    }
+    run->exec->stats.blocks = run->done;
+    account_issued(run->exec, run->launch->profile);
+}
+
+/* Answers that nobody waits for any more. */
+static void drain(struct run *run)
+{
+    struct timing *t = run->timing;
+    while (memside_pending(t->memside)) {
+        fs next = memside_next(t->memside);
+        for (u32 i = 0; i < t->core_count; i++)
+            next = MIN(next, port_next(t->cores[i]->config.replies));
+        skip_windows(run, next);
+        for (u32 i = 0; i < t->core_count; i++)
+            core_drain(t->cores[i], t->now + t->window);
+        memside_run(t->memside, t->now + t->window);
+        memside_meet(t->memside);
+        t->now += t->window;
+    }
+}
+
+void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
+                struct timed_launch *launch)
+{
+    struct run run = {
+        .timing = t,
+        .exec = exec,
+        .execs = checked(calloc(t->core_count, sizeof(struct exec))),
+        .launch = launch,
+        .blocks = blocks,
+        /* a small grid is spread over the cores evenly */
+        .per_core = (u32)MIN(per_core, (blocks + t->core_count - 1) / t->core_count),
+        .resident = checked(calloc(t->core_count, sizeof(u32))),
+    };
+    begin(&run);
+    observe_begin(&run);
+    while (run.done < blocks && !exec->stopped) {
+        place_blocks(&run);
+        fs next = next_event(&run);
+        skip_windows(&run, next);
+        fs end = t->now + t->window;
+        run_window(&run, end);
+        t->now = end;
+        if (found_fault(&run))
+            break;
+        meet(&run);
+        take_finished(&run);
+        observe(&run, false);
+        look_after(&run, next);
+    }
+    for (u32 i = 0; i < t->core_count; i++)
+        run.end = MAX(run.end, t->cores[i]->last_left);
+    if (exec->stopped && exec->fault.outcome != OUTCOME_DONE)
+        run.end = MAX(run.end, MIN(t->now, run.end + t->now));
+    finish(&run);
+    drain(&run);
+    free(run.execs);
+    free(run.resident);
+}
+
+void timed_launch_free(struct timed_launch *launch)
+{
+    free(launch->profile);
+    vec_free(&launch->waiting.rows);
+}
