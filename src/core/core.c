@@ -72,19 +72,9 @@ static u64 wheel_next(const struct core *core)
 
 /* ---- create and destroy ---- */
 
-struct core *core_create(const struct core_config *config)
+static void core_create_stages(struct core *core)
 {
-    struct core *core = checked(aligned_alloc(64, align_up(sizeof *core, 64)));
-    memset(core, 0, sizeof *core);
-    core->config = *config;
-    core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
-    for (u32 i = 0; i < config->issue->schedulers; i++)
-        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
-            core->schedulers[i].slots |= bit(s);
-    fetch_create(core);
-    execute_create(core);
-    collect_create(core);
-    lsu_create(core);
+    const struct core_config *config = &core->config;
     const u32 tags[CLIENTS] = {
         [CLIENT_FETCH] = config->icache->mshrs,
         [CLIENT_L1D] = config->l1d->mshrs,
@@ -92,8 +82,26 @@ struct core *core_create(const struct core_config *config)
         [CLIENT_READONLY] = config->readonly->mshrs,
         [CLIENT_DIRECT] = 1,
     };
-    for (u32 c = 0; c < CLIENTS; c++)
+    for (u32 i = 0; i < config->issue->schedulers; i++)
+        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
+            core->schedulers[i].slots |= bit(s);
+    fetch_create(core);
+    execute_create(core);
+    collect_create(core);
+    lsu_create(core);
+    for (u32 c = 0; c < CLIENTS; c++) {
+        free(core->awaiting[c]);
         core->awaiting[c] = checked(calloc(tags[c], 1));
+    }
+}
+
+struct core *core_create(const struct core_config *config)
+{
+    struct core *core = checked(aligned_alloc(64, align_up(sizeof *core, 64)));
+    memset(core, 0, sizeof *core);
+    core->config = *config;
+    core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    core_create_stages(core);
     core->view = memory_view_create();
     core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
     core->tasks_free = checked(calloc(TASKS / 64, sizeof(u64)));
@@ -113,7 +121,7 @@ void core_destroy(struct core *core)
         free(core->awaiting[c]);
     lsu_destroy(core);
     collect_destroy(core);
-    cache_destroy(core->icache);
+    fetch_destroy(core);
     memory_view_destroy(core->view);
     free(core->tasks);
     free(core->tasks_free);
@@ -130,6 +138,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->profile = profile;
     core->stopped = false;
     core->finished_count = 0;
+    core->last_left = now;
+    core->warp_cycles = 0;
     clock_start(&core->clock, core->config.mhz, now);
     core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
     core->pending = checked(calloc(CORE_WARPS, 2 * core->scoreboard_words * sizeof(u64)));
@@ -154,38 +164,33 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
 /* What is left of a launch that stopped goes, so that the next one finds the core empty. */
 static void drop_all(struct core *core)
 {
-    memset(core->tasks_free, 0xff, TASKS / 8);
-    core->tasks_taken = 0;
-    memset(core->wheel_used, 0, sizeof core->wheel_used);
-    core->present = core->ended = core->buffered = core->clear = core->redirected = 0;
-    core->waiting = core->branching = core->skipping = core->fetchable = 0;
-    memset(core->blocked, 0, sizeof core->blocked);
-    memset(core->heads, 0, sizeof core->heads);
-    for (u32 g = 0; g < CORE_SCHEDULERS; g++)
-        for (u32 p = 0; p < PIPES; p++)
-            core->issued[g][p].count = core->collected[g][p].count = 0;
-    core->issued_count = core->collected_count = 0;
-    for (u32 c = 0; c < CORE_COLLECTORS; c++)
-        if (core->collectors[c].task != NO_TASK) {
-            core->collectors[c].task = NO_TASK;
-            core->collectors_free |= bit(c);
-        }
-    core->collectors_ready = core->banks_waiting = core->banks_written = 0;
-    for (u32 b = 0; b < CORE_BANKS; b++)
-        core->banks[b].head = core->banks[b].tail = 0;
-    core->decode_head = core->decode_tail = core->miss_head = core->miss_tail = 0;
+    fetch_destroy(core);
+    lsu_destroy(core);
+    collect_destroy(core);
+    const size_t kept = offsetof(struct core, present);
+    memset((u8 *)core + kept, 0, offsetof(struct core, tasks) - kept);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;
+    core_create_stages(core);
+    memset(core->tasks_free, 0xff, TASKS / 8);
+    core->tasks_taken = 0;
 }
 
 void core_end(struct core *core)
 {
-    drop_all(core);
+    if (core->stopped || core->present || core->tasks_taken)
+        drop_all(core);
     free(core->pending);
     free(core->rows);
     core->pending = NULL;
     core->rows = NULL;
     core->exec = NULL;
+}
+
+void core_drain(struct core *core, fs end)
+{
+    while (port_head(core->config.replies, end))
+        port_pop(core->config.replies);
 }
 
 void core_take_counts(struct core *core, struct core_counts *counts)
@@ -196,7 +201,6 @@ void core_take_counts(struct core *core, struct core_counts *counts)
 
 void core_flush(struct core *core)
 {
-    cache_invalidate(core->icache);
     lsu_flush(core);
 }
 
@@ -242,6 +246,7 @@ void slot_update(struct core *core, u32 s)
     core->clear &= ~mask;
     core->buffered &= ~mask;
     core->skipping &= ~mask;
+    core->serial &= ~mask;
     core->waiting = (core->waiting & ~mask) | (u64)(slot->at == NO_INST) << s;
     if (!slot->buffered || slot->at != slot->buffer[0])
         return;
@@ -253,6 +258,11 @@ void slot_update(struct core *core, u32 s)
     enum stall stall = check_head(core, slot, time);
     if (stall != STALL_NONE) {
         core->blocked[stall] |= mask;
+        return;
+    }
+    if (UNLIKELY(time->flags & TIME_SERIAL)) {
+        core->serial |= mask;
+        core->blocked[STALL_WAIT] |= mask;
         return;
     }
     core->clear |= mask;
@@ -269,6 +279,8 @@ void slot_maybe_leave(struct core *core, u32 s)
     core->stats.fetch.left += slot->buffered;
     core_observe(core, OBSERVED_WARP_END, s, NO_INST,
                  block->block->number << 16 | slot->warp->index, 0);
+    core->warp_cycles += core_cycle(core) - slot->started;
+    core->last_left = core->clock.next;
     slot->warp = NULL;
     slot->buffered = 0;
     core->present &= ~bit(s);
@@ -484,4 +496,53 @@ enum stall core_waits(const struct core *core, u32 s)
         if (core->blocked[stall] & mask)
             return stall;
     return core->buffered & mask ? STALL_NONE : STALL_FETCH;
+}
+
+void core_explain(const struct core *core, u32 s, struct core_wait *wait)
+{
+    const struct slot *slot = &core->slots[s];
+    const struct warp *warp = slot->warp;
+    *wait = (struct core_wait){.inst = slot->at, .writer = NO_INST};
+    for (u32 i = 0; wait->inst == NO_INST && i < warp->order_count; i++) {
+        const struct path *path = &warp->paths[warp->order[i]];
+        wait->inst = path->pc;
+        wait->barrier = path->barrier;
+    }
+    wait->has_request = lsu_request_of(core, s, &wait->request);
+    if (slot->stores)
+        snprintf(wait->more, sizeof wait->more, "%u stores are not acknowledged", slot->stores);
+    if (slot->at == NO_INST || !slot->buffered)
+        return;
+    const struct inst_time *time = &core->times[slot->at];
+    for (u32 i = 0; i < TASKS; i++) {
+        const struct task *task = &core->tasks[i];
+        if (core->tasks_free[i / 64] >> i % 64 & 1 || task->slot != s)
+            continue;
+        const struct inst_time *other = &core->times[task->flight.inst];
+        for (u32 w = 0; w < other->write_count; w++)
+            for (u32 d = 0; d < time->dependence_count; d++) {
+                u64 both = other->dependences[w].bits & time->dependences[d].bits;
+                if (other->dependences[w].word != time->dependences[d].word || !both)
+                    continue;
+                u32 number = other->dependences[w].word * 64 + first_bit(both);
+                wait->writer = task->flight.inst;
+                if (number < warp->exec->register_rows)
+                    snprintf(wait->reg, sizeof wait->reg, "R%u", number);
+                return;
+            }
+    }
+}
+
+bool core_unblock(struct core *core)
+{
+    bool any = false;
+    for (u32 b = 0; b < CORE_BLOCKS; b++) {
+        const struct resident *r = &core->blocks[b];
+        if (!r->block || !block_unblock(r->block))
+            continue;
+        any = true;
+        if (r->slots & core->present)
+            block_update(core, first_bit(r->slots & core->present));
+    }
+    return any;
 }

@@ -62,6 +62,7 @@ enum timing_flags {
     TIME_COUNTERS = 1 << 4, /* waits for wait counters */
     TIME_DRAIN = 1 << 5,    /* reads or writes registers that are known only when it runs */
     TIME_SCALAR_MEMORY = 1 << 6,
+    TIME_SERIAL = 1 << 7, /* acts on what all cores share: done between windows */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */
@@ -191,8 +192,10 @@ struct core {
     struct memory_view *view;
     struct observations *observations; /* NULL: nobody looks */
     u32 scoreboard_words;
-    u64 *pending; /* of all slots */
-    bool stopped; /* the launch has stopped on this core */
+    u64 *pending;    /* of all slots */
+    bool stopped;    /* the launch has stopped on this core */
+    fs last_left;    /* when a warp last left it */
+    u64 warp_cycles; /* of warps that have left */
 
     /* warps */
     struct slot slots[CORE_WARPS];
@@ -202,6 +205,7 @@ struct core {
     u64 buffered, clear, redirected;
     u64 waiting;         /* their warp waits for others (barrier, lanes) */
     u64 branching;       /* a branch of theirs is not resolved */
+    u64 serial;          /* their head is done between windows, by core_serial */
     u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
     u64 heads[PIPES];    /* slots by where their head goes */
@@ -285,8 +289,23 @@ void core_atomic(struct core *core, const struct packet *packet);
 void core_flush(struct core *core);
 /* What a warp waits for. */
 enum stall core_waits(const struct core *core, u32 slot);
-/* More about it, in words. */
-void core_explain(const struct core *core, u32 slot, char *text, size_t size);
+/* More about it, as far as it is known. */
+struct core_wait {
+    u32 inst;      /* where the warp is; NO_INST: unknown */
+    u32 writer;    /* the instruction that will write the register it waits for, or NO_INST */
+    u32 barrier;   /* its number, when it waits at one */
+    char reg[16];  /* "R5", or "" */
+    char more[96]; /* or "" */
+    bool has_request;
+    struct packet request; /* one that it waits for */
+};
+void core_explain(const struct core *core, u32 slot, struct core_wait *wait);
+/* System calls that warps stand at, in the order of their slots; between windows. */
+void core_serial(struct core *core);
+/* Nothing moves: lanes that wait at reconvergence points go on alone. True: some did. */
+bool core_unblock(struct core *core);
+/* After core_end: answers to a launch that stopped are dropped. */
+void core_drain(struct core *core, fs end);
 
 /* decode.c: `count` entries. */
 void time_program(struct inst_time *times, const struct program *program,
@@ -362,6 +381,7 @@ void slot_maybe_leave(struct core *core, u32 slot);
 
 /* fetch.c */
 void fetch_create(struct core *core);
+void fetch_destroy(struct core *core);
 void fetch_tick(struct core *core);
 /* The line under an MSHR has arrived. */
 void fetch_reply(struct core *core, u32 mshr);
@@ -424,7 +444,7 @@ bool lsu_idle(const struct core *core);
 /* The first cycle at which it may have something to do by itself. */
 u64 lsu_next(const struct core *core);
 void lsu_flush(struct core *core);
-/* Where the accesses of an op are. */
-void lsu_explain(const struct core *core, u32 slot, char *text, size_t size);
+/* A request that an instruction of the slot waits for. */
+bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 
 #endif

@@ -238,8 +238,10 @@ static void set_flags(struct inst_time *time, const struct inst *inst)
     case OP_sgetreg:
     case OP_fork:
     case OP_join:
-    case OP_syscall:
         time->flags |= TIME_DRAIN;
+        break;
+    case OP_syscall:
+        time->flags |= TIME_DRAIN | TIME_SERIAL;
         break;
     default:
         break;

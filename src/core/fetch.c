@@ -23,6 +23,11 @@ void fetch_create(struct core *core)
     core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
 }
 
+void fetch_destroy(struct core *core)
+{
+    cache_destroy(core->icache);
+}
+
 static u64 address_of(const struct core *core, u32 inst)
 {
     return image_pc(core->exec->image, inst);

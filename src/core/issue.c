@@ -202,6 +202,22 @@ static void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
         *ready &= pick.prefer;
 }
 
+void core_serial(struct core *core)
+{
+    for (u64 set = core->serial; set && !core->stopped; set &= set - 1) {
+        u32 s = first_bit(set), inst = core->slots[s].buffer[0];
+        struct task *task = task_take(core);
+        if (!task)
+            return;
+        flight_issue(&task->flight, core->slots[s].warp, inst);
+        count_issue(core, &task->flight);
+        task_give(core, task);
+        core->stopped = core->exec->stopped;
+        if (!core->stopped)
+            step_slot(core, s, inst, &core->times[inst]);
+    }
+}
+
 /* ---- why nothing was issued ---- */
 
 struct reason {

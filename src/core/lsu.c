@@ -124,6 +124,7 @@ static struct parcel *parcel_take(struct lsu *lsu)
 
 static void parcel_give(struct lsu *lsu, struct parcel *parcel)
 {
+    parcel->bytes = 0; /* free */
     parcel->next = lsu->free_parcel;
     lsu->free_parcel = (u32)(parcel - lsu->parcels);
     lsu->parcels_taken--;
@@ -134,6 +135,7 @@ static void parcels_reset(struct lsu *lsu)
     lsu->free_parcel = NO_PARCEL;
     lsu->parcels_taken = 0;
     for (u32 i = PARCELS; i-- > 0;) {
+        lsu->parcels[i].bytes = 0;
         lsu->parcels[i].next = lsu->free_parcel;
         lsu->free_parcel = i;
     }
@@ -695,4 +697,21 @@ u64 lsu_next(const struct core *core)
     if (lsu->done_head != lsu->done_tail)
         next = MIN(next, lsu->done[lsu->done_head % ARRAY_LEN(lsu->done)].ready);
     return next;
+}
+
+bool lsu_request_of(const struct core *core, u32 s, struct packet *request)
+{
+    const struct lsu *lsu = core->lsu;
+    for (u32 i = 0; i < PARCELS; i++) {
+        const struct parcel *parcel = &lsu->parcels[i];
+        if (!parcel->bytes || parcel->slot != s)
+            continue;
+        *request = (struct packet){.address = parcel->line,
+                                   .tag = i,
+                                   .inst = parcel->inst,
+                                   .core = (u16)core->config.index,
+                                   .client = CLIENT_DIRECT};
+        return true;
+    }
+    return false;
 }

@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "gpu/device.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct timing {
@@ -139,16 +140,16 @@ void timing_forget(struct timing *t)
 /* A launch while it runs. */
 struct run {
     struct timing *timing;
-    struct exec *exec;   /* of the whole launch */
-    struct exec *execs;  /* of each core */
+    struct exec *exec;  /* of the whole launch */
+    struct exec *execs; /* of each core */
     struct timed_launch *launch;
     u64 blocks, next, done;
     u32 per_core;
-    u32 *resident; /* blocks of each core */
-    u32 turn;      /* core that is asked first for room */
-    fs start, end; /* when the first block may start; when the last warp left */
-    u64 progress;  /* instructions issued when something last moved */
-    fs moved;      /* and when that was */
+    u32 *resident;             /* blocks of each core */
+    u32 turn;                  /* core that is asked first for room */
+    fs start, end;             /* when the first block may start; when the last warp left */
+    u64 progress;              /* instructions issued when something last moved */
+    fs moved;                  /* and when that was */
     struct observations *seen; /* of each core; NULL: nobody looks */
 };
 
@@ -211,7 +212,8 @@ static void start_block(struct run *run, u32 core)
     run->resident[core]++;
 }
 
-/* Hands out blocks in order: each core in turn takes one, or the lowest-numbered takes all it can. */
+/* Hands out blocks in order: each core in turn takes one, or the lowest-numbered takes all it can.
+ */
 static void place_blocks(struct run *run)
 {
     struct timing *t = run->timing;
@@ -354,6 +356,28 @@ static bool unblock_all(struct run *run)
     return any;
 }
 
+static void add_waiting(struct run *run, const struct core *core, u32 s)
+{
+    const struct warp *warp = core->slots[s].warp;
+    struct core_wait wait;
+    core_explain(core, s, &wait);
+    struct waiting *row = vec_push(&run->launch->waiting.rows);
+    *row = (struct waiting){
+        .core = core->config.index,
+        .slot = s,
+        .block = warp->block->number,
+        .warp = warp->index,
+        .inst = wait.inst,
+        .stall = (u8)core_waits(core, s),
+        .writer = wait.writer,
+        .barrier = wait.barrier,
+    };
+    memcpy(row->reg, wait.reg, sizeof row->reg);
+    snprintf(row->more, sizeof row->more, "%s", wait.more);
+    if (wait.has_request)
+        memside_find(run->timing->memside, &wait.request, row->place, sizeof row->place);
+}
+
 static void list_waiting(struct run *run)
 {
     struct timing *t = run->timing;
@@ -363,23 +387,8 @@ static void list_waiting(struct run *run)
     list->undone = run->blocks - run->done;
     list->unstarted = run->blocks - run->next;
     for (u32 i = 0; i < t->core_count; i++)
-        for (u64 set = t->cores[i]->present; set; set &= set - 1) {
-            const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
-            struct waiting *row = vec_push(&list->rows);
-            *row = (struct waiting){
-                .core = i,
-                .slot = first_bit(set),
-                .block = slot->warp->block->number,
-                .warp = slot->warp->index,
-                .inst = slot->at != NO_INST ? slot->at : core_parked_at(t->cores[i], first_bit(set)),
-                .stall = (u8)core_waits(t->cores[i], first_bit(set)),
-                .writer = NO_INST,
-            };
-            core_explain(t->cores[i], first_bit(set), row);
-            struct packet request;
-            if (core_request_of(t->cores[i], first_bit(set), &request))
-                memside_find(t->memside, &request, row->place, sizeof row->place);
-        }
+        for (u64 set = t->cores[i]->present; set; set &= set - 1)
+            add_waiting(run, t->cores[i], first_bit(set));
 }
 
 static void stop_deadlocked(struct run *run)
@@ -543,11 +552,15 @@ static void finish(struct run *run)
             if (core->blocks[b].block)
                 block_end(core->blocks[b].block);
         core_end(core);
+        run->launch->stats.timing.warp_cycles += core->warp_cycles;
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].stats);
         exec_release(&run->execs[i]);
     }
     run->exec->stats.blocks = run->done;
-    account_issued(run->exec, run->launch->profile);
+    const struct inst_profile *profile = run->launch->profile;
+    for (u32 i = 0; i < run->exec->image->program->inst_count; i++)
+        if (profile[i].issued)
+            account_issued(run->exec, i, profile[i].issued, profile[i].threads);
 }
 
 /* Answers that nobody waits for any more. */
@@ -589,17 +602,17 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
         fs end = t->now + t->window;
         run_window(&run, end);
         t->now = end;
+        meet(&run);
         if (found_fault(&run))
             break;
-        meet(&run);
         take_finished(&run);
         observe(&run, false);
         look_after(&run, next);
     }
     for (u32 i = 0; i < t->core_count; i++)
         run.end = MAX(run.end, t->cores[i]->last_left);
-    if (exec->stopped && exec->fault.outcome != OUTCOME_DONE)
-        run.end = MAX(run.end, MIN(t->now, run.end + t->now));
+    if (run.done < blocks)
+        run.end = t->now;
     finish(&run);
     drain(&run);
     free(run.execs);

@@ -8,8 +8,8 @@
  *
  * Invariants
  *  T1  Every launch starts at a window's edge with cores empty and nothing under way.
- *  T2  Stretches in which nobody has anything to do are left out; cores charge them when they go on.
- *  T3  A fault is the one with the earliest time, then the lowest core, of the window it is in.
+ *  T2  Stretches in which nobody has anything to do are left out; cores charge them when they go
+ * on. T3  A fault is the one with the earliest time, then the lowest core, of the window it is in.
  */
 #ifndef GPU_TIMING_H
 #define GPU_TIMING_H
