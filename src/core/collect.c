@@ -7,6 +7,9 @@
  * (the first step of a cycle only); issued instructions take free collectors and queue their
  * reads. So an instruction without conflicts passes in three cycles: collector, read, unit.
  *
+ * Accesses to memory leave in the order in which they were issued, within a group: what the
+ * load/store unit sees of a warp is its program order.
+ *
  * With sub-cores, collectors and banks are divided equally between the schedulers.
  */
 #include "core/core.h"
@@ -85,6 +88,13 @@ static void latch_drop(struct latch *latch, u32 at)
         latch->tasks[i] = latch->tasks[i + 1];
 }
 
+/* Whether the collector holds the oldest access of its group. */
+static bool next_access(const struct core *core, u32 group, u32 c)
+{
+    return core->memory_order[group].collectors[core->memory_order[group].head % CORE_COLLECTORS] ==
+           c;
+}
+
 /* Full collectors to the units' latches. */
 static void dispatch(struct core *core)
 {
@@ -93,12 +103,15 @@ static void dispatch(struct core *core)
         struct collector *collector = &core->collectors[c];
         struct latch *latch = &core->collected[collector->group][collector->pipe];
         struct task *task = core_task(core, collector->task);
-        if (latch->count == latch->limit)
+        if (latch->count == latch->limit ||
+            (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c)))
             continue;
         if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
             task->extra--;
             continue;
         }
+        if (collector->pipe == PIPE_MEMORY)
+            core->memory_order[collector->group].head++;
         latch->tasks[latch->count++] = collector->task;
         core->collected_count++;
         collector->task = NO_TASK;
@@ -133,6 +146,9 @@ static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 in
     const struct inst_time *time = &core->times[task->flight.inst];
     core->collectors[c] = (struct collector){(u16)index, (u8)pipe, (u8)group};
     core->collectors_free &= ~bit(c);
+    if (pipe == PIPE_MEMORY)
+        core->memory_order[group].collectors[core->memory_order[group].tail++ % CORE_COLLECTORS] =
+            (u8)c;
     task->unread = time->read_count;
     core->stats.collect.reads += time->read_count;
     for (u32 i = 0; i < time->read_count; i++) {

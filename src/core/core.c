@@ -216,8 +216,10 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     const u32 limit = core->config.issue->in_flight_per_warp;
     if (limit && slot->in_flight >= limit)
         return STALL_WAIT;
-    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN))))
+    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER))))
         return STALL_NONE;
+    if (time->flags & TIME_BLOCK_BARRIER && slot->unacted)
+        return STALL_WAIT;
     if (time->flags & TIME_DRAIN && slot->in_flight)
         return STALL_WAIT;
     if (time->flags & TIME_FENCE &&

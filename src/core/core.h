@@ -62,13 +62,14 @@ enum timing_flags {
     TIME_COUNTERS = 1 << 4, /* waits for wait counters */
     TIME_DRAIN = 1 << 5,    /* reads or writes registers that are known only when it runs */
     TIME_SCALAR_MEMORY = 1 << 6,
-    TIME_SERIAL = 1 << 7, /* acts on what all cores share: done between windows */
+    TIME_SERIAL = 1 << 7,        /* acts on what all cores share: done between windows */
+    TIME_BLOCK_BARRIER = 1 << 8, /* what the warp stored before it must have acted */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */
 struct inst_time {
     u8 pipe; /* enum pipe */
-    u8 flags;
+    u16 flags;
     u8 read_count;
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
     u8 write_count;
@@ -113,6 +114,7 @@ struct slot {
     u32 stores;          /* requests not acknowledged */
     u32 vector_accesses; /* under way, for wait counters */
     u32 scalar_accesses;
+    u32 unacted;  /* accesses that have not come to the head of the load/store unit */
     u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
     u64 issued, age, ready_since;
     u64 started; /* cycle */
@@ -242,6 +244,10 @@ struct core {
     struct collector collectors[CORE_COLLECTORS];
     u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
     u64 collectors_free, collectors_ready;
+    struct {
+        u8 collectors[CORE_COLLECTORS];
+        u32 head, tail;
+    } memory_order[CORE_SCHEDULERS]; /* accesses keep their order in a group */
     u8 *bank_queues;
     u32 bank_capacity;
     struct bank banks[CORE_BANKS];

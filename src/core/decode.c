@@ -224,6 +224,8 @@ static void set_flags(struct inst_time *time, const struct inst *inst)
         time->flags |= TIME_BRANCH;
     if (flags & (OPF_BARRIER | OPF_CROSS))
         time->flags |= TIME_BARRIER;
+    if (flags & OPF_BARRIER && !(flags & OPF_CROSS))
+        time->flags |= TIME_BLOCK_BARRIER;
     if (flags & OPF_LOAD)
         time->flags |= TIME_LOAD;
     if (time->pipe == PIPE_MEMORY && flags & OPF_SCALAR)

@@ -74,6 +74,7 @@ void core_issue_flight(struct core *core, struct task *task, u32 s)
         scoreboard_reserve(core, slot, time);
     if (time->pipe == PIPE_MEMORY && task->flight.kind == FLIGHT_ACCESS) {
         task->memory_wait = true;
+        slot->unacted++;
         if (time->flags & TIME_SCALAR_MEMORY || task->flight.shared)
             slot->scalar_accesses++;
         else

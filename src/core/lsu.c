@@ -493,11 +493,19 @@ static bool start_current(struct core *core, struct task *task)
         core->stopped = true;
         return false;
     }
+    if (f->kind == FLIGHT_ACCESS && !--core->slots[task->slot].unacted)
+        slot_update(core, task->slot);
     task->outstanding = 1; /* the head itself, until all is sent */
     lsu->count = lsu->next = 0;
     lsu->shared_until = 0;
     if (f->kind != FLIGHT_ACCESS)
         return true;
+    if (f->scalar) { /* loads of the warp share the constants' cache */
+        f->constant |= f->global;
+        f->global = 0;
+    }
+    if (f->constant)
+        core->stats.lsu.constant_accesses++;
     if (f->shared)
         start_shared(core, task);
     make_list(core, task);

@@ -163,13 +163,17 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->launch = config_params(device->config, &launch_component);
     device->ptx = config_params(device->config, &ptx_component);
     device->si = config_params(device->config, &si_component);
-    if (!check_core(device->core, &inner) || !choose_simd(device, &inner)) {
+    const struct timing_params *timing = config_params(device->config, &timing_component);
+    if (!check_core(device->core, &inner) || !choose_simd(device, &inner) ||
+        (!timing->functional && !timing_check(device, &inner))) {
         config_destroy(device->config);
         free(device);
         api_fail(error, &inner);
         return NULL;
     }
     device->memory = memory_create(device->gpu->memory_bytes);
+    if (!timing->functional)
+        device->timing = timing_create(device);
     return device;
 }
 
@@ -185,6 +189,7 @@ void hd_device_close(struct hd_device *device)
         launch_record_free(&device->launches.data[i]);
     vec_free(&device->launches);
     free(device->machine_totals);
+    timing_destroy(device->timing);
     memory_destroy(device->memory);
     config_destroy(device->config);
     free(device);
@@ -230,7 +235,11 @@ bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_
     if (!device || (!from && bytes))
         return api_null(error, "hd_write");
     struct error inner = {0};
-    return memory_write(device->memory, to, from, bytes, &inner) || api_fail(error, &inner);
+    if (!memory_write(device->memory, to, from, bytes, &inner))
+        return api_fail(error, &inner);
+    if (device->timing)
+        timing_copied(device->timing, to, bytes);
+    return true;
 }
 
 bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes,
@@ -239,7 +248,11 @@ bool hd_read(struct hd_device *device, void *to, hd_address from, uint64_t bytes
     if (!device || (!to && bytes))
         return api_null(error, "hd_read");
     struct error inner = {0};
-    return memory_read(device->memory, from, to, bytes, &inner) || api_fail(error, &inner);
+    if (!memory_read(device->memory, from, to, bytes, &inner))
+        return api_fail(error, &inner);
+    if (device->timing)
+        timing_copied(device->timing, from, bytes);
+    return true;
 }
 
 bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t bytes,

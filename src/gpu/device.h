@@ -8,6 +8,7 @@
 #include "exec/warp.h"
 #include "gpu/observer.h"
 #include "gpu/profile.h"
+#include "gpu/timing.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
@@ -73,8 +74,9 @@ struct hd_device {
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
     struct observer *observer;         /* NULL: nobody watches */
     enum core_order core_order;
-    u64 core_order_seed; /* ORDER_SHUFFLE */
-    json_t *profiles;    /* of modules that are gone, or NULL */
+    u64 core_order_seed;   /* ORDER_SHUFFLE */
+    json_t *profiles;      /* of modules that are gone, or NULL */
+    struct timing *timing; /* NULL: launches are functional */
 };
 
 struct hd_kernel {

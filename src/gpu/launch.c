@@ -145,6 +145,7 @@ void launch_end(struct hd_device *device, const struct exec *exec, const char *n
         .thread_instructions = exec->stats.thread_instructions,
     };
 }
+
 bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
                 struct hd_result *result, struct error *error)
 {
@@ -181,12 +182,27 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     fenv_t host;
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
-    exec_prepare(exec, resident);
-    run_blocks(exec, device, total, resident);
+    struct timed_launch timed = {0};
+    if (device->timing) {
+        timing_run(device->timing, exec, total, occupancy->blocks_per_core, &timed);
+    } else {
+        exec_prepare(exec, resident);
+        run_blocks(exec, device, total, resident);
+        exec_release(exec);
+    }
     fesetenv(&host);
     launch_end(device, exec, function->name, result);
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
-    exec_release(exec);
+    if (device->timing)
+        launch_record_timing(device,
+                             &(struct launch_timing){
+                                 .module = r->kernel->module,
+                                 .stats = &timed.stats,
+                                 .profile = timed.profile,
+                                 .waiting = timed.waiting.rows.count ? &timed.waiting : NULL,
+                             },
+                             result);
+    timed_launch_free(&timed);
     free(exec);
     free(params);
     launch_entry_destroy(&entry, device->memory);

@@ -137,11 +137,23 @@ void timing_forget(struct timing *t)
 
 /* ---- one launch ---- */
 
+/* A core works on a launch of its own: its faults, counters and blocks are its alone. */
+struct core_launch {
+    struct exec exec; /* first: a warp knows it */
+    const struct core *core;
+};
+
+static u64 clock_of(const struct warp *warp, bool nanoseconds)
+{
+    const struct core *core = ((const struct core_launch *)warp->exec)->core;
+    return nanoseconds ? core->clock.next / 1000000 : core_cycle(core);
+}
+
 /* A launch while it runs. */
 struct run {
     struct timing *timing;
-    struct exec *exec;  /* of the whole launch */
-    struct exec *execs; /* of each core */
+    struct exec *exec;         /* of the whole launch */
+    struct core_launch *execs; /* of each core */
     struct timed_launch *launch;
     u64 blocks, next, done;
     u32 per_core;
@@ -161,14 +173,14 @@ static u64 issued_of(const struct run *run)
     return issued;
 }
 
-/* A core works on a launch of its own: its faults, counters and blocks are its alone. */
 static void exec_of_core(struct run *run, u32 i)
 {
     struct timing *t = run->timing;
-    struct exec *exec = &run->execs[i];
+    run->execs[i].core = t->cores[i];
+    struct exec *exec = &run->execs[i].exec;
     *exec = *run->exec;
     exec->poll = NULL;
-    exec->cycles = &t->cores[i]->clock.cycle;
+    exec->clock = clock_of;
     exec_prepare(exec, run->per_core);
     exec->storages = i * run->per_core; /* places in local memory differ between cores */
 }
@@ -190,9 +202,7 @@ static void begin(struct run *run)
     for (u32 i = 0; i < t->core_count; i++) {
         exec_of_core(run, i);
         t->cores[i]->config.mhz = t->clock->core_mhz;
-        if (i < t->clock->core_rates_count)
-            t->cores[i]->config.mhz *= t->clock->core_rates[i];
-        core_begin(t->cores[i], &run->execs[i], t->times, run->launch->profile, run->start);
+        core_begin(t->cores[i], &run->execs[i].exec, t->times, run->launch->profile, run->start);
         if (t->params->flush_l1)
             core_flush(t->cores[i]);
     }
@@ -207,7 +217,7 @@ static bool core_takes(const struct run *run, u32 core)
 
 static void start_block(struct run *run, u32 core)
 {
-    struct thread_block *block = block_start(&run->execs[core], run->next++, core);
+    struct thread_block *block = block_start(&run->execs[core].exec, run->next++, core);
     core_start_block(run->timing->cores[core], block);
     run->resident[core]++;
 }
@@ -300,8 +310,8 @@ static bool found_fault(struct run *run)
     const struct exec *first = NULL;
     fs when = FS_NEVER;
     for (u32 i = 0; i < t->core_count; i++)
-        if (run->execs[i].stopped && t->cores[i]->clock.next < when) {
-            first = &run->execs[i];
+        if (run->execs[i].exec.stopped && t->cores[i]->clock.next < when) {
+            first = &run->execs[i].exec;
             when = t->cores[i]->clock.next;
         }
     if (!first)
@@ -395,18 +405,11 @@ static void stop_deadlocked(struct run *run)
 {
     list_waiting(run);
     struct exec *exec = run->exec;
+    const struct waiting_list *list = &run->launch->waiting;
     exec->stopped = true;
     exec->fault = (struct fault){.outcome = OUTCOME_DEADLOCK};
-    const struct waiting_list *list = &run->launch->waiting;
     if (list->rows.count && list->rows.data[0].inst != NO_INST)
         exec->fault.inst = list->rows.data[0].inst;
-    struct waiting_names names = {
-        .program = exec->image->program,
-        .kernel = exec->kernel->name,
-        .grid = {exec->grid[0], exec->grid[1], exec->grid[2]},
-        .code_address = exec->image->code_address,
-    };
-    waiting_text(list, &names, exec->fault.message, sizeof exec->fault.message);
 }
 
 /* Limits, the user's interrupt, and launches that do not move. */
@@ -553,14 +556,14 @@ static void finish(struct run *run)
                 block_end(core->blocks[b].block);
         core_end(core);
         run->launch->stats.timing.warp_cycles += core->warp_cycles;
-        stats_add(&exec_component, &run->exec->stats, &run->execs[i].stats);
-        exec_release(&run->execs[i]);
+        stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
+        exec_release(&run->execs[i].exec);
     }
     run->exec->stats.blocks = run->done;
     const struct inst_profile *profile = run->launch->profile;
     for (u32 i = 0; i < run->exec->image->program->inst_count; i++)
         if (profile[i].issued)
-            account_issued(run->exec, i, profile[i].issued, profile[i].threads);
+            account_inst(run->exec, i, (i64)profile[i].issued, (i64)profile[i].threads);
 }
 
 /* Answers that nobody waits for any more. */
@@ -586,7 +589,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     struct run run = {
         .timing = t,
         .exec = exec,
-        .execs = checked(calloc(t->core_count, sizeof(struct exec))),
+        .execs = checked(calloc(t->core_count, sizeof(struct core_launch))),
         .launch = launch,
         .blocks = blocks,
         /* a small grid is spread over the cores evenly */
