@@ -202,6 +202,8 @@ static void begin(struct run *run)
     for (u32 i = 0; i < t->core_count; i++) {
         exec_of_core(run, i);
         t->cores[i]->config.mhz = t->clock->core_mhz;
+        if (i < t->clock->core_rates_count)
+            t->cores[i]->config.mhz *= t->clock->core_rates[i];
         core_begin(t->cores[i], &run->execs[i].exec, t->times, run->launch->profile, run->start);
         if (t->params->flush_l1)
             core_flush(t->cores[i]);
