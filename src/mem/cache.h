@@ -35,7 +35,7 @@ struct cache_config {
 
 /* Counters: the STATs of cache.def in their order, so that any cache component's own struct can be
  * given (a test checks the layout). */
-struct cache_counters {
+struct __attribute__((may_alias)) cache_counters {
     u64 reads, read_hits, read_merges, read_misses, writes, write_hits, write_misses, evictions,
         writebacks, fills, stalls_line, stalls_mshr, stalls_queue;
 };

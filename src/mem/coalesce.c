@@ -203,7 +203,6 @@ struct segment {
     u64 lanes;
     u32 bytes;
     bool full;
-    u64 cover[HALF_SEGMENT / 64]; /* of the segment before it was cut */
 };
 
 /* The pieces of up to 16 lanes, in their order. */
@@ -221,24 +220,10 @@ static u32 pieces_of(const u64 *address, u64 lanes, u32 bytes, u32 size, struct 
     return count;
 }
 
-/* Takes the pieces in the segment of the first one, and cuts the segment to what they touch. */
-static u32 cut_segment(struct piece *pieces, u32 count, u32 size, struct segment *segment)
+/* Of a segment of `size` bytes, what is left when it is halved while [from, to) is in one half. */
+static void cut(struct segment *segment, u64 from, u64 to, u32 size)
 {
-    u64 base = pieces[0].from & ~(u64)(size - 1), from = UINT64_MAX, to = 0;
-    u32 left = 0;
-    *segment = (struct segment){0};
-    for (u32 i = 0; i < count; i++) {
-        struct piece piece = pieces[i];
-        if ((piece.from & ~(u64)(size - 1)) != base) {
-            pieces[left++] = piece;
-            continue;
-        }
-        segment->lanes |= 1ull << piece.lane;
-        from = MIN(from, piece.from);
-        to = MAX(to, piece.to);
-        cover(segment->cover, (u32)(piece.from - base), (u32)(piece.to - base));
-    }
-    u64 start = base;
+    u64 start = from & ~(u64)(size - 1);
     while (size > SECTOR_BYTES) {
         u64 middle = start + size / 2;
         if (from < middle && to > middle)
@@ -248,9 +233,43 @@ static u32 cut_segment(struct piece *pieces, u32 count, u32 size, struct segment
     }
     segment->start = start;
     segment->bytes = size;
-    u32 offset = (u32)(start - base);
-    segment->full = covered(segment->cover, sectors_between(offset, offset + size));
+}
+
+/* Takes the pieces in the segment of the first one, and cuts the segment to what they touch. */
+static u32 take_segment(struct piece *pieces, u32 count, u32 size, struct segment *segment)
+{
+    u64 base = pieces[0].from & ~(u64)(size - 1), from = UINT64_MAX, to = 0;
+    u64 bytes[HALF_SEGMENT / 64] = {0};
+    u32 left = 0;
+    segment->lanes = 0;
+    for (u32 i = 0; i < count; i++) {
+        struct piece piece = pieces[i];
+        if ((piece.from & ~(u64)(size - 1)) != base) {
+            pieces[left++] = piece;
+            continue;
+        }
+        segment->lanes |= 1ull << piece.lane;
+        from = MIN(from, piece.from);
+        to = MAX(to, piece.to);
+        cover(bytes, (u32)(piece.from - base), (u32)(piece.to - base));
+    }
+    cut(segment, from, to, size);
+    u32 offset = (u32)(segment->start - base);
+    segment->full = covered(bytes, sectors_between(offset, offset + segment->bytes));
     return left;
+}
+
+/* A half whose lanes are one run within a segment. */
+static bool half_of_run(const u64 *address, u64 lanes, u32 bytes, u32 size, const struct run *run,
+                        struct segment *segment)
+{
+    u64 from = address[run->first], to = from + (run->consecutive ? bytes * run->lanes : bytes);
+    if (run_mask(run) != lanes || (from ^ (to - 1)) & ~(u64)(size - 1))
+        return false;
+    cut(segment, from, to, size);
+    segment->lanes = lanes;
+    segment->full = from == segment->start && to == from + segment->bytes;
+    return true;
 }
 
 /* Adds a segment, in pieces if lines are shorter than it. */
@@ -277,10 +296,18 @@ static void by_halves(u32 line_bytes, const u64 *address, u64 lanes, u32 bytes, 
     u32 size = bytes == 1 ? 32 : bytes == 2 ? 64 : HALF_SEGMENT;
     for (u32 half = 0; half < 64; half += HALF_LANES) {
         struct piece pieces[2 * HALF_LANES];
-        u32 left = pieces_of(address, lanes & (u64)UINT16_MAX << half, bytes, size, pieces);
-        while (left) {
-            struct segment segment;
-            left = cut_segment(pieces, left, size, &segment);
+        struct segment segment;
+        u64 these = lanes & (u64)UINT16_MAX << half;
+        if (!these)
+            continue;
+        struct strides strides = strides_of(address, these, bytes);
+        struct run run = run_at(&strides, (u32)__builtin_ctzll(these));
+        if (half_of_run(address, these, bytes, size, &run, &segment)) {
+            add_segment(line_bytes, &segment, store, list, count);
+            continue;
+        }
+        for (u32 left = pieces_of(address, these, bytes, size, pieces); left;) {
+            left = take_segment(pieces, left, size, &segment);
             add_segment(line_bytes, &segment, store, list, count);
         }
     }

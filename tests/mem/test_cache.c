@@ -85,10 +85,12 @@ static void lines_under_way_stay(void **state)
 }
 
 /* Entries and waiters of an entry: the n-th is taken, the one after it not. */
-static void limits_of_mshrs(void **state)
+static void check_limits(u32 mshrs, u32 merges)
 {
     struct cache_config config = small();
     config.ways = 16;
+    config.mshrs = mshrs;
+    config.merges = merges;
     struct cache *cache = create(config);
     u32 first = 0, waiter;
     for (u32 i = 0; i < config.mshrs; i++) {
@@ -114,6 +116,13 @@ static void limits_of_mshrs(void **state)
     assert_int_equal(counters.reads,
                      counters.read_hits + counters.read_merges + counters.read_misses);
     cache_destroy(cache);
+}
+
+static void limits_of_mshrs(void **state)
+{
+    for (u32 mshrs = 1; mshrs <= 10; mshrs++)
+        for (u32 merges = 1; merges <= 5; merges++)
+            check_limits(mshrs, merges);
 }
 
 /* A partly written sector is fetched when it is read, a wholly written one is not. */
@@ -276,10 +285,17 @@ static void hooks(void **state)
     assert_false(cache_has(cache, 0, 1));
     assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
     assert_int_equal(seen.evicted, 1);
+    cache_read(cache, 0, 1, 1, &out); /* asked when it misses, not when it is filled */
+    seen.allow = true;
+    u32 mshr = out.mshr, waiter;
+    cache_fill(cache, mshr, &out);
+    assert_true(cache_waiter(cache, mshr, &waiter));
+    assert_false(cache_waiter(cache, mshr, &waiter));
+    assert_false(cache_has(cache, 0, 1));
     seen.as_miss = true;
     assert_int_equal(read_now(cache, LINE, 1), CACHE_MISS);
     assert_true(cache_has(cache, LINE, 1));
-    assert_int_equal(counters.read_misses, 5);
+    assert_int_equal(counters.read_misses, 6);
     cache_set_hooks(cache, NULL);
     assert_int_equal(read_now(cache, LINE, 1), CACHE_HIT);
     cache_destroy(cache);

@@ -234,6 +234,24 @@ static void halves_of_the_guide(void **state)
     }
 }
 
+/* A lane whose bytes lie in two segments is served by both. */
+static void halves_of_unaligned_lanes(void **state)
+{
+    u64 address[64] = {[0] = 126, [1] = 100, [2] = 254};
+    u32 count = 0;
+    coalesce(COALESCE_HALF, 128, address, 7, 4, false, list, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(list[0].line, 0);
+    assert_int_equal(list[0].lanes, 3);
+    assert_int_equal(list[0].sectors, 8);
+    assert_int_equal(list[1].line, 128);
+    assert_int_equal(list[1].lanes, 5);
+    assert_int_equal(list[1].sectors, 15);
+    assert_int_equal(list[2].line, 256);
+    assert_int_equal(list[2].lanes, 4);
+    assert_int_equal(list[2].sectors, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +260,7 @@ int main(void)
         cmocka_unit_test(adds_to_an_earlier_call),
         cmocka_unit_test(halves),
         cmocka_unit_test(halves_of_the_guide),
+        cmocka_unit_test(halves_of_unaligned_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,13 +128,31 @@ static void random_addresses(void **state)
     }
 }
 
+/* A few stretches of equal or consecutive words that meet in banks or share words. */
+static void random_stretches(void **state)
+{
+    struct random random = {4};
+    for (u32 round = 0; round < 20000; round++) {
+        u32 bytes = 4u << random_below(&random, 3), step = 0, even = 4 + random_below(&random, 20);
+        for (u32 lane = 0; lane < 64; lane++)
+            if (!lane || random_below(&random, even) == 0) {
+                address[lane] = random_below(&random, 4) * bytes + random_below(&random, 2) * 128;
+                step = random_below(&random, 3) ? bytes : 0;
+            } else {
+                address[lane] = address[lane - 1] + step;
+            }
+        u64 lanes = random_below(&random, 2) ? UINT32_MAX : random_next(&random) & UINT32_MAX;
+        assert_int_equal(shared_cycles(address, lanes, bytes, 32, 4, 1, 32),
+                         reference(lanes, bytes, 32, 4, 1, 32));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides),
-        cmocka_unit_test(words_are_shared),
-        cmocka_unit_test(wide_accesses),
-        cmocka_unit_test(random_addresses),
+        cmocka_unit_test(strides),          cmocka_unit_test(words_are_shared),
+        cmocka_unit_test(wide_accesses),    cmocka_unit_test(random_addresses),
+        cmocka_unit_test(random_stretches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
