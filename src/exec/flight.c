@@ -20,19 +20,6 @@ static const u32 all_lanes[LANES] __attribute__((aligned(64))) = {
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
-/* Whole rows; they are aligned. */
-static inline void copy_rows(u32 *to, const u32 *from, u32 words)
-{
-    for (u32 i = 0; i < words; i += 16) {
-        const four a = *(const four *)(from + i), b = *(const four *)(from + i + 4);
-        const four c = *(const four *)(from + i + 8), d = *(const four *)(from + i + 12);
-        *(four *)(to + i) = a;
-        *(four *)(to + i + 4) = b;
-        *(four *)(to + i + 8) = c;
-        *(four *)(to + i + 12) = d;
-    }
-}
-
 static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_size)
 {
     if (o.kind == OPERAND_VECTOR)
@@ -80,127 +67,125 @@ static u32 *take_scalar(const struct flight *f, u32 *next, struct operand o)
     return next + SCALAR_ROOM;
 }
 
+/* Masks and scalars among the sources. */
+static u32 *take_others(struct flight *f, u32 *next)
+{
+    const u32 chunks = f->warp->exec->image->chunks;
+    for (u32 set = f->plan->masks; set; set &= set - 1) {
+        const unsigned k = first_lane(set);
+        for (u32 c = 0; c < chunks; c++)
+            f->masks[k][c] = f->src[k][LANES * c];
+        f->src[k] = f->masks[k];
+    }
+    for (u32 set = f->plan->scalars; set; set &= set - 1) {
+        const unsigned k = first_lane(set);
+        f->src[k] = next;
+        next = take_scalar(f, next, f->code->src[k]);
+    }
+    return next;
+}
+
 /* Copies the sources; returns where the record goes on. */
 static inline u32 *take_sources(struct flight *f)
 {
-    const struct warp *warp = f->warp;
-    const struct image *image = warp->exec->image;
-    const struct chunk *chunk = &warp->chunks[0];
+    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const struct flight_plan *plan = f->plan;
+    const struct step *step = f->step;
+    const struct image *image = f->warp->exec->image;
+    const u32 chunks = image->chunks;
+    void (*const copy)(u32 *, const u32 *, u32) = image->moves->copy;
+    const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
     u32 *next = f->rows;
-    for (unsigned k = 0; k < 4; k++) {
-        const struct operand o = f->code->src[k];
-        f->src_rows[k] = 0;
-        if (o.kind == OPERAND_NONE) {
-            f->src[k] = NULL;
-            continue;
-        }
-        const u32 *from = chunk_row(chunk, f->step, k);
-        f->src[k] = (u32 *)from;
-        if (LIKELY(o.kind == OPERAND_VECTOR)) {
-            const u32 words = o.count * image->warp_size;
-            copy_rows(next, from, words);
-            f->src[k] = next;
-            f->src_rows[k] = (u8)o.count;
-            next += words;
-        } else if (o.kind == OPERAND_MASK) {
-            for (u32 c = 0; c < image->chunks; c++)
-                f->masks[k][c] = from[LANES * c];
-            f->src[k] = f->masks[k];
-        } else if (o.kind == OPERAND_SCALAR) {
-            f->src[k] = next;
-            next = take_scalar(f, next, o);
-        }
+    for (unsigned k = 0; k < 4; k += 2) /* as chunk_row has it */
+        *(pair *)&f->src[k] =
+            (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
+    memcpy(f->src_rows, plan->src_rows, sizeof f->src_rows);
+    for (u32 set = plan->vectors; set; set &= set - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(set);
+        const u32 rows = plan->src_rows[k] * chunks;
+        copy(next, f->src[k], rows);
+        f->src[k] = next;
+        next += LANES * rows;
     }
-    return next;
+    return UNLIKELY(plan->masks | plan->scalars) ? take_others(f, next) : next;
 }
 
 /* Places for the results. Scalars and masks are in the order of inst_writes. */
 static inline void place_results(struct flight *f, u32 *next)
 {
-    const struct image *image = f->warp->exec->image;
-    u32 scalars = 0;
+    const struct flight_plan *plan = f->plan;
+    const u32 lanes = f->warp->exec->image->warp_size;
     for (unsigned k = 0; k < 2; k++) {
-        const struct operand o = f->code->dst[k];
-        f->dst_rows[k] = 0;
-        f->dst[k] = NULL;
-        f->to[k] = o.index;
-        if (LIKELY(o.kind == OPERAND_VECTOR)) {
-            f->dst[k] = next;
-            f->dst_rows[k] = (u8)o.count;
-            next += o.count * image->warp_size;
-        } else if (o.kind != OPERAND_NONE) {
-            f->dst[k] = &f->scalars[scalars];
-            scalars += flight_scalar_words(f, k);
-        }
+        const u32 rows = plan->dst_rows[k];
+        f->dst_rows[k] = (u8)rows;
+        f->to[k] = f->code->dst[k].index;
+        f->dst[k] = rows ? next : plan->dst_words[k] ? &f->scalars[plan->dst_at[k]] : NULL;
+        next += rows * lanes;
     }
 }
 
 /* ---- issue ---- */
 
-static void find_changes(struct flight *f)
+static inline void begin(struct flight *f, struct warp *warp, u32 inst)
 {
-    const struct stretch *stretch =
-        &f->warp->view->stretches[f->warp->exec->image->stretch_of[f->inst]];
-    const bool last = f->inst + 1 == stretch->first + stretch->length;
-    f->changes_exec = last && stretch->changes_exec;
-    f->changes_mode = last && stretch->changes_mode;
-}
-
-/* What is not a branch: the record's kind, and the operands. */
-static inline void issue_straight(struct flight *f)
-{
-    const unsigned shape = f->step->shape & 15u, flags = op_info[f->code->op].flags;
-    if (LIKELY(shape == SHAPE_LANE || shape == SHAPE_MASKS)) {
-        place_results(f, take_sources(f));
-        f->work = WORK_LANES;
-    } else if (shape == SHAPE_SCALAR) {
-        place_results(f, take_sources(f));
-        f->work = WORK_SCALAR;
-    } else if (flags & (OPF_LOAD | OPF_STORE)) {
-        place_results(f, take_sources(f));
-        flight_locate(f);
-    } else {
-        place_results(f, f->rows);
-        flight_other(f);
-    }
-}
-
-static void begin(struct flight *f, struct warp *warp, u32 inst)
-{
+    const struct view *view = warp->view;
     f->warp = warp;
     f->homes = NULL;
-    f->code = &warp->view->insts[inst];
-    f->step = &warp->view->steps[inst];
+    f->code = &view->insts[inst];
+    f->step = &view->steps[inst];
+    f->plan = &view->plans[inst];
     f->inst = inst;
     f->kind = FLIGHT_COMPUTE;
     f->work = WORK_NONE;
-    f->faulted = f->changes_exec = f->changes_mode = false;
+    f->faulted = false;
+    f->changes_exec = f->plan->changes_exec;
+    f->changes_mode = f->plan->changes_mode;
     f->active = warp->active;
     f->lanes = step_is_guarded(f->step) ? warp_guard(warp, f->step) : f->active;
     f->writes = f->lanes;
+}
+
+static void issue_rest(struct flight *f)
+{
+    struct warp *warp = f->warp;
+    switch (f->plan->kind) {
+    case PLAN_CONTROL:
+        flight_control(f);
+        break;
+    case PLAN_WHOLE:
+        place_results(f, f->rows);
+        flight_whole(f);
+        break;
+    case PLAN_SCALAR:
+        place_results(f, take_sources(f));
+        f->work = WORK_SCALAR;
+        break;
+    case PLAN_ACCESS:
+        place_results(f, take_sources(f));
+        flight_locate(f);
+        break;
+    default:
+        place_results(f, f->rows);
+        flight_other(f);
+    }
+    /* Where it goes on is for the first two to say. */
+    if (f->plan->kind != PLAN_CONTROL && f->plan->kind != PLAN_WHOLE)
+        warp_path(warp)->pc = f->inst + 1;
 }
 
 void flight_issue(struct flight *f, struct warp *warp, u32 inst)
 {
     begin(f, warp, inst);
     warp->instructions++;
-    if (op_info[f->code->op].flags & OPF_BRANCH) {
-        flight_control(f);
+    if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
+        scalar_derive(warp);
+    if (UNLIKELY(f->plan->kind != PLAN_LANES)) {
+        issue_rest(f);
         return;
     }
-    bool whole = (f->step->shape & 15) == SHAPE_WHOLE;
-    if (UNLIKELY(warp->exec->image->program->traits.explicit_exec)) {
-        if (f->step->shape & SHAPE_DERIVED)
-            scalar_derive(warp);
-        find_changes(f);
-        whole = f->code->op == OP_bar_whole; /* lanes do not wait for each other */
-    }
-    if (UNLIKELY(whole)) {
-        flight_whole(f);
-        return;
-    }
+    place_results(f, take_sources(f));
+    f->work = WORK_LANES;
     warp_path(warp)->pc = inst + 1;
-    issue_straight(f);
 }
 
 void flight_advance(struct warp *warp, u32 inst)
@@ -281,7 +266,7 @@ void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst)
         }
     f->writes = f->lanes;
     place_results(f, take_home_sources(f));
-    if (op_info[f->code->op].flags & OPF_LANE)
+    if (f->plan->kind == PLAN_LANES)
         f->work = WORK_LANES;
     else
         flight_locate(f);
@@ -289,17 +274,15 @@ void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst)
 
 /* ---- compute ---- */
 
-/* Sources and results of one chunk, for a function of lanes. */
-static inline void place(const struct flight *f, struct lanes *l, u32 c)
+/* Of the other chunk: masks lie side by side, rows further on. */
+static void place_other(const struct flight *f, struct lanes *l)
 {
-    for (unsigned k = 0; k < 4; k++) {
-        const u32 skip = f->code->src[k].kind == OPERAND_MASK ? c : LANES * c;
-        l->src[k] = f->src[k] ? f->src[k] + skip : NULL;
-    }
-    for (unsigned k = 0; k < 2; k++) {
-        const u32 skip = f->code->dst[k].kind == OPERAND_MASK ? c : LANES * c;
-        l->dst[k] = f->dst[k] ? f->dst[k] + skip : NULL;
-    }
+    for (unsigned k = 0; k < 4; k++)
+        if (f->src[k])
+            l->src[k] = f->src[k] + (f->plan->masks >> k & 1 ? 1 : LANES);
+    for (unsigned k = 0; k < 2; k++)
+        if (f->dst[k])
+            l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
 }
 
 /* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
@@ -316,19 +299,25 @@ static void finish_masks(struct flight *f)
 
 static inline void compute_lanes(struct flight *f)
 {
-    const u32 chunks = f->warp->exec->image->chunks;
+    const struct image *image = f->warp->exec->image;
     struct lanes l = {.inst = f->code,
                       .mask = LANES_FULL,
-                      .stride = f->warp->exec->image->warp_size,
-                      .lane_mask = all_lanes};
-    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
-    for (u32 c = 0; c < chunks; c++) {
-        if (!lanes_of_chunk(f->lanes, c))
-            continue;
-        place(f, &l, c);
-        f->step->fn(&l);
+                      .stride = image->warp_size,
+                      .lane_mask = all_lanes,
+                      .src = {f->src[0], f->src[1], f->src[2], f->src[3]},
+                      .dst = {f->dst[0], f->dst[1]}};
+    if (LIKELY(image->chunks == 1)) {
+        if (LIKELY(f->lanes))
+            f->step->fn(&l);
+        return;
     }
-    if (UNLIKELY((f->step->shape & 15) == SHAPE_MASKS))
+    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
+    if (lanes_of_chunk(f->lanes, 0))
+        f->step->fn(&l);
+    place_other(f, &l);
+    if (lanes_of_chunk(f->lanes, 1))
+        f->step->fn(&l);
+    if ((f->step->shape & 15) == SHAPE_MASKS)
         finish_masks(f);
 }
 
@@ -342,7 +331,7 @@ static void compute_scalar(struct flight *f)
         l.src[k] = f->src[k];
     f->step->fn(&l);
     for (unsigned k = 0; k < 2; k++)
-        for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+        for (u32 j = 0; j < f->plan->dst_words[k]; j++)
             *next++ = results[k][LANES * j];
     if (f->code->mods & MOD_EXEC) { /* left where the second source was */
         next[0] = f->src[1][0];
@@ -372,10 +361,11 @@ static inline void blend(u32 *to, const u32 *from, const u32 *mask)
 static inline void commit_rows(struct flight *f, unsigned k)
 {
     struct warp *warp = f->warp;
-    const u32 lanes = warp->exec->image->warp_size, words = f->dst_rows[k] * lanes;
+    const struct image *image = warp->exec->image;
+    const u32 lanes = image->warp_size, words = f->dst_rows[k] * lanes;
     u32 *to = flight_target(f, warp, k);
     if (LIKELY(f->writes == (~0ull >> (MAX_LANES - lanes)))) {
-        copy_rows(to, f->dst[k], words);
+        image->moves->copy(to, f->dst[k], f->dst_rows[k] * image->chunks);
         return;
     }
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
@@ -417,7 +407,7 @@ static void commit_changes(struct flight *f)
 {
     struct warp *warp = f->warp;
     if (f->code->mods & MOD_EXEC) {
-        const u32 *exec = f->scalars + flight_scalar_words(f, 0) + flight_scalar_words(f, 1);
+        const u32 *exec = f->scalars + f->plan->dst_words[0] + f->plan->dst_words[1];
         scalar_set_pair(warp, SCALAR_EXEC, exec[0] | (u64)exec[1] << 32);
     }
     if (f->changes_exec)
@@ -441,7 +431,7 @@ void flight_commit(struct flight *f)
         } else if (f->code->dst[k].kind == OPERAND_MASK) {
             commit_mask(f, k);
         } else {
-            for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+            for (u32 j = 0; j < f->plan->dst_words[k]; j++)
                 *scalar_word(f->warp, f->to[k] + j) = f->dst[k][j];
         }
     }

@@ -59,6 +59,7 @@ struct flight {
     bool changes_exec; /* its commit changes the warp's active lanes, */
     bool changes_mode; /* or the code it runs under: nothing of it may issue before */
     const struct step *step;
+    const struct flight_plan *plan;
     u8 work;                  /* what is left to do: flight.c */
     u32 masks[4][MAX_CHUNKS]; /* sources that are masks */
     /* accesses only */
@@ -67,6 +68,7 @@ struct flight {
     u32 bytes;                                /* that a lane moves, in one piece from its address */
     bool loads, stores, atomic;
     bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
+    struct step own;        /* the access as a step whose operands are the record's */
     u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
     u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
     bool pair;              /* `second` counts: bytes are of each */

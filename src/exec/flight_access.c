@@ -11,30 +11,42 @@
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 
-/* Rows follow a chunk's base as registers do; what is not a row has an address of its own. */
-static void place_row(struct step *step, unsigned slot, const struct warp *warp, const u32 *row)
+/* Of 64 lanes: rows follow a chunk's base as registers do, what is not a row has an address of its
+ * own. */
+static void place_wide(const struct flight *f, const struct warp *warp, struct step *step)
 {
-    step->select[slot] = ~0ull;
-    step->row[slot] = (uintptr_t)row - (uintptr_t)warp->chunks[0].base;
-}
-
-void flight_step(const struct flight *f, const struct warp *warp, u32 c, struct step *step)
-{
-    memset(step, 0, sizeof *step);
     for (unsigned slot = 0; slot < SLOTS; slot++) {
-        const bool result = slot >= SLOT_DST;
-        const u32 *row = result ? f->dst[slot - SLOT_DST] : f->src[slot];
-        const struct operand o = result ? f->code->dst[slot - SLOT_DST] : f->code->src[slot];
-        if (!row)
+        const bool rows =
+            slot < SLOT_DST ? f->plan->vectors >> slot & 1 : f->dst_rows[slot - SLOT_DST];
+        if (!rows)
             continue;
-        if (LIKELY(o.kind == OPERAND_VECTOR))
-            place_row(step, slot, warp, row);
-        else
-            step->row[slot] = (uintptr_t)row + (o.kind == OPERAND_MASK ? c : 0) * sizeof *row;
+        step->select[slot] = ~0ull;
+        step->row[slot] -= (uintptr_t)warp->chunks[0].base;
     }
 }
 
+void flight_step(const struct flight *f, const struct warp *warp, struct step *step)
+{
+    memset(step->select, 0, sizeof step->select);
+    for (unsigned k = 0; k < 4; k++)
+        step->row[k] = (uintptr_t)f->src[k];
+    for (unsigned k = 0; k < 2; k++)
+        step->row[SLOT_DST + k] = (uintptr_t)f->dst[k];
+    step->shape = f->step->shape & 15;
+    step->words = f->step->words;
+    step->wide = f->step->wide;
+    step->hint = f->step->hint;
+    step->hint_generation = f->step->hint_generation; /* or what else is there */
+    if (UNLIKELY(warp->exec->image->chunks > 1))
+        place_wide(f, warp, step);
+}
+
 /* ---- where lanes go ---- */
+
+/* Addresses without a higher bit than this one are in no window. */
+#define BELOW_WINDOWS (1ull << 46)
+_Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
+               "windows are above");
 
 /* Lanes of a chunk by the space they go to. Generic addresses in a window become the window's. */
 static void sort_lanes(struct flight *f, enum space space, u64 *address, lane_set lanes, bool plain)
@@ -59,14 +71,14 @@ static void sort_lanes(struct flight *f, enum space space, u64 *address, lane_se
 
 static void take_addresses(struct flight *f, u32 c, const struct addresses *a, u32 inside)
 {
-    const bool plain = access_all(f->warp, a, &f->address[LANES * c], LOCAL_WINDOW);
-    sort_lanes(f, a->space, f->address, chunk_lanes(inside, c), plain);
+    const u64 bits = access_all(f->warp, a, &f->address[LANES * c]);
+    sort_lanes(f, a->space, f->address, chunk_lanes(inside, c), bits < BELOW_WINDOWS);
 }
 
 /* The second of two elements: shared memory only. A lane with either in range counts. */
 static void take_second(struct flight *f, u32 c, const struct addresses *a, u32 inside)
 {
-    access_all(f->warp, a, &f->second[LANES * c], LOCAL_WINDOW);
+    access_all(f->warp, a, &f->second[LANES * c]);
     sort_lanes(f, a->space, f->second, chunk_lanes(inside, c), true);
     f->pair = true;
 }
@@ -135,16 +147,16 @@ static void locate_append(struct flight *f, const struct step *step)
 void flight_locate(struct flight *f)
 {
     const u16 flags = op_info[f->code->op].flags;
-    struct step step;
+    struct step *step = &f->own;
     f->global = f->shared = f->local = f->constant = 0;
     f->loads = flags & OPF_LOAD;
     f->stores = flags & OPF_STORE;
     f->atomic = flags & OPF_ATOMIC;
     f->pair = f->scalar = false;
     f->bytes = type_bytes(f->code->type) * MAX(f->code->vector, 1);
-    flight_step(f, f->warp, 0, &step);
+    flight_step(f, f->warp, step);
     if (flags & OPF_SCALAR) {
-        locate_scalars(f, &step);
+        locate_scalars(f, step);
         return;
     }
     if (!f->lanes) /* not an access after all */
@@ -152,12 +164,12 @@ void flight_locate(struct flight *f)
     f->kind = FLIGHT_ACCESS;
     f->work = WORK_ACCESS;
     if (f->code->op == OP_append) {
-        locate_append(f, &step);
+        locate_append(f, step);
         return;
     }
     for (u32 c = 0; c < f->warp->exec->image->chunks; c++)
         if (lanes_of_chunk(f->lanes, c))
-            locate_chunk(f, &step, c, lanes_of_chunk(f->lanes, c));
+            locate_chunk(f, step, c, lanes_of_chunk(f->lanes, c));
 }
 
 /* ---- moving ---- */
@@ -165,6 +177,8 @@ void flight_locate(struct flight *f)
 /* The allocation an instruction touched last: of this core when it has a view, else of all. */
 static void take_hint(const struct flight *f, struct memory_view *view, struct step *step)
 {
+    if (step->shape == SHAPE_UNIFORM) /* it has something else there */
+        return;
     if (view) {
         const struct memory_hint *hint = memory_view_hint(view, f->inst);
         step->hint = hint->allocation;
@@ -177,6 +191,8 @@ static void take_hint(const struct flight *f, struct memory_view *view, struct s
 
 static void keep_hint(const struct flight *f, struct memory_view *view, const struct step *step)
 {
+    if (step->shape == SHAPE_UNIFORM)
+        return;
     if (view) {
         *memory_view_hint(view, f->inst) = (struct memory_hint){step->hint, step->hint_generation};
         return;
@@ -211,37 +227,53 @@ static bool move_chunks(struct flight *f, struct warp *warp, struct step *step, 
     return going;
 }
 
+/* The interpreter's short way, when all lanes run and what they see is plain memory. */
+static bool move_shortly(struct flight *f, const struct memory_view *view)
+{
+    struct chunk *chunk = &f->warp->chunks[0];
+    const struct image *image = f->warp->exec->image;
+    const unsigned shape = f->own.shape;
+    if (image->chunks > 1 || f->lanes != LANES_FULL || chunk->active != LANES_FULL || f->homes ||
+        shape >= SHAPE_OTHER)
+        return false;
+    if (view &&
+        (shape == SHAPE_GLOBAL_STORE || (shape == SHAPE_GLOBAL_LOAD && !memory_view_empty(view))))
+        return false;
+    return image->loops->steps(chunk, f->code, &f->own, &f->own + 1) != &f->own;
+}
+
 /* Lanes of one warp. Of an atomic those in global memory are only checked. */
 static bool move_lanes(struct flight *f, struct warp *warp, lane_set lanes,
                        struct memory_view *view)
 {
-    struct step step;
+    struct step *step = &f->own;
     bool going;
-    flight_step(f, warp, 0, &step);
-    take_hint(f, view, &step);
+    if (UNLIKELY(f->homes))
+        flight_step(f, warp, step);
+    take_hint(f, view, step);
+    if (move_shortly(f, view))
+        return true;
     if (f->work == WORK_APPEND) {
-        going = append_step(warp, f->inst, &step, lanes);
+        going = append_step(warp, f->inst, step, lanes);
     } else if (f->atomic) {
         const lane_set global = lanes & f->global;
-        going = (!global || move_chunks(f, warp, &step, lanes, NULL, atomic_check)) &&
-                move_chunks(f, warp, &step, lanes & ~global, NULL, other_step);
+        going = (!global || move_chunks(f, warp, step, lanes, NULL, atomic_check)) &&
+                move_chunks(f, warp, step, lanes & ~global, NULL, other_step);
     } else {
-        going = move_chunks(f, warp, &step, lanes, view, other_step);
+        going = move_chunks(f, warp, step, lanes, view, other_step);
     }
-    keep_hint(f, view, &step);
+    keep_hint(f, view, step);
     return going;
 }
 
 static bool load_scalars(struct flight *f, struct memory_view *view)
 {
     const struct scalar_place place = {f->address[0], f->code->dst[0].count, f->bytes / 4};
-    struct step step;
-    memset(&step, 0, sizeof step);
-    take_hint(f, view, &step);
-    const u8 *from = scalar_load_find(f->warp, f->inst, &step, &place);
+    take_hint(f, view, &f->own);
+    const u8 *from = scalar_load_find(f->warp, f->inst, &f->own, &place);
     if (!from && place.inside)
         return false;
-    keep_hint(f, view, &step);
+    keep_hint(f, view, &f->own);
     memset(f->scalars, 0, place.words * sizeof *f->scalars);
     if (!from)
         return true;
@@ -288,12 +320,11 @@ bool flight_atomic(struct flight *f, lane_set lanes)
     lane_set group;
     for (lane_set left = lanes & f->global; left && !f->faulted; left &= ~group) {
         struct warp *warp = home_of(f, left);
-        struct step step;
         group = same_home(f, left);
-        flight_step(f, warp, 0, &step);
-        take_hint(f, NULL, &step);
-        f->faulted = !move_chunks(f, warp, &step, group, NULL, other_step);
-        keep_hint(f, NULL, &step);
+        flight_step(f, warp, &f->own);
+        take_hint(f, NULL, &f->own);
+        f->faulted = !move_chunks(f, warp, &f->own, group, NULL, other_step);
+        keep_hint(f, NULL, &f->own);
     }
     return !f->faulted;
 }

@@ -6,13 +6,24 @@
 #include "exec/flight_parts.h"
 #include "exec/scalars.h"
 
+/* Whether warp_settle would find the current path as it should be. */
+static inline bool is_settled(const struct warp *warp)
+{
+    if (warp->state != WARP_READY || warp->current == NO_PATH || warp->yield || !warp->view)
+        return false;
+    const struct path *path = &warp->paths[warp->current];
+    return path->pc != path->rpc && !warp->exec->stopped;
+}
+
 u32 warp_next(struct warp *warp)
 {
     const struct image *image = warp->exec->image;
+    if (LIKELY(is_settled(warp)))
+        return warp_path(warp)->pc;
     if (!warp_settle(warp))
         return NO_INST;
     const u32 pc = warp_path(warp)->pc;
-    if (LIKELY(warp->view))
+    if (warp->view)
         return pc;
     if (!image->program->traits.explicit_exec)
         warp->view = image->views;
@@ -60,7 +71,7 @@ static void exchange_mask(struct flight *f, unsigned k, lane_set lanes)
 
 static void exchange_scalars(struct flight *f, unsigned k)
 {
-    for (u32 j = 0; j < flight_scalar_words(f, k); j++) {
+    for (u32 j = 0; j < f->plan->dst_words[k]; j++) {
         u32 *own = scalar_word(f->warp, f->to[k] + j), word = *own;
         *own = f->dst[k][j];
         f->dst[k][j] = word;
@@ -81,7 +92,7 @@ static void keep_results(struct flight *f)
             for (u32 c = 0; c < image->chunks; c++)
                 f->dst[k][c] = own[LANES * c];
         else
-            for (u32 j = 0; j < flight_scalar_words(f, k); j++)
+            for (u32 j = 0; j < f->plan->dst_words[k]; j++)
                 f->dst[k][j] = *scalar_word(f->warp, f->to[k] + j);
     }
 }
@@ -103,29 +114,12 @@ static void exchange_results(struct flight *f, lane_set lanes)
 
 /* ---- the whole warp ---- */
 
-/* Places for the results of cross-lane ops: rows, then masks. */
-static void place_whole(struct flight *f)
-{
-    u32 *next = f->rows, scalars = 0;
-    for (unsigned k = 0; k < 2; k++) {
-        const struct operand o = f->code->dst[k];
-        f->to[k] = o.index;
-        f->dst_rows[k] = o.kind == OPERAND_VECTOR ? (u8)o.count : 0;
-        f->dst[k] = o.kind == OPERAND_VECTOR ? next
-                    : o.kind == OPERAND_NONE ? NULL
-                                             : &f->scalars[scalars];
-        next += f->dst_rows[k] * f->warp->exec->image->warp_size;
-        scalars += flight_scalar_words(f, k);
-    }
-}
-
 /*
  * Lanes that have to wait, and all that this instruction frees, get their results at once; a
  * group that is complete by itself has them in the record.
  */
 static enum outcome_step cross(struct flight *f)
 {
-    place_whole(f);
     keep_results(f);
     const enum outcome_step outcome = cross_step(f->warp, f->inst, f->lanes);
     if (outcome == STEP_NEXT) {
@@ -141,7 +135,6 @@ void flight_whole(struct flight *f)
     const u16 op = f->code->op;
     enum outcome_step outcome = STEP_NEXT;
     f->kind = FLIGHT_WAITS;
-    f->dst[0] = f->dst[1] = NULL;
     warp_path(warp)->pc = f->inst;
     if (op == OP_bar_whole)
         outcome = barrier_step(warp, f->inst, warp->live | warp->active);
@@ -163,9 +156,10 @@ void flight_whole(struct flight *f)
 /* The steps below write to the record themselves. */
 static void read_special(struct flight *f)
 {
-    struct step step;
+    struct step step = *f->step;
+    memset(f->src, 0, sizeof f->src); /* there are none */
+    flight_step(f, f->warp, &step);
     for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
-        flight_step(f, f->warp, c, &step);
         special_step(f->warp, f->inst, &step, &f->warp->chunks[c], LANES_FULL);
     }
 }
@@ -190,7 +184,6 @@ static bool move_vectors(struct flight *f)
     u32 from;
     if (!moved_vectors(f->warp, f->inst, &from, &f->to[0]))
         return false;
-    f->dst_rows[0] = 1;
     const u32 *row = vector_row(f->warp, &f->warp->chunks[0], from);
     if (f->code->op == OP_movrel_dst)
         row = chunk_row(&f->warp->chunks[0], f->step, 0);

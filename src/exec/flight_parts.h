@@ -16,8 +16,8 @@ enum flight_work {
 
 /* flight_access.c */
 void flight_locate(struct flight *f);
-/* A step whose operands are the record's. Masks lie there by chunk: those of chunk `c`. */
-void flight_step(const struct flight *f, const struct warp *warp, u32 c, struct step *step);
+/* A step whose operands are the record's, for chunks of this warp. Masks are those of chunk 0. */
+void flight_step(const struct flight *f, const struct warp *warp, struct step *step);
 
 /* flight_control.c: what takes effect at issue (F3). */
 void flight_control(struct flight *f);
@@ -29,21 +29,11 @@ void flight_other(struct flight *f);
 static inline u32 *flight_target(const struct flight *f, const struct warp *warp, unsigned k)
 {
     const struct image *image = warp->exec->image;
-    if (f->code->dst[k].kind == OPERAND_VECTOR)
+    if (f->dst_rows[k])
         return vector_row(warp, &warp->chunks[0], f->to[k]);
     const u32 scalar =
         f->code->dst[k].kind == OPERAND_MASK ? f->to[k] << (image->chunks - 1) : f->to[k];
     return (u32 *)(warp->chunks[0].base + scalar_offset(image, scalar));
-}
-/* Words of a scalar result, or of a mask: one a chunk. */
-static inline u32 flight_scalar_words(const struct flight *f, unsigned k)
-{
-    const struct operand o = f->code->dst[k];
-    if (o.kind == OPERAND_MASK)
-        return f->warp->exec->image->chunks;
-    if (UNLIKELY(f->code->op == OP_smovrel_dst_b32 || f->code->op == OP_smovrel_dst_b64))
-        return k ? 0 : f->code->op == OP_smovrel_dst_b64 ? 2 : 1; /* the operand is a range */
-    return o.kind == OPERAND_SCALAR ? o.count : 0;
 }
 
 #endif

@@ -204,6 +204,56 @@ static void make_step(const struct image *image, const struct inst *inst, struct
         step->shape |= SHAPE_DERIVED;
 }
 
+static u8 plan_words(const struct image *image, const struct inst *inst, struct operand o)
+{
+    if (o.kind == OPERAND_MASK)
+        return (u8)image->chunks;
+    if (inst->op == OP_smovrel_dst_b32 || inst->op == OP_smovrel_dst_b64) /* a range */
+        return inst->op == OP_smovrel_dst_b64 ? 2 : 1;
+    return o.kind == OPERAND_SCALAR ? o.count : 0;
+}
+
+static enum plan_kind plan_kind(const struct image *image, const struct inst *inst,
+                                const struct step *step)
+{
+    const u16 flags = op_info[inst->op].flags;
+    const unsigned shape = step->shape & 15u;
+    if (flags & OPF_BRANCH)
+        return PLAN_CONTROL;
+    if (flags & OPF_LANE)
+        return PLAN_LANES;
+    if (shape == SHAPE_SCALAR)
+        return PLAN_SCALAR;
+    /* With explicit EXEC lanes never wait for each other. */
+    if (image->program->traits.explicit_exec ? inst->op == OP_bar_whole : shape == SHAPE_WHOLE)
+        return PLAN_WHOLE;
+    return flags & (OPF_LOAD | OPF_STORE) ? PLAN_ACCESS : PLAN_OTHER;
+}
+
+static void make_plan(const struct image *image, const struct inst *inst, const struct step *step,
+                      struct flight_plan *plan)
+{
+    plan->kind = (u8)plan_kind(image, inst, step);
+    if (image->program->traits.explicit_exec) {
+        plan->changes_exec = inst_writes_exec(inst);
+        plan->changes_mode = inst_writes_mode(inst);
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        const struct operand o = inst->src[k];
+        plan->vectors |= (u8)((o.kind == OPERAND_VECTOR) << k);
+        plan->masks |= (u8)((o.kind == OPERAND_MASK) << k);
+        plan->scalars |= (u8)((o.kind == OPERAND_SCALAR) << k);
+        plan->src_rows[k] = o.kind == OPERAND_VECTOR ? o.count : 0;
+    }
+    for (unsigned k = 0, at = 0; k < 2; at += plan->dst_words[k++]) {
+        const struct operand o = inst->dst[k];
+        const bool moved = inst->op == OP_movrel_dst || inst->op == OP_movrel_both; /* a range */
+        plan->dst_rows[k] = o.kind != OPERAND_VECTOR ? 0 : moved ? 1 : o.count;
+        plan->dst_words[k] = o.kind == OPERAND_NONE ? 0 : plan_words(image, inst, o);
+        plan->dst_at[k] = (u8)at;
+    }
+}
+
 static void make_stretch(const struct image *image, const struct view *view, u32 first, u32 end,
                          struct stretch *stretch)
 {
@@ -272,17 +322,21 @@ static struct view *view_create(struct image *image, u32 mode)
     struct view *view = calloc(1, sizeof *view);
     size_t step_bytes = MAX(program->inst_count, 1) * sizeof *view->steps;
     struct step *steps = aligned_alloc(_Alignof(struct step), step_bytes);
+    struct flight_plan *plans = calloc(MAX(program->inst_count, 1), sizeof *plans);
     struct stretch *stretches = calloc(MAX(image->stretch_count, 1), sizeof *stretches);
-    if (!view || !steps || !stretches)
+    if (!view || !steps || !plans || !stretches)
         abort();
     memset(steps, 0, step_bytes);
     *view = (struct view){.mode = mode,
                           .insts = mode_insts(image, mode),
                           .steps = steps,
+                          .plans = plans,
                           .stretches = stretches,
                           .next = image->views};
-    for (u32 i = 0; i < program->inst_count; i++)
+    for (u32 i = 0; i < program->inst_count; i++) {
         make_step(image, &view->insts[i], &steps[i]);
+        make_plan(image, &view->insts[i], &steps[i], &plans[i]);
+    }
     for (u32 first = 0, i = 0; i < program->inst_count; i++)
         if (ends_stretch(program, i)) {
             make_stretch(image, view, first, i + 1, &stretches[image->stretch_of[i]]);
@@ -381,6 +435,7 @@ static void view_destroy(struct view *view, const struct program *program)
     if (view->insts != program->insts)
         free((void *)view->insts);
     free(view->steps);
+    free(view->plans);
     free(view->stretches);
     free(view);
 }

@@ -113,12 +113,31 @@ struct stretch {
     bool changes_exec, changes_mode; /* its last instruction does (S4) */
 };
 
+/* What a flight (flight.h) has to know of an instruction when it issues. */
+enum plan_kind {
+    PLAN_LANES,   /* a lane function */
+    PLAN_SCALAR,  /* a scalar function */
+    PLAN_ACCESS,  /* memory */
+    PLAN_CONTROL, /* a branch */
+    PLAN_WHOLE,   /* the whole warp at once; it may have to wait */
+    PLAN_OTHER,
+};
+struct flight_plan {
+    u8 kind;
+    bool changes_exec, changes_mode;
+    u8 vectors, masks, scalars;  /* sources (bits) that are these */
+    u8 src_rows[4], dst_rows[2]; /* vector registers */
+    u8 dst_words[2], dst_at[2];  /* results that are masks or scalars, in flight.scalars */
+};
+_Static_assert(sizeof(struct flight_plan) == 16, "four plans a line");
+
 /* The code as it is to be run under one MODE. A program without MODE has one view. */
 struct view {
     struct view *next;
     u32 mode; /* the bits that arithmetic depends on */
     const struct inst *insts;
     struct step *steps;
+    struct flight_plan *plans;
     struct stretch *stretches;
 };
 

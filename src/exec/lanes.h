@@ -72,8 +72,10 @@ struct lanes_memory {
     void (*clear)(u8 *at, size_t bytes);
     /* Whether each lane's offset is `bytes` beyond the one before. */
     bool (*adjacent)(const u32 *offset, u32 bytes);
-    /* address[i] = (low[i], high[i] + add) & keep. True when none of these reaches `end`. */
-    bool (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep, u64 end);
+    /* address[i] = (low[i], high[i] + add) & keep. Returns all bits that any of them has. */
+    u64 (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep);
+    /* Copies 32 words, `rows` times over, all side by side. */
+    void (*copy)(u32 *to, const u32 *from, u32 rows);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

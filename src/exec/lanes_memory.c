@@ -126,17 +126,23 @@ static bool adjacent(const u32 *offset, u32 bytes)
     return !differ;
 }
 
-static bool join64(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep, u64 end)
+static u64 join64(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep)
 {
-    u64 beyond = 0;
+    u64 bits = 0;
     EACH_LANE
     {
         const u64 at = (((u64)high[i] << 32 | low[i]) + add) & keep;
-        beyond |= at | (end - 1 - at); /* either has its highest bit set */
+        bits |= at;
         address[i] = at;
     }
-    return !(beyond >> 63);
+    return bits;
+}
+
+static void copy(u32 *to, const u32 *from, u32 rows)
+{
+    for (; rows; rows--, to += LANES, from += LANES)
+        memcpy(to, from, LANES * sizeof *to);
 }
 
 const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32,
-                                          clear,    adjacent,  join64};
+                                          clear,    adjacent,  join64,      copy};

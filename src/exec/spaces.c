@@ -51,10 +51,9 @@ u64 access_address(const struct addresses *a, u32 lane)
     return address & address_bits(a);
 }
 
-bool access_all(const struct warp *warp, const struct addresses *a, u64 *address, u64 end)
+u64 access_all(const struct warp *warp, const struct addresses *a, u64 *address)
 {
-    return warp->exec->image->moves->join64(address, a->low, a->high, (u64)a->add, address_bits(a),
-                                            end);
+    return warp->exec->image->moves->join64(address, a->low, a->high, (u64)a->add, address_bits(a));
 }
 
 u32 access_within(const struct warp *warp, const struct addresses *addresses, u32 mask, u32 bytes)

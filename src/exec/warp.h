@@ -429,8 +429,8 @@ static inline unsigned access_limit(const struct inst *inst)
 }
 /* One lane's address, in its space. */
 u64 access_address(const struct addresses *addresses, u32 lane);
-/* Those of 32 lanes, whether they run or not; true when none reaches `end`. */
-bool access_all(const struct warp *warp, const struct addresses *addresses, u64 *address, u64 end);
+/* Those of 32 lanes, whether they run or not; returns all bits that any of them has. */
+u64 access_all(const struct warp *warp, const struct addresses *addresses, u64 *address);
 /* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar that
  * the instruction names and, as the program's traits say, the size of the space. */
 u32 access_within(const struct warp *warp, const struct addresses *addresses, u32 mask, u32 bytes);
