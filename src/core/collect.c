@@ -58,7 +58,8 @@ void collect_create(struct core *core)
 {
     share_collectors(core);
     u32 collectors = (u32)__builtin_popcountll(core->collectors_free);
-    core->banks_per_group = MAX(core->config.collect->banks / core->groups, 1);
+    u32 places = collect_places(core->config.collect, core->config.core->warp_size);
+    core->banks_per_group = MAX(places / core->groups, 1);
     core->bank_capacity = 1;
     while (core->bank_capacity < collectors * MAX_READS)
         core->bank_capacity *= 2;

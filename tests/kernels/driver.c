@@ -189,9 +189,10 @@ static void run_form(const struct options *o, const struct kernel_case *c, const
     size_t count = form->si ? sizeof si_setups / sizeof *si_setups : sizeof setups / sizeof *setups;
     if (!has_form(o, c, form))
         return;
-    if (o->custom_count)
+    bool custom = o->custom_count || o->custom.machine;
+    if (custom)
         run_case(o, c, form, &o->custom, totals);
-    for (size_t s = 0; s < count && !o->custom_count; s++)
+    for (size_t s = 0; s < count && !custom; s++)
         run_case(o, c, form, &list[s], totals);
 }
 
@@ -228,6 +229,9 @@ static bool parse(struct options *o, int argc, char **argv)
             o->form = argv[++i];
         } else if (strcmp(argv[i], "--only") == 0) {
             o->only = argv[++i];
+        } else if (strcmp(argv[i], "--machine") == 0) {
+            o->custom.machine = argv[++i];
+            o->custom.warp = strcmp(value, "generic64") == 0 ? 64 : o->custom.warp;
         } else if (strcmp(argv[i], "--set") == 0 && o->custom_count < 7) {
             o->custom.settings[o->custom_count++] = argv[++i];
             if (strcmp(value, "core.warp_size=64") == 0)
@@ -245,8 +249,8 @@ int main(int argc, char **argv)
     struct totals totals = {0};
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
-                "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set K=V]..."
-                " [--list] [-v]\n",
+                "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--machine NAME]"
+                " [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;
     }
