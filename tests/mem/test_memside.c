@@ -112,8 +112,8 @@ static void test_hit_bandwidth(void **state)
     for (u32 i = 0; i < ARRAY_LEN(masks); i++) {
         struct rig rig;
         rig_params(&rig);
-        rig.l2.channels = 2; /* few slices, so that cores can fill them */
-        /* the links must not be what limits: four slices' sectors come over 15 replies' links */
+        rig.l2.channels = 2;          /* few slices, so that cores can fill them */
+        rig.network.flit_bytes = 160; /* links that are no limit: the port is to be seen */
         rig_open(&rig);
         u32 lines = 4 * rig.l2.sets * rig.l2.ways / 2, slices = rig.l2.channels * rig.l2.slices;
         struct memside_stats stats;
@@ -156,6 +156,131 @@ static void test_dram_bandwidth(void **state)
                      (unsigned long long)cycles, (unsigned long long)ideal);
         rig_close(&rig);
     }
+}
+
+/* A write whose victim has changes holds the port for these, too. */
+static void test_victim_port(void **state)
+{
+    struct rig rig;
+    rig_params(&rig);
+    rig.l2.channels = rig.l2.slices = 1;
+    rig.l2.sets = 1;
+    rig.l2.ways = 2;
+    rig_open(&rig);
+    static const struct {
+        u32 sectors, cycles, dram_writes;
+    } steps[] = {
+        {15, 4, 0},         {3, 2, 0}, /* two lines that are free */
+        {1, 1 + 4 - 1, 1},             /* four sectors give way */
+        {15, 4 + 2 - 1, 1},            /* two */
+        {2, 1 + 1 - 1, 1},             /* one */
+    };
+    for (u32 i = 0; i < ARRAY_LEN(steps); i++) {
+        struct packet write = {.address = i * 128, .kind = PACKET_WRITE, .full = 1};
+        struct memside_stats stats;
+        write.sectors = steps[i].sectors;
+        rig_alone(&rig, 0, &write, rig.now / rig.period, NULL);
+        for (u32 w = 0; w < 100; w++) /* until the write-back is through */
+            rig_end_window(&rig);
+        take(&rig, &stats);
+        assert_int_equal(stats.l2.port_cycles, steps[i].cycles);
+        assert_int_equal(stats.l2.dram_writes, steps[i].dram_writes);
+        assert_int_equal(stats.dram.writes, steps[i].dram_writes);
+    }
+    rig_close(&rig);
+}
+
+/* ---- Turns ---- */
+
+/* Reads that miss, as fast as they go, by all cores; each core has an address range of its own.
+ * Answers of each after `cycles`. */
+static void flood(struct rig *rig, const u64 *base, u32 stride, u32 cycles, u32 *answers)
+{
+    u32 sent[RIG_CORES] = {0};
+    for (u32 begin = 0; begin < cycles; begin += rig->network.window) {
+        for (u32 core = 0; core < RIG_CORES; core++) {
+            struct port *requests = memside_requests(rig->memside, core);
+            struct port *replies = memside_replies(rig->memside, core);
+            for (u32 i = 0; i < rig->network.window; i++) {
+                fs now = rig->now + i * rig->period;
+                if (base[core] != UINT64_MAX && port_room(requests)) {
+                    struct packet packet = rig_read(base[core] + (u64)sent[core]++ * stride, 15);
+                    packet.core = (u16)core;
+                    port_push(requests, &packet, now);
+                }
+                if (port_head(replies, now)) {
+                    port_pop(replies);
+                    answers[core]++;
+                }
+            }
+        }
+        rig_end_window(rig);
+    }
+}
+
+/* Slices share their DRAM, and cores their port: nobody gets more than his turn. */
+static void test_turns(void **state)
+{
+    struct rig rig;
+    u64 base[RIG_CORES];
+    rig_params(&rig);
+    rig.l2.channels = 1;
+    rig_open(&rig);
+    /* core 0 reads what slice 0 has, core 1 what slice 1 has */
+    u32 answers[RIG_CORES] = {0};
+    for (u32 i = 0; i < RIG_CORES; i++)
+        base[i] = i < 2 ? i * rig.l2.slice_bytes : UINT64_MAX;
+    flood(&rig, base, 2 * rig.l2.slice_bytes, 8000, answers);
+    assert_true(answers[0] > 300);
+    assert_true(answers[0] * 100 < answers[1] * 105 && answers[1] * 100 < answers[0] * 105);
+    rig_close(&rig);
+    /* five cores on each of three ports, hits on lines of one slice only of each core */
+    rig_params(&rig);
+    rig.network.cores_per_port = 5;
+    rig_open(&rig);
+    memset(answers, 0, sizeof answers);
+    for (u32 i = 0; i < RIG_CORES; i++)
+        base[i] = i * 256;
+    flood(&rig, base, 0, 8000, answers);
+    for (u32 i = 0; i < RIG_CORES; i += 5)
+        for (u32 k = 1; k < 5; k++) {
+            assert_true(answers[i] > 300);
+            assert_true(answers[i] * 100 < answers[i + k] * 110 &&
+                        answers[i + k] * 100 < answers[i] * 110);
+        }
+    rig_close(&rig);
+}
+
+/* What one core sends later does not hold up what another core of the port has sent. */
+static void test_shared_port(void **state)
+{
+    struct rig rig;
+    rig_params(&rig);
+    rig.network.cores_per_port = 2;
+    rig_open(&rig);
+    u32 window = rig.network.window;
+    struct packet read = rig_read(0, 1);
+    rig_alone(&rig, 0, &read, 0, NULL); /* now it is there */
+    fs begin = rig.now, sent[2], got[2] = {0};
+    while (!got[0] || !got[1]) {
+        for (u32 core = 0; core < 2; core++)
+            for (u32 i = 0; i < window; i++) {
+                fs now = rig.now + i * rig.period;
+                read.core = (u16)core;
+                if (now == begin + (window * (core + 1) - 1) * rig.period) {
+                    port_push(memside_requests(rig.memside, core), &read, now);
+                    sent[core] = now;
+                }
+                if (!port_head(memside_replies(rig.memside, core), now))
+                    continue;
+                port_pop(memside_replies(rig.memside, core));
+                got[core] = now;
+            }
+        rig_end_window(&rig);
+    }
+    for (u32 core = 0; core < 2; core++)
+        assert_int_equal((got[core] - sent[core]) / rig.period, hit_cycles(&rig, 0, 32));
+    rig_close(&rig);
 }
 
 /* ---- Order, copies, explanations ---- */
@@ -242,6 +367,10 @@ static void test_copies(void **state)
     assert_true(resident(&rig, 0, 6));
     assert_false(resident(&rig, 0, 1));
     assert_false(resident(&rig, 0, 8));
+    /* a request of a cache with shorter lines: sectors count from its own address */
+    assert_false(resident(&rig, 4096 + 64, 3));
+    assert_true(resident(&rig, 4096, 12));
+    assert_false(resident(&rig, 4096, 3));
     struct memside_stats stats;
     take(&rig, &stats);
     assert_int_equal(stats.l2.evictions, 1); /* of the reads above; copies count nothing */
@@ -367,9 +496,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency),        cmocka_unit_test(test_hit_bandwidth),
-        cmocka_unit_test(test_dram_bandwidth), cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_copies),         cmocka_unit_test(test_find),
-        cmocka_unit_test(test_check),          cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_dram_bandwidth), cmocka_unit_test(test_victim_port),
+        cmocka_unit_test(test_turns),          cmocka_unit_test(test_shared_port),
+        cmocka_unit_test(test_atomics),        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_find),           cmocka_unit_test(test_check),
+        cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
