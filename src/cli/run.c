@@ -339,7 +339,7 @@ static bool apply_limits(struct run *run)
         }
     }
     return !run->request.functional ||
-           hd_config_set(run->config, "launch.functional=true", &(struct hd_error){0});
+           hd_config_set(run->config, "timing.functional=true", &(struct hd_error){0});
 }
 
 static bool apply_order(struct run *run)

@@ -167,7 +167,7 @@ struct run {
 
 static u64 issued_of(const struct run *run)
 {
-    u64 issued = 0;
+    u64 issued = run->launch->stats.issue.instructions; /* taken from the cores by samples */
     for (u32 i = 0; i < run->timing->core_count; i++)
         issued += run->timing->cores[i]->stats.issue.instructions;
     return issued;
@@ -488,6 +488,15 @@ static void add_core_counts(struct machine_stats *stats, const struct core_count
 #undef ADD
 }
 
+/* Of warps that have left and of those that are there. */
+static u64 warp_cycles(const struct core *core)
+{
+    u64 cycles = core->warp_cycles;
+    for (u64 set = core->present; set; set &= set - 1)
+        cycles += core_cycle(core) - core->slots[first_bit(set)].started;
+    return cycles;
+}
+
 /* All that has been counted so far goes to the launch's statistics. */
 static void take_counts(struct run *run, fs now)
 {
@@ -495,9 +504,11 @@ static void take_counts(struct run *run, fs now)
     struct machine_stats *stats = &run->launch->stats;
     struct memside_stats memory;
     struct core_counts counts;
+    stats->timing.warp_cycles = 0;
     for (u32 i = 0; i < t->core_count; i++) {
         core_take_counts(t->cores[i], &counts);
         add_core_counts(stats, &counts);
+        stats->timing.warp_cycles += warp_cycles(t->cores[i]);
     }
     memside_take_stats(t->memside, now, &memory);
     stats_add(&network_component, &stats->network, &memory.network);
@@ -522,11 +533,10 @@ static void observe(struct run *run, bool last)
     for (u32 i = 0; i < t->core_count; i++)
         if (run->seen[i].list.count)
             observer_take(observer, &run->seen[i]);
-    if (last || t->now < observer_next(observer))
+    /* what is left of a launch that is done goes with its end, which lies before the window's */
+    if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
-    u64 progress = issued_of(run);
     take_counts(run, t->now);
-    run->progress -= progress - issued_of(run); /* the cores count from 0 again */
     observer_sample(observer, t->now, &run->launch->stats);
 }
 
@@ -557,7 +567,6 @@ static void finish(struct run *run)
             if (core->blocks[b].block)
                 block_end(core->blocks[b].block);
         core_end(core);
-        run->launch->stats.timing.warp_cycles += core->warp_cycles;
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
         exec_release(&run->execs[i].exec);
     }

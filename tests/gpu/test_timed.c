@@ -1,0 +1,361 @@
+/*
+ * What launches in time tell: traces, time series, profiles and statistics must agree with each
+ * other, change nothing, and not depend on the order in which cores are simulated.
+ */
+#include "perfetto_reader.h"
+#include <heddle/heddle.h>
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+
+/* Loads, a loop, shared memory with a barrier, divergence and stores. */
+static const char mixed_ptx[] =
+    HEAD ".visible .entry mixed(.param .u64 p, .param .u32 n)\n{\n"
+         " .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<4>; .shared .align 4 .b8 s[1024];\n"
+         " mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"
+         " mad.lo.u32 %r3, %r0, %r1, %r2;\n ld.param.u64 %rd0, [p]; ld.param.u32 %r4, [n];\n"
+         " mad.wide.u32 %rd1, %r3, 4, %rd0;\n ld.global.u32 %r5, [%rd1];\n"
+         " mov.u32 %r6, s; mad.lo.u32 %r7, %r2, 4, %r6; st.shared.u32 [%r7], %r5;\n bar.sync 0;\n"
+         " xor.b32 %r8, %r2, 1; mad.lo.u32 %r8, %r8, 4, %r6; ld.shared.u32 %r9, [%r8];\n"
+         " and.b32 %r10, %r2, 3; setp.eq.u32 %p0, %r10, 0; @%p0 bra skip;\n"
+         "loop: add.u32 %r9, %r9, %r4; sub.u32 %r10, %r10, 1;\n"
+         " setp.gt.u32 %p1, %r10, 0; @%p1 bra loop;\n"
+         "skip: st.global.u32 [%rd1], %r9;\n ret;\n}\n";
+
+enum {
+    BLOCKS = 40,
+    THREADS = 96,
+    WORDS = BLOCKS * THREADS
+};
+
+struct bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+static void take(void *user, const void *data, size_t size)
+{
+    struct bytes *bytes = user;
+    bytes->data = realloc(bytes->data, bytes->size + size + 1);
+    assert_non_null(bytes->data);
+    memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+    bytes->data[bytes->size] = 0;
+}
+
+/* A run with all it told. */
+struct told {
+    struct bytes trace, series;
+    json_t *stats;
+    char *text; /* of the statistics */
+    uint32_t words[WORDS];
+};
+
+struct setting {
+    const char *order;
+    bool observe;
+    uint64_t interval, from, to;
+    uint32_t launches;
+};
+
+static struct hd_device *open_timed(void)
+{
+    struct hd_config *config = hd_config_create();
+    struct hd_error error = {0};
+    if (!hd_config_set(config, "timing.functional=false", &error) ||
+        !hd_config_set(config, "gpu.cores=6", &error))
+        fail_msg("%s", error.message);
+    struct hd_device *device = hd_device_open(config, &error);
+    if (!device)
+        fail_msg("%s", error.message);
+    hd_config_destroy(config);
+    return device;
+}
+
+static void launch_mixed(struct hd_device *device, uint64_t address, uint32_t times)
+{
+    struct hd_error error = {0};
+    struct hd_result result;
+    const uint32_t n = 3;
+    const struct hd_arg args[] = {{&address, 8}, {&n, 4}};
+    struct hd_module *module =
+        hd_module_load(device, mixed_ptx, sizeof mixed_ptx - 1, "mixed.ptx", &error);
+    if (!module)
+        fail_msg("%s: %s", error.place, error.message);
+    while (times--) {
+        assert_true(hd_launch(hd_kernel_find(module, NULL, NULL), (struct hd_dim){BLOCKS, 1, 1},
+                              (struct hd_dim){THREADS, 1, 1}, 0, args, 2, &result, &error));
+        assert_int_equal(result.outcome, HD_DONE);
+        assert_true(result.cycles > 0);
+    }
+}
+
+static struct told *tell(struct setting setting)
+{
+    struct told *told = calloc(1, sizeof *told);
+    struct hd_device *device = open_timed();
+    const struct hd_observe what = {.trace = take,
+                                    .trace_user = &told->trace,
+                                    .trace_from = setting.from,
+                                    .trace_to = setting.to,
+                                    .interval = setting.interval,
+                                    .series = take,
+                                    .series_user = &told->series};
+    if (setting.observe)
+        assert_true(hd_observe(device, &what, NULL));
+    if (setting.order)
+        assert_true(hd_set_core_order(device, setting.order, NULL));
+    for (uint32_t i = 0; i < WORDS; i++)
+        told->words[i] = i * 7;
+    uint64_t address = hd_alloc(device, sizeof told->words, NULL);
+    assert_true(hd_write(device, address, told->words, sizeof told->words, NULL));
+    launch_mixed(device, address, setting.launches);
+    assert_true(hd_read(device, told->words, address, sizeof told->words, NULL));
+    assert_true(hd_observe(device, NULL, NULL));
+    told->text = hd_stats_json(device);
+    told->stats = json_loads(told->text, 0, NULL);
+    assert_non_null(told->stats);
+    hd_device_close(device);
+    return told;
+}
+
+static void told_free(struct told *told)
+{
+    free(told->trace.data);
+    free(told->series.data);
+    json_decref(told->stats);
+    hd_free(told->text);
+    free(told);
+}
+
+static uint64_t total(const struct told *told, const char *key)
+{
+    const json_t *value = json_object_get(json_object_get(told->stats, "totals"), key);
+    assert_true(json_is_integer(value));
+    return (uint64_t)json_integer_value(value);
+}
+
+/* ---- traces ---- */
+
+static void test_trace_agrees(void **state)
+{
+    struct told *told = tell((struct setting){.observe = true, .launches = 2});
+    struct read_trace trace;
+    if (!read_trace(&trace, told->trace.data, told->trace.size))
+        fail_msg("%s", trace.error);
+    assert_int_equal(read_slices(&trace, "launches", "mixed"), 2);
+    assert_int_equal(read_slices(&trace, "block slot", "block"), total(told, "timing.blocks"));
+    assert_int_equal(read_slices(&trace, "block slot", NULL), 2 * BLOCKS);
+    assert_int_equal(read_slices(&trace, "warp slot", "warp"), 2 * BLOCKS * THREADS / 32);
+    assert_int_equal(read_slices(&trace, "memory requests", NULL), total(told, "lsu.requests"));
+    assert_true(read_slices(&trace, "warp slot", "memory") > 0);
+    assert_true(read_slices(&trace, "warp slot", "barrier") > 0);
+    bool seen[2 * BLOCKS] = {0};
+    uint64_t end_of_launch = 0, cycles = 0;
+    for (size_t i = 0; i < trace.slice_count; i++) {
+        const struct read_slice *slice = &trace.slices[i];
+        if (!strcmp(slice->name, "mixed"))
+            end_of_launch = slice->end;
+        if (strcmp(slice->name, "block") != 0)
+            continue;
+        uint64_t number = read_argument(slice, "block")->number;
+        assert_true(number < BLOCKS);
+        cycles += slice->end - slice->begin;
+        number += seen[number] ? BLOCKS : 0; /* of the second launch */
+        assert_false(seen[number]);
+        seen[number] = true;
+    }
+    assert_true(cycles > 0);
+    double seconds = 1e-12 * (double)total(told, "timing.picoseconds");
+    assert_true((double)end_of_launch * 1e-9 <= seconds + 1e-8 &&
+                (double)end_of_launch * 1e-9 >= seconds - 1e-8);
+    read_trace_free(&trace);
+    told_free(told);
+}
+
+/* Warps are within their launch, stalls within their warps; blocks hold their warps. */
+static void test_trace_nests(void **state)
+{
+    struct told *told = tell((struct setting){.observe = true, .launches = 1});
+    struct read_trace trace;
+    assert_true(read_trace(&trace, told->trace.data, told->trace.size));
+    const struct read_slice *launch = NULL;
+    for (size_t i = 0; i < trace.slice_count; i++)
+        if (!strcmp(trace.slices[i].name, "mixed"))
+            launch = &trace.slices[i];
+    assert_non_null(launch);
+    for (size_t i = 0; i < trace.slice_count; i++) {
+        const struct read_slice *slice = &trace.slices[i];
+        const char *on = trace.tracks[slice->track].name;
+        assert_true(slice->begin >= launch->begin && slice->end <= launch->end);
+        bool stall = !strncmp(on, "warp slot", 9) && strcmp(slice->name, "warp") != 0;
+        assert_int_equal(slice->depth, stall ? 1 : 0);
+    }
+    read_trace_free(&trace);
+    told_free(told);
+}
+
+static void test_window(void **state)
+{
+    struct told *told =
+        tell((struct setting){.observe = true, .launches = 1, .from = 500, .to = 600});
+    struct told *all = tell((struct setting){.observe = true, .launches = 1});
+    struct read_trace trace;
+    if (!read_trace(&trace, told->trace.data, told->trace.size))
+        fail_msg("%s", trace.error);
+    assert_true(told->trace.size * 3 < all->trace.size);
+    /* 700 MHz: 1.43 ns a cycle */
+    for (size_t i = 0; i < trace.slice_count; i++)
+        assert_true(trace.slices[i].begin >= 714 && trace.slices[i].end <= 858);
+    assert_true(trace.slice_count > 1);
+    assert_string_equal(told->text, all->text);
+    read_trace_free(&trace);
+    told_free(told);
+    told_free(all);
+}
+
+/* ---- time series ---- */
+
+static void test_series_adds_up(void **state)
+{
+    static const uint64_t intervals[] = {1, 10, 333, 100000};
+    for (size_t k = 0; k < 4; k++) {
+        struct told *told =
+            tell((struct setting){.observe = true, .launches = 2, .interval = intervals[k]});
+        json_t *sums = json_object();
+        size_t rows = 0;
+        uint64_t at = 0, launch = 0;
+        for (char *line = (char *)told->series.data, *next; *line; line = next, rows++) {
+            next = strchr(line, '\n') + 1;
+            json_t *row = json_loadb(line, (size_t)(next - line), 0, NULL), *value;
+            assert_non_null(row);
+            const char *key;
+            if ((uint64_t)json_integer_value(json_object_get(row, "launch")) != launch) {
+                launch++;
+                at = 0;
+            }
+            assert_int_equal(json_integer_value(json_object_get(row, "from_cycle")), at);
+            at = (uint64_t)json_integer_value(json_object_get(row, "to_cycle"));
+            json_object_foreach(row, key, value) if (json_is_integer(value))
+                json_object_set_new(sums, key,
+                                    json_integer(json_integer_value(json_object_get(sums, key)) +
+                                                 json_integer_value(value)));
+            json_decref(row);
+        }
+        assert_true(k == 3 ? rows == 2 : rows > 2);
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_object_get(told->stats, "totals"), key,
+                            value) if (json_is_integer(value) && strncmp(key, "exec.", 5) != 0 &&
+                                       json_integer_value(value) !=
+                                           json_integer_value(json_object_get(sums, key)))
+            fail_msg("interval %llu: %s: %lld in all, %lld in the series",
+                     (unsigned long long)intervals[k], key, json_integer_value(value),
+                     json_integer_value(json_object_get(sums, key)));
+        json_decref(sums);
+        told_free(told);
+    }
+}
+
+/* ---- nothing changes ---- */
+
+static void test_order(void **state)
+{
+    static const char *const orders[] = {"reverse", "shuffle:1", "shuffle:77"};
+    struct told *plain = tell((struct setting){.observe = true, .launches = 2, .interval = 50});
+    for (size_t i = 0; i < 3; i++) {
+        struct told *other = tell(
+            (struct setting){.observe = true, .launches = 2, .interval = 50, .order = orders[i]});
+        assert_string_equal(plain->text, other->text);
+        assert_string_equal((char *)plain->series.data, (char *)other->series.data);
+        assert_int_equal(plain->trace.size, other->trace.size);
+        assert_memory_equal(plain->trace.data, other->trace.data, plain->trace.size);
+        assert_memory_equal(plain->words, other->words, sizeof plain->words);
+        told_free(other);
+    }
+    told_free(plain);
+}
+
+static void test_unobserved(void **state)
+{
+    struct told *plain = tell((struct setting){.launches = 2});
+    struct told *observed = tell((struct setting){.observe = true, .launches = 2, .interval = 1});
+    assert_string_equal(plain->text, observed->text);
+    assert_memory_equal(plain->words, observed->words, sizeof plain->words);
+    assert_int_equal(plain->trace.size + plain->series.size, 0);
+    told_free(plain);
+    told_free(observed);
+}
+
+/* ---- statistics among themselves ---- */
+
+static void test_slots(void **state)
+{
+    struct told *told = tell((struct setting){.launches = 1});
+    const json_t *totals = json_object_get(told->stats, "totals");
+    uint64_t slots = total(told, "issue.issued");
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)totals, key, value) if (!strncmp(key, "issue.idle_", 11)) slots +=
+        (uint64_t)json_integer_value(value);
+    assert_int_equal(slots, total(told, "issue.slots"));
+    assert_int_equal(total(told, "lsu.requests"), total(told, "lsu.replies"));
+    assert_int_equal(total(told, "timing.blocks"), BLOCKS);
+    told_free(told);
+}
+
+static void test_profile(void **state)
+{
+    struct told *told = tell((struct setting){.launches = 2});
+    const json_t *list = json_object_get(told->stats, "profile");
+    assert_int_equal(json_array_size(list), 1); /* nothing happens in code that nobody runs */
+    const json_t *rows = json_object_get(json_array_get(list, 0), "instructions");
+    uint64_t issued = 0, threads = 0;
+    json_t *row, *stalls = json_object();
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *reason;
+        json_t *slots;
+        issued += (uint64_t)json_integer_value(json_object_get(row, "issued"));
+        threads += (uint64_t)json_integer_value(json_object_get(row, "threads"));
+        json_object_foreach(json_object_get(row, "stalls"), reason, slots)
+            json_object_set_new(stalls, reason,
+                                json_integer(json_integer_value(slots) +
+                                             json_integer_value(json_object_get(stalls, reason))));
+    }
+    assert_int_equal(issued, total(told, "timing.warp_instructions"));
+    assert_int_equal(threads, total(told, "timing.thread_instructions"));
+    assert_int_equal(issued, total(told, "exec.warp_instructions"));
+    const char *reason;
+    json_t *slots;
+    json_object_foreach(stalls, reason, slots)
+    { /* some waits have no instruction */
+        char key[64];
+        snprintf(key, sizeof key, "issue.idle_%s", reason);
+        assert_true((uint64_t)json_integer_value(slots) <= total(told, key));
+    }
+    assert_true(json_integer_value(json_object_get(stalls, "memory")) > 0);
+    json_decref(stalls);
+    told_free(told);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trace_agrees), cmocka_unit_test(test_trace_nests),
+        cmocka_unit_test(test_window),       cmocka_unit_test(test_series_adds_up),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_unobserved),
+        cmocka_unit_test(test_slots),        cmocka_unit_test(test_profile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
