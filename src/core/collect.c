@@ -80,6 +80,9 @@ void collect_push(struct core *core, struct task *task)
     struct latch *latch = &core->issued[task->group][task->pipe];
     latch->tasks[latch->count++] = (u16)task_index(core, task);
     core->issued_count++;
+    core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
+    if (latch->count >= latch->limit)
+        core->full_pipes[task->group] |= (u8)(1u << task->pipe);
 }
 
 static void latch_drop(struct latch *latch, u32 at)
@@ -115,6 +118,7 @@ static void dispatch(struct core *core)
             core->memory_order[collector->group].head++;
         latch->tasks[latch->count++] = collector->task;
         core->collected_count++;
+        core->collected_pipes[collector->group] |= (u8)(1u << collector->pipe);
         collector->task = NO_TASK;
         core->collectors_ready &= ~bit(c);
         core->collectors_free |= bit(c);
@@ -165,7 +169,8 @@ static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 in
 static void allocate(struct core *core)
 {
     for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipe = 0; pipe < PIPES; pipe++) {
+        for (u32 pipes = core->issued_pipes[g]; pipes; pipes &= pipes - 1) {
+            const u32 pipe = first_bit(pipes);
             struct latch *latch = &core->issued[g][pipe];
             while (latch->count) {
                 u64 free_ones = core->collectors_free & core->collector_sets[g][pipe];
@@ -177,6 +182,10 @@ static void allocate(struct core *core)
                 latch_drop(latch, 0);
                 core->issued_count--;
             }
+            if (!latch->count)
+                core->issued_pipes[g] &= (u8) ~(1u << pipe);
+            if (latch->count < latch->limit)
+                core->full_pipes[g] &= (u8) ~(1u << pipe);
         }
 }
 

@@ -48,6 +48,7 @@ void wheel_add(struct core *core, struct task *task, u64 cycles)
     u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
     if (!(core->wheel_used[at / 64] >> at % 64 & 1)) {
         core->wheel_used[at / 64] |= bit(at % 64);
+        core->wheel_words |= bit(at / 64);
         core->wheel[at].first = NO_TASK;
     }
     list_push(core, &core->wheel[at], task);
@@ -56,18 +57,17 @@ void wheel_add(struct core *core, struct task *task, u64 cycles)
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */
 static u64 wheel_next(const struct core *core)
 {
-    u32 now = (u32)(core_cycle(core) % WHEEL);
-    for (u32 n = 0; n <= WHEEL / 64; n++) {
-        u32 w = (now / 64 + n) % (WHEEL / 64);
-        u64 word = core->wheel_used[w];
-        if (n == 0)
-            word &= ~(bit(now % 64) - 1);
-        else if (n == WHEEL / 64)
-            word &= bit(now % 64) - 1;
-        if (word)
-            return (w * 64 + first_bit(word) + WHEEL - now) % WHEEL;
-    }
-    return WHEEL;
+    _Static_assert(WHEEL == 64 * 64, "a word says which words of the wheel are used");
+    const u32 now = (u32)(core_cycle(core) % WHEEL), w = now / 64;
+    if (!core->wheel_words)
+        return WHEEL;
+    u64 word = core->wheel_used[w] & ~(bit(now % 64) - 1);
+    if (word)
+        return first_bit(word) - now % 64;
+    /* the words after this one, around, and this one's lower part last */
+    const u64 above = core->wheel_words & ~(bit(w) | (bit(w) - 1));
+    const u32 next = first_bit(above ? above : core->wheel_words);
+    return (next * 64 + first_bit(core->wheel_used[next]) + WHEEL - now) % WHEEL;
 }
 
 /* ---- create and destroy ---- */
@@ -235,16 +235,32 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     return STALL_NONE;
 }
 
+/* Clear, or blocked and why. `was`: it was clear before. */
+static void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
+{
+    struct slot *slot = &core->slots[s];
+    enum stall stall = check_head(core, slot, time);
+    if (stall == STALL_NONE && LIKELY(!(time->flags & TIME_SERIAL))) {
+        core->clear |= bit(s);
+        if (!was)
+            slot->ready_since = core_cycle(core);
+        return;
+    }
+    if (stall == STALL_NONE) {
+        core->serial |= bit(s);
+        stall = STALL_WAIT;
+    }
+    core->blocked[stall] |= bit(s);
+    slot->blocked = (u8)stall;
+}
+
 void slot_update(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const u64 mask = bit(s), was = core->clear & mask;
-    for (u32 pipe = 0; pipe < PIPES; pipe++)
-        core->heads[pipe] &= ~mask;
-    core->blocked[STALL_MEMORY] &= ~mask;
-    core->blocked[STALL_RAW] &= ~mask;
-    core->blocked[STALL_WAW] &= ~mask;
-    core->blocked[STALL_WAIT] &= ~mask;
+    core->heads[slot->head] &= ~mask;
+    core->blocked[slot->blocked] &= ~mask;
+    slot->blocked = STALL_NONE;
     core->clear &= ~mask;
     core->buffered &= ~mask;
     core->skipping &= ~mask;
@@ -255,21 +271,21 @@ void slot_update(struct core *core, u32 s)
     const struct inst_time *time = &core->times[slot->buffer[0]];
     core->buffered |= mask;
     core->heads[time->pipe] |= mask;
+    slot->head = time->pipe;
     if (UNLIKELY(slot->skipped[0]))
         core->skipping |= mask;
-    enum stall stall = check_head(core, slot, time);
-    if (stall != STALL_NONE) {
-        core->blocked[stall] |= mask;
+    sort_head(core, s, time, was);
+}
+
+void slot_recheck(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    if (!(core->buffered & ~core->clear & bit(s)))
         return;
-    }
-    if (UNLIKELY(time->flags & TIME_SERIAL)) {
-        core->serial |= mask;
-        core->blocked[STALL_WAIT] |= mask;
-        return;
-    }
-    core->clear |= mask;
-    if (!was)
-        slot->ready_since = core_cycle(core);
+    core->blocked[slot->blocked] &= ~bit(s);
+    slot->blocked = STALL_NONE;
+    core->serial &= ~bit(s);
+    sort_head(core, s, &core->times[slot->buffer[0]], 0);
 }
 
 void slot_maybe_leave(struct core *core, u32 s)

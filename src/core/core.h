@@ -119,6 +119,8 @@ struct slot {
     u64 issued, age, ready_since;
     u64 started; /* cycle */
     u8 stall;    /* as last observed */
+    u8 head;     /* its bit is in core.heads of this pipe, */
+    u8 blocked;  /* and in core.blocked of this reason; STALL_NONE: in none */
 };
 
 struct resident {
@@ -240,7 +242,9 @@ struct core {
     /* collect */
     struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
     struct latch collected[CORE_SCHEDULERS][PIPES];
-    u32 issued_count, collected_count; /* ops in them */
+    u32 issued_count, collected_count;                                  /* ops in them */
+    u8 issued_pipes[CORE_SCHEDULERS], collected_pipes[CORE_SCHEDULERS]; /* not empty, bits */
+    u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
     u64 collectors_free, collectors_ready;
@@ -261,6 +265,7 @@ struct core {
     u8 bus[WHEEL];                             /* results that leave in a cycle */
     struct task_list wheel[WHEEL];
     u64 wheel_used[WHEEL / 64];
+    u64 wheel_words; /* words of wheel_used that are not 0, bits */
 
     struct lsu *lsu;
     u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
@@ -381,6 +386,8 @@ void task_give(struct core *core, struct task *task);
 void wheel_add(struct core *core, struct task *task, u64 cycles);
 /* The warp of a slot may have moved, or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
+/* Something that the head of a slot may wait for has come: it can only become clear. */
+void slot_recheck(struct core *core, u32 slot);
 /* Warps of the slot's block may go on. */
 void block_update(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);
@@ -421,7 +428,7 @@ void collect_destroy(struct core *core);
 void collect_tick(struct core *core);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
-    return core->issued[group][pipe].count < core->issued[group][pipe].limit;
+    return !(core->full_pipes[group] >> pipe & 1);
 }
 void collect_push(struct core *core, struct task *task);
 /* Bank of a register. */

@@ -80,10 +80,10 @@ void execute_tick(struct core *core)
     if (!core->collected_count)
         return;
     for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipe = 0; pipe < PIPES; pipe++) {
+        for (u32 pipes = core->collected_pipes[g] & ~(1u << PIPE_MEMORY); pipes;
+             pipes &= pipes - 1) {
+            const u32 pipe = first_bit(pipes);
             struct latch *latch = &core->collected[g][pipe];
-            if (pipe == PIPE_MEMORY)
-                continue;
             for (u32 i = 0; i < latch->count;) {
                 if (!start(core, core_task(core, latch->tasks[i]))) {
                     i++;
@@ -94,5 +94,7 @@ void execute_tick(struct core *core)
                 for (u32 j = i; j < latch->count; j++)
                     latch->tasks[j] = latch->tasks[j + 1];
             }
+            if (!latch->count)
+                core->collected_pipes[g] &= (u8) ~(1u << pipe);
         }
 }

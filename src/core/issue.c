@@ -20,13 +20,12 @@ static u32 group_of(const struct core *core, u32 scheduler)
     return core->groups > 1 ? scheduler : 0;
 }
 
-/* Slots whose head finds room behind issue. */
-static u64 with_room(const struct core *core, u32 group)
+/* Slots whose head finds no room behind issue. */
+static inline u64 without_room(const struct core *core, u32 group)
 {
     u64 set = 0;
-    for (u32 pipe = 0; pipe < PIPES; pipe++)
-        if (collect_room(core, group, pipe))
-            set |= core->heads[pipe];
+    for (u32 full = core->full_pipes[group]; full; full &= full - 1)
+        set |= core->heads[first_bit(full)];
     return set;
 }
 
@@ -231,25 +230,27 @@ static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
     const u64 mine = core->schedulers[scheduler].slots & core->present;
     const u64 live = mine & ~core->ended;
     const u64 able = live & core->buffered & core->clear & ~core->waiting & ~core->branching;
-    struct {
-        enum stall stall;
-        u64 set;
-    } order[] = {
-        {STALL_UNIT, able & ~held & ~with_room(core, group_of(core, scheduler))},
-        {STALL_HELD, held},
-        {STALL_COLLECTOR, able & ~held},
-        {STALL_MEMORY, live & core->blocked[STALL_MEMORY]},
-        {STALL_RAW, live & core->blocked[STALL_RAW]},
-        {STALL_WAW, live & core->blocked[STALL_WAW]},
-        {STALL_WAIT, live & core->blocked[STALL_WAIT]},
-        {STALL_BRANCH, live & core->branching},
-        {STALL_BARRIER, live & core->waiting},
-        {STALL_FETCH, live & ~core->buffered},
-        {STALL_MEMORY, mine & core->ended},
-    };
-    for (u32 i = 0; i < ARRAY_LEN(order); i++)
-        if (order[i].set)
-            return (struct reason){order[i].stall, first_bit(order[i].set)};
+    u64 set;
+#define TRY(stall, slots)         \
+    if ((set = (slots)))          \
+        return (struct reason)    \
+        {                         \
+            stall, first_bit(set) \
+        }
+    if (able | held) {
+        TRY(STALL_UNIT, able & ~held & without_room(core, group_of(core, scheduler)));
+        TRY(STALL_HELD, held);
+        TRY(STALL_COLLECTOR, able);
+    }
+    TRY(STALL_MEMORY, live & core->blocked[STALL_MEMORY]);
+    TRY(STALL_RAW, live & core->blocked[STALL_RAW]);
+    TRY(STALL_WAW, live & core->blocked[STALL_WAW]);
+    TRY(STALL_WAIT, live & core->blocked[STALL_WAIT]);
+    TRY(STALL_BRANCH, live & core->branching);
+    TRY(STALL_BARRIER, live & core->waiting);
+    TRY(STALL_FETCH, live & ~core->buffered);
+    TRY(STALL_MEMORY, mine & core->ended);
+#undef TRY
     return (struct reason){STALL_EMPTY, CORE_WARPS};
 }
 
@@ -298,7 +299,7 @@ static void run_scheduler(struct core *core, u32 scheduler)
     u64 held = 0;
     u64 ready = core->schedulers[scheduler].slots & core->buffered & core->clear & ~core->waiting &
                 ~core->branching & ~core->redirected & ~core->ended & ~core->skipping &
-                with_room(core, group);
+                ~without_room(core, group);
     if (core_hooked(core, SEAM_PICK) && ready)
         ask_pick(core, scheduler, &ready, &held);
     u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;

@@ -385,7 +385,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
                     lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
                     break;
                 }
-        slot_update(core, s);
+        slot_recheck(core, s);
         if (parcel->kind == PARCEL_ATOMIC)
             part_done(core, parcel->task, true);
         parcel_give(lsu, parcel);
@@ -494,7 +494,7 @@ static bool start_current(struct core *core, struct task *task)
         return false;
     }
     if (f->kind == FLIGHT_ACCESS && !--core->slots[task->slot].unacted)
-        slot_update(core, task->slot);
+        slot_recheck(core, task->slot);
     task->outstanding = 1; /* the head itself, until all is sent */
     lsu->count = lsu->next = 0;
     lsu->shared_until = 0;
@@ -659,7 +659,8 @@ static void take_next(struct core *core)
         if (!latch->count)
             continue;
         lsu->current = latch->tasks[0];
-        latch->count--;
+        if (!--latch->count)
+            core->collected_pipes[g] &= (u8) ~(1u << PIPE_MEMORY);
         core->collected_count--;
         for (u32 i = 0; i < latch->count; i++)
             latch->tasks[i] = latch->tasks[i + 1];

@@ -60,7 +60,7 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
         core->branching &= ~bit(task->slot);
         fetch_want(core, task->slot);
     }
-    slot_update(core, task->slot);
+    slot_recheck(core, task->slot);
     if (slot->ended)
         slot_maybe_leave(core, task->slot);
 }
@@ -91,7 +91,8 @@ void write_back_tick(struct core *core)
     if (core->wheel_used[at / 64] >> at % 64 & 1) {
         struct task_list list = core->wheel[at];
         core->wheel[at].first = NO_TASK;
-        core->wheel_used[at / 64] &= ~bit(at % 64);
+        if (!(core->wheel_used[at / 64] &= ~bit(at % 64)))
+            core->wheel_words &= ~bit(at / 64);
         for (struct task *task; (task = list_pop(core, &list));)
             task_retire(core, task);
     }
