@@ -66,14 +66,14 @@ static void say_place(struct exec *exec, u32 pc)
 }
 
 /* `at`: "at", or how sure the place is. */
-static void say_thread(const struct warp *warp, u32 pc, u32 lane, const char *at)
+/* `exec`: the launch that is told, which the warp's own may be a part of. */
+static void say_thread(struct exec *exec, const struct warp *warp, u32 pc, u32 lane, const char *at)
 {
-    struct exec *exec = warp->exec;
     struct fault *fault = &exec->fault;
     u32 thread = warp->index * exec->image->warp_size + lane;
     for (unsigned d = 0; d < 3; d++) {
         fault->block[d] = warp->block->id[d];
-        fault->thread[d] = exec->tids[d][thread];
+        fault->thread[d] = warp->exec->tids[d][thread];
     }
     const struct function *function = program_function_at(exec->image->program, pc);
     say(fault, "\n  %s ", at);
@@ -94,7 +94,7 @@ void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const c
     va_start(list, format);
     vsnprintf(fault->message, sizeof fault->message, format, list);
     va_end(list);
-    say_thread(warp, pc, lane, "at");
+    say_thread(warp->exec, warp, pc, lane, "at");
 }
 
 /* The warp that ran last if it still lives, else a live one of its block, else NULL. */
@@ -121,7 +121,7 @@ void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...
     vsnprintf(exec->fault.message, sizeof exec->fault.message, format, list);
     va_end(list);
     if (path)
-        say_thread(warp, path->pc, first_lane(path->mask), "last seen at");
+        say_thread(exec, warp, path->pc, first_lane(path->mask), "last seen at");
     else
         say(&exec->fault, "\n  in kernel %s, between two blocks", exec->kernel->name);
 }
@@ -257,7 +257,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     if (outcome == OUTCOME_MISALIGNED)
         say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
             bytes, align);
-    say_thread(warp, pc, lane, "at");
+    say_thread(warp->exec, warp, pc, lane, "at");
     if (others)
         say(&exec->fault, "\n  %u other lanes of the warp fault here as well", count_lanes(others));
 }

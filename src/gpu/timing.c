@@ -414,6 +414,16 @@ static void stop_deadlocked(struct run *run)
         exec->fault.inst = list->rows.data[0].inst;
 }
 
+/* A warp to name when the launch is stopped from outside. */
+static const struct warp *some_warp(const struct run *run)
+{
+    const struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        if (t->cores[i]->present & ~t->cores[i]->ended)
+            return t->cores[i]->slots[first_bit(t->cores[i]->present & ~t->cores[i]->ended)].warp;
+    return NULL;
+}
+
 /* Limits, the user's interrupt, and launches that do not move. */
 static void look_after(struct run *run, fs next)
 {
@@ -424,6 +434,7 @@ static void look_after(struct run *run, fs next)
     atomic_store_explicit(&t->device->cycles, cycles, memory_order_relaxed);
     atomic_store_explicit(&t->device->picoseconds, (t->now - run->start) / 1000,
                           memory_order_relaxed);
+    exec->last = some_warp(run);
     exec->poll(exec);
     if (exec->stopped)
         return;
