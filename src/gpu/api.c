@@ -163,15 +163,16 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->launch = config_params(device->config, &launch_component);
     device->ptx = config_params(device->config, &ptx_component);
     device->si = config_params(device->config, &si_component);
+    const struct timing_params *timing = config_params(device->config, &timing_component);
     if (!check_core(device->core, &inner) || !choose_simd(device, &inner) ||
-        (!device->launch->functional && !timing_check(device, &inner))) {
+        (!timing->functional && !timing_check(device, &inner))) {
         config_destroy(device->config);
         free(device);
         api_fail(error, &inner);
         return NULL;
     }
     device->memory = memory_create(device->gpu->memory_bytes);
-    if (!device->launch->functional)
+    if (!timing->functional)
         device->timing = timing_create(device);
     return device;
 }

@@ -161,7 +161,7 @@ static void wrong_launches(void **state)
 
 static void faults(void **state)
 {
-    struct rig *rig = rig_open(add_ptx, "launch.functional=true", NULL);
+    struct rig *rig = rig_open(add_ptx, "timing.functional=true", NULL);
     hd_address p = hd_alloc_named(rig->device, 100 * 4, "data", &rig->error);
     uint32_t n = 200;
     struct hd_arg args[] = {{&p, 8}, {&n, 4}};
@@ -190,7 +190,7 @@ static const char endless_ptx[] = HEAD ".visible .entry endless()\n{\nloop: bra 
 static void limits(void **state)
 {
     struct rig *rig =
-        rig_open(endless_ptx, "launch.max_instructions=5000", "launch.functional=true", NULL);
+        rig_open(endless_ptx, "launch.max_instructions=5000", "timing.functional=true", NULL);
     assert_true(launch(rig, 3, 96, NULL, 0));
     assert_int_equal(rig->result.outcome, HD_LIMIT);
     assert_int_equal(rig->result.warp_instructions, 5000);

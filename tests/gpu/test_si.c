@@ -33,7 +33,7 @@ static struct hd_device *open_device(const char *machine, const char *setting)
     struct hd_error error;
     struct hd_config *config = hd_config_create();
     assert_true(!machine || hd_config_load(config, machine, &error));
-    assert_true(hd_config_set(config, "launch.functional=true", &error));
+    assert_true(hd_config_set(config, "timing.functional=true", &error));
     assert_true(!setting || hd_config_set(config, setting, &error));
     struct hd_device *device = hd_device_open(config, &error);
     assert_non_null(device);

@@ -118,7 +118,7 @@ static struct hd_device *open_device(const struct setup *setup, struct hd_error 
         return NULL;
     }
     if (config) /* a setup may say otherwise */
-        hd_config_set(config, "launch.functional=true", error);
+        hd_config_set(config, "timing.functional=true", error);
     for (unsigned i = 0; config && setup->settings[i]; i++)
         if (!hd_config_set(config, setup->settings[i], error)) {
             hd_config_destroy(config);

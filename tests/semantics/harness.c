@@ -44,7 +44,7 @@ struct hd_device *device_open(const char *const *settings)
 {
     struct hd_error error = {0};
     struct hd_config *config = hd_config_create();
-    hd_config_set(config, "launch.functional=true", &error);
+    hd_config_set(config, "timing.functional=true", &error);
     for (; *settings; settings++)
         if (!hd_config_set(config, *settings, &error))
             give_up(*settings, &error);
