@@ -330,9 +330,25 @@ static void end_slot(struct core *core, u32 s)
     slot_maybe_leave(core, s);
 }
 
+/* All warps of the block wait: lanes at reconvergence points go on alone, as without time. */
+static void release_lanes(struct core *core, const struct resident *block)
+{
+    for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1)
+        if (core->slots[first_bit(set)].at != NO_INST ||
+            core->slots[first_bit(set)].warp->state != WARP_WAITING)
+            return;
+    for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1) {
+        struct warp *warp = core->slots[first_bit(set)].warp;
+        if (paths_release(warp))
+            warp->state = WARP_READY;
+    }
+}
+
 void block_update(struct core *core, u32 s)
 {
     const struct resident *block = &core->blocks[core->slots[s].block];
+    if (core->slots[s].at == NO_INST)
+        release_lanes(core, block);
     for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1) {
         u32 other = first_bit(set);
         struct slot *slot = &core->slots[other];

@@ -118,7 +118,7 @@ static void step_slot(struct core *core, u32 s, u32 inst, const struct inst_time
     slot->at = warp_next(slot->warp);
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
-    if (slot->at != expected)
+    if (slot->at != expected && slot->at != NO_INST) /* one that waits may yet go straight on */
         core->redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->branching |= bit(s);
