@@ -423,6 +423,76 @@ static void cores_have_rates(void **state)
     config_destroy(config);
 }
 
+/* ---- every machine in time ---- */
+
+/* out[i] = 3 * (tid ^ 1) + a division, through shared memory and a barrier; out[threads] counts. */
+static const char kernel_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry k(.param .u64 out, .param .u32 threads)\n{\n"
+                                  " .reg .pred %p;\n .reg .b32 %r<12>;\n .reg .b64 %d<8>;\n"
+                                  " .shared .align 4 .b8 words[512];\n"
+                                  " ld.param.u64 %d0, [out];\n ld.param.u32 %r0, [threads];\n"
+                                  " mov.u32 %r1, %tid.x;\n mov.u32 %r2, %ctaid.x;\n"
+                                  " mad.lo.u32 %r3, %r2, 128, %r1;\n mul.lo.u32 %r4, %r1, 3;\n"
+                                  " shl.b32 %r5, %r1, 2;\n mov.u32 %r6, words;\n"
+                                  " add.u32 %r7, %r6, %r5;\n st.shared.u32 [%r7], %r4;\n"
+                                  " bar.sync 0;\n xor.b32 %r7, %r7, 4;\n"
+                                  " ld.shared.u32 %r8, [%r7];\n div.u32 %r9, %r3, 7;\n"
+                                  " add.u32 %r8, %r8, %r9;\n mul.wide.u32 %d1, %r3, 4;\n"
+                                  " add.u64 %d2, %d0, %d1;\n st.global.u32 [%d2], %r8;\n"
+                                  " mul.wide.u32 %d3, %r0, 4;\n add.u64 %d4, %d0, %d3;\n"
+                                  " red.global.add.u32 [%d4], 1;\n ret;\n}\n";
+
+enum {
+    BLOCKS = 40,
+    THREADS = 128 * BLOCKS
+};
+
+static struct hd_result run_kernel(const char *machine, const char *functional, u32 *out)
+{
+    struct hd_config *config = hd_config_create();
+    struct hd_error error = {0};
+    assert_true(hd_config_load(config, machine, &error));
+    assert_true(hd_config_set(config, functional, &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    assert_non_null(device);
+    hd_config_destroy(config);
+    struct hd_module *module =
+        hd_module_load(device, kernel_text, sizeof kernel_text - 1, "k.ptx", &error);
+    if (!module)
+        fail_msg("%s: %s", machine, error.message);
+    hd_address address = hd_alloc(device, 4 * (THREADS + 1), &error);
+    memset(out, 0, 4 * (THREADS + 1));
+    assert_true(hd_write(device, address, out, 4 * (THREADS + 1), &error));
+    u32 threads = THREADS;
+    const struct hd_arg args[] = {{&address, sizeof address}, {&threads, sizeof threads}};
+    struct hd_result result = {0};
+    if (!hd_launch(hd_kernel_find(module, "k", &error), (struct hd_dim){BLOCKS, 1, 1},
+                   (struct hd_dim){128, 1, 1}, 0, args, 2, &result, &error))
+        fail_msg("%s: %s", machine, error.message);
+    if (result.outcome != HD_DONE)
+        fail_msg("%s: %s", machine, result.explanation);
+    assert_true(hd_read(device, out, address, 4 * (THREADS + 1), &error));
+    hd_device_close(device);
+    return result;
+}
+
+static void machines_run_in_time(void **state)
+{
+    u32 *out = malloc(4 * (THREADS + 1));
+    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+        struct hd_result plain = run_kernel(machine->name, "timing.functional=true", out);
+        struct hd_result timed = run_kernel(machine->name, "timing.functional=false", out);
+        for (u32 i = 0; i < THREADS; i++)
+            assert_int_equal(out[i], 3 * (i % 128 ^ 1) + i / 7);
+        assert_int_equal(out[THREADS], THREADS);
+        assert_int_equal(plain.cycles, 0);
+        assert_true(timed.cycles > 0);
+        assert_int_equal(plain.warp_instructions, timed.warp_instructions);
+        assert_int_equal(plain.thread_instructions, timed.thread_instructions);
+    }
+    free(out);
+}
+
 static void indices_have_enough_bits(void **state)
 {
     static const struct {
@@ -443,6 +513,7 @@ int main(void)
         cmocka_unit_test(storage_of_gtx480_by_hand),
         cmocka_unit_test(storage_follows_parameters),
         cmocka_unit_test(cores_have_rates),
+        cmocka_unit_test(machines_run_in_time),
         cmocka_unit_test(indices_have_enough_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
