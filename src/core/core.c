@@ -441,7 +441,7 @@ static void observe_stalls(struct core *core)
         if (stall == core->slots[s].stall)
             continue;
         core->slots[s].stall = (u8)stall;
-        core_observe(core, OBSERVED_WARP_STALL, s, core->slots[s].at, stall, 0);
+        core_observe(core, OBSERVED_WARP_STALL, s, core_stands(core, s), stall, 0);
     }
 }
 
@@ -530,6 +530,15 @@ enum stall core_waits(const struct core *core, u32 s)
         if (core->blocked[stall] & mask)
             return stall;
     return core->buffered & mask ? STALL_NONE : STALL_FETCH;
+}
+
+u32 core_stands(const struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    const struct warp *warp = slot->warp;
+    if (slot->at != NO_INST || core->ended & bit(s))
+        return slot->at;
+    return warp->order_count ? warp->paths[warp->order[0]].pc : NO_INST;
 }
 
 void core_explain(const struct core *core, u32 s, struct core_wait *wait)

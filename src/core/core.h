@@ -300,6 +300,8 @@ void core_atomic(struct core *core, const struct packet *packet);
 void core_flush(struct core *core);
 /* What a warp waits for. */
 enum stall core_waits(const struct core *core, u32 slot);
+/* The instruction a slot's warp stands at, be it a barrier it waits at; NO_INST: it has ended. */
+u32 core_stands(const struct core *core, u32 slot);
 /* More about it, as far as it is known. */
 struct core_wait {
     u32 inst;      /* where the warp is; NO_INST: unknown */

@@ -259,8 +259,7 @@ static void charge(struct core *core, struct reason reason, u64 slots)
     (&core->stats.issue.idle_empty)[reason.stall - STALL_EMPTY] += slots;
     if (reason.slot == CORE_WARPS)
         return;
-    const struct slot *slot = &core->slots[reason.slot];
-    u32 inst = slot->buffered ? slot->buffer[0] : slot->at;
+    u32 inst = core_stands(core, reason.slot);
     if (inst != NO_INST)
         core->profile[inst].stalls[reason.stall] += slots;
 }

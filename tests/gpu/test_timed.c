@@ -29,7 +29,8 @@ static const char mixed_ptx[] =
          " and.b32 %r10, %r2, 3; setp.eq.u32 %p0, %r10, 0; @%p0 bra skip;\n"
          "loop: add.u32 %r9, %r9, %r4; sub.u32 %r10, %r10, 1;\n"
          " setp.gt.u32 %p1, %r10, 0; @%p1 bra loop;\n"
-         "skip: st.global.u32 [%rd1], %r9;\n ret;\n}\n";
+         "skip: st.global.u32 [%rd1], %r9;\n ret;\n}\n"
+         ".visible .entry unused()\n{\n ret;\n}\n";
 
 enum {
     BLOCKS = 40,
@@ -72,7 +73,8 @@ static struct hd_device *open_timed(void)
     struct hd_config *config = hd_config_create();
     struct hd_error error = {0};
     if (!hd_config_set(config, "timing.functional=false", &error) ||
-        !hd_config_set(config, "gpu.cores=6", &error))
+        !hd_config_set(config, "gpu.cores=6", &error) ||
+        !hd_config_set(config, "timing.stuck_cycles=1000", &error))
         fail_msg("%s", error.message);
     struct hd_device *device = hd_device_open(config, &error);
     if (!device)
@@ -92,7 +94,7 @@ static void launch_mixed(struct hd_device *device, uint64_t address, uint32_t ti
     if (!module)
         fail_msg("%s: %s", error.place, error.message);
     while (times--) {
-        assert_true(hd_launch(hd_kernel_find(module, NULL, NULL), (struct hd_dim){BLOCKS, 1, 1},
+        assert_true(hd_launch(hd_kernel_find(module, "mixed", NULL), (struct hd_dim){BLOCKS, 1, 1},
                               (struct hd_dim){THREADS, 1, 1}, 0, args, 2, &result, &error));
         assert_int_equal(result.outcome, HD_DONE);
         assert_true(result.cycles > 0);
@@ -328,6 +330,9 @@ static void test_profile(void **state)
         json_t *slots;
         issued += (uint64_t)json_integer_value(json_object_get(row, "issued"));
         threads += (uint64_t)json_integer_value(json_object_get(row, "threads"));
+        const char *text = json_string_value(json_object_get(row, "text"));
+        bool barrier = json_object_get(json_object_get(row, "stalls"), "barrier");
+        assert_true(!barrier || !strncmp(text, "bar.", 4));
         json_object_foreach(json_object_get(row, "stalls"), reason, slots)
             json_object_set_new(stalls, reason,
                                 json_integer(json_integer_value(slots) +
@@ -349,6 +354,61 @@ static void test_profile(void **state)
     told_free(told);
 }
 
+/* ---- deadlock ---- */
+
+static const char dead_ptx[] = HEAD ".visible .entry dead()\n{\n .reg .pred %p; .reg .b32 %r;\n"
+                                    " mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32; @%p bra one;\n"
+                                    " bar.sync 1, 96;\n bra end;\n"
+                                    "one: bar.sync 0, 96;\nend: ret;\n}\n";
+
+/* Who waits where for what, in the explanation and as data. */
+static void test_deadlock(void **state)
+{
+    struct hd_device *device = open_timed();
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_module *module =
+        hd_module_load(device, dead_ptx, sizeof dead_ptx - 1, "dead.ptx", &error);
+    assert_non_null(module);
+    assert_true(hd_launch(hd_kernel_find(module, NULL, NULL), (struct hd_dim){2, 1, 1},
+                          (struct hd_dim){64, 1, 1}, 0, NULL, 0, &result, &error));
+    assert_int_equal(result.outcome, HD_DEADLOCK);
+    assert_non_null(
+        strstr(result.explanation, "'bar.sync 0, 96' (dead.ptx:10) waits for barrier 0"));
+    assert_non_null(
+        strstr(result.explanation, "'bar.sync 1, 96' (dead.ptx:8) waits for barrier 1"));
+    char *text = hd_stats_json(device);
+    json_t *stats = json_loads(text, 0, NULL), *warp, *row;
+    hd_free(text);
+    const json_t *launch = json_array_get(json_object_get(stats, "launches"), 0);
+    const json_t *warps =
+        json_object_get(json_object_get(json_object_get(launch, "fault"), "waiting"), "warps");
+    size_t i, found = 0;
+    assert_int_equal(json_array_size(warps), 4);
+    json_array_foreach(warps, i, warp)
+    {
+        json_int_t number, barrier;
+        const char *reason;
+        assert_int_equal(json_unpack(warp, "{s:I, s:I, s:s}", "warp", &number, "barrier", &barrier,
+                                     "reason", &reason),
+                         0);
+        assert_int_equal(barrier, number);
+        assert_string_equal(reason, "barrier");
+    }
+    json_array_foreach(
+        json_object_get(json_array_get(json_object_get(stats, "profile"), 0), "instructions"), i,
+        row)
+    {
+        const char *code = json_string_value(json_object_get(row, "text"));
+        bool barrier = json_object_get(json_object_get(row, "stalls"), "barrier");
+        found += barrier;
+        assert_true(!barrier || !strncmp(code, "bar.", 4));
+    }
+    assert_int_equal(found, 2);
+    json_decref(stats);
+    hd_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_window),       cmocka_unit_test(test_series_adds_up),
         cmocka_unit_test(test_order),        cmocka_unit_test(test_unobserved),
         cmocka_unit_test(test_slots),        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
