@@ -338,8 +338,10 @@ static bool apply_limits(struct run *run)
             return false;
         }
     }
-    return !run->request.functional ||
-           hd_config_set(run->config, "timing.functional=true", &(struct hd_error){0});
+    /* raw programs are for what single instructions do: they have no time */
+    if (run->request.functional || run->request.state)
+        hd_config_set(run->config, "timing.functional=true", NULL);
+    return true;
 }
 
 static bool apply_order(struct run *run)
