@@ -20,6 +20,21 @@ static const u32 all_lanes[LANES] __attribute__((aligned(64))) = {
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
+/* Lanes of a register, `rows` times 32 of them. A call costs more than wider moves would save. */
+static inline void copy_rows(u32 *to, const u32 *from, u32 rows)
+{
+    do {
+        const four *const x = (const four *)from;
+        four *const y = (four *)to;
+        const four a = x[0], b = x[1], c = x[2], d = x[3];
+        const four e = x[4], f = x[5], g = x[6], h = x[7];
+        y[0] = a, y[1] = b, y[2] = c, y[3] = d;
+        y[4] = e, y[5] = f, y[6] = g, y[7] = h;
+        to += LANES;
+        from += LANES;
+    } while (--rows);
+}
+
 static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_size)
 {
     if (o.kind == OPERAND_VECTOR)
@@ -91,9 +106,7 @@ static inline u32 *take_sources(struct flight *f)
     typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
     const struct flight_plan *plan = f->plan;
     const struct step *step = f->step;
-    const struct image *image = f->warp->exec->image;
-    const u32 chunks = image->chunks;
-    void (*const copy)(u32 *, const u32 *, u32) = image->moves->copy;
+    const u32 chunks = f->warp->exec->image->chunks;
     const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
     u32 *next = f->rows;
     for (unsigned k = 0; k < 4; k += 2) /* as chunk_row has it */
@@ -103,7 +116,7 @@ static inline u32 *take_sources(struct flight *f)
     for (u32 set = plan->vectors; set; set &= set - 1) {
         const unsigned k = (unsigned)__builtin_ctz(set);
         const u32 rows = plan->src_rows[k] * chunks;
-        copy(next, f->src[k], rows);
+        copy_rows(next, f->src[k], rows);
         f->src[k] = next;
         next += LANES * rows;
     }
@@ -365,7 +378,7 @@ static inline void commit_rows(struct flight *f, unsigned k)
     const u32 lanes = image->warp_size, words = f->dst_rows[k] * lanes;
     u32 *to = flight_target(f, warp, k);
     if (LIKELY(f->writes == (~0ull >> (MAX_LANES - lanes)))) {
-        image->moves->copy(to, f->dst[k], f->dst_rows[k] * image->chunks);
+        copy_rows(to, f->dst[k], f->dst_rows[k] * image->chunks);
         return;
     }
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {

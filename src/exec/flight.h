@@ -23,6 +23,20 @@
  *      memory accesses, may have homes.
  *  F5  Global stores go to the core's memory_view when it has one, so that other cores see them
  *      when memory_view_publish says so; its own loads see them at once.
+ *
+ * What the issuer owes
+ *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
+ *    has been committed, and nothing issues behind a flight with changes_exec or changes_mode
+ *    before its commit. A register may be written while a flight that read it is on its way.
+ *  - A system call reads and writes memory when it issues: accesses of its warp come before it, and
+ *    the core's stores are published. A barrier orders accesses: those before it come first.
+ *  - Accesses of a warp act in order. Global atomics act on memory as it is: the core's own stores
+ *    before them have been published. flight_access checks all lanes of an atomic and moves those
+ *    that do not go to global memory; flight_atomic moves the others.
+ *  - Counting: exec.by_flight is set; each issue counts once, for count_lanes(lanes) threads, by
+ *    account_issued or account_inst. exec.instructions is the issuer's, too.
+ *  - Rows and records belong to the issuer. A record that is moved takes pointers into itself along
+ *    (src of masks, dst of masks and scalars).
  */
 #ifndef EXEC_FLIGHT_H
 #define EXEC_FLIGHT_H

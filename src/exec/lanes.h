@@ -74,8 +74,6 @@ struct lanes_memory {
     bool (*adjacent)(const u32 *offset, u32 bytes);
     /* address[i] = (low[i], high[i] + add) & keep. Returns all bits that any of them has. */
     u64 (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep);
-    /* Copies 32 words, `rows` times over, all side by side. */
-    void (*copy)(u32 *to, const u32 *from, u32 rows);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

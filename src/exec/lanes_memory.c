@@ -138,11 +138,5 @@ static u64 join64(u64 *address, const u32 *low, const u32 *high, u64 add, u64 ke
     return bits;
 }
 
-static void copy(u32 *to, const u32 *from, u32 rows)
-{
-    for (; rows; rows--, to += LANES, from += LANES)
-        memcpy(to, from, LANES * sizeof *to);
-}
-
 const struct lanes_memory LANE(memory) = {gather32, scatter32, translate64, translate32,
-                                          clear,    adjacent,  join64,      copy};
+                                          clear,    adjacent,  join64};
