@@ -74,8 +74,11 @@ def documents(heddle, data):
         "seed": "--kernel endless --grid 1 --block 1 --arg zero:4 --max-seconds 0.01 "
                 "--seed 18446744073709551615",
     }
+    runs["deadlock"] = "dead.ptx --grid 2 --block 64 --set timing.stuck_cycles=1000"
+    runs["functional"] = runs["done"] + " --functional"
     for name, words in runs.items():
-        done = subprocess.run([heddle, "run", "kernels.ptx", "--quiet", "--stats", "-", *words.split()],
+        words = words if name == "deadlock" else "kernels.ptx " + words
+        done = subprocess.run([heddle, "run", "--quiet", "--stats", "-", *words.split()],
                               cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         assert done.returncode in (0, 3), done.stderr.decode()
         yield name, json.loads(done.stdout)
@@ -139,13 +142,18 @@ def main():
             parts = {key.split(".")[0] for key in block}
             expected = {key for key in statistics if key.split(".")[0] in parts}
             assert "exec" in parts and set(block) == expected, (name, set(block) ^ expected)
+            assert (set(block) == statistics) == (name != "functional"), name
         for launch in document["launches"]:
             assert ("fault" in launch) == (launch["outcome"] != "done"), name
             for key in ("warp_instructions", "thread_instructions"):
                 assert launch[key] == launch["stats"][f"exec.{key}"], (name, key)
+        assert bool(document["profile"]) == (name != "functional"), name
+        if name == "deadlock":
+            assert len(document["launches"][0]["fault"]["waiting"]["warps"]) == 4
         for index, wrong in enumerate(damaged(document)):
             assert faults(wrong, schema, schema), f"{name}: damage {index} was accepted"
-    assert document["manifest"]["seed"] == "0xffffffffffffffff"
+        if name == "seed":
+            assert document["manifest"]["seed"] == "0xffffffffffffffff"
 
 
 main()
