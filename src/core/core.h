@@ -220,6 +220,7 @@ struct core {
     struct cache *icache;
     u32 last_fetched;
     u64 fetchable; /* slots that want instructions */
+    u64 arrived;   /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
         u64 ready; /* cycle */

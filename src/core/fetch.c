@@ -4,7 +4,8 @@
  * In each cycle up to fetch.per_cycle warps, round robin, that want instructions look theirs up.
  * A hit delivers up to fetch.width consecutive instructions of one line, fetch.decode_cycles later;
  * a miss sends for the line, and the warp waits. A warp that goes elsewhere than the next address
- * loses what it has buffered.
+ * loses what it has buffered. Warps whose line has just come are served before others: with a small
+ * cache these would take the line away again before anyone has used it, for ever.
  *
  * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
  * its bytes would; a fetch never crosses a line.
@@ -177,6 +178,7 @@ void fetch_reply(struct core *core, u32 mshr)
     cache_fill(core->icache, mshr, &out);
     while (cache_waiter(core->icache, mshr, &s)) {
         core->slots[s].missing = false;
+        core->arrived |= bit(s);
         fetch_want(core, s);
         if (core->slots[s].ended)
             slot_maybe_leave(core, s);
@@ -225,11 +227,14 @@ void fetch_tick(struct core *core)
         take_misses(core);
     decode_tick(core);
     u64 left = core->fetchable;
+    core->arrived &= left;
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
         u32 from = core->last_fetched + 1;
-        u64 above = from < CORE_WARPS ? left & ~(bit(from) - 1) : 0;
-        u32 s = first_bit(above ? above : left);
+        u64 set = core->arrived & left ? core->arrived & left : left;
+        u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
+        u32 s = first_bit(above ? above : set);
         left &= ~bit(s);
+        core->arrived &= ~bit(s);
         if (core_hooked(core, SEAM_FETCH) && !ask_mechanisms(core, s))
             continue;
         core->last_fetched = s;

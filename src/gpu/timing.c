@@ -124,6 +124,11 @@ void timing_destroy(struct timing *t)
     free(t);
 }
 
+struct core *timing_core(struct timing *t, u32 index)
+{
+    return t->cores[index];
+}
+
 void timing_copied(struct timing *t, u64 address, u64 bytes)
 {
     if (t->memory.l2->fill_on_copy)

@@ -17,6 +17,7 @@
 #include "gpu/machine_stats.h"
 #include "gpu/waiting.h"
 
+struct core;
 struct exec;
 struct hd_device;
 struct timing;
@@ -32,6 +33,8 @@ struct timed_launch {
 bool timing_check(const struct hd_device *device, struct error *error);
 struct timing *timing_create(struct hd_device *device);
 void timing_destroy(struct timing *timing);
+/* For tests and tools that look into the machine. */
+struct core *timing_core(struct timing *timing, u32 index);
 /* Runs all blocks, `per_core` of them at once on a core. exec is prepared but for its blocks. */
 void timing_run(struct timing *timing, struct exec *exec, u64 blocks, u32 per_core,
                 struct timed_launch *launch);

@@ -1,0 +1,185 @@
+#include "rig.h"
+#include "core/core.h"
+#include "gpu/device.h"
+
+void add(struct text *text, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    assert_true(n >= 0 && (size_t)n < sizeof line);
+    text->data = realloc(text->data, text->length + (size_t)n + 1);
+    assert_non_null(text->data);
+    memcpy(text->data + text->length, line, (size_t)n + 1);
+    text->length += (size_t)n;
+}
+
+/* ---- the log ---- */
+
+static void write_down(struct moves *moves, const struct core *core, const struct task *task)
+{
+    if (moves->count == moves->capacity) {
+        moves->capacity = moves->capacity ? 2 * moves->capacity : 256;
+        moves->data = realloc(moves->data, moves->capacity * sizeof *moves->data);
+        assert_non_null(moves->data);
+    }
+    moves->data[moves->count++] =
+        (struct move){core_cycle(core), core->config.index, task->slot, task->flight.inst};
+}
+
+static void see_issued(void *state, struct core *core, struct task *task)
+{
+    write_down(&((struct rig *)state)->issued, core, task);
+}
+
+static void see_retired(void *state, struct core *core, struct task *task)
+{
+    write_down(&((struct rig *)state)->retired, core, task);
+}
+
+static const struct mechanism eye = {
+    .name = "eye", .help = "writes down", .issued = see_issued, .retired = see_retired};
+
+static void open_eye(struct rig *rig)
+{
+    u32 cores = rig->device->gpu->cores;
+    for (u32 i = 0; i < cores; i++) {
+        struct core *core = timing_core(rig->device->timing, i);
+        core->hooks.seams = 1u << SEAM_ISSUED | 1u << SEAM_RETIRED;
+        core->hooks.count = 1;
+        core->hooks.uses = calloc(1, sizeof *core->hooks.uses);
+        assert_non_null(core->hooks.uses);
+        core->hooks.uses[0].mechanism = &eye;
+        core->hooks.uses[0].state = rig;
+    }
+}
+
+/* ---- open and run ---- */
+
+static void set_all(struct hd_config *config, const char *settings)
+{
+    char *copy = strdup(settings), *rest = copy;
+    struct hd_error error;
+    for (char *one; (one = strtok_r(rest, " ", &rest));)
+        if (!hd_config_set(config, one, &error))
+            fail_msg("%s: %s", one, error.message);
+    free(copy);
+}
+
+struct rig *rig_open(const char *machine, const char *settings, const char *ptx)
+{
+    struct hd_error error = {0};
+    struct rig *rig = calloc(1, sizeof *rig);
+    struct hd_config *config = hd_config_create();
+    if (machine && !hd_config_load(config, machine, &error))
+        fail_msg("%s", error.message);
+    set_all(config, "timing.functional=false ptx.optimize=false icache.perfect=true "
+                    "constant.perfect=true fetch.when_empty=false fetch.width=8 fetch.buffer=16");
+    set_all(config, settings);
+    char *text = hd_config_json(config);
+    rig->params = json_loads(text, 0, NULL);
+    hd_free(text);
+    rig->device = hd_device_open(config, &error);
+    hd_config_destroy(config);
+    if (!rig->device)
+        fail_msg("%s", error.message);
+    rig->module = hd_module_load(rig->device, ptx, strlen(ptx), "bench.ptx", &error);
+    if (!rig->module)
+        fail_msg("%s: %s\n%s", error.place, error.message, ptx);
+    open_eye(rig);
+    return rig;
+}
+
+struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx)
+{
+    struct rig *rig = rig_open(machine, settings, ptx->data);
+    free(ptx->data);
+    *ptx = (struct text){0};
+    return rig;
+}
+
+void rig_close(struct rig *rig)
+{
+    hd_device_close(rig->device);
+    json_decref(rig->params);
+    json_decref(rig->stats);
+    free(rig->issued.data);
+    free(rig->retired.data);
+    free(rig);
+}
+
+void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count)
+{
+    struct hd_error error = {0};
+    rig->issued.count = rig->retired.count = 0;
+    if (!hd_launch(hd_kernel_at(rig->module, 0), (struct hd_dim){blocks, 1, 1},
+                   (struct hd_dim){threads, 1, 1}, 0, args, count, &rig->result, &error))
+        fail_msg("%s", error.message);
+    char *text = hd_stats_json(rig->device);
+    json_decref(rig->stats);
+    rig->stats = json_loads(text, 0, NULL);
+    hd_free(text);
+}
+
+void rig_run(struct rig *rig, u32 blocks, u32 threads, hd_address pointer)
+{
+    rig_launch(rig, blocks, threads, &(struct hd_arg){&pointer, sizeof pointer}, 1);
+    if (rig->result.outcome != HD_DONE)
+        fail_msg("%s", rig->result.explanation);
+}
+
+hd_address rig_memory(struct rig *rig, u64 bytes)
+{
+    struct hd_error error;
+    hd_address address = hd_alloc(rig->device, bytes, &error);
+    if (!address || !hd_fill(rig->device, address, &(u8){0}, 1, bytes, &error))
+        fail_msg("%s", error.message);
+    return address;
+}
+
+/* ---- numbers ---- */
+
+u64 param(const struct rig *rig, const char *name)
+{
+    char part[64];
+    const char *dot = strchr(name, '.');
+    snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
+    const json_t *value = json_object_get(json_object_get(rig->params, part), dot + 1);
+    if (!value)
+        fail_msg("there is no parameter %s", name);
+    return json_is_boolean(value) ? json_is_true(value) : (u64)json_number_value(value);
+}
+
+u64 stat(const struct rig *rig, const char *name)
+{
+    const json_t *launches = json_object_get(rig->stats, "launches");
+    const json_t *last = json_array_get(launches, json_array_size(launches) - 1);
+    const json_t *value = json_object_get(json_object_get(last, "stats"), name);
+    if (!value)
+        fail_msg("there is no statistic %s", name);
+    return (u64)json_number_value(value);
+}
+
+u64 issued_at(const struct rig *rig, u32 core, u32 slot, u32 nth)
+{
+    for (u32 i = 0; i < rig->issued.count; i++) {
+        const struct move *s = &rig->issued.data[i];
+        if (s->core == core && s->slot == slot && !nth--)
+            return s->cycle;
+    }
+    fail_msg("warp %u of core %u has not issued so much", slot, core);
+    return 0;
+}
+
+u64 retired_at(const struct rig *rig, u32 core, u32 slot, u32 inst)
+{
+    for (u32 i = 0; i < rig->retired.count; i++) {
+        const struct move *s = &rig->retired.data[i];
+        if (s->core == core && s->slot == slot && s->inst == inst)
+            return s->cycle;
+    }
+    fail_msg("instruction %u of warp %u has not retired", inst, slot);
+    return 0;
+}
