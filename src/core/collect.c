@@ -61,7 +61,7 @@ void collect_create(struct core *core)
     u32 places = collect_places(core->config.collect, core->config.core->warp_size);
     core->banks_per_group = MAX(places / core->groups, 1);
     core->bank_capacity = 1;
-    while (core->bank_capacity < collectors * MAX_READS)
+    while (core->bank_capacity < collectors * PLACES)
         core->bank_capacity *= 2;
     core->bank_queues = checked(calloc((size_t)core->bank_capacity * CORE_BANKS, 1));
     for (u32 b = 0; b < CORE_BANKS; b++)
@@ -145,6 +145,29 @@ static void read_banks(struct core *core, u64 written)
     }
 }
 
+static void queue_read(struct core *core, u32 c, u32 b)
+{
+    struct bank *bank = &core->banks[b];
+    bank->queue[bank->tail++ & (core->bank_capacity - 1)] = (u8)c;
+    core->banks_waiting |= bit(b);
+}
+
+/* Where mechanisms say that the operands are. */
+static void queue_places(struct core *core, u32 c, struct task *task)
+{
+    const struct inst_time *time = &core->times[task->flight.inst];
+    struct places places = {.count = time->read_count};
+    for (u32 i = 0; i < places.count; i++) {
+        places.regs[i] = time->reads[i];
+        places.banks[i] = (u8)collect_bank(core, task->slot, task->group, time->reads[i]);
+    }
+    EACH_USE(use, &core->hooks, places)
+    use->mechanism->places(use->state, core, task, false, &places);
+    for (u32 i = 0; i < places.count; i++)
+        queue_read(core, c, places.banks[i]);
+    task->unread = (u8)places.count;
+}
+
 static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 index)
 {
     struct task *task = core_task(core, index);
@@ -155,14 +178,13 @@ static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 in
         core->memory_order[group].collectors[core->memory_order[group].tail++ % CORE_COLLECTORS] =
             (u8)c;
     task->unread = time->read_count;
-    core->stats.collect.reads += time->read_count;
-    for (u32 i = 0; i < time->read_count; i++) {
-        u32 b = collect_bank(core, task->slot, group, time->reads[i]);
-        struct bank *bank = &core->banks[b];
-        bank->queue[bank->tail++ & (core->bank_capacity - 1)] = (u8)c;
-        core->banks_waiting |= bit(b);
-    }
-    if (!time->read_count)
+    if (core_hooked(core, SEAM_PLACES))
+        queue_places(core, c, task);
+    else
+        for (u32 i = 0; i < time->read_count; i++)
+            queue_read(core, c, collect_bank(core, task->slot, group, time->reads[i]));
+    core->stats.collect.reads += task->unread;
+    if (!task->unread)
         core->collectors_ready |= bit(c);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    TASKS = 1024 /* instructions under way on a core; issue waits when all are taken */
+    TASKS = CORE_TASKS
 };
 
 static void *checked(void *memory)
@@ -29,7 +29,7 @@ struct task *task_take(struct core *core)
             core->tasks_taken++;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
-            task->tag = 0;
+            task->has_result = task->silent = false;
             return task;
         }
     return NULL;
@@ -81,6 +81,7 @@ static void core_create_stages(struct core *core)
         [CLIENT_CONSTANT] = config->constant->mshrs,
         [CLIENT_READONLY] = config->readonly->mshrs,
         [CLIENT_DIRECT] = 1,
+        [CLIENT_MECHANISM] = 1,
     };
     for (u32 i = 0; i < config->issue->schedulers; i++)
         for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
@@ -106,6 +107,7 @@ struct core *core_create(const struct core_config *config)
     core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
     core->tasks_free = checked(calloc(TASKS / 64, sizeof(u64)));
     memset(core->tasks_free, 0xff, TASKS / 8);
+    hooks_create(core, config->mechanisms, config->mechanism_count);
     return core;
 }
 
@@ -113,10 +115,7 @@ void core_destroy(struct core *core)
 {
     if (!core)
         return;
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->destroy)
-            core->hooks.uses[i].mechanism->destroy(core->hooks.uses[i].state);
-    free(core->hooks.uses);
+    hooks_destroy(core);
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     lsu_destroy(core);
@@ -159,6 +158,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
         core->schedulers[i].last = CORE_WARPS;
     core->last_fetched = CORE_WARPS;
     lsu_begin(core);
+    hooks_launch(core, true);
 }
 
 /* What is left of a launch that stopped goes, so that the next one finds the core empty. */
@@ -174,10 +174,13 @@ static void drop_all(struct core *core)
     core_create_stages(core);
     memset(core->tasks_free, 0xff, TASKS / 8);
     core->tasks_taken = 0;
+    hooks_set_caches(core);
 }
 
 void core_end(struct core *core)
 {
+    hooks_launch(core, false);
+    core->mechanism_work = 0;
     if (core->stopped || core->present || core->tasks_taken)
         drop_all(core);
     free(core->pending);
@@ -314,10 +317,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     core_observe(core, OBSERVED_BLOCK_END, slot->block, NO_INST, block->block->number, 0);
     core->finished[core->finished_count++] = slot->block;
     if (core_hooked(core, SEAM_BLOCK))
-        for (u32 i = 0; i < core->hooks.count; i++)
-            if (core->hooks.uses[i].mechanism->block)
-                core->hooks.uses[i].mechanism->block(core->hooks.uses[i].state, core, slot->block,
-                                                     false);
+        hooks_block(core, slot->block, false);
 }
 
 /* The warp has ended: nothing more is fetched for it. */
@@ -418,9 +418,7 @@ void core_start_block(struct core *core, struct thread_block *block)
         start_slot(core, s, place, &block->warps[w]);
     }
     if (core_hooked(core, SEAM_BLOCK))
-        for (u32 i = 0; i < core->hooks.count; i++)
-            if (core->hooks.uses[i].mechanism->block)
-                core->hooks.uses[i].mechanism->block(core->hooks.uses[i].state, core, place, true);
+        hooks_block(core, place, true);
 }
 
 /* ---- time ---- */
@@ -463,8 +461,8 @@ static void tick(struct core *core)
 static bool is_quiet(const struct core *core)
 {
     if (core->issued_count || core->collected_count || core->collectors_ready ||
-        core->banks_waiting || core->redirected || core->skipping || !fetch_idle(core) ||
-        !lsu_idle(core))
+        core->banks_waiting || core->redirected || core->skipping || core->mechanism_work ||
+        !fetch_idle(core) || !lsu_idle(core))
         return false;
     return !(core->buffered & core->clear & ~core->waiting & ~core->branching & ~core->ended);
 }

@@ -36,7 +36,8 @@ enum {
     CORE_SCHEDULERS = 16,
     CORE_COLLECTORS = 64,
     CORE_BANKS = 64,
-    WHEEL = 4096, /* cycles that a result can lie ahead */
+    CORE_TASKS = 1024, /* instructions under way on a core; issue waits when all are taken */
+    WHEEL = 4096,      /* cycles that a result can lie ahead */
     MAX_READS = 16,
     MAX_DEPENDENCES = 16,
     MAX_BUFFER = 16,
@@ -95,7 +96,8 @@ struct task {
     bool memory_wait; /* its results count as waiting for memory */
     bool counts_store;
     bool extra_task; /* made by a mechanism: not the warp's own instruction */
-    u64 tag;         /* of mechanisms */
+    bool has_result; /* mechanisms have been told of it */
+    bool silent;     /* its stores go nowhere: no transactions (the view seam) */
 };
 
 struct slot {
@@ -128,6 +130,7 @@ struct resident {
     u64 slots;                  /* its warps' places */
     u32 left;                   /* warps that have not ended */
     u64 started;
+    bool copy; /* of a block that counts elsewhere (the dispatch seam) */
 };
 
 struct latch {
@@ -165,6 +168,8 @@ struct core_config {
     f64 mhz;
     struct port *requests, *replies;
     u32 l2_line_bytes;
+    const struct mechanism_use *mechanisms; /* switched on, in order; copied */
+    u32 mechanism_count;
 };
 
 /* All that a core counts. */
@@ -187,7 +192,8 @@ struct core {
     struct clock clock;
     struct core_counts stats;
     struct hooks hooks;
-    u32 groups; /* schedulers that have their own units, or 1 */
+    u32 mechanism_work; /* not 0: a mechanism wants every cycle (it adds and takes away) */
+    u32 groups;         /* schedulers that have their own units, or 1 */
 
     /* of the launch */
     struct exec *exec;
@@ -395,6 +401,9 @@ void slot_recheck(struct core *core, u32 slot);
 void block_update(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);
 
+/* hooks.c: its result is there. */
+void hooks_result(struct core *core, struct task *task);
+
 /* fetch.c */
 void fetch_create(struct core *core);
 void fetch_destroy(struct core *core);
@@ -412,8 +421,18 @@ void fetch_want(struct core *core, u32 slot);
 void issue_tick(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
-/* Puts a flight that was issued by other means on its way; the op's flight is filled. */
+/* For mechanisms. Puts a flight that was issued by other means on its way; the op's flight is
+ * filled. There must be room (collect_room). */
 void core_issue_flight(struct core *core, struct task *task, u32 slot);
+/* Counts it as an instruction of the slot's warp. */
+void core_count_issue(struct core *core, const struct flight *flight, u32 slot);
+/* The slot's warp has gone on from the head of its buffer. */
+void core_step(struct core *core, u32 slot, u32 inst);
+/* A packet of a mechanism's own to the L2 slice of an address; what it and its answer carry counts
+ * in flits. False: there is no room. (requests.c) */
+bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
+/* Slots of a scheduler that may issue. */
+u64 core_ready(const struct core *core, u32 scheduler);
 
 /* schedule.c: a warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
@@ -460,6 +479,8 @@ bool lsu_idle(const struct core *core);
 /* The first cycle at which it may have something to do by itself. */
 u64 lsu_next(const struct core *core);
 void lsu_flush(struct core *core);
+/* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
+struct cache *lsu_cache(const struct core *core, enum packet_client client);
 /* A request that an instruction of the slot waits for. */
 bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 

@@ -62,6 +62,19 @@ void fetch_redirect(struct core *core, u32 s)
     fetch_want(core, s);
 }
 
+/* What mechanisms say of fetching an instruction. */
+static enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
+{
+    enum fetch_answer answer = FETCH_SERVE;
+    EACH_USE(use, &core->hooks, fetch)
+    {
+        answer = use->mechanism->fetch(use->state, core, s, inst);
+        if (answer != FETCH_SERVE)
+            break;
+    }
+    return answer;
+}
+
 /* How many instructions from `inst` on one fetch brings. */
 static u32 fetch_length(const struct core *core, u32 inst)
 {
@@ -90,6 +103,11 @@ static void deliver(struct core *core, u32 s, u32 inst)
     }
     u32 count = MIN(fetch_length(core, inst), core->config.fetch->buffer - slot->buffered);
     for (u32 i = 0; i < count; i++) {
+        /* one that is not to be fetched ends what the fetch delivers */
+        if (i && core_hooked(core, SEAM_FETCH) && ask_fetch(core, s, inst + i) != FETCH_SERVE) {
+            count = i;
+            break;
+        }
         slot->buffer[slot->buffered] = inst + i;
         slot->skipped[slot->buffered++] = false;
         if (core->config.fetch->branch == 1 && core->times[inst + i].flags & TIME_BRANCH)
@@ -201,24 +219,14 @@ static void take_misses(struct core *core)
 static bool ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    for (u32 i = 0; i < core->hooks.count; i++) {
-        const struct mechanism_use *use = &core->hooks.uses[i];
-        if (!use->mechanism->fetch)
-            continue;
-        switch (use->mechanism->fetch(use->state, core, s, slot->fetch_at)) {
-        case FETCH_SERVE:
-            continue;
-        case FETCH_HOLD:
-            return false;
-        case FETCH_SKIP:
-            slot->buffer[slot->buffered] = slot->fetch_at++;
-            slot->skipped[slot->buffered++] = true;
-            slot_update(core, s);
-            fetch_want(core, s);
-            return false;
-        }
+    enum fetch_answer answer = ask_fetch(core, s, slot->fetch_at);
+    if (answer == FETCH_SKIP) {
+        slot->buffer[slot->buffered] = slot->fetch_at++;
+        slot->skipped[slot->buffered++] = true;
+        slot_update(core, s);
+        fetch_want(core, s);
     }
-    return true;
+    return answer == FETCH_SERVE;
 }
 
 void fetch_tick(struct core *core)

@@ -1,39 +1,60 @@
 /*
- * The seams: where a mechanism may take part in what a core does.
+ * The seams: where a mechanism may take part in what a machine does. docs/mechanisms.md is the
+ * guide to them.
  *
- * A mechanism is a table of optional functions with a state for each core. Those that are switched
- * on are chained in the order of their list; a seam that nobody fills costs one test of a mask.
- * The memory side has seams of its own: struct cache_hooks, struct dram_hooks, and the payload of
- * packets.
+ * A mechanism is a table of optional functions with a state for each core and, if it wants one, a
+ * state for the memory side. Those that are switched on are chained in the order of their list; a
+ * seam that nobody fills costs one test of a mask.
  *
  * Invariants
- *  H1  A mechanism sees a core only through the functions it fills and what core.h exports.
- *  H2  Off means identical results: no seam is called, no statistic changes.
+ *  H1  A mechanism sees a core only through the functions it fills and what core.h exports; the
+ *      state of a core is touched only in calls for that core, that of the memory side only in
+ *      calls for it. What they tell each other travels in packets.
+ *  H2  Off means identical results: no seam is called, no statistic changes or appears.
+ *  H3  Nothing that is called in a tick allocates.
  */
 #ifndef CORE_HOOKS_H
 #define CORE_HOOKS_H
 
 #include "base/component.h"
 #include "base/state.h"
+#include "mem/cache.h"
+#include "mem/dram.h"
 
 struct core;
+struct memory_view;
 struct task;
 
+/* Those that are asked by mask. */
 enum seam {
+    SEAM_DISPATCH,
     SEAM_BLOCK,
     SEAM_FETCH,
-    SEAM_SKIP,
     SEAM_PICK,
+    SEAM_INSERT,
     SEAM_ISSUE,
-    SEAM_ISSUED,
     SEAM_OPERAND,
     SEAM_RESULT,
+    SEAM_ISSUED,
+    SEAM_PLACES,
     SEAM_WRITE_BACK,
     SEAM_RETIRED,
     SEAM_CONTROL,
+    SEAM_VIEW,
     SEAM_PACKET,
-    SEAM_CLOCK,
+    SEAM_REPLY,
     SEAMS
+};
+
+/* A block that a core has room for. */
+struct dispatch {
+    u64 block, blocks; /* the next one in order, or `blocks`, their number: none is left */
+    enum {
+        DISPATCH_TAKE,
+        DISPATCH_REFUSE, /* not this core, not now; no block may be refused by all forever */
+        DISPATCH_COPY,   /* it takes a copy of `copy`, which was given out before, instead */
+    } answer;
+    u64 copy;
 };
 
 enum fetch_answer {
@@ -53,6 +74,16 @@ enum issue_answer {
     ISSUE_DONE, /* the mechanism has issued something else itself (core_issue_flight) */
 };
 
+/* Where the registers of an instruction are: an access of a bank each, which serves one a cycle. */
+enum {
+    PLACES = 32
+};
+struct places {
+    u32 count;
+    u16 regs[PLACES]; /* the vector register */
+    u8 banks[PLACES]; /* may be changed; entries may be taken out or added */
+};
+
 enum write_back_answer {
     WRITE_BACK_COMMIT,
     WRITE_BACK_DROP, /* the results are not written; all else as always */
@@ -60,42 +91,104 @@ enum write_back_answer {
 };
 
 struct mechanism {
-    const char *name;
+    const char *name; /* of its component, too */
     const char *help;
-    const struct component *component; /* parameters and statistics; NULL: none */
-    u32 stats_size;
-    void *(*create)(struct core *core);
-    void (*destroy)(void *state);
-    void (*storage)(struct state_list *list);
+    const struct component *component; /* its first parameter is FLAG(on, 0, ...) */
+    u32 stats_size;                    /* of the component's stats struct */
+    const char *const *conflicts;      /* names it cannot be combined with, NULL-terminated */
 
+    /* ---- state ---- */
+    void *(*create)(struct core *core, const void *params, void *stats);
+    void (*destroy)(void *state);
+    void (*storage)(const void *params, struct state_list *list);
+
+    /* ---- allocate ---- */
+    /* A launch begins (core->exec, core->times), or has ended. */
+    void (*launch)(void *state, struct core *core, bool begins);
+    /* Banks of the registers that an instruction reads, or writes. */
+    void (*places)(void *state, struct core *core, const struct task *task, bool write,
+                   struct places *places);
+
+    /* ---- dispatch: between windows ---- */
+    void (*dispatch)(void *state, struct core *core, struct dispatch *dispatch);
     /* A block has taken its place on the core, or left it. */
     void (*block)(void *state, struct core *core, u32 block_slot, bool started);
+
+    /* ---- fetch ---- */
     enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 inst);
-    /* A skipped instruction is next and what it would write is not pending. False: not yet. */
+    /* A skipped instruction is next and what it would write is not pending: its results are to be
+     * put into the warp's registers now. False: not yet. */
     bool (*skip)(void *state, struct core *core, u32 slot, u32 inst);
+
+    /* ---- pick ---- */
     void (*pick)(void *state, struct core *core, u32 scheduler, struct pick *pick);
+
+    /* ---- issue ---- */
+    /* A scheduler's turn: true when the mechanism has used it for something of its own. */
+    bool (*insert)(void *state, struct core *core, u32 scheduler);
     enum issue_answer (*issue)(void *state, struct core *core, u32 slot, u32 inst);
-    /* It has been issued: lanes, occupancy (task->interval), an inserted or repeated op. */
+    /* It is on its way: task->interval and task->latency may still be changed. */
     void (*issued)(void *state, struct core *core, struct task *task);
-    /* Its operands are asked for: places, banks, cycles. Returns cycles to add before the unit. */
+
+    /* ---- operand ---- */
+    /* Its operands have been read into the record, where they may be changed. Returns cycles to add
+     * before the unit. */
     u32 (*operand)(void *state, struct core *core, struct task *task);
-    /* Its result has been computed and may be changed. */
+
+    /* ---- result ---- */
+    /* Its result is in the record and may be changed: of an access, when all data have come. */
     void (*result)(void *state, struct core *core, struct task *task);
+
+    /* ---- write-back ---- */
+    /* Asked every cycle until all mechanisms agree. */
     enum write_back_answer (*write_back)(void *state, struct core *core, struct task *task);
     /* It has left the pipeline. */
     void (*retired)(void *state, struct core *core, struct task *task);
+
+    /* ---- control ---- */
     /* A branch, barrier or exit has taken effect. */
     void (*control)(void *state, struct core *core, u32 slot, u32 inst);
+
+    /* ---- memory view ---- */
+    /* An access acts: what its warp sees of global memory, and where its stores go. */
+    struct memory_view *(*view)(void *state, struct core *core, struct task *task,
+                                struct memory_view *view);
+
+    /* ---- packet ---- */
     /* A request leaves the core: payload and its bits may be set. */
-    void (*packet)(void *state, struct core *core, void *packet);
-    /* The core's period as a factor, asked at each launch. */
+    void (*packet)(void *state, struct core *core, struct packet *packet);
+    /* An answer has come; also that of a note (core_send_note). */
+    void (*reply)(void *state, struct core *core, const struct packet *packet);
+
+    /* ---- cache: of a core; asked when its caches are made ---- */
+    bool (*cache)(void *state, struct core *core, enum packet_client which,
+                  struct cache_hooks *hooks);
+
+    /* ---- clock ---- */
+    /* The core's rate as a factor, asked at each launch. */
     f64 (*clock)(void *state, struct core *core);
+
+    /* ---- the memory side ---- */
+    void *(*create_memory)(u32 slices, u32 channels, const void *params, void *stats);
+    void (*destroy_memory)(void *memory);
+    /* False: it wants none. */
+    bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
+    bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);
+    /* A packet is about to be looked up in a slice (again, when it had to wait), and its answer
+     * leaves the slice. */
+    void (*l2_request)(void *memory, u32 slice, struct packet *packet);
+    void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
 };
 
-/* Mechanisms switched on, with their state on one core. */
+/* All of this build, NULL-terminated: src/mech/list.def. */
+extern const struct mechanism *const mechanisms_built_in[];
+
+/* A mechanism that is switched on, with its state on one core or of the memory side. */
 struct mechanism_use {
     const struct mechanism *mechanism;
+    const void *params;
     void *state;
+    void *stats;
 };
 
 struct hooks {
@@ -103,5 +196,23 @@ struct hooks {
     u32 count;
     struct mechanism_use *uses;
 };
+
+/* Each mechanism that fills a seam, in order. */
+#define EACH_USE(use, hooks, seam)                                                            \
+    for (const struct mechanism_use *use = (hooks)->uses, *const end_ = use + (hooks)->count; \
+         use < end_; use++)                                                                   \
+        if (use->mechanism->seam)
+
+/* hooks.c: `uses` have mechanism and params, the rest is made here; `core` is complete. */
+void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count);
+void hooks_destroy(struct core *core);
+/* The caches have been made anew. */
+void hooks_set_caches(struct core *core);
+void hooks_launch(struct core *core, bool begins);
+void hooks_block(struct core *core, u32 block_slot, bool started);
+/* DISPATCH_TAKE when nobody says otherwise. */
+struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* The product of all factors. */
+f64 hooks_clock(struct core *core);
 
 #endif

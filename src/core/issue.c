@@ -31,31 +31,20 @@ static inline u64 without_room(const struct core *core, u32 group)
 
 static void tell_issued(struct core *core, struct task *task)
 {
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->issued)
-            core->hooks.uses[i].mechanism->issued(core->hooks.uses[i].state, core, task);
+    EACH_USE(use, &core->hooks, issued)
+    use->mechanism->issued(use->state, core, task);
 }
 
 static void tell_control(struct core *core, u32 s, u32 inst)
 {
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->control)
-            core->hooks.uses[i].mechanism->control(core->hooks.uses[i].state, core, s, inst);
-}
-
-static void tell_result(struct core *core, struct task *task)
-{
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->result)
-            core->hooks.uses[i].mechanism->result(core->hooks.uses[i].state, core, task);
+    EACH_USE(use, &core->hooks, control)
+    use->mechanism->control(use->state, core, s, inst);
 }
 
 static void ask_operands(struct core *core, struct task *task)
 {
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->operand)
-            task->extra +=
-                (u16)core->hooks.uses[i].mechanism->operand(core->hooks.uses[i].state, core, task);
+    EACH_USE(use, &core->hooks, operand)
+    task->extra += (u16)use->mechanism->operand(use->state, core, task);
 }
 
 /* The flight is filled: everything that follows from issuing it. */
@@ -79,22 +68,24 @@ void core_issue_flight(struct core *core, struct task *task, u32 s)
         else
             slot->vector_accesses++;
     }
-    if (task->flight.kind == FLIGHT_COMPUTE)
-        flight_compute(&task->flight);
-    if (core_hooked(core, SEAM_RESULT))
-        tell_result(core, task);
     if (core_hooked(core, SEAM_OPERAND))
         ask_operands(core, task);
+    if (task->flight.kind == FLIGHT_COMPUTE) {
+        flight_compute(&task->flight);
+        if (core_hooked(core, SEAM_RESULT))
+            hooks_result(core, task);
+    }
     collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
 }
 
-static void count_issue(struct core *core, const struct flight *f)
+void core_count_issue(struct core *core, const struct flight *f, u32 s)
 {
     struct inst_profile *profile = &core->profile[f->inst];
     u32 lanes = count_lanes(f->lanes);
     profile->issued++;
+    core->slots[s].issued++;
     profile->threads += lanes;
     core->stats.issue.instructions++;
     core->stats.issue.threads += lanes;
@@ -112,8 +103,9 @@ static void pop_buffer(struct slot *slot)
 }
 
 /* The warp has gone on: where it stands, and what that does to its buffer and its block. */
-static void step_slot(struct core *core, u32 s, u32 inst, const struct inst_time *time)
+void core_step(struct core *core, u32 s, u32 inst)
 {
+    const struct inst_time *time = &core->times[inst];
     struct slot *slot = &core->slots[s];
     slot->at = warp_next(slot->warp);
     pop_buffer(slot);
@@ -141,25 +133,23 @@ static bool issue_head(struct core *core, u32 s)
         return false;
     flight_issue(&task->flight, slot->warp, inst);
     if (UNLIKELY(core->exec->stopped)) {
-        count_issue(core, &task->flight);
+        core_count_issue(core, &task->flight, s);
         core->stopped = true;
         task_give(core, task);
         return true;
     }
-    count_issue(core, &task->flight);
-    slot->issued++;
+    core_count_issue(core, &task->flight, s);
     core_issue_flight(core, task, s);
-    step_slot(core, s, inst, &core->times[inst]);
+    core_step(core, s, inst);
     return true;
 }
 
 /* Whether a mechanism has issued something in its place. */
 static bool ask_issue(struct core *core, u32 s)
 {
-    for (u32 i = 0; i < core->hooks.count; i++) {
-        const struct mechanism_use *use = &core->hooks.uses[i];
-        if (use->mechanism->issue &&
-            use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]) == ISSUE_DONE)
+    EACH_USE(use, &core->hooks, issue)
+    {
+        if (use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]) == ISSUE_DONE)
             return true;
     }
     return false;
@@ -175,31 +165,42 @@ static bool issue_one(struct core *core, u32 s)
 /* Marks of skipped instructions at the head of buffers cost no slot. */
 static void skip_heads(struct core *core)
 {
-    for (u64 set = core->skipping & core->clear & ~core->waiting; set; set &= set - 1) {
+    for (u64 set = core->skipping & core->clear & ~core->waiting & ~core->branching; set;
+         set &= set - 1) {
         u32 s = first_bit(set), inst = core->slots[s].buffer[0];
         bool skipped = true;
-        for (u32 i = 0; i < core->hooks.count && skipped; i++) {
-            const struct mechanism_use *use = &core->hooks.uses[i];
-            if (use->mechanism->skip)
+        EACH_USE(use, &core->hooks, skip)
+        {
+            if (skipped)
                 skipped = use->mechanism->skip(use->state, core, s, inst);
         }
         if (!skipped)
             continue;
         flight_advance(core->slots[s].warp, inst);
-        step_slot(core, s, inst, &core->times[inst]);
+        core_step(core, s, inst);
     }
 }
 
 static void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
 {
     struct pick pick = {0};
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->pick)
-            core->hooks.uses[i].mechanism->pick(core->hooks.uses[i].state, core, scheduler, &pick);
+    EACH_USE(use, &core->hooks, pick)
+    use->mechanism->pick(use->state, core, scheduler, &pick);
     *held = *ready & pick.never;
     *ready &= ~pick.never;
     if (*ready & pick.prefer)
         *ready &= pick.prefer;
+}
+
+/* Whether a mechanism has used the scheduler's turn. */
+static bool ask_insert(struct core *core, u32 scheduler)
+{
+    EACH_USE(use, &core->hooks, insert)
+    {
+        if (use->mechanism->insert(use->state, core, scheduler))
+            return true;
+    }
+    return false;
 }
 
 void core_serial(struct core *core)
@@ -210,11 +211,11 @@ void core_serial(struct core *core)
         if (!task)
             return;
         flight_issue(&task->flight, core->slots[s].warp, inst);
-        count_issue(core, &task->flight);
+        core_count_issue(core, &task->flight, s);
         task_give(core, task);
         core->stopped = core->exec->stopped;
         if (!core->stopped)
-            step_slot(core, s, inst, &core->times[inst]);
+            core_step(core, s, inst);
     }
 }
 
@@ -292,18 +293,26 @@ static void issue_more(struct core *core, u32 s, u32 group, u32 used)
     }
 }
 
+u64 core_ready(const struct core *core, u32 scheduler)
+{
+    return core->schedulers[scheduler].slots & core->buffered & core->clear & ~core->waiting &
+           ~core->branching & ~core->redirected & ~core->ended & ~core->skipping &
+           ~without_room(core, group_of(core, scheduler));
+}
+
 static void run_scheduler(struct core *core, u32 scheduler)
 {
     const u32 group = group_of(core, scheduler);
-    u64 held = 0;
-    u64 ready = core->schedulers[scheduler].slots & core->buffered & core->clear & ~core->waiting &
-                ~core->branching & ~core->redirected & ~core->ended & ~core->skipping &
-                ~without_room(core, group);
+    core->stats.issue.slots++;
+    if (core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
+        core->stats.issue.issued++;
+        return;
+    }
+    u64 held = 0, ready = core_ready(core, scheduler);
     if (core_hooked(core, SEAM_PICK) && ready)
         ask_pick(core, scheduler, &ready, &held);
     u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
     u32 pipe = s == CORE_WARPS ? 0 : core->times[core->slots[s].buffer[0]].pipe;
-    core->stats.issue.slots++;
     if (s == CORE_WARPS || !issue_one(core, s)) {
         charge(core, reason_of(core, scheduler, held), 1);
         if (core->config.issue->policy == 1) /* rr: the turn passes all the same */

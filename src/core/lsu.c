@@ -197,6 +197,14 @@ void lsu_flush(struct core *core)
     cache_invalidate(core->lsu->readonly);
 }
 
+struct cache *lsu_cache(const struct core *core, enum packet_client client)
+{
+    const struct lsu *lsu = core->lsu;
+    return client == CLIENT_L1D        ? lsu->l1d
+           : client == CLIENT_CONSTANT ? lsu->constant
+                                       : lsu->readonly;
+}
+
 /* ---- tasks that are done ---- */
 
 static void finish_later(struct core *core, u32 task)
@@ -457,6 +465,8 @@ static void make_list(struct core *core, struct task *task)
     }
     if (!f->global && !f->local)
         return;
+    if (UNLIKELY(task->silent) && f->stores)
+        lsu->count = 0;
     core->stats.lsu.transactions += lsu->count;
     core->stats.lsu.memory_accesses++;
     if (f->local)
@@ -482,6 +492,15 @@ static void start_shared(struct core *core, struct task *task)
     core->stats.lsu.shared_conflict_cycles += cycles - 1;
 }
 
+/* What the task sees of memory, and where its stores go. */
+static struct memory_view *view_of(struct core *core, struct task *task)
+{
+    struct memory_view *view = core->view;
+    EACH_USE(use, &core->hooks, view)
+    view = use->mechanism->view(use->state, core, task, view);
+    return view;
+}
+
 /* Memory acts now. False: it has faulted. */
 static bool start_current(struct core *core, struct task *task)
 {
@@ -489,7 +508,8 @@ static bool start_current(struct core *core, struct task *task)
     struct flight *f = &task->flight;
     lsu->started = true;
     core->stats.lsu.instructions++;
-    if (f->kind == FLIGHT_ACCESS && !flight_access(f, core->view)) {
+    if (f->kind == FLIGHT_ACCESS &&
+        !flight_access(f, core_hooked(core, SEAM_VIEW) ? view_of(core, task) : core->view)) {
         core->stopped = true;
         return false;
     }

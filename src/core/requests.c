@@ -14,9 +14,8 @@ bool requests_room(const struct core *core, u32 packets)
 
 static void tell_packet(struct core *core, struct packet *packet)
 {
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->packet)
-            core->hooks.uses[i].mechanism->packet(core->hooks.uses[i].state, core, packet);
+    EACH_USE(use, &core->hooks, packet)
+    use->mechanism->packet(use->state, core, packet);
 }
 
 void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
@@ -56,6 +55,29 @@ void requests_read(struct core *core, enum packet_client client, u64 line, u32 l
     }
 }
 
+bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits)
+{
+    if (!requests_room(core, 1))
+        return false;
+    struct packet packet = {
+        .address = address & ~(u64)(core->config.l2_line_bytes - 1),
+        .payload = payload,
+        .sectors = 1,
+        .inst = NO_INST,
+        .kind = PACKET_NOTE,
+        .client = CLIENT_MECHANISM,
+        .payload_bits = bits,
+    };
+    requests_send(core, &packet, core->config.l2_line_bytes);
+    return true;
+}
+
+static void tell_reply(struct core *core, const struct packet *packet)
+{
+    EACH_USE(use, &core->hooks, reply)
+    use->mechanism->reply(use->state, core, packet);
+}
+
 static void count_latency(struct core *core, fs sent)
 {
     struct lsu_stats *s = &core->stats.lsu;
@@ -81,6 +103,10 @@ void requests_answered(struct core *core, const struct packet *packet)
     count_latency(core, packet->sent);
     core_observe(core, OBSERVED_REQUEST_DONE, packet->kind, packet->inst, packet->address,
                  packet->sent);
+    if (core_hooked(core, SEAM_REPLY))
+        tell_reply(core, packet);
+    if (packet->client == CLIENT_MECHANISM)
+        return;
     if (packet->client != CLIENT_DIRECT && packet->kind == PACKET_DATA &&
         --core->awaiting[packet->client][packet->tag])
         return;

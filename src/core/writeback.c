@@ -7,6 +7,24 @@
  */
 #include "core/core.h"
 
+/* Where mechanisms say that the results go. */
+static void claim_places(struct core *core, const struct task *task)
+{
+    const struct inst *code = task->flight.code;
+    struct places places = {0};
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
+        for (u32 r = 0; code->dst[k].kind == OPERAND_VECTOR && r < code->dst[k].count; r++) {
+            u32 reg = code->dst[k].index + r;
+            places.regs[places.count] = (u16)reg;
+            places.banks[places.count++] = (u8)collect_bank(core, task->slot, task->group, reg);
+        }
+    EACH_USE(use, &core->hooks, places)
+    use->mechanism->places(use->state, core, task, true, &places);
+    core->stats.collect.writes += places.count;
+    for (u32 i = 0; i < places.count; i++)
+        core->banks_written |= bit(places.banks[i]);
+}
+
 static void claim_banks(struct core *core, const struct task *task)
 {
     const struct inst *code = task->flight.code;
@@ -23,10 +41,8 @@ static void claim_banks(struct core *core, const struct task *task)
 static enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
-    for (u32 i = 0; i < core->hooks.count; i++) {
-        const struct mechanism_use *use = &core->hooks.uses[i];
-        if (!use->mechanism->write_back)
-            continue;
+    EACH_USE(use, &core->hooks, write_back)
+    {
         enum write_back_answer one = use->mechanism->write_back(use->state, core, task);
         if (one == WRITE_BACK_HOLD)
             return one;
@@ -38,9 +54,8 @@ static enum write_back_answer ask_mechanisms(struct core *core, struct task *tas
 
 static void tell_retired(struct core *core, struct task *task)
 {
-    for (u32 i = 0; i < core->hooks.count; i++)
-        if (core->hooks.uses[i].mechanism->retired)
-            core->hooks.uses[i].mechanism->retired(core->hooks.uses[i].state, core, task);
+    EACH_USE(use, &core->hooks, retired)
+    use->mechanism->retired(use->state, core, task);
 }
 
 /* What a slot's warp waited for may have come. */
@@ -56,7 +71,8 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
         else
             slot->vector_accesses--;
     }
-    if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH) {
+    if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH &&
+        !task->extra_task) {
         core->branching &= ~bit(task->slot);
         fetch_want(core, task->slot);
     }
@@ -68,6 +84,8 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
 void task_retire(struct core *core, struct task *task)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
+    if (core_hooked(core, SEAM_RESULT) && !task->has_result)
+        hooks_result(core, task);
     if (core_hooked(core, SEAM_WRITE_BACK)) {
         answer = ask_mechanisms(core, task);
         if (answer == WRITE_BACK_HOLD) {
@@ -75,9 +93,13 @@ void task_retire(struct core *core, struct task *task)
             return;
         }
     }
-    claim_banks(core, task);
-    if (answer == WRITE_BACK_COMMIT)
+    if (LIKELY(answer == WRITE_BACK_COMMIT)) {
+        if (core_hooked(core, SEAM_PLACES))
+            claim_places(core, task);
+        else
+            claim_banks(core, task);
         flight_commit(&task->flight);
+    }
     settle(core, task, &core->times[task->flight.inst]);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);

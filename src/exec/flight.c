@@ -207,6 +207,34 @@ void flight_advance(struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
+/* ---- copies ---- */
+
+/* A pointer into the record, in the copy. */
+static u32 *moved(const struct flight *to, const struct flight *from, u32 *p, u32 words)
+{
+    if ((uintptr_t)p - (uintptr_t)from < sizeof *from)
+        return (u32 *)((u8 *)to + ((u8 *)p - (const u8 *)from));
+    if ((uintptr_t)p - (uintptr_t)from->rows < words * sizeof(u32))
+        return to->rows + (p - from->rows);
+    return p;
+}
+
+void flight_copy(struct flight *to, const struct flight *from, u32 words)
+{
+    u32 *const rows = to->rows;
+    *to = *from;
+    to->rows = rows;
+    memcpy(rows, from->rows, words * sizeof(u32));
+    for (unsigned k = 0; k < 4; k++)
+        to->src[k] = moved(to, from, from->src[k], words);
+    for (unsigned k = 0; k < 2; k++)
+        to->dst[k] = moved(to, from, from->dst[k], words);
+    if (from->kind == FLIGHT_ACCESS) {
+        to->kind = FLIGHT_COMPUTE;
+        to->work = WORK_NONE;
+    }
+}
+
 /* ---- lanes of several warps ---- */
 
 static u32 home_mask(const struct flight *f, struct operand o, u32 c)

@@ -103,6 +103,10 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst);
  * homes[i]. Advances none of them: flight_advance does. */
 void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst);
 void flight_advance(struct warp *warp, u32 inst);
+/* The same instruction with the same operands; to->rows is set. `from` has not been computed yet.
+ * Copies compute only: that of an access has its addresses and moves nothing. They are not to be
+ * committed. */
+void flight_copy(struct flight *to, const struct flight *from, u32 row_words);
 void flight_compute(struct flight *f);
 /* False: it has faulted and nothing has moved. */
 struct memory_view;
@@ -119,6 +123,8 @@ struct memory_view *memory_view_create(void);
 void memory_view_destroy(struct memory_view *view);
 /* Stores become visible to all; the log is empty afterwards. */
 void memory_view_publish(struct memory_view *view);
+/* Stores are forgotten. */
+void memory_view_clear(struct memory_view *view);
 bool memory_view_empty(const struct memory_view *view);
 
 #endif

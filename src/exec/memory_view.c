@@ -71,6 +71,11 @@ void memory_view_publish(struct memory_view *view)
         return;
     for (u32 i = 0; i < view->count; i++)
         memcpy(view->records[i].to, view->data + view->records[i].at, view->records[i].bytes);
+    memory_view_clear(view);
+}
+
+void memory_view_clear(struct memory_view *view)
+{
     view->count = 0;
     view->used = 0;
     view->low = UINTPTR_MAX;

@@ -390,7 +390,8 @@ void trace_launch_end(struct trace *trace, fs time)
 
 static void learn_words(struct trace *trace)
 {
-    static const char *const kinds[PACKET_KINDS] = {"read", "write", "atomic", "read", "write"};
+    static const char *const kinds[PACKET_KINDS] = {"read", "write", "atomic",
+                                                    "read", "write", "note"};
     struct words *words = &trace->words;
     struct perfetto *perfetto = trace->perfetto;
     const struct {

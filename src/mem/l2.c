@@ -104,6 +104,8 @@ static void reply(struct l2_slice *slice, const struct packet *packet)
     bool data = packet->kind == PACKET_READ || (packet->kind == PACKET_ATOMIC && packet->returns);
     answer->kind = data ? PACKET_DATA : PACKET_ACK;
     answer->bytes = data ? (u16)(count_bits(packet->sectors) * SECTOR_BYTES) : 0;
+    if (UNLIKELY(slice->shared->hooks.reply != NULL))
+        slice->shared->hooks.reply(slice->shared->hooks.user, slice->unit, answer);
 }
 
 static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u64 cycle)
@@ -383,15 +385,21 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
 static enum access_result access(struct l2_slice *slice, u64 cycle)
 {
     const struct l2_shared *shared = slice->shared;
-    const struct l2_arrival *arrival = ring_head(&slice->in);
+    struct l2_arrival *arrival = ring_head(&slice->in);
     if (slice->port_free > cycle)
         return ACCESS_BUSY;
     if (ring_count(&slice->to_dram) >= shared->params->queue_dram)
         return stalls(slice, &shared->stats->stalls_queue, cycle);
+    if (out_full(slice) && (shared->params->enabled || arrival->packet.kind == PACKET_NOTE))
+        return ACCESS_BLOCKED;
+    if (UNLIKELY(shared->hooks.request != NULL))
+        shared->hooks.request(shared->hooks.user, slice->unit, &arrival->packet);
+    if (UNLIKELY(arrival->packet.kind == PACKET_NOTE)) {
+        reply(slice, &arrival->packet);
+        return ACCESS_DONE;
+    }
     if (!shared->params->enabled)
         return access_direct(slice, arrival, cycle);
-    if (out_full(slice))
-        return ACCESS_BLOCKED;
     return arrival->packet.kind == PACKET_WRITE ? access_write(slice, arrival, cycle)
                                                 : access_read(slice, arrival, cycle);
 }

@@ -54,11 +54,13 @@ struct l2_shared {
     struct l2_stats *stats;
     fs period;
     VEC(struct packet) atomics; /* served in this window */
+    struct packet_hooks hooks;
 };
 
 struct l2_slice {
     struct l2_shared *shared;
     u32 number; /* within the channel */
+    u32 unit;   /* among all slices */
     struct cache *cache;
     RING(struct l2_arrival) in; /* those with ready < now have reached queue_in */
     RING(struct packet) out;

@@ -48,6 +48,13 @@ void memside_destroy(struct memside *memside);
 struct port *memside_requests(struct memside *memside, u32 core);
 struct port *memside_replies(struct memside *memside, u32 core);
 
+/* Seams of mechanisms; slices are numbered through all channels. */
+u32 memside_slices(const struct memside *memside);
+u32 memside_channels(const struct memside *memside);
+void memside_set_packet_hooks(struct memside *memside, const struct packet_hooks *hooks);
+void memside_set_l2_hooks(struct memside *memside, u32 slice, const struct cache_hooks *hooks);
+void memside_set_dram_hooks(struct memside *memside, u32 channel, const struct dram_hooks *hooks);
+
 /* Runs all its clock edges before `end`. */
 void memside_run(struct memside *memside, fs end);
 /* Between windows: its ports meet. */

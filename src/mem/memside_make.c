@@ -59,6 +59,8 @@ static void create_parts(struct memside *m)
     m->slices = arena_array(m->arena, struct l2_slice *, m->units);
     for (u32 i = 0; i < m->units; i++)
         m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles);
+    for (u32 i = 0; i < m->units; i++)
+        m->slices[i]->unit = i;
     calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
     m->channel_limit = m->dram_params.queue + m->dram_params.return_queue;
     m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);
@@ -155,6 +157,31 @@ struct port *memside_requests(struct memside *m, u32 core)
 struct port *memside_replies(struct memside *m, u32 core)
 {
     return &m->replies[core];
+}
+
+u32 memside_slices(const struct memside *m)
+{
+    return m->units;
+}
+
+u32 memside_channels(const struct memside *m)
+{
+    return m->l2_params.channels;
+}
+
+void memside_set_packet_hooks(struct memside *m, const struct packet_hooks *hooks)
+{
+    m->shared.hooks = *hooks;
+}
+
+void memside_set_l2_hooks(struct memside *m, u32 slice, const struct cache_hooks *hooks)
+{
+    cache_set_hooks(m->slices[slice]->cache, hooks);
+}
+
+void memside_set_dram_hooks(struct memside *m, u32 channel, const struct dram_hooks *hooks)
+{
+    dram_set_hooks(m->channels[channel].dram, hooks);
 }
 
 void memside_tick_all(struct memside *m)

@@ -16,6 +16,7 @@ enum packet_kind {
                     * PACKET_ACK when it returns nothing */
     PACKET_DATA,
     PACKET_ACK,
+    PACKET_NOTE, /* a mechanism's own: to a slice and back as PACKET_ACK, past its cache */
     PACKET_KINDS
 };
 
@@ -25,7 +26,8 @@ enum packet_client {
     CLIENT_L1D,
     CLIENT_CONSTANT,
     CLIENT_READONLY,
-    CLIENT_DIRECT, /* the load/store unit itself: accesses that pass no cache */
+    CLIENT_DIRECT,    /* the load/store unit itself: accesses that pass no cache */
+    CLIENT_MECHANISM, /* PACKET_NOTE */
     CLIENTS
 };
 
@@ -49,6 +51,13 @@ struct packet {
     u8 full;          /* PACKET_WRITE: every byte of its sectors is written */
     u8 returns;       /* PACKET_ATOMIC: it has a result to send back */
     u16 payload_bits; /* declared by mechanisms; they count in the packet's size */
+};
+
+/* The packet seam at the L2 slices, which are numbered through all channels. NULL: nobody. */
+struct packet_hooks {
+    void *user;
+    void (*request)(void *user, u32 slice, struct packet *packet); /* about to be looked up */
+    void (*reply)(void *user, u32 slice, struct packet *packet);   /* its answer leaves */
 };
 
 #endif

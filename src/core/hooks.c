@@ -1,0 +1,110 @@
+/* Mechanisms on a core: their state, and the seams that are not part of a stage. See hooks.h. */
+#include "core/core.h"
+#include <stdlib.h>
+
+static u32 seams_of(const struct mechanism *m)
+{
+    const bool filled[SEAMS] = {
+        [SEAM_DISPATCH] = m->dispatch,     [SEAM_BLOCK] = m->block,
+        [SEAM_FETCH] = m->fetch,           [SEAM_PICK] = m->pick,
+        [SEAM_INSERT] = m->insert,         [SEAM_ISSUE] = m->issue,
+        [SEAM_OPERAND] = m->operand,       [SEAM_RESULT] = m->result,
+        [SEAM_ISSUED] = m->issued,         [SEAM_PLACES] = m->places,
+        [SEAM_WRITE_BACK] = m->write_back, [SEAM_RETIRED] = m->retired,
+        [SEAM_CONTROL] = m->control,       [SEAM_VIEW] = m->view,
+        [SEAM_PACKET] = m->packet,         [SEAM_REPLY] = m->reply,
+    };
+    u32 seams = 0;
+    for (u32 i = 0; i < SEAMS; i++)
+        seams |= (u32)filled[i] << i;
+    return seams;
+}
+
+void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count)
+{
+    struct hooks *hooks = &core->hooks;
+    if (!count)
+        return;
+    hooks->count = count;
+    hooks->uses = calloc(count, sizeof *hooks->uses);
+    if (!hooks->uses)
+        abort();
+    for (u32 i = 0; i < count; i++) {
+        struct mechanism_use *use = &hooks->uses[i];
+        const struct mechanism *m = uses[i].mechanism;
+        *use = (struct mechanism_use){.mechanism = m, .params = uses[i].params};
+        use->stats = calloc(1, m->stats_size);
+        if (!use->stats)
+            abort();
+        if (m->create)
+            use->state = m->create(core, use->params, use->stats);
+        hooks->seams |= seams_of(m);
+    }
+    hooks_set_caches(core);
+}
+
+void hooks_destroy(struct core *core)
+{
+    EACH_USE(use, &core->hooks, destroy)
+    use->mechanism->destroy(use->state);
+    for (u32 i = 0; i < core->hooks.count; i++)
+        free(core->hooks.uses[i].stats);
+    free(core->hooks.uses);
+}
+
+static void set_cache(const struct mechanism_use *use, struct core *core, enum packet_client which,
+                      struct cache *cache)
+{
+    struct cache_hooks hooks = {0};
+    if (use->mechanism->cache(use->state, core, which, &hooks))
+        cache_set_hooks(cache, &hooks);
+}
+
+void hooks_set_caches(struct core *core)
+{
+    EACH_USE(use, &core->hooks, cache)
+    {
+        set_cache(use, core, CLIENT_FETCH, core->icache);
+        for (enum packet_client c = CLIENT_L1D; c <= CLIENT_READONLY; c++)
+            set_cache(use, core, c, lsu_cache(core, c));
+    }
+}
+
+void hooks_launch(struct core *core, bool begins)
+{
+    EACH_USE(use, &core->hooks, launch)
+    use->mechanism->launch(use->state, core, begins);
+}
+
+void hooks_block(struct core *core, u32 block_slot, bool started)
+{
+    EACH_USE(use, &core->hooks, block)
+    use->mechanism->block(use->state, core, block_slot, started);
+}
+
+struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks)
+{
+    struct dispatch dispatch = {.block = block, .blocks = blocks};
+    EACH_USE(use, &core->hooks, dispatch)
+    {
+        use->mechanism->dispatch(use->state, core, &dispatch);
+        if (dispatch.answer != DISPATCH_TAKE)
+            break;
+    }
+    return dispatch;
+}
+
+f64 hooks_clock(struct core *core)
+{
+    f64 factor = 1;
+    EACH_USE(use, &core->hooks, clock)
+    factor *= use->mechanism->clock(use->state, core);
+    return factor;
+}
+
+void hooks_result(struct core *core, struct task *task)
+{
+    task->has_result = true;
+    EACH_USE(use, &core->hooks, result)
+    use->mechanism->result(use->state, core, task);
+}
