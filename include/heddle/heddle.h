@@ -62,6 +62,8 @@ HD_API void hd_config_destroy(struct hd_config *config);
 HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error);
 /* "key=value" */
 HD_API bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error);
+/* Switches a mechanism on that hd_mechanisms_json names; the same as setting NAME.on to true. */
+HD_API bool hd_config_mechanism(struct hd_config *config, const char *name, struct hd_error *error);
 /* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
 HD_API char *hd_config_json(const struct hd_config *config);
 /*
@@ -84,6 +86,8 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
 HD_API char *hd_config_storage(const struct hd_config *config);
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
+/* The mechanisms that are built in: [{"name", "help", "conflicts": [names]}]; hd_free it. */
+HD_API char *hd_mechanisms_json(void);
 
 HD_API void hd_free(void *text);
 

@@ -233,9 +233,11 @@ struct config *config_create(const struct component *const *components)
     if (!config)
         abort(); /* as arenas do */
     struct arena *arena = config->arena = arena_create();
-    config->components = components;
     while (components[config->count])
         config->count++;
+    const struct component **own = arena_array(arena, const struct component *, config->count + 1);
+    memcpy(own, components, config->count * sizeof *own);
+    config->components = own;
     config->params = arena_array(arena, void *, config->count);
     config->origins = arena_array(arena, struct origin *, config->count);
     config->machine = config->description = "";

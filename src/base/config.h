@@ -29,7 +29,7 @@
 
 struct config;
 
-/* `components` is a NULL-terminated list that outlives the configuration. All defaults. */
+/* `components` is a NULL-terminated list; they outlive the configuration. All defaults. */
 struct config *config_create(const struct component *const *components);
 struct config *config_clone(const struct config *config);
 void config_destroy(struct config *config);

@@ -21,11 +21,13 @@ struct hd_config *open_config(const struct command *command, const struct comman
                  error.place, error.place[0] ? ": " : "", error.message);
     for (u32 i = 0; ok && i < line->count; i++) {
         const struct given *given = &line->given[i];
-        if (!given->option || strcmp(given->option->name, "--set") != 0)
-            continue;
-        ok = hd_config_set(config, given->value, &error);
+        const char *name = given->option ? given->option->name : "";
+        if (!strcmp(name, "--set"))
+            ok = hd_config_set(config, given->value, &error);
+        else if (!strcmp(name, "--mech"))
+            ok = hd_config_mechanism(config, given->value, &error);
         if (!ok)
-            complain(command, "--set %s: %s", given->value, error.message);
+            complain(command, "%s %s: %s", name, given->value, error.message);
     }
     if (ok)
         return config;

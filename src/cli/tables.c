@@ -1,5 +1,5 @@
 /*
- * heddle params, stats: what there is, from the same tables as the code. Plain text for
+ * heddle params, stats, mechanisms: what there is, from the same tables as the code. Plain text for
  * people, JSON for programs, Markdown for docs/.
  */
 #include "base/text.h"
@@ -224,4 +224,45 @@ const struct command stats_command = {
     .examples = stats_examples,
     .max_words = 1,
     .run = run_stats,
+};
+
+static const struct option mechanisms_options[] = {
+    {"--json", NULL, "Print a JSON array with one object for each mechanism.", 0, 0},
+    {0},
+};
+
+static int run_mechanisms(const struct command *command, const struct command_line *line)
+{
+    json_t *rows = parse_own_json(hd_mechanisms_json());
+    struct arena *arena = arena_create();
+    if (option_value(line, "--json"))
+        print_json(stdout, rows);
+    else if (!json_array_size(rows))
+        printf("no mechanism is built in\n");
+    for (size_t i = 0; !option_value(line, "--json") && i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        printf("%s\n", field_text(arena, row, "name"));
+        print_wrapped(stdout, field_text(arena, row, "help"), 6);
+    }
+    arena_destroy(arena);
+    json_decref(rows);
+    return EXIT_DONE;
+}
+
+static const struct example mechanisms_examples[] = {
+    {"heddle mechanisms", "The mechanisms there are:"},
+    {0},
+};
+
+const struct command mechanisms_command = {
+    .name = "mechanisms",
+    .words = "[--json]",
+    .summary = "list the research mechanisms that can be switched on",
+    .help =
+        "Lists the mechanisms that 'heddle run --mech NAME' accepts. A mechanism has parameters "
+        "and statistics under its own name; 'heddle params NAME' and 'heddle stats NAME' list "
+        "them. NAME.on=true in a machine file or with --set switches it on as well.",
+    .options = mechanisms_options,
+    .examples = mechanisms_examples,
+    .run = run_mechanisms,
 };

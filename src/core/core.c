@@ -402,13 +402,14 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     fetch_want(core, s);
 }
 
-void core_start_block(struct core *core, struct thread_block *block)
+void core_start_block(struct core *core, struct thread_block *block, bool copy)
 {
     u32 place = 0;
     while (core->blocks[place].block)
         place++;
     struct resident *r = &core->blocks[place];
     *r = (struct resident){.block = block, .left = core->exec->warps, .started = core_cycle(core)};
+    r->copy = copy;
     core->block_count++;
     core_observe(core, OBSERVED_BLOCK_START, place, NO_INST, block->number, 0);
     u64 free_slots = ~core->present;

@@ -295,7 +295,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
 void core_end(struct core *core);
 bool core_has_room(const struct core *core);
 /* A block takes place, between windows. */
-void core_start_block(struct core *core, struct thread_block *block);
+void core_start_block(struct core *core, struct thread_block *block, bool copy);
 /* Runs its edges before `end`. */
 void core_run(struct core *core, fs end);
 /* The first time at which it has something to do, as far as it knows; FS_NEVER: nothing. */

@@ -6,6 +6,7 @@
 
 #include "gpu/storage.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 _Static_assert((int)HD_ERROR_INTERRUPTED == (int)ERROR_INTERRUPTED, "error codes are the same");
@@ -38,17 +39,25 @@ void hd_free(void *text)
     free(text);
 }
 
-struct hd_config *hd_config_create(void)
+struct hd_config *config_with(const struct mechanism *const *available)
 {
     struct hd_config *config = calloc(1, sizeof *config);
     if (!config)
         abort();
-    config->config = config_create(gpu_components);
+    const struct component **components = mechanism_components(available);
+    config->config = config_create(components);
+    config->available = available;
+    free(components);
     struct error error;
     bool loaded = config_load_machine(config->config, "generic", &error);
     assert(loaded); /* it is built in and has only defaults */
     (void)loaded;
     return config;
+}
+
+struct hd_config *hd_config_create(void)
+{
+    return config_with(mechanisms_built_in);
 }
 
 void hd_config_destroy(struct hd_config *config)
@@ -73,6 +82,19 @@ bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_e
         return api_null(error, "hd_config_set");
     struct error inner = {0};
     return config_set(config->config, assignment, &inner) || api_fail(error, &inner);
+}
+
+bool hd_config_mechanism(struct hd_config *config, const char *name, struct hd_error *error)
+{
+    if (!config || !name)
+        return api_null(error, "hd_config_mechanism");
+    struct error inner = {0};
+    char setting[256];
+    const struct mechanism *mechanism = mechanism_find(config->available, name, &inner);
+    if (!mechanism)
+        return api_fail(error, &inner);
+    snprintf(setting, sizeof setting, "%s.on=true", mechanism->component->name);
+    return config_set(config->config, setting, &inner) || api_fail(error, &inner);
 }
 
 static char *dump(json_t *json)
@@ -107,22 +129,45 @@ char *hd_config_storage(const struct hd_config *config)
 {
     if (!config)
         return NULL;
-    return dump(storage_json(config->config));
+    return dump(storage_json(config->config, config->available));
+}
+
+/* What the tables of all components of this build say. */
+static char *dump_tables(json_t *(*tables)(const struct component *const *components))
+{
+    const struct component **components = mechanism_components(mechanisms_built_in);
+    char *text = dump(tables(components));
+    free(components);
+    return text;
 }
 
 char *hd_machines_json(void)
 {
-    return dump(config_machines_json(gpu_components));
+    return dump_tables(config_machines_json);
 }
 
 char *hd_params_json(void)
 {
-    return dump(config_params_table_json(gpu_components));
+    return dump_tables(config_params_table_json);
 }
 
 char *hd_stats_table_json(void)
 {
-    return dump(stats_table_json(gpu_components));
+    return dump_tables(stats_table_json);
+}
+
+char *hd_mechanisms_json(void)
+{
+    json_t *rows = json_array();
+    for (u32 i = 0; mechanisms_built_in[i]; i++) {
+        const struct mechanism *m = mechanisms_built_in[i];
+        json_t *conflicts = json_array();
+        for (u32 k = 0; m->conflicts && m->conflicts[k]; k++)
+            json_array_append_new(conflicts, json_string(m->conflicts[k]));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:o}", "name", m->name, "help", m->help,
+                                              "conflicts", conflicts));
+    }
+    return dump(rows);
 }
 
 static bool choose_simd(struct hd_device *device, struct error *error)
@@ -165,13 +210,17 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->si = config_params(device->config, &si_component);
     const struct timing_params *timing = config_params(device->config, &timing_component);
     if (!check_core(device->core, &inner) || !choose_simd(device, &inner) ||
-        (!timing->functional && !timing_check(device, &inner))) {
+        (!timing->functional && !timing_check(device, &inner)) ||
+        !mechanisms_choose(&device->mechanisms, device->config, config->available,
+                           timing->functional, &inner)) {
+        free(device->mechanisms.uses);
         config_destroy(device->config);
         free(device);
         api_fail(error, &inner);
         return NULL;
     }
     device->memory = memory_create(device->gpu->memory_bytes);
+    device->mechanism_totals = mechanism_stats_create(&device->mechanisms);
     if (!timing->functional)
         device->timing = timing_create(device);
     return device;
@@ -190,6 +239,8 @@ void hd_device_close(struct hd_device *device)
     vec_free(&device->launches);
     free(device->machine_totals);
     timing_destroy(device->timing);
+    free(device->mechanisms.uses);
+    free(device->mechanism_totals);
     memory_destroy(device->memory);
     config_destroy(device->config);
     free(device);

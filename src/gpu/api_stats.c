@@ -40,7 +40,7 @@ static json_t *seconds_json(const struct machine_stats *machine)
     return machine ? json_real((f64)machine->timing.picoseconds * 1e-12) : json_null();
 }
 
-static json_t *launch_json(const struct launch_record *launch)
+static json_t *launch_json(const struct hd_device *device, const struct launch_record *launch)
 {
     json_t *json = json_object(), *stats = json_object();
     json_object_set_new(json, "kernel", json_string(launch->kernel));
@@ -61,6 +61,7 @@ static json_t *launch_json(const struct launch_record *launch)
     stats_json(stats, &exec_component, &launch->stats);
     if (launch->machine)
         machine_stats_json(stats, launch->machine);
+    mechanism_stats_json(stats, &device->mechanisms, launch->mechanisms);
     json_object_set_new(json, "stats", stats);
     return json;
 }
@@ -71,10 +72,11 @@ char *hd_stats_json(const struct hd_device *device)
         return NULL;
     json_t *json = json_object(), *launches = json_array(), *totals = json_object();
     for (u32 i = 0; i < device->launches.count; i++)
-        json_array_append_new(launches, launch_json(&device->launches.data[i]));
+        json_array_append_new(launches, launch_json(device, &device->launches.data[i]));
     stats_json(totals, &exec_component, &device->totals);
     if (device->machine_totals)
         machine_stats_json(totals, device->machine_totals);
+    mechanism_stats_json(totals, &device->mechanisms, device->mechanism_totals);
     json_object_set_new(json, "launches", launches);
     json_object_set_new(json, "totals", totals);
     json_object_set_new(json, "profile", profile_json(device));

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "exec/warp.h"
+#include "gpu/mechanisms.h"
 #include "gpu/observer.h"
 #include "gpu/profile.h"
 #include "gpu/timing.h"
@@ -22,7 +23,11 @@ extern const struct component *const gpu_components[];
 
 struct hd_config {
     struct config *config;
+    const struct mechanism *const *available; /* NULL-terminated */
 };
+/* As hd_config_create, with other mechanisms than those that are built in: tests bring their own.
+ * The list outlives configuration and devices. */
+struct hd_config *config_with(const struct mechanism *const *available);
 
 /* What a launch needs and how much of it the machine holds. */
 struct occupancy {
@@ -42,6 +47,7 @@ struct launch_record {
     struct exec_stats stats;
     struct occupancy occupancy;    /* no limit: raw programs have none */
     struct machine_stats *machine; /* NULL: functional */
+    u8 *mechanisms;                /* their counters, or NULL: none is on */
     json_t *waiting;               /* of a deadlock in time: waiting.h; or NULL */
 };
 
@@ -68,7 +74,9 @@ struct hd_device {
     VEC(struct launch_record) launches;
     struct exec_stats totals;
     struct machine_stats *machine_totals; /* NULL: no launch was timed */
-    struct fault last_fault;              /* its message is the last result's explanation */
+    struct mechanism_set mechanisms;
+    u8 *mechanism_totals;    /* NULL: none is on */
+    struct fault last_fault; /* its message is the last result's explanation */
     atomic_bool interrupt;
     atomic_ullong blocks_done, blocks_total, warp_instructions;
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
@@ -162,6 +170,7 @@ struct launch_timing {
     const struct machine_stats *stats;
     const struct inst_profile *profile;
     const struct waiting_list *waiting;
+    const u8 *mechanisms; /* counters, or NULL */
 };
 void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
                           struct hd_result *result);

@@ -200,6 +200,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
                                  .stats = &timed.stats,
                                  .profile = timed.profile,
                                  .waiting = timed.waiting.rows.count ? &timed.waiting : NULL,
+                                 .mechanisms = timed.mechanisms,
                              },
                              result);
     timed_launch_free(&timed);

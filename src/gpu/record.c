@@ -38,6 +38,11 @@ void launch_record_timing(struct hd_device *device, const struct launch_timing *
     if (!device->machine_totals)
         device->machine_totals = zeroed();
     machine_stats_add(device->machine_totals, timing->stats);
+    if (timing->mechanisms) {
+        launch->mechanisms = mechanism_stats_create(&device->mechanisms);
+        mechanism_stats_add(&device->mechanisms, launch->mechanisms, timing->mechanisms);
+        mechanism_stats_add(&device->mechanisms, device->mechanism_totals, timing->mechanisms);
+    }
     if (timing->profile)
         profile_add(timing->module, timing->profile);
     if (timing->waiting)
@@ -51,5 +56,6 @@ void launch_record_free(struct launch_record *launch)
     free(launch->place);
     free(launch->fault);
     free(launch->machine);
+    free(launch->mechanisms);
     json_decref(launch->waiting);
 }

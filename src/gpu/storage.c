@@ -66,18 +66,20 @@ static void sums_json(json_t *into, const struct state_list *list, const char *o
     json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
 }
 
-json_t *storage_json(const struct config *config)
+json_t *storage_json(const struct config *config, const struct mechanism *const *available)
 {
     struct state_list list = {0};
     storage_collect(&list, config);
+    mechanisms_storage(&list, config, available);
     json_t *json = json_object(), *rows = json_array(), *owners = json_array();
-    const char *last = "";
     for (u32 i = 0; i < list.rows.count; i++) {
         const struct state_row *row = &list.rows.data[i];
         json_array_append_new(rows, row_json(row));
-        if (!strcmp(row->owner, last))
+        bool known = false; /* mechanisms come last, with rows of owners that were there */
+        for (u32 j = 0; j < i && !known; j++)
+            known = !strcmp(row->owner, list.rows.data[j].owner);
+        if (known)
             continue;
-        last = row->owner;
         json_t *owner = json_object();
         json_object_set_new(owner, "owner", json_string(row->owner));
         json_object_set_new(owner, "copies", stats_number(row->copies));

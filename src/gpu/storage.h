@@ -5,6 +5,8 @@
 #include "base/config.h"
 #include "base/state.h"
 
+struct mechanism;
+
 /* Fills an empty list; free it with state_free. */
 void storage_collect(struct state_list *list, const struct config *config);
 /*
@@ -12,6 +14,6 @@ void storage_collect(struct state_list *list, const struct config *config);
  * "class", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits"}], "live_bits",
  * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip.
  */
-json_t *storage_json(const struct config *config);
+json_t *storage_json(const struct config *config, const struct mechanism *const *available);
 
 #endif

@@ -16,6 +16,7 @@ struct timing {
     u32 core_count;
     fs now, window;
     fs period; /* of the cores' nominal clock */
+    struct hooks memory_hooks;
     struct inst_time *times;
     const struct program *timed; /* the program of `times` */
 };
@@ -48,6 +49,8 @@ static struct core_config core_config(const struct hd_device *device)
         .readonly = PARAMS(device, readonly),
         .mhz = PARAMS(device, clock)->core_mhz,
         .l2_line_bytes = PARAMS(device, l2)->line_bytes,
+        .mechanisms = device->mechanisms.uses,
+        .mechanism_count = device->mechanisms.count,
     };
 }
 
@@ -95,6 +98,7 @@ struct timing *timing_create(struct hd_device *device)
     t->clock = PARAMS(device, clock);
     t->memory = memside_params(device);
     t->memside = memside_create(&t->memory);
+    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memside);
     t->window = memside_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
@@ -118,6 +122,7 @@ void timing_destroy(struct timing *t)
     for (u32 i = 0; i < t->core_count; i++)
         core_destroy(t->cores[i]);
     memside_destroy(t->memside);
+    mechanisms_detach(&t->memory_hooks);
     free(t->cores);
     free(t->order);
     free(t->times);
@@ -161,6 +166,7 @@ struct run {
     struct core_launch *execs; /* of each core */
     struct timed_launch *launch;
     u64 blocks, next, done;
+    u32 copies; /* of blocks, on cores */
     u32 per_core;
     u32 *resident;             /* blocks of each core */
     u32 turn;                  /* core that is asked first for room */
@@ -209,6 +215,7 @@ static void begin(struct run *run)
         t->cores[i]->config.mhz = t->clock->core_mhz;
         if (i < t->clock->core_rates_count)
             t->cores[i]->config.mhz *= t->clock->core_rates[i];
+        t->cores[i]->config.mhz *= hooks_clock(t->cores[i]);
         core_begin(t->cores[i], &run->execs[i].exec, t->times, run->launch->profile, run->start);
         if (t->params->flush_l1)
             core_flush(t->cores[i]);
@@ -222,11 +229,30 @@ static bool core_takes(const struct run *run, u32 core)
     return run->resident[core] < run->per_core && core_has_room(run->timing->cores[core]);
 }
 
-static void start_block(struct run *run, u32 core)
+static void start_block(struct run *run, u32 core, u64 number, bool copy)
 {
-    struct thread_block *block = block_start(&run->execs[core].exec, run->next++, core);
-    core_start_block(run->timing->cores[core], block);
+    struct thread_block *block = block_start(&run->execs[core].exec, number, core);
+    core_start_block(run->timing->cores[core], block, copy);
     run->resident[core]++;
+    run->copies += copy;
+}
+
+/* The core has room. False: it takes no block. */
+static bool give_block(struct run *run, u32 core)
+{
+    struct core *c = run->timing->cores[core];
+    if (core_hooked(c, SEAM_DISPATCH)) {
+        struct dispatch d = hooks_dispatch(c, run->next, run->blocks);
+        if (d.answer == DISPATCH_COPY) {
+            assert(d.copy < run->next);
+            start_block(run, core, d.copy, true);
+            return true;
+        }
+        if (d.answer == DISPATCH_REFUSE || run->next == run->blocks)
+            return false;
+    }
+    start_block(run, core, run->next++, false);
+    return true;
 }
 
 /* Hands out blocks in order: each core in turn takes one, or the lowest-numbered takes all it can.
@@ -236,9 +262,9 @@ static void place_blocks(struct run *run)
     struct timing *t = run->timing;
     u32 refused = 0, n = t->core_count;
     const bool lowest = t->params->dispatch == 1;
-    for (u32 core = lowest ? 0 : run->turn; run->next < run->blocks && refused < n;) {
-        if (core_takes(run, core)) {
-            start_block(run, core);
+    const bool copies = core_hooked(t->cores[0], SEAM_DISPATCH);
+    for (u32 core = lowest ? 0 : run->turn; (run->next < run->blocks || copies) && refused < n;) {
+        if (core_takes(run, core) && give_block(run, core)) {
             refused = 0;
             if (lowest)
                 continue;
@@ -262,7 +288,8 @@ static void take_finished(struct run *run)
             r->block = NULL;
             core->block_count--;
             run->resident[i]--;
-            run->done++;
+            run->done += !r->copy;
+            run->copies -= r->copy;
         }
         core->finished_count = 0;
     }
@@ -575,6 +602,8 @@ static void observe_end(struct run *run)
 static void finish(struct run *run)
 {
     struct timing *t = run->timing;
+    const struct mechanism_set *set = &t->device->mechanisms;
+    run->launch->mechanisms = mechanism_stats_create(set);
     take_counts(run, run->end);
     observe_end(run);
     for (u32 i = 0; i < t->core_count; i++) {
@@ -585,7 +614,9 @@ static void finish(struct run *run)
         core_end(core);
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
         exec_release(&run->execs[i].exec);
+        mechanism_stats_take(set, run->launch->mechanisms, &core->hooks);
     }
+    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
     run->exec->stats.blocks = run->done;
     const struct inst_profile *profile = run->launch->profile;
     for (u32 i = 0; i < run->exec->image->program->inst_count; i++)
@@ -625,7 +656,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     };
     begin(&run);
     observe_begin(&run);
-    while (run.done < blocks && !exec->stopped) {
+    while ((run.done < blocks || run.copies) && !exec->stopped) {
         place_blocks(&run);
         fs next = next_event(&run);
         skip_windows(&run, next);
@@ -652,5 +683,6 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
 void timed_launch_free(struct timed_launch *launch)
 {
     free(launch->profile);
+    free(launch->mechanisms);
     vec_free(&launch->waiting.rows);
 }

@@ -27,6 +27,7 @@ struct timed_launch {
     struct machine_stats stats;
     struct inst_profile *profile; /* by instruction of the program; malloc'd */
     struct waiting_list waiting;  /* rows only after a deadlock */
+    u8 *mechanisms;               /* their counters; malloc'd, NULL: none is on */
 };
 
 /* Whether the configuration can be built; says what cannot. */
