@@ -91,7 +91,7 @@ static void print_slots(FILE *to, const json_t *totals)
         for (u32 i = 0; i < count; i++)
             if (names[i] && (best == count || parts[i] > parts[best]))
                 best = i;
-        if (parts[best])
+        if (tenths[best])
             fprintf(to, "%s%s %u.%u %%", comma, names[best], tenths[best] / 10, tenths[best] % 10);
         comma = ", ";
         names[best] = NULL;

@@ -436,11 +436,14 @@ static void observe_stalls(struct core *core)
 {
     for (u64 set = core->present; set; set &= set - 1) {
         u32 s = first_bit(set);
+        struct slot *slot = &core->slots[s];
         enum stall stall = core_waits(core, s);
-        if (stall == core->slots[s].stall)
+        u32 inst = core_stands(core, s);
+        if (stall == slot->stall && (stall == STALL_NONE || inst == slot->stall_inst))
             continue;
-        core->slots[s].stall = (u8)stall;
-        core_observe(core, OBSERVED_WARP_STALL, s, core_stands(core, s), stall, 0);
+        slot->stall = (u8)stall;
+        slot->stall_inst = inst;
+        core_observe(core, OBSERVED_WARP_STALL, s, inst, stall, 0);
     }
 }
 

@@ -120,9 +120,10 @@ struct slot {
     u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
     u64 issued, age, ready_since;
     u64 started; /* cycle */
-    u8 stall;    /* as last observed */
-    u8 head;     /* its bit is in core.heads of this pipe, */
-    u8 blocked;  /* and in core.blocked of this reason; STALL_NONE: in none */
+    u8 stall;    /* as last observed, and at which instruction */
+    u32 stall_inst;
+    u8 head;    /* its bit is in core.heads of this pipe, */
+    u8 blocked; /* and in core.blocked of this reason; STALL_NONE: in none */
 };
 
 struct resident {

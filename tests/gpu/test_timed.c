@@ -205,6 +205,10 @@ static void test_trace_nests(void **state)
         assert_true(slice->begin >= launch->begin && slice->end <= launch->end);
         bool stall = !strncmp(on, "warp slot", 9) && strcmp(slice->name, "warp") != 0;
         assert_int_equal(slice->depth, stall ? 1 : 0);
+        if (!strcmp(slice->name, "barrier"))
+            assert_string_equal(read_argument(slice, "instruction")->text, "bar.sync 0");
+        if (!strcmp(slice->name, "raw"))
+            assert_non_null(strstr(read_argument(slice, "line")->text, "mixed.ptx:"));
     }
     read_trace_free(&trace);
     told_free(told);
