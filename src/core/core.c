@@ -90,10 +90,8 @@ static void core_create_stages(struct core *core)
     execute_create(core);
     collect_create(core);
     lsu_create(core);
-    for (u32 c = 0; c < CLIENTS; c++) {
-        free(core->awaiting[c]);
+    for (u32 c = 0; c < CLIENTS; c++)
         core->awaiting[c] = checked(calloc(tags[c], 1));
-    }
 }
 
 struct core *core_create(const struct core_config *config)
@@ -167,6 +165,8 @@ static void drop_all(struct core *core)
     fetch_destroy(core);
     lsu_destroy(core);
     collect_destroy(core);
+    for (u32 c = 0; c < CLIENTS; c++)
+        free(core->awaiting[c]);
     const size_t kept = offsetof(struct core, present);
     memset((u8 *)core + kept, 0, offsetof(struct core, tasks) - kept);
     memset(core->blocks, 0, sizeof core->blocks);
