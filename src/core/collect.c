@@ -85,13 +85,6 @@ void collect_push(struct core *core, struct task *task)
         core->full_pipes[task->group] |= (u8)(1u << task->pipe);
 }
 
-static void latch_drop(struct latch *latch, u32 at)
-{
-    latch->count--;
-    for (u32 i = at; i < latch->count; i++)
-        latch->tasks[i] = latch->tasks[i + 1];
-}
-
 /* Whether the collector holds the oldest access of its group. */
 static bool next_access(const struct core *core, u32 group, u32 c)
 {
@@ -194,27 +187,30 @@ static void allocate(struct core *core)
         for (u32 pipes = core->issued_pipes[g]; pipes; pipes &= pipes - 1) {
             const u32 pipe = first_bit(pipes);
             struct latch *latch = &core->issued[g][pipe];
-            while (latch->count) {
+            u32 taken = 0;
+            for (; taken < latch->count; taken++) {
                 u64 free_ones = core->collectors_free & core->collector_sets[g][pipe];
                 if (!free_ones) {
                     core->stats.collect.full_cycles++;
                     break;
                 }
-                take_collector(core, first_bit(free_ones), g, pipe, latch->tasks[0]);
-                latch_drop(latch, 0);
-                core->issued_count--;
+                take_collector(core, first_bit(free_ones), g, pipe, latch->tasks[taken]);
             }
-            if (!latch->count)
+            if (!taken)
+                continue;
+            latch->count -= (u8)taken;
+            core->issued_count -= taken;
+            core->full_pipes[g] &= (u8) ~(1u << pipe);
+            if (LIKELY(!latch->count))
                 core->issued_pipes[g] &= (u8) ~(1u << pipe);
-            if (latch->count < latch->limit)
-                core->full_pipes[g] &= (u8) ~(1u << pipe);
+            for (u32 i = 0; i < latch->count; i++)
+                latch->tasks[i] = latch->tasks[taken + i];
         }
 }
 
 void collect_tick(struct core *core)
 {
     u64 written = core->banks_written;
-    core->banks_written = 0;
     for (u32 n = 0; n < core->config.collect->steps; n++) {
         if (core->collectors_ready)
             dispatch(core);

@@ -133,7 +133,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->exec = exec;
     core->times = times;
     core->profile = profile;
-    core->stopped = false;
+    core->stopped = core->asleep = false;
     core->finished_count = 0;
     core->last_left = now;
     core->warp_cycles = 0;
@@ -198,6 +198,7 @@ void core_drain(struct core *core, fs end)
 
 void core_take_counts(struct core *core, struct core_counts *counts)
 {
+    issue_charge_idle(core);
     *counts = core->stats;
     memset(&core->stats, 0, sizeof core->stats);
 }
@@ -242,6 +243,14 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
 static void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
 {
     struct slot *slot = &core->slots[s];
+    core->asleep = false;
+    if (LIKELY(time->plain) &&
+        !((slot->pending[0] & time->near[0]) | (slot->pending[1] & time->near[1]))) {
+        core->clear |= bit(s);
+        if (!was)
+            slot->ready_since = core_cycle(core);
+        return;
+    }
     enum stall stall = check_head(core, slot, time);
     if (stall == STALL_NONE && LIKELY(!(time->flags & TIME_SERIAL))) {
         core->clear |= bit(s);
@@ -261,6 +270,7 @@ void slot_update(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const u64 mask = bit(s), was = core->clear & mask;
+    core->asleep = false;
     core->heads[slot->head] &= ~mask;
     core->blocked[slot->blocked] &= ~mask;
     slot->blocked = STALL_NONE;
@@ -325,6 +335,7 @@ static void end_slot(struct core *core, u32 s)
 {
     core->slots[s].ended = true;
     core->ended |= bit(s);
+    core->asleep = false;
     core->fetchable &= ~bit(s);
     core->redirected &= ~bit(s);
     slot_maybe_leave(core, s);
@@ -449,13 +460,19 @@ static void observe_stalls(struct core *core)
 
 static void tick(struct core *core)
 {
-    take_replies(core);
+    if (port_next(core->config.replies) <= core->clock.next)
+        take_replies(core);
     write_back_tick(core);
-    execute_tick(core);
+    if (core->collected_count)
+        execute_tick(core);
     lsu_tick(core);
-    collect_tick(core);
+    if (core->issued_count || core->banks_waiting || core->collectors_ready)
+        collect_tick(core);
+    core->banks_written = 0;
     issue_tick(core);
-    fetch_tick(core);
+    if (core->fetchable || core->decode_head != core->decode_tail ||
+        core->miss_head != core->miss_tail)
+        fetch_tick(core);
     if (UNLIKELY(core->observations))
         observe_stalls(core);
     clock_advance(&core->clock, 1);
@@ -465,8 +482,11 @@ static void tick(struct core *core)
 static bool is_quiet(const struct core *core)
 {
     if (core->issued_count || core->collected_count || core->collectors_ready ||
-        core->banks_waiting || core->redirected || core->skipping || core->mechanism_work ||
-        !fetch_idle(core) || !lsu_idle(core))
+        core->banks_waiting || core->mechanism_work || !fetch_idle(core) || !lsu_idle(core))
+        return false;
+    if (core->asleep)
+        return true;
+    if (core->redirected || core->skipping)
         return false;
     return !(core->buffered & core->clear & ~core->waiting & ~core->branching & ~core->ended);
 }

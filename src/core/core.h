@@ -17,7 +17,9 @@
  *  K3  Every instruction fetched is issued, skipped, flushed or left in a buffer.
  *  K4  A slot of an issue cycle counts once: issued, or one of the idle_ reasons.
  *  K5  Nothing here allocates after core_begin.
- *  K6  A core touches nothing outside itself but its ports, its blocks and the memory view.
+ *  K6  While `asleep`, no warp can issue and none has changed since issue last looked: whoever
+ *      changes one, or a set of them that issue looks at, ends it.
+ *  K7  A core touches nothing outside itself but its ports, its blocks and the memory view.
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H
@@ -76,6 +78,8 @@ struct inst_time {
     u8 write_count;
     u8 region_count; /* of registers it writes */
     u16 latency, interval;
+    bool plain;           /* it waits for nothing but registers, and those of `near` */
+    u64 near[2];          /* all bits it looks at in the first two words of the scoreboard */
     u16 reads[MAX_READS]; /* vector registers, one bank access each */
     struct {
         u32 word;
@@ -221,6 +225,12 @@ struct core {
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
     u64 heads[PIPES];    /* slots by where their head goes */
     u64 ages;            /* given out */
+    bool asleep;         /* K6 */
+    struct {
+        u32 inst; /* NO_INST: none */
+        u8 stall;
+    } idle[CORE_SCHEDULERS];                   /* why a scheduler sleeps */
+    u64 idle_cycles;                           /* that have not been charged to it yet */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 
     /* fetch */
@@ -420,6 +430,8 @@ void fetch_want(struct core *core, u32 slot);
 
 /* issue.c */
 void issue_tick(struct core *core);
+/* Charges the cycles that it slept. */
+void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
 /* For mechanisms. Puts a flight that was issued by other means on its way; the op's flight is

@@ -250,6 +250,19 @@ static void set_flags(struct inst_time *time, const struct inst *inst)
     }
 }
 
+/* What most instructions need to be checked for, in a form that is quick to check. */
+static void set_plain(struct inst_time *time, const struct issue_params *issue)
+{
+    const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
+    time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard;
+    for (u32 i = 0; i < time->dependence_count; i++) {
+        if (time->dependences[i].word < ARRAY_LEN(time->near))
+            time->near[time->dependences[i].word] |= time->dependences[i].bits;
+        else
+            time->plain = false;
+    }
+}
+
 void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config)
 {
@@ -263,5 +276,6 @@ void time_program(struct inst_time *times, const struct program *program,
         add_writes(time, program, inst, base);
         add_reads(time, program, inst, base);
         add_banks(time, inst, config->collect->pair_reads);
+        set_plain(time, config->issue);
     }
 }

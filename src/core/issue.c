@@ -265,13 +265,49 @@ static void charge(struct core *core, struct reason reason, u64 slots)
         core->profile[inst].stalls[reason.stall] += slots;
 }
 
+/* Why each scheduler is asleep. */
+static void note_idle(struct core *core)
+{
+    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
+        struct reason reason = reason_of(core, i, 0);
+        core->idle[i].stall = (u8)reason.stall;
+        core->idle[i].inst = reason.slot == CORE_WARPS ? NO_INST : core_stands(core, reason.slot);
+    }
+}
+
+static inline void sleep_on(struct core *core, u64 cycles)
+{
+    if (!core->idle_cycles)
+        note_idle(core);
+    core->idle_cycles += cycles;
+}
+
+void issue_charge_idle(struct core *core)
+{
+    const u64 cycles = core->idle_cycles;
+    if (!cycles)
+        return;
+    core->idle_cycles = 0;
+    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
+        (&core->stats.issue.idle_empty)[core->idle[i].stall - STALL_EMPTY] += cycles;
+        if (core->idle[i].inst != NO_INST)
+            core->profile[core->idle[i].inst].stalls[core->idle[i].stall] += cycles;
+        core->stats.issue.slots += cycles;
+    }
+}
+
 void issue_charge(struct core *core, u64 cycles)
 {
+    core->stats.issue.cycles += core->present ? cycles : 0;
+    if (core->asleep) {
+        sleep_on(core, cycles);
+        return;
+    }
+    issue_charge_idle(core);
     for (u32 i = 0; i < core->config.issue->schedulers; i++) {
         charge(core, reason_of(core, i, 0), cycles);
         core->stats.issue.slots += cycles;
     }
-    core->stats.issue.cycles += core->present ? cycles : 0;
 }
 
 /* ---- the stage ---- */
@@ -327,8 +363,14 @@ static void run_scheduler(struct core *core, u32 scheduler)
 
 void issue_tick(struct core *core)
 {
-    const u32 n = core->config.issue->schedulers;
+    const u32 n = core->config.issue->schedulers, first = core->first_scheduler;
+    core->first_scheduler = first + 1 == n ? 0 : first + 1;
     core->stats.issue.cycles++;
+    if (core->asleep) {
+        sleep_on(core, 1);
+        return;
+    }
+    issue_charge_idle(core);
     for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
         u32 s = first_bit(set);
         if (core->slots[s].at != NO_INST)
@@ -336,7 +378,13 @@ void issue_tick(struct core *core)
     }
     if (UNLIKELY(core->skipping))
         skip_heads(core);
-    for (u32 i = 0; i < n && !core->stopped; i++)
-        run_scheduler(core, (core->first_scheduler + i) % n);
-    core->first_scheduler = core->first_scheduler + 1 == n ? 0 : core->first_scheduler + 1;
+    for (u32 i = first; i < n && !core->stopped; i++)
+        run_scheduler(core, i);
+    for (u32 i = 0; i < first && !core->stopped; i++)
+        run_scheduler(core, i);
+    /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
+    core->asleep = core->config.issue->policy != 1 && !core->hooks.seams &&
+                   !(core->redirected | core->skipping |
+                     (core->buffered & core->clear & ~core->waiting & ~core->branching &
+                      ~core->ended));
 }

@@ -74,6 +74,7 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
     if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH &&
         !task->extra_task) {
         core->branching &= ~bit(task->slot);
+        core->asleep = false;
         fetch_want(core, task->slot);
     }
     slot_recheck(core, task->slot);
@@ -109,8 +110,8 @@ void task_retire(struct core *core, struct task *task)
 void write_back_tick(struct core *core)
 {
     u32 at = core_cycle(core) % WHEEL;
-    core->bus[at] = 0;
     if (core->wheel_used[at / 64] >> at % 64 & 1) {
+        core->bus[at] = 0;
         struct task_list list = core->wheel[at];
         core->wheel[at].first = NO_TASK;
         if (!(core->wheel_used[at / 64] &= ~bit(at % 64)))
