@@ -285,7 +285,7 @@ void slot_update(struct core *core, u32 s)
     core->buffered |= mask;
     core->heads[time->pipe] |= mask;
     slot->head = time->pipe;
-    if (UNLIKELY(slot->skipped[0]))
+    if (UNLIKELY(slot->skipped & 1))
         core->skipping |= mask;
     sort_head(core, s, time, was);
 }
@@ -293,8 +293,6 @@ void slot_update(struct core *core, u32 s)
 void slot_recheck(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    if (!(core->buffered & ~core->clear & bit(s)))
-        return;
     core->blocked[slot->blocked] &= ~bit(s);
     slot->blocked = STALL_NONE;
     core->serial &= ~bit(s);

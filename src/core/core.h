@@ -79,7 +79,8 @@ struct inst_time {
     u8 region_count; /* of registers it writes */
     u16 latency, interval;
     bool plain;           /* it waits for nothing but registers, and those of `near` */
-    u64 near[2];          /* all bits it looks at in the first two words of the scoreboard */
+    u64 near[2];          /* all bits it looks at in the first two words of the scoreboard, */
+    u64 near_writes[2];   /* and those of them that it writes */
     u16 reads[MAX_READS]; /* vector registers, one bank access each */
     struct {
         u32 word;
@@ -108,7 +109,7 @@ struct slot {
     struct warp *warp;
     u32 at; /* the instruction the warp stands at; NO_INST: it waits or has ended */
     u32 buffer[MAX_BUFFER];
-    u8 skipped[MAX_BUFFER]; /* the entry is not an instruction but the mark of a skipped one */
+    u32 skipped; /* bits: the entry is not an instruction but the mark of a skipped one */
     u8 buffered;
     u8 block;            /* its block's place */
     bool missing;        /* waits for a line of instructions */
@@ -408,6 +409,21 @@ void wheel_add(struct core *core, struct task *task, u64 cycles);
 void slot_update(struct core *core, u32 slot);
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
+/* The same for what is not a register, and for registers that `time` has written. */
+static inline void slot_counted(struct core *core, u32 s)
+{
+    if (core->buffered & ~core->clear & bit(s) && !core->times[core->slots[s].buffer[0]].plain)
+        slot_recheck(core, s);
+}
+static inline void slot_written(struct core *core, u32 s, const struct inst_time *time)
+{
+    if (!(core->buffered & ~core->clear & bit(s)))
+        return;
+    const struct inst_time *head = &core->times[core->slots[s].buffer[0]];
+    if (!head->plain ||
+        (head->near[0] & time->near_writes[0]) | (head->near[1] & time->near_writes[1]))
+        slot_recheck(core, s);
+}
 /* Warps of the slot's block may go on. */
 void block_update(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);

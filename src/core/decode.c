@@ -260,6 +260,8 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
             time->near[time->dependences[i].word] |= time->dependences[i].bits;
         else
             time->plain = false;
+        if (i < time->write_count && time->dependences[i].word < ARRAY_LEN(time->near))
+            time->near_writes[time->dependences[i].word] |= time->dependences[i].bits;
     }
 }
 

@@ -56,6 +56,7 @@ void fetch_redirect(struct core *core, u32 s)
     struct slot *slot = &core->slots[s];
     core->stats.fetch.flushed += slot->buffered;
     slot->buffered = 0;
+    slot->skipped = 0;
     slot->fetch_at = slot->at;
     core->redirected &= ~bit(s);
     slot_update(core, s);
@@ -108,8 +109,7 @@ static void deliver(struct core *core, u32 s, u32 inst)
             count = i;
             break;
         }
-        slot->buffer[slot->buffered] = inst + i;
-        slot->skipped[slot->buffered++] = false;
+        slot->buffer[slot->buffered++] = inst + i;
         if (core->config.fetch->branch == 1 && core->times[inst + i].flags & TIME_BRANCH)
             count = i + 1;
     }
@@ -222,7 +222,7 @@ static bool ask_mechanisms(struct core *core, u32 s)
     enum fetch_answer answer = ask_fetch(core, s, slot->fetch_at);
     if (answer == FETCH_SKIP) {
         slot->buffer[slot->buffered] = slot->fetch_at++;
-        slot->skipped[slot->buffered++] = true;
+        slot->skipped |= 1u << slot->buffered++;
         slot_update(core, s);
         fetch_want(core, s);
     }

@@ -83,23 +83,25 @@ void core_issue_flight(struct core *core, struct task *task, u32 s)
 void core_count_issue(struct core *core, const struct flight *f, u32 s)
 {
     struct inst_profile *profile = &core->profile[f->inst];
-    u32 lanes = count_lanes(f->lanes);
+    const u32 all = core->config.core->warp_size;
+    u32 lanes = LIKELY(f->lanes == ~0ull >> (64 - all)) ? all : count_lanes(f->lanes);
     profile->issued++;
     core->slots[s].issued++;
     profile->threads += lanes;
     core->stats.issue.instructions++;
     core->stats.issue.threads += lanes;
-    core->stats.issue.lane_slots += core->config.core->warp_size;
+    core->stats.issue.lane_slots += all;
 }
 
 /* Takes the head out of a slot's buffer. */
 static void pop_buffer(struct slot *slot)
 {
-    slot->buffered--;
-    for (u32 i = 0; i < slot->buffered; i++) {
+    slot->skipped >>= 1;
+    if (!--slot->buffered)
+        return;
+    slot->buffer[0] = slot->buffer[1]; /* mostly that is all */
+    for (u32 i = 1; i < slot->buffered; i++)
         slot->buffer[i] = slot->buffer[i + 1];
-        slot->skipped[i] = slot->skipped[i + 1];
-    }
 }
 
 /* The warp has gone on: where it stands, and what that does to its buffer and its block. */
@@ -226,11 +228,17 @@ struct reason {
     u32 slot; /* one that it holds for, or CORE_WARPS */
 };
 
-static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
+/* Warps whose next instruction could issue, if there were room for it. */
+static inline u64 able_slots(const struct core *core)
+{
+    return core->buffered & core->clear & ~(core->waiting | core->branching | core->ended);
+}
+
+static inline struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
 {
     const u64 mine = core->schedulers[scheduler].slots & core->present;
     const u64 live = mine & ~core->ended;
-    const u64 able = live & core->buffered & core->clear & ~core->waiting & ~core->branching;
+    const u64 able = live & able_slots(core);
     u64 set;
 #define TRY(stall, slots)         \
     if ((set = (slots)))          \
@@ -255,7 +263,7 @@ static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
     return (struct reason){STALL_EMPTY, CORE_WARPS};
 }
 
-static void charge(struct core *core, struct reason reason, u64 slots)
+static inline void charge(struct core *core, struct reason reason, u64 slots)
 {
     (&core->stats.issue.idle_empty)[reason.stall - STALL_EMPTY] += slots;
     if (reason.slot == CORE_WARPS)
@@ -316,8 +324,7 @@ void issue_charge(struct core *core, u64 cycles)
 static void issue_more(struct core *core, u32 s, u32 group, u32 used)
 {
     for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
-        u64 able = core->buffered & core->clear & ~core->waiting & ~core->branching &
-                   ~core->redirected & ~core->ended & ~core->skipping;
+        u64 able = able_slots(core) & ~(core->redirected | core->skipping);
         if (!(able >> s & 1))
             return;
         u32 pipe = core->times[core->slots[s].buffer[0]].pipe;
@@ -331,12 +338,12 @@ static void issue_more(struct core *core, u32 s, u32 group, u32 used)
 
 u64 core_ready(const struct core *core, u32 scheduler)
 {
-    return core->schedulers[scheduler].slots & core->buffered & core->clear & ~core->waiting &
-           ~core->branching & ~core->redirected & ~core->ended & ~core->skipping &
-           ~without_room(core, group_of(core, scheduler));
+    u64 ready =
+        core->schedulers[scheduler].slots & able_slots(core) & ~(core->redirected | core->skipping);
+    return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
-static void run_scheduler(struct core *core, u32 scheduler)
+static inline void run_scheduler(struct core *core, u32 scheduler)
 {
     const u32 group = group_of(core, scheduler);
     core->stats.issue.slots++;
@@ -348,7 +355,7 @@ static void run_scheduler(struct core *core, u32 scheduler)
     if (core_hooked(core, SEAM_PICK) && ready)
         ask_pick(core, scheduler, &ready, &held);
     u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
-    u32 pipe = s == CORE_WARPS ? 0 : core->times[core->slots[s].buffer[0]].pipe;
+    u32 pipe = s == CORE_WARPS ? 0 : core->slots[s].head;
     if (s == CORE_WARPS || !issue_one(core, s)) {
         charge(core, reason_of(core, scheduler, held), 1);
         if (core->config.issue->policy == 1) /* rr: the turn passes all the same */
@@ -384,7 +391,5 @@ void issue_tick(struct core *core)
         run_scheduler(core, i);
     /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
     core->asleep = core->config.issue->policy != 1 && !core->hooks.seams &&
-                   !(core->redirected | core->skipping |
-                     (core->buffered & core->clear & ~core->waiting & ~core->branching &
-                      ~core->ended));
+                   !(core->redirected | core->skipping | able_slots(core));
 }

@@ -393,7 +393,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
                     lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
                     break;
                 }
-        slot_recheck(core, s);
+        slot_counted(core, s);
         if (parcel->kind == PARCEL_ATOMIC)
             part_done(core, parcel->task, true);
         parcel_give(lsu, parcel);
@@ -514,7 +514,7 @@ static bool start_current(struct core *core, struct task *task)
         return false;
     }
     if (f->kind == FLIGHT_ACCESS && !--core->slots[task->slot].unacted)
-        slot_recheck(core, task->slot);
+        slot_counted(core, task->slot);
     task->outstanding = 1; /* the head itself, until all is sent */
     lsu->count = lsu->next = 0;
     lsu->shared_until = 0;

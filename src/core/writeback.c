@@ -77,7 +77,7 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
         core->asleep = false;
         fetch_want(core, task->slot);
     }
-    slot_recheck(core, task->slot);
+    slot_written(core, task->slot, time);
     if (slot->ended)
         slot_maybe_leave(core, task->slot);
 }
