@@ -465,6 +465,8 @@ u64 core_ready(const struct core *core, u32 scheduler);
 
 /* schedule.c: a warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
+/* It has issued nothing for `cycles`. */
+void schedule_pass(struct core *core, u32 scheduler, u64 cycles);
 
 /* scoreboard.c */
 void scoreboard_reserve(struct core *core, struct slot *slot, const struct inst_time *time);

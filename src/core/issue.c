@@ -116,6 +116,7 @@ void core_step(struct core *core, u32 s, u32 inst)
         core->redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->branching |= bit(s);
+    core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
     slot_update(core, s);
     fetch_want(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
@@ -307,6 +308,8 @@ void issue_charge_idle(struct core *core)
 void issue_charge(struct core *core, u64 cycles)
 {
     core->stats.issue.cycles += core->present ? cycles : 0;
+    core->first_scheduler =
+        (u32)((core->first_scheduler + cycles) % core->config.issue->schedulers);
     if (core->asleep) {
         sleep_on(core, cycles);
         return;
@@ -315,6 +318,7 @@ void issue_charge(struct core *core, u64 cycles)
     for (u32 i = 0; i < core->config.issue->schedulers; i++) {
         charge(core, reason_of(core, i, 0), cycles);
         core->stats.issue.slots += cycles;
+        schedule_pass(core, i, cycles);
     }
 }
 
@@ -358,8 +362,7 @@ static inline void run_scheduler(struct core *core, u32 scheduler)
     u32 pipe = s == CORE_WARPS ? 0 : core->slots[s].head;
     if (s == CORE_WARPS || !issue_one(core, s)) {
         charge(core, reason_of(core, scheduler, held), 1);
-        if (core->config.issue->policy == 1) /* rr: the turn passes all the same */
-            core->schedulers[scheduler].last = (core->schedulers[scheduler].last + 1) % CORE_WARPS;
+        schedule_pass(core, scheduler, 1);
         return;
     }
     core->stats.issue.issued++;

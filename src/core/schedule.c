@@ -8,7 +8,7 @@
  *  two_level  round robin within an active group; when none of it is ready, the warps that wait
  *             leave and ready ones take their places
  *  fair       the one that has issued least; the oldest of equals
- *  frfs       the one that has been ready longest; the oldest of equals
+ *  frfs       the one whose next instruction has been ready longest; the oldest of equals
  *
  * Age is the order in which warps came to the core.
  */
@@ -66,6 +66,16 @@ static u64 regroup(struct core *core, u32 scheduler, u64 ready)
         ready &= ~bit(slot);
     }
     return core->schedulers[scheduler].group = group;
+}
+
+/* Strictly in turn, the turn passes all the same. */
+void schedule_pass(struct core *core, u32 scheduler, u64 cycles)
+{
+    u64 all = core->schedulers[scheduler].slots & core->present & ~core->ended;
+    if (core->config.issue->policy != POLICY_RR || !all)
+        return;
+    for (u64 n = cycles % (u32)__builtin_popcountll(all); n; n--)
+        core->schedulers[scheduler].last = next_from(all, core->schedulers[scheduler].last + 1);
 }
 
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
