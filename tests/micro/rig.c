@@ -16,43 +16,102 @@ void add(struct text *text, const char *format, ...)
     text->length += (size_t)n;
 }
 
-/* ---- the log ---- */
+/* ---- the log: a mechanism that only looks ---- */
 
-static void write_down(struct moves *moves, const struct core *core, const struct task *task)
+#define COMPONENT eye
+#define COMPONENT_DEF "eye.def"
+#include "base/component_struct.h"
+
+#define COMPONENT eye
+#define COMPONENT_DEF "eye.def"
+#define COMPONENT_HELP "who issues when, for tests"
+#include "base/component_table.h"
+
+struct eye {
+    struct moves issued, retired; /* of a core */
+    struct eye_stats *stats;
+};
+
+static void push(struct moves *moves, struct move move)
 {
     if (moves->count == moves->capacity) {
         moves->capacity = moves->capacity ? 2 * moves->capacity : 256;
         moves->data = realloc(moves->data, moves->capacity * sizeof *moves->data);
         assert_non_null(moves->data);
     }
-    moves->data[moves->count++] =
-        (struct move){core_cycle(core), core->config.index, task->slot, task->flight.inst};
+    moves->data[moves->count++] = move;
+}
+
+static struct move move_of(const struct core *core, const struct task *task)
+{
+    return (struct move){core_cycle(core), core->config.index, task->slot, task->flight.inst};
+}
+
+static void *eye_create(struct core *core, const void *params, void *stats)
+{
+    struct eye *eye = calloc(1, sizeof *eye);
+    assert_non_null(eye);
+    eye->stats = stats;
+    return eye;
+}
+
+static void eye_destroy(void *state)
+{
+    struct eye *eye = state;
+    free(eye->issued.data);
+    free(eye->retired.data);
+    free(eye);
 }
 
 static void see_issued(void *state, struct core *core, struct task *task)
 {
-    write_down(&((struct rig *)state)->issued, core, task);
+    struct eye *eye = state;
+    eye->stats->seen++;
+    push(&eye->issued, move_of(core, task));
 }
 
 static void see_retired(void *state, struct core *core, struct task *task)
 {
-    write_down(&((struct rig *)state)->retired, core, task);
+    push(&((struct eye *)state)->retired, move_of(core, task));
 }
 
 static const struct mechanism eye = {
-    .name = "eye", .help = "writes down", .issued = see_issued, .retired = see_retired};
+    .name = "eye",
+    .help = "who issues when",
+    .component = &eye_component,
+    .stats_size = sizeof(struct eye_stats),
+    .create = eye_create,
+    .destroy = eye_destroy,
+    .issued = see_issued,
+    .retired = see_retired,
+};
+static const struct mechanism *const mechanisms[] = {&eye, NULL};
 
-static void open_eye(struct rig *rig)
+static int by_cycle(const void *a, const void *b)
 {
-    u32 cores = rig->device->gpu->cores;
-    for (u32 i = 0; i < cores; i++) {
-        struct core *core = timing_core(rig->device->timing, i);
-        core->hooks.seams = 1u << SEAM_ISSUED | 1u << SEAM_RETIRED;
-        core->hooks.count = 1;
-        core->hooks.uses = calloc(1, sizeof *core->hooks.uses);
-        assert_non_null(core->hooks.uses);
-        core->hooks.uses[0].mechanism = &eye;
-        core->hooks.uses[0].state = rig;
+    const struct move *x = a, *y = b;
+    return x->cycle != y->cycle ? (x->cycle > y->cycle) - (x->cycle < y->cycle)
+                                : (x->core > y->core) - (x->core < y->core);
+}
+
+static void take_moves(struct moves *to, struct moves *from)
+{
+    for (u32 i = 0; i < from->count; i++)
+        push(to, from->data[i]);
+    from->count = 0;
+}
+
+/* What all cores have seen, by cycle; in a cycle, each core's in its own order. */
+static void gather(struct rig *rig)
+{
+    for (u32 i = 0; i < rig->device->gpu->cores; i++) {
+        struct eye *seen = timing_core(rig->device->timing, i)->hooks.uses[0].state;
+        take_moves(&rig->issued, &seen->issued);
+        take_moves(&rig->retired, &seen->retired);
+    }
+    if (rig->device->gpu->cores > 1) {
+        qsort(rig->issued.data, rig->issued.count, sizeof *rig->issued.data, by_cycle);
+        qsort(rig->retired.data, rig->retired.count, sizeof *rig->retired.data, by_cycle);
     }
 }
 
@@ -72,10 +131,10 @@ struct rig *rig_open(const char *machine, const char *settings, const char *ptx)
 {
     struct hd_error error = {0};
     struct rig *rig = calloc(1, sizeof *rig);
-    struct hd_config *config = hd_config_create();
+    struct hd_config *config = config_with(mechanisms);
     if (machine && !hd_config_load(config, machine, &error))
         fail_msg("%s", error.message);
-    set_all(config, "timing.functional=false ptx.optimize=false icache.perfect=true "
+    set_all(config, "eye.on=true timing.functional=false ptx.optimize=false icache.perfect=true "
                     "constant.perfect=true fetch.when_empty=false fetch.width=8 fetch.buffer=16");
     set_all(config, settings);
     char *text = hd_config_json(config);
@@ -88,7 +147,6 @@ struct rig *rig_open(const char *machine, const char *settings, const char *ptx)
     rig->module = hd_module_load(rig->device, ptx, strlen(ptx), "bench.ptx", &error);
     if (!rig->module)
         fail_msg("%s: %s\n%s", error.place, error.message, ptx);
-    open_eye(rig);
     return rig;
 }
 
@@ -117,6 +175,7 @@ void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *a
     if (!hd_launch(hd_kernel_at(rig->module, 0), (struct hd_dim){blocks, 1, 1},
                    (struct hd_dim){threads, 1, 1}, 0, args, count, &rig->result, &error))
         fail_msg("%s", error.message);
+    gather(rig);
     char *text = hd_stats_json(rig->device);
     json_decref(rig->stats);
     rig->stats = json_loads(text, 0, NULL);
