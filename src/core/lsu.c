@@ -24,8 +24,14 @@ enum {
     PARCELS = 4096,
     NO_PARCEL = UINT32_MAX,
     FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
-    BANKS = 16
+    BANKS = 16,
+    READONLY_PIPE = BANKS, /* of the read-only cache, beside the L1's banks */
+    PIPE_COUNT
 };
+
+/* In the queue to the network: a parcel's number; or a miss: sectors << 16 | MSHR, and these. */
+#define MISS (1u << 31)
+#define MISS_READONLY (1u << 30)
 
 /* Device addresses for what has none of its own; far from what memory_create gives out. */
 static const u64 LOCAL_BASE = 1ull << 46;
@@ -45,7 +51,7 @@ struct parcel {
     u16 task; /* NO_TASK: its task is done (stores) */
     u8 slot;
     u8 kind;
-    bool full, local, atomic_returns;
+    bool full, readonly, atomic_returns;
     u32 inst;
 };
 
@@ -69,11 +75,11 @@ struct lsu {
     /* transactions */
     struct parcel *parcels;
     u32 free_parcel, parcels_taken;
-    struct ring pipes[BANKS];
+    struct ring pipes[PIPE_COUNT];
     u64 pipes_used;
     struct ring queue; /* to the network */
     u32 stores;        /* not acknowledged */
-    u32 atomics[PARCELS / 16], atomic_count;
+    u32 atomics[PARCELS], atomic_count;
     /* finished tasks that wait for the port */
     struct {
         u16 task;
@@ -154,6 +160,7 @@ void lsu_create(struct core *core)
     lsu->parcels = checked(calloc(PARCELS, sizeof *lsu->parcels));
     for (u32 b = 0; b < c->l1d->banks; b++)
         ring_create(&lsu->pipes[b], c->l1d->latency + 1);
+    ring_create(&lsu->pipes[READONLY_PIPE], c->readonly->latency + 1);
     ring_create(&lsu->queue, c->l1d->miss_queue + 8);
     parcels_reset(lsu);
     lsu->current = NO_TASK;
@@ -167,7 +174,7 @@ void lsu_destroy(struct core *core)
     cache_destroy(lsu->l1d);
     cache_destroy(lsu->constant);
     cache_destroy(lsu->readonly);
-    for (u32 b = 0; b < BANKS; b++) {
+    for (u32 b = 0; b < PIPE_COUNT; b++) {
         free(lsu->pipes[b].parcels);
         free(lsu->pipes[b].ready);
     }
@@ -186,7 +193,7 @@ void lsu_begin(struct core *core)
     lsu->stores = lsu->atomic_count = 0;
     lsu->pipes_used = 0;
     lsu->queue.head = lsu->queue.tail = 0;
-    for (u32 b = 0; b < BANKS; b++)
+    for (u32 b = 0; b < PIPE_COUNT; b++)
         lsu->pipes[b].head = lsu->pipes[b].tail = 0;
 }
 
@@ -278,12 +285,15 @@ static void send_queued(struct core *core)
         queue->ready[queue->head & (queue->capacity - 1)] > core_cycle(core))
         return;
     u32 tag = queue->parcels[queue->head & (queue->capacity - 1)];
-    const u32 line_bytes = core->config.l1d->line_bytes;
-    if (tag & 1u << 31) { /* a miss of the first-level cache, by its MSHR */
-        if (!requests_room(core, requests_needed(core, line_bytes)))
+    if (tag & MISS) {
+        const bool readonly = tag & MISS_READONLY;
+        const u32 bytes =
+            readonly ? core->config.readonly->line_bytes : core->config.l1d->line_bytes;
+        const u32 mshr = tag & 0xffff, sectors = tag >> 16 & 0xff;
+        if (!requests_room(core, requests_needed(core, bytes)))
             return;
-        u32 mshr = tag & 0xffff, sectors = tag >> 16 & 0x7fff;
-        requests_read(core, CLIENT_L1D, cache_mshr_line(lsu->l1d, mshr), line_bytes, sectors, mshr,
+        u64 line = cache_mshr_line(readonly ? lsu->readonly : lsu->l1d, mshr);
+        requests_read(core, readonly ? CLIENT_READONLY : CLIENT_L1D, line, bytes, sectors, mshr,
                       NO_INST);
     } else {
         if (!requests_room(core, 1))
@@ -305,10 +315,11 @@ static void queue_push(struct core *core, u32 tag)
 
 /* ---- the first-level data cache ---- */
 
-/* The line of the cache that an parcel is in, and its sectors there. */
+/* The line of its cache that a parcel is in, and its sectors there. */
 static u64 cache_line(const struct core *core, const struct parcel *parcel, u32 *sectors)
 {
-    const u32 bytes = core->config.l1d->line_bytes;
+    const u32 bytes =
+        parcel->readonly ? core->config.readonly->line_bytes : core->config.l1d->line_bytes;
     u64 line = parcel->line & ~(u64)(bytes - 1);
     *sectors = parcel->sectors << (parcel->line - line) / SECTOR_BYTES;
     return line;
@@ -330,13 +341,15 @@ static bool look_up(struct core *core, struct parcel *parcel)
         queue_push(core, index);
         return true;
     }
-    switch (cache_read(lsu->l1d, line, sectors, index, &out)) {
+    struct cache *cache = parcel->readonly ? lsu->readonly : lsu->l1d;
+    switch (cache_read(cache, line, sectors, index, &out)) {
     case CACHE_HIT:
         part_done(core, parcel->task, false);
         parcel_give(lsu, parcel);
         return true;
     case CACHE_MISS:
-        queue_push(core, 1u << 31 | out.sectors << 16 | out.mshr);
+        queue_push(core,
+                   MISS | (parcel->readonly ? MISS_READONLY : 0) | out.sectors << 16 | out.mshr);
         return true;
     case CACHE_MERGED:
         return true;
@@ -367,13 +380,16 @@ void lsu_reply(struct core *core, const struct packet *packet)
     u32 waiter;
     switch (packet->client) {
     case CLIENT_L1D:
-        cache_fill(lsu->l1d, packet->tag, &out);
-        while (cache_waiter(lsu->l1d, packet->tag, &waiter)) {
+    case CLIENT_READONLY: {
+        struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
+        cache_fill(cache, packet->tag, &out);
+        while (cache_waiter(cache, packet->tag, &waiter)) {
             struct parcel *parcel = &lsu->parcels[waiter];
             part_done(core, parcel->task, true);
             parcel_give(lsu, parcel);
         }
         return;
+    }
     case CLIENT_CONSTANT:
         cache_fill(lsu->constant, packet->tag, &out);
         while (cache_waiter(lsu->constant, packet->tag, &waiter))
@@ -552,13 +568,15 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     struct lsu *lsu = core->lsu;
     const struct l1d_params *l1 = core->config.l1d;
     const struct flight *f = &task->flight;
-    bool cached = !f->atomic && (lsu->list_local ? l1->local : l1->global);
-    u32 b = (u32)(t->line / SECTOR_BYTES) % l1->banks;
+    const bool readonly = core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
+    const bool cached = !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global));
+    const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
+    const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
     if (lsu->atomic_count && meets_atomic(lsu, t, lsu->list_bytes))
         return false;
     if (f->stores && lsu->stores >= core->config.lsu->store_queue)
         return false;
-    if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= l1->latency : !queue_room(core))
+    if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= latency : !queue_room(core))
         return false;
     struct parcel *parcel = parcel_take(lsu);
     if (!parcel)
@@ -574,7 +592,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
                 : f->stores ? PARCEL_STORE
                             : PARCEL_LOAD,
         .full = t->full,
-        .local = lsu->list_local,
+        .readonly = readonly,
         .atomic_returns = f->atomic && f->code->dst[0].kind != OPERAND_NONE,
         .inst = f->inst,
     };
@@ -591,7 +609,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     }
     *banks |= bit(b);
     lsu->pipes_used |= bit(b);
-    ring_push(&lsu->pipes[b], index, core_cycle(core) + l1->latency);
+    ring_push(&lsu->pipes[b], index, core_cycle(core) + latency);
     return true;
 }
 

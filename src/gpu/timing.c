@@ -84,6 +84,9 @@ bool timing_check(const struct hd_device *device, struct error *error)
         return refuse(error, "core.blocks", c.core->blocks, "at most 64");
     if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
         return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
+    if (c.l1d->line_bytes > 256 || c.readonly->line_bytes > 256)
+        return refuse(error, "line_bytes of l1d or readonly",
+                      MAX(c.l1d->line_bytes, c.readonly->line_bytes), "at most 256");
     if (!is_pow2(c.l1d->line_bytes) || !is_pow2(c.icache->line_bytes) ||
         !is_pow2(c.constant->line_bytes) || !is_pow2(memory.l2->line_bytes))
         return refuse(error, "a cache's line_bytes", 0, "a power of two");

@@ -202,11 +202,12 @@ enum inst_mod {
     MOD_VOLATILE = 1 << 7,
     MOD_MODE = 1 << 8, /* rounding, subnormals and NaN rules come from the warp's MODE: exec/mode.c
                         * turns it into `rounding` and the modifiers below */
-    MOD_FTZ_IN = 1 << 9,    /* as MOD_FTZ, inputs only */
-    MOD_FTZ_OUT = 1 << 10,  /* results only */
-    MOD_IEEE = 1 << 11,     /* min, max: a signaling NaN operand wins, quieted */
-    MOD_KEEP_NAN = 1 << 12, /* MOD_SAT leaves NaN as it is */
-    MOD_EXEC = 1 << 13,     /* the mask result (of a scalar op: the second source) becomes EXEC */
+    MOD_FTZ_IN = 1 << 9,     /* as MOD_FTZ, inputs only */
+    MOD_FTZ_OUT = 1 << 10,   /* results only */
+    MOD_IEEE = 1 << 11,      /* min, max: a signaling NaN operand wins, quieted */
+    MOD_KEEP_NAN = 1 << 12,  /* MOD_SAT leaves NaN as it is */
+    MOD_READ_ONLY = 1 << 14, /* ld: nobody writes there while the kernel runs */
+    MOD_EXEC = 1 << 13,      /* the mask result (of a scalar op: the second source) becomes EXEC */
 };
 
 enum scale {

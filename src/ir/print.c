@@ -118,6 +118,7 @@ static void put_mods(struct text *t, const struct inst *inst)
                 {MOD_XORSIGN, ".xorsign.abs"},
                 {MOD_RELU, ".relu"},
                 {MOD_VOLATILE, ".volatile"},
+                {MOD_READ_ONLY, ".nc"},
                 {MOD_MODE, ".mode"},
                 {MOD_FTZ_IN, ".ftz.in"},
                 {MOD_FTZ_OUT, ".ftz.out"},

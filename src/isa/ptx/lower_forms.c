@@ -515,7 +515,8 @@ enum effect {
 /* What words mean, wherever they may stand; a handler takes what concerns it. */
 static const struct {
     const char *word;
-    u8 effect, value;
+    u8 effect;
+    u16 value;
 } effects[] = {
     {"ftz", EFFECT_MOD, MOD_FTZ},
     {"sat", EFFECT_MOD, MOD_SAT},
@@ -525,6 +526,7 @@ static const struct {
     {"xorsign", EFFECT_MOD, MOD_XORSIGN},
     {"relu", EFFECT_MOD, MOD_RELU},
     {"volatile", EFFECT_MOD, MOD_VOLATILE},
+    {"nc", EFFECT_MOD, MOD_READ_ONLY},
     {"relaxed", EFFECT_MOD, MOD_VOLATILE},
     {"acquire", EFFECT_MOD, MOD_VOLATILE},
     {"mmio", EFFECT_MOD, MOD_VOLATILE},
@@ -582,7 +584,7 @@ static const struct {
     {"v8", EFFECT_VECTOR, 8},
 };
 
-static void apply(struct match *m, u8 effect, u8 value)
+static void apply(struct match *m, u8 effect, u16 value)
 {
     switch (effect) {
     case EFFECT_MOD:
