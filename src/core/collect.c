@@ -51,7 +51,7 @@ static void share_collectors(struct core *core)
             add_collectors(core, &next, g, MAX(p->fp64 / core->groups, 1), 1 << PIPE_FP64);
         add_collectors(core, &next, g, MAX(p->memory / core->groups, 1), 1 << PIPE_MEMORY);
     }
-    core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
+    core->collectors_free = core->collectors_all = next == 64 ? ~0ull : bit(next) - 1;
 }
 
 void collect_create(struct core *core)
@@ -211,6 +211,8 @@ static void allocate(struct core *core)
 void collect_tick(struct core *core)
 {
     u64 written = core->banks_written;
+    core->stats.collect.wait_cycles += (u64)__builtin_popcountll(
+        core->collectors_all & ~core->collectors_free & ~core->collectors_ready);
     for (u32 n = 0; n < core->config.collect->steps; n++) {
         if (core->collectors_ready)
             dispatch(core);

@@ -135,7 +135,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->profile = profile;
     core->stopped = core->asleep = false;
     core->finished_count = 0;
-    core->last_left = now;
+    core->began = core->last_left = now;
     core->warp_cycles = 0;
     clock_start(&core->clock, core->config.mhz, now);
     core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
@@ -196,9 +196,26 @@ void core_drain(struct core *core, fs end)
         port_pop(core->config.replies);
 }
 
+void core_settle(struct core *core, fs end)
+{
+    u64 cycles =
+        end > core->began ? (end - core->began + core->clock.period - 1) / core->clock.period : 0;
+    u64 slots = (cycles - core_cycle(core)) * core->config.issue->schedulers; /* may be negative */
+    core->stats.issue.slots += slots;
+    core->stats.issue.idle_empty += slots;
+}
+
 void core_take_counts(struct core *core, struct core_counts *counts)
 {
     issue_charge_idle(core);
+    const struct units_params *u = core->config.units;
+    struct units_stats *units = &core->stats.units;
+    const u64 cycles = core->stats.issue.cycles;
+    units->sp_cycles = cycles * u->sp;
+    units->int_cycles = cycles * u->integer;
+    units->fp64_cycles = cycles * u->fp64;
+    units->sfu_cycles = cycles * u->sfu;
+    units->scalar_cycles = cycles * u->scalar;
     *counts = core->stats;
     memset(&core->stats, 0, sizeof core->stats);
 }
@@ -309,7 +326,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     core_observe(core, OBSERVED_WARP_END, s, NO_INST,
                  block->block->number << 16 | slot->warp->index, 0);
     core->warp_cycles += core_cycle(core) - slot->started;
-    core->last_left = core->clock.next;
+    core->last_left = core->clock.next + core->clock.period;
     slot->warp = NULL;
     slot->buffered = 0;
     core->present &= ~bit(s);

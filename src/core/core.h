@@ -123,7 +123,7 @@ struct slot {
     u32 scalar_accesses;
     u32 unacted;  /* accesses that have not come to the head of the load/store unit */
     u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
-    u64 issued, age, ready_since;
+    u64 issued, age, ready_since, missed_at;
     u64 started; /* cycle */
     u8 stall;    /* as last observed, and at which instruction */
     u32 stall_inst;
@@ -208,8 +208,9 @@ struct core {
     struct memory_view *view;
     struct observations *observations; /* NULL: nobody looks */
     u32 scoreboard_words;
-    u64 *pending;    /* of all slots */
-    bool stopped;    /* the launch has stopped on this core */
+    u64 *pending; /* of all slots */
+    bool stopped; /* the launch has stopped on this core */
+    fs began;
     fs last_left;    /* when a warp last left it */
     u64 warp_cycles; /* of warps that have left */
 
@@ -266,7 +267,7 @@ struct core {
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
-    u64 collectors_free, collectors_ready;
+    u64 collectors_all, collectors_free, collectors_ready;
     struct {
         u8 collectors[CORE_COLLECTORS];
         u32 head, tail;
@@ -312,6 +313,9 @@ void core_start_block(struct core *core, struct thread_block *block, bool copy);
 void core_run(struct core *core, fs end);
 /* The first time at which it has something to do, as far as it knows; FS_NEVER: nothing. */
 fs core_next(const struct core *core);
+/* The launch ends, or ended, at this time: slots in which the core had no block any more, or that
+ * it ran too far, are put right. */
+void core_settle(struct core *core, fs end);
 void core_take_counts(struct core *core, struct core_counts *stats);
 /* An atomic request is performed (between windows). */
 void core_atomic(struct core *core, const struct packet *packet);

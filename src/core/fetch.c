@@ -185,6 +185,7 @@ static bool look_up(struct core *core, u32 s)
         return false;
     }
     slot->missing = true;
+    slot->missed_at = core_cycle(core);
     core->fetchable &= ~bit(s);
     return true;
 }
@@ -196,6 +197,7 @@ void fetch_reply(struct core *core, u32 mshr)
     cache_fill(core->icache, mshr, &out);
     while (cache_waiter(core->icache, mshr, &s)) {
         core->slots[s].missing = false;
+        core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
         core->arrived |= bit(s);
         fetch_want(core, s);
         if (core->slots[s].ended)

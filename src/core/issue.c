@@ -375,7 +375,7 @@ void issue_tick(struct core *core)
 {
     const u32 n = core->config.issue->schedulers, first = core->first_scheduler;
     core->first_scheduler = first + 1 == n ? 0 : first + 1;
-    core->stats.issue.cycles++;
+    core->stats.issue.cycles += core->present != 0;
     if (core->asleep) {
         sleep_on(core, 1);
         return;

@@ -607,6 +607,8 @@ static void finish(struct run *run)
     struct timing *t = run->timing;
     const struct mechanism_set *set = &t->device->mechanisms;
     run->launch->mechanisms = mechanism_stats_create(set);
+    for (u32 i = 0; i < t->core_count; i++)
+        core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
     observe_end(run);
     for (u32 i = 0; i < t->core_count; i++) {
