@@ -93,6 +93,7 @@ struct task {
     struct flight flight;
     u16 next; /* of a list */
     u8 slot, pipe, group;
+    u8 unit;   /* of its pipe, once it has started */
     u8 unread; /* bank reads to come */
     u16 latency, interval;
     u16 extra;        /* cycles before its unit, by mechanisms */

@@ -1,6 +1,7 @@
 /*
  * The units: an instruction with all its operands enters a unit that is free, when a result bus
- * will be free at the end of its latency.
+ * and the unit's output register will be free at the end of its latency. Free units are offered the
+ * instruction that waits longest, one after another; those behind it wait, as in the peer.
  *
  * A unit is taken for the interval. The result stands in the unit's output register one cycle
  * after the latency and is written in the next: two cycles more than the latency from entering to
@@ -54,25 +55,51 @@ static void count_unit(struct core *core, const struct task *task)
     }
 }
 
-/* False: no unit or no bus. */
-static bool start(struct core *core, struct task *task)
+/* Whether a result of this unit leaves in cycle `done` already: it has one output register. */
+static bool output_taken(const struct core *core, const struct task *task, u32 unit, u64 done)
 {
-    u64 now = core_cycle(core), *unit = core->unit_free[task->group][task->pipe];
-    u32 u = 0, units = core->unit_count[task->pipe];
-    while (u < units && unit[u] > now)
-        u++;
-    if (u == units)
-        return false;
-    u64 done = now + task->latency + UNIT_REGISTERS;
-    if (core->bus[done % WHEEL] >= core->config.units->result_buses) {
-        core->stats.units.bus_stalls++;
-        return false;
+    u16 at = core->bus[done % WHEEL] ? core->wheel[done % WHEEL].first : NO_TASK;
+    for (; at != NO_TASK; at = core->tasks[at].next) {
+        const struct task *other = &core->tasks[at];
+        if (other->unit == unit && other->pipe == task->pipe && other->group == task->group)
+            return true;
     }
+    return false;
+}
+
+static void start(struct core *core, struct task *task, u32 unit, u64 done)
+{
+    task->unit = (u8)unit;
     core->bus[done % WHEEL]++;
-    unit[u] = now + task->interval;
+    core->unit_free[task->group][task->pipe][unit] = core_cycle(core) + task->interval;
     count_unit(core, task);
     wheel_add(core, task, task->latency + UNIT_REGISTERS);
-    return true;
+}
+
+/* Units take from the front of their latch, in order. */
+static void feed(struct core *core, u32 group, u32 pipe)
+{
+    struct latch *latch = &core->collected[group][pipe];
+    const u64 now = core_cycle(core), *free_at = core->unit_free[group][pipe];
+    for (u32 u = 0; u < core->unit_count[pipe] && latch->count; u++) {
+        if (free_at[u] > now)
+            continue;
+        struct task *task = core_task(core, latch->tasks[0]);
+        const u64 done = now + task->latency + UNIT_REGISTERS;
+        if (core->bus[done % WHEEL] >= core->config.units->result_buses) {
+            core->stats.units.bus_stalls++;
+            break;
+        }
+        if (output_taken(core, task, u, done))
+            continue;
+        start(core, task, u, done);
+        latch->count--;
+        core->collected_count--;
+        for (u32 i = 0; i < latch->count; i++)
+            latch->tasks[i] = latch->tasks[i + 1];
+    }
+    if (!latch->count)
+        core->collected_pipes[group] &= (u8) ~(1u << pipe);
 }
 
 void execute_tick(struct core *core)
@@ -80,21 +107,6 @@ void execute_tick(struct core *core)
     if (!core->collected_count)
         return;
     for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipes = core->collected_pipes[g] & ~(1u << PIPE_MEMORY); pipes;
-             pipes &= pipes - 1) {
-            const u32 pipe = first_bit(pipes);
-            struct latch *latch = &core->collected[g][pipe];
-            for (u32 i = 0; i < latch->count;) {
-                if (!start(core, core_task(core, latch->tasks[i]))) {
-                    i++;
-                    continue;
-                }
-                latch->count--;
-                core->collected_count--;
-                for (u32 j = i; j < latch->count; j++)
-                    latch->tasks[j] = latch->tasks[j + 1];
-            }
-            if (!latch->count)
-                core->collected_pipes[g] &= (u8) ~(1u << pipe);
-        }
+        for (u32 pipes = core->collected_pipes[g] & ~(1u << PIPE_MEMORY); pipes; pipes &= pipes - 1)
+            feed(core, g, first_bit(pipes));
 }
