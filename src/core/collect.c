@@ -24,10 +24,13 @@ static void *checked(void *memory)
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
 {
-    for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next)
+    struct turn *turn = &core->turns[core->turn_count++];
+    for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next) {
+        turn->collectors |= bit(*next);
         for (u32 pipe = 0; pipe < PIPES; pipe++)
             if (pipes >> pipe & 1)
                 core->collector_sets[group][pipe] |= bit(*next);
+    }
 }
 
 /* Which collectors serve which pipe of a group. */
@@ -92,29 +95,44 @@ static bool next_access(const struct core *core, u32 group, u32 c)
            c;
 }
 
-/* Full collectors to the units' latches. */
+/* False: its unit's latch is full, or it is not its turn. */
+static bool give_on(struct core *core, u32 c)
+{
+    struct collector *collector = &core->collectors[c];
+    struct latch *latch = &core->collected[collector->group][collector->pipe];
+    struct task *task = core_task(core, collector->task);
+    if (latch->count == latch->limit ||
+        (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c)))
+        return false;
+    if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
+        task->extra--;
+        return false;
+    }
+    if (collector->pipe == PIPE_MEMORY)
+        core->memory_order[collector->group].head++;
+    latch->tasks[latch->count++] = collector->task;
+    core->collected_count++;
+    core->collected_pipes[collector->group] |= (u8)(1u << collector->pipe);
+    collector->task = NO_TASK;
+    core->collectors_ready &= ~bit(c);
+    core->collectors_free |= bit(c);
+    return true;
+}
+
+/* Full collectors to the units' latches, those of a kind in turn. */
 static void dispatch(struct core *core)
 {
-    for (u64 set = core->collectors_ready; set; set &= set - 1) {
-        u32 c = first_bit(set);
-        struct collector *collector = &core->collectors[c];
-        struct latch *latch = &core->collected[collector->group][collector->pipe];
-        struct task *task = core_task(core, collector->task);
-        if (latch->count == latch->limit ||
-            (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c)))
-            continue;
-        if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
-            task->extra--;
-            continue;
+    for (u32 i = 0; i < core->turn_count; i++) {
+        struct turn *turn = &core->turns[i];
+        const u64 ready = core->collectors_ready & turn->collectors;
+        u64 above = ready & ~(bit(turn->next) - 1), below = ready & ~above;
+        while (above | below) {
+            u64 *set = above ? &above : &below;
+            u32 c = first_bit(*set);
+            *set &= *set - 1;
+            if (give_on(core, c))
+                turn->next = (c + 1) % CORE_COLLECTORS;
         }
-        if (collector->pipe == PIPE_MEMORY)
-            core->memory_order[collector->group].head++;
-        latch->tasks[latch->count++] = collector->task;
-        core->collected_count++;
-        core->collected_pipes[collector->group] |= (u8)(1u << collector->pipe);
-        collector->task = NO_TASK;
-        core->collectors_ready &= ~bit(c);
-        core->collectors_free |= bit(c);
     }
 }
 

@@ -155,6 +155,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     for (u32 i = 0; i < core->config.issue->schedulers; i++)
         core->schedulers[i].last = CORE_WARPS;
     core->last_fetched = CORE_WARPS;
+    for (u32 i = 0; i < core->turn_count; i++)
+        core->turns[i].next = 0;
     lsu_begin(core);
     hooks_launch(core, true);
 }

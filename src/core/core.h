@@ -150,6 +150,12 @@ struct collector {
     u8 pipe, group;
 };
 
+/* Collectors that take turns: of one kind and group. */
+struct turn {
+    u64 collectors;
+    u32 next; /* looked at first */
+};
+
 struct bank {
     u8 *queue; /* ring of collectors */
     u16 head, tail;
@@ -268,6 +274,8 @@ struct core {
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
+    struct turn turns[CORE_COLLECTORS];
+    u32 turn_count;
     u64 collectors_all, collectors_free, collectors_ready;
     struct {
         u8 collectors[CORE_COLLECTORS];
