@@ -569,7 +569,9 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     const struct l1d_params *l1 = core->config.l1d;
     const struct flight *f = &task->flight;
     const bool readonly = core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
-    const bool cached = !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global));
+    const bool fresh = f->code->mods & MOD_VOLATILE; /* what other cores store must be seen */
+    const bool cached =
+        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !fresh));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
     if (lsu->atomic_count && meets_atomic(lsu, t, lsu->list_bytes))
