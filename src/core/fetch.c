@@ -77,12 +77,14 @@ static enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
 }
 
 /* How many instructions from `inst` on one fetch brings. */
-static u32 fetch_length(const struct core *core, u32 inst)
+static inline u32 fetch_length(const struct core *core, u32 inst)
 {
     const struct program *program = core->exec->image->program;
     const u64 mask = ~(u64)(core->config.icache->line_bytes - 1);
     const u64 line = address_of(core, inst) & mask;
     u32 count = 1;
+    if (core->config.fetch->width == 1)
+        return 1;
     while (count < core->config.fetch->width && inst + count < program->inst_count &&
            (address_of(core, inst + count) & mask) == line)
         count++;

@@ -12,13 +12,6 @@ void program_destroy(struct program *program)
         arena_destroy(program->arena); /* the program itself lives in it */
 }
 
-u64 program_offset(const struct program *program, u32 inst)
-{
-    if (!program->offsets)
-        return (u64)inst * program->traits.inst_bytes;
-    return inst < program->inst_count ? program->offsets[inst] : program->load_bytes;
-}
-
 u32 program_inst_at(const struct program *program, u64 offset)
 {
     if (!program->offsets) {

@@ -205,7 +205,12 @@ void program_close(struct program *program);
 bool program_verify(const struct program *program, char *message, size_t size);
 
 /* Byte offset of an instruction from the code's address; inst_count: the end. */
-u64 program_offset(const struct program *program, u32 inst);
+static inline u64 program_offset(const struct program *program, u32 inst)
+{
+    if (!program->offsets)
+        return (u64)inst * program->traits.inst_bytes;
+    return inst < program->inst_count ? program->offsets[inst] : program->load_bytes;
+}
 /* The instruction at that offset, or NO_INST. */
 u32 program_inst_at(const struct program *program, u64 offset);
 

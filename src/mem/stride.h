@@ -18,6 +18,25 @@ struct run {
     bool consecutive; /* otherwise all addresses are equal */
 };
 
+enum {
+    STRIDE_GROUP = 16 /* lanes that are looked at together: blocks are often 16 wide */
+};
+
+typedef u64 two_u64 __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Whether lane i of a group has address[0] + i * step. */
+static inline bool evenly_apart(const u64 *address, u64 step)
+{
+    two_u64 expected = {address[0], address[0] + step}, both = {2 * step, 2 * step};
+    two_u64 differs = {0, 0};
+#pragma GCC unroll 8
+    for (u32 lane = 0; lane < STRIDE_GROUP; lane += 2) {
+        differs |= *(const two_u64 *)(address + lane) ^ expected;
+        expected += both;
+    }
+    return !(differs[0] | differs[1]);
+}
+
 /* Addresses of lanes that are not in `lanes` are not looked at. */
 struct strides strides_of(const u64 *address, u64 lanes, u32 bytes);
 
