@@ -26,6 +26,10 @@ typedef __int128 i128;
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* Rarely called: kept out of its callers, whose registers it would cost. */
+#define COLD __attribute__((cold, noinline))
+/* Part of its callers, however long it is. */
+#define PART_OF static inline __attribute__((always_inline))
 
 /* Rounds up to a power of two. */
 static inline u64 align_up(u64 value, u64 to)

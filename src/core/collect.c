@@ -78,16 +78,6 @@ void collect_destroy(struct core *core)
     free(core->bank_queues);
 }
 
-void collect_push(struct core *core, struct task *task)
-{
-    struct latch *latch = &core->issued[task->group][task->pipe];
-    latch->tasks[latch->count++] = (u16)task_index(core, task);
-    core->issued_count++;
-    core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
-    if (latch->count >= latch->limit)
-        core->full_pipes[task->group] |= (u8)(1u << task->pipe);
-}
-
 /* Whether the collector holds the oldest access of its group. */
 static bool next_access(const struct core *core, u32 group, u32 c)
 {
@@ -164,7 +154,7 @@ static void queue_read(struct core *core, u32 c, u32 b)
 }
 
 /* Where mechanisms say that the operands are. */
-static void queue_places(struct core *core, u32 c, struct task *task)
+static COLD void queue_places(struct core *core, u32 c, struct task *task)
 {
     const struct inst_time *time = &core->times[task->flight.inst];
     struct places places = {.count = time->read_count};

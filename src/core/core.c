@@ -19,41 +19,6 @@ static void *checked(void *memory)
 
 /* ---- records ---- */
 
-struct task *task_take(struct core *core)
-{
-    for (u32 w = 0; w < TASKS / 64; w++)
-        if (core->tasks_free[w]) {
-            u32 index = w * 64 + first_bit(core->tasks_free[w]);
-            struct task *task = &core->tasks[index];
-            core->tasks_free[w] &= core->tasks_free[w] - 1;
-            core->tasks_taken++;
-            task->extra = task->outstanding = 0;
-            task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
-            task->has_result = task->silent = false;
-            return task;
-        }
-    return NULL;
-}
-
-void task_give(struct core *core, struct task *task)
-{
-    u32 index = task_index(core, task);
-    core->tasks_free[index / 64] |= bit(index % 64);
-    core->tasks_taken--;
-}
-
-void wheel_add(struct core *core, struct task *task, u64 cycles)
-{
-    assert(cycles && cycles < WHEEL);
-    u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
-    if (!(core->wheel_used[at / 64] >> at % 64 & 1)) {
-        core->wheel_used[at / 64] |= bit(at % 64);
-        core->wheel_words |= bit(at / 64);
-        core->wheel[at].first = NO_TASK;
-    }
-    list_push(core, &core->wheel[at], task);
-}
-
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */
 static u64 wheel_next(const struct core *core)
 {
@@ -258,18 +223,10 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     return STALL_NONE;
 }
 
-/* Clear, or blocked and why. `was`: it was clear before. */
-static void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
+/* Not clear at the first look: blocked and why. `was`: it was clear before. */
+static void sort_further(struct core *core, u32 s, const struct inst_time *time, u64 was)
 {
     struct slot *slot = &core->slots[s];
-    core->asleep = false;
-    if (LIKELY(time->plain) &&
-        !((slot->pending[0] & time->near[0]) | (slot->pending[1] & time->near[1]))) {
-        core->clear |= bit(s);
-        if (!was)
-            slot->ready_since = core_cycle(core);
-        return;
-    }
     enum stall stall = check_head(core, slot, time);
     if (stall == STALL_NONE && LIKELY(!(time->flags & TIME_SERIAL))) {
         core->clear |= bit(s);
@@ -283,6 +240,19 @@ static void sort_head(struct core *core, u32 s, const struct inst_time *time, u6
     }
     core->blocked[stall] |= bit(s);
     slot->blocked = (u8)stall;
+}
+
+static inline void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
+{
+    struct slot *slot = &core->slots[s];
+    if (UNLIKELY(!time->plain) ||
+        (slot->pending[0] & time->near[0]) | (slot->pending[1] & time->near[1])) {
+        sort_further(core, s, time, was);
+        return;
+    }
+    core->clear |= bit(s);
+    if (!was)
+        slot->ready_since = core_cycle(core);
 }
 
 void slot_update(struct core *core, u32 s)
@@ -312,6 +282,7 @@ void slot_update(struct core *core, u32 s)
 void slot_recheck(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
+    core->asleep = false;
     core->blocked[slot->blocked] &= ~bit(s);
     slot->blocked = STALL_NONE;
     core->serial &= ~bit(s);

@@ -143,7 +143,7 @@ struct resident {
 struct latch {
     u16 tasks[16];
     u8 count, limit;
-};
+} __attribute__((aligned(64)));
 
 struct collector {
     u16 task; /* NO_TASK: free */
@@ -245,8 +245,9 @@ struct core {
     /* fetch */
     struct cache *icache;
     u32 last_fetched;
-    u64 fetchable; /* slots that want instructions */
-    u64 arrived;   /* slots whose line has just come: they are served first */
+    u64 fetchable;   /* slots that want instructions */
+    i32 fetch_limit; /* the most that a buffer may hold and want more */
+    u64 arrived;     /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
         u64 ready; /* cycle */
@@ -414,10 +415,40 @@ static inline void core_observe(struct core *core, enum observed what, u32 slot,
 }
 
 /* core.c */
-struct task *task_take(struct core *core); /* NULL: none is free */
-void task_give(struct core *core, struct task *task);
+/* NULL: none is free. */
+static inline struct task *task_take(struct core *core)
+{
+    for (u32 w = 0; w < CORE_TASKS / 64; w++)
+        if (core->tasks_free[w]) {
+            u32 index = w * 64 + first_bit(core->tasks_free[w]);
+            struct task *task = &core->tasks[index];
+            core->tasks_free[w] &= core->tasks_free[w] - 1;
+            core->tasks_taken++;
+            task->extra = task->outstanding = 0;
+            task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
+            task->has_result = task->silent = false;
+            return task;
+        }
+    return NULL;
+}
+static inline void task_give(struct core *core, struct task *task)
+{
+    u32 index = task_index(core, task);
+    core->tasks_free[index / 64] |= bit(index % 64);
+    core->tasks_taken--;
+}
 /* The op's results are written `cycles` from now (at least 1). */
-void wheel_add(struct core *core, struct task *task, u64 cycles);
+static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
+{
+    assert(cycles && cycles < WHEEL);
+    u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
+    if (!(core->wheel_used[at / 64] >> at % 64 & 1)) {
+        core->wheel_used[at / 64] |= bit(at % 64);
+        core->wheel_words |= bit(at / 64);
+        core->wheel[at].first = NO_TASK;
+    }
+    list_push(core, &core->wheel[at], task);
+}
 /* The warp of a slot may have moved, or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
 /* Something that the head of a slot may wait for has come: it can only become clear. */
@@ -455,7 +486,14 @@ bool fetch_idle(const struct core *core);
 /* The first cycle at which it may have something to do by itself. */
 u64 fetch_next(const struct core *core);
 /* The slot's buffer has changed: does it want more? */
-void fetch_want(struct core *core, u32 slot);
+void fetch_want_more(struct core *core, u32 slot);
+static inline void fetch_want(struct core *core, u32 s)
+{
+    if (core->slots[s].buffered > core->fetch_limit)
+        core->fetchable &= ~bit(s);
+    else
+        fetch_want_more(core, s);
+}
 
 /* issue.c */
 void issue_tick(struct core *core);
@@ -482,8 +520,27 @@ u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles);
 
 /* scoreboard.c */
-void scoreboard_reserve(struct core *core, struct slot *slot, const struct inst_time *time);
-void scoreboard_release(struct core *core, struct slot *slot, const struct inst_time *time);
+static inline void scoreboard_reserve(struct core *core, struct slot *slot,
+                                      const struct inst_time *time)
+{
+    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    for (u32 i = 0; i < time->write_count; i++) {
+        pending[time->dependences[i].word] |= time->dependences[i].bits;
+        if (time->flags & TIME_LOAD)
+            memory[time->dependences[i].word] |= time->dependences[i].bits;
+    }
+    slot->region_count += time->region_count;
+}
+static inline void scoreboard_release(struct core *core, struct slot *slot,
+                                      const struct inst_time *time)
+{
+    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    for (u32 i = 0; i < time->write_count; i++) {
+        pending[time->dependences[i].word] &= ~time->dependences[i].bits;
+        memory[time->dependences[i].word] &= ~time->dependences[i].bits;
+    }
+    slot->region_count -= time->region_count;
+}
 /* STALL_NONE: the instruction may issue as far as registers go. */
 enum stall scoreboard_check(const struct core *core, const struct slot *slot,
                             const struct inst_time *time);
@@ -496,7 +553,15 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 {
     return !(core->full_pipes[group] >> pipe & 1);
 }
-void collect_push(struct core *core, struct task *task);
+static inline void collect_push(struct core *core, struct task *task)
+{
+    struct latch *latch = &core->issued[task->group][task->pipe];
+    latch->tasks[latch->count++] = (u16)task_index(core, task);
+    core->issued_count++;
+    core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
+    if (latch->count >= latch->limit)
+        core->full_pipes[task->group] |= (u8)(1u << task->pipe);
+}
 /* Bank of a register. */
 static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)
 {

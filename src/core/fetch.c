@@ -20,6 +20,8 @@ enum {
 
 void fetch_create(struct core *core)
 {
+    const struct fetch_params *p = core->config.fetch;
+    core->fetch_limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
     struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
     core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
 }
@@ -34,15 +36,13 @@ static u64 address_of(const struct core *core, u32 inst)
     return image_pc(core->exec->image, inst);
 }
 
-void fetch_want(struct core *core, u32 s)
+void fetch_want_more(struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    const struct fetch_params *p = core->config.fetch;
-    bool room = p->when_empty ? !slot->buffered : slot->buffered + p->width <= p->buffer;
-    bool wants = room && !slot->missing && !slot->decoding && !slot->ended &&
+    bool wants = !slot->missing && !slot->decoding && !slot->ended &&
                  slot->fetch_at < core->exec->image->program->inst_count;
     /* Behind a branch in the buffer, or one that is being resolved, nobody knows where to go. */
-    if (wants && p->branch == 1) {
+    if (wants && core->config.fetch->branch == 1) {
         if (core->branching >> s & 1)
             wants = false;
         if (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
@@ -64,7 +64,7 @@ void fetch_redirect(struct core *core, u32 s)
 }
 
 /* What mechanisms say of fetching an instruction. */
-static enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
+static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
 {
     enum fetch_answer answer = FETCH_SERVE;
     EACH_USE(use, &core->hooks, fetch)
@@ -220,7 +220,7 @@ static void take_misses(struct core *core)
 
 /* A mechanism may have the next instruction skipped, or held back. False: the slot is done for now.
  */
-static bool ask_mechanisms(struct core *core, u32 s)
+static COLD bool ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     enum fetch_answer answer = ask_fetch(core, s, slot->fetch_at);

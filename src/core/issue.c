@@ -29,26 +29,26 @@ static inline u64 without_room(const struct core *core, u32 group)
     return set;
 }
 
-static void tell_issued(struct core *core, struct task *task)
+static COLD void tell_issued(struct core *core, struct task *task)
 {
     EACH_USE(use, &core->hooks, issued)
     use->mechanism->issued(use->state, core, task);
 }
 
-static void tell_control(struct core *core, u32 s, u32 inst)
+static COLD void tell_control(struct core *core, u32 s, u32 inst)
 {
     EACH_USE(use, &core->hooks, control)
     use->mechanism->control(use->state, core, s, inst);
 }
 
-static void ask_operands(struct core *core, struct task *task)
+static COLD void ask_operands(struct core *core, struct task *task)
 {
     EACH_USE(use, &core->hooks, operand)
     task->extra += (u16)use->mechanism->operand(use->state, core, task);
 }
 
 /* The flight is filled: everything that follows from issuing it. */
-void core_issue_flight(struct core *core, struct task *task, u32 s)
+PART_OF void issue_flight(struct core *core, struct task *task, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const struct inst_time *time = &core->times[task->flight.inst];
@@ -80,7 +80,12 @@ void core_issue_flight(struct core *core, struct task *task, u32 s)
         tell_issued(core, task);
 }
 
-void core_count_issue(struct core *core, const struct flight *f, u32 s)
+void core_issue_flight(struct core *core, struct task *task, u32 s)
+{
+    issue_flight(core, task, s);
+}
+
+PART_OF void count_issue(struct core *core, const struct flight *f, u32 s)
 {
     struct inst_profile *profile = &core->profile[f->inst];
     const u32 all = core->config.core->warp_size;
@@ -93,8 +98,13 @@ void core_count_issue(struct core *core, const struct flight *f, u32 s)
     core->stats.issue.lane_slots += all;
 }
 
+void core_count_issue(struct core *core, const struct flight *flight, u32 s)
+{
+    count_issue(core, flight, s);
+}
+
 /* Takes the head out of a slot's buffer. */
-static void pop_buffer(struct slot *slot)
+static inline void pop_buffer(struct slot *slot)
 {
     slot->skipped >>= 1;
     if (!--slot->buffered)
@@ -105,7 +115,7 @@ static void pop_buffer(struct slot *slot)
 }
 
 /* The warp has gone on: where it stands, and what that does to its buffer and its block. */
-void core_step(struct core *core, u32 s, u32 inst)
+PART_OF void step(struct core *core, u32 s, u32 inst)
 {
     const struct inst_time *time = &core->times[inst];
     struct slot *slot = &core->slots[s];
@@ -126,8 +136,13 @@ void core_step(struct core *core, u32 s, u32 inst)
     }
 }
 
+void core_step(struct core *core, u32 s, u32 inst)
+{
+    step(core, s, inst);
+}
+
 /* False: there is no record free. */
-static bool issue_head(struct core *core, u32 s)
+static inline bool issue_head(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const u32 inst = slot->buffer[0];
@@ -141,14 +156,14 @@ static bool issue_head(struct core *core, u32 s)
         task_give(core, task);
         return true;
     }
-    core_count_issue(core, &task->flight, s);
-    core_issue_flight(core, task, s);
-    core_step(core, s, inst);
+    count_issue(core, &task->flight, s);
+    issue_flight(core, task, s);
+    step(core, s, inst);
     return true;
 }
 
 /* Whether a mechanism has issued something in its place. */
-static bool ask_issue(struct core *core, u32 s)
+static COLD bool ask_issue(struct core *core, u32 s)
 {
     EACH_USE(use, &core->hooks, issue)
     {
@@ -166,7 +181,7 @@ static bool issue_one(struct core *core, u32 s)
 }
 
 /* Marks of skipped instructions at the head of buffers cost no slot. */
-static void skip_heads(struct core *core)
+static COLD void skip_heads(struct core *core)
 {
     for (u64 set = core->skipping & core->clear & ~core->waiting & ~core->branching; set;
          set &= set - 1) {
@@ -184,7 +199,7 @@ static void skip_heads(struct core *core)
     }
 }
 
-static void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
+static COLD void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
 {
     struct pick pick = {0};
     EACH_USE(use, &core->hooks, pick)
@@ -196,7 +211,7 @@ static void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
 }
 
 /* Whether a mechanism has used the scheduler's turn. */
-static bool ask_insert(struct core *core, u32 scheduler)
+static COLD bool ask_insert(struct core *core, u32 scheduler)
 {
     EACH_USE(use, &core->hooks, insert)
     {
@@ -340,14 +355,19 @@ static void issue_more(struct core *core, u32 s, u32 group, u32 used)
     }
 }
 
-u64 core_ready(const struct core *core, u32 scheduler)
+PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 {
     u64 ready =
         core->schedulers[scheduler].slots & able_slots(core) & ~(core->redirected | core->skipping);
     return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
-static inline void run_scheduler(struct core *core, u32 scheduler)
+u64 core_ready(const struct core *core, u32 scheduler)
+{
+    return ready_slots(core, scheduler);
+}
+
+static void run_scheduler(struct core *core, u32 scheduler)
 {
     const u32 group = group_of(core, scheduler);
     core->stats.issue.slots++;
@@ -355,7 +375,7 @@ static inline void run_scheduler(struct core *core, u32 scheduler)
         core->stats.issue.issued++;
         return;
     }
-    u64 held = 0, ready = core_ready(core, scheduler);
+    u64 held = 0, ready = ready_slots(core, scheduler);
     if (core_hooked(core, SEAM_PICK) && ready)
         ask_pick(core, scheduler, &ready, &held);
     u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;

@@ -509,7 +509,7 @@ static void start_shared(struct core *core, struct task *task)
 }
 
 /* What the task sees of memory, and where its stores go. */
-static struct memory_view *view_of(struct core *core, struct task *task)
+static COLD struct memory_view *view_of(struct core *core, struct task *task)
 {
     struct memory_view *view = core->view;
     EACH_USE(use, &core->hooks, view)

@@ -12,7 +12,7 @@ bool requests_room(const struct core *core, u32 packets)
     return port->limit - (port->pushed - port->popped_seen) >= packets;
 }
 
-static void tell_packet(struct core *core, struct packet *packet)
+static COLD void tell_packet(struct core *core, struct packet *packet)
 {
     EACH_USE(use, &core->hooks, packet)
     use->mechanism->packet(use->state, core, packet);
@@ -72,7 +72,7 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits)
     return true;
 }
 
-static void tell_reply(struct core *core, const struct packet *packet)
+static COLD void tell_reply(struct core *core, const struct packet *packet)
 {
     EACH_USE(use, &core->hooks, reply)
     use->mechanism->reply(use->state, core, packet);

@@ -9,27 +9,6 @@
  */
 #include "core/core.h"
 
-void scoreboard_reserve(struct core *core, struct slot *slot, const struct inst_time *time)
-{
-    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] |= time->dependences[i].bits;
-        if (time->flags & TIME_LOAD)
-            memory[time->dependences[i].word] |= time->dependences[i].bits;
-    }
-    slot->region_count += time->region_count;
-}
-
-void scoreboard_release(struct core *core, struct slot *slot, const struct inst_time *time)
-{
-    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] &= ~time->dependences[i].bits;
-        memory[time->dependences[i].word] &= ~time->dependences[i].bits;
-    }
-    slot->region_count -= time->region_count;
-}
-
 static enum stall why(const struct core *core, const struct slot *slot,
                       const struct inst_time *time)
 {

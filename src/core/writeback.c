@@ -8,7 +8,7 @@
 #include "core/core.h"
 
 /* Where mechanisms say that the results go. */
-static void claim_places(struct core *core, const struct task *task)
+static COLD void claim_places(struct core *core, const struct task *task)
 {
     const struct inst *code = task->flight.code;
     struct places places = {0};
@@ -38,7 +38,7 @@ static void claim_banks(struct core *core, const struct task *task)
     }
 }
 
-static enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
+static COLD enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
     EACH_USE(use, &core->hooks, write_back)
@@ -52,7 +52,7 @@ static enum write_back_answer ask_mechanisms(struct core *core, struct task *tas
     return answer;
 }
 
-static void tell_retired(struct core *core, struct task *task)
+static COLD void tell_retired(struct core *core, struct task *task)
 {
     EACH_USE(use, &core->hooks, retired)
     use->mechanism->retired(use->state, core, task);
