@@ -44,5 +44,7 @@ extern const struct component COMPONENT_PASTE(COMPONENT, _component);
 
 #undef COMPONENT_PASTE
 #undef COMPONENT_PASTE_
+#ifndef COMPONENT_HELP /* else the table follows */
 #undef COMPONENT
 #undef COMPONENT_DEF
+#endif

@@ -502,7 +502,7 @@ void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
 /* For mechanisms. Puts a flight that was issued by other means on its way; the op's flight is
- * filled. There must be room (collect_room). */
+ * filled. There must be room (core_room). */
 void core_issue_flight(struct core *core, struct task *task, u32 slot);
 /* Counts it as an instruction of the slot's warp. */
 void core_count_issue(struct core *core, const struct flight *flight, u32 slot);
@@ -511,6 +511,8 @@ void core_step(struct core *core, u32 slot, u32 inst);
 /* A packet of a mechanism's own to the L2 slice of an address; what it and its answer carry counts
  * in flits. False: there is no room. (requests.c) */
 bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
+/* All of it for a group whose flight was filled by flight_issue_homes: the slot's warp goes on. */
+void core_issue_group(struct core *core, struct task *task, u32 slot);
 /* Slots of a scheduler that may issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
 
@@ -561,6 +563,11 @@ static inline void collect_push(struct core *core, struct task *task)
     core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
     if (latch->count >= latch->limit)
         core->full_pipes[task->group] |= (u8)(1u << task->pipe);
+}
+/* Room behind issue for an instruction of a slot. */
+static inline bool core_room(const struct core *core, u32 slot, u32 inst)
+{
+    return collect_room(core, core->groups > 1 ? slot % core->groups : 0, core->times[inst].pipe);
 }
 /* Bank of a register. */
 static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)

@@ -20,6 +20,21 @@ static u32 seams_of(const struct mechanism *m)
     return seams;
 }
 
+void mechanism_use_create(struct mechanism_use *use, u32 state_size)
+{
+    use->stats = calloc(1, use->mechanism->stats_size + 1);
+    use->state = calloc(1, MAX(state_size, (u32)sizeof(struct mechanism_state)));
+    if (!use->stats || !use->state)
+        abort();
+    *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats};
+}
+
+void mechanism_use_destroy(struct mechanism_use *use)
+{
+    free(use->stats);
+    free(use->state);
+}
+
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count)
 {
     struct hooks *hooks = &core->hooks;
@@ -33,11 +48,9 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         struct mechanism_use *use = &hooks->uses[i];
         const struct mechanism *m = uses[i].mechanism;
         *use = (struct mechanism_use){.mechanism = m, .params = uses[i].params};
-        use->stats = calloc(1, m->stats_size);
-        if (!use->stats)
-            abort();
+        mechanism_use_create(use, m->state_size);
         if (m->create)
-            use->state = m->create(core, use->params, use->stats);
+            m->create(use->state, core);
         hooks->seams |= seams_of(m);
     }
     hooks_set_caches(core);
@@ -48,7 +61,7 @@ void hooks_destroy(struct core *core)
     EACH_USE(use, &core->hooks, destroy)
     use->mechanism->destroy(use->state);
     for (u32 i = 0; i < core->hooks.count; i++)
-        free(core->hooks.uses[i].stats);
+        mechanism_use_destroy(&core->hooks.uses[i]);
     free(core->hooks.uses);
 }
 
@@ -72,6 +85,12 @@ void hooks_set_caches(struct core *core)
 
 void hooks_launch(struct core *core, bool begins)
 {
+    const size_t kept = sizeof(struct mechanism_state);
+    for (u32 i = 0; i < core->hooks.count; i++) {
+        const struct mechanism_use *use = &core->hooks.uses[i];
+        if (begins && use->mechanism->forgets)
+            memset((u8 *)use->state + kept, 0, use->mechanism->state_size - kept);
+    }
     EACH_USE(use, &core->hooks, launch)
     use->mechanism->launch(use->state, core, begins);
 }

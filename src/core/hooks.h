@@ -90,6 +90,16 @@ enum write_back_answer {
     WRITE_BACK_HOLD, /* not in this cycle: asked again in the next one */
 };
 
+/* What every state begins with: the component's own structs. */
+struct mechanism_state {
+    const void *params;
+    void *stats;
+};
+/* The same members with their types. */
+#define MECHANISM_STATE(id)           \
+    const struct id##_params *params; \
+    struct id##_stats *stats
+
 struct mechanism {
     const char *name; /* of its component, too */
     const char *help;
@@ -98,8 +108,10 @@ struct mechanism {
     const char *const *conflicts;      /* names it cannot be combined with, NULL-terminated */
 
     /* ---- state ---- */
-    void *(*create)(struct core *core, const void *params, void *stats);
-    void (*destroy)(void *state);
+    u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */
+    bool forgets;   /* the rest of it is zeroed when a launch begins */
+    void (*create)(void *state, struct core *core);
+    void (*destroy)(void *state); /* what create has added */
     void (*storage)(const void *params, struct state_list *list);
 
     /* ---- allocate ---- */
@@ -169,7 +181,8 @@ struct mechanism {
     f64 (*clock)(void *state, struct core *core);
 
     /* ---- the memory side ---- */
-    void *(*create_memory)(u32 slices, u32 channels, const void *params, void *stats);
+    u32 memory_size; /* of its state; begins as struct mechanism_state, zeroed */
+    void (*create_memory)(void *memory, u32 slices, u32 channels);
     void (*destroy_memory)(void *memory);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
@@ -179,6 +192,10 @@ struct mechanism {
     void (*l2_request)(void *memory, u32 slice, struct packet *packet);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
 };
+
+/* The first members of a mechanism whose component has its name. */
+#define MECHANISM_NAMED(id, text) \
+    .name = #id, .help = text, .component = &id##_component, .stats_size = sizeof(struct id##_stats)
 
 /* All of this build, NULL-terminated: src/mech/list.def. */
 extern const struct mechanism *const mechanisms_built_in[];
@@ -203,7 +220,10 @@ struct hooks {
          use < end_; use++)                                                                   \
         if (use->mechanism->seam)
 
-/* hooks.c: `uses` have mechanism and params, the rest is made here; `core` is complete. */
+/* hooks.c. A state as struct mechanism says. */
+void mechanism_use_create(struct mechanism_use *use, u32 state_size);
+void mechanism_use_destroy(struct mechanism_use *use);
+/* `uses` have mechanism and params, the rest is made here; `core` is complete. */
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count);
 void hooks_destroy(struct core *core);
 /* The caches have been made anew. */

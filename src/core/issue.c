@@ -141,6 +141,15 @@ void core_step(struct core *core, u32 s, u32 inst)
     step(core, s, inst);
 }
 
+void core_issue_group(struct core *core, struct task *task, u32 s)
+{
+    const u32 inst = task->flight.inst;
+    flight_advance(core->slots[s].warp, inst);
+    core_count_issue(core, &task->flight, s);
+    core_issue_flight(core, task, s);
+    core_step(core, s, inst);
+}
+
 /* False: there is no record free. */
 static inline bool issue_head(struct core *core, u32 s)
 {

@@ -235,6 +235,26 @@ void flight_copy(struct flight *to, const struct flight *from, u32 words)
     }
 }
 
+bool flight_same(const struct flight *f, const struct flight *copy)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    if (f->kind == FLIGHT_ACCESS) {
+        for (lane_set set = f->global | f->shared | f->local; set; set &= set - 1)
+            if (f->address[first_lane(set)] != copy->address[first_lane(set)])
+                return false;
+        return true;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        for (u32 at = 0; at < f->dst_rows[k] * lanes; at++)
+            if (f->writes >> at % lanes & 1 && f->dst[k][at] != copy->dst[k][at])
+                return false;
+        if (f->plan->dst_words[k] &&
+            memcmp(f->dst[k], copy->dst[k], f->plan->dst_words[k] * sizeof(u32)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- lanes of several warps ---- */
 
 static u32 home_mask(const struct flight *f, struct operand o, u32 c)

@@ -107,6 +107,8 @@ void flight_advance(struct warp *warp, u32 inst);
  * Copies compute only: that of an access has its addresses and moves nothing. They are not to be
  * committed. */
 void flight_copy(struct flight *to, const struct flight *from, u32 row_words);
+/* Whether a copy has come to the same results, or, of an access, has the same addresses. */
+bool flight_same(const struct flight *f, const struct flight *copy);
 void flight_compute(struct flight *f);
 /* False: it has faulted and nothing has moved. */
 struct memory_view;

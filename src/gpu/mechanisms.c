@@ -99,7 +99,7 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
             continue;
         if (functional)
             return error_set(error, ERROR_USAGE, "",
-                             "mechanism %s needs a model of time: not with launch.functional=true",
+                             "mechanism %s needs a model of time: not with timing.functional=true",
                              available[i]->name);
         for (u32 j = 0; j < set->count; j++)
             if (!combine(set->uses[j].mechanism, available[i], error))
@@ -198,10 +198,10 @@ void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
     for (u32 i = 0; i < set->count; i++) {
         struct mechanism_use *use = &memory->uses[i];
         *use = set->uses[i];
-        use->stats = checked(calloc(1, use->mechanism->stats_size + 1));
+        mechanism_use_create(use, use->mechanism->memory_size);
         if (use->mechanism->create_memory)
-            use->state = use->mechanism->create_memory(
-                memside_slices(memside), memside_channels(memside), use->params, use->stats);
+            use->mechanism->create_memory(use->state, memside_slices(memside),
+                                          memside_channels(memside));
         if (use->mechanism->l2_request)
             packets.request = tell_request;
         if (use->mechanism->l2_reply)
@@ -216,6 +216,6 @@ void mechanisms_detach(struct hooks *memory)
     EACH_USE(use, memory, destroy_memory)
     use->mechanism->destroy_memory(use->state);
     for (u32 i = 0; i < memory->count; i++)
-        free(memory->uses[i].stats);
+        mechanism_use_destroy(&memory->uses[i]);
     free(memory->uses);
 }

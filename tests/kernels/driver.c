@@ -180,6 +180,7 @@ static void run_case(const struct options *o, const struct kernel_case *c, const
     for (size_t i = 0; i < t->memory_count; i++)
         free(t->memory[i]);
     free(t->memory);
+    free(t->memory_bytes);
     free(t);
     free(text);
 }

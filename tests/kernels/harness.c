@@ -25,11 +25,14 @@ void *host(struct test *t, size_t bytes)
 {
     void *p = calloc(1, bytes + 1);
     void **grown = realloc(t->memory, (t->memory_count + 1) * sizeof *grown);
-    if (!p || !grown) {
+    size_t *bytes_grown = realloc(t->memory_bytes, (t->memory_count + 1) * sizeof *bytes_grown);
+    if (!p || !grown || !bytes_grown) {
         fprintf(stderr, "out of host memory\n");
         abort();
     }
     t->memory = grown;
+    t->memory_bytes = bytes_grown;
+    t->memory_bytes[t->memory_count] = bytes;
     t->memory[t->memory_count++] = p;
     return p;
 }

@@ -37,7 +37,8 @@ struct test {
     struct hd_result result; /* of the last launch */
     char output[16384];      /* what the guest printed */
     size_t output_length;
-    void **memory; /* host allocations */
+    void **memory;        /* host allocations */
+    size_t *memory_bytes; /* of each */
     size_t memory_count;
 };
 

@@ -28,8 +28,8 @@ void add(struct text *text, const char *format, ...)
 #include "base/component_table.h"
 
 struct eye {
+    MECHANISM_STATE(eye);
     struct moves issued, retired; /* of a core */
-    struct eye_stats *stats;
 };
 
 static void push(struct moves *moves, struct move move)
@@ -47,20 +47,11 @@ static struct move move_of(const struct core *core, const struct task *task)
     return (struct move){core_cycle(core), core->config.index, task->slot, task->flight.inst};
 }
 
-static void *eye_create(struct core *core, const void *params, void *stats)
-{
-    struct eye *eye = calloc(1, sizeof *eye);
-    assert_non_null(eye);
-    eye->stats = stats;
-    return eye;
-}
-
 static void eye_destroy(void *state)
 {
     struct eye *eye = state;
     free(eye->issued.data);
     free(eye->retired.data);
-    free(eye);
 }
 
 static void see_issued(void *state, struct core *core, struct task *task)
@@ -76,11 +67,8 @@ static void see_retired(void *state, struct core *core, struct task *task)
 }
 
 static const struct mechanism eye = {
-    .name = "eye",
-    .help = "who issues when",
-    .component = &eye_component,
-    .stats_size = sizeof(struct eye_stats),
-    .create = eye_create,
+    MECHANISM_NAMED(eye, "who issues when"),
+    .state_size = sizeof(struct eye),
     .destroy = eye_destroy,
     .issued = see_issued,
     .retired = see_retired,

@@ -1,0 +1,26 @@
+/* Mechanisms that exist to prove the seams; none is part of the product. */
+#ifndef SEAM_H
+#define SEAM_H
+
+#include "core/core.h"
+#include <stdlib.h>
+
+extern const struct mechanism twice_mechanism, borrow_mechanism, hold_mechanism, exchange_mechanism;
+/* flip.c, probe.c: for tests of these and of the other seams. */
+extern const struct mechanism flip_mechanism, probe_mechanism, check_mechanism;
+
+static inline void *seam_alloc(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* Every lane of the warp runs. */
+static inline bool seam_full(const struct warp *warp)
+{
+    return warp->active == ~0ull >> (MAX_LANES - warp->exec->image->warp_size);
+}
+
+#endif

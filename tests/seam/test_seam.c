@@ -1,0 +1,458 @@
+/*
+ * Mechanisms at the seams: kernels give the same bytes under each of them and under pairs, off
+ * means byte-identical statistics, and each does what it says.
+ *
+ *   test-seam TESTS     the folder tests/ of the sources
+ */
+#include "gpu/device.h"
+#include "kernels.h"
+#include "seam/seam.h"
+
+/* after kernels.h, which has a function of the name of one of its macros */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+/* clang-format on */
+
+static const struct mechanism *const available[] = {
+    &flip_mechanism,     &twice_mechanism, &borrow_mechanism, &hold_mechanism,
+    &exchange_mechanism, &probe_mechanism, &check_mechanism,  NULL,
+};
+
+static const char *tests_folder;
+
+struct seen {
+    json_t *totals;
+    char *text; /* of all statistics */
+    u64 hash;   /* of everything the test holds: inputs and what was read back */
+};
+
+static const struct kernel_case *find_case(const char *file, const char *name)
+{
+    static const struct kernel_case *const groups[] = {
+        cuda_basic_cases,  cuda_number_cases,   cuda_flow_cases,     cuda_space_cases,
+        cuda_warp_cases,   opencl_cases,        opencl_number_cases, opencl_program_cases,
+        opencl_more_cases, opencl_memory_cases, opencl_wide_cases,   opencl_flow_cases,
+    };
+    for (size_t g = 0; g < ARRAY_LEN(groups); g++)
+        for (const struct kernel_case *c = groups[g]; c->name; c++)
+            if (!strcmp(c->file, file) && !strcmp(c->name, name))
+                return c;
+    fail_msg("no case %s %s", file, name);
+    return NULL;
+}
+
+/* All on one core, in turn: warps stand together. */
+#define CROWD "gpu.cores=1", "issue.policy=lrr"
+
+/* NULL-terminated words: "NAME" switches a mechanism on, "KEY=VALUE" sets. */
+static struct hd_device *open_device(const char *machine, const char *const *words, bool plain)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = plain ? hd_config_create() : config_with(available);
+    assert_true(hd_config_load(config, machine, &error));
+    assert_true(hd_config_set(config, "timing.functional=false", &error));
+    for (; words && *words; words++)
+        if (!(strchr(*words, '=') ? hd_config_set(config, *words, &error)
+                                  : hd_config_mechanism(config, *words, &error)))
+            fail_msg("%s: %s", *words, error.message);
+    struct hd_device *device = hd_device_open(config, &error);
+    if (!device)
+        fail_msg("no device: %s", error.message);
+    hd_config_destroy(config);
+    return device;
+}
+
+static u64 hash_bytes(u64 hash, const u8 *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+static void ignore(void *user, const char *text, size_t length)
+{
+}
+
+/* `wrong` is set when the case may fail; else that it does not is asserted. */
+static struct seen run(const char *file, const char *name, const char *machine,
+                       const char *const *words, bool plain, bool *wrong)
+{
+    const struct kernel_case *c = find_case(file, name);
+    const bool si = !strcmp(machine, "generic64");
+    struct hd_error error = {0};
+    char path[1024];
+    size_t length;
+    struct error inner;
+    snprintf(path, sizeof path, "%s/kernels/%s%s", tests_folder, file, si ? ".clang14.so" : ".ptx");
+    char *code = text_read_file(path, false, 1 << 26, &length, &inner);
+    assert_non_null(code);
+    struct test *t = calloc(1, sizeof *t);
+    t->random = 20240u;
+    t->warp = si ? 64 : 32;
+    t->si = si;
+    t->source = tests_folder;
+    t->device = open_device(machine, words, plain);
+    hd_set_output(t->device, ignore, NULL);
+    t->module = hd_module_load(t->device, code, length, path, &error);
+    assert_non_null(t->module);
+    c->run(t);
+    if (wrong)
+        *wrong = t->failed;
+    else if (t->failed)
+        fail_msg("%s %s on %s with %s %s: %s", file, name, machine, words ? words[0] : "nothing",
+                 words && words[0] && words[1] ? words[1] : "", t->message);
+    struct seen outcome = {.text = hd_stats_json(t->device), .hash = 0xcbf29ce484222325ull};
+    json_t *all = json_loads(outcome.text, 0, NULL);
+    outcome.totals = json_incref(json_object_get(all, "totals"));
+    json_decref(all);
+    for (size_t i = 0; i < t->memory_count; i++) {
+        outcome.hash = hash_bytes(outcome.hash, t->memory[i], t->memory_bytes[i]);
+        free(t->memory[i]);
+    }
+    free(t->memory);
+    free(t->memory_bytes);
+    hd_device_close(t->device);
+    free(t);
+    free(code);
+    return outcome;
+}
+
+static void drop(struct seen *outcome)
+{
+    json_decref(outcome->totals);
+    hd_free(outcome->text);
+}
+
+static u64 total(const struct seen *outcome, const char *name)
+{
+    json_t *value = json_object_get(outcome->totals, name);
+    if (!json_is_integer(value))
+        fail_msg("no statistic %s", name);
+    return (u64)json_integer_value(value);
+}
+
+#define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- the same results ---- */
+
+static const struct {
+    const char *file, *name, *machine;
+} kernels[] = {
+    {"cuda/vectors", "saxpy", "gtx480"},
+    {"cuda/vectors", "index3d", "rtx2060"},
+    {"cuda/matmul", "matmul16", "gtx480"},
+    {"cuda/reduce", "reduce_tree", "gtx480"},
+    {"cuda/scan", "scan_inclusive", "rtx2060"},
+    {"cuda/histogram", "histogram", "gtx480"},
+    {"cuda/stencil", "stencil2d", "gtx480"},
+    {"cuda/mandel", "mandel", "rtx2060"},
+    {"cuda/graph", "spmv_row", "gtx480"},
+    {"cuda/integer", "collatz", "gtx480"},
+    {"cuda/double", "doubles", "gtx480"},
+    {"cuda/control", "switches", "rtx2060"},
+    {"cuda/calls", "recursion", "gtx480"},
+    {"cuda/spaces", "local_index", "gtx480"},
+    {"cuda/warps", "shuffles", "gtx480"},
+    {"cuda/atomics", "atomics_shared", "gtx480"},
+    {"opencl/basic", "matmul", "generic64"},
+    {"opencl/reduce", "reduce", "generic64"},
+    {"opencl/life", "life", "generic64"},
+    {"opencl/loops", "collatz", "generic64"},
+    {"opencl/sort", "bitonic", "generic64"},
+    {"opencl/stencil", "jacobi", "generic64"},
+    {"opencl/integer", "longs", "generic64"},
+    {"opencl/localatomic", "local_atomics", "generic64"},
+    {"opencl/scan", "transpose", "generic64"},
+    {"opencl/basic", "saxpy", "rise28"},
+    {"opencl/reduce", "prefix", "generic64"},
+    {"opencl/search", "substring", "generic64"},
+    {"opencl/basic", "saxpy", "generic64"},
+    {"opencl/scan", "matmul16", "generic64"},
+};
+
+static void same_results(void **state)
+{
+    static const char *const sets[][7] = {
+        {"twice", CROWD},
+        {"twice"},
+        {"borrow"},
+        {"hold"},
+        {"exchange"},
+        {"borrow", CROWD},
+        {"hold", CROWD},
+        {"exchange", CROWD},
+        {"twice", "borrow", CROWD},
+        {"twice", "hold", CROWD},
+        {"twice", "exchange", CROWD},
+        {"borrow", "hold", CROWD},
+        {"borrow", "exchange", CROWD},
+        {"hold", "exchange", CROWD},
+        {"twice", "borrow", "hold", "exchange", CROWD},
+        {"borrow", "gpu.cores=1", "issue.policy=oldest", "fetch.buffer=2", "fetch.width=1"},
+        {"probe", "twice", "exchange", CROWD},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
+        struct seen plain =
+            run(kernels[k].file, kernels[k].name, kernels[k].machine, NULL, true, NULL);
+        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+            struct seen with =
+                run(kernels[k].file, kernels[k].name, kernels[k].machine, sets[i], false, NULL);
+            if (with.hash != plain.hash)
+                fail_msg("%s %s: other bytes with %s %s", kernels[k].file, kernels[k].name,
+                         sets[i][0], sets[i][1] ? sets[i][1] : "");
+            if (strcmp(sets[i][0], "twice") == 0)
+                assert_int_equal(total(&with, "twice.mismatches"), 0);
+            drop(&with);
+        }
+        drop(&plain);
+    }
+}
+
+/* Off: the statistics of a build that does not have them. */
+static void off_is_identical(void **state)
+{
+    for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
+        struct seen plain =
+            run(kernels[k].file, kernels[k].name, kernels[k].machine, NULL, true, NULL);
+        struct seen off =
+            run(kernels[k].file, kernels[k].name, kernels[k].machine, NULL, false, NULL);
+        assert_string_equal(plain.text, off.text);
+        drop(&plain);
+        drop(&off);
+    }
+}
+
+/* ---- each does what it says ---- */
+
+static void twice_issues_and_compares(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("twice"), false, NULL);
+    u64 instructions = total(&plain, "issue.instructions");
+    assert_int_equal(total(&with, "issue.instructions"), instructions);
+    /* all but control flow, and all of them compared */
+    assert_true(total(&with, "twice.copies") > instructions * 8 / 10);
+    assert_int_equal(total(&with, "twice.compared"), total(&with, "twice.copies"));
+    assert_true(total(&with, "timing.cycles") > total(&plain, "timing.cycles"));
+    drop(&plain);
+    drop(&with);
+}
+
+static void twice_is_in_the_next_cycle(void **state)
+{
+    /* one warp a scheduler: there is always room */
+    struct seen with = run("cuda/integer", "collatz", "gtx480", WITH("twice"), false, NULL);
+    assert_true(total(&with, "twice.copies") > 100);
+    assert_true(total(&with, "twice.late") * 2 < total(&with, "twice.copies"));
+    drop(&with);
+}
+
+static void flips_are_found(void **state)
+{
+    bool wrong;
+    struct seen copy = run("cuda/matmul", "matmul16", "gtx480",
+                           WITH("twice", "flip", "flip.every=100"), false, &wrong);
+    assert_false(wrong); /* copies are never written */
+    assert_true(total(&copy, "flip.flips") > 10);
+    assert_int_equal(total(&copy, "twice.mismatches"), total(&copy, "flip.flips"));
+    drop(&copy);
+    struct seen own =
+        run("cuda/mandel", "mandel", "gtx480",
+            WITH("twice", "flip", "flip.every=100", "flip.copies=false"), false, &wrong);
+    /* the launch may end in a fault, with some under way */
+    assert_true(total(&own, "twice.mismatches") > 0);
+    assert_true(total(&own, "twice.mismatches") <= total(&own, "flip.flips"));
+    drop(&own);
+}
+
+static void borrowed_instructions_are_not_issued(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("borrow"), false, NULL);
+    assert_true(total(&with, "borrow.skipped") > total(&with, "borrow.led"));
+    assert_true(total(&with, "borrow.led") > 0);
+    assert_int_equal(total(&with, "issue.instructions") + total(&with, "borrow.skipped"),
+                     total(&plain, "issue.instructions"));
+    drop(&plain);
+    drop(&with);
+    /* the oldest warp goes ahead of those that follow it */
+    struct seen si =
+        run("opencl/scan", "matmul16", "generic64",
+            WITH("borrow", "gpu.cores=1", "issue.policy=oldest", "fetch.buffer=2", "fetch.width=1"),
+            false, NULL);
+    assert_true(total(&si, "borrow.skipped") > 0);
+    drop(&si);
+}
+
+static void holding_costs_time(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen one =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("hold", "hold.cycles=1"), false, NULL);
+    struct seen four = run("cuda/matmul", "matmul16", "gtx480", WITH("hold"), false, NULL);
+    struct seen more =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("hold", "hold.cycles=16"), false, NULL);
+    assert_true(total(&one, "hold.waits") < total(&four, "hold.waits"));
+    assert_true(total(&four, "hold.waits") < total(&more, "hold.waits"));
+    assert_true(total(&four, "timing.cycles") > total(&plain, "timing.cycles"));
+    assert_true(total(&more, "timing.cycles") > total(&four, "timing.cycles"));
+    assert_int_equal(total(&four, "hold.writes"), total(&one, "hold.writes"));
+    drop(&plain);
+    drop(&one);
+    drop(&four);
+    drop(&more);
+}
+
+static void lanes_are_exchanged(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen with =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("exchange", CROWD), false, NULL);
+    assert_true(total(&with, "exchange.pairs") > 1000);
+    assert_int_equal(total(&with, "issue.instructions"), total(&plain, "issue.instructions"));
+    assert_int_equal(total(&with, "issue.threads"), total(&plain, "issue.threads"));
+    drop(&plain);
+    drop(&with);
+    struct seen si =
+        run("opencl/basic", "matmul", "generic64", WITH("exchange", CROWD), false, NULL);
+    assert_true(total(&si, "exchange.pairs") > 0);
+    drop(&si);
+}
+
+/* ---- the other seams ---- */
+
+static void every_seam_is_called(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("probe"), false, NULL);
+    const u64 cores = 15;
+    assert_int_equal(total(&with, "probe.launches") % (2 * cores), 0);
+    assert_int_equal(total(&with, "probe.reads"), total(&with, "collect.reads"));
+    assert_int_equal(total(&with, "probe.writes"), total(&with, "collect.writes"));
+    assert_int_equal(total(&with, "collect.reads"), total(&plain, "collect.reads"));
+    assert_int_equal(total(&with, "probe.blocks"), 2 * total(&with, "timing.blocks"));
+    assert_true(total(&with, "probe.offers") >= total(&with, "timing.blocks"));
+    assert_int_equal(total(&with, "probe.packets"), total(&with, "lsu.requests"));
+    assert_true(total(&with, "probe.replies") >= total(&with, "lsu.replies"));
+    assert_true(total(&with, "probe.notes") > 0);
+    assert_true(total(&with, "probe.l2_replies") >= total(&with, "probe.replies"));
+    assert_true(total(&with, "probe.l2_requests") >= total(&with, "probe.l2_replies"));
+    assert_int_equal(total(&with, "probe.retired"), total(&with, "issue.instructions"));
+    assert_true(total(&with, "probe.results") > total(&with, "probe.retired") * 8 / 10);
+    assert_true(total(&with, "probe.accesses") > 0 && total(&with, "probe.control") > 0);
+    assert_true(total(&with, "probe.l2") > 0);
+    assert_true(total(&with, "probe.served") > 0);
+    assert_true(total(&with, "probe.enqueued") >= total(&with, "probe.served"));
+    drop(&plain);
+    drop(&with);
+}
+
+/* What a seam decides is done. */
+static void decisions_act(void **state)
+{
+    static const char *const slower[] = {"probe.rate=0.5",       "probe.extra=8",
+                                         "probe.one_bank=true",  "probe.hold_odd=true",
+                                         "probe.fetch_odd=true", "probe.no_l2=true"};
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH("probe"), false, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(slower); i++) {
+        struct seen with =
+            run("cuda/matmul", "matmul16", "gtx480", WITH("probe", slower[i]), false, NULL);
+        if (total(&with, "timing.picoseconds") <= total(&plain, "timing.picoseconds"))
+            fail_msg("%s costs nothing", slower[i]);
+        assert_true(with.hash == plain.hash);
+        if (!strcmp(slower[i], "probe.one_bank=true"))
+            assert_true(total(&with, "collect.conflicts") > 2 * total(&plain, "collect.conflicts"));
+        if (!strcmp(slower[i], "probe.hold_odd=true"))
+            assert_true(total(&with, "issue.idle_held") > 0);
+        if (!strcmp(slower[i], "probe.no_l2=true"))
+            assert_true(total(&with, "dram.reads") > total(&plain, "dram.reads"));
+        drop(&with);
+    }
+    drop(&plain);
+}
+
+/* saxpy changes its operand in place: a copy whose stores came through would show. */
+static void copies_of_blocks_leave_no_trace(void **state)
+{
+    struct seen plain = run("cuda/vectors", "saxpy", "gtx480", NULL, true, NULL);
+    struct seen with =
+        run("cuda/vectors", "saxpy", "gtx480", WITH("check", "check.every=2"), false, NULL);
+    assert_true(total(&with, "check.copies") > 0);
+    assert_true(total(&with, "check.stores") > 0);
+    assert_int_equal(total(&with, "timing.blocks"), total(&plain, "timing.blocks"));
+    assert_true(total(&with, "issue.instructions") > total(&plain, "issue.instructions"));
+    assert_true(with.hash == plain.hash);
+    drop(&plain);
+    drop(&with);
+}
+
+/* ---- switching on ---- */
+
+static void refusal(const char *const *words, const char *expected)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = config_with(available);
+    struct hd_device *device = NULL;
+    bool ok = true;
+    for (; ok && *words; words++)
+        ok = strchr(*words, '=') ? hd_config_set(config, *words, &error)
+                                 : hd_config_mechanism(config, *words, &error);
+    if (ok)
+        device = hd_device_open(config, &error);
+    assert_null(device);
+    assert_string_equal(error.message, expected);
+    hd_config_destroy(config);
+}
+
+static void wrong_choices_are_refused(void **state)
+{
+    refusal(WITH("twyce"), "unknown mechanism 'twyce': did you mean 'twice'?");
+    refusal(WITH("zzzzzzzzzz"), "unknown mechanism 'zzzzzzzzzz': 'heddle mechanisms' lists them");
+    refusal(WITH("timing.functional=false", "probe", "flip"),
+            "mechanisms flip and probe cannot be combined");
+    refusal(WITH("timing.functional=true", "hold"),
+            "mechanism hold needs a model of time: not with timing.functional=true");
+}
+
+static void tables_and_configuration(void **state)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = config_with(available);
+    assert_true(hd_config_mechanism(config, "hold", &error));
+    assert_true(hd_config_mechanism(config, "probe", &error));
+    char *text = hd_config_json(config);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_true(json_is_true(json_object_get(json_object_get(json, "hold"), "on")));
+    assert_true(json_is_false(json_object_get(json_object_get(json, "twice"), "on")));
+    json_decref(json);
+    hd_free(text);
+    text = hd_config_storage(config);
+    assert_non_null(strstr(text, "the note under way"));
+    hd_free(text);
+    hd_config_destroy(config);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    tests_folder = argv[1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_choices_are_refused),
+        cmocka_unit_test(tables_and_configuration),
+        cmocka_unit_test(every_seam_is_called),
+        cmocka_unit_test(decisions_act),
+        cmocka_unit_test(copies_of_blocks_leave_no_trace),
+        cmocka_unit_test(twice_issues_and_compares),
+        cmocka_unit_test(twice_is_in_the_next_cycle),
+        cmocka_unit_test(flips_are_found),
+        cmocka_unit_test(borrowed_instructions_are_not_issued),
+        cmocka_unit_test(holding_costs_time),
+        cmocka_unit_test(lanes_are_exchanged),
+        cmocka_unit_test(off_is_identical),
+        cmocka_unit_test(same_results),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
