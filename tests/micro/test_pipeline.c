@@ -159,6 +159,42 @@ static void test_interval(void **state)
         }
 }
 
+/* ---- the end of a unit ---- */
+
+/* A long operation, some others, a short one: cycles from the long one's write-back to the short
+ * one's. `apart` lies between their issues. */
+static i64 written_after(u32 apart, u32 units, u64 *latencies)
+{
+    struct text text = {0};
+    char settings[256];
+    add(&text, HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %%r<40>; .reg .b64 %%p;\n"
+                    " ld.param.u64 %%p, [p];\n mov.u32 %%r0, 1;\n add.u32 %%r1, %%r0, 1;\n");
+    for (u32 i = 2; i <= apart + 1; i++)
+        add(&text, " and.b32 %%r%u, %%r0, 1;\n", i);
+    for (u32 i = 0; i <= apart + 1; i++)
+        add(&text, " st.global.u32 [%%p], %%r%u;\n", i);
+    add(&text, " ret;\n}\n");
+    snprintf(settings, sizeof settings, FREE "issue.schedulers=1 units.sp=%u", units);
+    struct rig *rig = rig_open_text(NULL, settings, &text);
+    rig_run(rig, 1, 32, rig_memory(rig, 8));
+    *latencies = param(rig, "units.int_add") - param(rig, "units.int_simple");
+    i64 cycles = (i64)retired_at(rig, 0, 0, 2 + apart) - (i64)retired_at(rig, 0, 0, 2);
+    rig_close(rig);
+    return cycles;
+}
+
+/* Two results cannot leave a unit in one cycle, though buses are free; two units can do it. */
+static void test_output(void **state)
+{
+    u64 n;
+    written_after(1, 1, &n);
+    assert_true(n > 2);
+    assert_int_equal(written_after((u32)n - 1, 1, &n), -1);
+    assert_int_equal(written_after((u32)n, 1, &n), 1);
+    assert_int_equal(written_after((u32)n, 2, &n), 0);
+    assert_int_equal(written_after((u32)n + 1, 1, &n), 1 + 1);
+}
+
 /* ---- banks ---- */
 
 /* Registers after the comma of the nth line with `op`: its sources. */
@@ -233,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_output),
         cmocka_unit_test(test_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
