@@ -8,7 +8,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEPS = ./scripts/deps
 
-.PHONY: help demo build test test-all bench install format lint docs fuzz clean
+.PHONY: help demo build test test-all bench accuracy install format lint docs fuzz clean
 
 help:
 	@echo 'make demo       install missing packages, build, and run a real kernel end to end'
@@ -16,6 +16,7 @@ help:
 	@echo 'make test-all   the long checks too: sanitizers on everything, long random runs, fuzzing'
 	@echo 'make build      build/heddle'
 	@echo 'make bench      host instructions per thread instruction, speed, memory, start-up'
+	@echo 'make accuracy   cycles beside those of GPGPU-Sim 4.2'
 	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make docs       regenerate the reference pages and the man page'
 	@echo 'make format     clang-format every source file'
@@ -44,6 +45,9 @@ test-all:
 bench: build
 	@$(DEPS) bench
 	@./bench/run $(BUILD)/heddle
+
+accuracy: build
+	@./bench/accuracy $(BUILD)/heddle
 
 # The folder may have been set up by `make demo`, with the default prefix.
 install: build
