@@ -13,7 +13,8 @@
  *
  * Invariants
  *  L1  Every transaction holds an parcel until it is answered; a task is done when all have been.
- *  L2  While an atomic is under way, accesses of the core to its 32-byte sector wait at the head.
+ *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
+ *      head. Atomics do not: the network and the slice keep their order.
  */
 #include "core/core.h"
 #include "core/requests.h"
@@ -455,6 +456,28 @@ static void list_local_accesses(struct core *core, struct task *task)
     }
 }
 
+/* Lanes that change one address do it in different transactions, as many as the most that meet. */
+static void list_atomics(struct core *core, const struct flight *f, enum coalesce_rule rule)
+{
+    struct lsu *lsu = core->lsu;
+    u64 rounds[MAX_LANES] = {0};
+    u32 count = 0;
+    for (u64 set = f->global; set; set &= set - 1) {
+        const u32 lane = first_bit(set);
+        u32 earlier = 0;
+        for (u64 before = f->global & (bit(lane) - 1); before; before &= before - 1)
+            earlier += f->address[first_bit(before)] == f->address[lane];
+        rounds[earlier] |= bit(lane);
+        count = MAX(count, earlier + 1);
+    }
+    for (u32 i = 0; i < count; i++) {
+        u32 more = 0; /* a list of its own: nothing is joined with earlier rounds */
+        coalesce(rule, lsu->list_bytes, f->address, rounds[i], f->bytes, f->stores,
+                 lsu->list + lsu->count, &more);
+        lsu->count += more;
+    }
+}
+
 /* The transactions of a task that comes to the head. */
 static void make_list(struct core *core, struct task *task)
 {
@@ -472,7 +495,9 @@ static void make_list(struct core *core, struct task *task)
     lsu->list_local = f->local != 0;
     if (f->local)
         list_local_accesses(core, task);
-    if (f->global) {
+    if (f->global && f->atomic) {
+        list_atomics(core, f, rule);
+    } else if (f->global) {
         coalesce(rule, lsu->list_bytes, f->address, f->global, f->bytes, f->stores, lsu->list,
                  &lsu->count);
         if (f->pair)
@@ -574,7 +599,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
         !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !fresh));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
-    if (lsu->atomic_count && meets_atomic(lsu, t, lsu->list_bytes))
+    if (lsu->atomic_count && !f->atomic && meets_atomic(lsu, t, lsu->list_bytes))
         return false;
     if (f->stores && lsu->stores >= core->config.lsu->store_queue)
         return false;

@@ -247,11 +247,38 @@ static void test_shared(void **state)
         }
 }
 
+/* ---- atomics ---- */
+
+/* `meet` neighbouring lanes change one word: so many requests for each sector that they touch. */
+static void test_atomics(void **state)
+{
+    static const u32 meets[] = {1, 2, 4, 8, 16, 32};
+    for (u32 i = 0; i < ARRAY_LEN(meets); i++) {
+        struct text text = {0};
+        add(&text,
+            HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %%r; .reg .b64 %%p, %%q;\n"
+                 " ld.param.u64 %%p, [p];\n mov.u32 %%r, %%tid.x;\n div.u32 %%r, %%r, %u;\n"
+                 " mul.wide.u32 %%q, %%r, 4;\n add.u64 %%p, %%p, %%q;\n"
+                 " red.global.add.u32 [%%p], 1;\n red.global.add.u32 [%%p], 1;\n ret;\n}\n",
+            meets[i]);
+        struct rig *rig = rig_open_text(NULL, "", &text);
+        hd_address words = rig_memory(rig, 128);
+        rig_run(rig, 1, 32, words);
+        u32 sectors = MAX(32 / meets[i] * 4 / 32, 1), got[32];
+        assert_int_equal(stat(rig, "l2.atomics"), 2 * meets[i] * sectors);
+        assert_true(hd_read(rig->device, got, words, sizeof got, NULL));
+        for (u32 k = 0; k < 32; k++)
+            assert_int_equal(got[k], k < 32 / meets[i] ? 2 * meets[i] : 0);
+        rig_close(rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_l1),   cmocka_unit_test(test_line_edge), cmocka_unit_test(test_l2),
-        cmocka_unit_test(test_rows), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_l1),     cmocka_unit_test(test_line_edge),
+        cmocka_unit_test(test_l2),     cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shared), cmocka_unit_test(test_atomics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
