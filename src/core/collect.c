@@ -54,7 +54,7 @@ static void share_collectors(struct core *core)
             add_collectors(core, &next, g, MAX(p->fp64 / core->groups, 1), 1 << PIPE_FP64);
         add_collectors(core, &next, g, MAX(p->memory / core->groups, 1), 1 << PIPE_MEMORY);
     }
-    core->collectors_free = core->collectors_all = next == 64 ? ~0ull : bit(next) - 1;
+    core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
 }
 
 void collect_create(struct core *core)
@@ -92,14 +92,18 @@ static bool give_on(struct core *core, u32 c)
     struct latch *latch = &core->collected[collector->group][collector->pipe];
     struct task *task = core_task(core, collector->task);
     if (latch->count == latch->limit ||
-        (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c)))
+        (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c))) {
+        core->collectors_stuck |= bit(c);
         return false;
+    }
     if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
         task->extra--;
         return false;
     }
-    if (collector->pipe == PIPE_MEMORY)
+    if (collector->pipe == PIPE_MEMORY) {
         core->memory_order[collector->group].head++;
+        core->collectors_stuck = 0;
+    }
     latch->tasks[latch->count++] = collector->task;
     core->collected_count++;
     core->collected_pipes[collector->group] |= (u8)(1u << collector->pipe);
@@ -114,7 +118,9 @@ static void dispatch(struct core *core)
 {
     for (u32 i = 0; i < core->turn_count; i++) {
         struct turn *turn = &core->turns[i];
-        const u64 ready = core->collectors_ready & turn->collectors;
+        const u64 ready = core->collectors_ready & turn->collectors & ~core->collectors_stuck;
+        if (!ready)
+            continue;
         u64 above = ready & ~(bit(turn->next) - 1), below = ready & ~above;
         while (above | below) {
             u64 *set = above ? &above : &below;
@@ -141,8 +147,10 @@ static void read_banks(struct core *core, u64 written)
         if (bank->head == bank->tail)
             core->banks_waiting &= ~bit(b);
         struct task *task = core_task(core, core->collectors[c].task);
-        if (!--task->unread)
+        if (!--task->unread) {
             core->collectors_ready |= bit(c);
+            core->collectors_reading--;
+        }
     }
 }
 
@@ -185,7 +193,9 @@ static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 in
         for (u32 i = 0; i < time->read_count; i++)
             queue_read(core, c, collect_bank(core, task->slot, group, time->reads[i]));
     core->stats.collect.reads += task->unread;
-    if (!task->unread)
+    if (task->unread)
+        core->collectors_reading++;
+    else
         core->collectors_ready |= bit(c);
 }
 
@@ -209,6 +219,7 @@ static void allocate(struct core *core)
             latch->count -= (u8)taken;
             core->issued_count -= taken;
             core->full_pipes[g] &= (u8) ~(1u << pipe);
+            core->asleep = false;
             if (LIKELY(!latch->count))
                 core->issued_pipes[g] &= (u8) ~(1u << pipe);
             for (u32 i = 0; i < latch->count; i++)
@@ -219,10 +230,9 @@ static void allocate(struct core *core)
 void collect_tick(struct core *core)
 {
     u64 written = core->banks_written;
-    core->stats.collect.wait_cycles += (u64)__builtin_popcountll(
-        core->collectors_all & ~core->collectors_free & ~core->collectors_ready);
+    core->stats.collect.wait_cycles += core->collectors_reading;
     for (u32 n = 0; n < core->config.collect->steps; n++) {
-        if (core->collectors_ready)
+        if (core->collectors_ready & ~core->collectors_stuck)
             dispatch(core);
         if (core->banks_waiting)
             read_banks(core, written);

@@ -105,17 +105,15 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     clock_start(&core->clock, core->config.mhz, now);
     core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
     core->pending = checked(calloc(CORE_WARPS, 2 * core->scoreboard_words * sizeof(u64)));
-    core->row_words = flight_row_words(exec->image);
-    size_t bytes = align_up((size_t)core->row_words * sizeof(u32), 64);
-    core->rows = checked(aligned_alloc(64, bytes * TASKS));
-    for (u32 i = 0; i < TASKS; i++)
-        core->tasks[i].flight.rows = (u32 *)((u8 *)core->rows + i * bytes);
+    core->row_words = (u32)align_up(flight_row_words(exec->image), 16); /* 64 bytes */
+    core->rows =
+        checked(aligned_alloc(64, align_up((size_t)core->row_words * TASKS, 16) * sizeof(u32)));
     for (u32 s = 0; s < CORE_WARPS; s++)
         core->slots[s] = (struct slot){
             .pending = core->pending + (size_t)s * 2 * core->scoreboard_words,
             .at = NO_INST,
         };
-    memset(core->unit_free, 0, sizeof core->unit_free);
+    memset(core->unit_free, 0, core->groups * sizeof core->unit_free[0]);
     memset(core->bus, 0, sizeof core->bus);
     for (u32 i = 0; i < core->config.issue->schedulers; i++)
         core->schedulers[i].last = CORE_WARPS;
@@ -454,7 +452,8 @@ static void tick(struct core *core)
     if (core->collected_count)
         execute_tick(core);
     lsu_tick(core);
-    if (core->issued_count || core->banks_waiting || core->collectors_ready)
+    if (core->issued_count || core->banks_waiting ||
+        core->collectors_ready & ~core->collectors_stuck)
         collect_tick(core);
     core->banks_written = 0;
     issue_tick(core);

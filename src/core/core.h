@@ -277,7 +277,9 @@ struct core {
     u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
     struct turn turns[CORE_COLLECTORS];
     u32 turn_count;
-    u64 collectors_all, collectors_free, collectors_ready;
+    u64 collectors_free, collectors_ready;
+    u64 collectors_stuck;   /* ready, but their way was barred and is still */
+    u32 collectors_reading; /* that wait for banks */
     struct {
         u8 collectors[CORE_COLLECTORS];
         u32 head, tail;
@@ -305,7 +307,7 @@ struct core {
     u64 *tasks_free;
     u32 task_count, tasks_taken;
     u32 *rows;
-    u32 row_words; /* of an op */
+    u32 row_words; /* of an op, a multiple of 16 */
 };
 
 struct core *core_create(const struct core_config *config);
@@ -424,6 +426,7 @@ static inline struct task *task_take(struct core *core)
             struct task *task = &core->tasks[index];
             core->tasks_free[w] &= core->tasks_free[w] - 1;
             core->tasks_taken++;
+            task->flight.rows = core->rows + (size_t)index * core->row_words;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
             task->has_result = task->silent = false;

@@ -95,6 +95,7 @@ static void feed(struct core *core, u32 group, u32 pipe)
         start(core, task, u, done);
         latch->count--;
         core->collected_count--;
+        core->collectors_stuck = 0;
         for (u32 i = 0; i < latch->count; i++)
             latch->tasks[i] = latch->tasks[i + 1];
     }

@@ -376,13 +376,14 @@ u64 core_ready(const struct core *core, u32 scheduler)
     return ready_slots(core, scheduler);
 }
 
-static void run_scheduler(struct core *core, u32 scheduler)
+/* False: it had nothing to choose from. */
+static bool run_scheduler(struct core *core, u32 scheduler)
 {
     const u32 group = group_of(core, scheduler);
     core->stats.issue.slots++;
     if (core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
         core->stats.issue.issued++;
-        return;
+        return true;
     }
     u64 held = 0, ready = ready_slots(core, scheduler);
     if (core_hooked(core, SEAM_PICK) && ready)
@@ -392,12 +393,13 @@ static void run_scheduler(struct core *core, u32 scheduler)
     if (s == CORE_WARPS || !issue_one(core, s)) {
         charge(core, reason_of(core, scheduler, held), 1);
         schedule_pass(core, scheduler, 1);
-        return;
+        return ready != 0;
     }
     core->stats.issue.issued++;
     core->schedulers[scheduler].last = s;
     if (core->config.issue->per_warp > 1)
         issue_more(core, s, group, 1u << pipe);
+    return true;
 }
 
 void issue_tick(struct core *core)
@@ -417,11 +419,12 @@ void issue_tick(struct core *core)
     }
     if (UNLIKELY(core->skipping))
         skip_heads(core);
+    bool any = false;
     for (u32 i = first; i < n && !core->stopped; i++)
-        run_scheduler(core, i);
+        any |= run_scheduler(core, i);
     for (u32 i = 0; i < first && !core->stopped; i++)
-        run_scheduler(core, i);
+        any |= run_scheduler(core, i);
     /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
     core->asleep = core->config.issue->policy != 1 && !core->hooks.seams &&
-                   !(core->redirected | core->skipping | able_slots(core));
+                   !(core->redirected | core->skipping) && (!any || !able_slots(core));
 }

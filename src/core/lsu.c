@@ -18,6 +18,7 @@
  */
 #include "core/core.h"
 #include "core/requests.h"
+#include "mem/stride.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,8 +77,13 @@ struct lsu {
     /* transactions */
     struct parcel *parcels;
     u32 free_parcel, parcels_taken;
+    u32 fresh; /* those from here on have never been taken */
     struct ring pipes[PIPE_COUNT];
     u64 pipes_used;
+    /* Pipes whose head has found no room in its cache, which has not changed since; and the counter
+     * that another try would add to. */
+    u64 pipes_stalled;
+    u64 *stalled_by[PIPE_COUNT];
     struct ring queue; /* to the network */
     u32 stores;        /* not acknowledged */
     u32 atomics[PARCELS], atomic_count;
@@ -121,10 +127,15 @@ static u32 ring_count(const struct ring *ring)
 
 static struct parcel *parcel_take(struct lsu *lsu)
 {
-    if (lsu->free_parcel == NO_PARCEL)
+    struct parcel *parcel;
+    if (lsu->free_parcel != NO_PARCEL) {
+        parcel = &lsu->parcels[lsu->free_parcel];
+        lsu->free_parcel = parcel->next;
+    } else if (lsu->fresh < PARCELS) {
+        parcel = &lsu->parcels[lsu->fresh++];
+    } else {
         return NULL;
-    struct parcel *parcel = &lsu->parcels[lsu->free_parcel];
-    lsu->free_parcel = parcel->next;
+    }
     lsu->parcels_taken++;
     return parcel;
 }
@@ -141,11 +152,7 @@ static void parcels_reset(struct lsu *lsu)
 {
     lsu->free_parcel = NO_PARCEL;
     lsu->parcels_taken = 0;
-    for (u32 i = PARCELS; i-- > 0;) {
-        lsu->parcels[i].bytes = 0;
-        lsu->parcels[i].next = lsu->free_parcel;
-        lsu->free_parcel = i;
-    }
+    lsu->fresh = 0;
 }
 
 void lsu_create(struct core *core)
@@ -192,7 +199,7 @@ void lsu_begin(struct core *core)
     lsu->current = NO_TASK;
     lsu->done_head = lsu->done_tail = 0;
     lsu->stores = lsu->atomic_count = 0;
-    lsu->pipes_used = 0;
+    lsu->pipes_used = lsu->pipes_stalled = 0;
     lsu->queue.head = lsu->queue.tail = 0;
     for (u32 b = 0; b < PIPE_COUNT; b++)
         lsu->pipes[b].head = lsu->pipes[b].tail = 0;
@@ -327,9 +334,13 @@ static u64 cache_line(const struct core *core, const struct parcel *parcel, u32 
 }
 
 /* False: it must be tried again. */
-static bool look_up(struct core *core, struct parcel *parcel)
+static bool look_up(struct core *core, u32 pipe, struct parcel *parcel)
 {
     struct lsu *lsu = core->lsu;
+    if (lsu->pipes_stalled >> pipe & 1 && queue_room(core)) {
+        ++*lsu->stalled_by[pipe];
+        return false;
+    }
     struct cache_out out;
     u32 index = (u32)(parcel - lsu->parcels), sectors;
     u64 line = cache_line(core, parcel, &sectors);
@@ -338,23 +349,34 @@ static bool look_up(struct core *core, struct parcel *parcel)
         return false;
     }
     if (parcel->kind == PARCEL_STORE) {
+        lsu->pipes_stalled = 0;
         cache_write(lsu->l1d, line, sectors, parcel->full, &out);
         queue_push(core, index);
         return true;
     }
     struct cache *cache = parcel->readonly ? lsu->readonly : lsu->l1d;
+    struct cache_counters *counters = parcel->readonly
+                                          ? (struct cache_counters *)&core->stats.readonly
+                                          : (struct cache_counters *)&core->stats.l1d;
+    const u64 line_stalls = counters->stalls_line;
     switch (cache_read(cache, line, sectors, index, &out)) {
     case CACHE_HIT:
+        lsu->pipes_stalled = 0;
         part_done(core, parcel->task, false);
         parcel_give(lsu, parcel);
         return true;
     case CACHE_MISS:
+        lsu->pipes_stalled = 0;
         queue_push(core,
                    MISS | (parcel->readonly ? MISS_READONLY : 0) | out.sectors << 16 | out.mshr);
         return true;
     case CACHE_MERGED:
+        lsu->pipes_stalled = 0;
         return true;
     default:
+        lsu->stalled_by[pipe] =
+            counters->stalls_line != line_stalls ? &counters->stalls_line : &counters->stalls_mshr;
+        lsu->pipes_stalled |= core->hooks.seams ? 0 : bit(pipe); /* a hook may change its mind */
         return false;
     }
 }
@@ -366,7 +388,8 @@ static void run_pipes(struct core *core)
         u32 b = first_bit(set);
         struct ring *pipe = &lsu->pipes[b];
         u32 at = pipe->head & (pipe->capacity - 1);
-        if (pipe->ready[at] > core_cycle(core) || !look_up(core, &lsu->parcels[pipe->parcels[at]]))
+        if (pipe->ready[at] > core_cycle(core) ||
+            !look_up(core, b, &lsu->parcels[pipe->parcels[at]]))
             continue;
         pipe->head++;
         if (pipe->head == pipe->tail)
@@ -383,6 +406,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
     case CLIENT_L1D:
     case CLIENT_READONLY: {
         struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
+        lsu->pipes_stalled = 0;
         cache_fill(cache, packet->tag, &out);
         while (cache_waiter(cache, packet->tag, &waiter)) {
             struct parcel *parcel = &lsu->parcels[waiter];
@@ -648,8 +672,14 @@ static bool send_constant(struct core *core, struct task *task)
     const struct constant_params *p = core->config.constant;
     struct cache_out out;
     u64 line = f->address[first_bit(f->constant)] & ~(u64)(p->line_bytes - 1);
-    u64 same = 0;
-    for (u64 set = f->constant; set; set &= set - 1) {
+    u64 same = 0, rest = f->constant;
+    if (LIKELY(rest == 0xffffffff) && evenly_apart(f->address, 0) &&
+        evenly_apart(f->address + STRIDE_GROUP, 0) &&
+        f->address[0] == f->address[STRIDE_GROUP]) { /* what most warps do */
+        same = rest;
+        rest = 0;
+    }
+    for (u64 set = rest; set; set &= set - 1) {
         u32 lane = first_bit(set);
         if ((f->address[lane] & ~(u64)(p->line_bytes - 1)) == line)
             same |= bit(lane);
@@ -727,6 +757,7 @@ static void take_next(struct core *core)
         if (!--latch->count)
             core->collected_pipes[g] &= (u8) ~(1u << PIPE_MEMORY);
         core->collected_count--;
+        core->collectors_stuck = 0;
         for (u32 i = 0; i < latch->count; i++)
             latch->tasks[i] = latch->tasks[i + 1];
         lsu->turn = (g + 1) % core->groups;
@@ -776,7 +807,7 @@ u64 lsu_next(const struct core *core)
 bool lsu_request_of(const struct core *core, u32 s, struct packet *request)
 {
     const struct lsu *lsu = core->lsu;
-    for (u32 i = 0; i < PARCELS; i++) {
+    for (u32 i = 0; i < lsu->fresh; i++) {
         const struct parcel *parcel = &lsu->parcels[i];
         if (!parcel->bytes || parcel->slot != s)
             continue;
