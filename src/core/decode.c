@@ -190,8 +190,7 @@ static void add_reads(struct inst_time *time, const struct program *program,
     for (u32 i = 0; i < count; i++)
         add_operand(&reads, program, base, list[i]);
     if (program->traits.explicit_exec) {
-        if (!(op_info[inst->op].flags & OPF_SCALAR))
-            add_bits(&reads, base + SCALAR_EXEC, 2);
+        add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
         if (inst->mods & MOD_MODE)
             add_bits(&reads, base + SCALAR_MODE, 1);
     }

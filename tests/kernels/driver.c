@@ -2,7 +2,12 @@
  * Runs every kernel case, as every file it was compiled to, in every configuration, each on a fresh
  * device.
  *
- *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]... [--list] [-v]
+ *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]... [--exact]
+ * [--quick]
+ *           [--list] [-v]
+ *
+ * --exact runs each case twice, in functional mode and in time, and compares what was counted; in
+ * time every law of conservation must hold. --quick leaves out cases that run long in time.
  *
  * --source is tests/kernels. --ptx takes the PTX of the CUDA files from another directory (made by
  * another compiler) and runs only cases that have a file there. --form runs one of ptx, clang14,
@@ -10,6 +15,7 @@
  * replaces the standard configurations by one. --only runs cases whose file or name contains the
  * text.
  */
+#include "exactness/laws.h"
 #include "kernels.h"
 
 static const struct kernel_case *const groups[] = {
@@ -58,7 +64,7 @@ struct options {
     const char *source, *ptx, *form, *only;
     struct setup custom;
     unsigned custom_count;
-    bool list, verbose;
+    bool list, verbose, exact, quick;
 };
 
 struct totals {
@@ -110,7 +116,8 @@ static void collect(void *user, const char *text, size_t length)
     t->output_length += length;
 }
 
-static struct hd_device *open_device(const struct setup *setup, struct hd_error *error)
+static struct hd_device *open_device(const struct setup *setup, bool timed, bool quick,
+                                     struct hd_error *error)
 {
     struct hd_config *config = hd_config_create();
     if (config && setup->machine && !hd_config_load(config, setup->machine, error)) {
@@ -118,7 +125,9 @@ static struct hd_device *open_device(const struct setup *setup, struct hd_error 
         return NULL;
     }
     if (config) /* a setup may say otherwise */
-        hd_config_set(config, "timing.functional=true", error);
+        hd_config_set(config, timed ? "timing.functional=false" : "timing.functional=true", error);
+    if (config)
+        hd_config_set(config, quick ? "launch.max_instructions=100000" : LIMIT, error);
     for (unsigned i = 0; config && setup->settings[i]; i++)
         if (!hd_config_set(config, setup->settings[i], error)) {
             hd_config_destroy(config);
@@ -130,10 +139,10 @@ static struct hd_device *open_device(const struct setup *setup, struct hd_error 
 }
 
 static void run_on(struct test *t, const struct kernel_case *c, const struct setup *setup,
-                   const char *path, const char *text, size_t length)
+                   const char *path, const char *text, size_t length, json_t **stats)
 {
     struct hd_error error = {0};
-    t->device = open_device(setup, &error);
+    t->device = open_device(setup, t->timed, t->quick, &error);
     if (!t->device) {
         fail(t, "no device: %s", error.message);
         return;
@@ -144,7 +153,58 @@ static void run_on(struct test *t, const struct kernel_case *c, const struct set
         c->run(t);
     else
         fail(t, "%s: %s", error.place, error.message);
+    if (stats) {
+        char *json = hd_stats_json(t->device);
+        *stats = json_loads(json, 0, NULL);
+        hd_free(json);
+    }
     hd_device_close(t->device);
+}
+
+static struct test *begin(const struct options *o, const struct form *form,
+                          const struct setup *setup, bool timed)
+{
+    struct test *t = calloc(1, sizeof *t);
+    t->random = 20240u;
+    t->warp = setup->warp;
+    t->si = form->si;
+    t->source = o->source;
+    t->timed = timed;
+    t->quick = o->quick;
+    return t;
+}
+
+static void end(struct test *t)
+{
+    for (size_t i = 0; i < t->memory_count; i++)
+        free(t->memory[i]);
+    free(t->memory);
+    free(t->memory_bytes);
+    free(t);
+}
+
+/* The case in time, beside the same without. */
+static void run_exact(struct test *t, const struct options *o, const struct kernel_case *c,
+                      const struct form *form, const struct setup *setup, const char *path,
+                      const char *text, size_t length)
+{
+    char why[512];
+    json_t *plain = NULL, *timed = NULL, *launch;
+    size_t i;
+    struct test *other = begin(o, form, setup, false);
+    run_on(other, c, setup, path, text, length, &plain);
+    run_on(t, c, setup, path, text, length, &timed);
+    json_array_foreach(json_object_get(timed, "launches"), i, launch)
+    {
+        const char *outcome = json_string_value(json_object_get(launch, "outcome"));
+        if (strcmp(outcome, "done") == 0 && !laws_hold(launch, why, sizeof why))
+            fail(t, "%s", why);
+    }
+    if (!t->fault && !(c->flags & CASE_ORDER) && !laws_same_work(plain, timed, why, sizeof why))
+        fail(t, "%s", why);
+    json_decref(plain);
+    json_decref(timed);
+    end(other);
 }
 
 static void run_case(const struct options *o, const struct kernel_case *c, const struct form *form,
@@ -154,18 +214,17 @@ static void run_case(const struct options *o, const struct kernel_case *c, const
     size_t length = 0;
     path_of(o, c, form, path, sizeof path);
     char *text = read_text(path, &length);
-    if ((c->flags & CASE_WARP32 && setup->warp != 32) || (!text && form->optional)) {
+    if ((c->flags & CASE_WARP32 && setup->warp != 32) || (!text && form->optional) ||
+        (c->flags & CASE_LONG && o->quick)) {
         totals->skipped++;
         free(text);
         return;
     }
-    struct test *t = calloc(1, sizeof *t);
-    t->random = 20240u;
-    t->warp = setup->warp;
-    t->si = form->si;
-    t->source = o->source;
-    if (text)
-        run_on(t, c, setup, path, text, length);
+    struct test *t = begin(o, form, setup, o->exact);
+    if (text && o->exact)
+        run_exact(t, o, c, form, setup, path, text, length);
+    else if (text)
+        run_on(t, c, setup, path, text, length, NULL);
     else
         fail(t, "cannot read %s", path);
     if (t->failed) {
@@ -177,11 +236,7 @@ static void run_case(const struct options *o, const struct kernel_case *c, const
         if (o->verbose)
             printf("passed %s%s %s (%s)\n", c->file, form->extension, c->name, setup->name);
     }
-    for (size_t i = 0; i < t->memory_count; i++)
-        free(t->memory[i]);
-    free(t->memory);
-    free(t->memory_bytes);
-    free(t);
+    end(t);
     free(text);
 }
 
@@ -220,6 +275,10 @@ static bool parse(struct options *o, int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--list") == 0) {
             o->list = true;
+        } else if (strcmp(argv[i], "--exact") == 0) {
+            o->exact = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            o->quick = true;
         } else if (strcmp(argv[i], "-v") == 0) {
             o->verbose = true;
         } else if (!value) {
@@ -253,7 +312,7 @@ int main(int argc, char **argv)
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
                 "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--machine NAME]"
-                " [--set K=V]... [--list] [-v]\n",
+                " [--exact] [--quick] [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;
     }

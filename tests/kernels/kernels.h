@@ -30,6 +30,8 @@ struct test {
     const char *source; /* tests/kernels */
     u32 warp;           /* threads of a warp in this run */
     bool si;            /* a code object of Southern Islands, not PTX */
+    bool timed;         /* in time */
+    bool quick;         /* and not for long */
     u32 random;         /* generator state */
     bool failed;
     bool fault; /* the case expects a fault: launch() does not check the outcome */
@@ -47,6 +49,8 @@ enum case_flags {
     CASE_CLANG = 2,  /* only for the committed PTX: depends on how it was compiled */
     CASE_SI = 4,     /* no PTX: libclc for it lacks something */
     CASE_ROCM = 8,   /* only clang-19 with the ROCm library: libclc lacks something */
+    CASE_ORDER = 16, /* what it counts depends on the order in which warps run */
+    CASE_LONG = 32,  /* runs long in time */
 };
 
 struct kernel_case {

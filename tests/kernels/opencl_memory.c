@@ -497,7 +497,7 @@ const struct kernel_case opencl_memory_cases[] = {
     {"opencl/localatomic", "queue", queue, 0},
     {"opencl/localatomic", "last_group", last_group, 0},
     {"opencl/localatomic", "old_values", old_values, 0},
-    {"opencl/localatomic", "float_sum", float_sum, 0},
+    {"opencl/localatomic", "float_sum", float_sum, CASE_ORDER},
     {"opencl/tables", "look_up", look_up, 0},
     {"opencl/tables", "smooth", smooth, 0},
     {"opencl/tables", "dates", dates, 0},

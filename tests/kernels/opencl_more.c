@@ -527,7 +527,7 @@ const struct kernel_case opencl_more_cases[] = {
     {"opencl/stencil", "heat", heat, 0},
     {"opencl/stencil", "rule110", rule110, 0},
     {"opencl/atomic", "atomics", atomics, 0},
-    {"opencl/atomic", "multiply_all", multiply_all, 0},
+    {"opencl/atomic", "multiply_all", multiply_all, CASE_ORDER},
     {"opencl/atomic", "buckets", buckets, 0},
     {"opencl/calls", "fractions", fractions, 0},
     {"opencl/calls", "permutations", permutations, 0},

@@ -412,7 +412,7 @@ const struct kernel_case opencl_program_cases[] = {
     {"opencl/rays", "rays", rays, 0},
     {"opencl/hash", "xxhash", xxhash, 0},
     {"opencl/hash", "chacha20", chacha20, 0},
-    {"opencl/hash", "substitute", substitute, 0},
+    {"opencl/hash", "substitute", substitute, CASE_LONG},
     {"opencl/search", "binary_search", binary_search, 0},
     {"opencl/search", "substring", substring, 0},
     {"opencl/search", "queens", queens, 0},

@@ -534,7 +534,7 @@ const struct kernel_case opencl_si_cases[] = {
     {"opencl/places", "asked", asked, CASE_SI},
     {"opencl/places", "promised", promised, CASE_SI},
     {"opencl/atomic64", "atomics64", atomics64, CASE_SI},
-    {"opencl/atomic64", "local64", local64, CASE_SI},
+    {"opencl/atomic64", "local64", local64, CASE_SI | CASE_ORDER},
     {"opencl/atomic64", "tickets", tickets, CASE_SI},
     {"opencl/native", "natives", natives, CASE_SI},
     {"opencl/native", "halves", halves, CASE_SI},
