@@ -251,6 +251,7 @@ struct core {
     struct {
         u32 inst, slot;
         u64 ready; /* cycle */
+        bool here; /* from a mechanism: one instruction */
     } decode[64];
     u32 decode_head, decode_tail;
     struct {

@@ -91,12 +91,12 @@ static inline u32 fetch_length(const struct core *core, u32 inst)
     return count;
 }
 
-static void deliver(struct core *core, u32 s, u32 inst)
+static void deliver(struct core *core, u32 s, u32 inst, bool here)
 {
     struct slot *slot = &core->slots[s];
+    u32 count = here ? 1 : fetch_length(core, inst);
     slot->decoding = false;
     if (slot->ended || slot->fetch_at != inst) { /* it went elsewhere meanwhile */
-        u32 count = fetch_length(core, inst);
         core->stats.fetch.instructions += count;
         core->stats.fetch.flushed += count;
         fetch_want(core, s);
@@ -104,7 +104,7 @@ static void deliver(struct core *core, u32 s, u32 inst)
             slot_maybe_leave(core, s);
         return;
     }
-    u32 count = MIN(fetch_length(core, inst), core->config.fetch->buffer - slot->buffered);
+    count = MIN(count, core->config.fetch->buffer - slot->buffered);
     for (u32 i = 0; i < count; i++) {
         /* one that is not to be fetched ends what the fetch delivers */
         if (i && core_hooked(core, SEAM_FETCH) && ask_fetch(core, s, inst + i) != FETCH_SERVE) {
@@ -128,7 +128,7 @@ static void decode_tick(struct core *core)
         if (core->decode[at].ready > core_cycle(core))
             return;
         core->decode_head++;
-        deliver(core, core->decode[at].slot, core->decode[at].inst);
+        deliver(core, core->decode[at].slot, core->decode[at].inst, core->decode[at].here);
     }
 }
 
@@ -138,6 +138,7 @@ static void decode_push(struct core *core, u32 s, u32 inst)
     core->slots[s].decoding = true;
     core->decode[at].inst = inst;
     core->decode[at].slot = s;
+    core->decode[at].here = false;
     core->decode[at].ready = core_cycle(core) + core->config.fetch->decode_cycles;
     core->stats.fetch.fetches++;
 }
@@ -218,9 +219,8 @@ static void take_misses(struct core *core)
     }
 }
 
-/* A mechanism may have the next instruction skipped, or held back. False: the slot is done for now.
- */
-static COLD bool ask_mechanisms(struct core *core, u32 s)
+/* A mechanism may supply the next instruction, have it skipped, or hold it back. */
+static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     enum fetch_answer answer = ask_fetch(core, s, slot->fetch_at);
@@ -229,8 +229,13 @@ static COLD bool ask_mechanisms(struct core *core, u32 s)
         slot->skipped |= 1u << slot->buffered++;
         slot_update(core, s);
         fetch_want(core, s);
+    } else if (answer == FETCH_HERE) {
+        core->fetchable &= ~bit(s);
+        core->last_fetched = s;
+        decode_push(core, s, slot->fetch_at);
+        core->decode[(core->decode_tail - 1) % DECODES].here = true;
     }
-    return answer == FETCH_SERVE;
+    return answer;
 }
 
 void fetch_tick(struct core *core)
@@ -247,8 +252,12 @@ void fetch_tick(struct core *core)
         u32 s = first_bit(above ? above : set);
         left &= ~bit(s);
         core->arrived &= ~bit(s);
-        if (core_hooked(core, SEAM_FETCH) && !ask_mechanisms(core, s))
-            continue;
+        if (core_hooked(core, SEAM_FETCH)) {
+            enum fetch_answer answer = ask_mechanisms(core, s);
+            n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these take no turn */
+            if (answer != FETCH_SERVE)
+                continue;
+        }
         core->last_fetched = s;
         if (!look_up(core, s))
             break;

@@ -59,6 +59,7 @@ struct dispatch {
 
 enum fetch_answer {
     FETCH_SERVE, /* as always */
+    FETCH_HERE,  /* the mechanism has it: this one, without the instruction cache */
     FETCH_SKIP,  /* do not fetch it: `skip` is called when the warp comes to it */
     FETCH_HOLD,  /* not in this cycle */
 };

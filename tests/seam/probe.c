@@ -42,6 +42,8 @@ static void block(void *state, struct core *core, u32 place, bool started)
 
 static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 inst)
 {
+    if (PARAMS(state)->fetch_here)
+        return FETCH_HERE;
     return PARAMS(state)->fetch_odd && core_cycle(core) % 2 ? FETCH_HOLD : FETCH_SERVE;
 }
 

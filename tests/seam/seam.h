@@ -8,6 +8,8 @@
 extern const struct mechanism twice_mechanism, borrow_mechanism, hold_mechanism, exchange_mechanism;
 /* flip.c, probe.c: for tests of these and of the other seams. */
 extern const struct mechanism flip_mechanism, probe_mechanism, check_mechanism;
+/* The example of docs/mechanisms.md. */
+extern const struct mechanism narrow_mechanism;
 
 static inline void *seam_alloc(size_t bytes)
 {

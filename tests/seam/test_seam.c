@@ -16,8 +16,9 @@
 /* clang-format on */
 
 static const struct mechanism *const available[] = {
-    &flip_mechanism,     &twice_mechanism, &borrow_mechanism, &hold_mechanism,
-    &exchange_mechanism, &probe_mechanism, &check_mechanism,  NULL,
+    &flip_mechanism,  &twice_mechanism,    &borrow_mechanism,
+    &hold_mechanism,  &exchange_mechanism, &probe_mechanism,
+    &check_mechanism, &narrow_mechanism,   NULL,
 };
 
 static const char *tests_folder;
@@ -321,6 +322,22 @@ static void lanes_are_exchanged(void **state)
     drop(&si);
 }
 
+static void the_guides_example_works(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen none =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("narrow", "narrow.cycles=0"), false, NULL);
+    struct seen ten =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("narrow", "narrow.cycles=10"), false, NULL);
+    assert_int_equal(total(&none, "timing.cycles"), total(&plain, "timing.cycles"));
+    assert_true(total(&ten, "timing.cycles") > total(&plain, "timing.cycles"));
+    assert_true(total(&ten, "narrow.narrow") > 0 && total(&ten, "narrow.wide") > 0);
+    assert_true(ten.hash == plain.hash && none.hash == plain.hash);
+    drop(&plain);
+    drop(&none);
+    drop(&ten);
+}
+
 /* ---- the other seams ---- */
 
 static void every_seam_is_called(void **state)
@@ -370,6 +387,12 @@ static void decisions_act(void **state)
             assert_true(total(&with, "dram.reads") > total(&plain, "dram.reads"));
         drop(&with);
     }
+    struct seen here = run("cuda/matmul", "matmul16", "gtx480",
+                           WITH("probe", "probe.fetch_here=true"), false, NULL);
+    assert_true(here.hash == plain.hash);
+    assert_int_equal(total(&here, "icache.reads"), 0);
+    assert_true(total(&plain, "icache.reads") > 0);
+    drop(&here);
     drop(&plain);
 }
 
@@ -451,6 +474,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(borrowed_instructions_are_not_issued),
         cmocka_unit_test(holding_costs_time),
         cmocka_unit_test(lanes_are_exchanged),
+        cmocka_unit_test(the_guides_example_works),
         cmocka_unit_test(off_is_identical),
         cmocka_unit_test(same_results),
     };
