@@ -602,6 +602,31 @@ static void observe_end(struct run *run)
 
 /* ---- the launch ---- */
 
+/* Answers and writes that nobody waits for any more: they are of this launch, but not of its time.
+ */
+static void drain(struct run *run)
+{
+    struct timing *t = run->timing;
+    while (memside_pending(t->memside) || memside_next(t->memside) != FS_NEVER) {
+        fs next = memside_next(t->memside);
+        for (u32 i = 0; i < t->core_count; i++)
+            next = MIN(next, port_next(t->cores[i]->config.replies));
+        skip_windows(run, next);
+        for (u32 i = 0; i < t->core_count; i++)
+            core_drain(t->cores[i], t->now + t->window);
+        memside_run(t->memside, t->now + t->window);
+        memside_meet(t->memside);
+        t->now += t->window;
+    }
+    struct memside_stats rest;
+    struct machine_stats *stats = &run->launch->stats;
+    memside_take_stats(t->memside, t->now, &rest);
+    rest.network.cycles = rest.l2.slice_cycles = rest.dram.channel_cycles = 0;
+    stats_add(&network_component, &stats->network, &rest.network);
+    stats_add(&l2_component, &stats->l2, &rest.l2);
+    stats_add(&dram_component, &stats->dram, &rest.dram);
+}
+
 static void finish(struct run *run)
 {
     struct timing *t = run->timing;
@@ -610,6 +635,7 @@ static void finish(struct run *run)
     for (u32 i = 0; i < t->core_count; i++)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
+    drain(run);
     observe_end(run);
     for (u32 i = 0; i < t->core_count; i++) {
         struct core *core = t->cores[i];
@@ -627,23 +653,6 @@ static void finish(struct run *run)
     for (u32 i = 0; i < run->exec->image->program->inst_count; i++)
         if (profile[i].issued)
             account_inst(run->exec, i, (i64)profile[i].issued, (i64)profile[i].threads);
-}
-
-/* Answers that nobody waits for any more. */
-static void drain(struct run *run)
-{
-    struct timing *t = run->timing;
-    while (memside_pending(t->memside)) {
-        fs next = memside_next(t->memside);
-        for (u32 i = 0; i < t->core_count; i++)
-            next = MIN(next, port_next(t->cores[i]->config.replies));
-        skip_windows(run, next);
-        for (u32 i = 0; i < t->core_count; i++)
-            core_drain(t->cores[i], t->now + t->window);
-        memside_run(t->memside, t->now + t->window);
-        memside_meet(t->memside);
-        t->now += t->window;
-    }
 }
 
 void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
@@ -680,7 +689,6 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     if (run.done < blocks)
         run.end = t->now;
     finish(&run);
-    drain(&run);
     free(run.execs);
     free(run.resident);
 }

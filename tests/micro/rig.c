@@ -93,7 +93,10 @@ static void take_moves(struct moves *to, struct moves *from)
 static void gather(struct rig *rig)
 {
     for (u32 i = 0; i < rig->device->gpu->cores; i++) {
-        struct eye *seen = timing_core(rig->device->timing, i)->hooks.uses[0].state;
+        const struct hooks *hooks = &timing_core(rig->device->timing, i)->hooks;
+        if (!hooks->count)
+            return; /* nobody looks */
+        struct eye *seen = hooks->uses[0].state;
         take_moves(&rig->issued, &seen->issued);
         take_moves(&rig->retired, &seen->retired);
     }
