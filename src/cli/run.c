@@ -523,9 +523,11 @@ static const struct example examples[] = {
      "A kernel of a code object for Southern Islands:"},
     {"heddle run prog.s --si-state state.json --si-dump end.json --si-trace trace.jsonl",
      "Assembly for Southern Islands, instruction by instruction:"},
-    {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --trace k.perfetto --trace-window "
-     "0:20000 --interval 1000:k.csv --annotate",
-     "What happens in time, to be looked at in several ways:"},
+    {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --machine gtx480 --annotate --trace "
+     "k.perfetto --trace-window 0:20000 --interval 1000:k.csv",
+     "What happens in time on a GTX 480, to be looked at in several ways:"},
+    {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --functional",
+     "Results and counts only, many times faster:"},
     {"heddle run k.ptx --grid 1 --block 64 --machine my.yaml --set core.warp_size=64 --stats -",
      "A machine of one's own, changed a little, and statistics on standard output:"},
     {0},
