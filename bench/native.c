@@ -5,7 +5,9 @@
  *   native inputs FILE COUNT SECOND  COUNT numbers; SECOND 0 gives a, 1 gives b
  *   native time KERNEL N [LIMIT]     seconds of the plain loop, best of three
  *   native check KERNEL N LIMIT FILE exits 0 when the file holds the kernel's result
- *   native measure COMMAND...        runs it; prints seconds and peak kilobytes on stderr
+ *   native graph ROW COLUMN DEPTH N  a graph of N nodes, few with many edges, half of them at depth
+ * 3 native chain FILE COUNT STRIDE   word i holds the offset of word i + STRIDE, around native
+ * measure COMMAND...        runs it; prints seconds and peak kilobytes on stderr
  */
 #include <math.h>
 #include <stdint.h>
@@ -176,6 +178,47 @@ static int measure(char **command)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+static void write_words(const char *path, const uint32_t *words, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(words, sizeof *words, count, file) != count || fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* Edges of a node: 2 / u^(3/4), up to 64, with u drawn evenly. */
+static int graph(char **files, uint32_t nodes)
+{
+    uint32_t state = 12345, edges = 0;
+    uint32_t *row = calloc(nodes + 1, sizeof *row), *depth = calloc(nodes, sizeof *depth);
+    uint32_t *column = calloc(nodes, 64 * sizeof *column);
+    for (uint32_t v = 0; v < nodes; v++) {
+        float many = 2.0f / powf(next_random(&state) + 1e-6f, 0.75f);
+        for (uint32_t e = 0; e < (many > 64.0f ? 64u : (uint32_t)many); e++)
+            column[edges++] = (uint32_t)(next_random(&state) * (float)nodes);
+        row[v + 1] = edges;
+        depth[v] = next_random(&state) < 0.5f ? 3 : next_random(&state) < 0.6f ? UINT32_MAX : 1;
+    }
+    write_words(files[0], row, nodes + 1);
+    write_words(files[1], column, edges);
+    write_words(files[2], depth, nodes);
+    free(row);
+    free(column);
+    free(depth);
+    return 0;
+}
+
+static int chain(const char *file, uint32_t count, uint32_t stride)
+{
+    uint32_t *words = calloc(count, sizeof *words);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = (i + stride) % count * 4;
+    write_words(file, words, count);
+    free(words);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 5 && strcmp(argv[1], "inputs") == 0)
@@ -184,6 +227,11 @@ int main(int argc, char **argv)
         return time_kernel(argv[2], atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
     if (argc >= 6 && strcmp(argv[1], "check") == 0)
         return check(argv[2], atoi(argv[3]), atoi(argv[4]), argv[5]);
+    if (argc >= 6 && strcmp(argv[1], "graph") == 0)
+        return graph(argv + 2, (uint32_t)strtoul(argv[5], NULL, 0));
+    if (argc >= 5 && strcmp(argv[1], "chain") == 0)
+        return chain(argv[2], (uint32_t)strtoul(argv[3], NULL, 0),
+                     (uint32_t)strtoul(argv[4], NULL, 0));
     if (argc >= 3 && strcmp(argv[1], "measure") == 0)
         return measure(argv + 2);
     fprintf(stderr, "usage: see the head of bench/native.c\n");
