@@ -64,7 +64,7 @@ static void test_dram(void **state)
         assert_int_equal(stat(rig, "dram.read_bytes"), bytes);
         assert_int_equal(stat(rig, "dram.bus_cycles"), bytes / burst * transfer);
         expect_share("DRAM", bytes / burst * MAX(transfer, param(rig, "dram.tCCD")),
-                     cycles * channels, channels == 1 ? 90 : 60);
+                     cycles * channels, channels == 1 ? 85 : 50);
         rig_close(rig);
     }
 }
@@ -87,7 +87,7 @@ static void test_l2(void **state)
         assert_int_equal(stat(rig, "dram.reads"), 0);
         assert_int_equal(stat(rig, "l2.read_misses"), 0);
         expect_share("L2", bytes / param(rig, "l2.port_bytes"), cycles * slices,
-                     slices == 1 ? 90 : 60);
+                     slices == 1 ? 90 : 50);
         rig_close(rig);
     }
 }
