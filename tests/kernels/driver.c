@@ -8,6 +8,7 @@
  *
  * --exact runs each case twice, in functional mode and in time, and compares what was counted; in
  * time every law of conservation must hold. --quick leaves out cases that run long in time.
+ * --part K/N runs each Nth case, from the Kth on.
  *
  * --source is tests/kernels. --ptx takes the PTX of the CUDA files from another directory (made by
  * another compiler) and runs only cases that have a file there. --form runs one of ptx, clang14,
@@ -65,6 +66,7 @@ struct options {
     struct setup custom;
     unsigned custom_count;
     bool list, verbose, exact, quick;
+    unsigned part, parts; /* only each case whose number modulo parts is part; 0 parts: all */
 };
 
 struct totals {
@@ -256,8 +258,11 @@ static void run_form(const struct options *o, const struct kernel_case *c, const
 
 static void run_all(const struct options *o, struct totals *totals)
 {
+    unsigned number = 0;
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (const struct kernel_case *c = groups[g]; c->name; c++) {
+            if (o->parts && number++ % o->parts != o->part)
+                continue;
             if (o->only && !strstr(c->file, o->only) && !strstr(c->name, o->only))
                 continue;
             if (o->list) {
@@ -289,6 +294,9 @@ static bool parse(struct options *o, int argc, char **argv)
             o->ptx = argv[++i];
         } else if (strcmp(argv[i], "--form") == 0) {
             o->form = argv[++i];
+        } else if (strcmp(argv[i], "--part") == 0) {
+            if (sscanf(argv[++i], "%u/%u", &o->part, &o->parts) != 2)
+                return false;
         } else if (strcmp(argv[i], "--only") == 0) {
             o->only = argv[++i];
         } else if (strcmp(argv[i], "--machine") == 0) {
@@ -312,7 +320,7 @@ int main(int argc, char **argv)
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
                 "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--machine NAME]"
-                " [--exact] [--quick] [--set K=V]... [--list] [-v]\n",
+                " [--exact] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;
     }
