@@ -121,11 +121,10 @@ static void dispatch(struct core *core)
         const u64 ready = core->collectors_ready & turn->collectors & ~core->collectors_stuck;
         if (!ready)
             continue;
-        u64 above = ready & ~(bit(turn->next) - 1), below = ready & ~above;
-        while (above | below) {
-            u64 *set = above ? &above : &below;
-            u32 c = first_bit(*set);
-            *set &= *set - 1;
+        const u64 later = ~(bit(turn->next) - 1);
+        for (u64 left = ready; left;) {
+            u32 c = first_bit(left & later ? left & later : left);
+            left &= ~bit(c);
             if (give_on(core, c))
                 turn->next = (c + 1) % CORE_COLLECTORS;
         }

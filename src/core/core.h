@@ -77,6 +77,8 @@ struct inst_time {
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
     u8 write_count;
     u8 region_count; /* of registers it writes */
+    u8 result_count; /* vector registers it writes, */
+    u16 results[MAX_READS];
     u16 latency, interval;
     bool plain;           /* it waits for nothing but registers, and those of `near` */
     u64 near[2];          /* all bits it looks at in the first two words of the scoreboard, */

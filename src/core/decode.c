@@ -216,6 +216,16 @@ static void add_banks(struct inst_time *time, const struct inst *inst, u32 pair_
     }
 }
 
+static void add_results(struct inst_time *time, const struct inst *inst)
+{
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
+        struct operand o = inst->dst[k];
+        for (u32 r = 0; o.kind == OPERAND_VECTOR && r < o.count && time->result_count < MAX_READS;
+             r++)
+            time->results[time->result_count++] = (u16)(o.index + r);
+    }
+}
+
 static void set_flags(struct inst_time *time, const struct inst *inst)
 {
     u32 flags = op_info[inst->op].flags;
@@ -277,6 +287,7 @@ void time_program(struct inst_time *times, const struct program *program,
         add_writes(time, program, inst, base);
         add_reads(time, program, inst, base);
         add_banks(time, inst, config->collect->pair_reads);
+        add_results(time, inst);
         set_plain(time, config->issue);
     }
 }

@@ -293,7 +293,9 @@ static inline void charge(struct core *core, struct reason reason, u64 slots)
     (&core->stats.issue.idle_empty)[reason.stall - STALL_EMPTY] += slots;
     if (reason.slot == CORE_WARPS)
         return;
-    u32 inst = core_stands(core, reason.slot);
+    u32 inst = core->slots[reason.slot].at;
+    if (UNLIKELY(inst == NO_INST))
+        inst = core_stands(core, reason.slot);
     if (inst != NO_INST)
         core->profile[inst].stalls[reason.stall] += slots;
 }
@@ -377,7 +379,7 @@ u64 core_ready(const struct core *core, u32 scheduler)
 }
 
 /* False: it had nothing to choose from. */
-static bool run_scheduler(struct core *core, u32 scheduler)
+PART_OF bool run_scheduler(struct core *core, u32 scheduler)
 {
     const u32 group = group_of(core, scheduler);
     core->stats.issue.slots++;
@@ -420,10 +422,11 @@ void issue_tick(struct core *core)
     if (UNLIKELY(core->skipping))
         skip_heads(core);
     bool any = false;
-    for (u32 i = first; i < n && !core->stopped; i++)
-        any |= run_scheduler(core, i);
-    for (u32 i = 0; i < first && !core->stopped; i++)
-        any |= run_scheduler(core, i);
+    u32 scheduler = first;
+    do {
+        any |= run_scheduler(core, scheduler);
+        scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
+    } while (scheduler != first && !core->stopped);
     /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
     core->asleep = core->config.issue->policy != 1 && !core->hooks.seams &&
                    !(core->redirected | core->skipping) && (!any || !able_slots(core));

@@ -25,17 +25,12 @@ static COLD void claim_places(struct core *core, const struct task *task)
         core->banks_written |= bit(places.banks[i]);
 }
 
-static void claim_banks(struct core *core, const struct task *task)
+static inline void claim_banks(struct core *core, const struct task *task,
+                               const struct inst_time *time)
 {
-    const struct inst *code = task->flight.code;
-    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++) {
-        struct operand o = code->dst[k];
-        if (o.kind != OPERAND_VECTOR)
-            continue;
-        core->stats.collect.writes += o.count;
-        for (u32 r = 0; r < o.count; r++)
-            core->banks_written |= bit(collect_bank(core, task->slot, task->group, o.index + r));
-    }
+    core->stats.collect.writes += time->result_count;
+    for (u32 i = 0; i < time->result_count; i++)
+        core->banks_written |= bit(collect_bank(core, task->slot, task->group, time->results[i]));
 }
 
 static COLD enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
@@ -98,7 +93,7 @@ void task_retire(struct core *core, struct task *task)
         if (core_hooked(core, SEAM_PLACES))
             claim_places(core, task);
         else
-            claim_banks(core, task);
+            claim_banks(core, task, &core->times[task->flight.inst]);
         flight_commit(&task->flight);
     }
     settle(core, task, &core->times[task->flight.inst]);
