@@ -47,6 +47,21 @@ static COLD void ask_operands(struct core *core, struct task *task)
     task->extra += (u16)use->mechanism->operand(use->state, core, task);
 }
 
+/* What follows from reading the operands, with mechanisms. */
+static COLD void compute_hooked(struct core *core, struct task *task)
+{
+    if (core_hooked(core, SEAM_OPERAND))
+        ask_operands(core, task);
+    if (task->flight.kind == FLIGHT_COMPUTE) {
+        flight_compute(&task->flight);
+        if (core_hooked(core, SEAM_RESULT))
+            hooks_result(core, task);
+    }
+    collect_push(core, task);
+    if (core_hooked(core, SEAM_ISSUED))
+        tell_issued(core, task);
+}
+
 /* The flight is filled: everything that follows from issuing it. */
 PART_OF void issue_flight(struct core *core, struct task *task, u32 s)
 {
@@ -68,16 +83,13 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s)
         else
             slot->vector_accesses++;
     }
-    if (core_hooked(core, SEAM_OPERAND))
-        ask_operands(core, task);
-    if (task->flight.kind == FLIGHT_COMPUTE) {
-        flight_compute(&task->flight);
-        if (core_hooked(core, SEAM_RESULT))
-            hooks_result(core, task);
+    if (UNLIKELY(core->hooks.seams)) { /* one test for three seams */
+        compute_hooked(core, task);
+        return;
     }
+    if (task->flight.kind == FLIGHT_COMPUTE)
+        flight_compute(&task->flight);
     collect_push(core, task);
-    if (core_hooked(core, SEAM_ISSUED))
-        tell_issued(core, task);
 }
 
 void core_issue_flight(struct core *core, struct task *task, u32 s)
@@ -379,16 +391,16 @@ u64 core_ready(const struct core *core, u32 scheduler)
 }
 
 /* False: it had nothing to choose from. */
-PART_OF bool run_scheduler(struct core *core, u32 scheduler)
+PART_OF bool take_turn(struct core *core, u32 scheduler, bool hooked)
 {
     const u32 group = group_of(core, scheduler);
     core->stats.issue.slots++;
-    if (core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
+    if (hooked && core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
         core->stats.issue.issued++;
         return true;
     }
     u64 held = 0, ready = ready_slots(core, scheduler);
-    if (core_hooked(core, SEAM_PICK) && ready)
+    if (hooked && ready && core_hooked(core, SEAM_PICK))
         ask_pick(core, scheduler, &ready, &held);
     u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
     u32 pipe = s == CORE_WARPS ? 0 : core->slots[s].head;
@@ -402,6 +414,17 @@ PART_OF bool run_scheduler(struct core *core, u32 scheduler)
     if (core->config.issue->per_warp > 1)
         issue_more(core, s, group, 1u << pipe);
     return true;
+}
+
+static COLD bool take_turn_hooked(struct core *core, u32 scheduler)
+{
+    return take_turn(core, scheduler, true);
+}
+
+PART_OF bool run_scheduler(struct core *core, u32 scheduler)
+{
+    return UNLIKELY(core->hooks.seams) ? take_turn_hooked(core, scheduler)
+                                       : take_turn(core, scheduler, false);
 }
 
 void issue_tick(struct core *core)

@@ -25,8 +25,7 @@ static COLD void claim_places(struct core *core, const struct task *task)
         core->banks_written |= bit(places.banks[i]);
 }
 
-static inline void claim_banks(struct core *core, const struct task *task,
-                               const struct inst_time *time)
+PART_OF void claim_banks(struct core *core, const struct task *task, const struct inst_time *time)
 {
     core->stats.collect.writes += time->result_count;
     for (u32 i = 0; i < time->result_count; i++)
@@ -54,7 +53,7 @@ static COLD void tell_retired(struct core *core, struct task *task)
 }
 
 /* What a slot's warp waited for may have come. */
-static void settle(struct core *core, struct task *task, const struct inst_time *time)
+PART_OF void settle(struct core *core, struct task *task, const struct inst_time *time)
 {
     struct slot *slot = &core->slots[task->slot];
     slot->in_flight--;
@@ -77,7 +76,8 @@ static void settle(struct core *core, struct task *task, const struct inst_time 
         slot_maybe_leave(core, task->slot);
 }
 
-void task_retire(struct core *core, struct task *task)
+/* The same with mechanisms. */
+static COLD void retire_hooked(struct core *core, struct task *task)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
     if (core_hooked(core, SEAM_RESULT) && !task->has_result)
@@ -99,6 +99,19 @@ void task_retire(struct core *core, struct task *task)
     settle(core, task, &core->times[task->flight.inst]);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);
+    task_give(core, task);
+}
+
+void task_retire(struct core *core, struct task *task)
+{
+    if (UNLIKELY(core->hooks.seams)) { /* one test for four seams */
+        retire_hooked(core, task);
+        return;
+    }
+    const struct inst_time *time = &core->times[task->flight.inst];
+    claim_banks(core, task, time);
+    flight_commit(&task->flight);
+    settle(core, task, time);
     task_give(core, task);
 }
 

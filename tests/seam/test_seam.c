@@ -391,6 +391,8 @@ static void decisions_act(void **state)
                            WITH("probe", "probe.fetch_here=true"), false, NULL);
     assert_true(here.hash == plain.hash);
     assert_int_equal(total(&here, "icache.reads"), 0);
+    assert_true(total(&here, "fetch.fetches") == total(&here, "fetch.instructions"));
+    assert_true(total(&plain, "fetch.fetches") < total(&plain, "fetch.instructions"));
     assert_true(total(&plain, "icache.reads") > 0);
     drop(&here);
     drop(&plain);
