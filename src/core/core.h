@@ -363,6 +363,8 @@ void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config);
 /* Words of a warp's scoreboard. */
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel);
+/* The longest latency of any instruction, cycles. */
+u32 time_longest(const struct core_config *config);
 
 /* ---- between the stages ---- */
 

@@ -99,6 +99,18 @@ static void set_cost(struct inst_time *time, const struct inst *inst,
     time->latency = (u16)MAX(cost.latency + cost.interval * (passes - 1), time->interval);
 }
 
+u32 time_longest(const struct core_config *config)
+{
+    u32 longest = 0;
+    for (u32 op = 0; op < OP_COUNT; op++) {
+        struct inst inst = {.op = (u16)op};
+        struct inst_time time = {0};
+        set_cost(&time, &inst, config);
+        longest = MAX(longest, time.latency);
+    }
+    return longest;
+}
+
 /* ---- registers ---- */
 
 /* Scoreboard bits: vector registers, then scalars or masks. */

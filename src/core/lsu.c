@@ -684,7 +684,7 @@ static bool send_constant(struct core *core, struct task *task)
         if ((f->address[lane] & ~(u64)(p->line_bytes - 1)) == line)
             same |= bit(lane);
     }
-    u32 all = (1u << p->line_bytes / SECTOR_BYTES) - 1;
+    u32 all = (u32)((1ull << p->line_bytes / SECTOR_BYTES) - 1);
     if (!p->perfect) {
         if (!requests_room(core, requests_needed(core, p->line_bytes))) {
             core->stats.constant.stalls_queue++;

@@ -74,6 +74,20 @@ static bool refuse(struct error *error, const char *key, u32 value, const char *
     return false;
 }
 
+/* Every group of units takes its share of each kind, at least one: as collect.c gives them out. */
+static bool check_collectors(const struct core_config *c, struct error *error)
+{
+    const struct collect_params *p = c->collect;
+    const u32 groups = c->issue->sub_cores ? c->issue->schedulers : 1;
+    u32 each = MAX(p->generic / groups, 1);
+    if (!p->generic)
+        each = MAX(p->sp / groups, 1) + MAX(p->sfu / groups, 1) + MAX(p->memory / groups, 1) +
+               (p->fp64 ? MAX(p->fp64 / groups, 1) : 0);
+    if (each * groups > CORE_COLLECTORS)
+        return refuse(error, "the number of operand collectors", each * groups, "at most 64");
+    return true;
+}
+
 bool timing_check(const struct hd_device *device, struct error *error)
 {
     struct core_config c = core_config(device);
@@ -84,6 +98,11 @@ bool timing_check(const struct hd_device *device, struct error *error)
         return refuse(error, "core.blocks", c.core->blocks, "at most 64");
     if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
         return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
+    if (!check_collectors(&c, error))
+        return false;
+    if (time_longest(&c) > WHEEL - 64)
+        return refuse(error, "the longest latency of all passes through a unit", time_longest(&c),
+                      "at most 4032: more lanes or shorter intervals");
     if (c.l1d->line_bytes > 256 || c.readonly->line_bytes > 256)
         return refuse(error, "line_bytes of l1d or readonly",
                       MAX(c.l1d->line_bytes, c.readonly->line_bytes), "at most 256");

@@ -146,13 +146,40 @@ static void test_interrupt(void **state)
     rig_close(rig);
 }
 
+/* Machines that cannot be built in time are refused, and their neighbours run. */
+static bool builds(const char *setting)
+{
+    struct hd_config *config = hd_config_create();
+    struct hd_error error;
+    char *copy = strdup(setting), *rest = copy;
+    for (char *one; (one = strtok_r(rest, " ", &rest));)
+        assert_true(hd_config_set(config, one, &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    assert_true(device || error.message[0]);
+    hd_device_close(device);
+    hd_config_destroy(config);
+    free(copy);
+    return device != NULL;
+}
+
+static void test_refused(void **state)
+{
+    assert_true(builds("collect.sp=40 collect.sfu=16 collect.memory=8"));
+    assert_false(builds("collect.sp=41 collect.sfu=16 collect.memory=8"));
+    assert_true(builds("issue.sub_cores=true issue.schedulers=16 collect.sp=32"));
+    assert_false(builds("issue.sub_cores=true issue.schedulers=16 collect.sp=48"));
+    /* a division of 130 cycles a pass: results can lie only so far ahead */
+    assert_true(builds("units.sfu_lanes=2"));
+    assert_false(builds("units.sfu_lanes=1"));
+    assert_true(builds("constant.line_bytes=1024 icache.line_bytes=1024"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
