@@ -18,9 +18,10 @@
  *     #include "base/component_struct.h"     -> struct exec_params, struct exec_stats
  *     #include "base/component_table.h"      -> const struct component exec_component
  *
- * (COMPONENT_HELP, a string, is needed for the table; with it, one file may include both at once.) From the table come parsing with range
- * checks and "did you mean", `heddle params`, `heddle stats`, JSON, the dumped configuration and
- * docs/params.md, docs/stats.md. A parameter's full key is `component.name`.
+ * (COMPONENT_HELP, a string, is needed for the table; with it, one file may include both at once.)
+ * From the table come parsing with range checks and "did you mean", `heddle params`, `heddle
+ * stats`, JSON, the dumped configuration and docs/params.md, docs/stats.md. A parameter's full key
+ * is `component.name`.
  */
 #ifndef BASE_COMPONENT_H
 #define BASE_COMPONENT_H
