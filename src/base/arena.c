@@ -28,13 +28,6 @@ struct arena {
     size_t next_size;
 };
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 struct arena *arena_create(void)
 {
     struct arena *arena = checked(calloc(1, sizeof *arena));

@@ -7,6 +7,15 @@
 #define BASE_ARENA_H
 
 #include "base/types.h"
+#include <stdlib.h>
+
+/* What malloc and its like gave; they cannot fail either. */
+static inline void *checked(void *memory)
+{
+    if (UNLIKELY(!memory))
+        abort();
+    return memory;
+}
 
 struct arena;
 

@@ -15,13 +15,6 @@
 #include "core/core.h"
 #include <stdlib.h>
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
 {
     struct turn *turn = &core->turns[core->turn_count++];

@@ -10,13 +10,6 @@ enum {
     TASKS = CORE_TASKS
 };
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* ---- records ---- */
 
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */

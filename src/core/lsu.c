@@ -97,13 +97,6 @@ struct lsu {
 
 /* ---- parcels and rings ---- */
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void ring_create(struct ring *ring, u32 most)
 {
     ring->capacity = 1;

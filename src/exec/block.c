@@ -5,6 +5,7 @@
  * memory, the latter all zero at the start so that runs are reproducible. Storage goes back to a
  * LIFO list: ordinary blocks run to their end in one turn, and the next one finds warm memory.
  */
+#include "base/arena.h"
 #include "exec/warp.h"
 
 #include <stdlib.h>
@@ -14,13 +15,6 @@ enum {
     LINE = 64,
     CLEARED_BY_KERNEL = 1024 * 1024
 };
-
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* Masks and registers of a warp. */
 static size_t warp_row_bytes(const struct exec *exec)

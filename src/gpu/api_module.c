@@ -8,13 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static u64 target_address(const struct hd_module *module, enum relocation_kind kind, u32 target)
 {
     const struct program *program = module->program;

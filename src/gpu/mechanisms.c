@@ -4,13 +4,6 @@
 #include "gpu/device.h"
 #include <stdlib.h>
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 const struct component **mechanism_components(const struct mechanism *const *available)
 {
     u32 parts = 0, count = 0;

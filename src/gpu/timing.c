@@ -21,13 +21,6 @@ struct timing {
     const struct program *timed; /* the program of `times` */
 };
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* ---- create ---- */
 
 #define PARAMS(device, name) \

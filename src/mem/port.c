@@ -1,14 +1,9 @@
 /* Ports: see mem/port.h. */
 #include "mem/port.h"
 
-#include <stdlib.h>
+#include "base/arena.h"
 
-static void *checked(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
+#include <stdlib.h>
 
 void port_create(struct port *port, u32 limit, fs latency)
 {

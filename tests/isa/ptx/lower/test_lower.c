@@ -91,7 +91,7 @@ static const struct {
     {"shf.l.wrap.b32 %r1, %r2, %r3, 4;", "shf.l.b32.wrap R0, 0, 0, 4"},
     {"ld.param.u32 %r1, [s+4];", "ld.param.u32 R0, [12]"},
     {"ld.global.nc.L1::no_allocate.v2.f32 {%f1, %f2}, [%rd1+16];",
-     "ld.global.v2.f32 R0:R1, [R0:R1+16]"},
+     "ld.global.v2.f32.nc R0:R1, [R0:R1+16]"},
     {"st.volatile.global.u8 [%rd1], 7;", "st.global.u8.volatile [R0:R1], 7"},
     {"st.global.v4.u32 [%rd1], {1, 2, 3, 4};", "st.global.v4.u32 [R0:R1], {1, 2, 3, 4}"},
     {"atom.acq_rel.gpu.global.cas.b64 %rd1, [%rd2], %rd3, 5;", NULL},
