@@ -611,9 +611,10 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     const struct l1d_params *l1 = core->config.l1d;
     const struct flight *f = &task->flight;
     const bool readonly = core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
-    const bool fresh = f->code->mods & MOD_VOLATILE; /* what other cores store must be seen */
+    /* volatile: what other cores store must be seen */
+    const bool far = f->code->mods & (MOD_VOLATILE | MOD_FAR);
     const bool cached =
-        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !fresh));
+        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
     if (lsu->atomic_count && !f->atomic && meets_atomic(lsu, t, lsu->list_bytes))

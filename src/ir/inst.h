@@ -206,8 +206,9 @@ enum inst_mod {
     MOD_FTZ_OUT = 1 << 10,   /* results only */
     MOD_IEEE = 1 << 11,      /* min, max: a signaling NaN operand wins, quieted */
     MOD_KEEP_NAN = 1 << 12,  /* MOD_SAT leaves NaN as it is */
-    MOD_READ_ONLY = 1 << 14, /* ld: nobody writes there while the kernel runs */
     MOD_EXEC = 1 << 13,      /* the mask result (of a scalar op: the second source) becomes EXEC */
+    MOD_READ_ONLY = 1 << 14, /* ld: nobody writes there while the kernel runs */
+    MOD_FAR = 1 << 15,       /* ld: not through a core's own cache */
 };
 
 enum scale {

@@ -119,6 +119,7 @@ static void put_mods(struct text *t, const struct inst *inst)
                 {MOD_RELU, ".relu"},
                 {MOD_VOLATILE, ".volatile"},
                 {MOD_READ_ONLY, ".nc"},
+                {MOD_FAR, ".cg"},
                 {MOD_MODE, ".mode"},
                 {MOD_FTZ_IN, ".ftz.in"},
                 {MOD_FTZ_OUT, ".ftz.out"},

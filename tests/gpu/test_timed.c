@@ -101,6 +101,61 @@ static void launch_mixed(struct hd_device *device, uint64_t address, uint32_t ti
     }
 }
 
+/* Which cache a load goes through: `reads` of the L1 and of the read-only cache. */
+static void loads_through(const char *load, bool readonly, uint64_t *l1, uint64_t *other)
+{
+    char text[1024];
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_config *config = hd_config_create();
+    assert_true(hd_config_set(config, readonly ? "readonly.enabled=true" : "readonly.enabled=false",
+                              &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    hd_config_destroy(config);
+    snprintf(text, sizeof text,
+             HEAD
+             ".visible .entry k(.param .uint64_t p)\n{\n .reg .b32 %%r<3>; .reg .b64 %%rd<3>;\n"
+             " ld.param.uint64_t %%rd0, [p]; mov.u32 %%r0, %%tid.x;\n"
+             " mad.wide.u32 %%rd1, %%r0, 4, %%rd0;\n %s %%r1, [%%rd1];\n"
+             " st.global.u32 [%%rd1], %%r1;\n ret;\n}\n",
+             load);
+    struct hd_module *module = hd_module_load(device, text, strlen(text), "k.ptx", &error);
+    if (!module)
+        fail_msg("%s: %s", error.place, error.message);
+    const uint64_t address = hd_alloc(device, 4096, &error);
+    const struct hd_arg args[] = {{&address, 8}};
+    assert_true(hd_launch(hd_kernel_find(module, NULL, NULL), (struct hd_dim){2, 1, 1},
+                          (struct hd_dim){64, 1, 1}, 0, args, 1, &result, &error));
+    assert_int_equal(result.outcome, HD_DONE);
+    char *json = hd_stats_json(device);
+    json_t *stats = json_loads(json, 0, NULL), *totals = json_object_get(stats, "totals");
+    *l1 = (uint64_t)json_integer_value(json_object_get(totals, "l1d.reads"));
+    *other = (uint64_t)json_integer_value(json_object_get(totals, "readonly.reads"));
+    json_decref(stats);
+    hd_free(json);
+    hd_device_close(device);
+}
+
+static void test_caches_of_loads(void **state)
+{
+    static const struct {
+        const char *load;
+        bool readonly;
+        uint64_t l1, other; /* two blocks of two warps, each one line */
+    } cases[] = {
+        {"ld.global.u32", true, 4, 0},     {"ld.global.nc.u32", true, 0, 4},
+        {"ld.global.nc.u32", false, 4, 0}, {"ld.global.cg.u32", true, 0, 0},
+        {"ld.global.cv.u32", true, 0, 0},  {"ld.volatile.global.u32", true, 0, 0},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t l1, other;
+        loads_through(cases[i].load, cases[i].readonly, &l1, &other);
+        if (l1 != cases[i].l1 || other != cases[i].other)
+            fail_msg("%s: %llu reads of the L1, %llu of the read-only cache", cases[i].load,
+                     (unsigned long long)l1, (unsigned long long)other);
+    }
+}
+
 static struct told *tell(struct setting setting)
 {
     struct told *told = calloc(1, sizeof *told);
@@ -461,11 +516,12 @@ static void test_deadlock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace_agrees), cmocka_unit_test(test_trace_nests),
-        cmocka_unit_test(test_window),       cmocka_unit_test(test_series_adds_up),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_unobserved),
-        cmocka_unit_test(test_slots),        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_stopped),      cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_trace_agrees),    cmocka_unit_test(test_trace_nests),
+        cmocka_unit_test(test_window),          cmocka_unit_test(test_series_adds_up),
+        cmocka_unit_test(test_order),           cmocka_unit_test(test_unobserved),
+        cmocka_unit_test(test_slots),           cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_caches_of_loads), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

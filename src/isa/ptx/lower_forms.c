@@ -527,6 +527,8 @@ static const struct {
     {"relu", EFFECT_MOD, MOD_RELU},
     {"volatile", EFFECT_MOD, MOD_VOLATILE},
     {"nc", EFFECT_MOD, MOD_READ_ONLY},
+    {"cg", EFFECT_MOD, MOD_FAR},
+    {"cv", EFFECT_MOD, MOD_FAR},
     {"relaxed", EFFECT_MOD, MOD_VOLATILE},
     {"acquire", EFFECT_MOD, MOD_VOLATILE},
     {"mmio", EFFECT_MOD, MOD_VOLATILE},

@@ -116,7 +116,7 @@ struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
                          const struct address *address)
 {
     struct inst *inst = emit(fn, m, op);
-    inst->mods = m->mods & (MOD_VOLATILE | MOD_READ_ONLY);
+    inst->mods = m->mods & (MOD_VOLATILE | MOD_READ_ONLY | MOD_FAR);
     inst->space = address->space;
     inst->src[0] = address->base;
     inst->imm = address->imm;

@@ -90,6 +90,7 @@ static const struct {
     {"prmt.b32.f4e %r1, %r2, %r3, %r4;", "prmt.b32.f4e R0, 0, 0, 0"},
     {"shf.l.wrap.b32 %r1, %r2, %r3, 4;", "shf.l.b32.wrap R0, 0, 0, 4"},
     {"ld.param.u32 %r1, [s+4];", "ld.param.u32 R0, [12]"},
+    {"ld.global.cg.v2.f32 {%f1, %f2}, [%rd1+16];", "ld.global.v2.f32.cg R0:R1, [R0:R1+16]"},
     {"ld.global.nc.L1::no_allocate.v2.f32 {%f1, %f2}, [%rd1+16];",
      "ld.global.v2.f32.nc R0:R1, [R0:R1+16]"},
     {"st.volatile.global.u8 [%rd1], 7;", "st.global.u8.volatile [R0:R1], 7"},
