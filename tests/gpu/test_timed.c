@@ -113,11 +113,10 @@ static void loads_through(const char *load, bool readonly, uint64_t *l1, uint64_
     struct hd_device *device = hd_device_open(config, &error);
     hd_config_destroy(config);
     snprintf(text, sizeof text,
-             HEAD
-             ".visible .entry k(.param .uint64_t p)\n{\n .reg .b32 %%r<3>; .reg .b64 %%rd<3>;\n"
-             " ld.param.uint64_t %%rd0, [p]; mov.u32 %%r0, %%tid.x;\n"
-             " mad.wide.u32 %%rd1, %%r0, 4, %%rd0;\n %s %%r1, [%%rd1];\n"
-             " st.global.u32 [%%rd1], %%r1;\n ret;\n}\n",
+             HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %%r<3>; .reg .b64 %%rd<3>;\n"
+                  " ld.param.u64 %%rd0, [p]; mov.u32 %%r0, %%tid.x;\n"
+                  " mad.wide.u32 %%rd1, %%r0, 4, %%rd0;\n %s %%r1, [%%rd1];\n"
+                  " st.global.u32 [%%rd1], %%r1;\n ret;\n}\n",
              load);
     struct hd_module *module = hd_module_load(device, text, strlen(text), "k.ptx", &error);
     if (!module)
