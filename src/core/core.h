@@ -102,10 +102,9 @@ struct task {
     u16 outstanding;  /* transactions not answered yet */
     bool sent;        /* all its transactions have left the load/store unit */
     bool memory_wait; /* its results count as waiting for memory */
-    bool counts_store;
-    bool extra_task; /* made by a mechanism: not the warp's own instruction */
-    bool has_result; /* mechanisms have been told of it */
-    bool silent;     /* its stores go nowhere: no transactions (the view seam) */
+    bool extra_task;  /* made by a mechanism: not the warp's own instruction */
+    bool has_result;  /* mechanisms have been told of it */
+    bool silent;      /* its stores go nowhere: no transactions (the view seam) */
 };
 
 struct slot {
@@ -163,7 +162,7 @@ struct bank {
     u16 head, tail;
 };
 
-/* A list of ops in order. */
+/* A list of tasks in order. */
 struct task_list {
     u16 first, last;
 };
@@ -273,7 +272,7 @@ struct core {
     /* collect */
     struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
     struct latch collected[CORE_SCHEDULERS][PIPES];
-    u32 issued_count, collected_count;                                  /* ops in them */
+    u32 issued_count, collected_count;                                  /* tasks in them */
     u8 issued_pipes[CORE_SCHEDULERS], collected_pipes[CORE_SCHEDULERS]; /* not empty, bits */
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
@@ -310,7 +309,7 @@ struct core {
     u64 *tasks_free;
     u32 task_count, tasks_taken;
     u32 *rows;
-    u32 row_words; /* of an op, a multiple of 16 */
+    u32 row_words; /* of a task, a multiple of 16 */
 };
 
 struct core *core_create(const struct core_config *config);
@@ -319,7 +318,7 @@ void core_destroy(struct core *core);
 /* A launch begins at `now`. `times` has an entry for each instruction; `profile` too. */
 void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
                 struct inst_profile *profile, fs now);
-/* Its ops are gone; counters stay until core_take_counts. */
+/* Its tasks are gone; counters stay until core_take_counts. */
 void core_end(struct core *core);
 bool core_has_room(const struct core *core);
 /* A block takes place, between windows. */
@@ -433,7 +432,7 @@ static inline struct task *task_take(struct core *core)
             core->tasks_taken++;
             task->flight.rows = core->rows + (size_t)index * core->row_words;
             task->extra = task->outstanding = 0;
-            task->sent = task->memory_wait = task->counts_store = task->extra_task = false;
+            task->sent = task->memory_wait = task->extra_task = false;
             task->has_result = task->silent = false;
             return task;
         }
@@ -445,7 +444,7 @@ static inline void task_give(struct core *core, struct task *task)
     core->tasks_free[index / 64] |= bit(index % 64);
     core->tasks_taken--;
 }
-/* The op's results are written `cycles` from now (at least 1). */
+/* The task's results are written `cycles` from now (at least 1). */
 static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
 {
     assert(cycles && cycles < WHEEL);
@@ -509,7 +508,7 @@ void issue_tick(struct core *core);
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
-/* For mechanisms. Puts a flight that was issued by other means on its way; the op's flight is
+/* For mechanisms. Puts a flight that was issued by other means on its way; the task's flight is
  * filled. There must be room (core_room). */
 void core_issue_flight(struct core *core, struct task *task, u32 slot);
 /* Counts it as an instruction of the slot's warp. */
@@ -589,7 +588,7 @@ void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_tick(struct core *core);
-/* The op is done: its results are written, what waited for it may go on. */
+/* The task is done: its results are written, what waited for it may go on. */
 void task_retire(struct core *core, struct task *task);
 
 /* lsu.c */

@@ -1,0 +1,149 @@
+/*
+ * The two halves of the load/store unit: its head (lsu.c) and what its transactions become
+ * (parcels.c).
+ */
+#ifndef CORE_LSU_PARTS_H
+#define CORE_LSU_PARTS_H
+
+#include "core/core.h"
+#include "core/requests.h"
+
+enum {
+    PARCELS = 4096,
+    NO_PARCEL = UINT32_MAX,
+    FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
+    BANKS = 16,
+    READONLY_PIPE = BANKS, /* of the read-only cache, beside the L1's banks */
+    PIPE_COUNT
+};
+
+/* In the queue to the network: a parcel's number; or a miss: sectors << 16 | MSHR, and these. */
+#define MISS (1u << 31)
+#define MISS_READONLY (1u << 30)
+
+enum parcel_kind {
+    PARCEL_LOAD,
+    PARCEL_STORE,
+    PARCEL_ATOMIC
+};
+
+struct parcel {
+    u64 line; /* address, a multiple of `bytes` */
+    u64 lanes;
+    u32 bytes; /* of the line that `sectors` divides */
+    u32 sectors;
+    u32 next; /* of a list */
+    u16 task; /* NO_TASK: its task is done (stores) */
+    u8 slot;
+    u8 kind;
+    bool full, readonly, atomic_returns;
+    u32 inst;
+};
+
+struct ring {
+    u32 *parcels;
+    u64 *ready; /* cycle */
+    u32 head, tail, capacity;
+};
+
+struct lsu {
+    struct cache *l1d, *constant, *readonly;
+    /* the head */
+    u16 current;
+    bool started;
+    u64 shared_until; /* cycle in which its shared part leaves */
+    struct transaction list[MAX_TRANSACTIONS];
+    u32 count, next; /* transactions of the current task, and sent on */
+    bool list_local;
+    u32 list_bytes; /* line size of the list */
+    u32 turn;       /* group that gives the next task */
+    /* transactions */
+    struct parcel *parcels;
+    u32 free_parcel, parcels_taken;
+    u32 fresh; /* those from here on have never been taken */
+    struct ring pipes[PIPE_COUNT];
+    u64 pipes_used;
+    /* Pipes whose head has found no room in its cache, which has not changed since; and the counter
+     * that another try would add to. */
+    u64 pipes_stalled;
+    u64 *stalled_by[PIPE_COUNT];
+    struct ring queue; /* to the network */
+    u32 stores;        /* not acknowledged */
+    u32 atomics[PARCELS], atomic_count;
+    /* finished tasks that wait for the port */
+    struct {
+        u16 task;
+        u64 ready;
+    } done[1024];
+    u32 done_head, done_tail;
+};
+
+static inline void ring_push(struct ring *ring, u32 parcel, u64 ready)
+{
+    u32 at = ring->tail++ & (ring->capacity - 1);
+    ring->parcels[at] = parcel;
+    ring->ready[at] = ready;
+}
+
+static inline u32 ring_count(const struct ring *ring)
+{
+    return ring->tail - ring->head;
+}
+
+static inline bool queue_room(const struct core *core)
+{
+    return ring_count(&core->lsu->queue) < core->config.l1d->miss_queue;
+}
+
+static inline void queue_push(struct core *core, u32 tag)
+{
+    ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
+}
+
+static inline struct parcel *parcel_take(struct lsu *lsu)
+{
+    struct parcel *parcel;
+    if (lsu->free_parcel != NO_PARCEL) {
+        parcel = &lsu->parcels[lsu->free_parcel];
+        lsu->free_parcel = parcel->next;
+    } else if (lsu->fresh < PARCELS) {
+        parcel = &lsu->parcels[lsu->fresh++];
+    } else {
+        return NULL;
+    }
+    lsu->parcels_taken++;
+    return parcel;
+}
+
+static inline void store_sent(struct core *core, struct parcel *parcel)
+{
+    core->slots[parcel->slot].stores++;
+    core->lsu->stores++;
+}
+
+static inline void finish_later(struct core *core, u32 task)
+{
+    struct lsu *lsu = core->lsu;
+    u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
+    lsu->done[at].task = (u16)task;
+    lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
+}
+
+/* One part of a task is answered. */
+static inline void part_done(struct core *core, u32 index, bool from_memory)
+{
+    struct task *task = core_task(core, index);
+    if (--task->outstanding || !task->sent)
+        return;
+    if (from_memory)
+        finish_later(core, index);
+    else
+        task_retire(core, task);
+}
+
+/* One request a cycle leaves the queue to the network. */
+void parcels_send(struct core *core);
+/* Accesses at the end of the first-level caches' pipes are looked up. */
+void parcels_look_up(struct core *core);
+
+#endif
