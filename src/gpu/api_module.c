@@ -260,6 +260,8 @@ void hd_module_unload(struct hd_module *module)
         return;
     struct hd_device *device = module->device;
     profile_keep(module);
+    if (device->timing)
+        timing_forget(device->timing);
     module_displace(module);
     struct hd_module **link = &device->modules;
     while (*link != module)

@@ -1,0 +1,68 @@
+/*
+ * The parts of the cycle-level machine that a launch goes through: making it (timing.c), running
+ * its windows (timing_run.c), giving out blocks (dispatcher.c) and telling what happened
+ * (timing_tell.c).
+ */
+#ifndef GPU_TIMING_PARTS_H
+#define GPU_TIMING_PARTS_H
+
+#include "core/core.h"
+#include "gpu/device.h"
+
+struct timing {
+    struct hd_device *device;
+    const struct timing_params *params;
+    const struct clock_params *clock;
+    struct memside *memside;
+    struct memside_params memory;
+    struct core **cores;
+    u32 *order; /* in which cores run in a window */
+    u32 core_count;
+    fs now, window;
+    fs period; /* of the cores' nominal clock */
+    struct hooks memory_hooks;
+    struct inst_time *times;
+    const struct program *timed; /* the program of `times` */
+};
+
+/* A core works on a launch of its own: its faults, counters and blocks are its alone. */
+struct core_launch {
+    struct exec exec; /* first: a warp knows it */
+    const struct core *core;
+};
+
+/* A launch while it runs. */
+struct run {
+    struct timing *timing;
+    struct exec *exec;         /* of the whole launch */
+    struct core_launch *execs; /* of each core */
+    struct timed_launch *launch;
+    u64 blocks, next, done;
+    u32 copies; /* of blocks, on cores */
+    u32 per_core;
+    u32 *resident;             /* blocks of each core */
+    u32 turn;                  /* core that is asked first for room */
+    fs start, end;             /* when the first block may start; when the last warp left */
+    u64 progress;              /* instructions issued when something last moved */
+    fs moved;                  /* and when that was */
+    struct observations *seen; /* of each core; NULL: nobody looks */
+};
+
+/* Instructions issued so far. */
+u64 run_issued(const struct run *run);
+
+/* dispatcher.c */
+void place_blocks(struct run *run);
+void take_finished(struct run *run);
+
+/* timing_tell.c */
+/* Nothing moves any more: the launch stops with who waits for what. */
+void stop_deadlocked(struct run *run);
+void observe_begin(struct run *run);
+/* Between windows. */
+void observe(struct run *run, bool last);
+void observe_end(struct run *run);
+/* All that has been counted so far goes to the launch's statistics. */
+void take_counts(struct run *run, fs now);
+
+#endif
