@@ -159,8 +159,8 @@ static bool start_current(struct core *core, struct task *task)
         f->constant |= f->global;
         f->global = 0;
     }
-    if (f->constant)
-        core->stats.lsu.constant_accesses++;
+    lsu->constants = f->constant;
+    core->stats.lsu.constant_accesses += lsu->constants;
     if (f->shared)
         start_shared(core, task);
     make_list(core, task);
@@ -289,13 +289,16 @@ static void leave_head(struct core *core, struct task *task)
     lsu->current = NO_TASK;
     lsu->started = false;
     task->sent = true;
-    if (f->kind == FLIGHT_ACCESS && f->shared && f->loads) {
-        /* the result leaves shared memory's pipe: one part more, on the wheel */
-        if (task->outstanding == 1) {
-            task->outstanding = 0;
-            wheel_add(core, task, core->config.lsu->shared_latency + 1);
-            return;
-        }
+    /* what is in shared memory, or in the constant cache, comes after its latency */
+    u32 cycles = 0;
+    if (f->kind == FLIGHT_ACCESS && f->shared && f->loads)
+        cycles = core->config.lsu->shared_latency + 1;
+    else if (f->kind == FLIGHT_ACCESS && lsu->constants)
+        cycles = core->config.constant->latency - 1;
+    if (cycles && task->outstanding == 1) {
+        task->outstanding = 0;
+        wheel_add(core, task, cycles);
+        return;
     }
     part_done(core, task_index(core, task), false);
 }

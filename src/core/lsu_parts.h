@@ -51,6 +51,7 @@ struct lsu {
     /* the head */
     u16 current;
     bool started;
+    bool constants;   /* it reads constants */
     u64 shared_until; /* cycle in which its shared part leaves */
     struct transaction list[MAX_TRANSACTIONS];
     u32 count, next; /* transactions of the current task, and sent on */

@@ -227,7 +227,6 @@ static const struct {
     /* GPGPU-Sim 4.2: what differs most */
     {"gtx480", "gpu.cores", "15"},
     {"gtx480", "units.int_div", "145"},
-    {"gtx480", "constant.parameters", "true"},
     {"titanx", "gpu.cores", "28"},
     {"titanx", "clock.dram_mhz", "2500.0"},
     {"titanx", "l1d.global", "false"},

@@ -247,6 +247,27 @@ static void test_shared(void **state)
         }
 }
 
+/* ---- constants ---- */
+
+/* A parameter that is in the constant cache; it has no register to wait for on its way. */
+static void test_constant(void **state)
+{
+    for (u32 latency = 1; latency <= 17; latency += latency < 3 ? 1 : 14) {
+        struct text text = {0};
+        char settings[256];
+        add(&text, HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %%p;\n"
+                        " ld.param.u64 %%p, [p];\n st.global.u64 [%%p], %%p;\n ret;\n}\n");
+        snprintf(settings, sizeof settings, ONE "constant.perfect=true constant.latency=%u",
+                 latency);
+        struct rig *rig = rig_open_text(NULL, settings, &text);
+        rig_run(rig, 1, 32, rig_memory(rig, 8));
+        assert_int_equal(stat(rig, "lsu.constant_accesses"), 1);
+        expect("constant", latency, retired_at(rig, 0, 0, 0) - issued_at(rig, 0, 0, 0),
+               TO_HEAD - 1 + param(rig, "constant.latency") - 1);
+        rig_close(rig);
+    }
+}
+
 /* ---- atomics ---- */
 
 /* `meet` neighbouring lanes change one word: so many requests for each sector that they touch. */
@@ -276,9 +297,10 @@ static void test_atomics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_l1),     cmocka_unit_test(test_line_edge),
-        cmocka_unit_test(test_l2),     cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_shared), cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_l1),      cmocka_unit_test(test_line_edge),
+        cmocka_unit_test(test_l2),      cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shared),  cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_atomics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
