@@ -182,6 +182,7 @@ struct core_config {
     f64 mhz;
     struct port *requests, *replies;
     u32 l2_line_bytes;
+    u64 memory_bytes;
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */
     u32 mechanism_count;
 };

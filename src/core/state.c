@@ -28,13 +28,13 @@ struct widths {
     u32 warp; /* names a warp of the core */
 };
 
-static struct widths widths_of(const struct core_machine *machine)
+static struct widths widths_of(const struct core_config *machine)
 {
     return (struct widths){state_index_bits(machine->memory_bytes),
                            state_index_bits(machine->core->warps)};
 }
 
-static void fetch_state(struct state_list *list, const struct core_machine *machine)
+static void fetch_state(struct state_list *list, const struct core_config *machine)
 {
     const struct fetch_params *fetch = machine->fetch;
     struct widths width = widths_of(machine);
@@ -52,7 +52,7 @@ static void fetch_state(struct state_list *list, const struct core_machine *mach
               "instruction buffers: the words");
 }
 
-static void scoreboard_state(struct state_list *list, const struct core_machine *machine)
+static void scoreboard_state(struct state_list *list, const struct core_config *machine)
 {
     const struct core_params *core = machine->core;
     if (machine->issue->scoreboard == 1) {
@@ -68,7 +68,7 @@ static void scoreboard_state(struct state_list *list, const struct core_machine 
               "a pending bit for each scalar register");
 }
 
-static void order_state(struct state_list *list, const struct core_machine *machine)
+static void order_state(struct state_list *list, const struct core_config *machine)
 {
     enum {
         LRR,
@@ -93,7 +93,7 @@ static void order_state(struct state_list *list, const struct core_machine *mach
         state_add(list, "issue", "issued", warps, WORD_BITS, STATE_LIVE, "instructions of a warp");
 }
 
-static void issue_state(struct state_list *list, const struct core_machine *machine)
+static void issue_state(struct state_list *list, const struct core_config *machine)
 {
     const struct core_params *core = machine->core;
     struct widths width = widths_of(machine);
@@ -120,7 +120,7 @@ static void issue_state(struct state_list *list, const struct core_machine *mach
                   "instructions of a warp under way");
 }
 
-static void collect_state(struct state_list *list, const struct core_machine *machine)
+static void collect_state(struct state_list *list, const struct core_config *machine)
 {
     const struct core_params *core = machine->core;
     const struct collect_params *collect = machine->collect;
@@ -151,7 +151,7 @@ static u32 pass_bits(u32 lanes, u32 word_bits, struct widths width)
  * A unit has as many stages as its common operations take cycles; those that take longer
  * (divisions, minima) go round in them.
  */
-static void units_state(struct state_list *list, const struct core_machine *machine)
+static void units_state(struct state_list *list, const struct core_config *machine)
 {
     const struct units_params *units = machine->units;
     struct widths width = widths_of(machine);
@@ -178,7 +178,7 @@ static void units_state(struct state_list *list, const struct core_machine *mach
               "results on their way to registers");
 }
 
-static void lsu_state(struct state_list *list, const struct core_machine *machine)
+static void lsu_state(struct state_list *list, const struct core_config *machine)
 {
     const struct core_params *core = machine->core;
     const struct lsu_params *lsu = machine->lsu;
@@ -197,7 +197,7 @@ static void lsu_state(struct state_list *list, const struct core_machine *machin
               STATE_LIVE, "stores of a warp that memory has not acknowledged");
 }
 
-static void caches_state(struct state_list *list, const struct core_machine *machine)
+static void caches_state(struct state_list *list, const struct core_config *machine)
 {
     struct widths width = widths_of(machine);
     /* A load is named by its warp and register, and how many of its lines are missing. */
@@ -219,7 +219,7 @@ static void caches_state(struct state_list *list, const struct core_machine *mac
         cache_state(list, "constant", &cache);
 }
 
-void core_state(struct state_list *list, const struct core_machine *machine)
+void core_state(struct state_list *list, const struct core_config *machine)
 {
     struct widths width = widths_of(machine);
     struct cache_state icache = {CACHE_CONFIG(machine->icache, WRITE_EVICT),

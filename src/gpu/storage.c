@@ -2,39 +2,15 @@
 #include "gpu/storage.h"
 
 #include "core/state.h"
-#include "gpu/device.h"
-#include "gpu/params.h"
+#include "gpu/timing_parts.h"
 #include "mem/state.h"
 
 void storage_collect(struct state_list *list, const struct config *config)
 {
-    const struct gpu_params *gpu = config_params(config, &gpu_component);
-    const struct clock_params *clock = config_params(config, &clock_component);
-    const struct core_machine core = {
-        .core = config_params(config, &core_component),
-        .fetch = config_params(config, &fetch_component),
-        .icache = config_params(config, &icache_component),
-        .issue = config_params(config, &issue_component),
-        .collect = config_params(config, &collect_component),
-        .units = config_params(config, &units_component),
-        .lsu = config_params(config, &lsu_component),
-        .l1d = config_params(config, &l1d_component),
-        .readonly = config_params(config, &readonly_component),
-        .constant = config_params(config, &constant_component),
-        .cores = gpu->cores,
-        .memory_bytes = gpu->memory_bytes,
-    };
-    const struct memside_params memory = {
-        .network = config_params(config, &network_component),
-        .l2 = config_params(config, &l2_component),
-        .dram = config_params(config, &dram_component),
-        .network_mhz = clock->network_mhz,
-        .l2_mhz = clock->l2_mhz,
-        .dram_mhz = clock->dram_mhz,
-        .cores = gpu->cores,
-    };
+    const struct core_config core = core_config_of(config);
+    const struct memside_params memory = memside_params_of(config);
     core_state(list, &core);
-    mem_state(list, &memory, gpu->memory_bytes);
+    mem_state(list, &memory, core.memory_bytes);
 }
 
 static json_t *row_json(const struct state_row *row)

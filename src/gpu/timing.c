@@ -2,41 +2,40 @@
 #include "gpu/timing_parts.h"
 #include <stdlib.h>
 
-#define PARAMS(device, name) \
-    ((const struct name##_params *)config_params((device)->config, &name##_component))
+#define PARAMS(config, name) \
+    ((const struct name##_params *)config_params(config, &name##_component))
 
-static struct core_config core_config(const struct hd_device *device)
+struct core_config core_config_of(const struct config *config)
 {
     return (struct core_config){
-        .cores = device->gpu->cores,
-        .core = device->core,
-        .fetch = PARAMS(device, fetch),
-        .icache = PARAMS(device, icache),
-        .issue = PARAMS(device, issue),
-        .collect = PARAMS(device, collect),
-        .units = PARAMS(device, units),
-        .lsu = PARAMS(device, lsu),
-        .l1d = PARAMS(device, l1d),
-        .constant = PARAMS(device, constant),
-        .readonly = PARAMS(device, readonly),
-        .mhz = PARAMS(device, clock)->core_mhz,
-        .l2_line_bytes = PARAMS(device, l2)->line_bytes,
-        .mechanisms = device->mechanisms.uses,
-        .mechanism_count = device->mechanisms.count,
+        .cores = PARAMS(config, gpu)->cores,
+        .core = PARAMS(config, core),
+        .fetch = PARAMS(config, fetch),
+        .icache = PARAMS(config, icache),
+        .issue = PARAMS(config, issue),
+        .collect = PARAMS(config, collect),
+        .units = PARAMS(config, units),
+        .lsu = PARAMS(config, lsu),
+        .l1d = PARAMS(config, l1d),
+        .constant = PARAMS(config, constant),
+        .readonly = PARAMS(config, readonly),
+        .mhz = PARAMS(config, clock)->core_mhz,
+        .l2_line_bytes = PARAMS(config, l2)->line_bytes,
+        .memory_bytes = PARAMS(config, gpu)->memory_bytes,
     };
 }
 
-static struct memside_params memside_params(const struct hd_device *device)
+struct memside_params memside_params_of(const struct config *config)
 {
-    const struct clock_params *clock = PARAMS(device, clock);
+    const struct clock_params *clock = PARAMS(config, clock);
     return (struct memside_params){
-        .network = PARAMS(device, network),
-        .l2 = PARAMS(device, l2),
-        .dram = PARAMS(device, dram),
+        .network = PARAMS(config, network),
+        .l2 = PARAMS(config, l2),
+        .dram = PARAMS(config, dram),
         .network_mhz = clock->network_mhz,
         .l2_mhz = clock->l2_mhz,
         .dram_mhz = clock->dram_mhz,
-        .cores = device->gpu->cores,
+        .cores = PARAMS(config, gpu)->cores,
     };
 }
 
@@ -62,8 +61,8 @@ static bool check_collectors(const struct core_config *c, struct error *error)
 
 bool timing_check(const struct hd_device *device, struct error *error)
 {
-    struct core_config c = core_config(device);
-    struct memside_params memory = memside_params(device);
+    struct core_config c = core_config_of(device->config);
+    struct memside_params memory = memside_params_of(device->config);
     if (c.core->warps > CORE_WARPS)
         return refuse(error, "core.warps", c.core->warps, "at most 64");
     if (c.core->blocks > CORE_BLOCKS)
@@ -88,9 +87,9 @@ struct timing *timing_create(struct hd_device *device)
 {
     struct timing *t = checked(calloc(1, sizeof *t));
     t->device = device;
-    t->params = PARAMS(device, timing);
-    t->clock = PARAMS(device, clock);
-    t->memory = memside_params(device);
+    t->params = PARAMS(device->config, timing);
+    t->clock = PARAMS(device->config, clock);
+    t->memory = memside_params_of(device->config);
     t->memside = memside_create(&t->memory);
     mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memside);
     t->window = memside_window(&t->memory);
@@ -98,7 +97,9 @@ struct timing *timing_create(struct hd_device *device)
     t->core_count = device->gpu->cores;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
     t->order = checked(calloc(t->core_count, sizeof *t->order));
-    struct core_config config = core_config(device);
+    struct core_config config = core_config_of(device->config);
+    config.mechanisms = device->mechanisms.uses;
+    config.mechanism_count = device->mechanisms.count;
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
         config.requests = memside_requests(t->memside, i);

@@ -48,7 +48,11 @@ struct run {
     struct observations *seen; /* of each core; NULL: nobody looks */
 };
 
-/* Instructions issued so far. */
+/* timing.c: what a configuration says of its parts; mechanisms are left out. */
+struct core_config core_config_of(const struct config *config);
+struct memside_params memside_params_of(const struct config *config);
+
+/* timing_run.c: instructions issued so far. */
 u64 run_issued(const struct run *run);
 
 /* dispatcher.c */
