@@ -74,12 +74,20 @@ bool timing_check(const struct hd_device *device, struct error *error)
     if (time_longest(&c) > WHEEL - 64)
         return refuse(error, "the longest latency of all passes through a unit", time_longest(&c),
                       "at most 4032: more lanes or shorter intervals");
-    if (c.l1d->line_bytes > 256 || c.readonly->line_bytes > 256)
-        return refuse(error, "line_bytes of l1d or readonly",
-                      MAX(c.l1d->line_bytes, c.readonly->line_bytes), "at most 256");
-    if (!is_pow2(c.l1d->line_bytes) || !is_pow2(c.icache->line_bytes) ||
-        !is_pow2(c.constant->line_bytes) || !is_pow2(memory.l2->line_bytes))
-        return refuse(error, "a cache's line_bytes", 0, "a power of two");
+    const struct {
+        const char *key;
+        u32 bytes, most; /* the queue to the network has eight bits for sectors of a miss */
+    } lines[] = {
+        {"l1d.line_bytes", c.l1d->line_bytes, 256},
+        {"readonly.line_bytes", c.readonly->line_bytes, 256},
+        {"icache.line_bytes", c.icache->line_bytes, 1024},
+        {"constant.line_bytes", c.constant->line_bytes, 1024},
+        {"l2.line_bytes", memory.l2->line_bytes, 1024},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(lines); i++)
+        if (!is_pow2(lines[i].bytes) || lines[i].bytes > lines[i].most)
+            return refuse(error, lines[i].key, lines[i].bytes,
+                          lines[i].most == 256 ? "a power of two, at most 256" : "a power of two");
     return memside_check(&memory, error);
 }
 

@@ -171,6 +171,9 @@ static void test_refused(void **state)
     /* a division of 130 cycles a pass: results can lie only so far ahead */
     assert_true(builds("units.sfu_lanes=2"));
     assert_false(builds("units.sfu_lanes=1"));
+    assert_false(builds("readonly.line_bytes=96"));
+    assert_false(builds("l1d.line_bytes=512"));
+    assert_true(builds("l1d.line_bytes=256"));
     assert_true(builds("constant.line_bytes=1024 icache.line_bytes=1024"));
 }
 
