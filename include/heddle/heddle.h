@@ -84,6 +84,19 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * only the number. Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
+/* What a host runtime tells its programs of a machine. */
+struct hd_machine_info {
+    const char *name;                   /* lives as long as the configuration */
+    bool functional;                    /* launches take no simulated time */
+    uint32_t cores, lanes;              /* lanes: of a warp */
+    uint32_t block_threads, core_warps; /* at most */
+    uint32_t core_shared_bytes, block_shared_bytes;
+    uint32_t l1_bytes, l2_bytes, line_bytes; /* of data caches; line_bytes: of the L2 */
+    uint64_t memory_bytes, allocation_bytes; /* allocation_bytes: the largest single one */
+    double core_mhz;
+};
+HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
+                           struct hd_error *error);
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
 /* The mechanisms that are built in: [{"name", "help", "conflicts": [names]}]; hd_free it. */
@@ -168,6 +181,18 @@ struct hd_kernel_info {
     uint32_t instructions; /* of the kernel itself, after lowering */
 };
 HD_API void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info);
+/*
+ * What OpenCL gives a kernel beside its arguments, for launches from now on. Southern Islands code
+ * finds it in its hidden arguments; PTX in %envreg0 (work_dim), %envreg1 to 6 (offsets, low words
+ * first) and %envreg7, 8 (buffer). Before the first call: as many dimensions as are not 1, zeros.
+ */
+struct hd_range {
+    uint32_t work_dim;  /* 1 to 3 */
+    uint64_t offset[3]; /* of global thread numbers */
+    hd_address buffer;  /* where code of the runtime leaves what kernels print; 0: nowhere */
+};
+HD_API bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range,
+                            struct hd_error *error);
 /* Every unsupported instruction that a launch could reach, and for which it would be refused: a
  * line "place: instruction (why)" each, "" when there is none. Free with hd_free. */
 HD_API char *hd_kernel_unsupported(const struct hd_kernel *kernel);
@@ -203,7 +228,8 @@ HD_API const char *hd_outcome_name(enum hd_outcome outcome); /* "out_of_bounds" 
 struct hd_result {
     enum hd_outcome outcome;
     const char *explanation; /* lives until the next launch on the device; "" when done */
-    uint64_t cycles;         /* 0 in functional mode */
+    uint64_t cycles;         /* 0 in functional mode, */
+    uint64_t picoseconds;    /* and so is the simulated time */
     uint64_t warp_instructions;
     uint64_t thread_instructions;
 };
@@ -221,6 +247,12 @@ HD_API bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_di
 HD_API bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
                             uint32_t dynamic_shared_bytes, const struct hd_arg *args,
                             size_t arg_count, struct hd_error *error);
+
+/*
+ * Whether launches from now on are modelled in time or only computed. A device that was opened with
+ * timing.functional has no time to model.
+ */
+HD_API bool hd_set_timed(struct hd_device *device, bool timed, struct hd_error *error);
 
 /*
  * Asks the running launch to stop soon, or the next one when none is running; safe from a signal
@@ -322,6 +354,17 @@ HD_API void hd_raw_info(const struct hd_raw *raw, struct hd_raw_info *info);
  * with hd_free.
  */
 HD_API char *hd_stats_json(const struct hd_device *device);
+
+/* One of these launches as a line of JSON, without a newline; NULL: there is none of that number.
+ * Free with hd_free. */
+HD_API char *hd_launch_json(const struct hd_device *device, size_t index);
+/* The code that ran so far, instruction by instruction: "profile" of hd_stats_json, in a line. */
+HD_API char *hd_profile_json(const struct hd_device *device);
+/*
+ * Totals of launches that hd_launch_json told, perhaps in other processes: an array of them as JSON
+ * becomes the object "totals" of hd_stats_json. Free with hd_free.
+ */
+HD_API char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error);
 
 /* The tables behind `heddle params` and `heddle stats`, as JSON arrays. Free with hd_free. */
 HD_API char *hd_params_json(void);

@@ -89,6 +89,12 @@ json_t *stats_table_json(const struct component *const *components);
 void stats_json(json_t *into, const struct component *component, const void *stats);
 /* Adds all counters of `from` to `into`. */
 void stats_add(const struct component *component, void *into, const void *from);
+/*
+ * Totals of launches, an array of objects each with "stats" as stats_json makes it: the same keys,
+ * counters summed and rates of the sums. NULL: it is not such an array.
+ */
+json_t *stats_total_json(const json_t *launches, const struct component *const *components,
+                         struct error *error);
 /* A counter as JSON: an integer up to 2^63-1, else a "0x..." string. */
 json_t *stats_number(u64 value);
 

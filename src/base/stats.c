@@ -1,7 +1,10 @@
 /* Statistics: counters and rates of a component's table as JSON. See config.h. */
 #include "base/config.h"
 
+#include "base/arena.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 static u64 counter(const void *stats, u32 offset)
 {
@@ -48,6 +51,63 @@ void stats_add(const struct component *component, void *into, const void *from)
         u64 sum = counter(into, offset) + counter(from, offset);
         memcpy((u8 *)into + offset, &sum, sizeof sum);
     }
+}
+
+/* What stats_number wrote; false: it is nothing of the kind. */
+static bool read_number(const json_t *json, u64 *value)
+{
+    char *end = NULL;
+    if (json_is_string(json))
+        *value = strtoull(json_string_value(json), &end, 16);
+    else if (json_is_integer(json) && json_integer_value(json) >= 0)
+        *value = (u64)json_integer_value(json);
+    else
+        return false;
+    return !end || !*end;
+}
+
+/* Adds a launch's counters of one component to `sums`; `found` when it has any. */
+static bool add_launch(u8 *sums, const json_t *launch, const struct component *component,
+                       bool *found, struct error *error)
+{
+    for (u32 i = 0; i < component->stat_count; i++) {
+        char key[128];
+        snprintf(key, sizeof key, "%s.%s", component->name, component->stats[i].name);
+        const json_t *value = json_object_get(json_object_get(launch, "stats"), key);
+        u64 more, sum = counter(sums, component->stats[i].offset);
+        if (!value)
+            continue;
+        if (!read_number(value, &more))
+            return error_set(error, ERROR_INPUT, "", "%s of a launch is not a counter", key);
+        sum += more;
+        memcpy(sums + component->stats[i].offset, &sum, sizeof sum);
+        *found = true;
+    }
+    return true;
+}
+
+json_t *stats_total_json(const json_t *launches, const struct component *const *components,
+                         struct error *error)
+{
+    json_t *totals = json_object();
+    bool right =
+        json_is_array(launches) || error_set(error, ERROR_INPUT, "", "launches are not an array");
+    for (; right && *components; components++) {
+        size_t bytes = sizeof(u64);
+        for (u32 i = 0; i < (*components)->stat_count; i++)
+            bytes = MAX(bytes, (*components)->stats[i].offset + sizeof(u64));
+        u8 *sums = checked(calloc(1, bytes));
+        bool found = false;
+        for (size_t i = 0; right && i < json_array_size(launches); i++)
+            right = add_launch(sums, json_array_get(launches, i), *components, &found, error);
+        if (right && found)
+            stats_json(totals, *components, sums);
+        free(sums);
+    }
+    if (right)
+        return totals;
+    json_decref(totals);
+    return NULL;
 }
 
 /* The counter at an offset: rates are declared by name but kept by offset. */

@@ -34,6 +34,8 @@ static u64 uniform_value(const struct warp *warp, u32 pc, u32 chunk, enum specia
     case SPECIAL_ntid_y:
     case SPECIAL_ntid_z:
         return exec->dims[special - SPECIAL_ntid_x];
+    case SPECIAL_envreg0 ... SPECIAL_envreg8:
+        return exec->env[special - SPECIAL_envreg0];
     case SPECIAL_ctaid_x:
     case SPECIAL_ctaid_y:
     case SPECIAL_ctaid_z:

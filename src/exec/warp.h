@@ -161,6 +161,8 @@ struct exec {
     u32 local_bytes;  /* a thread; the static frames and, if it can recurse, the stack */
     const u8 *params; /* padded to 16 bytes */
     u32 param_bytes;
+    u32 env[9]; /* what %envreg0 to 8 show: dimensions, three offsets and an address, low words
+                   first */
     const struct entry *entry; /* what a warp's registers hold at the start; NULL: zeros */
     u64 entry_address;         /* guest address of its image */
     u64 entry_local_address; /* guest address of the launch's local memory, room for every resident

@@ -170,6 +170,37 @@ char *hd_mechanisms_json(void)
     return dump(rows);
 }
 
+bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
+                    struct hd_error *error)
+{
+    if (!config || !info)
+        return api_null(error, "hd_config_info");
+    const struct config *from = config->config;
+    const struct core_params *core = config_params(from, &core_component);
+    const struct gpu_params *gpu = config_params(from, &gpu_component);
+    const struct clock_params *clock = config_params(from, &clock_component);
+    const struct timing_params *timing = config_params(from, &timing_component);
+    const struct l1d_params *l1d = config_params(from, &l1d_component);
+    const struct l2_params *l2 = config_params(from, &l2_component);
+    *info = (struct hd_machine_info){
+        .name = config_machine(from),
+        .functional = timing->functional,
+        .cores = gpu->cores,
+        .lanes = core->warp_size,
+        .block_threads = core->block_threads,
+        .core_warps = core->warps,
+        .core_shared_bytes = core->shared_bytes,
+        .block_shared_bytes = core->block_shared_bytes,
+        .l1_bytes = l1d->global || l1d->local ? l1d->sets * l1d->ways * l1d->line_bytes : 0,
+        .l2_bytes = l2->channels * l2->slices * l2->sets * l2->ways * l2->line_bytes,
+        .line_bytes = l2->line_bytes,
+        .memory_bytes = gpu->memory_bytes,
+        .allocation_bytes = MIN(gpu->memory_bytes, MEMORY_MAX_ALLOCATION),
+        .core_mhz = clock->core_mhz,
+    };
+    return true;
+}
+
 static bool choose_simd(struct hd_device *device, struct error *error)
 {
     enum {

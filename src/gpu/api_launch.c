@@ -45,6 +45,32 @@ bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block
            api_fail(error, &inner);
 }
 
+bool hd_set_timed(struct hd_device *device, bool timed, struct hd_error *error)
+{
+    if (!device)
+        return api_null(error, "hd_set_timed");
+    struct error inner = {0};
+    if (timed && !device->timing)
+        return error_set(&inner, ERROR_USAGE, "",
+                         "the device was opened with timing.functional: it has no time to model") ||
+               api_fail(error, &inner);
+    device->untimed = !timed;
+    return true;
+}
+
+bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range, struct hd_error *error)
+{
+    if (!kernel || !range)
+        return api_null(error, "hd_kernel_range");
+    struct error inner = {0};
+    if (range->work_dim < 1 || range->work_dim > 3)
+        return error_set(&inner, ERROR_USAGE, "", "work_dim is %u; expected 1 to 3",
+                         range->work_dim) ||
+               api_fail(error, &inner);
+    kernel->range = *range;
+    return true;
+}
+
 const char *hd_outcome_name(enum hd_outcome outcome)
 {
     return (u32)outcome <= HD_STOPPED ? outcome_name((enum outcome)outcome) : "unknown";

@@ -3,6 +3,7 @@
 #include "gpu/machine_stats.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static json_t *triple(const u32 *v)
 {
@@ -66,6 +67,13 @@ static json_t *launch_json(const struct hd_device *device, const struct launch_r
     return json;
 }
 
+static char *dumped(json_t *json, size_t flags)
+{
+    char *text = json_dumps(json, flags | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
 char *hd_stats_json(const struct hd_device *device)
 {
     if (!device)
@@ -80,7 +88,39 @@ char *hd_stats_json(const struct hd_device *device)
     json_object_set_new(json, "launches", launches);
     json_object_set_new(json, "totals", totals);
     json_object_set_new(json, "profile", profile_json(device));
-    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    json_decref(json);
-    return text;
+    return dumped(json, JSON_INDENT(2));
+}
+
+char *hd_launch_json(const struct hd_device *device, size_t index)
+{
+    return device && index < device->launches.count
+               ? dumped(launch_json(device, &device->launches.data[index]), JSON_COMPACT)
+               : NULL;
+}
+
+char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error)
+{
+    if (!launches) {
+        api_null(error, "hd_stats_total");
+        return NULL;
+    }
+    struct error inner = {0};
+    json_error_t wrong;
+    json_t *array = json_loadb(launches, bytes, 0, &wrong), *totals = NULL;
+    const struct component **components = mechanism_components(mechanisms_built_in);
+    if (!array)
+        error_set(&inner, ERROR_INPUT, "", "launches: %s", wrong.text);
+    else
+        totals = stats_total_json(array, components, &inner);
+    free(components);
+    json_decref(array);
+    if (totals)
+        return dumped(totals, JSON_COMPACT);
+    api_fail(error, &inner);
+    return NULL;
+}
+
+char *hd_profile_json(const struct hd_device *device)
+{
+    return device ? dumped(profile_json(device), JSON_COMPACT) : NULL;
 }

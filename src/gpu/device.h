@@ -84,13 +84,15 @@ struct hd_device {
     enum core_order core_order;
     u64 core_order_seed;   /* ORDER_SHUFFLE */
     json_t *profiles;      /* of modules that are gone, or NULL */
-    struct timing *timing; /* NULL: launches are functional */
+    struct timing *timing; /* NULL: there is no time, all launches are functional */
+    bool untimed;          /* launches are functional for now */
 };
 
 struct hd_kernel {
     struct hd_module *module;
     const struct function *function;
     struct hd_param_info *params;
+    struct hd_range range; /* work_dim 0: not said */
 };
 
 struct hd_module {

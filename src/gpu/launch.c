@@ -146,6 +146,16 @@ void launch_end(struct hd_device *device, const struct exec *exec, const char *n
     };
 }
 
+/* What PTX finds in %envreg, see hd_range. */
+static void set_environment(struct exec *exec, const struct launch_request *r)
+{
+    const struct hd_range *range = &r->kernel->range;
+    u32 dims = r->grid.z * r->block.z > 1 ? 3 : r->grid.y * r->block.y > 1 ? 2 : 1;
+    const u64 longs[] = {range->offset[0], range->offset[1], range->offset[2], range->buffer};
+    exec->env[0] = range->work_dim ? range->work_dim : dims;
+    memcpy(exec->env + 1, longs, sizeof longs);
+}
+
 bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
                 struct hd_result *result, struct error *error)
 {
@@ -177,13 +187,15 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         .entry_address = entry.address,
         .entry_local_address = entry.local_address,
     };
+    set_environment(exec, r);
     launch_set_device(exec, device);
     launch_begin(device, total);
     fenv_t host;
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
     struct timed_launch timed = {0};
-    if (device->timing) {
+    bool in_time = device->timing && !device->untimed;
+    if (in_time) {
         timing_run(device->timing, exec, total, occupancy->blocks_per_core, &timed);
     } else {
         exec_prepare(exec, resident);
@@ -193,7 +205,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     fesetenv(&host);
     launch_end(device, exec, function->name, result);
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
-    if (device->timing)
+    if (in_time)
         launch_record_timing(device,
                              &(struct launch_timing){
                                  .module = r->kernel->module,

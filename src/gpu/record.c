@@ -48,6 +48,7 @@ void launch_record_timing(struct hd_device *device, const struct launch_timing *
     if (timing->waiting)
         explain(device, launch, timing);
     result->cycles = timing->stats->timing.cycles;
+    result->picoseconds = timing->stats->timing.picoseconds;
 }
 
 void launch_record_free(struct launch_record *launch)

@@ -87,6 +87,7 @@ struct entry_launch {
     u32 block[3];             /* threads of a block */
     u32 dims;                 /* 1 to 3, as the host said; 0: the highest that is not 1 */
     u64 offset[3];            /* of the global thread numbers (OpenCL) */
+    u64 buffer;               /* of the host's runtime, for what the kernel prints; 0: none */
     u32 dynamic_shared_bytes; /* of a block, beside the static ones */
     u32 stack_bytes;          /* local memory a thread gets more where its need is not known */
     const u8 *arguments;      /* the explicit ones, each at its parameter's offset */

@@ -89,6 +89,7 @@ static void put_rocm5(struct composer *c, u32 start)
         put(c, start + 40ull + 8 * i, launch->offset[i], 8);
     }
     put(c, start + 64ull, c->dims, 2);
+    put(c, start + 72ull, launch->buffer, 8);
     put(c, start + 120ull, launch->dynamic_shared_bytes, 4);
 }
 
@@ -108,6 +109,7 @@ static void put_hidden(struct composer *c)
             put(c, start + 8ull * i, c->launch->offset[i], 8);
     if (c->abi->hidden == ABI_LIBCLC)
         put(c, start, c->dims, 4);
+    put(c, start + 24ull, c->launch->buffer, 8);
 }
 
 static void put_packet(struct composer *c)
