@@ -94,6 +94,7 @@ struct hd_machine_info {
     uint32_t l1_bytes, l2_bytes, line_bytes; /* of data caches; line_bytes: of the L2 */
     uint64_t memory_bytes, allocation_bytes; /* allocation_bytes: the largest single one */
     double core_mhz;
+    double copy_gbps, copy_ns; /* what a copy between host and device takes */
 };
 HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
                            struct hd_error *error);

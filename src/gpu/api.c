@@ -180,6 +180,7 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
     const struct gpu_params *gpu = config_params(from, &gpu_component);
     const struct clock_params *clock = config_params(from, &clock_component);
     const struct timing_params *timing = config_params(from, &timing_component);
+    const struct host_params *host = config_params(from, &host_component);
     const struct l1d_params *l1d = config_params(from, &l1d_component);
     const struct l2_params *l2 = config_params(from, &l2_component);
     *info = (struct hd_machine_info){
@@ -197,6 +198,8 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
         .memory_bytes = gpu->memory_bytes,
         .allocation_bytes = MIN(gpu->memory_bytes, MEMORY_MAX_ALLOCATION),
         .core_mhz = clock->core_mhz,
+        .copy_gbps = host->copy_gbps,
+        .copy_ns = host->copy_ns,
     };
     return true;
 }

@@ -1,0 +1,339 @@
+/*
+ * The OpenCL driver: objects of the API, and what its files give each other.
+ *
+ * The loader (ICD) finds the driver, asks for its platform and calls through the dispatch table
+ * that every object begins with. A device is a machine of Heddle; HEDDLE_MACHINE names one or,
+ * with commas, several.
+ *
+ * Commands run in the thread that calls. An enqueued command waits in its queue; whoever adds a
+ * command, sets a user event's status, flushes, finishes or waits runs all commands that can run
+ * (command_run_ready), in the order they were enqueued. When another thread is running commands
+ * already, it runs these too. So a program with one thread always sees the same order, and nothing
+ * here makes threads.
+ *
+ * Invariants
+ *  O1  `lock` protects all that objects hold; an API function takes it once (LOCKED), internal
+ *      ones are called with it. It is given up only while a command acts on a device (`run`),
+ *      while the compiler runs, and while the program's callbacks run.
+ *  O2  A device runs one command at a time (device->busy); nobody else touches its hd_device then.
+ *  O3  Whoever holds a pointer to an object across O1's gaps holds a reference.
+ *  O4  Every enqueued command has an event, and the event is complete or in error before the
+ *      command's references go.
+ *  O5  Nothing prints but: what kernels print (standard output), explanations of guest faults,
+ *      and of what the environment asks wrongly (standard error).
+ *  O6  No mutable file-scope state but the platform, which the interface demands (platform.c).
+ */
+#ifndef OPENCL_OPENCL_H
+#define OPENCL_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300 /* for the whole dispatch table; what we offer is 1.2 */
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl_icd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "heddle/heddle.h"
+
+#include <pthread.h>
+
+/* ---- objects ---- */
+
+enum kind { /* the value of a live object; a freed one has 0 */
+    KIND_PLATFORM = 0x48440001,
+    KIND_DEVICE,
+    KIND_CONTEXT,
+    KIND_QUEUE,
+    KIND_MEM,
+    KIND_PROGRAM,
+    KIND_KERNEL,
+    KIND_EVENT
+};
+
+struct object {
+    const cl_icd_dispatch *dispatch; /* first: the loader reads it */
+    u32 kind;                        /* enum kind */
+    u32 references;
+};
+
+/* Whether a handle is an object of the kind; NULL is none. */
+static inline bool object_is(const void *handle, enum kind kind)
+{
+    return handle && ((const struct object *)handle)->kind == kind;
+}
+/* Zeroed, with one reference. */
+void *object_create(enum kind kind, size_t bytes);
+void object_retain(void *object);
+/* The last one frees it: the kind's own destructor runs with the lock held. */
+void object_release(void *object);
+
+extern const cl_icd_dispatch driver_dispatch; /* dispatch.c */
+
+/* The driver's lock (O1). */
+void driver_lock(void);
+void driver_unlock(void);
+static inline void locked_end(int *unused)
+{
+    (void)unused;
+    driver_unlock();
+}
+/* Holds the lock until the block it stands in is left. */
+#define LOCKED                                                \
+    __attribute__((cleanup(locked_end))) int locked_here = 0; \
+    (void)locked_here;                                        \
+    driver_lock()
+/* Waits until something has changed; woken by driver_changed. */
+void driver_wait(void);
+void driver_changed(void);
+
+/* Functions that return an object and put their status where the program wants it. */
+static inline void *failed(cl_int *status, cl_int code)
+{
+    if (status)
+        *status = code;
+    return NULL;
+}
+static inline void *made(cl_int *status, void *object)
+{
+    if (status)
+        *status = CL_SUCCESS;
+    return object;
+}
+
+/* clGet...Info: one value of a query, by the rules of all of them. */
+struct query {
+    size_t size; /* of the program's memory */
+    void *value;
+    size_t *size_ret;
+};
+cl_int query_bytes(const struct query *query, const void *data, size_t bytes);
+cl_int query_text(const struct query *query, const char *text);
+#define QUERY_VALUE(query, type, ...) query_bytes(query, &(type){__VA_ARGS__}, sizeof(type))
+
+/* ---- platform and devices: platform.c, device.c ---- */
+
+struct _cl_platform_id {
+    struct object object;
+    cl_device_id *devices;
+    u32 device_count;
+    struct session *session;
+};
+/* The one platform; made at the first call from the environment. */
+cl_platform_id platform_get(void);
+
+struct _cl_device_id {
+    struct object object;
+    struct hd_config *config;
+    struct hd_machine_info info;
+    bool si;                  /* its code is Southern Islands', else PTX */
+    struct hd_device *device; /* opened with the first context; NULL before */
+    u64 now_ps;               /* simulated time: all commands so far */
+    bool busy;                /* O2 */
+    u64 launches;             /* kernels run, of all contexts */
+    hd_address print_buffer;  /* print.c; 0: none yet */
+};
+bool device_open(cl_device_id device); /* false: explained on standard error */
+/* Work-items of a block at most: the machine's, and what compilers allow for its code. */
+u32 device_max_block(const struct _cl_device_id *device);
+enum {
+    SI_MAX_BLOCK = 256, /* what clang assumes of a kernel without an attribute */
+    PRINT_BYTES = 1 << 20,
+    MEM_ALIGN = 128, /* bytes: the largest OpenCL type, long16 */
+};
+
+/* ---- contexts and queues: context.c, queue.c ---- */
+
+struct _cl_context {
+    struct object object;
+    cl_device_id *devices;
+    u32 device_count;
+    cl_context_properties *properties; /* as given, with the ending 0, or NULL */
+    u32 property_count;
+    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
+    void *user;
+};
+bool context_has_device(cl_context context, cl_device_id device);
+
+struct _cl_command_queue {
+    struct object object;
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue_properties properties;
+    struct command *first, *last; /* enqueued and not finished, in order */
+};
+
+/* ---- events and commands: event.c, command.c ---- */
+
+struct event_callback {
+    struct event_callback *next;
+    cl_int status;
+    void(CL_CALLBACK *call)(cl_event, cl_int, void *);
+    void *user;
+};
+
+struct _cl_event {
+    struct object object;
+    cl_context context;
+    cl_command_queue queue; /* NULL: a user event */
+    cl_command_type type;
+    cl_int status; /* CL_QUEUED .. CL_COMPLETE, or a negative error */
+    u64 times[4];  /* simulated ns: queued, submitted, started, ended */
+    struct event_callback *callbacks;
+};
+/* Changes the status; callbacks whose turn has come are called without the lock. */
+void event_set(cl_event event, cl_int status);
+
+/*
+ * A command under way. Kinds of commands embed it as their first member, fill `run` and `destroy`
+ * and hand it to command_enqueue, which owns it from then on.
+ */
+struct command {
+    struct command *next; /* of its queue */
+    cl_command_queue queue;
+    cl_event event;
+    cl_event *waits; /* references */
+    u32 wait_count;
+    u64 number; /* enqueued in this order, all queues together */
+    /* Acts, without the lock, on the queue's device, which nobody else uses; adds what it takes to
+     * `ps`. Returns CL_SUCCESS or the event's error. NULL: nothing to do (markers). */
+    cl_int (*run)(struct command *command, u64 *ps);
+    void (*destroy)(struct command *command); /* gives references back, frees; with the lock */
+};
+/* What every enqueue function checks: the queue and its wait list. */
+cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits);
+/*
+ * Adds it to its queue and runs what can run. `blocking`: returns when it has ended, with the error
+ * of CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST when it or one it waited for failed. `event`: the
+ * program gets a reference, unless NULL. The command is owned by this call whatever it returns.
+ */
+cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
+                       cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event);
+/* Runs every command of a device that can run, in order. */
+void command_run_ready(cl_device_id device);
+/* Runs and waits until all commands of the queue have ended. */
+void queue_finish(cl_command_queue queue);
+
+/* ---- memory: buffer.c, transfer.c, map.c ---- */
+
+struct mapping {
+    struct mapping *next;
+    u8 *host; /* what the program got */
+    size_t offset, bytes;
+    cl_map_flags flags;
+    bool own; /* host is ours to free */
+    u32 count;
+};
+
+struct mem_callback {
+    struct mem_callback *next;
+    void(CL_CALLBACK *call)(cl_mem, void *);
+    void *user;
+};
+
+struct _cl_mem {
+    struct object object;
+    cl_context context;
+    cl_mem_flags flags;
+    size_t size;
+    void *host_ptr;     /* CL_MEM_USE_HOST_PTR */
+    cl_mem parent;      /* of a sub-buffer, which has a reference to it; else NULL */
+    size_t origin;      /* in the parent */
+    cl_device_id home;  /* where its content is (of the parent, for a sub-buffer) */
+    hd_address address; /* there */
+    struct mapping *maps;
+    u32 map_count;
+    struct mem_callback *callbacks; /* latest first */
+};
+/* Its address on a device, to which its content moves when it is elsewhere; 0: no memory. From
+ * within a command's `run`. */
+hd_address mem_on(cl_mem mem, cl_device_id device);
+
+/* ---- programs: program.c, build.c, binary.c, compiler.c, cache.c, llinfo.c ---- */
+
+struct kernel_arg_info {
+    const char *name, *type; /* "" when not known */
+    cl_kernel_arg_address_qualifier address;
+    cl_kernel_arg_access_qualifier access;
+    cl_kernel_arg_type_qualifier qualifiers;
+};
+
+struct kernel_info {
+    const char *name;
+    const char *attributes; /* as clGetKernelInfo tells them */
+    u32 arg_count;
+    struct kernel_arg_info *args;
+    bool has_arg_info;  /* names and types are known */
+    size_t required[3]; /* reqd_work_group_size; 0: none */
+};
+
+/* What a build has made for one device. */
+struct build {
+    cl_build_status status;
+    cl_program_binary_type type;
+    char *options, *log; /* never NULL */
+    u8 *binary;          /* binary.h; NULL: none */
+    size_t binary_bytes;
+    struct arena *arena; /* of the infos */
+    struct kernel_info *kernels;
+    u32 kernel_count;
+    struct hd_module *module; /* loaded when the first kernel is made; NULL before */
+};
+
+struct _cl_program {
+    struct object object;
+    cl_context context;
+    char *source; /* NULL: from binaries or linked */
+    cl_device_id *devices;
+    u32 device_count;
+    struct build *builds; /* of each device */
+    u32 kernel_objects;   /* made from it and not freed: it cannot be built again */
+};
+struct build *program_build(cl_program program, cl_device_id device); /* NULL: not of its devices */
+/* The code on its device; NULL and an explanation: it does not load. The device is not busy. */
+struct hd_module *build_module(struct build *build, cl_device_id device, struct hd_error *error);
+
+/* ---- kernels: kernel.c, ndrange.c ---- */
+
+struct kernel_arg {
+    bool set;
+    u32 size;   /* bytes of the value, or of local memory */
+    u8 *value;  /* for values: size bytes */
+    cl_mem mem; /* for buffers: a reference, or NULL */
+};
+
+struct _cl_kernel {
+    struct object object;
+    cl_program program;
+    const struct kernel_info *info; /* lives with the program's first build that has it */
+    const char *name;
+    struct hd_kernel **codes; /* of each device of the program; NULL: not built there */
+    struct kernel_arg *args;
+    u32 arg_count;
+};
+
+/* ---- what kernels print: print.c ---- */
+
+/* The buffer kernels print into, made at the first call; 0: no memory. Empties it. */
+hd_address print_prepare(cl_device_id device);
+/* Writes what the last launch left to standard output. */
+void print_drain(cl_device_id device);
+
+/* ---- records of launches for the wrapper, and what the environment chooses: session.c ---- */
+
+struct session *session_open(void);
+/* Devices and their configurations from HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, ...: false, and an
+ * explanation on standard error. */
+bool session_configs(struct session *session, struct hd_config ***configs, u32 *count);
+/* A device has been opened: it is observed as asked. */
+void session_device(struct session *session, cl_device_id device);
+/* Before a launch: whether it is modelled in time (HEDDLE_KERNELS, HEDDLE_LAUNCHES, ...). `number`
+ * counts launches of the process from 1. */
+bool session_timed(struct session *session, u64 number, const char *kernel);
+/* After it: written to the record at once. */
+void session_launched(struct session *session, cl_device_id device, u64 number);
+
+#endif
