@@ -70,8 +70,17 @@ void *object_create(enum kind kind, size_t bytes);
 void object_retain(void *object);
 /* The last one frees it: the kind's own destructor runs with the lock held. */
 void object_release(void *object);
+/* They free what an object of the kind holds, not the object itself. */
+void context_destroy(void *object);
+void queue_destroy(void *object);
+void mem_destroy(void *object);
+void program_destroy(void *object);
+void kernel_destroy(void *object);
+void event_destroy(void *object);
 
 extern const cl_icd_dispatch driver_dispatch; /* dispatch.c */
+/* The few functions that the loader looks up by name. */
+#define EXPORTED __attribute__((visibility("default")))
 
 /* The driver's lock (O1). */
 void driver_lock(void);
@@ -157,6 +166,9 @@ struct _cl_context {
     void *user;
 };
 bool context_has_device(cl_context context, cl_device_id device);
+/* Tells the program's callback, if it has one, of an error. Without the lock, so from within a
+ * command's `run`. */
+void context_notify(cl_context context, const char *text);
 
 struct _cl_command_queue {
     struct object object;

@@ -1,0 +1,74 @@
+/*
+ * What all objects of the API have in common: references, and the rules of their queries.
+ */
+#include "opencl/opencl.h"
+
+#include <string.h>
+
+void *object_create(enum kind kind, size_t bytes)
+{
+    struct object *object = checked(calloc(1, bytes));
+    object->dispatch = &driver_dispatch;
+    object->kind = kind;
+    object->references = 1;
+    return object;
+}
+
+void object_retain(void *object)
+{
+    ((struct object *)object)->references++;
+}
+
+static void destroy(struct object *object)
+{
+    switch (object->kind) {
+    case KIND_CONTEXT:
+        context_destroy(object);
+        break;
+    case KIND_QUEUE:
+        queue_destroy(object);
+        break;
+    case KIND_MEM:
+        mem_destroy(object);
+        break;
+    case KIND_PROGRAM:
+        program_destroy(object);
+        break;
+    case KIND_KERNEL:
+        kernel_destroy(object);
+        break;
+    case KIND_EVENT:
+        event_destroy(object);
+        break;
+    default:
+        break; /* platforms and devices stay: the loader keeps them as long as the process */
+    }
+}
+
+void object_release(void *handle)
+{
+    struct object *object = handle;
+    if (--object->references > 0)
+        return;
+    destroy(object);
+    object->kind = 0;
+    free(object);
+}
+
+cl_int query_bytes(const struct query *query, const void *data, size_t bytes)
+{
+    if (query->value) {
+        if (query->size < bytes)
+            return CL_INVALID_VALUE;
+        if (bytes)
+            memcpy(query->value, data, bytes);
+    }
+    if (query->size_ret)
+        *query->size_ret = bytes;
+    return CL_SUCCESS;
+}
+
+cl_int query_text(const struct query *query, const char *text)
+{
+    return query_bytes(query, text, strlen(text) + 1);
+}
