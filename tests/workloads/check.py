@@ -1,0 +1,75 @@
+"""A workload program on PoCL: it passes, its check can fail, and its manifest is true.
+
+check.py PROGRAM FOLDER-WITH-MANIFEST; exits 77 (skipped) where PoCL is not installed.
+"""
+import os
+import re
+import subprocess
+import sys
+
+program, folder = sys.argv[1:]
+name = os.path.basename(folder)
+on_pocl = ["--platform", "Portable Computing Language"]
+
+
+def run(*options):
+    done = subprocess.run([program, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          universal_newlines=True)
+    return done.returncode, done.stdout
+
+
+def expect(condition, what, output=""):
+    if not condition:
+        sys.exit(f"{name}: {what}\n{output}")
+
+
+def last_line(output):
+    return output.rstrip("\n").rsplit("\n", 1)[-1]
+
+
+def manifest_sizes(text, kind):
+    """The flow map behind `default:` or `quick:` as {name: value}, texts both."""
+    found = re.search(rf"^  {kind}: {{(.*)}}$", text, re.M)
+    expect(found, f"workload.yaml has no sizes {kind}: {{...}}")
+    return dict(pair.split(": ") for pair in found.group(1).split(", "))
+
+
+def check_manifest():
+    with open(os.path.join(folder, "workload.yaml"), encoding="utf-8") as file:
+        text = file.read()
+    for key in ("description", "papers", "sizes", "blocks", "order_dependent"):
+        expect(re.search(rf"^{key}:", text, re.M), f"workload.yaml lacks {key}")
+    expect(re.search(rf"^workload: {name}$", text, re.M), "workload.yaml has another name")
+    code, output = run("--sizes")
+    rows = [line.split() for line in output.splitlines()]
+    expect(code == 0 and rows, "--sizes fails", output)
+    for column, kind in ((1, "default"), (2, "quick")):
+        own = {row[0]: row[column] for row in rows}
+        expect(own == manifest_sizes(text, kind), f"workload.yaml differs in {kind} from {own}")
+    with open(os.path.join(folder, name + ".cl"), encoding="utf-8") as file:
+        kernels = set(re.findall(r"^void (\w+)\(", file.read(), re.M))
+    said = set(re.findall(r"kernel: (\w+)", text))
+    expect(kernels == said, f"workload.yaml has kernels {said}, {name}.cl {kernels}")
+
+
+def check_runs():
+    code, output = run("--quick", *on_pocl)
+    if code == 3 and "platform" in output:
+        print(output)
+        sys.exit(77)
+    expect(code == 0, f"--quick exits {code}", output)
+    expect(re.match(rf"{name}: passed \(block \d+(x\d+)*", last_line(output)),
+           "the last line does not tell success and block", output)
+    code, output = run("--quick", "--corrupt", *on_pocl)
+    expect(code == 1, f"a wrong element is not noticed: exit {code}", output)
+    expect(last_line(output).startswith(f"{name}: FAILED"), "failure is not told", output)
+    code, output = run("--quick", "--seed", "7", *on_pocl)
+    expect(code == 0, f"--seed 7 exits {code}", output)
+    code, output = run("--no-such-option")
+    expect(code == 2, f"an unknown option exits {code}", output)
+    code, output = run("--help")
+    expect(code == 0 and "--quick" in output, "--help fails", output)
+
+
+check_manifest()
+check_runs()
