@@ -170,10 +170,11 @@ static bool spares_inputs(const struct run *run, const struct target *target)
     for (u32 i = 0; i < ARRAY_LEN(read); i++)
         if (read[i] && strcmp(read[i], "-") != 0 && output_same(target->path, read[i]))
             taken = read[i];
-    for (u32 i = 0; i < run->request.launches.count; i++)
-        if (strcmp(run->request.launches.data[i].file, "-") != 0 &&
-            output_same(target->path, run->request.launches.data[i].file))
-            taken = run->request.launches.data[i].file;
+    for (u32 i = 0; i < run->request.launches.count; i++) {
+        const char *file = run->request.launches.data[i].file; /* NULL: a program runs */
+        if (file && strcmp(file, "-") != 0 && output_same(target->path, file))
+            taken = file;
+    }
     if (taken)
         complain(run->command, "%s: this would write over '%s', which the run reads",
                  target->option, taken);
@@ -293,6 +294,19 @@ static bool write_dump(struct run *run)
     return ok;
 }
 
+static bool write_stats(struct run *run, f64 wall_seconds)
+{
+    json_t *seconds = json_array(), *stats = parse_own_json(hd_stats_json(run->device));
+    for (u32 i = 0; i < run->request.launches.count; i++)
+        if (run->request.launches.data[i].ran)
+            json_array_append_new(seconds, json_real(run->request.launches.data[i].seconds));
+    json_t *document = statistics_document(&(struct statistics_of){
+        &run->request, &run->inputs, run->config, run->line, stats, NULL, seconds, wall_seconds});
+    json_decref(seconds);
+    json_decref(stats);
+    return write_json(run, "--stats", run->request.stats, document);
+}
+
 bool write_outputs(struct run *run, f64 wall_seconds)
 {
     bool ok = true;
@@ -302,8 +316,6 @@ bool write_outputs(struct run *run, f64 wall_seconds)
     if (run->request.dump)
         ok &= write_dump(run);
     if (run->request.stats)
-        ok &= write_json(run, "--stats", run->request.stats,
-                         statistics_document(&run->request, &run->inputs, run->config, run->device,
-                                             run->line, wall_seconds));
+        ok &= write_stats(run, wall_seconds);
     return ok;
 }

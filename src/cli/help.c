@@ -25,6 +25,8 @@ static const struct {
     {EXIT_FAULT, "The guest faulted, hung or reached a limit. Outputs and statistics hold "
                  "everything up to that point."},
     {EXIT_BUG, "A bug in heddle itself."},
+    {EXIT_OWN, "With a program, whose own exit code is passed on: heddle itself failed, bad "
+               "options included. 126 and 127: the program cannot be started, or is not there."},
     {EXIT_INTERRUPTED, "Interrupted with Ctrl-C. Outputs and statistics are complete up to that "
                        "point."},
 };

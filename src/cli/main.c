@@ -100,6 +100,8 @@ int main(int argc, char **argv)
         int code = EXIT_USAGE;
         if (options_parse(arena, command, argc - 2, argv + 2, &line))
             code = command->run(command, &line);
+        else if (line.program)
+            code = EXIT_OWN;
         arena_destroy(arena);
         return flushed(code);
     }

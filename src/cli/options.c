@@ -106,11 +106,16 @@ bool options_parse(struct arena *arena, const struct command *command, int argc,
 {
     line->given = arena_array(arena, struct given, (size_t)argc + 1);
     line->count = 0;
+    for (int at = 0; at < argc && command->runs_programs && !line->program; at++)
+        if (!strcmp(argv[at], "--"))
+            line->program = argv + at + 1;
     u32 words = 0;
     bool only_words = false;
     for (int at = 0; at < argc; at++) {
         const char *word = argv[at];
         if (!only_words && !strcmp(word, "--")) {
+            if (command->runs_programs)
+                break;
             only_words = true;
         } else if (!only_words && word[0] == '-' && word[1]) {
             if (!parse_option(arena, command, argc, argv, &at, line))

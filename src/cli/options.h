@@ -18,12 +18,15 @@ enum exit_code {
     EXIT_USAGE = 2,
     EXIT_FAULT = 3,
     EXIT_BUG = 4,
+    EXIT_OWN = 125, /* with a program, whose own code is passed on: anything of ours */
     EXIT_INTERRUPTED = 130,
 };
 
 enum option_flags {
     OPTION_REPEAT = 1,     /* may be given many times */
     OPTION_PER_LAUNCH = 2, /* once for every launch */
+    OPTION_FILE = 4,       /* only for kernel files, */
+    OPTION_PROGRAM = 8,    /* only for programs */
 };
 
 /* What a shell should offer for the value. */
@@ -59,6 +62,7 @@ struct command_line {
     u32 count;
     int argc; /* the process's own words, for the manifest */
     char **argv;
+    char **program; /* behind "--", of commands that run programs; NULL: there was none */
 };
 
 struct command {
@@ -69,6 +73,7 @@ struct command {
     const struct option *options; /* ends with a NULL name */
     const struct example *examples;
     bool hidden;
+    bool runs_programs; /* "--" ends its own words */
     u32 max_words;
     enum complete complete; /* of plain words */
     int (*run)(const struct command *command, const struct command_line *line);

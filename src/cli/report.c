@@ -20,12 +20,11 @@ static json_t *inputs_json(const struct input_list *inputs)
     return array;
 }
 
-static json_t *host_json(const struct request *request, const struct command_line *line,
-                         f64 wall_seconds)
+static json_t *host_json(const struct statistics_of *from)
 {
-    json_t *host = json_object(), *command = json_array(), *seconds = json_array();
-    for (int i = 0; i < line->argc; i++)
-        json_array_append_new(command, safe_string(line->argv[i]));
+    json_t *host = json_object(), *command = json_array();
+    for (int i = 0; i < from->line->argc; i++)
+        json_array_append_new(command, safe_string(from->line->argv[i]));
     char date[32];
     time_t now = time(NULL);
     struct tm parts;
@@ -33,31 +32,26 @@ static json_t *host_json(const struct request *request, const struct command_lin
     json_object_set_new(host, "command", command);
     json_object_set_new(host, "threads", json_integer(1));
     json_object_set_new(host, "date", json_string(date));
-    json_object_set_new(host, "wall_seconds", json_real(wall_seconds));
-    for (u32 i = 0; i < request->launches.count; i++)
-        if (request->launches.data[i].ran)
-            json_array_append_new(seconds, json_real(request->launches.data[i].seconds));
-    json_object_set_new(host, "launch_seconds", seconds);
+    json_object_set_new(host, "wall_seconds", json_real(from->wall_seconds));
+    json_object_set(host, "launch_seconds", from->launch_seconds);
     return host;
 }
 
-json_t *statistics_document(const struct request *request, const struct input_list *inputs,
-                            const struct hd_config *config, const struct hd_device *device,
-                            const struct command_line *line, f64 wall_seconds)
+json_t *statistics_document(const struct statistics_of *from)
 {
     json_t *document = json_object(), *manifest = json_object();
     json_object_set_new(manifest, "version", json_string(hd_version()));
-    json_object_set_new(manifest, "seed", stats_number(request->seed));
-    json_object_set_new(manifest, "inputs", inputs_json(inputs));
+    json_object_set_new(manifest, "seed", stats_number(from->request->seed));
+    json_object_set_new(manifest, "inputs", inputs_json(from->inputs));
+    if (from->programs)
+        json_object_set(manifest, "programs", from->programs);
     json_object_set_new(document, "schema", json_integer(2));
     json_object_set_new(document, "manifest", manifest);
-    json_object_set_new(document, "config", parse_own_json(hd_config_json(config)));
-    json_t *stats = parse_own_json(hd_stats_json(device));
-    json_object_set(document, "launches", json_object_get(stats, "launches"));
-    json_object_set(document, "totals", json_object_get(stats, "totals"));
-    json_object_set(document, "profile", json_object_get(stats, "profile"));
-    json_decref(stats);
-    json_object_set_new(document, "host", host_json(request, line, wall_seconds));
+    json_object_set_new(document, "config", parse_own_json(hd_config_json(from->config)));
+    json_object_set(document, "launches", json_object_get(from->stats, "launches"));
+    json_object_set(document, "totals", json_object_get(from->stats, "totals"));
+    json_object_set(document, "profile", json_object_get(from->stats, "profile"));
+    json_object_set_new(document, "host", host_json(from));
     return document;
 }
 

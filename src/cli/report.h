@@ -18,10 +18,19 @@ struct input_list {
     bool wanted; /* hashing costs time: only for a statistics file */
 };
 
-/* The document of --stats; `host` is all that may differ between two runs. */
-json_t *statistics_document(const struct request *request, const struct input_list *inputs,
-                            const struct hd_config *config, const struct hd_device *device,
-                            const struct command_line *line, f64 wall_seconds);
+/* What the document of --stats is made of. */
+struct statistics_of {
+    const struct request *request;
+    const struct input_list *inputs;
+    const struct hd_config *config;
+    const struct command_line *line;
+    json_t *stats;          /* as hd_stats_json gives them */
+    json_t *programs;       /* that an OpenCL program built, or NULL */
+    json_t *launch_seconds; /* of the host, an array */
+    f64 wall_seconds;
+};
+/* The document; `host` is all that may differ between two runs. */
+json_t *statistics_document(const struct statistics_of *from);
 
 /* A table of the launches on standard error, and where their time went. `stats`: hd_stats_json. */
 void print_summary(const struct request *request, const json_t *stats);

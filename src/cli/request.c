@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include <ctype.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -315,6 +316,74 @@ static bool take_timed(const struct parser *parser, const char *name, const char
     return true;
 }
 
+/* N, N-, -N or N-M: launches counted from 1. */
+static bool parse_launches(const struct parser *parser, const char *value)
+{
+    struct request *request = parser->request;
+    size_t length = strcspn(value, "-");
+    const char *from = arena_strndup(request->arena, value, length);
+    const char *to = value[length] ? value + length + 1 : from;
+    u64 first = 1, last = UINT64_MAX;
+    bool ok = (*from || *to) && (!*from || (text_u64(from, &first) == TEXT_OK && first)) &&
+              (!*to || text_u64(to, &last) == TEXT_OK) && first <= last;
+    if (!ok)
+        return wrong(parser, "--launches", arena_printf(request->arena, "'%.64s'", value),
+                     "numbers of launches from 1 on: N, N-M, N- or -M");
+    request->first_timed = MAX(request->first_timed, first);
+    request->last_timed = request->last_timed ? MIN(request->last_timed, last) : last;
+    return true;
+}
+
+/* The first N launches have no time. */
+static bool parse_until(const struct parser *parser, const char *value)
+{
+    struct request *request = parser->request;
+    u64 count;
+    if (text_u64(value, &count) != TEXT_OK || count == UINT64_MAX)
+        return wrong(parser, "--functional-until", arena_printf(request->arena, "'%.64s'", value),
+                     "a number of launches");
+    request->first_timed = MAX(request->first_timed, count + 1);
+    return true;
+}
+
+static bool parse_kernels(const struct parser *parser, const char *value)
+{
+    regex_t expression;
+    int code = regcomp(&expression, value, REG_EXTENDED | REG_NOSUB);
+    char text[256];
+    if (code) {
+        regerror(code, &expression, text, sizeof text);
+        usage_error(parser->command, "--kernels: '%s' is no regular expression: %s",
+                    text_printable(parser->request->arena, value), text);
+        return false;
+    }
+    regfree(&expression);
+    parser->request->kernels = value;
+    return true;
+}
+
+/* Options of programs; false: it is none of them. */
+static bool take_program(const struct parser *parser, const char *name, const char *value, bool *ok)
+{
+    struct request *request = parser->request;
+    *ok = true;
+    if (!strcmp(name, "--workload"))
+        request->workload = value;
+    else if (!strcmp(name, "--quick"))
+        request->quick = true;
+    else if (!strcmp(name, "--list-devices"))
+        request->list_devices = true;
+    else if (!strcmp(name, "--kernels"))
+        *ok = parse_kernels(parser, value);
+    else if (!strcmp(name, "--launches"))
+        *ok = parse_launches(parser, value);
+    else if (!strcmp(name, "--functional-until"))
+        *ok = parse_until(parser, value);
+    else
+        return false;
+    return true;
+}
+
 static bool take(const struct parser *parser, const struct given *given)
 {
     struct request *request = parser->request;
@@ -323,7 +392,7 @@ static bool take(const struct parser *parser, const struct given *given)
     const char *name = given->option->name, *value = given->value;
     struct launch *launch = current(request);
     bool ok;
-    if (take_timed(parser, name, value, &ok))
+    if (take_timed(parser, name, value, &ok) || take_program(parser, name, value, &ok))
         return ok;
     if (!strcmp(name, "--kernel"))
         launch->kernel_name = value;
@@ -416,6 +485,45 @@ static bool complete_timed(const struct parser *parser)
     return false;
 }
 
+/* Programs launch their kernels themselves: options that say what to launch have no place. */
+static bool complete_program(const struct parser *parser, const struct command_line *line)
+{
+    const struct request *request = parser->request;
+    const struct launch *launch = &request->launches.data[0];
+    for (u32 i = 0; i < line->count; i++)
+        if (line->given[i].option && line->given[i].option->flags & OPTION_FILE) {
+            usage_error(parser->command, "%s belongs to kernel files, but a program is to be run",
+                        line->given[i].option->name);
+            return false;
+        }
+    if (launch->file) {
+        usage_error(parser->command, "unexpected word '%s': a program stands behind '--'",
+                    text_printable(parser->request->arena, launch->file));
+        return false;
+    }
+    if (!request->workload && !request->program[0]) {
+        usage_error(parser->command, "a program is missing behind '--'");
+        return false;
+    }
+    if (request->quick && !request->workload) {
+        usage_error(parser->command, "--quick needs --workload: expected --workload NAME");
+        return false;
+    }
+    return complete_timed(parser);
+}
+
+static bool complete_file(const struct parser *parser, const struct command_line *line)
+{
+    for (u32 i = 0; i < line->count; i++)
+        if (line->given[i].option && line->given[i].option->flags & OPTION_PROGRAM) {
+            usage_error(parser->command,
+                        "%s belongs to programs: expected heddle run [options] -- PROGRAM",
+                        line->given[i].option->name);
+            return false;
+        }
+    return true;
+}
+
 static bool complete(const struct parser *parser)
 {
     struct request *request = parser->request;
@@ -453,7 +561,12 @@ bool request_parse(struct request *request, const struct command *command,
     for (u32 i = 0; i < line->count; i++)
         if (!take(&parser, &line->given[i]))
             return false;
-    return complete(&parser);
+    static char *none[] = {NULL};
+    request->program = line->program ? line->program : request->workload ? none : NULL;
+    if (request->list_devices)
+        return true;
+    return request->program ? complete_program(&parser, line)
+                            : complete_file(&parser, line) && complete(&parser);
 }
 
 void request_free(struct request *request)

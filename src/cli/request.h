@@ -67,6 +67,12 @@ struct request {
     const char *series;
     const char *core_order;
     bool functional, annotate, quiet;
+    /* of a program */
+    char **program;              /* its words, NULL-terminated; NULL: kernels of a file run */
+    const char *workload;        /* one that comes with Heddle, instead of a path */
+    const char *kernels;         /* which are modelled in time: a regular expression, */
+    u64 first_timed, last_timed; /* and numbers of launches from 1; 0: all */
+    bool quick, list_devices;
 };
 
 /* False after printing what is wrong. */

@@ -11,6 +11,7 @@
 #include "cli/annotate.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/program.h"
 #include "cli/raw.h"
 #include "cli/timeline.h"
 #include <errno.h>
@@ -396,12 +397,31 @@ static int launch_and_write(struct run *run, f64 start)
     return written || code ? code : EXIT_USAGE;
 }
 
+/* The device is opened to see that it can be; the program's driver opens its own. */
+static int run_program(struct run *run)
+{
+    struct hd_error error = {0};
+    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
+    if (!run->config || !apply_limits(run))
+        return EXIT_OWN;
+    run->device = hd_device_open(run->config, &error);
+    if (!run->device) {
+        report(run->command, &error);
+        return EXIT_OWN;
+    }
+    return apply_order(run) ? program_run(run) : EXIT_OWN;
+}
+
 static int run_all(struct run *run)
 {
     f64 start = seconds();
     if (!request_parse(&run->request, run->command, run->line))
-        return EXIT_USAGE;
+        return run->line->program ? EXIT_OWN : EXIT_USAGE;
     run->inputs.wanted = run->request.stats;
+    if (run->request.list_devices)
+        return program_devices(run);
+    if (run->request.program)
+        return run_program(run);
     if (!prepare(run))
         return EXIT_USAGE;
     run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
@@ -436,11 +456,11 @@ static int run(const struct command *command, const struct command_line *line)
 
 static const struct option options[] = {
     {"--kernel", "NAME", "The kernel to launch; may be left out when the file has only one.",
-     OPTION_PER_LAUNCH, 0},
-    {"--grid", "X[,Y[,Z]]", "Blocks of the grid.", OPTION_PER_LAUNCH, 0},
-    {"--block", "X[,Y[,Z]]", "Threads of a block.", OPTION_PER_LAUNCH, 0},
+     OPTION_PER_LAUNCH | OPTION_FILE, 0},
+    {"--grid", "X[,Y[,Z]]", "Blocks of the grid.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
+    {"--block", "X[,Y[,Z]]", "Threads of a block.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
     {"--shared", "BYTES", "Dynamic shared memory of a block, beyond what the kernel declares.",
-     OPTION_PER_LAUNCH, 0},
+     OPTION_PER_LAUNCH | OPTION_FILE, 0},
     {"--arg", "SPEC",
      "The next kernel argument, in order. TYPE:VALUE passes a number (TYPE: u8 s8 u16 s16 u32 s32 "
      "u64 s64 f16 f32 f64). in:FILE passes the address of a buffer filled from the file; "
@@ -449,26 +469,41 @@ static const struct option options[] = {
      "structures. local:BYTES passes a part of the block's shared memory, for local pointers of "
      "OpenCL. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
      "FILE may be '-'.",
-     OPTION_REPEAT, COMPLETE_SPEC},
+     OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
     {"--buf", "NAME=SPEC",
      "A buffer that several arguments and launches share through @NAME. SPEC is in:FILE, "
      "out:FILE:BYTES, inout:IN:OUT or zero:BYTES.",
-     OPTION_REPEAT, COMPLETE_SPEC},
+     OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
     {"--then", NULL,
      "Starts another launch in the same process; --kernel, --grid, --block, --shared and --arg "
      "after it belong to that launch. Memory, modules and their variables stay.",
-     OPTION_REPEAT, 0},
+     OPTION_REPEAT | OPTION_FILE, 0},
     {"--si-state", "FILE",
      "Run the file as Southern Islands machine code without a container: a .s file is assembled, "
      "anything else is the code itself. The JSON file says what its waves and memory hold at the "
      "start; '-' is standard input. docs/southern-islands.md describes it.",
-     0, COMPLETE_FILE},
+     OPTION_FILE, COMPLETE_FILE},
     {"--si-dump", "FILE",
-     "Write what waves and memory of a raw program hold at the end, in the form of its state.", 0,
-     COMPLETE_FILE},
+     "Write what waves and memory of a raw program hold at the end, in the form of its state.",
+     OPTION_FILE, COMPLETE_FILE},
     {"--si-trace", "FILE",
      "Write a line of JSON for each instruction that a raw program completes, with all it wrote.",
-     0, COMPLETE_FILE},
+     OPTION_FILE, COMPLETE_FILE},
+    {"--workload", "NAME",
+     "Run a program that comes with Heddle: 'heddle workloads' lists them. What stands behind '--' "
+     "are its own options.",
+     OPTION_PROGRAM, 0},
+    {"--quick", NULL, "The workload's small size: a second or so of simulation.", OPTION_PROGRAM,
+     0},
+    {"--kernels", "REGEX",
+     "Model only kernels in time whose names match; the program's other launches are computed "
+     "without.",
+     OPTION_PROGRAM, 0},
+    {"--launches", "N[-M]", "Model only these launches in time, counted from 1: 3-7, 3- or -7.",
+     OPTION_PROGRAM, 0},
+    {"--functional-until", "N", "Compute the first N launches without time.", OPTION_PROGRAM, 0},
+    {"--list-devices", NULL,
+     "List the devices that OpenCL programs can be given, as they would see them, and stop.", 0, 0},
     MACHINE_OPTIONS,
     {"--functional", NULL,
      "Compute results and counts without modelling time: much faster, but there are no cycles.", 0,
@@ -513,6 +548,10 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
+    {"heddle run --machine gtx1080ti --stats s.json -- ./my_opencl_program 1024",
+     "An OpenCL program, unchanged, on another machine:"},
+    {"heddle run --workload hotspot --quick --kernels hotspot --annotate",
+     "A program that comes with Heddle, and where its kernel spends its time:"},
     {"heddle run vecadd.ptx --grid 4 --block 256 --arg in:a.bin --arg in:b.bin "
      "--arg out:c.bin:4K --arg u32:1024",
      "Two input files, one output file of 4096 bytes and a number:"},
@@ -535,9 +574,15 @@ static const struct example examples[] = {
 
 const struct command run_command = {
     .name = "run",
-    .words = "FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [options] [--then [FILE] ...]",
-    .summary = "run kernels of a PTX file or a code object on a modelled GPU",
+    .words = "[options] -- PROGRAM [words] | --workload NAME | FILE --grid X[,Y[,Z]] "
+             "--block X[,Y[,Z]] [options] [--then [FILE] ...]",
+    .summary = "run an OpenCL program, or kernels of a file, on a modelled GPU",
     .help =
+        "With a program behind '--', or a workload, runs an OpenCL program as it is: its kernels "
+        "run on the modelled machine, everything else on the host. A summary of its kernels goes "
+        "to standard error when it has ended, however it ends; its exit code is passed on, and "
+        "125 says that heddle itself failed.\n\n"
+        "With a file: "
         "Loads PTX text or a code object for Southern Islands ('-' is standard input), launches "
         "one of its kernels on the modelled machine and writes the output buffers. Arguments are "
         "checked against the kernel's "
@@ -547,6 +592,7 @@ const struct command run_command = {
         "are still written and hold everything up to that point.",
     .options = options,
     .examples = examples,
+    .runs_programs = true,
     .max_words = UINT32_MAX,
     .complete = COMPLETE_FILE,
     .run = run,

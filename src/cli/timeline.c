@@ -2,6 +2,7 @@
 #include "cli/timeline.h"
 
 #include "cli/common.h"
+#include <stdlib.h>
 
 static void write_trace(void *user, const void *data, size_t bytes)
 {
@@ -91,18 +92,34 @@ static bool close_one(struct run *run, const char *option, struct output *output
     return false;
 }
 
-bool timeline_open(struct run *run)
+static bool close_files(struct run *run)
+{
+    struct timeline *timeline = &run->timeline;
+    bool ok = close_one(run, "--trace", &timeline->trace, &timeline->has_trace);
+    return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
+}
+
+static bool open_files(struct run *run)
 {
     const struct request *request = &run->request;
     struct timeline *timeline = &run->timeline;
     if (!open_one(run, "--trace", request->timeline, &timeline->trace, &timeline->has_trace))
         return false;
     if (!open_one(run, "--interval", request->series, &timeline->series, &timeline->has_series)) {
-        timeline_close(run);
+        close_files(run);
         return false;
     }
     const char *dot = request->series ? strrchr(request->series, '.') : NULL;
     timeline->csv = dot && !strcmp(dot, ".csv");
+    return true;
+}
+
+bool timeline_open(struct run *run)
+{
+    const struct request *request = &run->request;
+    struct timeline *timeline = &run->timeline;
+    if (!open_files(run))
+        return false;
     if (!timeline->has_trace && !timeline->has_series)
         return true;
     struct hd_error error = {0};
@@ -118,8 +135,34 @@ bool timeline_open(struct run *run)
 
 bool timeline_close(struct run *run)
 {
-    struct timeline *timeline = &run->timeline;
     hd_observe(run->device, NULL, NULL);
-    bool ok = close_one(run, "--trace", &timeline->trace, &timeline->has_trace);
-    return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
+    return close_files(run);
+}
+
+/* Line by line, whatever a line is; the file may not be there. */
+static void copy(struct run *run, const char *folder, const char *name, hd_bytes_fn *give)
+{
+    char *line = NULL, *path;
+    size_t size = 0;
+    ssize_t length;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        abort();
+    FILE *file = fopen(path, "rbe");
+    while (file && (length = getline(&line, &size, file)) > 0)
+        give(run, line, (size_t)length);
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+}
+
+bool timeline_copy(struct run *run, const char *folder)
+{
+    if (!open_files(run))
+        return false;
+    if (run->timeline.has_trace)
+        copy(run, folder, "trace", write_trace);
+    if (run->timeline.has_series)
+        copy(run, folder, "series", write_row);
+    return close_files(run);
 }

@@ -1,0 +1,495 @@
+/*
+ * heddle run -- PROGRAM: see program.h.
+ *
+ *  P1  The program finds Heddle's driver and nothing else: OCL_ICD_VENDORS names a folder with only
+ *      ours. It runs in our process group, with our standard streams.
+ *  P2  The resolved configuration goes to the driver as a machine file, so that it models exactly
+ *      what --dump-config and the statistics say.
+ *  P3  Statistics come from records that the driver flushes after each launch (session.h): however
+ *      the program ends, they are complete up to there.
+ *  P4  Signals are taken by sigtimedwait, so there is no handler and no global state. What a
+ *      terminal sends, the program gets by itself; other signals are passed on to it.
+ */
+#include "cli/program.h"
+
+#include "base/text.h"
+#include "cli/annotate.h"
+#include "cli/common.h"
+#include "cli/session.h"
+#include "cli/timeline.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 200,         /* between looks at the records */
+    QUIET_TICKS = 5,       /* a launch shorter than that is not worth a line */
+    EXIT_CANNOT_RUN = 126, /* as shells have it */
+    EXIT_NOT_FOUND = 127,
+    PROGRAM_LIMIT = 1 << 28 /* bytes of a program that are hashed for the manifest */
+};
+
+/* A program under way. */
+struct child {
+    struct run *run;
+    struct arena *arena;
+    const char *library, *folder; /* the driver; the session's */
+    const char *path;             /* of the program */
+    char **words;
+    struct session session;
+    pid_t pid;
+    int status;    /* of waitpid */
+    u32 ticks;     /* since the running launch began */
+    u64 seen;      /* launches done when last looked */
+    bool progress; /* a line is drawn */
+};
+
+const char *find_beside(struct arena *arena, const char *build, const char *installed)
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return NULL;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    const char *paths[] = {arena_printf(arena, "%s/%s", self, build),
+                           arena_printf(arena, "%s/../%s", self, installed)};
+    for (u32 i = 0; i < ARRAY_LEN(paths); i++)
+        if (access(paths[i], F_OK) == 0)
+            return paths[i];
+    return NULL;
+}
+
+/* ---- the session's folder ---- */
+
+static bool write_file(struct child *child, const char *name, const char *text)
+{
+    const char *path = arena_printf(child->arena, "%s/%s", child->folder, name);
+    FILE *file = fopen(path, "wbe");
+    bool ok = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0)
+        ok = false;
+    if (!ok)
+        complain(child->run->command, "%s: %s", path, strerror(errno));
+    return ok;
+}
+
+static bool make_folder(struct child *child)
+{
+    const char *where = getenv("TMPDIR");
+    char *folder =
+        (char *)arena_printf(child->arena, "%s/heddle-XXXXXX", where && *where ? where : "/tmp");
+    if (!mkdtemp(folder)) {
+        complain(child->run->command, "%s: cannot make a folder for the session: %s", folder,
+                 strerror(errno));
+        return false;
+    }
+    child->folder = child->session.folder = folder;
+    char *config = hd_config_json(child->run->config);
+    bool ok = mkdir(arena_printf(child->arena, "%s/vendors", folder), 0700) == 0 &&
+              write_file(child, "vendors/heddle.icd",
+                         arena_printf(child->arena, "%s\n", child->library)) &&
+              write_file(child, "machine.json", config);
+    hd_free(config);
+    return ok;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    return remove(path);
+}
+
+static void remove_folder(const struct child *child)
+{
+    enum {
+        FILES_OPEN = 8
+    };
+    if (child->folder)
+        nftw(child->folder, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- the program ---- */
+
+/* The file that execvp would take; NULL: there is none. */
+static const char *find_program(struct arena *arena, const char *name)
+{
+    if (strchr(name, '/'))
+        return access(name, F_OK) == 0 ? name : NULL;
+    const char *folders = getenv("PATH");
+    for (const char *at = folders ? folders : "/bin:/usr/bin"; at;) {
+        size_t length = strcspn(at, ":");
+        const char *path =
+            arena_printf(arena, "%.*s/%s", (int)MAX(length, 1), length ? at : ".", name);
+        if (access(path, X_OK) == 0)
+            return path;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return NULL;
+}
+
+static bool find_workload(struct child *child)
+{
+    struct request *request = &child->run->request;
+    const char *name = request->workload, *folder = NULL;
+    if (name[0] && !strchr(name, '/') && name[0] != '.')
+        folder = find_beside(child->arena, arena_printf(child->arena, "workloads/%s", name),
+                             arena_printf(child->arena, "libexec/heddle/workloads/%s", name));
+    if (!folder) {
+        complain(child->run->command,
+                 "--workload: there is no '%s' beside this command; 'heddle workloads' lists them",
+                 text_printable(child->arena, name));
+        return false;
+    }
+    child->path = arena_printf(child->arena, "%s/%s", folder, name);
+    return true;
+}
+
+/* The words of its command line: a workload's own name and --quick come first. */
+static bool find_words(struct child *child)
+{
+    struct request *request = &child->run->request;
+    u32 count = 0, at = 0;
+    while (request->program[count])
+        count++;
+    child->words = arena_array(child->arena, char *, count + 3);
+    if (request->workload) {
+        if (!find_workload(child))
+            return false;
+        child->words[at++] = (char *)child->path;
+        if (request->quick)
+            child->words[at++] = (char *)"--quick";
+    } else {
+        child->path = find_program(child->arena, request->program[0]);
+    }
+    memcpy(child->words + at, request->program, count * sizeof *child->words);
+    return true;
+}
+
+/* For the manifest. */
+static void record_program(struct child *child)
+{
+    struct error error = {0};
+    size_t length;
+    char *data = child->path && child->run->inputs.wanted
+                     ? text_read_file(child->path, true, PROGRAM_LIMIT, &length, &error)
+                     : NULL;
+    if (data)
+        record_text(child->run, child->path, data, length);
+    free(data);
+}
+
+static void set_environment(const struct child *child)
+{
+    const struct request *request = &child->run->request;
+    struct arena *arena = child->arena;
+    const char *vendors = arena_printf(arena, "%s/vendors", child->folder);
+    setenv("OCL_ICD_VENDORS", vendors, 1);
+    setenv("OPENCL_VENDOR_PATH", vendors, 1); /* of older loaders */
+    unsetenv("OCL_ICD_FILENAMES");
+    setenv("HEDDLE_SESSION", child->folder, 1);
+    setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
+    static const char *const ours[] = {
+        "HEDDLE_SET",          "HEDDLE_MECH",     "HEDDLE_FUNCTIONAL",
+        "HEDDLE_KERNELS",      "HEDDLE_LAUNCHES", "HEDDLE_TRACE",
+        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL", "HEDDLE_CORE_ORDER"};
+    for (u32 i = 0; i < ARRAY_LEN(ours); i++)
+        unsetenv(ours[i]);
+    if (request->kernels)
+        setenv("HEDDLE_KERNELS", request->kernels, 1);
+    if (request->first_timed || request->last_timed)
+        setenv("HEDDLE_LAUNCHES",
+               arena_printf(
+                   arena, "%llu-%llu", (unsigned long long)MAX(request->first_timed, 1),
+                   (unsigned long long)(request->last_timed ? request->last_timed : UINT64_MAX)),
+               1);
+    if (request->timeline) {
+        setenv("HEDDLE_TRACE", arena_printf(arena, "%s/trace", child->folder), 1);
+        setenv("HEDDLE_TRACE_WINDOW",
+               arena_printf(arena, "%llu:%llu", (unsigned long long)request->trace_from,
+                            (unsigned long long)request->trace_to),
+               1);
+    }
+    if (request->interval)
+        setenv("HEDDLE_INTERVAL",
+               arena_printf(arena, "%llu:%s/series", (unsigned long long)request->interval,
+                            child->folder),
+               1);
+    if (request->core_order)
+        setenv("HEDDLE_CORE_ORDER", request->core_order, 1);
+}
+
+/* Starts it; 0, or the exit code after saying why not. The pipe closes itself when it has begun. */
+static int start(struct child *child, const sigset_t *mask)
+{
+    int ends[2], reason = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0 || (child->pid = fork()) < 0) {
+        complain(child->run->command, "cannot start a process: %s", strerror(errno));
+        return EXIT_OWN;
+    }
+    if (child->pid == 0) {
+        sigprocmask(SIG_SETMASK, mask, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        set_environment(child);
+        if (child->path)
+            execv(child->path, child->words);
+        reason = child->path ? errno : ENOENT;
+        ssize_t written = write(ends[1], &reason, sizeof reason);
+        (void)written;
+        _exit(EXIT_CANNOT_RUN);
+    }
+    close(ends[1]);
+    ssize_t length = read(ends[0], &reason, sizeof reason);
+    close(ends[0]);
+    if (length != sizeof reason)
+        return EXIT_DONE;
+    waitpid(child->pid, NULL, 0);
+    complain(child->run->command, "%s: %s", child->words[0], strerror(reason));
+    return reason == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* ---- while it runs ---- */
+
+static const struct process_record *running(const struct session *session)
+{
+    for (u32 i = session->processes.count; i-- > 0;)
+        if (session->processes.data[i].running)
+            return &session->processes.data[i];
+    return NULL;
+}
+
+static void clear_progress(struct child *child)
+{
+    if (child->progress)
+        fputs("\r\033[K", stderr);
+    child->progress = false;
+}
+
+/* A line while a launch takes long; programs print by themselves, so it does not stay. */
+static void show_progress(struct child *child)
+{
+    session_read(&child->session);
+    const struct process_record *process = running(&child->session);
+    u64 done = session_launches(&child->session);
+    if (!process || done != child->seen) {
+        clear_progress(child);
+        child->ticks = 0;
+        child->seen = done;
+        return;
+    }
+    if (++child->ticks < QUIET_TICKS)
+        return;
+    fprintf(stderr, "\r\033[K%s: launch %llu, %llu blocks, %.0f s so far", process->running,
+            (unsigned long long)done + 1, (unsigned long long)process->blocks,
+            child->ticks * TICK_MS * 1e-3);
+    child->progress = true;
+}
+
+static void wait_for(struct child *child, const sigset_t *set)
+{
+    bool draws = !child->run->request.quiet && isatty(STDERR_FILENO);
+    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000};
+    while (waitpid(child->pid, &child->status, WNOHANG) == 0) {
+        siginfo_t info = {0};
+        int number = sigtimedwait(set, &info, &tick);
+        bool from_terminal = info.si_code > 0 && (number == SIGINT || number == SIGQUIT);
+        if (number > 0 && number != SIGCHLD && !from_terminal)
+            kill(child->pid, number);
+        else if (number < 0 && draws)
+            show_progress(child);
+    }
+    clear_progress(child);
+}
+
+/* ---- afterwards ---- */
+
+/* What a file is, as far as it matters here. */
+static const char *kind_of(const char *path)
+{
+    Elf64_Ehdr header;
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    const char *kind = "";
+    if (file && fread(&header, sizeof header, 1, file) == 1 &&
+        !memcmp(header.e_ident, ELFMAG, SELFMAG)) {
+        bool dynamic = false;
+        for (u32 i = 0; i < header.e_phnum; i++) {
+            Elf64_Phdr segment;
+            if (fseek(file, (long)(header.e_phoff + i * sizeof segment), SEEK_SET) != 0 ||
+                fread(&segment, sizeof segment, 1, file) != 1)
+                break;
+            dynamic |= segment.p_type == PT_INTERP;
+        }
+        kind = dynamic ? "" : " It is linked statically and cannot load an OpenCL driver.";
+    }
+    if (file)
+        fclose(file);
+    return kind;
+}
+
+/* Says so when nothing of the program ran on Heddle. */
+static void explain_reach(const struct child *child)
+{
+    bool loaded = false, device = false;
+    for (u32 i = 0; i < child->session.processes.count; i++) {
+        loaded |= child->session.processes.data[i].loaded;
+        device |= child->session.processes.data[i].device;
+    }
+    if (session_launches(&child->session))
+        return;
+    const char *name = child->words[0];
+    if (!loaded)
+        complain(child->run->command,
+                 "%s did not reach Heddle: no OpenCL loader has asked for it.%s The program may "
+                 "use no OpenCL, or look for drivers in a way of its own.",
+                 name, kind_of(child->path));
+    else if (!device)
+        complain(child->run->command,
+                 "%s saw Heddle's platform but made no context on it: it may want another platform "
+                 "or type of device (ours is a GPU), or have stopped before.",
+                 name);
+    else
+        complain(child->run->command, "%s launched no kernel", name);
+}
+
+static json_t *statistics_of(struct child *child, const struct session_all *all)
+{
+    struct hd_error error = {0};
+    char *launches = json_dumps(all->launches, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *totals = hd_stats_total(launches, strlen(launches), &error);
+    free(launches);
+    if (!totals) {
+        report(child->run->command, &error);
+        return NULL;
+    }
+    json_t *stats = json_object();
+    json_object_set(stats, "launches", all->launches);
+    json_object_set_new(stats, "totals", parse_own_json(totals));
+    json_object_set(stats, "profile", all->profile);
+    return stats;
+}
+
+static bool write_stats(struct child *child, json_t *stats, const struct session_all *all,
+                        f64 wall_seconds)
+{
+    struct run *run = child->run;
+    if (!run->request.stats)
+        return true;
+    json_t *document = statistics_document(
+        &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats,
+                                all->builds, all->seconds, wall_seconds});
+    return write_json(run, "--stats", run->request.stats, document);
+}
+
+static int own_code(const struct child *child)
+{
+    return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+}
+
+static int finish(struct child *child, f64 wall_seconds)
+{
+    struct run *run = child->run;
+    session_read(&child->session);
+    struct session_all all = session_collect(&child->session);
+    json_t *stats = statistics_of(child, &all);
+    bool ok = stats && timeline_copy(run, child->folder);
+    ok = ok && write_stats(child, stats, &all, wall_seconds);
+    explain_reach(child);
+    if (stats && !run->request.quiet)
+        print_kernels(stats, all.seconds);
+    if (stats && run->request.annotate)
+        print_annotated(stderr, json_object_get(stats, "profile"));
+    json_decref(stats);
+    json_decref(all.launches);
+    json_decref(all.seconds);
+    json_decref(all.builds);
+    json_decref(all.profile);
+    return ok ? own_code(child) : EXIT_OWN;
+}
+
+static f64 seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (f64)(now.tv_sec - start->tv_sec) + (f64)(now.tv_nsec - start->tv_nsec) * 1e-9;
+}
+
+static int run_child(struct child *child)
+{
+    sigset_t set, old;
+    struct timespec began;
+    sigemptyset(&set);
+    static const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (u32 i = 0; i < ARRAY_LEN(numbers); i++)
+        sigaddset(&set, numbers[i]);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    int code = start(child, &old);
+    if (code)
+        return code;
+    wait_for(child, &set);
+    return finish(child, seconds_since(&began));
+}
+
+int program_run(struct run *run)
+{
+    const struct request *request = &run->request;
+    struct child child = {.run = run, .arena = request->arena};
+    child.library =
+        find_beside(child.arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
+    if (!child.library) {
+        complain(run->command, "the OpenCL driver, libheddle-opencl.so, is not beside this command "
+                               "nor in its prefix: was Heddle built without the OpenCL headers?");
+        return EXIT_OWN;
+    }
+    if (!find_words(&child) || !check_outputs(run))
+        return EXIT_OWN;
+    if (request->dump_config && !write_json(run, "--dump-config", request->dump_config,
+                                            parse_own_json(hd_config_json(run->config))))
+        return EXIT_OWN;
+    record_program(&child);
+    int code = make_folder(&child) ? run_child(&child) : EXIT_OWN;
+    session_free(&child.session);
+    remove_folder(&child);
+    return code;
+}
+
+/* ---- devices ---- */
+
+static void print_device(const struct hd_machine_info *info)
+{
+    printf("%-14s %5u %5u %8.0f %10.1f %9u %8u  %s\n", info->name, info->cores, info->lanes,
+           info->core_mhz, (f64)info->memory_bytes / (1 << 30), info->block_shared_bytes / 1024,
+           info->block_threads, info->lanes == 64 ? "Southern Islands" : "PTX");
+}
+
+int program_devices(struct run *run)
+{
+    const char *machine = option_value(run->line, "--machine");
+    json_t *machines = machine ? NULL : parse_own_json(hd_machines_json());
+    int code = EXIT_DONE;
+    printf("%-14s %5s %5s %8s %10s %9s %8s  %s\n", "device", "cores", "lanes", "MHz", "memory GB",
+           "local KB", "threads", "code");
+    for (size_t i = 0; code == EXIT_DONE && (machine ? i == 0 : i < json_array_size(machines));
+         i++) {
+        const json_t *row = json_array_get(machines, i);
+        const char *name = machine ? machine : json_string_value(json_object_get(row, "name"));
+        struct hd_config *config = open_config(run->command, run->line, name);
+        struct hd_machine_info info;
+        if (config && hd_config_info(config, &info, NULL))
+            print_device(&info);
+        else
+            code = EXIT_USAGE;
+        hd_config_destroy(config);
+    }
+    json_decref(machines);
+    return code;
+}

@@ -1,0 +1,215 @@
+/* Records of a program's launches: see session.h. */
+#include "cli/session.h"
+
+#include "base/text.h"
+#include "cli/breakdown.h"
+#include "heddle/heddle.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct process_record *process_of(struct session *session, const char *name)
+{
+    for (u32 i = 0; i < session->processes.count; i++)
+        if (!strcmp(session->processes.data[i].name, name))
+            return &session->processes.data[i];
+    struct process_record *process = vec_push(&session->processes);
+    *process = (struct process_record){.name = strdup(name),
+                                       .launches = json_array(),
+                                       .seconds = json_array(),
+                                       .builds = json_array()};
+    return process;
+}
+
+static void set_running(struct process_record *process, const char *kernel, u64 blocks)
+{
+    free(process->running);
+    process->running = kernel ? strdup(kernel) : NULL;
+    process->blocks = blocks;
+}
+
+static void take(struct process_record *process, json_t *record)
+{
+    const char *event = json_string_value(json_object_get(record, "event"));
+    if (!event)
+        return;
+    if (!strcmp(event, "loaded")) {
+        process->loaded = true;
+        process->at = json_integer_value(json_object_get(record, "at"));
+    } else if (!strcmp(event, "device")) {
+        process->device = true;
+    } else if (!strcmp(event, "build")) {
+        json_array_append(process->builds, record);
+    } else if (!strcmp(event, "start")) {
+        set_running(process, json_string_value(json_object_get(record, "kernel")),
+                    (u64)json_integer_value(json_object_get(record, "blocks")));
+    } else if (!strcmp(event, "launch")) {
+        set_running(process, NULL, 0);
+        json_array_append(process->launches, json_object_get(record, "launch"));
+        json_array_append(process->seconds, json_object_get(record, "host_seconds"));
+    } else if (!strcmp(event, "profile")) {
+        json_decref(process->profile);
+        process->profile = json_incref(json_object_get(record, "profile"));
+    }
+}
+
+static void read_process(struct session *session, struct process_record *process)
+{
+    char *path, *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    if (asprintf(&path, "%s/%s", session->folder, process->name) < 0)
+        abort();
+    FILE *file = fopen(path, "rbe");
+    free(path);
+    if (!file)
+        return;
+    fseek(file, process->offset, SEEK_SET);
+    while ((length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n') {
+        json_t *record = json_loadb(line, (size_t)length, 0, NULL);
+        process->offset += length;
+        take(process, record);
+        json_decref(record);
+    }
+    free(line);
+    fclose(file);
+}
+
+void session_read(struct session *session)
+{
+    DIR *folder = opendir(session->folder);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot && !strcmp(dot, ".jsonl"))
+            read_process(session, process_of(session, entry->d_name));
+    }
+    closedir(folder);
+}
+
+u64 session_launches(const struct session *session)
+{
+    u64 count = 0;
+    for (u32 i = 0; i < session->processes.count; i++)
+        count += json_array_size(session->processes.data[i].launches);
+    return count;
+}
+
+static int earlier(const void *a, const void *b)
+{
+    const struct process_record *first = a, *second = b;
+    if (first->at != second->at)
+        return first->at < second->at ? -1 : 1;
+    return strcmp(first->name, second->name);
+}
+
+struct session_all session_collect(struct session *session)
+{
+    struct session_all all = {json_array(), json_array(), json_array(), json_array()};
+    if (session->processes.count)
+        qsort(session->processes.data, session->processes.count, sizeof session->processes.data[0],
+              earlier);
+    for (u32 i = 0; i < session->processes.count; i++) {
+        const struct process_record *process = &session->processes.data[i];
+        json_array_extend(all.launches, process->launches);
+        json_array_extend(all.seconds, process->seconds);
+        json_array_extend(all.builds, process->builds);
+        if (process->profile)
+            json_array_extend(all.profile, process->profile);
+    }
+    return all;
+}
+
+void session_free(struct session *session)
+{
+    for (u32 i = 0; i < session->processes.count; i++) {
+        struct process_record *process = &session->processes.data[i];
+        json_decref(process->launches);
+        json_decref(process->seconds);
+        json_decref(process->builds);
+        json_decref(process->profile);
+        free(process->running);
+        free(process->name);
+    }
+    vec_free(&session->processes);
+}
+
+/* ---- the table ---- */
+
+/* All launches of a kernel together. */
+struct kernel_row {
+    const char *name;
+    u64 launches, timed, warp_instructions, thread_instructions, cycles, faults;
+    u64 timed_instructions; /* warp instructions of timed launches */
+    f64 seconds, host_seconds;
+};
+
+static u64 number(const json_t *launch, const char *key)
+{
+    return (u64)json_integer_value(json_object_get(launch, key));
+}
+
+static void add_launch(struct kernel_row *row, const json_t *launch, const json_t *host_seconds)
+{
+    const json_t *seconds = json_object_get(launch, "seconds");
+    const char *outcome = json_string_value(json_object_get(launch, "outcome"));
+    row->launches++;
+    row->warp_instructions += number(launch, "warp_instructions");
+    row->thread_instructions += number(launch, "thread_instructions");
+    row->cycles += number(launch, "cycles");
+    row->host_seconds += json_number_value(host_seconds);
+    row->faults += !outcome || strcmp(outcome, "done") != 0;
+    if (json_is_number(seconds)) {
+        row->timed++;
+        row->timed_instructions += number(launch, "warp_instructions");
+        row->seconds += json_number_value(seconds);
+    }
+}
+
+static u32 gather(struct kernel_row *rows, const json_t *launches, const json_t *seconds)
+{
+    u32 count = 0;
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *launch = json_array_get(launches, i);
+        const char *name = json_string_value(json_object_get(launch, "kernel"));
+        u32 at = 0;
+        while (at < count && strcmp(rows[at].name, name ? name : "") != 0)
+            at++;
+        if (at == count)
+            rows[count++] = (struct kernel_row){.name = name ? name : ""};
+        add_launch(&rows[at], launch, json_array_get(seconds, i));
+    }
+    return count;
+}
+
+void print_kernels(const json_t *stats, const json_t *seconds)
+{
+    const json_t *launches = json_object_get(stats, "launches");
+    struct arena *arena = arena_create();
+    struct kernel_row *rows = arena_array(arena, struct kernel_row, json_array_size(launches) + 1);
+    u32 count = gather(rows, launches, seconds);
+    int width = 6;
+    for (u32 i = 0; i < count; i++)
+        width = MAX(width, (int)strlen(rows[i].name));
+    if (count)
+        fprintf(stderr, "%-*s %8s %12s %14s %12s %10s %7s %10s\n", width, "kernel", "launches",
+                "warp instr.", "thread instr.", "cycles", "time", "IPC", "host time");
+    for (u32 i = 0; i < count; i++) {
+        const struct kernel_row *row = &rows[i];
+        char time[32];
+        fprintf(stderr, "%-*s %8llu %12llu %14llu ", width, row->name,
+                (unsigned long long)row->launches, (unsigned long long)row->warp_instructions,
+                (unsigned long long)row->thread_instructions);
+        if (row->timed)
+            fprintf(stderr, "%12llu %10s %7.3f", (unsigned long long)row->cycles,
+                    time_text(row->seconds, time, sizeof time),
+                    row->cycles ? (f64)row->timed_instructions / (f64)row->cycles : 0);
+        else
+            fprintf(stderr, "%12s %10s %7s", "-", "-", "-");
+        fprintf(stderr, " %8.3f s%s\n", row->host_seconds,
+                row->faults ? "  (faults, see above)" : "");
+    }
+    print_breakdown(stderr, stats);
+    arena_destroy(arena);
+}

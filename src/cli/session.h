@@ -1,0 +1,48 @@
+/*
+ * What a program leaves while its kernels run on Heddle: records that the OpenCL driver appends to
+ * a file of each process in the session's folder, a line of JSON each, flushed at once. So what a
+ * program did is known however it ended.
+ *
+ *   {"event": "loaded", "at": ns}                  the loader has asked the driver for its platform
+ *   {"event": "device", "machine": name}           a context was made on the device
+ *   {"event": "build", "sha256", "bytes", "options", "ok", "cached"}
+ *   {"event": "start", "kernel", "blocks"}
+ *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
+ *   {"event": "profile", "profile": [...]}         as hd_profile_json tells it; the last one counts
+ */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "base/arena.h"
+#include <jansson.h>
+
+struct process_record {
+    char *name;  /* of its file */
+    long offset; /* read so far */
+    i64 at;      /* when it was loaded: processes stand in this order */
+    bool loaded, device;
+    json_t *launches, *seconds, *builds, *profile;
+    char *running; /* the kernel that runs now, or NULL */
+    u64 blocks;    /* of it */
+};
+
+struct session {
+    const char *folder;
+    VEC(struct process_record) processes;
+};
+
+void session_free(struct session *session);
+/* Reads what has been appended since. */
+void session_read(struct session *session);
+/* Launches, in order; each counts once. */
+u64 session_launches(const struct session *session);
+/* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles. */
+struct session_all {
+    json_t *launches, *seconds, *builds, *profile;
+};
+struct session_all session_collect(struct session *session);
+
+/* A table of kernels on standard error, and where their time went. `stats`: as hd_stats_json. */
+void print_kernels(const json_t *stats, const json_t *seconds);
+
+#endif
