@@ -1,7 +1,7 @@
 /* To be written. */
 #include "opencl/opencl.h"
 
-void mem_destroy(void *object)
+void destroy_mem(void *object)
 {
 }
 

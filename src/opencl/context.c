@@ -34,7 +34,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
     return CL_INVALID_OPERATION;
 }
 
-void context_destroy(void *object)
+void destroy_context(void *object)
 {
 }
 

@@ -48,7 +48,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     return CL_INVALID_OPERATION;
 }
 
-void event_destroy(void *object)
+void destroy_event(void *object)
 {
 }
 

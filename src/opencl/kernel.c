@@ -1,7 +1,7 @@
 /* To be written. */
 #include "opencl/opencl.h"
 
-void kernel_destroy(void *object)
+void destroy_kernel(void *object)
 {
 }
 

@@ -23,22 +23,22 @@ static void destroy(struct object *object)
 {
     switch (object->kind) {
     case KIND_CONTEXT:
-        context_destroy(object);
+        destroy_context(object);
         break;
     case KIND_QUEUE:
-        queue_destroy(object);
+        destroy_queue(object);
         break;
     case KIND_MEM:
-        mem_destroy(object);
+        destroy_mem(object);
         break;
     case KIND_PROGRAM:
-        program_destroy(object);
+        destroy_program(object);
         break;
     case KIND_KERNEL:
-        kernel_destroy(object);
+        destroy_kernel(object);
         break;
     case KIND_EVENT:
-        event_destroy(object);
+        destroy_event(object);
         break;
     default:
         break; /* platforms and devices stay: the loader keeps them as long as the process */

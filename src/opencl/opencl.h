@@ -71,12 +71,12 @@ void object_retain(void *object);
 /* The last one frees it: the kind's own destructor runs with the lock held. */
 void object_release(void *object);
 /* They free what an object of the kind holds, not the object itself. */
-void context_destroy(void *object);
-void queue_destroy(void *object);
-void mem_destroy(void *object);
-void program_destroy(void *object);
-void kernel_destroy(void *object);
-void event_destroy(void *object);
+void destroy_context(void *object);
+void destroy_queue(void *object);
+void destroy_mem(void *object);
+void destroy_program(void *object);
+void destroy_kernel(void *object);
+void destroy_event(void *object);
 
 extern const cl_icd_dispatch driver_dispatch; /* dispatch.c */
 /* The few functions that the loader looks up by name. */
@@ -142,7 +142,7 @@ struct _cl_device_id {
     struct hd_device *device; /* opened with the first context; NULL before */
     u64 now_ps;               /* simulated time: all commands so far */
     bool busy;                /* O2 */
-    u64 launches;             /* kernels run, of all contexts */
+    u64 launches;             /* kernels run, of all contexts; session_launched counts */
     hd_address print_buffer;  /* print.c; 0: none yet */
 };
 bool device_open(cl_device_id device); /* false: explained on standard error */
@@ -342,10 +342,17 @@ struct session *session_open(void);
 bool session_configs(struct session *session, struct hd_config ***configs, u32 *count);
 /* A device has been opened: it is observed as asked. */
 void session_device(struct session *session, cl_device_id device);
+/* A program was built for a device, or not: the source it came from. */
+void session_built(struct session *session, const char *sha256, u64 bytes, const char *options,
+                   bool ok, bool cached);
 /* Before a launch: whether it is modelled in time (HEDDLE_KERNELS, HEDDLE_LAUNCHES, ...). `number`
  * counts launches of the process from 1. */
 bool session_timed(struct session *session, u64 number, const char *kernel);
-/* After it: written to the record at once. */
+/* Directly around hd_launch, without the lock: what happened is recorded at once, and a signal
+ * that would end the program ends the launch first. */
+void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks);
 void session_launched(struct session *session, cl_device_id device, u64 number);
+/* The process ends: what is told only once. */
+void session_close(struct session *session);
 
 #endif

@@ -1,7 +1,7 @@
 /* To be written. */
 #include "opencl/opencl.h"
 
-void program_destroy(void *object)
+void destroy_program(void *object)
 {
 }
 

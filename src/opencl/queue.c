@@ -50,7 +50,7 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
     return failed(errcode_ret, CL_INVALID_OPERATION);
 }
 
-void queue_destroy(void *object)
+void destroy_queue(void *object)
 {
 }
 

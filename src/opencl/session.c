@@ -1,25 +1,345 @@
-/* To be written. */
+/*
+ * What the environment chooses, and records of what happens.
+ *
+ * HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH and HEDDLE_FUNCTIONAL say what devices there are;
+ * HEDDLE_KERNELS, HEDDLE_LAUNCHES and HEDDLE_FUNCTIONAL_UNTIL which launches are modelled in time.
+ * With HEDDLE_SESSION, a folder, events are appended to a file of this process there, a line of
+ * JSON each (cli/session.h lists them).
+ *
+ *  S1  A line is written by one call, when its event has happened: a killed program loses nothing
+ *      but what was under way.
+ *  S2  While a launch runs, SIGINT and SIGTERM that the program leaves to their default stop the
+ *      launch first; then they do what they would have done.
+ */
 #include "opencl/opencl.h"
+
+#include "base/text.h"
+#include <fcntl.h>
+#include <jansson.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SIGNALS = 2
+};
+static const int signals[SIGNALS] = {SIGINT, SIGTERM};
+
+struct session {
+    int record; /* file, or -1 */
+    bool has_kernels;
+    regex_t kernels;
+    u64 first, last; /* launches that are modelled in time */
+    FILE *trace, *series;
+    bool observes; /* a device has taken them */
+    f64 started;   /* the running launch; host seconds */
+
+    bool wrong; /* the environment is: there are no devices */
+    bool caught[SIGNALS];
+};
+
+/* The device of the running launch and the signal that came. A handler has no other way to it. */
+static _Atomic(struct hd_device *) running;
+static volatile sig_atomic_t arrived;
+
+static f64 seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
+}
+
+static void complain(const char *variable, const char *message)
+{
+    fprintf(stderr, "heddle: %s: %s\n", variable, message);
+}
+
+/* Takes `event`. */
+static void tell(struct session *session, json_t *event)
+{
+    char *line =
+        session->record >= 0 ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(event);
+    if (!line)
+        return;
+    size_t length = strlen(line);
+    line[length++] = '\n'; /* in the terminator's place */
+    for (size_t done = 0; done < length;) {
+        ssize_t step = write(session->record, line + done, length - done);
+        if (step <= 0)
+            break; /* a full disk loses records, not the program */
+        done += (size_t)step;
+    }
+    free(line);
+}
+
+/* ---- the environment ---- */
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* N, N-, -M or N-M */
+static bool read_launches(struct session *session, const char *value)
+{
+    char from[32];
+    size_t length = strcspn(value, "-");
+    if (length >= sizeof from)
+        return false;
+    memcpy(from, value, length);
+    from[length] = '\0';
+    const char *to = value[length] ? value + length + 1 : from;
+    return (*from || *to) && (!*from || text_u64(from, &session->first) == TEXT_OK) &&
+           (!*to || text_u64(to, &session->last) == TEXT_OK) && session->first <= session->last;
+}
+
+static void read_choice(struct session *session)
+{
+    const char *kernels = environment("HEDDLE_KERNELS");
+    const char *launches = environment("HEDDLE_LAUNCHES");
+    const char *until = environment("HEDDLE_FUNCTIONAL_UNTIL");
+    u64 count = 0;
+    session->first = 1;
+    session->last = UINT64_MAX;
+    session->has_kernels = kernels;
+    if (kernels && regcomp(&session->kernels, kernels, REG_EXTENDED | REG_NOSUB) != 0) {
+        complain("HEDDLE_KERNELS", "expected a regular expression");
+        session->wrong = true;
+        session->has_kernels = false;
+    }
+    if (launches && !read_launches(session, launches)) {
+        complain("HEDDLE_LAUNCHES", "expected numbers of launches from 1 on: N, N-M, N- or -M");
+        session->wrong = true;
+    }
+    if (until && text_u64(until, &count) != TEXT_OK) {
+        complain("HEDDLE_FUNCTIONAL_UNTIL", "expected a number of launches");
+        session->wrong = true;
+    }
+    if (count)
+        session->first = MAX(session->first, count + 1);
+}
+
+static FILE *open_new(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file >= 0 ? fdopen(file, "wb") : NULL; /* there already: another process has it */
+}
 
 struct session *session_open(void)
 {
+    struct session *session = checked(calloc(1, sizeof *session));
+    const char *folder = environment("HEDDLE_SESSION");
+    session->record = -1;
+    read_choice(session);
+    if (!folder)
+        return session;
+    char path[4096];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(path, sizeof path, "%s/%ld.jsonl", folder, (long)getpid());
+    session->record = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    tell(session, json_pack("{s:s, s:I}", "event", "loaded", "at",
+                            (json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
+    return session;
+}
+
+typedef bool apply_fn(struct hd_config *config, const char *word, struct hd_error *error);
+
+/* Each word of a variable, between separators. */
+static bool apply_words(struct hd_config *config, const char *variable, const char *separators,
+                        apply_fn *apply)
+{
+    struct hd_error error = {0};
+    const char *value = environment(variable);
+    char *words = value ? strdup(value) : NULL, *rest = NULL;
+    bool ok = true;
+    for (char *word = words ? strtok_r(words, separators, &rest) : NULL; ok && word;
+         word = strtok_r(NULL, separators, &rest))
+        if (!(ok = apply(config, word, &error)))
+            complain(variable, error.message);
+    free(words);
+    return ok;
+}
+
+static struct hd_config *open_config(const char *machine)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    struct hd_machine_info info;
+    const char *functional = environment("HEDDLE_FUNCTIONAL");
+    bool ok = hd_config_load(config, machine, &error);
+    if (!ok)
+        complain("HEDDLE_MACHINE", error.message);
+    ok = ok && apply_words(config, "HEDDLE_SET", ";\n", hd_config_set) &&
+         apply_words(config, "HEDDLE_MECH", ",", hd_config_mechanism);
+    if (ok && functional && strcmp(functional, "0") != 0)
+        ok = hd_config_set(config, "timing.functional=true", &error);
+    /* Our library and libclc agree on where they look, whatever a code object's metadata say. */
+    if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
+        ok = hd_config_set(config, "si.hidden_args=libclc", &error);
+    if (ok)
+        return config;
+    hd_config_destroy(config);
     return NULL;
 }
 
 bool session_configs(struct session *session, struct hd_config ***configs, u32 *count)
 {
-    return false;
+    const char *value = environment("HEDDLE_MACHINE");
+    char *names = strdup(value ? value : "generic"), *rest = NULL;
+    *configs = NULL;
+    *count = 0;
+    for (char *name = strtok_r(names, ",", &rest); name && !session->wrong;
+         name = strtok_r(NULL, ",", &rest)) {
+        struct hd_config *config = open_config(name);
+        session->wrong = !config;
+        *configs = checked(realloc(*configs, (*count + 1) * sizeof **configs));
+        (*configs)[*count] = config;
+        *count += config != NULL;
+    }
+    free(names);
+    return !session->wrong;
+}
+
+/* ---- devices ---- */
+
+static void write_bytes(void *user, const void *data, size_t bytes)
+{
+    fwrite(data, 1, bytes, user);
+}
+
+/* The trace and the time series are of the first device of the first process. */
+static void observe(struct session *session, struct hd_device *device)
+{
+    const char *trace = environment("HEDDLE_TRACE"), *series = environment("HEDDLE_INTERVAL");
+    const char *window = environment("HEDDLE_TRACE_WINDOW");
+    unsigned long long from = 0, to = 0, interval = 0;
+    struct hd_error error = {0};
+    if (session->observes || (!trace && !series))
+        return;
+    session->observes = true;
+    if (window)
+        sscanf(window, "%llu:%llu", &from, &to);
+    if (series && sscanf(series, "%llu", &interval) == 1 && strchr(series, ':'))
+        session->series = open_new(strchr(series, ':') + 1);
+    session->trace = trace ? open_new(trace) : NULL;
+    const struct hd_observe what = {.trace = session->trace ? write_bytes : NULL,
+                                    .trace_user = session->trace,
+                                    .trace_from = from,
+                                    .trace_to = to,
+                                    .interval = session->series ? interval : 0,
+                                    .series = session->series ? write_bytes : NULL,
+                                    .series_user = session->series};
+    if ((session->trace || session->series) && !hd_observe(device, &what, &error))
+        complain("HEDDLE_TRACE", error.message);
 }
 
 void session_device(struct session *session, cl_device_id device)
 {
+    struct hd_error error = {0};
+    const char *order = environment("HEDDLE_CORE_ORDER");
+    if (order && !hd_set_core_order(device->device, order, &error))
+        complain("HEDDLE_CORE_ORDER", error.message);
+    observe(session, device->device);
+    tell(session, json_pack("{s:s, s:s}", "event", "device", "machine", device->info.name));
 }
+
+void session_built(struct session *session, const char *sha256, u64 bytes, const char *options,
+                   bool ok, bool cached)
+{
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:s, s:b, s:b}", "event", "build", "sha256", sha256, "bytes",
+                  (json_int_t)bytes, "options", options, "ok", ok, "cached", cached);
+    if (event) /* options that are no UTF-8 */
+        tell(session, event);
+}
+
+/* ---- launches ---- */
 
 bool session_timed(struct session *session, u64 number, const char *kernel)
 {
-    return true;
+    return number >= session->first && number <= session->last &&
+           (!session->has_kernels || regexec(&session->kernels, kernel, 0, NULL, 0) == 0);
+}
+
+static void stop_launch(int number)
+{
+    struct hd_device *device = atomic_load(&running);
+    arrived = number;
+    if (device)
+        hd_interrupt(device);
+}
+
+void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks)
+{
+    tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
+                            (json_int_t)blocks));
+    session->started = seconds();
+    if (session->record < 0)
+        return;
+    atomic_store(&running, device->device);
+    for (u32 i = 0; i < SIGNALS; i++) { /* S2 */
+        struct sigaction now;
+        sigaction(signals[i], NULL, &now);
+        session->caught[i] = now.sa_handler == SIG_DFL && !(now.sa_flags & SA_SIGINFO);
+        if (session->caught[i])
+            sigaction(signals[i], &(struct sigaction){.sa_handler = stop_launch}, NULL);
+    }
+}
+
+static void tell_profiles(struct session *session)
+{
+    const struct _cl_platform_id *platform = platform_get();
+    for (u32 i = 0; i < platform->device_count; i++) {
+        char *text = platform->devices[i]->device && !platform->devices[i]->busy
+                         ? hd_profile_json(platform->devices[i]->device)
+                         : NULL;
+        json_t *profile = text ? json_loads(text, 0, NULL) : NULL;
+        if (profile)
+            tell(session, json_pack("{s:s, s:i, s:o}", "event", "profile", "device", (int)i,
+                                    "profile", profile));
+        hd_free(text);
+    }
 }
 
 void session_launched(struct session *session, cl_device_id device, u64 number)
 {
+    f64 took = seconds() - session->started;
+    char *text = session->record >= 0 ? hd_launch_json(device->device, device->launches) : NULL;
+    json_t *launch = text ? json_loads(text, 0, NULL) : NULL;
+    hd_free(text);
+    device->launches++;
+    if (!launch)
+        return;
+    tell(session, json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number", (json_int_t)number,
+                            "host_seconds", took, "launch", launch));
+    atomic_store(&running, NULL);
+    for (u32 i = 0; i < SIGNALS; i++)
+        if (session->caught[i])
+            sigaction(signals[i], &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (arrived) {
+        session_close(session);
+        raise(arrived);
+    }
+}
+
+void session_close(struct session *session)
+{
+    const struct _cl_platform_id *platform = platform_get();
+    if (session->record >= 0)
+        tell_profiles(session);
+    for (u32 i = 0; i < platform->device_count; i++)
+        if (platform->devices[i]->device && !platform->devices[i]->busy)
+            hd_observe(platform->devices[i]->device, NULL, NULL);
+    if (session->trace)
+        fclose(session->trace);
+    if (session->series)
+        fclose(session->series);
+    session->trace = session->series = NULL;
 }
