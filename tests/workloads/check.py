@@ -34,9 +34,7 @@ def manifest_sizes(text, kind):
     return dict(pair.split(": ") for pair in found.group(1).split(", "))
 
 
-def check_manifest():
-    with open(os.path.join(folder, "workload.yaml"), encoding="utf-8") as file:
-        text = file.read()
+def check_manifest(text):
     for key in ("description", "papers", "sizes", "blocks", "order_dependent"):
         expect(re.search(rf"^{key}:", text, re.M), f"workload.yaml lacks {key}")
     expect(re.search(rf"^workload: {name}$", text, re.M), "workload.yaml has another name")
@@ -50,6 +48,13 @@ def check_manifest():
         kernels = set(re.findall(r"^void (\w+)\(", file.read(), re.M))
     said = set(re.findall(r"kernel: (\w+)", text))
     expect(kernels == said, f"workload.yaml has kernels {said}, {name}.cl {kernels}")
+
+
+def check_variants(text):
+    """Every way of running it that the manifest names."""
+    for options in sorted(set(re.findall(r"options: (--[^,}]*)", text))):
+        code, output = run("--quick", *options.split(), *on_pocl)
+        expect(code == 0, f"{options} exits {code}", output)
 
 
 def check_runs():
@@ -71,5 +76,8 @@ def check_runs():
     expect(code == 0 and "--quick" in output, "--help fails", output)
 
 
-check_manifest()
+with open(os.path.join(folder, "workload.yaml"), encoding="utf-8") as manifest:
+    manifest_text = manifest.read()
+check_manifest(manifest_text)
 check_runs()
+check_variants(manifest_text)
