@@ -91,9 +91,9 @@ static bool read_path(const struct loader *loader, struct machine_file *file, co
     return true;
 }
 
-static const struct builtin_machine *find_builtin(const char *name)
+static const struct builtin_file *find_builtin(const char *name)
 {
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++)
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++)
         if (!strcmp(machine->name, name))
             return machine;
     return NULL;
@@ -128,7 +128,7 @@ static bool no_such_machine(const struct loader *loader, const char *name, const
 {
     const char *names[64];
     u32 count = 0;
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++)
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++)
         if (count < ARRAY_LEN(names))
             names[count++] = machine->name;
     const char *nearest = nearest_word(name, names, count);
@@ -152,7 +152,7 @@ static bool read_named(const struct loader *loader, struct machine_file *file, c
         path = file_in(loader->arena, directories[i], name);
     if (path)
         return read_path(loader, file, path);
-    const struct builtin_machine *builtin = find_builtin(name);
+    const struct builtin_file *builtin = find_builtin(name);
     if (!builtin)
         return no_such_machine(loader, name, place);
     file->place = arena_printf(loader->arena, "machine %s", name);
@@ -498,7 +498,7 @@ json_t *config_machines_json(const struct component *const *components)
     const char **directories = search_path(arena, &directory_count);
     for (u32 i = 0; i < directory_count; i++)
         list_directory(arena, directories[i], list, &count, MOST);
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++)
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++)
         list_add(list, &count, MOST, machine->name, NULL);
     qsort(list, count, sizeof *list, by_name);
     json_t *array = json_array();

@@ -8,6 +8,7 @@
 #define BASE_MACHINE_H
 
 #include "base/component.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include <jansson.h>
 
@@ -54,12 +55,6 @@ bool machine_load(struct arena *arena, const struct component *const *components
                   const char *text, size_t length, const struct machine_sink *sink,
                   struct machine_about *about, struct error *error);
 
-/* A machine compiled into the library. */
-struct builtin_machine {
-    const char *name;
-    const char *text;
-    size_t length;
-};
-extern const struct builtin_machine builtin_machines[]; /* ends with a NULL name */
+extern const struct builtin_file builtin_machines[]; /* ends with a NULL name */
 
 #endif

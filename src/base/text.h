@@ -40,4 +40,11 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
 char *text_read_file(const char *path, bool dash, size_t limit, size_t *length,
                      struct error *error);
 
+/* A file compiled in by scripts/embed. */
+struct builtin_file {
+    const char *name;
+    const char *text;
+    size_t length;
+};
+
 #endif

@@ -107,6 +107,6 @@ void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
 extern const struct command run_command, disasm_command, params_command, stats_command,
-    machines_command, mechanisms_command, help_command, completion_command;
+    machines_command, mechanisms_command, workloads_command, help_command, completion_command;
 
 #endif

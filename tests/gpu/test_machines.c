@@ -27,7 +27,7 @@ static struct config *load(const char *name)
 /* A machine's parameters fit together: what would be refused when a launch begins. */
 static void machines_fit_together(void **state)
 {
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++) {
         struct config *config = load(machine->name);
         const struct gpu_params *gpu = config_params(config, &gpu_component);
         const struct core_params *core = config_params(config, &core_component);
@@ -56,7 +56,7 @@ static void machines_fit_together(void **state)
 /* Every value that a machine file sets says where it is from; parents come out as such. */
 static void values_have_sources(void **state)
 {
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++) {
         struct config *config = load(machine->name);
         json_t *explain = config_explain_json(config), *value;
         size_t i;
@@ -478,7 +478,7 @@ static struct hd_result run_kernel(const char *machine, const char *functional, 
 static void machines_run_in_time(void **state)
 {
     u32 *out = malloc(4 * (THREADS + 1));
-    for (const struct builtin_machine *machine = builtin_machines; machine->name; machine++) {
+    for (const struct builtin_file *machine = builtin_machines; machine->name; machine++) {
         struct hd_result plain = run_kernel(machine->name, "timing.functional=true", out);
         struct hd_result timed = run_kernel(machine->name, "timing.functional=false", out);
         for (u32 i = 0; i < THREADS; i++)
