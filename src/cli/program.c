@@ -140,18 +140,18 @@ static const char *find_program(struct arena *arena, const char *name)
 static bool find_workload(struct child *child)
 {
     struct request *request = &child->run->request;
-    const char *name = request->workload, *folder = NULL;
-    if (name[0] && !strchr(name, '/') && name[0] != '.')
-        folder = find_beside(child->arena, arena_printf(child->arena, "workloads/%s", name),
-                             arena_printf(child->arena, "libexec/heddle/workloads/%s", name));
-    if (!folder) {
-        complain(child->run->command,
-                 "--workload: there is no '%s' beside this command; 'heddle workloads' lists them",
-                 text_printable(child->arena, name));
+    const char *name = request->workload;
+    if (!workload_known(child->run->command, name))
         return false;
-    }
-    child->path = arena_printf(child->arena, "%s/%s", folder, name);
-    return true;
+    child->path =
+        find_beside(child->arena, arena_printf(child->arena, "workloads/%s", name),
+                    arena_printf(child->arena, HEDDLE_LIBEXECDIR "/heddle/workloads/%s", name));
+    if (!child->path)
+        complain(child->run->command,
+                 "--workload %s: its program is not beside this command nor in its prefix: was "
+                 "Heddle built without the OpenCL loader?",
+                 name);
+    return child->path;
 }
 
 /* The words of its command line: a workload's own name and --quick come first. */

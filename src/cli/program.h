@@ -10,6 +10,9 @@ int program_run(struct run *run);
 /* --list-devices */
 int program_devices(struct run *run);
 
+/* workloads.c: false after saying what is wrong and what might be meant. */
+bool workload_known(const struct command *command, const char *name);
+
 /* The folder of a part of Heddle beside the command: in the build folder `build`, or installed
  * under the prefix as `installed`. NULL: neither is there. */
 const char *find_beside(struct arena *arena, const char *build, const char *installed);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli/common.h"
+#include "cli/program.h"
 
 extern const struct builtin_file builtin_workloads[]; /* ends with a NULL name */
 
@@ -91,10 +92,10 @@ static const char *count_text(struct arena *arena, const json_t *row, const char
 static void print_all(const json_t *rows)
 {
     struct arena *arena = arena_create();
-    printf("%-16s %-10s %9s %9s  %s\n", "workload", "block", "instr.", "quick", "what it does");
+    printf("%-16s %-14s %9s %9s  %s\n", "workload", "block", "instr.", "quick", "what it does");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        printf("%-16s %-10s %9s %9s  %s\n", field_text(arena, row, "workload"),
+        printf("%-16s %-14s %9s %9s  %s\n", field_text(arena, row, "workload"),
                shapes_text(arena, json_object_get(row, "blocks")),
                count_text(arena, row, "ptx", "default"), count_text(arena, row, "ptx", "quick"),
                field_text(arena, row, "description"));
@@ -109,8 +110,7 @@ static void print_one(const json_t *row)
     struct arena *arena = arena_create();
     json_t *sizes = json_object_get(row, "sizes"), *papers = json_object_get(row, "papers");
     static const char *const codes[][2] = {{"ptx", "PTX"}, {"si", "Southern Islands"}};
-    printf("%s: %s\n\n", field_text(arena, row, "workload"),
-           field_text(arena, row, "description"));
+    printf("%s: %s\n\n", field_text(arena, row, "workload"), field_text(arena, row, "description"));
     printf("sizes         default  %s\n", sizes_text(arena, json_object_get(sizes, "default")));
     printf("              quick    %s\n", sizes_text(arena, json_object_get(sizes, "quick")));
     printf("              %s: %s\n", field_text(arena, sizes, "source"),
@@ -140,9 +140,21 @@ static int unknown(const struct command *command, const char *name)
     for (; builtin_workloads[count].name && count < ARRAY_LEN(names); count++)
         names[count] = builtin_workloads[count].name;
     const char *nearest = nearest_word(name, names, count);
-    return usage_error(command, "there is no workload '%s'%s%s%s", name,
-                       nearest ? ": did you mean '" : "", nearest ? nearest : "",
-                       nearest ? "'?" : "");
+    struct arena *arena = arena_create();
+    int code =
+        usage_error(command, "there is no workload '%s'%s%s%s", text_printable(arena, name),
+                    nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    arena_destroy(arena);
+    return code;
+}
+
+bool workload_known(const struct command *command, const char *name)
+{
+    for (const struct builtin_file *file = builtin_workloads; file->name; file++)
+        if (!strcmp(file->name, name))
+            return true;
+    unknown(command, name);
+    return false;
 }
 
 static int run_workloads(const struct command *command, const struct command_line *line)
