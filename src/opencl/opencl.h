@@ -298,7 +298,8 @@ struct build {
 struct _cl_program {
     struct object object;
     cl_context context;
-    char *source; /* NULL: from binaries or linked */
+    char *source;     /* NULL: from binaries or linked */
+    bool from_binary; /* made by clCreateProgramWithBinary */
     cl_device_id *devices;
     u32 device_count;
     struct build *builds; /* of each device */

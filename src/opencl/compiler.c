@@ -1,0 +1,390 @@
+/* The compiler: see compiler.h. Arguments are clang-14's. */
+#include "opencl/compiler.h"
+
+#include "base/text.h"
+#include "opencl/cache.h"
+#include "opencl/llinfo.h"
+#include "opencl/process.h"
+#include "opencl/toolchain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    CACHE_FORMAT = 1,      /* of the arguments below: another number, other results */
+    FILE_LIMIT = 256 << 20 /* bytes of a file that a compilation makes */
+};
+
+struct work {
+    const struct compiler_job *job;
+    struct toolchain toolchain;
+    struct scratch scratch;
+    struct arena *arena;
+    VEC(const char *) words; /* of the next process */
+    VEC(char) log;
+};
+
+static void say_bytes(struct work *work, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        *(char *)vec_push(&work->log) = text[i];
+}
+
+static void say(struct work *work, const char *text)
+{
+    say_bytes(work, text, strlen(text));
+}
+
+/* Adds what the compiler said; our folder's name means nothing to anybody. */
+static void say_file(struct work *work, const char *path)
+{
+    struct error error = {0};
+    size_t length;
+    char *text = text_read_file(path, false, FILE_LIMIT, &length, &error);
+    if (!text)
+        return;
+    const char *folder = scratch_path(&work->scratch, work->arena, "headers/");
+    const char *at = text, *found;
+    while ((found = strstr(at, folder))) {
+        say_bytes(work, at, (size_t)(found - at));
+        at = found + strlen(folder);
+    }
+    say(work, at);
+    free(text);
+}
+
+static void add(struct work *work, const char *word)
+{
+    *(const char **)vec_push(&work->words) = word;
+}
+#define ADD(work, ...)                                         \
+    do {                                                       \
+        const char *const added[] = {__VA_ARGS__};             \
+        for (size_t word = 0; word < ARRAY_LEN(added); word++) \
+            add(work, added[word]);                            \
+    } while (0)
+
+static const char *path(struct work *work, const char *name)
+{
+    return scratch_path(&work->scratch, work->arena, name);
+}
+
+static void start(struct work *work)
+{
+    work->words.count = 0;
+    ADD(work, work->toolchain.clang, "-target");
+    if (work->job->si)
+        ADD(work, "amdgcn-amd-amdhsa", "-mcpu=tahiti");
+    else /* the first with all 64-bit atomics */
+        ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
+            "-target-feature", "-Xclang", "+ptx60");
+    ADD(work, "-nogpulib", "-O2", "-fno-crash-diagnostics", "-Wno-unused-command-line-argument");
+}
+
+/* Runs what has been put together; what it says goes to the log. */
+static bool finish(struct work *work, const char *input)
+{
+    add(work, NULL);
+    const char *output = path(work, "said");
+    int code = process_run(&work->scratch, work->words.data, input, output);
+    if (code == -1) {
+        say(work,
+            arena_printf(work->arena, "error: cannot run %s: %s (HEDDLE_CLANG names another)\n",
+                         work->toolchain.clang, strerror(errno)));
+        return false;
+    }
+    say_file(work, output);
+    if (code == -2)
+        say(work, "error: the compiler was ended by a signal\n");
+    return code == 0;
+}
+
+/* Arguments of everything that begins with OpenCL C. */
+static void add_language(struct work *work)
+{
+    ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header",
+        "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
+    if (work->job->embedded)
+        add(work, "-D__EMBEDDED_PROFILE__=1");
+    for (u32 i = 0; i < work->job->options->count; i++)
+        add(work, work->job->options->words[i]);
+}
+
+static void add_libraries(struct work *work)
+{
+    ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", work->toolchain.library);
+    ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", work->toolchain.libclc);
+}
+
+/* The source as a file that the compiler reads from its input, so that it has the name we want and
+ * looks for headers from the working directory. */
+static const char *write_source(struct work *work)
+{
+    const char *text = arena_printf(work->arena, "# 1 \"program.cl\"\n%s\n", work->job->source);
+    if (scratch_write(&work->scratch, "source", text, strlen(text)))
+        return path(work, "source");
+    say(work, "error: no place for temporary files\n");
+    return NULL;
+}
+
+static bool write_headers(struct work *work)
+{
+    for (u32 i = 0; i < work->job->header_count; i++) {
+        const struct compiler_header *header = &work->job->headers[i];
+        const char *name = arena_printf(work->arena, "headers/%s", header->name);
+        if (scratch_write(&work->scratch, name, header->text, strlen(header->text)))
+            continue;
+        say(work,
+            arena_printf(work->arena, "error: a header cannot be called '%s'\n", header->name));
+        return false;
+    }
+    return true;
+}
+
+/* From source: to bitcode that is linked later or, with the libraries, to LLVM's text. */
+static bool compile(struct work *work, bool object, const char *output)
+{
+    const char *source = write_source(work);
+    if (!source || !write_headers(work))
+        return false;
+    const char *headers = path(work, "headers");
+    start(work);
+    if (work->job->header_count)
+        ADD(work, "-I", headers, arena_printf(work->arena, "-fmacro-prefix-map=%s/=", headers));
+    add_language(work);
+    ADD(work, "-include", work->toolchain.header);
+    ADD(work, "-MD", "-MT", "x", "-MF", path(work, "included"), "-emit-llvm");
+    if (object) {
+        ADD(work, "-c", "-Xclang", "-disable-llvm-passes");
+    } else {
+        add(work, "-S");
+        add_libraries(work);
+    }
+    ADD(work, "-o", output, "-");
+    return finish(work, source);
+}
+
+/* From bitcode: to a library or, with the libraries, to LLVM's text. */
+static bool link_inputs(struct work *work, bool library, const char *output)
+{
+    start(work);
+    add_language(work);
+    for (u32 i = 0; i < work->job->input_count; i++) {
+        const char *name = arena_printf(work->arena, "input%u.bc", i);
+        const struct compiler_input *input = &work->job->inputs[i];
+        if (!scratch_write(&work->scratch, name, input->data, input->bytes)) {
+            say(work, "error: no place for temporary files\n");
+            return false;
+        }
+        ADD(work, "-Xclang", "-mlink-bitcode-file", "-Xclang", path(work, name));
+    }
+    add(work, "-emit-llvm");
+    if (library) {
+        ADD(work, "-c", "-Xclang", "-disable-llvm-passes");
+    } else {
+        add(work, "-S");
+        add_libraries(work);
+    }
+    ADD(work, "-o", output, "-");
+    return finish(work, NULL);
+}
+
+static bool generate(struct work *work, const char *text, const char *output)
+{
+    start(work);
+    ADD(work, "-x", "ir", "-Xclang", "-disable-llvm-passes", "-o", output);
+    if (!work->job->si)
+        add(work, "-S");
+    add(work, text);
+    return finish(work, NULL);
+}
+
+/* "_Z3fooif": foo. What the program calls it. */
+static const char *plain_name(struct arena *arena, const char *name)
+{
+    char *end;
+    if (strncmp(name, "_Z", 2))
+        return name;
+    unsigned long length = strtoul(name + 2, &end, 10);
+    return length && length <= strlen(end) ? arena_strndup(arena, end, length) : name;
+}
+
+/* A program that calls what nobody defines does not link. */
+static bool all_defined(struct work *work, const char *text, size_t bytes)
+{
+    bool defined = true;
+    size_t at = 0;
+    for (;;) {
+        const char *name = llinfo_undefined(work->arena, text, bytes, &at);
+        if (!*name)
+            return defined;
+        defined = false;
+        say(work, arena_printf(work->arena, "error: undefined reference to '%s'\n",
+                               plain_name(work->arena, name)));
+    }
+}
+
+static u8 *read_output(struct work *work, const char *file, size_t *bytes)
+{
+    struct error error = {0};
+    char *data = text_read_file(file, false, FILE_LIMIT, bytes, &error);
+    if (!data)
+        say(work,
+            arena_printf(work->arena, "error: the compiler left nothing: %s\n", error.message));
+    return (u8 *)data;
+}
+
+static u8 *make_bitcode(struct work *work, size_t *bytes)
+{
+    const char *output = path(work, "out.bc");
+    bool library = work->job->type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    struct binary binary = {.type = work->job->type,
+                            .target = work->job->si ? BINARY_SI : BINARY_PTX};
+    if (library ? !link_inputs(work, true, output) : !compile(work, true, output))
+        return NULL;
+    u8 *data = read_output(work, output, &binary.sections[SECTION_BITCODE].bytes);
+    if (!data)
+        return NULL;
+    binary.sections[SECTION_BITCODE].data = data;
+    u8 *result = binary_write(&binary, bytes);
+    free(data);
+    return result;
+}
+
+static u8 *make_code(struct work *work, size_t *bytes)
+{
+    const char *text_path = path(work, "out.ll"), *code_path = path(work, "out.code");
+    if (work->job->source ? !compile(work, false, text_path) : !link_inputs(work, false, text_path))
+        return NULL;
+    struct binary binary = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                            .target = work->job->si ? BINARY_SI : BINARY_PTX};
+    size_t length;
+    u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
+    if (text && all_defined(work, (char *)text, length) && generate(work, text_path, code_path))
+        code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
+    if (code) {
+        char *kernels = llinfo_extract(work->arena, (char *)text, length);
+        binary.sections[SECTION_CODE].data = code;
+        binary.sections[SECTION_KERNELS].data = (u8 *)kernels;
+        binary.sections[SECTION_KERNELS].bytes = strlen(kernels);
+        result = binary_write(&binary, bytes);
+    }
+    free(text);
+    free(code);
+    return result;
+}
+
+/* ---- the cache's part ---- */
+
+static void hash_text(struct sha256 *hash, const char *text)
+{
+    sha256_add(hash, text, strlen(text) + 1);
+}
+
+/* All that the result depends on, but for files that the source includes. */
+static void name_job(const struct compiler_job *job, const struct toolchain *toolchain,
+                     char key[SHA256_TEXT])
+{
+    struct sha256 hash;
+    const u32 facts[] = {
+        CACHE_FORMAT,        job->si,           job->embedded,       job->type,
+        job->source != NULL, job->header_count, job->options->count, job->input_count};
+    sha256_start(&hash);
+    sha256_add(&hash, facts, sizeof facts);
+    hash_text(&hash, HEDDLE_VERSION);
+    toolchain_identify(toolchain, &hash);
+    hash_text(&hash, job->source ? job->source : "");
+    for (u32 i = 0; i < job->options->count; i++)
+        hash_text(&hash, job->options->words[i]);
+    for (u32 i = 0; i < job->header_count; i++) {
+        hash_text(&hash, job->headers[i].name);
+        hash_text(&hash, job->headers[i].text);
+    }
+    for (u32 i = 0; i < job->input_count; i++) {
+        const u64 bytes = job->inputs[i].bytes;
+        sha256_add(&hash, &bytes, sizeof bytes);
+        sha256_add(&hash, job->inputs[i].data, job->inputs[i].bytes);
+    }
+    /* Files are included from the working directory. */
+    char *here = job->source && strstr(job->source, "include") ? getcwd(NULL, 0) : NULL;
+    hash_text(&hash, here ? here : "");
+    free(here);
+    sha256_text(&hash, key);
+}
+
+/* The files of a make rule "x: a b\ c \<newline> d"; those of our folder are left out. */
+static u32 read_included(struct work *work, const char ***files)
+{
+    struct error error = {0};
+    size_t length;
+    char *text = text_read_file(path(work, "included"), false, FILE_LIMIT, &length, &error);
+    VEC(const char *) list = {0};
+    for (char *at = text ? text + strcspn(text, ":") : NULL; at && *at;) {
+        at += 1;
+        at += strspn(at, " \n\\:");
+        char *name = arena_alloc(work->arena, strlen(at) + 1), *out = name;
+        for (; *at && *at != ' ' && *at != '\n'; at++) {
+            if (*at == '\\' && (at[1] == ' ' || at[1] == '#'))
+                at++;
+            else if (*at == '$' && at[1] == '$')
+                at++;
+            *out++ = *at;
+        }
+        if (*name && strncmp(name, work->scratch.folder, strlen(work->scratch.folder)))
+            *(const char **)vec_push(&list) = name;
+    }
+    free(text);
+    *files = arena_array(work->arena, const char *, list.count);
+    if (list.count)
+        memcpy(*files, list.data, list.count * sizeof **files);
+    u32 count = list.count;
+    vec_free(&list);
+    return count;
+}
+
+static void make(struct work *work, const char key[SHA256_TEXT], struct compiler_result *result)
+{
+    if (!scratch_create(&work->scratch)) {
+        say(work, "error: no place for temporary files\n");
+        return;
+    }
+    result->binary = work->job->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+                         ? make_code(work, &result->bytes)
+                         : make_bitcode(work, &result->bytes);
+    *(char *)vec_push(&work->log) = 0;
+    work->log.count--;
+    if (result->binary) {
+        const char **files = NULL;
+        u32 count = work->job->source ? read_included(work, &files) : 0;
+        const struct cache_entry entry = {work->log.data, result->binary, result->bytes};
+        cache_store(key, &entry, files, count);
+    }
+    scratch_destroy(&work->scratch);
+}
+
+void compiler_run(const struct compiler_job *job, struct compiler_result *result)
+{
+    struct work work = {.job = job, .arena = arena_create()};
+    char key[SHA256_TEXT];
+    struct cache_entry kept;
+    const char *missing;
+    *result = (struct compiler_result){0};
+    if (!toolchain_find(&work.toolchain, work.arena, job->si, &missing)) {
+        say(&work, arena_printf(work.arena, "error: %s is not there; is Heddle installed whole?\n",
+                                missing));
+    } else {
+        name_job(job, &work.toolchain, key);
+        if (cache_find(work.arena, key, &kept)) {
+            say(&work, kept.log);
+            result->binary = memcpy(checked(malloc(kept.bytes)), kept.binary, kept.bytes);
+            result->bytes = kept.bytes;
+        } else {
+            make(&work, key, result);
+        }
+    }
+    *(char *)vec_push(&work.log) = 0;
+    result->log = work.log.data;
+    vec_free(&work.words);
+    arena_destroy(work.arena);
+}
