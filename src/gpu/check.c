@@ -16,21 +16,25 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
         return error_set(error, ERROR_USAGE, "",
                          "grid (%u,%u,%u) of blocks (%u,%u,%u): every size must be at least 1",
                          grid.x, grid.y, grid.z, block.x, block.y, block.z);
-    if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+    /* PTX machines count y and z in 16 bits; OpenCL has no words for such a limit, and programs of
+     * a host runtime that gives ranges run without it. */
+    u32 most = r->kernel->range.work_dim ? INT32_MAX : 65535;
+    if (grid.x > INT32_MAX || grid.y > most || grid.z > most ||
+        (u128)grid.x * grid.y * grid.z > INT64_MAX)
         return error_set(error, ERROR_USAGE, "",
-                         "grid (%u,%u,%u) is too large: at most (2147483647,65535,65535)", grid.x,
-                         grid.y, grid.z);
+                         "grid (%u,%u,%u) is too large: at most (2147483647,%u,%u)", grid.x, grid.y,
+                         grid.z, most, most);
     u128 threads = (u128)block.x * block.y * block.z;
     if (threads > core->block_threads)
         return error_set(error, ERROR_USAGE, "",
                          "a block of (%u,%u,%u) has more than %u threads (core.block_threads)",
                          block.x, block.y, block.z, core->block_threads);
     const u32 *required = function->required_threads, *max = function->max_threads;
-    u64 most = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
-    if (most && threads > most)
+    u64 allowed = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
+    if (allowed && threads > allowed)
         return error_set(error, ERROR_USAGE, "",
                          "kernel %s was made for blocks of at most %" PRIu64 " threads, not %u",
-                         function->name, most, (u32)threads);
+                         function->name, allowed, (u32)threads);
     if (required[0] && (block.x != required[0] || block.y != MAX(required[1], 1) ||
                         block.z != MAX(required[2], 1)))
         return error_set(error, ERROR_USAGE, "",

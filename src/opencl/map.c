@@ -1,5 +1,127 @@
-/* To be written. */
+/*
+ * Mapping: buffers as memory of the host.
+ *
+ * A mapping of a buffer with CL_MEM_USE_HOST_PTR is a part of the program's memory, others have
+ * memory of their own. The map command fills it from the device, unless the program says that it
+ * will write it all; unmapping writes it back if it was mapped for writing.
+ *
+ * Invariants
+ *  P1  The pointer is valid from the call that maps until the unmap command has run, and so is the
+ *      memory behind it for commands that wait: they hold the mapping by its count.
+ *  P2  A pointer can be unmapped as often as it was mapped; the first call takes it off the list.
+ */
 #include "opencl/opencl.h"
+
+static const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+
+struct map_command {
+    struct command command;
+    cl_mem mem;
+    struct mapping *mapping;
+};
+
+void mapping_release(struct mapping *mapping)
+{
+    if (--mapping->count)
+        return;
+    free(mapping->own);
+    free(mapping);
+}
+
+static void map_destroy(struct command *command)
+{
+    struct map_command *map = (struct map_command *)command;
+    mapping_release(map->mapping);
+    object_release(map->mem);
+    free(map);
+}
+
+static cl_int map_run(struct command *command, u64 *ps)
+{
+    struct map_command *map = (struct map_command *)command;
+    const struct mapping *mapping = map->mapping;
+    cl_device_id device = command->queue->device;
+    if (mapping->flags & CL_MAP_WRITE_INVALIDATE_REGION)
+        return CL_SUCCESS;
+    hd_address address = mem_on(map->mem, device, ps);
+    if (!address)
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (!hd_read(device->device, mapping->host, address + mapping->offset, mapping->bytes, NULL))
+        return CL_OUT_OF_RESOURCES;
+    *ps += copy_host_ps(device, mapping->bytes);
+    return CL_SUCCESS;
+}
+
+static cl_int unmap_run(struct command *command, u64 *ps)
+{
+    struct map_command *map = (struct map_command *)command;
+    const struct mapping *mapping = map->mapping;
+    cl_device_id device = command->queue->device;
+    if (!(mapping->flags & writes))
+        return CL_SUCCESS;
+    hd_address address = mem_on(map->mem, device, ps);
+    if (!address)
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (!hd_write(device->device, address + mapping->offset, mapping->host, mapping->bytes, NULL))
+        return CL_OUT_OF_RESOURCES;
+    *ps += copy_host_ps(device, mapping->bytes);
+    return CL_SUCCESS;
+}
+
+static struct command *command_of(cl_mem mem, struct mapping *mapping,
+                                  cl_int (*run)(struct command *command, u64 *ps))
+{
+    struct map_command *map = checked(calloc(1, sizeof *map));
+    map->command.run = run;
+    map->command.destroy = map_destroy;
+    map->mem = mem;
+    map->mapping = mapping;
+    object_retain(mem);
+    return &map->command;
+}
+
+/* With the list's reference to it; NULL: the host has no memory. */
+static struct mapping *map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t bytes)
+{
+    u8 *own = NULL;
+    size_t lead = offset % MEM_ALIGN; /* so that what is aligned in the buffer is aligned here */
+    if (!mem->host_ptr) {
+        own = aligned_alloc(MEM_ALIGN, align_up(lead + bytes, MEM_ALIGN));
+        if (!own)
+            return NULL;
+    }
+    struct mapping *mapping = checked(malloc(sizeof *mapping));
+    *mapping = (struct mapping){.next = mem->maps,
+                                .host = own ? own + lead : (u8 *)mem->host_ptr + offset,
+                                .own = own,
+                                .offset = offset,
+                                .bytes = bytes,
+                                .flags = flags,
+                                .count = 1};
+    mem->maps = mapping;
+    mem->map_count++;
+    return mapping;
+}
+
+/* Takes one with this pointer off the list, the latest first; the caller has its reference then. */
+static struct mapping *map_take(cl_mem mem, const void *host)
+{
+    struct mapping **at = &mem->maps;
+    while (*at && (*at)->host != host)
+        at = &(*at)->next;
+    struct mapping *mapping = *at;
+    if (mapping) {
+        *at = mapping->next;
+        mem->map_count--;
+    }
+    return mapping;
+}
+
+static bool flags_valid(cl_map_flags flags)
+{
+    return !(flags & ~(CL_MAP_READ | writes)) &&
+           !(flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE));
+}
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                   cl_bool blocking_map, cl_map_flags map_flags,
@@ -8,7 +130,30 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
                                                   const cl_event *event_wait_list, cl_event *event,
                                                   cl_int *errcode_ret)
 {
-    return failed(errcode_ret, CL_INVALID_OPERATION);
+    LOCKED;
+    cl_int status = command_check(command_queue, num_events_in_wait_list, event_wait_list);
+    if (status == CL_SUCCESS)
+        status = mem_check(command_queue, buffer);
+    if (status != CL_SUCCESS)
+        return failed(errcode_ret, status);
+    if (!cb || offset > buffer->size || cb > buffer->size - offset || !flags_valid(map_flags))
+        return failed(errcode_ret, CL_INVALID_VALUE);
+    if (!mem_host_may(buffer, map_flags))
+        return failed(errcode_ret, CL_INVALID_OPERATION);
+    struct mapping *mapping = map_create(buffer, map_flags, offset, cb);
+    if (!mapping)
+        return failed(errcode_ret, CL_OUT_OF_HOST_MEMORY);
+    u8 *host = mapping->host;
+    mapping->count++; /* the command's */
+    status =
+        command_enqueue(command_of(buffer, mapping, map_run), command_queue, CL_COMMAND_MAP_BUFFER,
+                        num_events_in_wait_list, event_wait_list, blocking_map, event);
+    if (status == CL_SUCCESS)
+        return made(errcode_ret, host);
+    mapping = map_take(buffer, host);
+    if (mapping)
+        mapping_release(mapping);
+    return failed(errcode_ret, status);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue,
@@ -17,5 +162,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                         const cl_event *event_wait_list,
                                                         cl_event *event)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    cl_int status = command_check(command_queue, num_events_in_wait_list, event_wait_list);
+    if (status == CL_SUCCESS)
+        status = mem_check(command_queue, memobj);
+    if (status != CL_SUCCESS)
+        return status;
+    struct mapping *mapping = map_take(memobj, mapped_ptr);
+    if (!mapping)
+        return CL_INVALID_VALUE;
+    return command_enqueue(command_of(memobj, mapping, unmap_run), command_queue,
+                           CL_COMMAND_UNMAP_MEM_OBJECT, num_events_in_wait_list, event_wait_list,
+                           false, event);
 }

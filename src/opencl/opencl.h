@@ -130,6 +130,7 @@ struct _cl_platform_id {
     cl_device_id *devices;
     u32 device_count;
     struct session *session;
+    u64 launches; /* begun so far, on all devices */
 };
 /* The one platform; made at the first call from the environment. */
 cl_platform_id platform_get(void);
@@ -142,6 +143,8 @@ struct _cl_device_id {
     struct hd_device *device; /* opened with the first context; NULL before */
     u64 now_ps;               /* simulated time: all commands so far */
     bool busy;                /* O2 */
+    bool parked;              /* its command waits for another device and does not use this one */
+    VEC(hd_address) dead;     /* of buffers that went while it was busy: buffer.c */
     u64 launches;             /* kernels run, of all contexts; session_launched counts */
     hd_address print_buffer;  /* print.c; 0: none yet */
 };
@@ -232,13 +235,14 @@ void queue_finish(cl_command_queue queue);
 /* ---- memory: buffer.c, transfer.c, map.c ---- */
 
 struct mapping {
-    struct mapping *next;
-    u8 *host; /* what the program got */
+    struct mapping *next; /* of its buffer */
+    u8 *host;             /* what the program got */
+    u8 *own;              /* of it, what is ours to free; NULL: the program's memory */
     size_t offset, bytes;
     cl_map_flags flags;
-    bool own; /* host is ours to free */
-    u32 count;
+    u32 count; /* the buffer's list and commands refer to it */
 };
+void mapping_release(struct mapping *mapping);
 
 struct mem_callback {
     struct mem_callback *next;
@@ -251,18 +255,27 @@ struct _cl_mem {
     cl_context context;
     cl_mem_flags flags;
     size_t size;
-    void *host_ptr;     /* CL_MEM_USE_HOST_PTR */
-    cl_mem parent;      /* of a sub-buffer, which has a reference to it; else NULL */
-    size_t origin;      /* in the parent */
-    cl_device_id home;  /* where its content is (of the parent, for a sub-buffer) */
-    hd_address address; /* there */
+    void *host_ptr; /* CL_MEM_USE_HOST_PTR */
+    cl_mem parent;  /* of a sub-buffer, which has a reference to it; else NULL */
+    size_t origin;  /* in the parent */
+    /* What follows is the parent's, for a sub-buffer. */
+    cl_device_id home;     /* where its content is; NULL: in `staged` */
+    u8 *staged;            /* what it holds before a device has it; NULL: nothing yet */
+    hd_address *addresses; /* on each device of the context, stale but at home; 0: not there */
     struct mapping *maps;
     u32 map_count;
     struct mem_callback *callbacks; /* latest first */
 };
-/* Its address on a device, to which its content moves when it is elsewhere; 0: no memory. From
- * within a command's `run`. */
-hd_address mem_on(cl_mem mem, cl_device_id device);
+/* Its address on a device, to which its content moves when it is elsewhere, in a time that is added
+ * to `ps`; 0: no memory. From within a command's `run`. */
+hd_address mem_on(cl_mem mem, cl_device_id device, u64 *ps);
+/* What every command that names a buffer checks. */
+cl_int mem_check(cl_command_queue queue, cl_mem mem);
+/* Whether the host may read or write it (CL_MAP_READ, CL_MAP_WRITE). */
+bool mem_host_may(cl_mem mem, cl_map_flags flags);
+/* What copies take: between host and device, and within the device. */
+u64 copy_host_ps(cl_device_id device, u64 bytes);
+u64 copy_device_ps(cl_device_id device, u64 bytes);
 
 /* ---- programs: program.c, build.c, binary.c, compiler.c, cache.c, llinfo.c ---- */
 
@@ -311,22 +324,40 @@ struct hd_module *build_module(struct build *build, cl_device_id device, struct 
 
 /* ---- kernels: kernel.c, ndrange.c ---- */
 
+enum arg_kind {
+    ARG_VALUE,
+    ARG_BUFFER,
+    ARG_LOCAL,
+    ARG_IMAGE,  /* there are none: */
+    ARG_SAMPLER /* these cannot be set */
+};
+
 struct kernel_arg {
+    enum arg_kind kind;
     bool set;
     u32 size;   /* bytes of the value, or of local memory */
     u8 *value;  /* for values: size bytes */
     cl_mem mem; /* for buffers: a reference, or NULL */
 };
 
+/* A kernel on one device of its program. */
+struct kernel_code {
+    struct hd_kernel *kernel; /* NULL: not built there */
+    struct hd_kernel_info info;
+    u32 max_block; /* work-items: what the device, the compiler and the registers allow */
+};
+
 struct _cl_kernel {
     struct object object;
     cl_program program;
     const struct kernel_info *info; /* lives with the program's first build that has it */
-    const char *name;
-    struct hd_kernel **codes; /* of each device of the program; NULL: not built there */
-    struct kernel_arg *args;
-    u32 arg_count;
+    struct kernel_code *codes;      /* of each device of the program */
+    struct kernel_arg *args;        /* info->arg_count */
 };
+/* Its code on a device; NULL: none. */
+const struct kernel_code *kernel_code(cl_kernel kernel, cl_device_id device);
+/* Shared memory of a block, with the local arguments; `offsets`, unless NULL: of each argument. */
+u64 kernel_shared(cl_kernel kernel, const struct kernel_code *code, u64 *offsets);
 
 /* ---- what kernels print: print.c ---- */
 
