@@ -1,21 +1,220 @@
-/* To be written. */
+/*
+ * Commands: which of them can run, and running them; markers and barriers.
+ *
+ * A command can run when nobody uses its device, all events it waits for have ended, and what its
+ * queue says of order is kept: a queue in order runs its first command only, one out of order any
+ * that stands behind no barrier. Of those that can run, on any device, the one enqueued first runs.
+ *
+ * Times: a command starts when its device is free and no earlier than the events it waited for have
+ * ended, on whatever device. Each takes whole nanoseconds, rounded up, as those are what a program
+ * sees: so a command never begins before the previous one has ended.
+ *
+ * Invariants
+ *  C1  A command stays in its queue until it has ended, also while it runs; its queue, its event
+ * and the events it waits for stay as long. C2  A command one of whose events failed never acts: it
+ * fails as soon as the error is known. C3  What fails keeps nothing behind it from running but what
+ * waits for its event.
+ */
 #include "opencl/opencl.h"
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarker(cl_command_queue command_queue, cl_event *event)
+cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits)
 {
-    return CL_INVALID_OPERATION;
+    if (!object_is(queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (!wait_count != !waits)
+        return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < wait_count; i++)
+        if (!object_is(waits[i], KIND_EVENT))
+            return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < wait_count; i++)
+        if (waits[i]->context != queue->context)
+            return CL_INVALID_CONTEXT;
+    return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue command_queue,
-                                                       cl_uint num_events,
-                                                       const cl_event *event_list)
+/* ---- which can run ---- */
+
+static bool any_failed(const struct command *command)
 {
-    return CL_INVALID_OPERATION;
+    for (u32 i = 0; i < command->wait_count; i++)
+        if (command->waits[i]->status < 0)
+            return true;
+    return false;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue command_queue)
+static bool waits_ended(const struct command *command)
 {
-    return CL_INVALID_OPERATION;
+    for (u32 i = 0; i < command->wait_count; i++)
+        if (command->waits[i]->status > CL_COMPLETE)
+            return any_failed(command); /* C2 */
+    return true;
+}
+
+static struct command *ready_in(cl_command_queue queue)
+{
+    bool out_of_order = queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    for (struct command *command = queue->first; command; command = command->next) {
+        bool first = command == queue->first;
+        if ((first || !command->after_all) && waits_ended(command))
+            return command;
+        if (!out_of_order || command->barrier)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct command *ready_anywhere(void)
+{
+    struct command *best = NULL;
+    cl_platform_id platform = platform_get();
+    for (u32 i = 0; i < platform->device_count; i++) {
+        cl_device_id device = platform->devices[i];
+        for (cl_command_queue queue = device->queues; queue && !device->busy; queue = queue->next) {
+            struct command *command = ready_in(queue);
+            if (command && (!best || command->number < best->number))
+                best = command;
+        }
+    }
+    return best;
+}
+
+/* ---- running ---- */
+
+static void remove_from_queue(struct command *command)
+{
+    cl_command_queue queue = command->queue;
+    struct command *before = NULL;
+    for (struct command *at = queue->first; at != command; at = at->next)
+        before = at;
+    *(before ? &before->next : &queue->first) = command->next;
+    if (queue->last == command)
+        queue->last = before;
+}
+
+static void destroy(struct command *command)
+{
+    cl_command_queue queue = command->queue;
+    cl_event event = command->event, *waits = command->waits;
+    u32 wait_count = command->wait_count;
+    if (command->destroy)
+        command->destroy(command);
+    else
+        free(command);
+    for (u32 i = 0; i < wait_count; i++)
+        object_release(waits[i]);
+    free(waits);
+    object_release(event);
+    object_release(queue);
+}
+
+static void advance(cl_device_id device, u64 ps)
+{
+    device->now_ps = align_up(device->now_ps + ps, 1000);
+}
+
+static void start(struct command *command)
+{
+    cl_device_id device = command->queue->device;
+    cl_event event = command->event;
+    for (u32 i = 0; i < command->wait_count; i++)
+        device->now_ps = MAX(device->now_ps, command->waits[i]->times[3] * 1000);
+    if (event->status == CL_QUEUED) {
+        event->times[1] = device_now(device);
+        event_set(event, CL_SUBMITTED);
+    }
+    event->times[2] = device_now(device);
+    event_set(event, CL_RUNNING);
+}
+
+static cl_int act(struct command *command)
+{
+    cl_device_id device = command->queue->device;
+    u64 ps = 0;
+    cl_int status = CL_SUCCESS;
+    if (command->run) {
+        driver_unlock();
+        status = command->run(command, &ps);
+        driver_lock();
+    }
+    advance(device, ps);
+    command->event->times[3] = device_now(device);
+    return status;
+}
+
+bool command_run_one(void)
+{
+    struct command *command = ready_anywhere();
+    if (!command)
+        return false;
+    cl_device_id device = command->queue->device;
+    device->busy = true;
+    cl_int status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (!any_failed(command)) {
+        start(command);
+        status = act(command);
+    }
+    device->busy = false;
+    remove_from_queue(command);
+    event_set(command->event, status);
+    destroy(command);
+    return true;
+}
+
+void command_run_ready(void)
+{
+    while (command_run_one())
+        ;
+}
+
+/* ---- enqueueing ---- */
+
+cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
+                       cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event)
+{
+    cl_event own = event_of_command(queue, type);
+    command->next = NULL;
+    command->queue = queue;
+    command->event = own;
+    command->wait_count = wait_count;
+    command->waits = wait_count ? checked(calloc(wait_count, sizeof(cl_event))) : NULL;
+    for (u32 i = 0; i < wait_count; i++) {
+        command->waits[i] = waits[i];
+        object_retain(waits[i]);
+    }
+    command->number = ++platform_get()->commands;
+    object_retain(queue);
+    if (queue->last)
+        queue->last->next = command;
+    else
+        queue->first = command;
+    queue->last = command;
+
+    object_retain(own); /* ours, and the program's in the end */
+    command_run_ready();
+    cl_int status = CL_SUCCESS;
+    if (blocking) {
+        queue_submit(own->queue);
+        event_wait(own);
+        status = MIN(own->status, CL_SUCCESS);
+    }
+    if (event)
+        *event = own;
+    else
+        object_release(own);
+    return status;
+}
+
+static cl_int enqueue_sync(cl_command_queue queue, cl_command_type type, bool barrier,
+                           cl_uint wait_count, const cl_event *waits, cl_event *event)
+{
+    LOCKED;
+    cl_int status = command_check(queue, wait_count, waits);
+    if (status != CL_SUCCESS)
+        return status;
+    struct command *command = checked(calloc(1, sizeof *command));
+    command->after_all = !wait_count;
+    command->barrier = barrier;
+    return command_enqueue(command, queue, type, wait_count, waits, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue command_queue,
@@ -23,7 +222,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue com
                                                             const cl_event *event_wait_list,
                                                             cl_event *event)
 {
-    return CL_INVALID_OPERATION;
+    return enqueue_sync(command_queue, CL_COMMAND_MARKER, false, num_events_in_wait_list,
+                        event_wait_list, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue command_queue,
@@ -31,20 +231,29 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue co
                                                              const cl_event *event_wait_list,
                                                              cl_event *event)
 {
-    return CL_INVALID_OPERATION;
+    return enqueue_sync(command_queue, CL_COMMAND_BARRIER, true, num_events_in_wait_list,
+                        event_wait_list, event);
 }
 
-cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarker(cl_command_queue command_queue, cl_event *event)
 {
-    return CL_INVALID_COMMAND_QUEUE;
+    if (object_is(command_queue, KIND_QUEUE) && !event)
+        return CL_INVALID_VALUE;
+    return enqueue_sync(command_queue, CL_COMMAND_MARKER, false, 0, NULL, event);
 }
 
-cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
-                       cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue command_queue)
 {
-    return CL_INVALID_OPERATION;
+    return enqueue_sync(command_queue, CL_COMMAND_BARRIER, true, 0, NULL, NULL);
 }
 
-void command_run_ready(cl_device_id device)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue command_queue,
+                                                       cl_uint num_events,
+                                                       const cl_event *event_list)
 {
+    if (object_is(command_queue, KIND_QUEUE) && (!num_events || !event_list))
+        return CL_INVALID_VALUE;
+    cl_int status =
+        enqueue_sync(command_queue, CL_COMMAND_BARRIER, true, num_events, event_list, NULL);
+    return status == CL_INVALID_EVENT_WAIT_LIST ? CL_INVALID_EVENT : status;
 }

@@ -1,60 +1,145 @@
-/* To be written. */
+/*
+ * Devices: machines, and which of them there are. What they tell of themselves is in deviceinfo.c.
+ */
 #include "opencl/opencl.h"
+
+#include <stdio.h>
+
+enum {
+    FULL_LOCAL_BYTES = 32768, /* OpenCL 1.2, table 4.3: CL_DEVICE_LOCAL_MEM_SIZE */
+};
+
+static bool complain(const char *what, const struct hd_error *error)
+{
+    fprintf(stderr, "heddle: %s: %s%s%s\n", what, error->place, error->place[0] ? ": " : "",
+            error->message);
+    return false;
+}
+
+cl_device_id device_create(struct hd_config *config)
+{
+    struct hd_error error = {0};
+    struct hd_machine_info info;
+    if (!hd_config_info(config, &info, &error)) {
+        complain("machine", &error);
+        hd_config_destroy(config);
+        return NULL;
+    }
+    cl_device_id device = object_create(KIND_DEVICE, sizeof *device);
+    device->config = config;
+    device->info = info;
+    device->si = info.lanes == 64;
+    return device;
+}
+
+static void write_output(void *user, const char *text, size_t length)
+{
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
+bool device_open(cl_device_id device)
+{
+    if (device->device)
+        return true;
+    struct hd_error error = {0};
+    device->device = hd_device_open(device->config, &error);
+    if (!device->device)
+        return complain(device->info.name, &error);
+    hd_set_output(device->device, write_output, NULL);
+    session_device(platform_get()->session, device);
+    return true;
+}
+
+u32 device_max_block(const struct _cl_device_id *device)
+{
+    return device->si ? MIN(device->info.block_threads, (u32)SI_MAX_BLOCK)
+                      : device->info.block_threads;
+}
+
+bool device_is_embedded(const struct _cl_device_id *device)
+{
+    return device->info.block_shared_bytes < FULL_LOCAL_BYTES;
+}
+
+cl_int device_match(cl_device_type type, u32 *count)
+{
+    const cl_device_type kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                 CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM |
+                                 CL_DEVICE_TYPE_DEFAULT;
+    *count = 0;
+    if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~kinds))
+        return CL_INVALID_DEVICE_TYPE;
+    if (type & CL_DEVICE_TYPE_GPU) /* among others in ALL */
+        *count = platform_get()->device_count;
+    else if (type & CL_DEVICE_TYPE_DEFAULT)
+        *count = MIN(platform_get()->device_count, 1U);
+    return *count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type,
                                                cl_uint num_entries, cl_device_id *devices,
                                                cl_uint *num_devices)
 {
-    return CL_INVALID_OPERATION;
+    if (platform && !object_is(platform, KIND_PLATFORM))
+        return CL_INVALID_PLATFORM;
+    u32 count;
+    cl_int status = device_match(device_type, &count);
+    if (status == CL_INVALID_DEVICE_TYPE)
+        return status;
+    if ((devices && !num_entries) || (!devices && !num_devices))
+        return CL_INVALID_VALUE;
+    if (num_devices)
+        *num_devices = count;
+    for (u32 i = 0; devices && i < MIN(count, num_entries); i++)
+        devices[i] = platform_get()->devices[i];
+    return status;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name,
-                                                size_t param_value_size, void *param_value,
-                                                size_t *param_value_size_ret)
+/* ---- parts of devices: there are none ---- */
+
+static cl_int create_parts(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
+    return object_is(device, KIND_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL
-clCreateSubDevices(cl_device_id in_device, const cl_device_partition_property *partition_properties,
-                   cl_uint num_entries, cl_device_id *out_devices, cl_uint *num_devices)
+/* A whole device lives as long as the process, and its count of references stays 1. */
+static cl_int retain(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
+    return object_is(device, KIND_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id in_device,
+                                                   const cl_device_partition_property *properties,
+                                                   cl_uint num_devices, cl_device_id *out_devices,
+                                                   cl_uint *num_devices_ret)
+{
+    return create_parts(in_device);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
+    return retain(device);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
+    return retain(device);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevicesEXT(
-    cl_device_id in_device, const cl_device_partition_property_ext *partition_properties,
-    cl_uint num_entries, cl_device_id *out_devices, cl_uint *num_devices)
+CL_API_ENTRY cl_int CL_API_CALL
+clCreateSubDevicesEXT(cl_device_id in_device, const cl_device_partition_property_ext *properties,
+                      cl_uint num_entries, cl_device_id *out_devices, cl_uint *num_devices)
 {
-    return CL_INVALID_OPERATION;
+    return create_parts(in_device);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainDeviceEXT(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
+    return retain(device);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDeviceEXT(cl_device_id device)
 {
-    return CL_INVALID_OPERATION;
-}
-
-bool device_open(cl_device_id device)
-{
-    return false;
-}
-
-u32 device_max_block(const struct _cl_device_id *device)
-{
-    return 1;
+    return retain(device);
 }

@@ -170,15 +170,29 @@ const cl_icd_dispatch driver_dispatch = {
 };
 // clang-format on
 
-EXPORTED CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *function_name)
+static const struct {
+    const char *name;
+    void *function;
+} functions[] = {
+    {"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
+    {"clGetExtensionFunctionAddress", (void *)clGetExtensionFunctionAddress},
+    {"clGetPlatformInfo", (void *)clGetPlatformInfo},
+};
+
+/* Of extensions only cl_khr_icd has functions. A loader also asks for those of the core, which it
+ * must be able to call before it has an object. */
+EXPORTED CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *func_name)
 {
+    for (size_t i = 0; func_name && i < ARRAY_LEN(functions); i++)
+        if (!strcmp(func_name, functions[i].name))
+            return functions[i].function;
     return NULL;
 }
 
 CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
-                                                                        const char *function_name)
+                                                                        const char *func_name)
 {
-    return NULL;
+    return object_is(platform, KIND_PLATFORM) ? clGetExtensionFunctionAddress(func_name) : NULL;
 }
 
 EXPORTED CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries,

@@ -8,8 +8,8 @@
  * Commands run in the thread that calls. An enqueued command waits in its queue; whoever adds a
  * command, sets a user event's status, flushes, finishes or waits runs all commands that can run
  * (command_run_ready), in the order they were enqueued. When another thread is running commands
- * already, it runs these too. So a program with one thread always sees the same order, and nothing
- * here makes threads.
+ * already, it runs these too. So a program with one thread always sees the same order. Callbacks of
+ * events are called by a thread of their own, the only one made here (callback.c).
  *
  * Invariants
  *  O1  `lock` protects all that objects hold; an API function takes it once (LOCKED), internal
@@ -40,6 +40,7 @@
 #include "heddle/heddle.h"
 
 #include <pthread.h>
+#include <time.h>
 
 /* ---- objects ---- */
 
@@ -97,6 +98,7 @@ static inline void locked_end(int *unused)
     driver_lock()
 /* Waits until something has changed; woken by driver_changed. */
 void driver_wait(void);
+bool driver_wait_until(const struct timespec *time); /* of CLOCK_REALTIME; false: it is past */
 void driver_changed(void);
 
 /* Functions that return an object and put their status where the program wants it. */
@@ -125,14 +127,26 @@ cl_int query_text(const struct query *query, const char *text);
 
 /* ---- platform and devices: platform.c, device.c ---- */
 
+struct call; /* callback.c */
+struct callbacks {
+    struct call *first, *last; /* to be called, in this order */
+    u64 posted, done;
+    pthread_t thread;
+    bool running; /* there is a thread */
+    bool late;    /* it has been waited for too long, and is not until it has caught up */
+};
+
 struct _cl_platform_id {
     struct object object;
     cl_device_id *devices;
     u32 device_count;
     struct session *session;
     u64 launches; /* begun so far, on all devices */
+    u64 commands; /* enqueued so far, of all queues */
+    struct callbacks callbacks;
 };
-/* The one platform; made at the first call from the environment. */
+/* The one platform. Its devices are made at the first call, from the environment. With the lock or
+ * without. */
 cl_platform_id platform_get(void);
 
 struct _cl_device_id {
@@ -146,9 +160,21 @@ struct _cl_device_id {
     bool parked;              /* its command waits for another device and does not use this one */
     VEC(hd_address) dead;     /* of buffers that went while it was busy: buffer.c */
     u64 launches;             /* kernels run, of all contexts; session_launched counts */
+    cl_command_queue queues;  /* all of the device, without references */
     hd_address print_buffer;  /* print.c; 0: none yet */
 };
+/* For a configuration, which becomes its own; NULL: explained on standard error. */
+cl_device_id device_create(struct hd_config *config);
 bool device_open(cl_device_id device); /* false: explained on standard error */
+/* The first `*count` devices are those of a type; CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
+cl_int device_match(cl_device_type type, u32 *count);
+/* Less local memory than a full profile asks for. */
+bool device_is_embedded(const struct _cl_device_id *device);
+/* Simulated ns. */
+static inline u64 device_now(const struct _cl_device_id *device)
+{
+    return device->now_ps / 1000;
+}
 /* Work-items of a block at most: the machine's, and what compilers allow for its code. */
 u32 device_max_block(const struct _cl_device_id *device);
 enum {
@@ -175,6 +201,7 @@ void context_notify(cl_context context, const char *text);
 
 struct _cl_command_queue {
     struct object object;
+    cl_command_queue next; /* of its device */
     cl_context context;
     cl_device_id device;
     cl_command_queue_properties properties;
@@ -199,8 +226,17 @@ struct _cl_event {
     u64 times[4];  /* simulated ns: queued, submitted, started, ended */
     struct event_callback *callbacks;
 };
-/* Changes the status; callbacks whose turn has come are called without the lock. */
+/* Changes the status; callbacks whose turn has come are called, for which the lock is given up. */
 void event_set(cl_event event, cl_int status);
+/* CL_QUEUED, at the device's time. */
+cl_event event_of_command(cl_command_queue queue, cl_command_type type);
+/* Runs and waits until it has ended. */
+void event_wait(cl_event event);
+
+/* Has the callback called, which it takes over, with that status. */
+void callback_post(cl_event event, cl_int status, struct event_callback *callback);
+/* Waits until the callbacks posted so far have returned; not forever: see callback.c. */
+void callback_settle(void);
 
 /*
  * A command under way. Kinds of commands embed it as their first member, fill `run` and `destroy`
@@ -212,23 +248,31 @@ struct command {
     cl_event event;
     cl_event *waits; /* references */
     u32 wait_count;
-    u64 number; /* enqueued in this order, all queues together */
+    u64 number;     /* enqueued in this order, all queues together */
+    bool after_all; /* runs when all that was enqueued before it in its queue has ended, */
+    bool barrier;   /* and what was enqueued after it runs when it has ended: also out of order */
     /* Acts, without the lock, on the queue's device, which nobody else uses; adds what it takes to
      * `ps`. Returns CL_SUCCESS or the event's error. NULL: nothing to do (markers). */
     cl_int (*run)(struct command *command, u64 *ps);
-    void (*destroy)(struct command *command); /* gives references back, frees; with the lock */
+    void (*destroy)(struct command *command); /* gives references back, frees; with the lock.
+                                               * NULL: just free */
 };
-/* What every enqueue function checks: the queue and its wait list. */
+/* What every enqueue function checks: the queue and its wait list. With the lock. */
 cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits);
 /*
- * Adds it to its queue and runs what can run. `blocking`: returns when it has ended, with the error
- * of CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST when it or one it waited for failed. `event`: the
- * program gets a reference, unless NULL. The command is owned by this call whatever it returns.
+ * Adds it to its queue and runs what can run. `blocking`: returns when it has ended, with its error
+ * when it failed, which is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST when one it waited for did.
+ * `event`: the program gets a reference, unless NULL. The command is owned by this call whatever it
+ * returns. With the lock, which is given up in between.
  */
 cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
                        cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event);
-/* Runs every command of a device that can run, in order. */
-void command_run_ready(cl_device_id device);
+/* Runs the first command that can run; false: there is none. */
+bool command_run_one(void);
+/* Runs every command that can run, of any device, in order. */
+void command_run_ready(void);
+/* Commands of the queue that are only queued become submitted. */
+void queue_submit(cl_command_queue queue);
 /* Runs and waits until all commands of the queue have ended. */
 void queue_finish(cl_command_queue queue);
 

@@ -1,21 +1,128 @@
-/* To be written. */
+/*
+ * Command queues. In order or out of order is a matter of which commands can run (command.c).
+ */
 #include "opencl/opencl.h"
+
+static cl_command_queue queue_create(cl_context context, cl_device_id device,
+                                     cl_command_queue_properties properties)
+{
+    cl_command_queue queue = object_create(KIND_QUEUE, sizeof *queue);
+    queue->context = context;
+    queue->device = device;
+    queue->properties = properties;
+    queue->next = device->queues;
+    device->queues = queue;
+    object_retain(context);
+    return queue;
+}
+
+void destroy_queue(void *object)
+{
+    cl_command_queue queue = object, *link = &queue->device->queues;
+    while (*link != queue)
+        link = &(*link)->next;
+    *link = queue->next;
+    object_release(queue->context);
+}
+
+void queue_submit(cl_command_queue queue)
+{
+    u64 last = platform_get()->commands;
+    object_retain(queue);
+    struct command *command = queue->first;
+    while (command && command->number <= last) {
+        cl_event event = command->event;
+        if (event->status != CL_QUEUED) {
+            command = command->next;
+            continue;
+        }
+        event->times[1] = device_now(queue->device);
+        object_retain(event);
+        event_set(event, CL_SUBMITTED);
+        object_release(event);
+        command = queue->first; /* the lock was given up: others may have run some */
+    }
+    object_release(queue);
+}
+
+void queue_finish(cl_command_queue queue)
+{
+    u64 last = platform_get()->commands;
+    object_retain(queue);
+    queue_submit(queue);
+    while (queue->first && queue->first->number <= last)
+        if (!command_run_one())
+            driver_wait();
+    object_release(queue);
+}
+
+static cl_int check(cl_context context, cl_device_id device)
+{
+    if (!object_is(context, KIND_CONTEXT))
+        return CL_INVALID_CONTEXT;
+    if (!object_is(device, KIND_DEVICE) || !context_has_device(context, device))
+        return CL_INVALID_DEVICE;
+    return CL_SUCCESS;
+}
+
+static bool known(cl_command_queue_properties properties)
+{
+    return !(properties & ~(cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                                         CL_QUEUE_PROFILING_ENABLE));
+}
 
 CL_API_ENTRY cl_command_queue CL_API_CALL
 clCreateCommandQueue(cl_context context, cl_device_id device,
                      cl_command_queue_properties properties, cl_int *errcode_ret)
 {
-    return failed(errcode_ret, CL_INVALID_OPERATION);
+    LOCKED;
+    cl_int status = check(context, device);
+    if (status != CL_SUCCESS)
+        return failed(errcode_ret, status);
+    if (!known(properties))
+        return failed(errcode_ret, CL_INVALID_VALUE);
+    return made(errcode_ret, queue_create(context, device, properties));
+}
+
+/* Of OpenCL 2.0, but programs call it whatever the device says, and there is nothing in it that a
+ * queue of 1.2 cannot do. */
+CL_API_ENTRY cl_command_queue CL_API_CALL
+clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                   const cl_queue_properties *properties, cl_int *errcode_ret)
+{
+    LOCKED;
+    cl_int status = check(context, device);
+    if (status != CL_SUCCESS)
+        return failed(errcode_ret, status);
+    cl_command_queue_properties bits = 0;
+    for (; properties && *properties; properties += 2) {
+        if (properties[0] != CL_QUEUE_PROPERTIES)
+            return failed(errcode_ret, properties[0] == CL_QUEUE_SIZE ? CL_INVALID_QUEUE_PROPERTIES
+                                                                      : CL_INVALID_VALUE);
+        bits = properties[1];
+    }
+    if (!known(bits))
+        return failed(errcode_ret, CL_INVALID_QUEUE_PROPERTIES);
+    return made(errcode_ret, queue_create(context, device, bits));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_queue)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    if (!object_is(command_queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    object_retain(command_queue);
+    return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    if (!object_is(command_queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    queue_submit(command_queue);
+    object_release(command_queue);
+    return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_queue,
@@ -23,37 +130,51 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                                       size_t param_value_size, void *param_value,
                                                       size_t *param_value_size_ret)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    cl_command_queue queue = command_queue;
+    if (!object_is(queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    struct query query = {param_value_size, param_value, param_value_size_ret};
+    switch (param_name) {
+    case CL_QUEUE_CONTEXT:
+        return QUERY_VALUE(&query, cl_context, queue->context);
+    case CL_QUEUE_DEVICE:
+        return QUERY_VALUE(&query, cl_device_id, queue->device);
+    case CL_QUEUE_REFERENCE_COUNT:
+        return QUERY_VALUE(&query, cl_uint, queue->object.references);
+    case CL_QUEUE_PROPERTIES:
+        return QUERY_VALUE(&query, cl_command_queue_properties, queue->properties);
+    default:
+        return CL_INVALID_VALUE;
+    }
 }
 
+/* Only devices of OpenCL 1.0 have to let a queue's properties change. */
 CL_API_ENTRY cl_int CL_API_CALL
 clSetCommandQueueProperty(cl_command_queue command_queue, cl_command_queue_properties properties,
                           cl_bool enable, cl_command_queue_properties *old_properties)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    return object_is(command_queue, KIND_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue command_queue)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    if (!object_is(command_queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    object_retain(command_queue);
+    queue_submit(command_queue);
+    command_run_ready();
+    object_release(command_queue);
+    return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
 {
-    return CL_INVALID_OPERATION;
-}
-
-CL_API_ENTRY cl_command_queue CL_API_CALL
-clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
-                                   const cl_queue_properties *properties, cl_int *errcode_ret)
-{
-    return failed(errcode_ret, CL_INVALID_OPERATION);
-}
-
-void destroy_queue(void *object)
-{
-}
-
-void queue_finish(cl_command_queue queue)
-{
+    LOCKED;
+    if (!object_is(command_queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    queue_finish(command_queue);
+    return CL_SUCCESS;
 }
