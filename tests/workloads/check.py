@@ -45,7 +45,7 @@ def check_manifest(text):
         own = {row[0]: row[column] for row in rows}
         expect(own == manifest_sizes(text, kind), f"workload.yaml differs in {kind} from {own}")
     with open(os.path.join(folder, name + ".cl"), encoding="utf-8") as file:
-        kernels = set(re.findall(r"^void (\w+)\(", file.read(), re.M))
+        kernels = set(re.findall(r"^__kernel .*\nvoid (\w+)\(", file.read(), re.M))
     said = set(re.findall(r"kernel: (\w+)", text))
     expect(kernels == said, f"workload.yaml has kernels {said}, {name}.cl {kernels}")
 
