@@ -100,11 +100,18 @@ static bool finish(struct work *work, const char *input)
     return code == 0;
 }
 
+/* What CL_DEVICE_EXTENSIONS names that the language must know of. */
+#define EXTENSIONS                                                             \
+    "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_fp64,"                \
+    "+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics," \
+    "+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"   \
+    "+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"
+
 /* Arguments of everything that begins with OpenCL C. */
 static void add_language(struct work *work)
 {
-    ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header",
-        "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
+    ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Xclang",
+        EXTENSIONS, "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
     if (work->job->embedded)
         add(work, "-D__EMBEDDED_PROFILE__=1");
     for (u32 i = 0; i < work->job->options->count; i++)
