@@ -5,6 +5,7 @@
  * by the top bit of the exponent for floats. A check which does not see that is no check.
  */
 #include "common/workload.h"
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,6 +46,16 @@ static void spoil(struct workload *w, void *array, size_t count, uint32_t bits)
     memcpy(element, &word, sizeof word);
 }
 
+/* The results as they are compared, one array behind the other. */
+static void write_output(const struct workload *w, const void *array, size_t bytes)
+{
+    if (!w->output)
+        return;
+    FILE *file = fopen(w->output, w->compared ? "a" : "w");
+    if (!file || fwrite(array, 1, bytes, file) != bytes || fclose(file))
+        fail(w, "%s: %s", w->output, strerror(errno));
+}
+
 static void summary(struct workload *w, const char *what, size_t count, size_t wrong)
 {
     w->compared++;
@@ -59,6 +70,7 @@ void check_ints(struct workload *w, const char *what, void *got, const void *exp
     const int32_t *mine = got, *theirs = expected;
     size_t wrong = 0;
     spoil(w, got, count, 1);
+    write_output(w, got, count * sizeof *mine);
     for (size_t i = 0; i < count; i++)
         if (mine[i] != theirs[i] && wrong++ < SHOWN)
             printf("%s[%zu] is %d (%#x), expected %d (%#x)\n", what, i, mine[i], (unsigned)mine[i],
@@ -74,6 +86,7 @@ void check_floats(struct workload *w, const char *what, float *got, const double
     size_t wrong = 0;
     double worst = 0; /* in tolerances */
     spoil(w, got, count, 0x40000000);
+    write_output(w, got, count * sizeof *got);
     for (size_t i = 0; i < count; i++) {
         double away = fabs(got[i] - expected[i]);
         double allowed = relative * fabs(expected[i]) + absolute;

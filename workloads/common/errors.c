@@ -13,6 +13,7 @@ const char *cl_error_name(cl_int status)
 #define ERROR(name) {name, #name},
 #include "common/errors.def"
 #undef ERROR
+        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* the loader's: of an extension, not of cl.h */
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].status == status)

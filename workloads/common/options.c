@@ -73,6 +73,7 @@ static _Noreturn void help(const struct program *program)
          "  --seed N\n      of the inputs; default 1\n"
          "  --platform NAME|N\n      the OpenCL platform, by a part of its name or by number\n"
          "  --device NAME|N\n      the device, by a part of its name or by its number there\n"
+         "  --output FILE\n      write the results' bytes there, to compare runs bit by bit\n"
          "  --sizes\n      list options with their default and quick values, and stop\n"
          "  --help\n\nNumbers may end in K or M (1024, 1048576). Exit codes: 0 passed, 1 a result "
          "was "
@@ -139,16 +140,18 @@ static bool common_option(struct workload *w, const char *name, const char *valu
     if (!strcmp(name, "corrupt"))
         return w->corrupt = true;
     *used = 2;
-    if (strcmp(name, "seed") && strcmp(name, "platform") && strcmp(name, "device"))
+    const char **text = !strcmp(name, "platform") ? &w->platform_wanted
+                        : !strcmp(name, "device") ? &w->device_wanted
+                        : !strcmp(name, "output") ? &w->output
+                                                  : NULL;
+    if (!text && strcmp(name, "seed"))
         return false;
     if (!value)
         usage(w, "--%s needs a value", name);
-    if (!strcmp(name, "seed"))
-        w->random = (uint64_t)number(w, name, value);
-    else if (!strcmp(name, "platform"))
-        w->platform_wanted = value;
+    if (text)
+        *text = value;
     else
-        w->device_wanted = value;
+        w->random = (uint64_t)number(w, name, value);
     return true;
 }
 

@@ -79,7 +79,8 @@ struct workload {
     bool quick;
     bool corrupt; /* spoil one element before it is compared: tests of the check itself */
     const char *platform_wanted, *device_wanted;
-    uint64_t random; /* state of the generator */
+    const char *output; /* file for the bytes of what is compared; NULL: none */
+    uint64_t random;    /* state of the generator */
 
     cl_device_id device;
     cl_context context;
