@@ -147,6 +147,8 @@ int watch_signal(struct watch *watch)
 
 void watch_temporary(struct watch *watch, const char *path)
 {
+    if (!watch)
+        return;
     pthread_mutex_lock(&watch->lock);
     u32 at = 0;
     while (path && at < TEMPORARIES && watch->temporaries[at])
@@ -158,6 +160,8 @@ void watch_temporary(struct watch *watch, const char *path)
 
 void watch_temporary_gone(struct watch *watch, const char *path)
 {
+    if (!watch)
+        return;
     pthread_mutex_lock(&watch->lock);
     for (u32 i = 0; path && i < TEMPORARIES; i++)
         if (watch->temporaries[i] && !strcmp(watch->temporaries[i], path)) {
@@ -169,6 +173,8 @@ void watch_temporary_gone(struct watch *watch, const char *path)
 
 void watch_clear(struct watch *watch)
 {
+    if (!watch)
+        return;
     pthread_mutex_lock(&watch->lock);
     clear_line(watch);
     pthread_mutex_unlock(&watch->lock);

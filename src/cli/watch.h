@@ -19,7 +19,7 @@ struct watch *watch_start(struct hd_device *device, bool progress);
 void watch_launch(struct watch *watch, const char *kernel, u32 number, u32 count);
 /* The signal that came, or 0. */
 int watch_signal(struct watch *watch);
-/* A temporary file is being written; NULL is none. */
+/* A temporary file is being written; NULL is none. Without a watch, these three do nothing. */
 void watch_temporary(struct watch *watch, const char *path);
 /* It is there no more. */
 void watch_temporary_gone(struct watch *watch, const char *path);

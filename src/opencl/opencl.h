@@ -427,7 +427,7 @@ bool session_timed(struct session *session, u64 number, const char *kernel);
 /* Directly around hd_launch, without the lock: what happened is recorded at once, and a signal
  * that would end the program ends the launch first. */
 void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks);
-void session_launched(struct session *session, cl_device_id device, u64 number);
+void session_launched(struct session *session, cl_device_id device, u64 number, bool ran);
 /* The process ends: what is told only once. */
 void session_close(struct session *session);
 

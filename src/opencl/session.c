@@ -308,17 +308,24 @@ static void tell_profiles(struct session *session)
     }
 }
 
-void session_launched(struct session *session, cl_device_id device, u64 number)
+static void tell_launch(struct session *session, cl_device_id device, u64 number)
 {
     f64 took = seconds() - session->started;
-    char *text = session->record >= 0 ? hd_launch_json(device->device, device->launches) : NULL;
+    char *text = hd_launch_json(device->device, device->launches);
     json_t *launch = text ? json_loads(text, 0, NULL) : NULL;
+    if (launch)
+        tell(session, json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number",
+                                (json_int_t)number, "host_seconds", took, "launch", launch));
     hd_free(text);
-    device->launches++;
-    if (!launch)
+}
+
+void session_launched(struct session *session, cl_device_id device, u64 number, bool ran)
+{
+    if (ran && session->record >= 0)
+        tell_launch(session, device, number);
+    device->launches += ran;
+    if (session->record < 0)
         return;
-    tell(session, json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number", (json_int_t)number,
-                            "host_seconds", took, "launch", launch));
     atomic_store(&running, NULL);
     for (u32 i = 0; i < SIGNALS; i++)
         if (session->caught[i])
