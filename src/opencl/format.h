@@ -1,0 +1,23 @@
+/* OpenCL C's printf formats (6.12.13): text from a format and tagged arguments (print.c). */
+#ifndef OPENCL_FORMAT_H
+#define OPENCL_FORMAT_H
+
+#include "base/arena.h"
+
+enum format_kind { /* as builtins.cl has them */
+    FORMAT_SIGNED = 1,
+    FORMAT_UNSIGNED,
+    FORMAT_FLOAT,
+    FORMAT_POINTER
+};
+
+struct format_out {
+    VEC(char) text; /* added to, not terminated */
+    /* The text at an address of the device; free() */
+    char *(*read_text)(void *user, u64 address);
+    void *user;
+};
+
+void format_text(struct format_out *out, const char *format, const u8 *args, size_t bytes);
+
+#endif
