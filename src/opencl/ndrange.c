@@ -7,6 +7,8 @@
  * Time: what the simulation says. A launch that is only computed takes as long as if every core
  * began one warp instruction a cycle.
  *
+ * Deviation: Southern Islands code finds offsets in 32 bits (libclc); larger ones are refused.
+ *
  * Faults of the guest end the command's event with CL_OUT_OF_RESOURCES, are explained on standard
  * error and told to the context's callback; memory keeps what was written, and the program goes on.
  */
@@ -33,8 +35,9 @@ struct launch {
 
 /* ---- sizes ---- */
 
+/* `most`: the largest global number. */
 static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offset,
-                          const size_t *global)
+                          const size_t *global, u64 most)
 {
     if (dims < 1 || dims > 3)
         return CL_INVALID_WORK_DIMENSION;
@@ -47,29 +50,28 @@ static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offse
         shape->global[i] = global[i];
     }
     for (u32 i = 0; offset && i < dims; i++) {
-        if (offset[i] > SIZE_MAX - global[i])
+        if (global[i] > most || offset[i] > most - global[i])
             return CL_INVALID_GLOBAL_OFFSET;
         shape->offset[i] = offset[i];
     }
     return CL_SUCCESS;
 }
 
+/* A device allows as many work-items in each dimension as in all, so that CL_INVALID_WORK_ITEM_SIZE
+ * is never the first error. */
 static cl_int read_local(struct shape *shape, const size_t *local, const size_t *required,
-                         const struct kernel_code *code, u32 device_most)
+                         const struct kernel_code *code)
 {
     u128 items = 1;
     for (u32 i = 0; i < shape->dims; i++) {
         if (!local[i] || shape->global[i] % local[i])
             return CL_INVALID_WORK_GROUP_SIZE;
         shape->local[i] = local[i];
-        items = local[i] > device_most ? (u128)UINT64_MAX : MIN(items * local[i], UINT64_MAX);
+        items = MIN(items * local[i], (u128)UINT64_MAX);
     }
     for (u32 i = 0; required[0] && i < 3; i++)
         if (shape->local[i] != MAX(required[i], 1))
             return CL_INVALID_WORK_GROUP_SIZE;
-    for (u32 i = 0; i < shape->dims; i++)
-        if (local[i] > device_most)
-            return CL_INVALID_WORK_ITEM_SIZE;
     return items > code->max_block ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
@@ -83,23 +85,39 @@ static bool better(const u64 *a, const u64 *b, u32 lanes)
     return items_a != items_b ? items_a > items_b : a[0] > b[0];
 }
 
+enum {
+    MAX_DIVISORS = 1024 /* more than a number of 64 bits has among the sizes of blocks */
+};
+
+static u32 list_divisors(u64 number, u64 most, u32 *list)
+{
+    u32 count = 0;
+    for (u32 i = 1; i <= MIN(number, most) && count < MAX_DIVISORS; i++)
+        if (number % i == 0)
+            list[count++] = i;
+    return count;
+}
+
 /* The best block whose sizes divide those of the range: every one is looked at. */
 static void choose_local(struct shape *shape, u64 most, u32 lanes)
 {
-    u64 best[3] = {1, 1, 1}, try[3];
-    for (try[2] = 1; try[2] <= MIN(most, shape->global[2]); try[2]++) {
-        if (shape->global[2] % try[2])
-            continue;
-        for (try[1] = 1; try[1] * try[2] <= most && try[1] <= shape->global[1]; try[1]++) {
-            if (shape->global[1] % try[1])
-                continue;
-            try[0] = MIN(most / (try[1] * try[2]), shape->global[0]);
-            for (; try[0]; try[0]--)
-                if (shape->global[0] % try[0] == 0 && better(try, best, lanes))
-                    memcpy(best, try, sizeof best);
-        }
+    u32 sizes[3][MAX_DIVISORS], counts[3];
+    u64 try[3];
+    for (u32 i = 0; i < 3; i++) {
+        counts[i] = list_divisors(shape->global[i], most, sizes[i]);
+        shape->local[i] = 1;
     }
-    memcpy(shape->local, best, sizeof best);
+    for (u32 z = 0; z < counts[2]; z++)
+        for (u32 y = 0; y < counts[1] && (u64)sizes[2][z] * sizes[1][y] <= most; y++)
+            for (u32 x = 0; x < counts[0]; x++) {
+                try[0] = sizes[0][x];
+                try[1] = sizes[1][y];
+                try[2] = sizes[2][z];
+                if (try[0] * try[1] * try[2] > most)
+                    break;
+                if (better(try, shape->local, lanes))
+                    memcpy(shape->local, try, sizeof try);
+            }
 }
 
 /* ---- the command ---- */
@@ -120,8 +138,10 @@ static struct hd_dim grid_of(const struct shape *shape)
 static void explain(const struct launch *launch, const char *place, const char *text)
 {
     char *line;
-    if (asprintf(&line, "kernel %s: %s%s%s", launch->kernel->info->name, place, *place ? ": " : "",
-                 text) < 0)
+    bool named = !strncmp(text, "kernel ", strlen("kernel "));
+    if (asprintf(&line, "%s%s%s%s%s%s", named ? "" : "kernel ",
+                 named ? "" : launch->kernel->info->name, named ? "" : ": ", place,
+                 *place ? ": " : "", text) < 0)
         abort();
     fprintf(stderr, "heddle: %s\n", line);
     context_notify(launch->command.queue->context, line);
@@ -273,11 +293,11 @@ static cl_int read_shape(struct shape *shape, cl_kernel kernel, cl_device_id dev
 {
     const struct kernel_code *code = kernel_code(kernel, device);
     const size_t *required = kernel->info->required;
-    cl_int status = read_global(shape, dims, offset, global);
+    cl_int status = read_global(shape, dims, offset, global, device->si ? UINT32_MAX : UINT64_MAX);
     if (status != CL_SUCCESS)
         return status;
     if (local)
-        return read_local(shape, local, required, code, device_max_block(device));
+        return read_local(shape, local, required, code);
     if (required[0])
         return CL_INVALID_WORK_GROUP_SIZE;
     choose_local(shape, code->max_block, device->info.lanes);
