@@ -1,0 +1,123 @@
+/*
+ * A small OpenCL program for tests of `heddle run -- PROGRAM`: what it does is its first word.
+ *
+ *   ok           three launches of two kernels, checked
+ *   exit N       the same, then ends with that code
+ *   abort        the same, then abort; kill: SIGKILL; quick: _exit(3) without any clean-up
+ *   fault        a launch out of bounds, then a good one
+ *   endless      a launch that never ends
+ *   platforms    looks at the platforms only
+ *   fork         two processes with a launch each
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char source[] =
+    "__kernel void twice(__global int *data) { data[get_global_id(0)] *= 2; }\n"
+    "__kernel void more(__global int *data, int n) { data[get_global_id(0)] += n; }\n"
+    "__kernel void wild(__global int *data, long n) { data[get_global_id(0) + n] = 1; }\n"
+    "__kernel void endless(volatile __global int *data) { while (data[0] >= 0) data[1]++; }\n";
+
+enum {
+    N = 256
+};
+
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program;
+static cl_mem buffer;
+
+static void need(cl_int status, const char *what)
+{
+    if (status == CL_SUCCESS)
+        return;
+    fprintf(stderr, "guest: %s: error %d\n", what, status);
+    exit(9);
+}
+
+static void open_all(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int status;
+    int data[N];
+    for (int i = 0; i < N; i++)
+        data[i] = i;
+    need(clGetPlatformIDs(1, &platform, NULL), "platform");
+    need(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "device");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    need(status, "context");
+    queue = clCreateCommandQueue(context, device, 0, &status);
+    need(status, "queue");
+    const char *text = source;
+    program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+    need(status, "program");
+    need(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+    buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof data, data, &status);
+    need(status, "buffer");
+}
+
+static cl_int launch(const char *name, size_t size, const void *argument)
+{
+    cl_int status;
+    size_t global = N;
+    cl_kernel kernel = clCreateKernel(program, name, &status);
+    need(status, name);
+    need(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "argument");
+    if (size)
+        need(clSetKernelArg(kernel, 1, size, argument), "argument");
+    need(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL), "enqueue");
+    status = clFinish(queue);
+    clReleaseKernel(kernel);
+    return status;
+}
+
+static void work(void)
+{
+    int data[N], n = 5;
+    launch("twice", 0, NULL);
+    launch("more", sizeof n, &n);
+    launch("twice", 0, NULL);
+    need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL), "read");
+    for (int i = 0; i < N; i++)
+        if (data[i] != (2 * i + 5) * 2) {
+            printf("guest: wrong at %d: %d\n", i, data[i]);
+            exit(1);
+        }
+    puts("guest: right");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "ok";
+    cl_uint platforms;
+    if (!strcmp(what, "platforms"))
+        return clGetPlatformIDs(0, NULL, &platforms) != CL_SUCCESS;
+    if (!strcmp(what, "fork")) {
+        if (fork() == 0)
+            execl(argv[0], argv[0], "ok", (char *)NULL);
+        wait(NULL);
+    }
+    open_all();
+    if (!strcmp(what, "endless"))
+        launch("endless", 0, NULL);
+    if (!strcmp(what, "fault")) {
+        long far = 1L << 30;
+        launch("wild", sizeof far, &far);
+    }
+    work();
+    if (!strcmp(what, "abort"))
+        abort();
+    if (!strcmp(what, "kill"))
+        kill(getpid(), SIGKILL);
+    if (!strcmp(what, "quick"))
+        _exit(3);
+    return !strcmp(what, "exit") && argc > 2 ? atoi(argv[2]) : 0;
+}
