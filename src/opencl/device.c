@@ -81,7 +81,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                                                cl_uint num_entries, cl_device_id *devices,
                                                cl_uint *num_devices)
 {
-    if (platform && !object_is(platform, KIND_PLATFORM))
+    if (!object_is(platform, KIND_PLATFORM))
         return CL_INVALID_PLATFORM;
     u32 count;
     cl_int status = device_match(device_type, &count);

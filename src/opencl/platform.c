@@ -115,7 +115,7 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfo
                                                            void *param_value,
                                                            size_t *param_value_size_ret)
 {
-    if (platform && !object_is(platform, KIND_PLATFORM))
+    if (!object_is(platform, KIND_PLATFORM))
         return CL_INVALID_PLATFORM;
     struct query query = {param_value_size, param_value, param_value_size_ret};
     switch (param_name) {

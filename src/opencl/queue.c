@@ -155,7 +155,9 @@ clSetCommandQueueProperty(cl_command_queue command_queue, cl_command_queue_prope
                           cl_bool enable, cl_command_queue_properties *old_properties)
 {
     LOCKED;
-    return object_is(command_queue, KIND_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+    if (!object_is(command_queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    return known(properties) ? CL_INVALID_OPERATION : CL_INVALID_VALUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue command_queue)

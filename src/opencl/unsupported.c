@@ -24,13 +24,22 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
     return failed(errcode_ret, CL_INVALID_OPERATION);
 }
 
+/* A question with an answer: none. */
 CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
                                                            cl_mem_object_type image_type,
                                                            cl_uint num_entries,
                                                            cl_image_format *image_formats,
                                                            cl_uint *num_image_formats)
 {
-    return CL_INVALID_OPERATION;
+    LOCKED;
+    if (!object_is(context, KIND_CONTEXT))
+        return CL_INVALID_CONTEXT;
+    if (image_type < CL_MEM_OBJECT_IMAGE2D || image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER ||
+        (image_formats && !num_entries))
+        return CL_INVALID_VALUE;
+    if (num_image_formats)
+        *num_image_formats = 0;
+    return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info param_name,

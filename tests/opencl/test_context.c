@@ -27,6 +27,7 @@ static void refuses(void **state)
                                           CL_CONTEXT_INTEROP_USER_SYNC, 7, 0};
     const cl_context_properties wrong[] = {CL_CONTEXT_PLATFORM,
                                            (cl_context_properties)world->device, 0};
+    const cl_context_properties none[] = {CL_CONTEXT_PLATFORM, 0, 0};
     int user;
     expect_no_context(CL_INVALID_VALUE, NULL, 0, good, false, NULL);
     expect_no_context(CL_INVALID_VALUE, NULL, 1, NULL, false, NULL);
@@ -36,6 +37,7 @@ static void refuses(void **state)
     expect_no_context(CL_INVALID_PROPERTY, twice, 1, good, false, NULL);
     expect_no_context(CL_INVALID_PROPERTY, sync, 1, good, false, NULL);
     expect_no_context(CL_INVALID_PLATFORM, wrong, 1, good, false, NULL);
+    expect_no_context(CL_INVALID_PLATFORM, none, 1, good, false, NULL);
 
     cl_int status = 1;
     const cl_context_properties right[] = {CL_CONTEXT_PLATFORM, platform, 0};
@@ -142,6 +144,8 @@ static void queues_tell(void **state)
                          CL_INVALID_VALUE);
         assert_int_equal(clSetCommandQueueProperty(queue, bits[i], CL_TRUE, NULL),
                          CL_INVALID_OPERATION);
+        assert_int_equal(clSetCommandQueueProperty(queue, 1 << 20, CL_TRUE, NULL),
+                         CL_INVALID_VALUE);
         assert_cl(clReleaseCommandQueue(queue));
         assert_cl(clReleaseCommandQueue(queue));
     }

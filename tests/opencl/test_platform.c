@@ -109,6 +109,13 @@ static void what_is_not_there_says_so(void **state)
         clCreateSampler(world->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &status));
     assert_int_equal(status, CL_INVALID_OPERATION);
     assert_null(clCreateSampler(world->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, NULL));
+    cl_uint formats = 7;
+    assert_cl(clGetSupportedImageFormats(world->context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D,
+                                         0, NULL, &formats));
+    assert_int_equal(formats, 0);
+    assert_int_equal(clGetSupportedImageFormats(world->context, CL_MEM_READ_WRITE,
+                                                CL_MEM_OBJECT_BUFFER, 0, NULL, &formats),
+                     CL_INVALID_VALUE);
     assert_null(clSVMAlloc(world->context, 0, 64, 0));
     clSVMFree(world->context, NULL);
     status = 0;
