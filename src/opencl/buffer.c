@@ -305,6 +305,10 @@ static void call_back(cl_mem mem)
 void destroy_mem(void *object)
 {
     cl_mem mem = object;
+    while (mem->named) { /* a kernel cannot be enqueued until it gets another */
+        mem->named->set = false;
+        kernel_arg_name(mem->named, NULL);
+    }
     call_back(mem);
     struct mapping *next;
     for (struct mapping *mapping = mem->maps; mapping; mapping = next) {

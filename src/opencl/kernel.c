@@ -167,8 +167,7 @@ void destroy_kernel(void *object)
 {
     cl_kernel kernel = object;
     for (u32 i = 0; i < kernel->info->arg_count; i++) {
-        if (kernel->args[i].mem)
-            object_release(kernel->args[i].mem);
+        kernel_arg_name(&kernel->args[i], NULL);
         free(kernel->args[i].value);
     }
     free(kernel->args);
@@ -247,6 +246,21 @@ const struct kernel_code *kernel_code(cl_kernel kernel, cl_device_id device)
 
 /* ---- arguments ---- */
 
+void kernel_arg_name(struct kernel_arg *arg, cl_mem mem)
+{
+    if (arg->mem) {
+        struct kernel_arg **link = &arg->mem->named;
+        while (*link != arg)
+            link = &(*link)->next;
+        *link = arg->next;
+    }
+    arg->mem = mem;
+    if (mem) {
+        arg->next = mem->named;
+        mem->named = arg;
+    }
+}
+
 /* A buffer is given by the address of its handle; no address and no handle are the null pointer. */
 static cl_int set_buffer(cl_kernel kernel, struct kernel_arg *arg, size_t size, const void *value)
 {
@@ -257,11 +271,7 @@ static cl_int set_buffer(cl_kernel kernel, struct kernel_arg *arg, size_t size, 
         memcpy(&mem, value, sizeof mem);
     if (mem && (!object_is(mem, KIND_MEM) || mem->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
-    if (mem)
-        object_retain(mem);
-    if (arg->mem)
-        object_release(arg->mem);
-    arg->mem = mem;
+    kernel_arg_name(arg, mem);
     arg->set = true;
     return CL_SUCCESS;
 }

@@ -309,6 +309,7 @@ struct _cl_mem {
     struct mapping *maps;
     u32 map_count;
     struct mem_callback *callbacks; /* latest first */
+    struct kernel_arg *named;       /* by arguments of kernels; each its own, for a sub-buffer */
 };
 /* Its address on a device, to which its content moves when it is elsewhere, in a time that is added
  * to `ps`; 0: no memory. From within a command's `run`. */
@@ -381,8 +382,11 @@ struct kernel_arg {
     bool set;
     u32 size;   /* bytes of the value, or of local memory */
     u8 *value;  /* for values: size bytes */
-    cl_mem mem; /* for buffers: a reference, or NULL */
+    cl_mem mem; /* for buffers, or NULL. Not a reference: a program could not give it back */
+    struct kernel_arg *next; /* of those that name the same buffer */
 };
+/* The buffer an argument names from now on; NULL: none. */
+void kernel_arg_name(struct kernel_arg *arg, cl_mem mem);
 
 /* A kernel on one device of its program. */
 struct kernel_code {

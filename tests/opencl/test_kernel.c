@@ -382,12 +382,52 @@ static void block_info(void **state)
     OK(clReleaseKernel(kernel));
 }
 
+static void CL_CALLBACK went(cl_mem mem, void *user)
+{
+    ++*(int *)user;
+}
+
+/* An argument is no reference (clSetKernelArg says so), but a command that uses it is. */
+static void arguments_do_not_hold_buffers(void **state)
+{
+    struct rig *rig = *state;
+    cl_int status, gone = 0, seen[8] = {0};
+    cl_kernel kernel = create("fixed");
+    cl_mem out = rig_buffer(rig, 0, 64 * sizeof(cl_int), NULL);
+    cl_mem other = rig_buffer(rig, 0, 64 * sizeof(cl_int), NULL);
+    cl_event gate = clCreateUserEvent(rig->context, &status);
+    const size_t size[] = {8, 4, 2};
+    OK(clSetMemObjectDestructorCallback(out, went, &gone));
+    OK(clSetKernelArg(kernel, 0, sizeof out, &out));
+    OK(clEnqueueNDRangeKernel(rig->queue, kernel, 3, NULL, size, size, 1, &gate, NULL));
+    OK(clReleaseMemObject(out));
+    assert_int_equal(gone, 0);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(clFinish(rig->queue));
+    assert_int_equal(gone, 1);
+    assert_int_equal(clEnqueueNDRangeKernel(rig->queue, kernel, 3, NULL, size, size, 0, NULL, NULL),
+                     CL_INVALID_KERNEL_ARGS);
+    OK(clSetKernelArg(kernel, 0, sizeof other, &other));
+    OK(clSetKernelArg(kernel, 0, sizeof other, &other));
+    OK(clEnqueueNDRangeKernel(rig->queue, kernel, 3, NULL, size, size, 0, NULL, NULL));
+    rig_read(rig, other, seen, 0, sizeof seen);
+    assert_int_equal(seen[0], 1);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseMemObject(other));
+    OK(clReleaseEvent(gate));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),     cmocka_unit_test(pointers), cmocka_unit_test(wrong_arguments),
-        cmocka_unit_test(creation),   cmocka_unit_test(info),     cmocka_unit_test(argument_info),
+        cmocka_unit_test(values),
+        cmocka_unit_test(pointers),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(creation),
+        cmocka_unit_test(info),
+        cmocka_unit_test(argument_info),
         cmocka_unit_test(block_info),
+        cmocka_unit_test(arguments_do_not_hold_buffers),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
