@@ -1,7 +1,8 @@
 /*
  * Fourier transforms of POINTS = 8^n complex numbers, a block a transform, eight points a thread
  * (Stockham's order: no bit reversal). A pass combines transforms of `done` points into ones of
- * 8 * done. Between passes the points change threads through local memory.
+ * 8 * done. Between passes the points change threads through local memory. Loops over the eight are
+ * unrolled, so that the points are kept in registers.
  */
 #define THREADS (POINTS / 8)
 /* A word is left free after every eight, so that stores eight apart meet different banks. */
@@ -40,6 +41,7 @@ void transform8(float2 *v)
 {
     float2 turn = (float2)(M_SQRT1_2_F, -M_SQRT1_2_F); /* an eighth of a circle */
 
+#pragma unroll
     for (uint i = 0; i < 4; i++)
         butterfly(&v[i], &v[i + 4]);
     v[5] = times(v[5], turn);
@@ -62,27 +64,32 @@ void transform(__global const float2 *from, __global float2 *to, __global const 
     uint lane = get_local_id(0), start = get_group_id(0) * POINTS;
     float2 v[8];
 
+#pragma unroll
     for (uint r = 0; r < 8; r++)
         v[r] = from[start + lane + r * THREADS];
     for (uint done = 1;; done *= 8) {
         uint k = lane % done;
-        for (uint r = 1; r < 8 && done > 1; r++)
+#pragma unroll
+        for (uint r = 1; r < 8; r++) /* turns[0] is 1: the first pass changes nothing */
             v[r] = times(v[r], turns[r * k * (THREADS / done)]);
         transform8(v);
         if (done == THREADS)
             break;
         barrier(CLK_LOCAL_MEM_FENCE); /* everybody has read the pass before */
+#pragma unroll
         for (uint r = 0; r < 8; r++) {
             uint i = PLACE((lane - k) * 8 + k + r * done);
             real[i] = v[reversed(r)].x;
             imaginary[i] = v[reversed(r)].y;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
         for (uint r = 0; r < 8; r++) {
             uint i = PLACE(lane + r * THREADS);
             v[r] = (float2)(real[i], imaginary[i]);
         }
     }
+#pragma unroll
     for (uint r = 0; r < 8; r++)
         to[start + lane + r * THREADS] = v[reversed(r)];
 }
