@@ -260,6 +260,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
 /* For each device either all programs have something to link or none has. */
 static cl_int check_inputs(const struct task *task)
 {
+    u32 total = 0;
     for (u32 i = 0; i < task->device_count; i++) {
         struct compiler_input *inputs;
         for (u32 k = 0; k < task->input_count; k++) {
@@ -270,10 +271,9 @@ static cl_int check_inputs(const struct task *task)
         u32 count = gather(task, task->devices[i], &inputs);
         if (count && count != task->input_count)
             return CL_INVALID_OPERATION;
-        if (!count && task->device_count == 1)
-            return CL_INVALID_OPERATION; /* there is nothing at all to link */
+        total += count;
     }
-    return CL_SUCCESS;
+    return total ? CL_SUCCESS : CL_INVALID_OPERATION; /* there is nothing at all to link */
 }
 
 static cl_int prepare_link(struct task *task, cl_context context, const char *options)
