@@ -117,26 +117,33 @@ static bool try_read(struct source *source, const char *path)
 {
     struct error error = {0};
     size_t length;
+    free(source->text);
     source->text = text_read_file(path, false, SOURCE_LIMIT, &length, &error);
-    return source->text;
+    return source->text && length;
 }
 
-/* As it is named, or beside the module. */
-static bool read_source(struct source *source, const char *file, const char *module)
+/* In the folder or, without one, as it is named or beside the module. */
+static bool read_source(struct source *source, const char *file, const char *module,
+                        const char *folder)
 {
     *source = (struct source){0};
     char *copy = strdup(module), *name = strdup(file), *beside = NULL, *below = NULL;
-    const char *folder = dirname(copy);
+    bool anywhere = !folder;
+    if (anywhere)
+        folder = dirname(copy);
     if (asprintf(&below, "%s/%s", folder, file) < 0 ||
         asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
         abort();
-    bool found = try_read(source, file) || try_read(source, below) || try_read(source, beside);
+    bool found = (anywhere && (try_read(source, file) || try_read(source, below))) ||
+                 try_read(source, beside);
     free(copy);
     free(name);
     free(beside);
     free(below);
-    if (!found)
+    if (!found) {
+        free(source->text);
         return false;
+    }
     for (char *at = source->text; *at; at++)
         source->count += *at == '\n';
     source->lines = calloc(source->count + 1u, sizeof *source->lines);
@@ -268,7 +275,7 @@ static void print_source(FILE *to, const json_t *insts, const char *file,
     free(rows);
 }
 
-static void print_function(FILE *to, const json_t *function)
+static void print_function(FILE *to, const json_t *function, const char *folder)
 {
     const json_t *insts = json_object_get(function, "instructions");
     const char *module = json_string_value(json_object_get(function, "module"));
@@ -278,7 +285,7 @@ static void print_function(FILE *to, const json_t *function)
     fprintf(to, "\n%s of %s: %llu issue slots\n",
             json_string_value(json_object_get(function, "function")), module,
             (unsigned long long)total);
-    if (file && read_source(&source, file, module)) {
+    if (file && read_source(&source, file, module, folder)) {
         print_source(to, insts, file, &source, total);
         free_source(&source);
     } else
@@ -286,9 +293,9 @@ static void print_function(FILE *to, const json_t *function)
     free(file);
 }
 
-void print_annotated(FILE *to, const json_t *profile)
+void print_annotated(FILE *to, const json_t *profile, const char *folder)
 {
     size_t i;
     json_t *function;
-    json_array_foreach(profile, i, function) print_function(to, function);
+    json_array_foreach(profile, i, function) print_function(to, function, folder);
 }

@@ -406,7 +406,7 @@ static int finish(struct child *child, f64 wall_seconds)
     if (stats && !run->request.quiet)
         print_kernels(stats, all.seconds);
     if (stats && run->request.annotate)
-        print_annotated(stderr, json_object_get(stats, "profile"));
+        print_annotated(stderr, json_object_get(stats, "profile"), child->folder);
     json_decref(stats);
     json_decref(all.launches);
     json_decref(all.seconds);

@@ -435,7 +435,7 @@ static int run_all(struct run *run)
     if (!run->request.quiet)
         print_summary(&run->request, stats);
     if (run->request.annotate)
-        print_annotated(stderr, json_object_get(stats, "profile"));
+        print_annotated(stderr, json_object_get(stats, "profile"), NULL);
     json_decref(stats);
     return code;
 }

@@ -17,7 +17,8 @@ static struct process_record *process_of(struct session *session, const char *na
     *process = (struct process_record){.name = strdup(name),
                                        .launches = json_array(),
                                        .seconds = json_array(),
-                                       .builds = json_array()};
+                                       .builds = json_array(),
+                                       .profiles = json_object()};
     return process;
 }
 
@@ -39,6 +40,7 @@ static void take(struct process_record *process, json_t *record)
     } else if (!strcmp(event, "device")) {
         process->device = true;
     } else if (!strcmp(event, "build")) {
+        json_object_del(record, "event");
         json_array_append(process->builds, record);
     } else if (!strcmp(event, "start")) {
         set_running(process, json_string_value(json_object_get(record, "kernel")),
@@ -48,8 +50,10 @@ static void take(struct process_record *process, json_t *record)
         json_array_append(process->launches, json_object_get(record, "launch"));
         json_array_append(process->seconds, json_object_get(record, "host_seconds"));
     } else if (!strcmp(event, "profile")) {
-        json_decref(process->profile);
-        process->profile = json_incref(json_object_get(record, "profile"));
+        char device[24];
+        snprintf(device, sizeof device, "%lld",
+                 (long long)json_integer_value(json_object_get(record, "device")));
+        json_object_set(process->profiles, device, json_object_get(record, "profile"));
     }
 }
 
@@ -115,8 +119,10 @@ struct session_all session_collect(struct session *session)
         json_array_extend(all.launches, process->launches);
         json_array_extend(all.seconds, process->seconds);
         json_array_extend(all.builds, process->builds);
-        if (process->profile)
-            json_array_extend(all.profile, process->profile);
+        const char *device;
+        json_t *profile;
+        json_object_foreach(process->profiles, device, profile)
+            json_array_extend(all.profile, profile);
     }
     return all;
 }
@@ -128,7 +134,7 @@ void session_free(struct session *session)
         json_decref(process->launches);
         json_decref(process->seconds);
         json_decref(process->builds);
-        json_decref(process->profile);
+        json_decref(process->profiles);
         free(process->running);
         free(process->name);
     }

@@ -5,10 +5,13 @@
  *
  *   {"event": "loaded", "at": ns}                  the loader has asked the driver for its platform
  *   {"event": "device", "machine": name}           a context was made on the device
- *   {"event": "build", "sha256", "bytes", "options", "ok", "cached"}
+ *   {"event": "build", "sha256", "bytes", "options", "ok"}    a program from source
  *   {"event": "start", "kernel", "blocks"}
  *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
- *   {"event": "profile", "profile": [...]}         as hd_profile_json tells it; the last one counts
+ *   {"event": "profile", "device", "profile": [...]}        as hd_profile_json tells it; a device's
+ *                                                           last one counts
+ *
+ * The source of a program's kernels, if it has only one, lies there as program.cl.
  */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -21,9 +24,10 @@ struct process_record {
     long offset; /* read so far */
     i64 at;      /* when it was loaded: processes stand in this order */
     bool loaded, device;
-    json_t *launches, *seconds, *builds, *profile;
-    char *running; /* the kernel that runs now, or NULL */
-    u64 blocks;    /* of it */
+    json_t *launches, *seconds, *builds;
+    json_t *profiles; /* by device */
+    char *running;    /* the kernel that runs now, or NULL */
+    u64 blocks;       /* of it */
 };
 
 struct session {

@@ -109,6 +109,8 @@ static void run_device(const struct task *task, cl_device_id device)
     };
     driver_unlock();
     compiler_run(&job, &result);
+    if (job.source)
+        session_built(platform_get()->session, job.source, build->options, result.binary);
     driver_lock();
     free(build->log);
     build->log = result.log;

@@ -79,7 +79,8 @@ static void start(struct work *work)
     else /* the first with all 64-bit atomics */
         ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
             "-target-feature", "-Xclang", "+ptx60");
-    ADD(work, "-nogpulib", "-O2", "-fno-crash-diagnostics", "-Wno-unused-command-line-argument");
+    ADD(work, "-nogpulib", "-O2", "-gline-tables-only", "-fdebug-compilation-dir=.",
+        "-fno-crash-diagnostics", "-Wno-unused-command-line-argument");
 }
 
 /* Runs what has been put together; what it says goes to the log. */
@@ -290,9 +291,9 @@ static void hash_text(struct sha256 *hash, const char *text)
 }
 
 /* All that the result depends on, but for files that the source includes. */
-static void name_job(const struct compiler_job *job, const struct toolchain *toolchain,
-                     char key[SHA256_TEXT])
+static void name_job(struct work *work, char key[SHA256_TEXT])
 {
+    const struct compiler_job *job = work->job;
     struct sha256 hash;
     const u32 facts[] = {
         CACHE_FORMAT,        job->si,           job->embedded,       job->type,
@@ -300,10 +301,12 @@ static void name_job(const struct compiler_job *job, const struct toolchain *too
     sha256_start(&hash);
     sha256_add(&hash, facts, sizeof facts);
     hash_text(&hash, HEDDLE_VERSION);
-    toolchain_identify(toolchain, &hash);
+    toolchain_identify(&work->toolchain, &hash);
     hash_text(&hash, job->source ? job->source : "");
-    for (u32 i = 0; i < job->options->count; i++)
-        hash_text(&hash, job->options->words[i]);
+    start(work); /* the arguments that are always there may change with Heddle */
+    add_language(work);
+    for (u32 i = 0; i < work->words.count; i++)
+        hash_text(&hash, work->words.data[i]);
     for (u32 i = 0; i < job->header_count; i++) {
         hash_text(&hash, job->headers[i].name);
         hash_text(&hash, job->headers[i].text);
@@ -381,7 +384,7 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
         say(&work, arena_printf(work.arena, "error: %s is not there; is Heddle installed whole?\n",
                                 missing));
     } else {
-        name_job(job, &work.toolchain, key);
+        name_job(&work, key);
         if (cache_find(work.arena, key, &kept)) {
             say(&work, kept.log);
             result->binary = memcpy(checked(malloc(kept.bytes)), kept.binary, kept.bytes);

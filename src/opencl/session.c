@@ -13,6 +13,7 @@
  */
 #include "opencl/opencl.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include <fcntl.h>
 #include <jansson.h>
@@ -30,7 +31,8 @@ enum {
 static const int signals[SIGNALS] = {SIGINT, SIGTERM};
 
 struct session {
-    int record; /* file, or -1 */
+    const char *folder;
+    int record; /* file in it, or -1 */
     bool has_kernels;
     regex_t kernels;
     u64 first, last; /* launches that are modelled in time */
@@ -139,6 +141,7 @@ struct session *session_open(void)
     read_choice(session);
     if (!folder)
         return session;
+    session->folder = checked(strdup(folder));
     char path[4096];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -250,14 +253,39 @@ void session_device(struct session *session, cl_device_id device)
     tell(session, json_pack("{s:s, s:s}", "event", "device", "machine", device->info.name));
 }
 
-void session_built(struct session *session, const char *sha256, u64 bytes, const char *options,
-                   bool ok, bool cached)
+/* The source under the name that the compiler gives it, beside the records, for whoever shows code;
+ * but not when there are several. */
+static void keep_source(struct session *session, const char *source)
 {
-    json_t *event =
-        json_pack("{s:s, s:s, s:I, s:s, s:b, s:b}", "event", "build", "sha256", sha256, "bytes",
-                  (json_int_t)bytes, "options", options, "ok", ok, "cached", cached);
+    struct error error = {0};
+    size_t length;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/program.cl", session->folder);
+    char *before = text_read_file(path, false, SIZE_MAX, &length, &error);
+    if (before && strcmp(before, source) != 0)
+        source = ""; /* lines would be shown that were not run */
+    FILE *file = fopen(path, "wbe");
+    if (file) {
+        fputs(source, file);
+        fclose(file);
+    }
+    free(before);
+}
+
+void session_built(struct session *session, const char *source, const char *options, bool ok)
+{
+    struct sha256 hash;
+    char digest[SHA256_TEXT];
+    if (session->record < 0)
+        return;
+    sha256_start(&hash);
+    sha256_add(&hash, source, strlen(source));
+    sha256_text(&hash, digest);
+    json_t *event = json_pack("{s:s, s:s, s:I, s:s, s:b}", "event", "build", "sha256", digest,
+                              "bytes", (json_int_t)strlen(source), "options", options, "ok", ok);
     if (event) /* options that are no UTF-8 */
         tell(session, event);
+    keep_source(session, source);
 }
 
 /* ---- launches ---- */

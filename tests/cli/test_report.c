@@ -80,7 +80,7 @@ static char *annotated(const char *text)
     size_t size;
     FILE *to = open_memstream(&out, &size);
     json_t *json = parse(text);
-    print_annotated(to, json);
+    print_annotated(to, json, NULL);
     json_decref(json);
     fclose(to);
     return out;
@@ -170,7 +170,7 @@ static void test_functional(void **state)
     FILE *to = open_memstream(&out, &size);
     json_t *json = parse("{'launches': [{}], 'totals': {'exec.blocks': 1}, 'profile': []}");
     print_breakdown(to, json);
-    print_annotated(to, json_object_get(json, "profile"));
+    print_annotated(to, json_object_get(json, "profile"), NULL);
     fclose(to);
     assert_string_equal(out, "");
     free(out);
