@@ -68,6 +68,8 @@ bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range, str
                          range->work_dim) ||
                api_fail(error, &inner);
     kernel->range = *range;
+    if (!kernel->ranged)
+        kernel->ranged = true;
     return true;
 }
 

@@ -18,7 +18,7 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
                          grid.x, grid.y, grid.z, block.x, block.y, block.z);
     /* PTX machines count y and z in 16 bits; OpenCL has no words for such a limit, and programs of
      * a host runtime that gives ranges run without it. */
-    u32 most = r->kernel->range.work_dim ? INT32_MAX : 65535;
+    u32 most = r->kernel->ranged ? INT32_MAX : 65535;
     if (grid.x > INT32_MAX || grid.y > most || grid.z > most ||
         (u128)grid.x * grid.y * grid.z > INT64_MAX)
         return error_set(error, ERROR_USAGE, "",

@@ -93,6 +93,8 @@ struct hd_kernel {
     const struct function *function;
     struct hd_param_info *params;
     struct hd_range range; /* work_dim 0: not said */
+    bool ranged; /* a host runtime says it; checks of launches, which may be made while another
+                  * launch runs, read this */
 };
 
 struct hd_module {

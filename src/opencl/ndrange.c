@@ -259,7 +259,8 @@ static bool args_set(cl_kernel kernel)
 
 /* ---- enqueueing ---- */
 
-/* Whether it can run at all: registers, shared memory, instructions that are not supported. */
+/* Whether it can run at all: registers, shared memory, instructions that are not supported. The
+ * check reads only what does not change while a device is open, so it may be busy. */
 static bool can_run(struct launch *launch)
 {
     struct hd_error error = {0};
