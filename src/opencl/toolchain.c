@@ -7,9 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef HEDDLE_DATADIR
-#define HEDDLE_DATADIR "/usr/local/share/heddle"
-#endif
 #ifndef HEDDLE_LIBCLC
 #define HEDDLE_LIBCLC "/usr/lib/clc"
 #endif
@@ -19,25 +16,25 @@ static bool exists(const char *path)
     return !access(path, R_OK);
 }
 
-/* The folder of our library, which has this file; NULL: nowhere. */
+/* The folder of our library, which has this file; NULL: nowhere. It is looked for from the driver's
+ * own place, so that an installation can be moved. */
 static const char *data_folder(struct arena *arena, const char *file)
 {
-    const char *set = getenv("HEDDLE_DATA"), *folder;
-    if (set && *set) {
-        folder = arena_printf(arena, "%s/opencl", set);
-        return exists(arena_printf(arena, "%s/%s", folder, file)) ? folder : NULL;
-    }
+    const char *set = getenv("HEDDLE_DATA");
+    const char *folders[] = {set && *set ? arena_printf(arena, "%s/opencl", set) : NULL, NULL,
+                             NULL};
     Dl_info info;
-    if (dladdr((const void *)(uintptr_t)toolchain_find, &info) && info.dli_fname) {
+    if (!folders[0] && dladdr((const void *)(uintptr_t)toolchain_find, &info) && info.dli_fname) {
         const char *slash = strrchr(info.dli_fname, '/');
-        folder =
-            arena_printf(arena, "%.*s/share/heddle/opencl",
-                         slash ? (int)(slash - info.dli_fname) : 1, slash ? info.dli_fname : ".");
-        if (exists(arena_printf(arena, "%s/%s", folder, file)))
-            return folder;
+        const char *here =
+            slash ? arena_strndup(arena, info.dli_fname, (size_t)(slash - info.dli_fname)) : ".";
+        folders[1] = arena_printf(arena, "%s/share/heddle/opencl", here); /* the build's */
+        folders[2] = arena_printf(arena, "%s/" HEDDLE_DATA_FROM_LIBRARY "/heddle/opencl", here);
     }
-    folder = HEDDLE_DATADIR "/opencl";
-    return exists(arena_printf(arena, "%s/%s", folder, file)) ? folder : NULL;
+    for (u32 i = 0; i < ARRAY_LEN(folders); i++)
+        if (folders[i] && exists(arena_printf(arena, "%s/%s", folders[i], file)))
+            return folders[i];
+    return NULL;
 }
 
 bool toolchain_find(struct toolchain *toolchain, struct arena *arena, bool si, const char **missing)

@@ -207,7 +207,7 @@ bool ptx_file(struct ptx_parser *p)
         const char *directory = name;
         if (!ptx_string(p, &name, "the file's name in quotes"))
             return false;
-        if (name[0] != '/')
+        if (name[0] != '/' && strcmp(directory, ".") != 0)
             name = arena_printf(p->arena, "%s/%s", directory, name);
     }
     while (ptx_accept(p, ',')) /* time stamp and size */
