@@ -168,6 +168,8 @@ static void pointers(void **state)
         const void *const given[] = {&from, &none, NULL};
         OK(clSetKernelArg(kernel, 3, sizeof from, given[null]));
         for (cl_uint device = 0; device < rig->device_count; device++) {
+            memset(seen, 0xff, sizeof seen);
+            rig_write(rig, out, seen, 0, sizeof seen);
             run(rig, device, kernel, 2 * N, N);
             rig_read(rig, out, seen, 0, sizeof seen);
             for (int i = 0; i < 2 * N; i++)

@@ -252,6 +252,8 @@ static void locals(void **state)
         OK(clSetKernelArg(kernel, 3, order ? N * 2 + 2 : N * 2, NULL));
         for (cl_uint device = 0; device < rig->device_count; device++) {
             const size_t global = GLOBAL, local = N;
+            memset(seen, 0xff, sizeof seen); /* what a launch that fails would leave */
+            rig_write(rig, out, seen, 0, sizeof seen);
             OK(clEnqueueNDRangeKernel(rig->queues[device], kernel, 1, NULL, &global, &local, 0,
                                       NULL, NULL));
             OK(clFinish(rig->queues[device]));
