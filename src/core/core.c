@@ -75,7 +75,6 @@ void core_destroy(struct core *core)
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     lsu_destroy(core);
-    collect_destroy(core);
     fetch_destroy(core);
     memory_view_destroy(core->view);
     free(core->tasks);
@@ -122,7 +121,6 @@ static void drop_all(struct core *core)
 {
     fetch_destroy(core);
     lsu_destroy(core);
-    collect_destroy(core);
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     const size_t kept = offsetof(struct core, present);
@@ -445,7 +443,7 @@ static void tick(struct core *core)
     if (core->collected_count)
         execute_tick(core);
     lsu_tick(core);
-    if (core->issued_count || core->banks_waiting ||
+    if (core->issued_count || core->collectors_reading ||
         core->collectors_ready & ~core->collectors_stuck)
         collect_tick(core);
     core->banks_written = 0;
@@ -462,7 +460,7 @@ static void tick(struct core *core)
 static bool is_quiet(const struct core *core)
 {
     if (core->issued_count || core->collected_count || core->collectors_ready ||
-        core->banks_waiting || core->mechanism_work || !fetch_idle(core) || !lsu_idle(core))
+        core->collectors_reading || core->mechanism_work || !fetch_idle(core) || !lsu_idle(core))
         return false;
     if (core->asleep)
         return true;

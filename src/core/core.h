@@ -76,14 +76,16 @@ struct inst_time {
     u8 read_count;
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
     u8 write_count;
-    u8 region_count; /* of registers it writes */
-    u8 result_count; /* vector registers it writes, */
-    u16 results[MAX_READS];
+    u8 region_count;  /* of registers it writes */
+    u8 result_count;  /* vector registers it writes, */
+    u64 result_banks; /* and where they are in slot 0's group (collect_banks) */
     u16 latency, interval;
-    bool plain;           /* it waits for nothing but registers, and those of `near` */
-    u64 near[2];          /* all bits it looks at in the first two words of the scoreboard, */
-    u64 near_writes[2];   /* and those of them that it writes */
-    u16 reads[MAX_READS]; /* vector registers, one bank access each */
+    bool plain;                /* it waits for nothing but registers, and those of `near` */
+    u64 near[2];               /* all bits it looks at in the first two words of the scoreboard, */
+    u64 near_writes[2];        /* and those of them that it writes */
+    u16 reads[MAX_READS];      /* vector registers, one bank access each */
+    u8 read_depth;             /* accesses to the bank that has most of them */
+    u64 read_banks[MAX_READS]; /* [n]: banks that are read more than n times, as result_banks */
     struct {
         u32 word;
         u64 bits;
@@ -95,8 +97,7 @@ struct task {
     struct flight flight;
     u16 next; /* of a list */
     u8 slot, pipe, group;
-    u8 unit;   /* of its pipe, once it has started */
-    u8 unread; /* bank reads to come */
+    u8 unit; /* of its pipe, once it has started */
     u16 latency, interval;
     u16 extra;        /* cycles before its unit, by mechanisms */
     u16 outstanding;  /* transactions not answered yet */
@@ -149,17 +150,14 @@ struct latch {
 struct collector {
     u16 task; /* NO_TASK: free */
     u8 pipe, group;
+    u16 depth;  /* reads to come from the bank that has most of them */
+    u16 ticket; /* of an access: its place in the order of its group, modulo 65536 */
 };
 
 /* Collectors that take turns: of one kind and group. */
 struct turn {
     u64 collectors;
     u32 next; /* looked at first */
-};
-
-struct bank {
-    u8 *queue; /* ring of collectors */
-    u16 head, tail;
 };
 
 /* A list of tasks in order. */
@@ -281,18 +279,16 @@ struct core {
     struct turn turns[CORE_COLLECTORS];
     u32 turn_count;
     u64 collectors_free, collectors_ready;
-    u64 collectors_stuck;   /* ready, but their way was barred and is still */
-    u32 collectors_reading; /* that wait for banks */
-    struct {
-        u8 collectors[CORE_COLLECTORS];
-        u32 head, tail;
-    } memory_order[CORE_SCHEDULERS]; /* accesses keep their order in a group */
-    u8 *bank_queues;
-    u32 bank_capacity;
-    struct bank banks[CORE_BANKS];
-    u64 banks_waiting;
-    u64 banks_written; /* in this cycle */
+    u64 collectors_stuck;        /* ready, but their way was barred and is still */
+    u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
+    u32 collectors_reading;      /* how many */
+    u64 wanted[CORE_COLLECTORS][PLACES]; /* [n]: banks with more than n reads to come */
+    u16 tickets[CORE_SCHEDULERS];        /* given to accesses, which keep their order in a group, */
+    u16 served[CORE_SCHEDULERS];         /* and the next one's turn */
+    u64 banks_written;                   /* in this cycle */
     u32 banks_per_group;
+    u64 group_banks;          /* the first group's */
+    u8 bank_turn[CORE_WARPS]; /* slot modulo banks_per_group */
 
     /* units and the wheel */
     u64 unit_free[CORE_SCHEDULERS][PIPES][16]; /* cycle from which it takes an instruction */
@@ -557,7 +553,9 @@ enum stall scoreboard_check(const struct core *core, const struct slot *slot,
 
 /* collect.c */
 void collect_create(struct core *core);
-void collect_destroy(struct core *core);
+/* Where the registers of an instruction are. */
+void collect_time(struct inst_time *time, const struct inst *inst,
+                  const struct core_config *config);
 void collect_tick(struct core *core);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
@@ -581,6 +579,13 @@ static inline bool core_room(const struct core *core, u32 slot, u32 inst)
 static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)
 {
     return group * core->banks_per_group + (slot + reg) % core->banks_per_group;
+}
+/* The same for a set of them: slot 0's banks, turned by the slot's number. */
+static inline u64 collect_banks(const struct core *core, u32 slot, u32 group, u64 set)
+{
+    const u32 banks = core->banks_per_group, by = core->bank_turn[slot];
+    set = (set << by | set >> 1 >> (banks - 1 - by)) & core->group_banks;
+    return set << group * banks;
 }
 
 /* execute.c */

@@ -216,28 +216,6 @@ static void add_reads(struct inst_time *time, const struct program *program,
     }
 }
 
-static void add_banks(struct inst_time *time, const struct inst *inst, u32 pair_reads)
-{
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
-        struct operand o = inst->src[k];
-        u32 step = o.count == 2 && pair_reads == 1 ? 2 : 1;
-        if (o.kind != OPERAND_VECTOR)
-            continue;
-        for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step)
-            time->reads[time->read_count++] = (u16)(o.index + r);
-    }
-}
-
-static void add_results(struct inst_time *time, const struct inst *inst)
-{
-    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
-        struct operand o = inst->dst[k];
-        for (u32 r = 0; o.kind == OPERAND_VECTOR && r < o.count && time->result_count < MAX_READS;
-             r++)
-            time->results[time->result_count++] = (u16)(o.index + r);
-    }
-}
-
 static void set_flags(struct inst_time *time, const struct inst *inst)
 {
     u32 flags = op_info[inst->op].flags;
@@ -298,8 +276,7 @@ void time_program(struct inst_time *times, const struct program *program,
         set_flags(time, inst);
         add_writes(time, program, inst, base);
         add_reads(time, program, inst, base);
-        add_banks(time, inst, config->collect->pair_reads);
-        add_results(time, inst);
+        collect_time(time, inst, config);
         set_plain(time, config->issue);
     }
 }
