@@ -2,6 +2,7 @@
 #ifndef MEM_MEMSIDE_PARTS_H
 #define MEM_MEMSIDE_PARTS_H
 
+#include "mem/dram_channel.h"
 #include "mem/l2.h"
 
 #define NO_CYCLE UINT64_MAX
@@ -16,13 +17,16 @@ struct channel {
     u64 done;                        /* its DRAM cycles that have passed */
     u32 inside;                      /* requests from the delay on until they leave */
     u32 last;                        /* the slice that was served last */
+    u32 sending;                     /* a bit for each slice with requests for it */
     RING(struct l2_request) delayed; /* on their way in, for dram.latency */
 };
 
 /* Who wants to be called in which cycle: slices, or channels. */
 struct calls {
-    u64 *mask;  /* those that have a cycle, 64 to a word */
-    u64 *cycle; /* of each */
+    bool any;   /* somebody is in `due` */
+    u64 *due;   /* those who want the next edge, 64 to a word */
+    u64 *later; /* those who want another one ... */
+    u64 *cycle; /* ... this one */
     u64 first;  /* the least of these, or less */
     u32 words, count;
     RING(struct alarm) alarms; /* who is to be called from which time on, in order */
