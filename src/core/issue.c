@@ -170,7 +170,10 @@ static inline bool issue_head(struct core *core, u32 s)
     struct task *task = task_take(core);
     if (!task)
         return false;
-    flight_issue(&task->flight, slot->warp, inst);
+    if (UNLIKELY(core->hooks.seams)) /* mechanisms may look at operands */
+        flight_issue(&task->flight, slot->warp, inst);
+    else
+        flight_start(&task->flight, slot->warp, inst);
     if (UNLIKELY(core->exec->stopped)) {
         core_count_issue(core, &task->flight, s);
         core->stopped = true;

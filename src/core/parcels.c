@@ -52,6 +52,8 @@ void lsu_create(struct core *core)
     ring_create(&lsu->queue, c->l1d->miss_queue + 8);
     parcels_reset(lsu);
     lsu->current = NO_TASK;
+    if (c->lsu->shared_banks == 32 && c->core->warp_size == 32 && c->lsu->shared_parts == 1)
+        lsu->even_bytes = c->lsu->shared_bank_bytes;
 }
 
 void lsu_destroy(struct core *core)

@@ -100,18 +100,23 @@ static u32 *take_others(struct flight *f, u32 *next)
     return next;
 }
 
+/* Where the sources lie, as chunk_row has it. */
+static inline void place_registers(const struct flight *f, const u32 **src)
+{
+    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const struct step *step = f->step;
+    const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
+    for (unsigned k = 0; k < 4; k += 2)
+        *(pair *)&src[k] = (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
+}
+
 /* Copies the sources; returns where the record goes on. */
 static inline u32 *take_sources(struct flight *f)
 {
-    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
     const struct flight_plan *plan = f->plan;
-    const struct step *step = f->step;
     const u32 chunks = f->warp->exec->image->chunks;
-    const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
     u32 *next = f->rows;
-    for (unsigned k = 0; k < 4; k += 2) /* as chunk_row has it */
-        *(pair *)&f->src[k] =
-            (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
+    place_registers(f, (const u32 **)f->src);
     memcpy(f->src_rows, plan->src_rows, sizeof f->src_rows);
     for (u32 set = plan->vectors; set; set &= set - 1) {
         const unsigned k = (unsigned)__builtin_ctz(set);
@@ -135,6 +140,83 @@ static inline void place_results(struct flight *f, u32 *next)
         f->dst[k] = rows ? next : plan->dst_words[k] ? &f->scalars[plan->dst_at[k]] : NULL;
         next += rows * lanes;
     }
+}
+
+/* ---- lane functions ---- */
+
+/* Of the other chunk: masks lie `apart` words apart. */
+static void place_other(const struct flight *f, struct lanes *l, u32 apart)
+{
+    for (unsigned k = 0; k < 4; k++)
+        if (l->src[k])
+            l->src[k] += f->plan->masks >> k & 1 ? apart : LANES;
+    for (unsigned k = 0; k < 2; k++)
+        if (f->dst[k])
+            l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
+}
+
+/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
+static void finish_masks(struct flight *f)
+{
+    const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
+    u32 *exec = f->dst[k] + MAX_CHUNKS;
+    for (u32 c = 0; c < MAX_CHUNKS; c++) {
+        f->dst[k][c] &= lanes_of_chunk(f->active, c);
+        if (f->code->mods & MOD_EXEC)
+            exec[c] = f->dst[k][c];
+    }
+}
+
+static inline void call_lanes(struct flight *f, struct lanes *l, u32 apart)
+{
+    if (LIKELY(f->warp->exec->image->chunks == 1)) {
+        if (LIKELY(f->lanes))
+            f->step->fn(l);
+        return;
+    }
+    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
+    if (lanes_of_chunk(f->lanes, 0))
+        f->step->fn(l);
+    place_other(f, l, apart);
+    if (lanes_of_chunk(f->lanes, 1))
+        f->step->fn(l);
+    if ((f->step->shape & 15) == SHAPE_MASKS)
+        finish_masks(f);
+}
+
+static inline struct lanes lanes_of(const struct flight *f)
+{
+    return (struct lanes){.inst = f->code,
+                          .mask = LANES_FULL,
+                          .stride = f->warp->exec->image->warp_size,
+                          .lane_mask = all_lanes};
+}
+
+/* From the record, where masks lie side by side. */
+static void compute_lanes(struct flight *f)
+{
+    struct lanes l = lanes_of(f);
+    for (unsigned k = 0; k < 4; k++)
+        l.src[k] = f->src[k];
+    for (unsigned k = 0; k < 2; k++)
+        l.dst[k] = f->dst[k];
+    call_lanes(f, &l, 1);
+}
+
+/* From the registers (S3 of image.h); only scalars that lanes see have to be spread. */
+static inline void run_lanes(struct flight *f)
+{
+    struct lanes l = lanes_of(f);
+    u32 *next = f->rows;
+    place_registers(f, l.src);
+    for (u32 set = f->plan->scalars; UNLIKELY(set); set &= set - 1) {
+        l.src[first_lane(set)] = next;
+        next = take_scalar(f, next, f->code->src[first_lane(set)]);
+    }
+    place_results(f, next);
+    l.dst[0] = f->dst[0];
+    l.dst[1] = f->dst[1];
+    call_lanes(f, &l, LANES);
 }
 
 /* ---- issue ---- */
@@ -201,6 +283,41 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
+/* Of an access whose lanes lie evenly apart: no source but the data of a store is needed. Places
+ * are as take_sources has them. */
+static inline void place_folded(struct flight *f)
+{
+    u32 *next = f->rows + LANES * f->plan->src_rows[0];
+    f->src[0] = f->plan->src_rows[0] ? f->rows : NULL;
+    f->src[1] = f->src[2] = f->src[3] = NULL;
+    if (f->stores) {
+        f->src[1] = chunk_row(&f->warp->chunks[0], f->step, 1);
+        if (f->plan->vectors >> 1 & 1) {
+            copy_rows(next, f->src[1], 1);
+            f->src[1] = next;
+            next += LANES;
+        }
+    }
+    place_results(f, next);
+}
+
+void flight_start(struct flight *f, struct warp *warp, u32 inst)
+{
+    begin(f, warp, inst);
+    warp->instructions++;
+    if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
+        scalar_derive(warp);
+    if (LIKELY(f->plan->kind == PLAN_LANES)) {
+        run_lanes(f);
+    } else if (f->plan->folds && flight_fold(f)) {
+        place_folded(f);
+    } else {
+        issue_rest(f);
+        return;
+    }
+    warp_path(warp)->pc = inst + 1;
+}
+
 void flight_advance(struct warp *warp, u32 inst)
 {
     warp->instructions++;
@@ -237,6 +354,7 @@ void flight_copy(struct flight *to, const struct flight *from, u32 words)
 
 bool flight_same(const struct flight *f, const struct flight *copy)
 {
+    assert(!f->even || f->kind != FLIGHT_ACCESS);
     const u32 lanes = f->warp->exec->image->warp_size;
     if (f->kind == FLIGHT_ACCESS) {
         for (lane_set set = f->global | f->shared | f->local; set; set &= set - 1)
@@ -334,53 +452,6 @@ void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst)
 }
 
 /* ---- compute ---- */
-
-/* Of the other chunk: masks lie side by side, rows further on. */
-static void place_other(const struct flight *f, struct lanes *l)
-{
-    for (unsigned k = 0; k < 4; k++)
-        if (f->src[k])
-            l->src[k] = f->src[k] + (f->plan->masks >> k & 1 ? 1 : LANES);
-    for (unsigned k = 0; k < 2; k++)
-        if (f->dst[k])
-            l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
-}
-
-/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
-static void finish_masks(struct flight *f)
-{
-    const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
-    u32 *exec = f->dst[k] + MAX_CHUNKS;
-    for (u32 c = 0; c < MAX_CHUNKS; c++) {
-        f->dst[k][c] &= lanes_of_chunk(f->active, c);
-        if (f->code->mods & MOD_EXEC)
-            exec[c] = f->dst[k][c];
-    }
-}
-
-static inline void compute_lanes(struct flight *f)
-{
-    const struct image *image = f->warp->exec->image;
-    struct lanes l = {.inst = f->code,
-                      .mask = LANES_FULL,
-                      .stride = image->warp_size,
-                      .lane_mask = all_lanes,
-                      .src = {f->src[0], f->src[1], f->src[2], f->src[3]},
-                      .dst = {f->dst[0], f->dst[1]}};
-    if (LIKELY(image->chunks == 1)) {
-        if (LIKELY(f->lanes))
-            f->step->fn(&l);
-        return;
-    }
-    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
-    if (lanes_of_chunk(f->lanes, 0))
-        f->step->fn(&l);
-    place_other(f, &l);
-    if (lanes_of_chunk(f->lanes, 1))
-        f->step->fn(&l);
-    if ((f->step->shape & 15) == SHAPE_MASKS)
-        finish_masks(f);
-}
 
 /* The halves of a pair lie apart where scalar functions put them. */
 static void compute_scalar(struct flight *f)
@@ -481,6 +552,11 @@ void flight_commit(struct flight *f)
 {
     if (f->kind > FLIGHT_ACCESS || f->faulted)
         return;
+    if (LIKELY(f->plan->plain && f->writes == LANES_FULL && !f->homes) &&
+        f->warp->exec->image->chunks == 1) { /* what most do */
+        copy_rows(chunk_row(&f->warp->chunks[0], f->step, SLOT_DST), f->dst[0], f->dst_rows[0]);
+        return;
+    }
     for (unsigned k = 0; k < 2; k++) {
         if (!f->dst[k])
             continue;

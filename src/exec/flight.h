@@ -83,9 +83,13 @@ struct flight {
     bool loads, stores, atomic;
     bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
     struct step own;        /* the access as a step whose operands are the record's */
-    u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
-    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
-    bool pair;              /* `second` counts: bytes are of each */
+    bool even;              /* `first` and `apart` tell all addresses, flight_addresses by lane: */
+    u64 first[EVEN_GROUPS]; /* lane i of a group of EVEN_LANES is at first + i * apart */
+    i32 apart[EVEN_GROUPS];
+    /* else, in the space the lane goes to; global ones are device addresses */
+    u64 address[MAX_LANES];
+    u64 second[MAX_LANES]; /* of the other element, for two-element accesses; else not set */
+    bool pair;             /* `second` counts: bytes are of each */
 };
 
 /* Words of rows that any instruction of the program needs at most. */
@@ -102,6 +106,9 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst);
 /* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
  * homes[i]. Advances none of them: flight_advance does. */
 void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst);
+/* flight_issue for when nobody looks at operands: they are not in the record (`src` does not
+ * count), and what a lane function computes is computed at once. Not to be copied. */
+void flight_start(struct flight *f, struct warp *warp, u32 inst);
 void flight_advance(struct warp *warp, u32 inst);
 /* The same instruction with the same operands; to->rows is set. `from` has not been computed yet.
  * Copies compute only: that of an access has its addresses and moves nothing. They are not to be
@@ -116,6 +123,8 @@ bool flight_access(struct flight *f, struct memory_view *view);
 /* Lanes of a global atomic, when memory serves them; directly on memory. */
 bool flight_atomic(struct flight *f, lane_set lanes);
 void flight_commit(struct flight *f);
+/* Lane addresses of an access. */
+const u64 *flight_addresses(struct flight *f);
 
 /*
  * What one core has stored in the current window of time and others do not see yet. Loads of the

@@ -252,6 +252,12 @@ static void make_plan(const struct image *image, const struct inst *inst, const 
         plan->dst_words[k] = o.kind == OPERAND_NONE ? 0 : plan_words(image, inst, o);
         plan->dst_at[k] = (u8)at;
     }
+    plan->shape = step->shape & 15u;
+    plan->plain = plan->dst_rows[0] && inst->dst[1].kind == OPERAND_NONE && !plan->changes_exec &&
+                  !plan->changes_mode && (plan->kind == PLAN_LANES || plan->kind == PLAN_ACCESS);
+    plan->folds = plan->kind == PLAN_ACCESS && image->chunks == 1 &&
+                  image->program->traits.window_faults && plan->shape >= SHAPE_SHARED_LOAD &&
+                  plan->shape <= SHAPE_UNIFORM;
 }
 
 static void make_stretch(const struct image *image, const struct view *view, u32 first, u32 end,

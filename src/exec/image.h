@@ -124,7 +124,10 @@ enum plan_kind {
 };
 struct flight_plan {
     u8 kind;
-    bool changes_exec, changes_mode;
+    bool changes_exec : 1, changes_mode : 1;
+    bool plain : 1;              /* its only results are one operand's vector registers */
+    bool folds : 1;              /* an access whose lanes may be told by groups: flight_even.c */
+    u8 shape;                    /* of its step, without flags */
     u8 vectors, masks, scalars;  /* sources (bits) that are these */
     u8 src_rows[4], dst_rows[2]; /* vector registers */
     u8 dst_words[2], dst_at[2];  /* results that are masks or scalars, in flight.scalars */

@@ -207,7 +207,10 @@ static bool issue(struct warp *warp, u64 end)
     if (exec->stopped)
         return false;
     struct flight *f = &queue->flights[queue->count];
-    flight_issue(f, warp, inst);
+    if (draw(2))
+        flight_issue(f, warp, inst);
+    else
+        flight_start(f, warp, inst);
     issuer.warps[inst]++;
     issuer.threads[inst] += count_lanes(f->lanes);
     turns.issued++;
