@@ -265,8 +265,10 @@ static void allocate(struct core *core)
                 for (u32 i = 0; i < latch->count; i++)
                     latch->tasks[i] = latch->tasks[taken + i];
             }
-            core->full_pipes[g] &= (u8) ~(1u << pipe);
-            core->asleep = false;
+            if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
+                core->full_pipes[g] &= (u8) ~(1u << pipe);
+                core->asleep = 0;
+            }
         }
 }
 

@@ -42,8 +42,11 @@ static void core_create_stages(struct core *core)
         [CLIENT_MECHANISM] = 1,
     };
     for (u32 i = 0; i < config->issue->schedulers; i++)
-        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
+        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers) {
             core->schedulers[i].slots |= bit(s);
+            core->scheduler_of[s] = (u16)(1u << i);
+        }
+    core->all_schedulers = (1u << config->issue->schedulers) - 1;
     fetch_create(core);
     execute_create(core);
     collect_create(core);
@@ -58,6 +61,8 @@ struct core *core_create(const struct core_config *config)
     memset(core, 0, sizeof *core);
     core->config = *config;
     core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
+    memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
     core_create_stages(core);
     core->view = memory_view_create();
     core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
@@ -77,6 +82,7 @@ void core_destroy(struct core *core)
     lsu_destroy(core);
     fetch_destroy(core);
     memory_view_destroy(core->view);
+    free(core->slots);
     free(core->tasks);
     free(core->tasks_free);
     free(core->rows);
@@ -90,7 +96,11 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->exec = exec;
     core->times = times;
     core->profile = profile;
-    core->stopped = core->asleep = false;
+    core->stopped = false;
+    core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
+    core->asleep = core->idle_set = 0;
+    /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
+    core->sleeps = !schedule_passes(core) && !core->hooks.seams;
     core->finished_count = 0;
     core->began = core->last_left = now;
     core->warp_cycles = 0;
@@ -167,6 +177,7 @@ void core_take_counts(struct core *core, struct core_counts *counts)
     const struct units_params *u = core->config.units;
     struct units_stats *units = &core->stats.units;
     const u64 cycles = core->stats.issue.cycles;
+    core->stats.issue.lane_slots = core->stats.issue.instructions * core->config.core->warp_size;
     units->sp_cycles = cycles * u->sp;
     units->int_cycles = cycles * u->integer;
     units->fp64_cycles = cycles * u->fp64;
@@ -212,70 +223,87 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     return STALL_NONE;
 }
 
-/* Not clear at the first look: blocked and why. `was`: it was clear before. */
-static void sort_further(struct core *core, u32 s, const struct inst_time *time, u64 was)
+/* The same, whatever the instruction waits for. */
+static enum stall check_all(struct core *core, u32 s, const struct inst_time *time)
 {
-    struct slot *slot = &core->slots[s];
-    enum stall stall = check_head(core, slot, time);
-    if (stall == STALL_NONE && LIKELY(!(time->flags & TIME_SERIAL))) {
-        core->clear |= bit(s);
-        if (!was)
-            slot->ready_since = core_cycle(core);
-        return;
-    }
-    if (stall == STALL_NONE) {
-        core->serial |= bit(s);
-        stall = STALL_WAIT;
-    }
-    core->blocked[stall] |= bit(s);
-    slot->blocked = (u8)stall;
+    enum stall stall = check_head(core, &core->slots[s], time);
+    if (stall != STALL_NONE || !(time->flags & TIME_SERIAL))
+        return stall;
+    core->serial |= bit(s);
+    return STALL_WAIT;
 }
 
-static inline void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
+/* For a plain instruction, what check_head says of it. */
+static inline enum stall check_plain(const struct core *core, const struct slot *slot,
+                                     const struct inst_time *time)
 {
-    struct slot *slot = &core->slots[s];
-    if (UNLIKELY(!time->plain) ||
-        (slot->pending[0] & time->near[0]) | (slot->pending[1] & time->near[1])) {
-        sort_further(core, s, time, was);
+    const u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    if (!((pending[0] & time->near[0]) | (pending[1] & time->near[1])))
+        return STALL_NONE;
+    if ((memory[0] & time->near[0]) | (memory[1] & time->near[1]))
+        return STALL_MEMORY;
+    if ((pending[0] & time->near_reads[0]) | (pending[1] & time->near_reads[1]))
+        return STALL_RAW;
+    return STALL_WAW;
+}
+
+/* The slot, in none of the sets, takes its place: clear or blocked. */
+static inline void place_head(struct core *core, struct slot *slot, u64 mask, enum stall stall)
+{
+    slot->blocked = (u8)stall;
+    if (stall != STALL_NONE) {
+        core->blocked[stall] |= mask;
         return;
     }
-    core->clear |= bit(s);
-    if (!was)
-        slot->ready_since = core_cycle(core);
+    core->clear |= mask;
+    slot->ready_since = core_cycle(core);
 }
 
 void slot_update(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    const u64 mask = bit(s), was = core->clear & mask;
-    core->asleep = false;
-    core->heads[slot->head] &= ~mask;
-    core->blocked[slot->blocked] &= ~mask;
-    slot->blocked = STALL_NONE;
-    core->clear &= ~mask;
-    core->buffered &= ~mask;
+    const u64 mask = bit(s);
+    assert(!(core->clear & mask));
+    slot_wake(core, s);
+    if (slot->blocked != STALL_NONE) {
+        core->blocked[slot->blocked] &= ~mask;
+        core->serial &= ~mask;
+    }
     core->skipping &= ~mask;
-    core->serial &= ~mask;
-    core->waiting = (core->waiting & ~mask) | (u64)(slot->at == NO_INST) << s;
-    if (!slot->buffered || slot->at != slot->buffer[0])
+    core->waiting &= ~mask;
+    if (!slot->buffered || slot->at != slot->buffer[0]) {
+        slot->blocked = STALL_NONE;
+        core->buffered &= ~mask;
+        core->waiting |= (u64)(slot->at == NO_INST) << s;
         return;
-    const struct inst_time *time = &core->times[slot->buffer[0]];
+    }
+    const struct inst_time *time = &core->times[slot->at];
+    slot->time = time;
     core->buffered |= mask;
-    core->heads[time->pipe] |= mask;
-    slot->head = time->pipe;
+    if (slot->head != time->pipe) {
+        core->heads[slot->head] &= ~mask;
+        core->heads[time->pipe] |= mask;
+        slot->head = time->pipe;
+    }
     if (UNLIKELY(slot->skipped & 1))
         core->skipping |= mask;
-    sort_head(core, s, time, was);
+    place_head(core, slot, mask,
+               LIKELY(time->plain) ? check_plain(core, slot, time) : check_all(core, s, time));
 }
 
 void slot_recheck(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    core->asleep = false;
-    core->blocked[slot->blocked] &= ~bit(s);
-    slot->blocked = STALL_NONE;
+    const struct inst_time *time = slot->time;
+    const enum stall before = slot->blocked;
     core->serial &= ~bit(s);
-    sort_head(core, s, &core->times[slot->buffer[0]], 0);
+    const enum stall stall =
+        LIKELY(time->plain) ? check_plain(core, slot, time) : check_all(core, s, time);
+    if (stall == before)
+        return;
+    core->blocked[before] &= ~bit(s);
+    slot_wake(core, s);
+    place_head(core, slot, bit(s), stall);
 }
 
 void slot_maybe_leave(struct core *core, u32 s)
@@ -292,6 +320,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     slot->warp = NULL;
     slot->buffered = 0;
     core->present &= ~bit(s);
+    core->clear &= ~bit(s);
     core->ended &= ~bit(s);
     core->redirected &= ~bit(s);
     core->branching &= ~bit(s);
@@ -312,7 +341,7 @@ static void end_slot(struct core *core, u32 s)
 {
     core->slots[s].ended = true;
     core->ended |= bit(s);
-    core->asleep = false;
+    slot_wake(core, s);
     core->fetchable &= ~bit(s);
     core->redirected &= ~bit(s);
     slot_maybe_leave(core, s);
@@ -342,6 +371,7 @@ void block_update(struct core *core, u32 s)
         struct slot *slot = &core->slots[other];
         if (slot->at != NO_INST)
             continue;
+        slot_wake(core, other); /* where it waits may have changed */
         if (slot->warp->state == WARP_DONE) {
             end_slot(core, other);
             continue;
@@ -383,6 +413,9 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     };
     slot->at = warp_next(warp);
     slot->fetch_at = slot->at;
+    for (u32 pipe = 0; pipe < PIPES; pipe++)
+        core->heads[pipe] &= ~bit(s);
+    core->heads[slot->head] |= bit(s);
     core->present |= bit(s);
     core_observe(core, OBSERVED_WARP_START, s, slot->at, warp->block->number << 16 | warp->index,
                  0);
@@ -457,16 +490,13 @@ static void tick(struct core *core)
 }
 
 /* Whether anything could happen before something arrives or comes due. */
-static bool is_quiet(const struct core *core)
+static inline bool is_quiet(const struct core *core)
 {
-    if (core->issued_count || core->collected_count || core->collectors_ready ||
-        core->collectors_reading || core->mechanism_work || !fetch_idle(core) || !lsu_idle(core))
+    if (core->asleep != core->all_schedulers && (core->sleeps || core->clear & ~core->branching))
         return false;
-    if (core->asleep)
-        return true;
-    if (core->redirected || core->skipping)
-        return false;
-    return !(core->buffered & core->clear & ~core->waiting & ~core->branching & ~core->ended);
+    return !(core->issued_count | core->collected_count | core->mechanism_work) &&
+           !(core->collectors_ready | core->redirected | core->skipping) &&
+           !core->collectors_reading && fetch_idle(core) && lsu_idle(core);
 }
 
 /* Cycles that can be left out: nothing changes in them. */

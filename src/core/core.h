@@ -17,9 +17,10 @@
  *  K3  Every instruction fetched is issued, skipped, flushed or left in a buffer.
  *  K4  A slot of an issue cycle counts once: issued, or one of the idle_ reasons.
  *  K5  Nothing here allocates after core_begin.
- *  K6  While `asleep`, no warp can issue and none has changed since issue last looked: whoever
- *      changes one, or a set of them that issue looks at, ends it.
+ *  K6  While a scheduler is `asleep`, none of its warps can issue and none has changed since it
+ *      last looked: whoever changes one, or a set of them that issue looks at, ends it.
  *  K7  A core touches nothing outside itself but its ports, its blocks and the memory view.
+ *  K8  A clear slot's warp is neither waiting, ended nor redirected.
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H
@@ -82,7 +83,10 @@ struct inst_time {
     u16 latency, interval;
     bool plain;                /* it waits for nothing but registers, and those of `near` */
     u64 near[2];               /* all bits it looks at in the first two words of the scoreboard, */
-    u64 near_writes[2];        /* and those of them that it writes */
+    u64 near_writes[2];        /* those of them that it writes, */
+    u64 near_loads[2];         /* that it writes with what comes from memory, */
+    u64 near_reads[2];         /* and that it reads */
+    bool far_writes;           /* it writes registers beyond `near` */
     u16 reads[MAX_READS];      /* vector registers, one bank access each */
     u8 read_depth;             /* accesses to the bank that has most of them */
     u64 read_banks[MAX_READS]; /* [n]: banks that are read more than n times, as result_banks */
@@ -130,9 +134,10 @@ struct slot {
     u64 started; /* cycle */
     u8 stall;    /* as last observed, and at which instruction */
     u32 stall_inst;
-    u8 head;    /* its bit is in core.heads of this pipe, */
-    u8 blocked; /* and in core.blocked of this reason; STALL_NONE: in none */
-};
+    const struct inst_time *time; /* of its head, while it is buffered */
+    u8 head;                      /* its bit is in core.heads of this pipe, */
+    u8 blocked;                   /* and in core.blocked of this reason; STALL_NONE: in none */
+} __attribute__((aligned(64)));
 
 struct resident {
     struct thread_block *block; /* NULL: free */
@@ -211,6 +216,7 @@ struct core {
     /* of the launch */
     struct exec *exec;
     const struct inst_time *times;
+    lane_set all_lanes;
     struct inst_profile *profile;
     struct memory_view *view;
     struct observations *observations; /* NULL: nobody looks */
@@ -222,7 +228,7 @@ struct core {
     u64 warp_cycles; /* of warps that have left */
 
     /* warps */
-    struct slot slots[CORE_WARPS];
+    struct slot *slots; /* CORE_WARPS */
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
@@ -232,14 +238,15 @@ struct core {
     u64 serial;          /* their head is done between windows, by core_serial */
     u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
-    u64 heads[PIPES];    /* slots by where their head goes */
+    u64 heads[PIPES];    /* slots by where their head goes, or their last one went */
     u64 ages;            /* given out */
-    bool asleep;         /* K6 */
+    u32 asleep;          /* schedulers, bits (K6) */
+    u32 idle_set;        /* schedulers that were idle and have not been charged for it yet, bits */
     struct {
-        u32 inst; /* NO_INST: none */
+        u64 since; /* cycle: the first one that has not been charged */
+        u32 inst;  /* NO_INST: none */
         u8 stall;
-    } idle[CORE_SCHEDULERS];                   /* why a scheduler sleeps */
-    u64 idle_cycles;                           /* that have not been charged to it yet */
+    } idle[CORE_SCHEDULERS];                   /* and why */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 
     /* fetch */
@@ -266,7 +273,10 @@ struct core {
         u32 last;  /* issued last */
         u64 group; /* two-level: the active ones */
     } schedulers[CORE_SCHEDULERS];
-    u32 first_scheduler; /* rotates */
+    u16 scheduler_of[CORE_WARPS]; /* of a slot: a bit */
+    u32 all_schedulers;           /* bits */
+    u32 first_scheduler;          /* rotates */
+    bool sleeps;                  /* schedulers of this launch may fall asleep */
 
     /* collect */
     struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
@@ -453,21 +463,26 @@ static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
     }
     list_push(core, &core->wheel[at], task);
 }
-/* The warp of a slot may have moved, or its scoreboard changed (K2). */
+/* The warp of a slot, which is not clear, may have moved, or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
+/* What a slot's scheduler looks at has changed (K6). */
+static inline void slot_wake(struct core *core, u32 s)
+{
+    core->asleep &= ~(u32)core->scheduler_of[s];
+}
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
 /* The same for what is not a register, and for registers that `time` has written. */
 static inline void slot_counted(struct core *core, u32 s)
 {
-    if (core->buffered & ~core->clear & bit(s) && !core->times[core->slots[s].buffer[0]].plain)
+    if (core->buffered & ~core->clear & bit(s) && !core->slots[s].time->plain)
         slot_recheck(core, s);
 }
 static inline void slot_written(struct core *core, u32 s, const struct inst_time *time)
 {
     if (!(core->buffered & ~core->clear & bit(s)))
         return;
-    const struct inst_time *head = &core->times[core->slots[s].buffer[0]];
+    const struct inst_time *head = core->slots[s].time;
     if (!head->plain ||
         (head->near[0] & time->near_writes[0]) | (head->near[1] & time->near_writes[1]))
         slot_recheck(core, s);
@@ -501,7 +516,7 @@ static inline void fetch_want(struct core *core, u32 s)
 
 /* issue.c */
 void issue_tick(struct core *core);
-/* Charges the cycles that it slept. */
+/* Charges the cycles in which schedulers were idle up to now. */
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
@@ -524,27 +539,36 @@ u64 core_ready(const struct core *core, u32 scheduler);
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 /* It has issued nothing for `cycles`. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles);
+/* Whether the turn passes when nothing is issued. */
+bool schedule_passes(const struct core *core);
 
-/* scoreboard.c */
+/* scoreboard.c: registers beyond the first words. */
+void scoreboard_reserve_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time);
+void scoreboard_release_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time);
 static inline void scoreboard_reserve(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] |= time->dependences[i].bits;
-        if (time->flags & TIME_LOAD)
-            memory[time->dependences[i].word] |= time->dependences[i].bits;
+    for (u32 i = 0; i < ARRAY_LEN(time->near); i++) {
+        pending[i] |= time->near_writes[i];
+        memory[i] |= time->near_loads[i];
     }
+    if (UNLIKELY(time->far_writes))
+        scoreboard_reserve_far(core, slot, time);
     slot->region_count += time->region_count;
 }
 static inline void scoreboard_release(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] &= ~time->dependences[i].bits;
-        memory[time->dependences[i].word] &= ~time->dependences[i].bits;
+    for (u32 i = 0; i < ARRAY_LEN(time->near); i++) {
+        pending[i] &= ~time->near_writes[i];
+        memory[i] &= ~time->near_writes[i];
     }
+    if (UNLIKELY(time->far_writes))
+        scoreboard_release_far(core, slot, time);
     slot->region_count -= time->region_count;
 }
 /* STALL_NONE: the instruction may issue as far as registers go. */

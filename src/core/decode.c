@@ -255,12 +255,20 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
     time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard;
     for (u32 i = 0; i < time->dependence_count; i++) {
-        if (time->dependences[i].word < ARRAY_LEN(time->near))
-            time->near[time->dependences[i].word] |= time->dependences[i].bits;
-        else
+        const u32 word = time->dependences[i].word;
+        const u64 bits = time->dependences[i].bits;
+        if (word >= ARRAY_LEN(time->near)) {
             time->plain = false;
-        if (i < time->write_count && time->dependences[i].word < ARRAY_LEN(time->near))
-            time->near_writes[time->dependences[i].word] |= time->dependences[i].bits;
+            time->far_writes |= i < time->write_count;
+            continue;
+        }
+        time->near[word] |= bits;
+        if (i >= time->write_count)
+            time->near_reads[word] |= bits;
+        else
+            time->near_writes[word] |= bits;
+        if (i < time->write_count && time->flags & TIME_LOAD)
+            time->near_loads[word] |= bits;
     }
 }
 

@@ -117,7 +117,8 @@ static void deliver(struct core *core, u32 s, u32 inst, bool here)
     }
     core->stats.fetch.instructions += count;
     slot->fetch_at = inst + count;
-    slot_update(core, s);
+    if (slot->buffered == count) /* it has a head now */
+        slot_update(core, s);
     fetch_want(core, s);
 }
 
@@ -227,7 +228,8 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     if (answer == FETCH_SKIP) {
         slot->buffer[slot->buffered] = slot->fetch_at++;
         slot->skipped |= 1u << slot->buffered++;
-        slot_update(core, s);
+        if (slot->buffered == 1)
+            slot_update(core, s);
         fetch_want(core, s);
     } else if (answer == FETCH_HERE) {
         core->fetchable &= ~bit(s);

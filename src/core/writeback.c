@@ -67,7 +67,7 @@ PART_OF void settle(struct core *core, struct task *task, const struct inst_time
     if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH &&
         !task->extra_task) {
         core->branching &= ~bit(task->slot);
-        core->asleep = false;
+        slot_wake(core, task->slot);
         fetch_want(core, task->slot);
     }
     slot_written(core, task->slot, time);
