@@ -3,6 +3,7 @@
  */
 #include "core/core.h"
 #include "core/requests.h"
+#include "core/slots.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->times = times;
     core->profile = profile;
     core->stopped = false;
+    core->greedy = schedule_is_greedy(core);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
     /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
@@ -173,6 +175,7 @@ void core_settle(struct core *core, fs end)
 
 void core_take_counts(struct core *core, struct core_counts *counts)
 {
+    assert(!(core->clear & (core->waiting | core->ended | core->redirected | ~core->buffered)));
     issue_charge_idle(core);
     const struct units_params *u = core->config.units;
     struct units_stats *units = &core->stats.units;
@@ -223,8 +226,7 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     return STALL_NONE;
 }
 
-/* The same, whatever the instruction waits for. */
-static enum stall check_all(struct core *core, u32 s, const struct inst_time *time)
+enum stall slot_check_all(struct core *core, u32 s, const struct inst_time *time)
 {
     enum stall stall = check_head(core, &core->slots[s], time);
     if (stall != STALL_NONE || !(time->flags & TIME_SERIAL))
@@ -233,77 +235,23 @@ static enum stall check_all(struct core *core, u32 s, const struct inst_time *ti
     return STALL_WAIT;
 }
 
-/* For a plain instruction, what check_head says of it. */
-static inline enum stall check_plain(const struct core *core, const struct slot *slot,
-                                     const struct inst_time *time)
-{
-    const u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    if (!((pending[0] & time->near[0]) | (pending[1] & time->near[1])))
-        return STALL_NONE;
-    if ((memory[0] & time->near[0]) | (memory[1] & time->near[1]))
-        return STALL_MEMORY;
-    if ((pending[0] & time->near_reads[0]) | (pending[1] & time->near_reads[1]))
-        return STALL_RAW;
-    return STALL_WAW;
-}
-
-/* The slot, in none of the sets, takes its place: clear or blocked. */
-static inline void place_head(struct core *core, struct slot *slot, u64 mask, enum stall stall)
-{
-    slot->blocked = (u8)stall;
-    if (stall != STALL_NONE) {
-        core->blocked[stall] |= mask;
-        return;
-    }
-    core->clear |= mask;
-    slot->ready_since = core_cycle(core);
-}
-
 void slot_update(struct core *core, u32 s)
 {
-    struct slot *slot = &core->slots[s];
-    const u64 mask = bit(s);
-    assert(!(core->clear & mask));
-    slot_wake(core, s);
-    if (slot->blocked != STALL_NONE) {
-        core->blocked[slot->blocked] &= ~mask;
-        core->serial &= ~mask;
-    }
-    core->skipping &= ~mask;
-    core->waiting &= ~mask;
-    if (!slot->buffered || slot->at != slot->buffer[0]) {
-        slot->blocked = STALL_NONE;
-        core->buffered &= ~mask;
-        core->waiting |= (u64)(slot->at == NO_INST) << s;
-        return;
-    }
-    const struct inst_time *time = &core->times[slot->at];
-    slot->time = time;
-    core->buffered |= mask;
-    if (slot->head != time->pipe) {
-        core->heads[slot->head] &= ~mask;
-        core->heads[time->pipe] |= mask;
-        slot->head = time->pipe;
-    }
-    if (UNLIKELY(slot->skipped & 1))
-        core->skipping |= mask;
-    place_head(core, slot, mask,
-               LIKELY(time->plain) ? check_plain(core, slot, time) : check_all(core, s, time));
+    assert(!(core->clear & bit(s)));
+    slot_sort(core, s, &core->slots[s]);
 }
 
 void slot_recheck(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    const struct inst_time *time = slot->time;
     const enum stall before = slot->blocked;
     core->serial &= ~bit(s);
-    const enum stall stall =
-        LIKELY(time->plain) ? check_plain(core, slot, time) : check_all(core, s, time);
+    const enum stall stall = slot_check(core, s, slot, slot->time);
     if (stall == before)
         return;
     core->blocked[before] &= ~bit(s);
     slot_wake(core, s);
-    place_head(core, slot, bit(s), stall);
+    slot_place(core, slot, bit(s), stall);
 }
 
 void slot_maybe_leave(struct core *core, u32 s)

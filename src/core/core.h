@@ -80,6 +80,8 @@ struct inst_time {
     u8 region_count;  /* of registers it writes */
     u8 result_count;  /* vector registers it writes, */
     u64 result_banks; /* and where they are in slot 0's group (collect_banks) */
+    u8 fetched;       /* instructions that a fetch of it brings, */
+    u64 line;         /* from this line of the instruction cache */
     u16 latency, interval;
     bool plain;                /* it waits for nothing but registers, and those of `near` */
     u64 near[2];               /* all bits it looks at in the first two words of the scoreboard, */
@@ -99,7 +101,8 @@ struct inst_time {
 /* An instruction under way. */
 struct task {
     struct flight flight;
-    u16 next; /* of a list */
+    u16 index; /* its place */
+    u16 next;  /* of a list */
     u8 slot, pipe, group;
     u8 unit; /* of its pipe, once it has started */
     u16 latency, interval;
@@ -252,9 +255,10 @@ struct core {
     /* fetch */
     struct cache *icache;
     u32 last_fetched;
-    u64 fetchable;   /* slots that want instructions */
-    i32 fetch_limit; /* the most that a buffer may hold and want more */
-    u64 arrived;     /* slots whose line has just come: they are served first */
+    u64 fetchable;                  /* slots that want instructions */
+    u32 line_packets, line_sectors; /* of a line: requests for it; all sectors, bits */
+    i32 fetch_limit;                /* the most that a buffer may hold and want more */
+    u64 arrived;                    /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
         u64 ready; /* cycle */
@@ -277,6 +281,7 @@ struct core {
     u32 all_schedulers;           /* bits */
     u32 first_scheduler;          /* rotates */
     bool sleeps;                  /* schedulers of this launch may fall asleep */
+    bool greedy;                  /* the warp that issued last goes first */
 
     /* collect */
     struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
@@ -388,7 +393,7 @@ static inline struct task *core_task(struct core *core, u32 index)
 }
 static inline u32 task_index(const struct core *core, const struct task *task)
 {
-    return (u32)(task - core->tasks);
+    return task->index;
 }
 static inline u64 core_cycle(const struct core *core)
 {
@@ -438,6 +443,7 @@ static inline struct task *task_take(struct core *core)
             core->tasks_free[w] &= core->tasks_free[w] - 1;
             core->tasks_taken++;
             task->flight.rows = core->rows + (size_t)index * core->row_words;
+            task->index = (u16)index;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->extra_task = false;
             task->has_result = task->silent = false;
@@ -498,6 +504,9 @@ void hooks_result(struct core *core, struct task *task);
 void fetch_create(struct core *core);
 void fetch_destroy(struct core *core);
 void fetch_tick(struct core *core);
+/* What `times`, an entry for each instruction of an image, have to say of fetching it. */
+void fetch_time(struct inst_time *times, const struct image *image,
+                const struct core_config *config);
 /* The line under an MSHR has arrived. */
 void fetch_reply(struct core *core, u32 mshr);
 void fetch_redirect(struct core *core, u32 slot);
@@ -535,7 +544,9 @@ void core_issue_group(struct core *core, struct task *task, u32 slot);
 /* Slots of a scheduler that may issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
 
-/* schedule.c: a warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
+/* schedule.c: what a policy wants. */
+bool schedule_is_greedy(const struct core *core);
+/* A warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 /* It has issued nothing for `cycles`. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles);

@@ -13,7 +13,7 @@
  *      order: unit, collector, memory, RAW, WAW, wait, branch, barrier, fetch, held; empty when it
  *      has none.
  */
-#include "core/core.h"
+#include "core/slots.h"
 
 static u32 group_of(const struct core *core, u32 scheduler)
 {
@@ -96,13 +96,13 @@ void core_issue_flight(struct core *core, struct task *task, u32 s)
     issue_flight(core, task, s, &core->times[task->flight.inst]);
 }
 
-PART_OF void count_issue(struct core *core, const struct flight *f, u32 s)
+PART_OF void count_issue(struct core *core, const struct flight *f, struct slot *slot)
 {
     struct inst_profile *profile = &core->profile[f->inst];
     u32 lanes =
         LIKELY(f->lanes == core->all_lanes) ? core->config.core->warp_size : count_lanes(f->lanes);
     profile->issued++;
-    core->slots[s].issued++;
+    slot->issued++;
     profile->threads += lanes;
     core->stats.issue.instructions++;
     core->stats.issue.threads += lanes;
@@ -110,7 +110,7 @@ PART_OF void count_issue(struct core *core, const struct flight *f, u32 s)
 
 void core_count_issue(struct core *core, const struct flight *flight, u32 s)
 {
-    count_issue(core, flight, s);
+    count_issue(core, flight, &core->slots[s]);
 }
 
 /* Takes the head out of a slot's buffer. */
@@ -136,7 +136,7 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->branching |= bit(s);
     core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
-    slot_update(core, s);
+    slot_sort(core, s, slot);
     if (slot->buffered <= core->fetch_limit) /* else it has not wanted any before either */
         fetch_want_more(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
@@ -161,7 +161,7 @@ void core_issue_group(struct core *core, struct task *task, u32 s)
 }
 
 /* False: there is no record free. */
-static inline bool issue_head(struct core *core, u32 s)
+static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const struct inst_time *time = slot->time;
@@ -179,7 +179,7 @@ static inline bool issue_head(struct core *core, u32 s)
         task_give(core, task);
         return true;
     }
-    count_issue(core, &task->flight, s);
+    count_issue(core, &task->flight, slot);
     issue_flight(core, task, s, time);
     step(core, s, inst, time);
     return true;
@@ -196,7 +196,7 @@ static COLD bool ask_issue(struct core *core, u32 s)
     return false;
 }
 
-static bool issue_one(struct core *core, u32 s)
+PART_OF bool issue_one(struct core *core, u32 s)
 {
     if (core_hooked(core, SEAM_ISSUE) && ask_issue(core, s))
         return true;
@@ -279,7 +279,6 @@ static inline struct reason reason_of(const struct core *core, u32 scheduler, u6
     const u64 live = mine & ~core->ended;
     const u64 able = live & able_slots(core);
     u64 set;
-    assert(!(core->clear & (core->waiting | core->ended | core->redirected | ~core->buffered)));
 #define TRY(stall, slots)         \
     if ((set = (slots)))          \
         return (struct reason)    \
@@ -361,20 +360,25 @@ void issue_charge(struct core *core, u64 cycles)
 
 /* ---- the stage ---- */
 
-/* Further instructions of the warp in the same cycle; `used`: pipes it has issued to, bits. */
-static void issue_more(struct core *core, u32 s, u32 group, u32 used)
+/* The head of a slot, and further instructions of the warp in the same cycle. False: not even the
+ * head. */
+static bool issue_several(struct core *core, u32 s, u32 group)
 {
+    u32 used = 1u << core->slots[s].head; /* pipes, bits */
+    if (!issue_one(core, s))
+        return false;
     for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
         u64 able = able_slots(core) & ~core->skipping;
         if (!(able >> s & 1))
-            return;
-        u32 pipe = core->times[core->slots[s].buffer[0]].pipe;
+            break;
+        u32 pipe = core->slots[s].head;
         if (core->config.issue->different_units && used >> pipe & 1)
-            return;
+            break;
         if (!collect_room(core, group, pipe) || !issue_one(core, s))
-            return;
+            break;
         used |= 1u << pipe;
     }
+    return true;
 }
 
 PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
@@ -386,6 +390,15 @@ PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 u64 core_ready(const struct core *core, u32 scheduler)
 {
     return ready_slots(core, scheduler);
+}
+
+/* Greedy policies mostly stay with a warp. */
+PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
+{
+    const u32 last = core->schedulers[scheduler].last;
+    if (core->greedy && last < CORE_WARPS && ready >> last & 1)
+        return last;
+    return schedule_pick(core, scheduler, ready);
 }
 
 /* It has issued nothing. If it could not, it need not look again until something changes. */
@@ -400,7 +413,6 @@ PART_OF void rest(struct core *core, u32 scheduler, u64 ready, u64 held)
 
 PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
 {
-    const u32 group = group_of(core, scheduler);
     end_idle(core, scheduler);
     if (hooked && core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
         core->stats.issue.slots++;
@@ -410,21 +422,21 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     u64 held = 0, ready = ready_slots(core, scheduler);
     if (hooked && ready && core_hooked(core, SEAM_PICK))
         ask_pick(core, scheduler, &ready, &held);
-    const u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
+    const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
     if (s == CORE_WARPS) {
         rest(core, scheduler, ready, held);
         return;
     }
-    const u32 pipe = core->slots[s].head;
-    if (!issue_one(core, s)) {
+    const bool issued = hooked || core->config.issue->per_warp > 1
+                            ? issue_several(core, s, group_of(core, scheduler))
+                            : issue_head(core, s);
+    if (!issued) {
         rest(core, scheduler, ready, held);
         return;
     }
     core->stats.issue.slots++;
     core->stats.issue.issued++;
     core->schedulers[scheduler].last = s;
-    if (core->config.issue->per_warp > 1)
-        issue_more(core, s, group, 1u << pipe);
 }
 
 static COLD void take_turn_hooked(struct core *core, u32 scheduler)
