@@ -314,6 +314,9 @@ struct core {
     u64 wheel_words; /* words of wheel_used that are not 0, bits */
 
     struct lsu *lsu;
+    u32 lsu_held; /* requests that wait for the network, and the task at its head */
+    u64 lsu_due;  /* cycle in which an access comes to the end of a cache's pipe, */
+    u64 lsu_done; /* or data that have come may be written back; UINT64_MAX: none */
     u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
 
     /* records */
@@ -636,12 +639,28 @@ void task_retire(struct core *core, struct task *task);
 void lsu_create(struct core *core);
 void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
-void lsu_tick(struct core *core);
-void lsu_write_back(struct core *core);
+void lsu_work(struct core *core);
+static inline void lsu_tick(struct core *core)
+{
+    if (core->lsu_held | core->collected_count || core->lsu_due <= core_cycle(core))
+        lsu_work(core);
+}
+void lsu_finish(struct core *core);
+static inline void lsu_write_back(struct core *core)
+{
+    if (core->lsu_done <= core_cycle(core))
+        lsu_finish(core);
+}
 void lsu_reply(struct core *core, const struct packet *packet);
-bool lsu_idle(const struct core *core);
+static inline bool lsu_idle(const struct core *core)
+{
+    return !core->lsu_held;
+}
 /* The first cycle at which it may have something to do by itself. */
-u64 lsu_next(const struct core *core);
+static inline u64 lsu_next(const struct core *core)
+{
+    return MIN(core->lsu_due, core->lsu_done);
+}
 void lsu_flush(struct core *core);
 /* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);

@@ -246,6 +246,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     *banks |= bit(b);
     lsu->pipes_used |= bit(b);
     ring_push(&lsu->pipes[b], index, core_cycle(core) + latency);
+    core->lsu_due = MIN(core->lsu_due, core_cycle(core) + latency);
     return true;
 }
 
@@ -306,6 +307,7 @@ static void leave_head(struct core *core, struct task *task)
     struct lsu *lsu = core->lsu;
     const struct flight *f = &task->flight;
     lsu->current = NO_TASK;
+    core->lsu_held--;
     lsu->started = false;
     task->sent = true;
     /* what is in shared memory, or in the constant cache, comes after its latency */
@@ -342,59 +344,46 @@ static void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu;
     for (u32 n = 0; n < core->groups; n++) {
-        u32 g = (lsu->turn + n) % core->groups;
+        u32 g = lsu->turn + n < core->groups ? lsu->turn + n : lsu->turn + n - core->groups;
         struct latch *latch = &core->collected[g][PIPE_MEMORY];
         if (!latch->count)
             continue;
         lsu->current = latch->tasks[0];
+        core->lsu_held++;
         if (!--latch->count)
             core->collected_pipes[g] &= (u8) ~(1u << PIPE_MEMORY);
         core->collected_count--;
         core->collectors_stuck = 0;
         for (u32 i = 0; i < latch->count; i++)
             latch->tasks[i] = latch->tasks[i + 1];
-        lsu->turn = (g + 1) % core->groups;
+        lsu->turn = g + 1 < core->groups ? g + 1 : 0;
         return;
     }
 }
 
-void lsu_tick(struct core *core)
+/* The task at the head goes on. */
+static void work_head(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct task *task = core_task(core, core->lsu->current);
+    if (!core->lsu->started && !start_current(core, task))
+        return;
+    if (work(core, task))
+        leave_head(core, task);
+    else
+        core->stats.lsu.stall_cycles++;
+}
+
+void lsu_work(struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
     if (ring_count(&lsu->queue))
         parcels_send(core);
-    if (lsu->pipes_used)
+    if (core->lsu_due <= core_cycle(core))
         parcels_look_up(core);
-    if (lsu->current != NO_TASK) {
-        struct task *task = core_task(core, lsu->current);
-        if (!lsu->started && !start_current(core, task))
-            return;
-        if (work(core, task))
-            leave_head(core, task);
-        else
-            core->stats.lsu.stall_cycles++;
-    }
+    if (lsu->current != NO_TASK)
+        work_head(core);
     if (lsu->current == NO_TASK && core->collected_count)
         take_next(core);
-}
-
-bool lsu_idle(const struct core *core)
-{
-    const struct lsu *lsu = core->lsu;
-    return lsu->current == NO_TASK && lsu->queue.head == lsu->queue.tail;
-}
-
-u64 lsu_next(const struct core *core)
-{
-    const struct lsu *lsu = core->lsu;
-    u64 next = UINT64_MAX;
-    for (u64 set = lsu->pipes_used; set; set &= set - 1) {
-        const struct ring *pipe = &lsu->pipes[first_bit(set)];
-        next = MIN(next, pipe->ready[pipe->head & (pipe->capacity - 1)]);
-    }
-    if (lsu->done_head != lsu->done_tail)
-        next = MIN(next, lsu->done[lsu->done_head % ARRAY_LEN(lsu->done)].ready);
-    return next;
 }
 
 bool lsu_request_of(const struct core *core, u32 s, struct packet *request)
