@@ -26,8 +26,9 @@
  *
  * What the issuer owes
  *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
- *    has been committed, and nothing issues behind a flight with changes_exec or changes_mode
- *    before its commit. A register may be written while a flight that read it is on its way.
+ *    has been committed, and nothing issues behind a flight whose plan says that it changes
+ *    EXEC or MODE before its commit. A register may be written while a flight that read it is on
+ * its way.
  *  - A system call reads and writes memory when it issues: accesses of its warp come before it, and
  *    the core's stores are published. A barrier orders accesses: those before it come first.
  *  - Accesses of a warp act in order. Global atomics act on memory as it is: the core's own stores
@@ -69,9 +70,7 @@ struct flight {
     u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     u32 scalars[FLIGHT_SCALARS]; /* mask and scalar results, in the order of inst_writes */
     u32 to[2];                   /* the first register of each result: M0 may have moved it */
-    lane_set writes;   /* lanes whose rows are committed: `lanes`, or the one that is named */
-    bool changes_exec; /* its commit changes the warp's active lanes, */
-    bool changes_mode; /* or the code it runs under: nothing of it may issue before */
+    lane_set writes; /* lanes whose rows are committed: `lanes`, or the one that is named */
     const struct step *step;
     const struct flight_plan *plan;
     u8 work;                  /* what is left to do: flight.c */
@@ -93,7 +92,10 @@ struct flight {
 };
 
 /* Words of rows that any instruction of the program needs at most. */
-u32 flight_row_words(const struct image *image);
+static inline u32 flight_row_words(const struct image *image)
+{
+    return image->flight_words;
+}
 
 /*
  * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the

@@ -47,12 +47,11 @@ static inline bool find_groups(struct flight *f)
 bool flight_fold(struct flight *f)
 {
     const enum space space = f->code->space;
-    if (f->lanes != LANES_FULL)
-        return false;
-    if (f->plan->shape == SHAPE_UNIFORM) {
+    const lane_set lanes = f->lanes;
+    if (f->plan->shape == SHAPE_UNIFORM && lanes) { /* whatever lanes run */
         f->first[0] = f->first[1] = (u64)f->code->imm;
         f->apart[0] = f->apart[1] = 0;
-    } else if (!find_groups(f)) {
+    } else if (lanes != LANES_FULL || !find_groups(f)) {
         return false;
     }
     f->kind = FLIGHT_ACCESS;
@@ -63,9 +62,9 @@ bool flight_fold(struct flight *f)
     f->atomic = f->pair = f->scalar = false;
     f->bytes = 4u * f->step->words;
     f->local = 0;
-    f->shared = space == SPACE_SHARED ? LANES_FULL : 0;
-    f->global = space == SPACE_GLOBAL || space == SPACE_GENERIC ? LANES_FULL : 0;
-    f->constant = f->shared | f->global ? 0 : LANES_FULL;
+    f->shared = space == SPACE_SHARED ? lanes : 0;
+    f->global = space == SPACE_GLOBAL || space == SPACE_GENERIC ? lanes : 0;
+    f->constant = f->shared | f->global ? 0 : lanes;
     return true;
 }
 

@@ -174,7 +174,7 @@ static void make_way(struct queue *queue, const struct warp *warp, u32 inst)
         publish(warp->block->core % MAX_CORES);
     for (u32 i = 0; i < queue->count; i++)
         if (depends(code, queue->flights[i].code, explicit_exec) ||
-            queue->flights[i].changes_exec || queue->flights[i].changes_mode) {
+            queue->flights[i].plan->changes_exec || queue->flights[i].plan->changes_mode) {
             drain(queue);
             break;
         }
