@@ -101,6 +101,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->greedy = schedule_is_greedy(core);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
+    core->quiet_until = 0;
     /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
     core->sleeps = !schedule_passes(core) && !core->hooks.seams;
     core->finished_count = 0;
@@ -374,6 +375,7 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
 void core_start_block(struct core *core, struct thread_block *block, bool copy)
 {
     u32 place = 0;
+    core->quiet_until = 0;
     while (core->blocks[place].block)
         place++;
     struct resident *r = &core->blocks[place];
@@ -447,29 +449,31 @@ static inline bool is_quiet(const struct core *core)
            !core->collectors_reading && fetch_idle(core) && lsu_idle(core);
 }
 
-/* Cycles that can be left out: nothing changes in them. */
-static u64 quiet_cycles(const struct core *core, fs end)
+/* The first cycle at which something in a quiet core comes due; UINT64_MAX: nothing does. */
+static u64 due_cycle(const struct core *core)
 {
-    fs until = MIN(end, port_next(core->config.replies));
-    u64 cycles = clock_cycles_until(&core->clock, until);
-    cycles = MIN(cycles, wheel_next(core));
-    u64 due = MIN(lsu_next(core), fetch_next(core));
-    if (due != UINT64_MAX)
-        cycles = MIN(cycles, due > core_cycle(core) ? due - core_cycle(core) : 0);
-    return cycles;
+    const u64 wheel = wheel_next(core), lsu = lsu_next(core), fetch = fetch_next(core);
+    const u64 due = wheel < WHEEL ? core_cycle(core) + wheel : UINT64_MAX;
+    return MIN(due, MIN(lsu, fetch));
 }
 
 void core_run(struct core *core, fs end)
 {
+    if (UNLIKELY(core->hooks.seams)) /* mechanisms may have done something between windows */
+        core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
-        if (is_quiet(core)) {
-            u64 cycles = quiet_cycles(core, end);
-            if (cycles) {
-                issue_charge(core, cycles);
-                clock_advance(&core->clock, cycles);
-                continue;
-            }
+        if (core->quiet_until <= core_cycle(core) && is_quiet(core))
+            core->quiet_until = due_cycle(core);
+        if (core->quiet_until > core_cycle(core)) {
+            const fs until = MIN(end, port_next(core->config.replies));
+            const u64 cycles =
+                MIN(clock_cycles_until(&core->clock, until), core->quiet_until - core_cycle(core));
+            issue_charge(core, cycles);
+            clock_advance(&core->clock, cycles);
+            if (core->clock.next >= end)
+                return;
         }
+        core->quiet_until = 0;
         tick(core);
     }
 }
@@ -478,17 +482,17 @@ fs core_next(const struct core *core)
 {
     if (core->stopped)
         return FS_NEVER;
-    if (!is_quiet(core))
-        return core->clock.next;
-    fs next = port_next(core->config.replies);
-    u64 wheel = wheel_next(core), due = MIN(lsu_next(core), fetch_next(core));
-    if (wheel < WHEEL)
-        next = MIN(next, core->clock.next + wheel * core->clock.period);
-    if (due != UINT64_MAX)
-        next = MIN(next, due <= core_cycle(core)
-                             ? core->clock.next
-                             : core->clock.next + (due - core_cycle(core)) * core->clock.period);
-    return next;
+    const u64 now = core_cycle(core);
+    u64 due = core->quiet_until;
+    if (due <= now || core->hooks.seams) {
+        if (!is_quiet(core))
+            return core->clock.next;
+        due = due_cycle(core);
+    }
+    const fs next = port_next(core->config.replies);
+    if (due == UINT64_MAX)
+        return next;
+    return MIN(next, core->clock.next + (due > now ? due - now : 0) * core->clock.period);
 }
 
 /* ---- explanations ---- */
@@ -562,6 +566,7 @@ bool core_unblock(struct core *core)
         if (!r->block || !block_unblock(r->block))
             continue;
         any = true;
+        core->quiet_until = 0;
         if (r->slots & core->present)
             block_update(core, first_bit(r->slots & core->present));
     }

@@ -226,6 +226,9 @@ struct core {
     u32 scoreboard_words;
     u64 *pending; /* of all slots */
     bool stopped; /* the launch has stopped on this core */
+    /* Nothing happens before this cycle unless an answer arrives or, between windows, a block
+     * starts or a warp goes on; not in the future: not known. */
+    u64 quiet_until;
     fs began;
     fs last_left;    /* when a warp last left it */
     u64 warp_cycles; /* of warps that have left */
@@ -513,9 +516,16 @@ void fetch_time(struct inst_time *times, const struct image *image,
 /* The line under an MSHR has arrived. */
 void fetch_reply(struct core *core, u32 mshr);
 void fetch_redirect(struct core *core, u32 slot);
-bool fetch_idle(const struct core *core);
+static inline bool fetch_idle(const struct core *core)
+{
+    return !core->fetchable && core->decode_head == core->decode_tail;
+}
 /* The first cycle at which it may have something to do by itself. */
-u64 fetch_next(const struct core *core);
+static inline u64 fetch_next(const struct core *core)
+{
+    const u32 at = core->miss_head % ARRAY_LEN(core->misses);
+    return core->miss_head == core->miss_tail ? UINT64_MAX : core->misses[at].ready;
+}
 /* The slot's buffer has changed: does it want more? */
 void fetch_want_more(struct core *core, u32 slot);
 static inline void fetch_want(struct core *core, u32 s)
@@ -527,7 +537,16 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-void issue_tick(struct core *core);
+/* Schedulers take their turns, beginning with this one. */
+void issue_turns(struct core *core, u32 first);
+static inline void issue_tick(struct core *core)
+{
+    const u32 first = core->first_scheduler;
+    core->first_scheduler = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
+    core->stats.issue.cycles += core->present != 0;
+    if (core->asleep != core->all_schedulers || core->redirected)
+        issue_turns(core, first);
+}
 /* Charges the cycles in which schedulers were idle up to now. */
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */

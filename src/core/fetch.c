@@ -288,14 +288,3 @@ void fetch_tick(struct core *core)
     if (core->fetchable)
         serve(core);
 }
-
-bool fetch_idle(const struct core *core)
-{
-    return !core->fetchable && core->decode_head == core->decode_tail;
-}
-
-u64 fetch_next(const struct core *core)
-{
-    return core->miss_head == core->miss_tail ? UINT64_MAX
-                                              : core->misses[core->miss_head % MISSES].ready;
-}

@@ -137,7 +137,8 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
         core->branching |= bit(s);
     core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
     slot_sort(core, s, slot);
-    if (slot->buffered <= core->fetch_limit) /* else it has not wanted any before either */
+    /* else it has not wanted any before either */
+    if (slot->buffered <= core->fetch_limit && !slot->decoding)
         fetch_want_more(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
         block_update(core, s);
@@ -246,6 +247,7 @@ static COLD bool ask_insert(struct core *core, u32 scheduler)
 
 void core_serial(struct core *core)
 {
+    core->quiet_until = 0;
     for (u64 set = core->serial; set && !core->stopped; set &= set - 1) {
         u32 s = first_bit(set), inst = core->slots[s].buffer[0];
         struct task *task = task_take(core);
@@ -454,13 +456,9 @@ PART_OF void run_scheduler(struct core *core, u32 scheduler)
         take_turn(core, scheduler, false);
 }
 
-void issue_tick(struct core *core)
+void issue_turns(struct core *core, u32 first)
 {
-    const u32 n = core->config.issue->schedulers, first = core->first_scheduler;
-    core->first_scheduler = first + 1 == n ? 0 : first + 1;
-    core->stats.issue.cycles += core->present != 0;
-    if (core->asleep == core->all_schedulers && !core->redirected)
-        return;
+    const u32 n = core->config.issue->schedulers;
     for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
         u32 s = first_bit(set);
         if (core->slots[s].at != NO_INST)
