@@ -98,6 +98,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->times = times;
     core->profile = profile;
     core->stopped = false;
+    core->inst_count = exec->image->program->inst_count;
     core->greedy = schedule_is_greedy(core);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
@@ -466,8 +467,8 @@ void core_run(struct core *core, fs end)
             core->quiet_until = due_cycle(core);
         if (core->quiet_until > core_cycle(core)) {
             const fs until = MIN(end, port_next(core->config.replies));
-            const u64 cycles =
-                MIN(clock_cycles_until(&core->clock, until), core->quiet_until - core_cycle(core));
+            u64 cycles = clock_cycles_until(&core->clock, until);
+            cycles = MIN(cycles, core->quiet_until - core_cycle(core));
             issue_charge(core, cycles);
             clock_advance(&core->clock, cycles);
             if (core->clock.next >= end)

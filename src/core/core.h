@@ -44,6 +44,7 @@ enum {
     MAX_READS = 16,
     MAX_DEPENDENCES = 16,
     MAX_BUFFER = 16,
+    NEAR_WORDS = 3, /* of a scoreboard: registers 0 to 127 of most programs and all their masks */
     NO_TASK = 0xffff
 };
 
@@ -83,15 +84,14 @@ struct inst_time {
     u8 fetched;       /* instructions that a fetch of it brings, */
     u64 line;         /* from this line of the instruction cache */
     u16 latency, interval;
-    bool plain;                /* it waits for nothing but registers, and those of `near` */
-    u64 near[2];               /* all bits it looks at in the first two words of the scoreboard, */
-    u64 near_writes[2];        /* those of them that it writes, */
-    u64 near_loads[2];         /* that it writes with what comes from memory, */
-    u64 near_reads[2];         /* and that it reads */
-    bool far_writes;           /* it writes registers beyond `near` */
-    u16 reads[MAX_READS];      /* vector registers, one bank access each */
-    u8 read_depth;             /* accesses to the bank that has most of them */
-    u64 read_banks[MAX_READS]; /* [n]: banks that are read more than n times, as result_banks */
+    bool plain;                  /* it waits for nothing but registers, and those of `near` */
+    u64 near[NEAR_WORDS];        /* all bits it looks at in the first words of the scoreboard, */
+    u64 near_writes[NEAR_WORDS]; /* those of them that it writes, */
+    u64 near_reads[NEAR_WORDS];  /* and that it reads */
+    bool far_writes;             /* it writes registers beyond `near` */
+    u16 reads[MAX_READS];        /* vector registers, one bank access each */
+    u8 read_depth;               /* accesses to the bank that has most of them */
+    u64 read_banks[MAX_READS];   /* [n]: banks that are read more than n times, as result_banks */
     struct {
         u32 word;
         u64 bits;
@@ -219,6 +219,7 @@ struct core {
     /* of the launch */
     struct exec *exec;
     const struct inst_time *times;
+    u32 inst_count;
     lane_set all_lanes;
     struct inst_profile *profile;
     struct memory_view *view;
@@ -317,9 +318,9 @@ struct core {
     u64 wheel_words; /* words of wheel_used that are not 0, bits */
 
     struct lsu *lsu;
-    u32 lsu_held; /* requests that wait for the network, and the task at its head */
-    u64 lsu_due;  /* cycle in which an access comes to the end of a cache's pipe, */
-    u64 lsu_done; /* or data that have come may be written back; UINT64_MAX: none */
+    u32 lsu_held;          /* requests that wait for the network, and the task at its head */
+    u64 lsu_due;           /* cycle in which an access comes to the end of a cache's pipe, */
+    u64 lsu_done;          /* or data that have come may be written back; UINT64_MAX: none */
     u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
 
     /* records */
@@ -482,6 +483,25 @@ static inline void slot_wake(struct core *core, u32 s)
 {
     core->asleep &= ~(u32)core->scheduler_of[s];
 }
+/* First words of scoreboards; written out, since compilers make loops of three of them. */
+static inline void near_add(u64 *to, const u64 *bits)
+{
+    to[0] |= bits[0];
+    to[1] |= bits[1];
+    to[2] |= bits[2];
+}
+static inline void near_remove(u64 *from, const u64 *bits)
+{
+    from[0] &= ~bits[0];
+    from[1] &= ~bits[1];
+    from[2] &= ~bits[2];
+}
+/* Not 0: they have bits in common. */
+static inline u64 near_hits(const u64 *a, const u64 *b)
+{
+    _Static_assert(NEAR_WORDS == 3, "all of them");
+    return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]);
+}
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
 /* The same for what is not a register, and for registers that `time` has written. */
@@ -495,8 +515,7 @@ static inline void slot_written(struct core *core, u32 s, const struct inst_time
     if (!(core->buffered & ~core->clear & bit(s)))
         return;
     const struct inst_time *head = core->slots[s].time;
-    if (!head->plain ||
-        (head->near[0] & time->near_writes[0]) | (head->near[1] & time->near_writes[1]))
+    if (!head->plain || near_hits(head->near, time->near_writes))
         slot_recheck(core, s);
 }
 /* Warps of the slot's block may go on. */
@@ -526,8 +545,18 @@ static inline u64 fetch_next(const struct core *core)
     const u32 at = core->miss_head % ARRAY_LEN(core->misses);
     return core->miss_head == core->miss_tail ? UINT64_MAX : core->misses[at].ready;
 }
+/* Whether, behind a branch in a slot's buffer or one that is being resolved, nobody knows where to
+ * go. */
+bool fetch_behind_branch(const struct core *core, u32 slot);
 /* The slot's buffer has changed: does it want more? */
-void fetch_want_more(struct core *core, u32 slot);
+static inline void fetch_want_more(struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    const bool wants = !slot->missing && !slot->decoding && !slot->ended &&
+                       slot->fetch_at < core->inst_count &&
+                       !(core->config.fetch->branch == 1 && fetch_behind_branch(core, s));
+    core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
+}
 static inline void fetch_want(struct core *core, u32 s)
 {
     if (core->slots[s].buffered > core->fetch_limit)
@@ -584,10 +613,9 @@ static inline void scoreboard_reserve(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < ARRAY_LEN(time->near); i++) {
-        pending[i] |= time->near_writes[i];
-        memory[i] |= time->near_loads[i];
-    }
+    near_add(pending, time->near_writes);
+    if (time->flags & TIME_LOAD)
+        near_add(memory, time->near_writes);
     if (UNLIKELY(time->far_writes))
         scoreboard_reserve_far(core, slot, time);
     slot->region_count += time->region_count;
@@ -596,10 +624,9 @@ static inline void scoreboard_release(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < ARRAY_LEN(time->near); i++) {
-        pending[i] &= ~time->near_writes[i];
-        memory[i] &= ~time->near_writes[i];
-    }
+    near_remove(pending, time->near_writes);
+    if (time->flags & TIME_LOAD)
+        near_remove(memory, time->near_writes);
     if (UNLIKELY(time->far_writes))
         scoreboard_release_far(core, slot, time);
     slot->region_count -= time->region_count;

@@ -125,7 +125,7 @@ static u32 scalar_base(const struct program *program)
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
 {
     u32 scalars = program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
-    return scalar_base(program) / 64 + (scalars + 63) / 64;
+    return MAX(scalar_base(program) / 64 + (scalars + 63) / 64, NEAR_WORDS);
 }
 
 static void add_bits(struct inst_time *time, u32 first, u32 count)
@@ -257,7 +257,7 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     for (u32 i = 0; i < time->dependence_count; i++) {
         const u32 word = time->dependences[i].word;
         const u64 bits = time->dependences[i].bits;
-        if (word >= ARRAY_LEN(time->near)) {
+        if (word >= NEAR_WORDS) {
             time->plain = false;
             time->far_writes |= i < time->write_count;
             continue;
@@ -267,8 +267,6 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
             time->near_reads[word] |= bits;
         else
             time->near_writes[word] |= bits;
-        if (i < time->write_count && time->flags & TIME_LOAD)
-            time->near_loads[word] |= bits;
     }
 }
 

@@ -49,19 +49,11 @@ void fetch_time(struct inst_time *times, const struct image *image,
     }
 }
 
-void fetch_want_more(struct core *core, u32 s)
+bool fetch_behind_branch(const struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    bool wants = !slot->missing && !slot->decoding && !slot->ended &&
-                 slot->fetch_at < core->exec->image->program->inst_count;
-    /* Behind a branch in the buffer, or one that is being resolved, nobody knows where to go. */
-    if (wants && core->config.fetch->branch == 1) {
-        if (core->branching >> s & 1)
-            wants = false;
-        if (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
-            wants = false;
-    }
-    core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
+    return core->branching >> s & 1 ||
+           (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH);
 }
 
 void fetch_redirect(struct core *core, u32 s)

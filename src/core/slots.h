@@ -15,13 +15,11 @@ static inline enum stall slot_check_plain(const struct core *core, const struct 
                                           const struct inst_time *time)
 {
     const u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    if (!((pending[0] & time->near[0]) | (pending[1] & time->near[1])))
+    if (!near_hits(pending, time->near))
         return STALL_NONE;
-    if ((memory[0] & time->near[0]) | (memory[1] & time->near[1]))
+    if (near_hits(memory, time->near))
         return STALL_MEMORY;
-    if ((pending[0] & time->near_reads[0]) | (pending[1] & time->near_reads[1]))
-        return STALL_RAW;
-    return STALL_WAW;
+    return near_hits(pending, time->near_reads) ? STALL_RAW : STALL_WAW;
 }
 
 static inline enum stall slot_check(struct core *core, u32 s, const struct slot *slot,
