@@ -48,7 +48,7 @@ static inline void alarm_at(struct calls *calls, u32 who, fs time)
 static void call_later(struct calls *calls, u64 cycle)
 {
     calls->first = NO_CYCLE;
-    FOR_BITS(who, calls->later, calls->words)
+    FOR_MEMBERS(who, calls->later, calls->words)
     {
         if (calls->cycle[who] <= cycle)
             call(calls, (u32)who);
@@ -112,7 +112,7 @@ static void catch_up(struct network *network, u64 *done, u64 cycle)
 static void deliver_requests(struct memside *m, fs now)
 {
     const u64 *ready = network_ready(m->up);
-    FOR_BITS(unit, ready, m->unit_words)
+    FOR_MEMBERS(unit, ready, m->unit_words)
     {
         struct l2_slice *slice = m->slices[unit];
         if (m->closed[unit])
@@ -133,7 +133,7 @@ static void deliver_requests(struct memside *m, fs now)
 static void deliver_replies(struct memside *m, fs now)
 {
     const u64 *ready = network_ready(m->down);
-    FOR_BITS(output, ready, m->port_words)
+    FOR_MEMBERS(output, ready, m->port_words)
     {
         const struct packet *packet = network_head(m->down, (u32)output);
         struct port *port = &m->replies[packet->core];
@@ -148,7 +148,7 @@ static void deliver_replies(struct memside *m, fs now)
 
 static void enter_replies(struct memside *m)
 {
-    FOR_BITS(unit, m->waiting, m->unit_words)
+    FOR_MEMBERS(unit, m->waiting, m->unit_words)
     {
         struct l2_slice *slice = m->slices[unit];
         if (!network_room(m->down, (u32)unit)) {
@@ -197,7 +197,7 @@ static void enter_requests(struct memside *m, fs now)
     /* cores act after the network in an instant: what arrives now enters at the next edge */
     if (m->arrival >= now)
         return;
-    FOR_BITS(at, m->unread, m->port_words)
+    FOR_MEMBERS(at, m->unread, m->port_words)
     {
         if (m->arrivals[at] < now) {
             if (network_room(m->up, (u32)at)) {

@@ -4,6 +4,7 @@
 
 #include "mem/dram_channel.h"
 #include "mem/l2.h"
+#include "mem/network_kind.h"
 
 #define NO_CYCLE UINT64_MAX
 
@@ -65,14 +66,6 @@ struct memside {
     struct calls slice_calls, channel_calls;
 };
 
-static inline void bit_set(u64 *mask, u32 i)
-{
-    mask[i / 64] |= 1ull << (i % 64);
-}
-static inline void bit_clear(u64 *mask, u32 i)
-{
-    mask[i / 64] &= ~(1ull << (i % 64));
-}
 static inline bool any_bit(const u64 *mask, u32 words)
 {
     for (u32 w = 0; w < words; w++)
@@ -81,7 +74,7 @@ static inline bool any_bit(const u64 *mask, u32 words)
     return false;
 }
 /* Each set bit of the words in order, as they are when the loop comes to the word. */
-#define FOR_BITS(i, mask, words)                  \
+#define FOR_MEMBERS(i, mask, words)               \
     for (u32 word_ = 0; word_ < (words); word_++) \
         for (u64 bits_ = (mask)[word_], i;        \
              bits_ && (i = word_ * 64 + (u32)__builtin_ctzll(bits_), true); bits_ &= bits_ - 1)
