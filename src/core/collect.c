@@ -21,7 +21,7 @@ static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u
         turn->collectors |= bit(*next);
         for (u32 pipe = 0; pipe < PIPES; pipe++)
             if (pipes >> pipe & 1)
-                core->collector_sets[group][pipe] |= bit(*next);
+                core->group[group].collectors[pipe] |= bit(*next);
     }
 }
 
@@ -61,10 +61,12 @@ void collect_create(struct core *core)
     share_collectors(core);
     core->banks_per_group = banks_of(&core->config);
     core->group_banks = ~0ull >> (64 - core->banks_per_group);
-    for (u32 s = 0; s < CORE_WARPS; s++)
-        core->bank_turn[s] = (u8)(s % core->banks_per_group);
-    for (u32 c = 0; c < CORE_COLLECTORS; c++)
-        core->collectors[c].task = NO_TASK;
+    for (u32 s = 0; s < CORE_WARPS; s++) {
+        const u32 up = s % core->banks_per_group;
+        core->bank_turns[s].up = (u8)up;
+        core->bank_turns[s].down = (u8)(core->banks_per_group - 1 - up);
+        core->bank_turns[s].base = (u8)(s % core->groups * core->banks_per_group);
+    }
 }
 
 /* One more access to a bank: into the first set that does not have it. */
@@ -101,37 +103,38 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
-/* False: its unit's latch is full, or it is not its turn. */
-static bool give_on(struct core *core, u32 c)
+/* To its unit's latch, unless that is full or an older access waits. */
+static void give_on(struct core *core, struct turn *turn, u32 c)
 {
-    struct collector *const collector = &core->collectors[c];
-    const u32 group = collector->group, pipe = collector->pipe;
-    struct latch *latch = &core->collected[group][pipe];
-    const u32 count = latch->count;
-    if (count == latch->limit ||
-        (pipe == PIPE_MEMORY && core->served[group] != collector->ticket)) {
+    const struct collector *collector = &core->collectors[c];
+    const u32 g = collector->group, pipe = collector->pipe;
+    struct group *group = &core->group[g];
+    struct latch *latch = &group->collected[pipe];
+    HELD(latch);
+    if (latch->count == latch->limit ||
+        (pipe == PIPE_MEMORY && group->served != collector->ticket)) {
         core->collectors_stuck |= bit(c);
-        return false;
+        return;
     }
     if (UNLIKELY(core->hooks.seams)) { /* cycles that a mechanism has asked for */
         struct task *task = core_task(core, collector->task);
         if (task->extra) {
             task->extra--;
-            return false;
+            return;
         }
     }
+    latch_push(latch, collector->task);
     if (pipe == PIPE_MEMORY) {
-        core->served[group]++;
+        group->served++;
         core->collectors_stuck = 0;
+        core->access_groups |= 1u << g;
+    } else {
+        group->collected_pipes |= (u8)(1u << pipe);
+        core->collected_groups |= 1u << g;
     }
-    latch->tasks[count] = collector->task;
-    latch->count = (u8)(count + 1);
-    core->collected_count++;
-    core->collected_pipes[group] |= (u8)(1u << pipe);
-    collector->task = NO_TASK;
     core->collectors_ready &= ~bit(c);
     core->collectors_free |= bit(c);
-    return true;
+    turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
 /* Full collectors to the units' latches, those of a kind in turn. */
@@ -140,13 +143,12 @@ static void dispatch(struct core *core)
     u64 ready = core->collectors_ready & ~core->collectors_stuck;
     for (struct turn *turn = core->turns; ready; turn++) {
         u64 left = ready & turn->collectors;
-        ready &= ~left;
-        const u64 later = ~0ull << turn->next;
+        ready ^= left;
         while (left) {
-            u32 c = first_bit(left & later ? left & later : left);
+            const u64 later = left & ~0ull << turn->next;
+            const u32 c = first_bit(later ? later : left);
             left &= ~bit(c);
-            if (give_on(core, c))
-                turn->next = (c + 1) % CORE_COLLECTORS;
+            give_on(core, turn, c);
         }
     }
 }
@@ -208,68 +210,60 @@ static COLD u32 ask_places(struct core *core, struct task *task, u64 *wanted)
     return depth;
 }
 
-static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 index)
+static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 {
     struct task *task = core_task(core, index);
     const struct inst_time *time = &core->times[task->flight.inst];
+    struct collector *collector = &core->collectors[c];
     u64 *wanted = core->wanted[c];
     u32 depth = time->read_depth;
     if (core_hooked(core, SEAM_PLACES)) {
         depth = ask_places(core, task, wanted);
     } else {
         for (u32 n = 0; n < depth; n++)
-            wanted[n] = collect_banks(core, task->slot, group, time->read_banks[n]);
+            wanted[n] = collect_banks(core, task->slot, time->read_banks[n]);
         core->stats.collect.reads += time->read_count;
     }
-    struct collector *collector = &core->collectors[c];
     collector->task = (u16)index;
     collector->pipe = (u8)pipe;
-    collector->group = (u8)group;
+    collector->group = (u8)g;
     collector->depth = (u16)depth;
     if (pipe == PIPE_MEMORY)
-        collector->ticket = core->tickets[group]++;
+        collector->ticket = core->group[g].tickets++;
+    core->collectors_free &= ~bit(c);
     if (depth)
         core->reading[core->collectors_reading++] = (u8)c;
     else
         core->collectors_ready |= bit(c);
 }
 
-/* Instructions of a latch take collectors; how many of them. */
-static u32 take_from(struct core *core, const struct latch *latch, u32 group, u32 pipe)
+/* Instructions of a group take collectors, as long as there are free ones for their pipe. */
+static void allocate_group(struct core *core, u32 g)
 {
-    const u32 count = latch->count;
-    const u64 free_ones = core->collectors_free & core->collector_sets[group][pipe];
-    u64 left = free_ones;
-    u32 taken = 0;
-    for (; taken < count && left; taken++, left &= left - 1)
-        take_collector(core, first_bit(left), group, pipe, latch->tasks[taken]);
-    core->collectors_free ^= free_ones ^ left;
-    return taken;
-}
-
-static void allocate(struct core *core)
-{
-    for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipes = core->issued_pipes[g]; pipes; pipes &= pipes - 1) {
-            const u32 pipe = first_bit(pipes);
-            struct latch *latch = &core->issued[g][pipe];
-            const u32 taken = take_from(core, latch, g, pipe);
-            latch->count -= (u8)taken;
-            core->issued_count -= taken;
-            if (LIKELY(!latch->count)) {
-                core->issued_pipes[g] &= (u8) ~(1u << pipe);
-            } else {
-                core->stats.collect.full_cycles++;
-                if (!taken)
-                    continue;
-                for (u32 i = 0; i < latch->count; i++)
-                    latch->tasks[i] = latch->tasks[taken + i];
-            }
-            if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
-                core->full_pipes[g] &= (u8) ~(1u << pipe);
-                core->asleep = 0;
-            }
+    struct group *group = &core->group[g];
+    for (u32 pipes = group->issued_pipes; pipes;) {
+        const u32 pipe = first_bit(pipes);
+        struct latch *latch = &group->issued[pipe];
+        HELD(latch);
+        const u64 free_ones = core->collectors_free & group->collectors[pipe];
+        if (!free_ones) {
+            core->stats.collect.full_cycles++;
+            pipes &= pipes - 1;
+            continue;
         }
+        take_collector(core, first_bit(free_ones), g, pipe, latch_first(latch));
+        latch_pop(latch);
+        if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
+            core->full_pipes[g] &= (u8) ~(1u << pipe);
+            core->asleep = 0;
+        }
+        if (!latch->count) {
+            pipes &= pipes - 1;
+            group->issued_pipes &= (u8) ~(1u << pipe);
+        }
+    }
+    if (!group->issued_pipes)
+        core->issued_groups &= ~(1u << g);
 }
 
 void collect_tick(struct core *core)
@@ -281,8 +275,8 @@ void collect_tick(struct core *core)
             dispatch(core);
         if (core->collectors_reading)
             read_banks(core, written);
-        if (core->issued_count)
-            allocate(core);
+        for (u32 groups = core->issued_groups; groups; groups &= groups - 1)
+            allocate_group(core, first_bit(groups));
         written = 0;
     }
 }

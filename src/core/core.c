@@ -119,7 +119,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
             .pending = core->pending + (size_t)s * 2 * core->scoreboard_words,
             .at = NO_INST,
         };
-    memset(core->unit_free, 0, core->groups * sizeof core->unit_free[0]);
+    for (u32 g = 0; g < core->groups; g++)
+        memset(core->group[g].unit_free, 0, sizeof core->group[g].unit_free);
     memset(core->bus, 0, sizeof core->bus);
     for (u32 i = 0; i < core->config.issue->schedulers; i++)
         core->schedulers[i].last = CORE_WARPS;
@@ -424,10 +425,10 @@ static void tick(struct core *core)
     if (port_next(core->config.replies) <= core->clock.next)
         take_replies(core);
     write_back_tick(core);
-    if (core->collected_count)
+    if (core->collected_groups)
         execute_tick(core);
     lsu_tick(core);
-    if (core->issued_count || core->collectors_reading ||
+    if (core->issued_groups || core->collectors_reading ||
         core->collectors_ready & ~core->collectors_stuck)
         collect_tick(core);
     core->banks_written = 0;
@@ -445,8 +446,8 @@ static inline bool is_quiet(const struct core *core)
 {
     if (core->asleep != core->all_schedulers && (core->sleeps || core->clear & ~core->branching))
         return false;
-    return !(core->issued_count | core->collected_count | core->mechanism_work) &&
-           !(core->collectors_ready | core->redirected | core->skipping) &&
+    return !(core->issued_groups | core->collected_groups | core->access_groups) &&
+           !core->mechanism_work && !(core->collectors_ready | core->redirected | core->skipping) &&
            !core->collectors_reading && fetch_idle(core) && lsu_idle(core);
 }
 

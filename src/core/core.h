@@ -150,13 +150,17 @@ struct resident {
     bool copy; /* of a block that counts elsewhere (the dispatch seam) */
 };
 
+/* Tasks between two stages, in order. */
+enum {
+    LATCH = 16
+};
 struct latch {
-    u16 tasks[16];
+    u16 tasks[LATCH];
     u8 count, limit;
 } __attribute__((aligned(64)));
 
 struct collector {
-    u16 task; /* NO_TASK: free */
+    u16 task;
     u8 pipe, group;
     u16 depth;  /* reads to come from the bank that has most of them */
     u16 ticket; /* of an access: its place in the order of its group, modulo 65536 */
@@ -166,6 +170,17 @@ struct collector {
 struct turn {
     u64 collectors;
     u32 next; /* looked at first */
+};
+
+/* Collectors and units that serve the same warps: all, or those of a scheduler (sub-cores). */
+struct group {
+    struct latch issued[PIPES];       /* from issue to the collectors */
+    struct latch collected[PIPES];    /* from there to the units */
+    u8 issued_pipes, collected_pipes; /* latches that are not empty, bits */
+    u16 tickets;                      /* given to accesses, which keep their order, */
+    u16 served;                       /* and the next one's turn */
+    u64 collectors[PIPES];            /* which serve a pipe */
+    u64 unit_free[PIPES][LATCH];      /* cycle from which a unit takes an instruction */
 };
 
 /* A list of tasks in order. */
@@ -288,13 +303,12 @@ struct core {
     bool greedy;                  /* the warp that issued last goes first */
 
     /* collect */
-    struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
-    struct latch collected[CORE_SCHEDULERS][PIPES];
-    u32 issued_count, collected_count;                                  /* tasks in them */
-    u8 issued_pipes[CORE_SCHEDULERS], collected_pipes[CORE_SCHEDULERS]; /* not empty, bits */
+    struct group group[CORE_SCHEDULERS];
+    u32 issued_groups;              /* with tasks for collectors, bits; */
+    u32 collected_groups;           /* for their units, */
+    u32 access_groups;              /* and for the load/store unit */
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
-    u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
     struct turn turns[CORE_COLLECTORS];
     u32 turn_count;
     u64 collectors_free, collectors_ready;
@@ -302,17 +316,16 @@ struct core {
     u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
     u32 collectors_reading;      /* how many */
     u64 wanted[CORE_COLLECTORS][PLACES]; /* [n]: banks with more than n reads to come */
-    u16 tickets[CORE_SCHEDULERS];        /* given to accesses, which keep their order in a group, */
-    u16 served[CORE_SCHEDULERS];         /* and the next one's turn */
     u64 banks_written;                   /* in this cycle */
     u32 banks_per_group;
-    u64 group_banks;          /* the first group's */
-    u8 bank_turn[CORE_WARPS]; /* slot modulo banks_per_group */
+    u64 group_banks; /* the first group's */
+    struct {
+        u8 up, down, base; /* as collect_banks uses them */
+    } bank_turns[CORE_WARPS];
 
     /* units and the wheel */
-    u64 unit_free[CORE_SCHEDULERS][PIPES][16]; /* cycle from which it takes an instruction */
-    u32 unit_count[PIPES];                     /* of a group */
-    u8 bus[WHEEL];                             /* results that leave in a cycle */
+    u32 unit_count[PIPES]; /* of a group */
+    u8 bus[WHEEL];         /* results that leave in a cycle */
     struct task_list wheel[WHEEL];
     u64 wheel_used[WHEEL / 64];
     u64 wheel_words; /* words of wheel_used that are not 0, bits */
@@ -423,6 +436,21 @@ static inline struct task *list_pop(struct core *core, struct task_list *list)
     struct task *task = &core->tasks[list->first];
     list->first = task->next;
     return task;
+}
+static inline void latch_push(struct latch *latch, u32 task)
+{
+    latch->tasks[latch->count++] = (u16)task;
+}
+static inline u32 latch_first(const struct latch *latch)
+{
+    return latch->tasks[0];
+}
+static inline void latch_pop(struct latch *latch)
+{
+    const u32 left = latch->count - 1u;
+    latch->count = (u8)left;
+    for (u32 i = 0; i < left; i++) /* most hold one */
+        latch->tasks[i] = latch->tasks[i + 1];
 }
 static inline bool core_hooked(const struct core *core, enum seam seam)
 {
@@ -647,10 +675,12 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct task *task)
 {
-    struct latch *latch = &core->issued[task->group][task->pipe];
-    latch->tasks[latch->count++] = (u16)task_index(core, task);
-    core->issued_count++;
-    core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
+    struct group *group = &core->group[task->group];
+    struct latch *latch = &group->issued[task->pipe];
+    HELD(latch);
+    latch_push(latch, task_index(core, task));
+    core->issued_groups |= 1u << task->group;
+    group->issued_pipes |= (u8)(1u << task->pipe);
     if (latch->count >= latch->limit)
         core->full_pipes[task->group] |= (u8)(1u << task->pipe);
 }
@@ -664,12 +694,11 @@ static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32
 {
     return group * core->banks_per_group + (slot + reg) % core->banks_per_group;
 }
-/* The same for a set of them: slot 0's banks, turned by the slot's number. */
-static inline u64 collect_banks(const struct core *core, u32 slot, u32 group, u64 set)
+/* The same for a set of them: slot 0's banks, turned by the slot's number within its group. */
+static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 {
-    const u32 banks = core->banks_per_group, by = core->bank_turn[slot];
-    set = (set << by | set >> 1 >> (banks - 1 - by)) & core->group_banks;
-    return set << group * banks;
+    const u32 up = core->bank_turns[slot].up, down = core->bank_turns[slot].down;
+    return ((set << up | set >> 1 >> down) & core->group_banks) << core->bank_turns[slot].base;
 }
 
 /* execute.c */
@@ -688,7 +717,7 @@ void lsu_begin(struct core *core);
 void lsu_work(struct core *core);
 static inline void lsu_tick(struct core *core)
 {
-    if (core->lsu_held | core->collected_count || core->lsu_due <= core_cycle(core))
+    if (core->lsu_held | core->access_groups || core->lsu_due <= core_cycle(core))
         lsu_work(core);
 }
 void lsu_finish(struct core *core);

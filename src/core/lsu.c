@@ -340,25 +340,20 @@ static bool work(struct core *core, struct task *task)
            !(task->flight.kind == FLIGHT_ACCESS && task->flight.constant);
 }
 
+/* Groups take turns. */
 static void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu;
-    for (u32 n = 0; n < core->groups; n++) {
-        u32 g = lsu->turn + n < core->groups ? lsu->turn + n : lsu->turn + n - core->groups;
-        struct latch *latch = &core->collected[g][PIPE_MEMORY];
-        if (!latch->count)
-            continue;
-        lsu->current = latch->tasks[0];
-        core->lsu_held++;
-        if (!--latch->count)
-            core->collected_pipes[g] &= (u8) ~(1u << PIPE_MEMORY);
-        core->collected_count--;
-        core->collectors_stuck = 0;
-        for (u32 i = 0; i < latch->count; i++)
-            latch->tasks[i] = latch->tasks[i + 1];
-        lsu->turn = g + 1 < core->groups ? g + 1 : 0;
-        return;
-    }
+    const u32 later = core->access_groups & ~0u << lsu->turn;
+    const u32 g = first_bit(later ? later : core->access_groups);
+    struct latch *latch = &core->group[g].collected[PIPE_MEMORY];
+    lsu->current = (u16)latch_first(latch);
+    latch_pop(latch);
+    core->lsu_held++;
+    if (!latch->count)
+        core->access_groups &= ~(1u << g);
+    core->collectors_stuck = 0;
+    lsu->turn = g + 1;
 }
 
 /* The task at the head goes on. */
@@ -382,7 +377,7 @@ void lsu_work(struct core *core)
         parcels_look_up(core);
     if (lsu->current != NO_TASK)
         work_head(core);
-    if (lsu->current == NO_TASK && core->collected_count)
+    if (lsu->current == NO_TASK && core->access_groups)
         take_next(core);
 }
 

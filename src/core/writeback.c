@@ -28,7 +28,7 @@ static COLD void claim_places(struct core *core, const struct task *task)
 PART_OF void claim_banks(struct core *core, const struct task *task, const struct inst_time *time)
 {
     core->stats.collect.writes += time->result_count;
-    core->banks_written |= collect_banks(core, task->slot, task->group, time->result_banks);
+    core->banks_written |= collect_banks(core, task->slot, time->result_banks);
 }
 
 static COLD enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
