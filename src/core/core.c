@@ -471,6 +471,8 @@ void core_run(struct core *core, fs end)
             u64 cycles = clock_cycles_until(&core->clock, until);
             cycles = MIN(cycles, core->quiet_until - core_cycle(core));
             issue_charge(core, cycles);
+            if (core->lsu_due <= core_cycle(core))
+                lsu_charge(core, cycles);
             clock_advance(&core->clock, cycles);
             if (core->clock.next >= end)
                 return;

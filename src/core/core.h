@@ -731,11 +731,17 @@ static inline bool lsu_idle(const struct core *core)
 {
     return !core->lsu_held;
 }
-/* The first cycle at which it may have something to do by itself. */
+/* lsu_due without accesses that their cache has refused: while the unit is idle, they are refused
+ * again until an answer comes. */
+u64 lsu_due_again(const struct core *core);
+/* The first cycle at which it may have something to do by itself, while it is idle. */
 static inline u64 lsu_next(const struct core *core)
 {
-    return MIN(core->lsu_due, core->lsu_done);
+    const u64 due = core->lsu_due > core_cycle(core) ? core->lsu_due : lsu_due_again(core);
+    return MIN(due, core->lsu_done);
 }
+/* Charges `cycles` in which it was idle. */
+void lsu_charge(struct core *core, u64 cycles);
 void lsu_flush(struct core *core);
 /* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);

@@ -381,6 +381,24 @@ void lsu_work(struct core *core)
         take_next(core);
 }
 
+u64 lsu_due_again(const struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
+    u64 due = UINT64_MAX;
+    for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1) {
+        const struct ring *pipe = &lsu->pipes[first_bit(set)];
+        due = MIN(due, pipe->ready[pipe->head & (pipe->capacity - 1)]);
+    }
+    return due;
+}
+
+void lsu_charge(struct core *core, u64 cycles)
+{
+    struct lsu *lsu = core->lsu;
+    for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
+        *lsu->stalled_by[first_bit(set)] += cycles;
+}
+
 bool lsu_request_of(const struct core *core, u32 s, struct packet *request)
 {
     const struct lsu *lsu = core->lsu;
