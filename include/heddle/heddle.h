@@ -185,7 +185,8 @@ HD_API void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info
 /*
  * What OpenCL gives a kernel beside its arguments, for launches from now on. Southern Islands code
  * finds it in its hidden arguments; PTX in %envreg0 (work_dim), %envreg1 to 6 (offsets, low words
- * first) and %envreg7, 8 (buffer). Before the first call: as many dimensions as are not 1, zeros.
+ * first) and %envreg7, 8 (buffer). Before the first call PTX reads zeros; Southern Islands code zero
+ * offsets and as many dimensions as are not 1.
  */
 struct hd_range {
     uint32_t work_dim;  /* 1 to 3 */

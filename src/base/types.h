@@ -30,6 +30,8 @@ typedef __int128 i128;
 #define COLD __attribute__((cold, noinline))
 /* Part of its callers, however long it is. */
 #define PART_OF static inline __attribute__((always_inline))
+/* The pointer stays in a register: where it came from is not worked out again at each use. */
+#define HELD(pointer) __asm__("" : "+r"(pointer))
 
 /* Rounds up to a power of two. */
 static inline u64 align_up(u64 value, u64 to)

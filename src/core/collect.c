@@ -13,7 +13,6 @@
  * With sub-cores, collectors and banks are divided equally between the schedulers.
  */
 #include "core/core.h"
-#include <stdlib.h>
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
 {
@@ -22,7 +21,7 @@ static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u
         turn->collectors |= bit(*next);
         for (u32 pipe = 0; pipe < PIPES; pipe++)
             if (pipes >> pipe & 1)
-                core->collector_sets[group][pipe] |= bit(*next);
+                core->group[group].collectors[pipe] |= bit(*next);
     }
 }
 
@@ -50,111 +49,151 @@ static void share_collectors(struct core *core)
     core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
 }
 
+/* Banks of a group. */
+static u32 banks_of(const struct core_config *config)
+{
+    u32 groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    return MAX(collect_places(config->collect, config->core->warp_size) / groups, 1);
+}
+
 void collect_create(struct core *core)
 {
     share_collectors(core);
-    u32 collectors = (u32)__builtin_popcountll(core->collectors_free);
-    u32 places = collect_places(core->config.collect, core->config.core->warp_size);
-    core->banks_per_group = MAX(places / core->groups, 1);
-    core->bank_capacity = 1;
-    while (core->bank_capacity < collectors * PLACES)
-        core->bank_capacity *= 2;
-    core->bank_queues = checked(calloc((size_t)core->bank_capacity * CORE_BANKS, 1));
-    for (u32 b = 0; b < CORE_BANKS; b++)
-        core->banks[b].queue = core->bank_queues + (size_t)b * core->bank_capacity;
-    for (u32 c = 0; c < CORE_COLLECTORS; c++)
-        core->collectors[c].task = NO_TASK;
+    core->banks_per_group = banks_of(&core->config);
+    core->group_banks = ~0ull >> (64 - core->banks_per_group);
+    for (u32 s = 0; s < CORE_WARPS; s++) {
+        const u32 up = s % core->banks_per_group;
+        core->bank_turns[s].up = (u8)up;
+        core->bank_turns[s].down = (u8)(core->banks_per_group - 1 - up);
+        core->bank_turns[s].base = (u8)(s % core->groups * core->banks_per_group);
+    }
 }
 
-void collect_destroy(struct core *core)
+/* One more access to a bank: into the first set that does not have it. */
+static void add_read(u64 *banks, u8 *depth, u32 bank)
 {
-    free(core->bank_queues);
+    u32 n = 0;
+    while (n < *depth && banks[n] >> bank & 1)
+        n++;
+    if (n == *depth) {
+        banks[n] = 0;
+        ++*depth;
+    }
+    banks[n] |= bit(bank);
 }
 
-/* Whether the collector holds the oldest access of its group. */
-static bool next_access(const struct core *core, u32 group, u32 c)
+void collect_time(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
-    return core->memory_order[group].collectors[core->memory_order[group].head % CORE_COLLECTORS] ==
-           c;
+    const u32 banks = banks_of(config);
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+        struct operand o = inst->src[k];
+        u32 step = o.count == 2 && config->collect->pair_reads == 1 ? 2 : 1;
+        if (o.kind != OPERAND_VECTOR)
+            continue;
+        for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step) {
+            time->reads[time->read_count++] = (u16)(o.index + r);
+            add_read(time->read_banks, &time->read_depth, (o.index + r) % banks);
+        }
+    }
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
+        struct operand o = inst->dst[k];
+        for (u32 r = 0; o.kind == OPERAND_VECTOR && r < o.count && time->result_count < MAX_READS;
+             r++, time->result_count++)
+            time->result_banks |= bit((o.index + r) % banks);
+    }
 }
 
-/* False: its unit's latch is full, or it is not its turn. */
-static bool give_on(struct core *core, u32 c)
+/* To its unit's latch, unless that is full or an older access waits. */
+static void give_on(struct core *core, struct turn *turn, u32 c)
 {
-    struct collector *collector = &core->collectors[c];
-    struct latch *latch = &core->collected[collector->group][collector->pipe];
-    struct task *task = core_task(core, collector->task);
+    const struct collector *collector = &core->collectors[c];
+    const u32 g = collector->group, pipe = collector->pipe;
+    struct group *group = &core->group[g];
+    struct latch *latch = &group->collected[pipe];
+    HELD(latch);
     if (latch->count == latch->limit ||
-        (collector->pipe == PIPE_MEMORY && !next_access(core, collector->group, c))) {
+        (pipe == PIPE_MEMORY && group->served != collector->ticket)) {
         core->collectors_stuck |= bit(c);
-        return false;
+        return;
     }
-    if (UNLIKELY(task->extra)) { /* cycles that a mechanism has asked for */
-        task->extra--;
-        return false;
+    if (UNLIKELY(core->hooks.seams)) { /* cycles that a mechanism has asked for */
+        struct task *task = core_task(core, collector->task);
+        if (task->extra) {
+            task->extra--;
+            return;
+        }
     }
-    if (collector->pipe == PIPE_MEMORY) {
-        core->memory_order[collector->group].head++;
+    latch_push(latch, collector->task);
+    if (pipe == PIPE_MEMORY) {
+        group->served++;
         core->collectors_stuck = 0;
+        core->access_groups |= 1u << g;
+    } else {
+        group->collected_pipes |= (u8)(1u << pipe);
+        core->collected_groups |= 1u << g;
     }
-    latch->tasks[latch->count++] = collector->task;
-    core->collected_count++;
-    core->collected_pipes[collector->group] |= (u8)(1u << collector->pipe);
-    collector->task = NO_TASK;
     core->collectors_ready &= ~bit(c);
     core->collectors_free |= bit(c);
-    return true;
+    turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
 /* Full collectors to the units' latches, those of a kind in turn. */
 static void dispatch(struct core *core)
 {
-    for (u32 i = 0; i < core->turn_count; i++) {
-        struct turn *turn = &core->turns[i];
-        const u64 ready = core->collectors_ready & turn->collectors & ~core->collectors_stuck;
-        if (!ready)
-            continue;
-        const u64 later = ~(bit(turn->next) - 1);
-        for (u64 left = ready; left;) {
-            u32 c = first_bit(left & later ? left & later : left);
+    u64 ready = core->collectors_ready & ~core->collectors_stuck;
+    for (struct turn *turn = core->turns; ready; turn++) {
+        u64 left = ready & turn->collectors;
+        ready ^= left;
+        while (left) {
+            const u64 later = left & ~0ull << turn->next;
+            const u32 c = first_bit(later ? later : left);
             left &= ~bit(c);
-            if (give_on(core, c))
-                turn->next = (c + 1) % CORE_COLLECTORS;
+            give_on(core, turn, c);
         }
     }
 }
 
-static void read_banks(struct core *core, u64 written)
+/* Some reads of a collector are served; those that wait on count as conflicts. The new depth. */
+static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
 {
-    for (u64 set = core->banks_waiting; set; set &= set - 1) {
-        u32 b = first_bit(set);
-        struct bank *bank = &core->banks[b];
-        u32 waiting = (u16)(bank->tail - bank->head);
-        if (written >> b & 1) {
-            core->stats.collect.conflicts += waiting;
-            continue;
-        }
-        core->stats.collect.conflicts += waiting - 1;
-        u32 c = bank->queue[bank->head++ & (core->bank_capacity - 1)];
-        if (bank->head == bank->tail)
-            core->banks_waiting &= ~bit(b);
-        struct task *task = core_task(core, core->collectors[c].task);
-        if (!--task->unread) {
-            core->collectors_ready |= bit(c);
-            core->collectors_reading--;
-        }
-    }
+    for (u32 n = 0; n + 1 < depth; n++)
+        wanted[n] = (wanted[n] & ~served) | (wanted[n + 1] & served);
+    wanted[depth - 1] &= ~served;
+    while (depth && !wanted[depth - 1])
+        depth--;
+    for (u32 n = 0; n < depth; n++)
+        core->stats.collect.conflicts += (u32)__builtin_popcountll(wanted[n]);
+    return depth;
 }
 
-static void queue_read(struct core *core, u32 c, u32 b)
+/*
+ * Each bank serves the first collector that reads it, in the order in which they were taken: as
+ * queues would, one at each bank, for a collector queues all its reads at once.
+ */
+static void read_banks(struct core *core, u64 taken)
 {
-    struct bank *bank = &core->banks[b];
-    bank->queue[bank->tail++ & (core->bank_capacity - 1)] = (u8)c;
-    core->banks_waiting |= bit(b);
+    const u32 count = core->collectors_reading;
+    u64 ready = 0;
+    u32 left = 0;
+    for (u32 i = 0; i < count; i++) {
+        const u32 c = core->reading[i];
+        u32 depth = core->collectors[c].depth;
+        const u64 wanted = core->wanted[c][0];
+        if (UNLIKELY(depth > 1 || wanted & taken) &&
+            (depth = serve(core, core->wanted[c], depth, wanted & ~taken))) {
+            core->collectors[c].depth = (u16)depth;
+            core->reading[left++] = (u8)c;
+        } else {
+            ready |= bit(c);
+        }
+        taken |= wanted;
+    }
+    core->collectors_ready |= ready;
+    core->collectors_reading = left;
 }
 
 /* Where mechanisms say that the operands are. */
-static COLD void queue_places(struct core *core, u32 c, struct task *task)
+static COLD u32 ask_places(struct core *core, struct task *task, u64 *wanted)
 {
     const struct inst_time *time = &core->times[task->flight.inst];
     struct places places = {.count = time->read_count};
@@ -164,59 +203,67 @@ static COLD void queue_places(struct core *core, u32 c, struct task *task)
     }
     EACH_USE(use, &core->hooks, places)
     use->mechanism->places(use->state, core, task, false, &places);
+    core->stats.collect.reads += places.count;
+    u8 depth = 0;
     for (u32 i = 0; i < places.count; i++)
-        queue_read(core, c, places.banks[i]);
-    task->unread = (u8)places.count;
+        add_read(wanted, &depth, places.banks[i]);
+    return depth;
 }
 
-static void take_collector(struct core *core, u32 c, u32 group, u32 pipe, u32 index)
+static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 {
     struct task *task = core_task(core, index);
     const struct inst_time *time = &core->times[task->flight.inst];
-    core->collectors[c] = (struct collector){(u16)index, (u8)pipe, (u8)group};
-    core->collectors_free &= ~bit(c);
+    struct collector *collector = &core->collectors[c];
+    u64 *wanted = core->wanted[c];
+    u32 depth = time->read_depth;
+    if (core_hooked(core, SEAM_PLACES)) {
+        depth = ask_places(core, task, wanted);
+    } else {
+        for (u32 n = 0; n < depth; n++)
+            wanted[n] = collect_banks(core, task->slot, time->read_banks[n]);
+        core->stats.collect.reads += time->read_count;
+    }
+    collector->task = (u16)index;
+    collector->pipe = (u8)pipe;
+    collector->group = (u8)g;
+    collector->depth = (u16)depth;
     if (pipe == PIPE_MEMORY)
-        core->memory_order[group].collectors[core->memory_order[group].tail++ % CORE_COLLECTORS] =
-            (u8)c;
-    task->unread = time->read_count;
-    if (core_hooked(core, SEAM_PLACES))
-        queue_places(core, c, task);
-    else
-        for (u32 i = 0; i < time->read_count; i++)
-            queue_read(core, c, collect_bank(core, task->slot, group, time->reads[i]));
-    core->stats.collect.reads += task->unread;
-    if (task->unread)
-        core->collectors_reading++;
+        collector->ticket = core->group[g].tickets++;
+    core->collectors_free &= ~bit(c);
+    if (depth)
+        core->reading[core->collectors_reading++] = (u8)c;
     else
         core->collectors_ready |= bit(c);
 }
 
-static void allocate(struct core *core)
+/* Instructions of a group take collectors, as long as there are free ones for their pipe. */
+static void allocate_group(struct core *core, u32 g)
 {
-    for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipes = core->issued_pipes[g]; pipes; pipes &= pipes - 1) {
-            const u32 pipe = first_bit(pipes);
-            struct latch *latch = &core->issued[g][pipe];
-            u32 taken = 0;
-            for (; taken < latch->count; taken++) {
-                u64 free_ones = core->collectors_free & core->collector_sets[g][pipe];
-                if (!free_ones) {
-                    core->stats.collect.full_cycles++;
-                    break;
-                }
-                take_collector(core, first_bit(free_ones), g, pipe, latch->tasks[taken]);
-            }
-            if (!taken)
-                continue;
-            latch->count -= (u8)taken;
-            core->issued_count -= taken;
-            core->full_pipes[g] &= (u8) ~(1u << pipe);
-            core->asleep = false;
-            if (LIKELY(!latch->count))
-                core->issued_pipes[g] &= (u8) ~(1u << pipe);
-            for (u32 i = 0; i < latch->count; i++)
-                latch->tasks[i] = latch->tasks[taken + i];
+    struct group *group = &core->group[g];
+    for (u32 pipes = group->issued_pipes; pipes;) {
+        const u32 pipe = first_bit(pipes);
+        struct latch *latch = &group->issued[pipe];
+        HELD(latch);
+        const u64 free_ones = core->collectors_free & group->collectors[pipe];
+        if (!free_ones) {
+            core->stats.collect.full_cycles++;
+            pipes &= pipes - 1;
+            continue;
         }
+        take_collector(core, first_bit(free_ones), g, pipe, latch_first(latch));
+        latch_pop(latch);
+        if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
+            core->full_pipes[g] &= (u8) ~(1u << pipe);
+            core->asleep = 0;
+        }
+        if (!latch->count) {
+            pipes &= pipes - 1;
+            group->issued_pipes &= (u8) ~(1u << pipe);
+        }
+    }
+    if (!group->issued_pipes)
+        core->issued_groups &= ~(1u << g);
 }
 
 void collect_tick(struct core *core)
@@ -226,10 +273,10 @@ void collect_tick(struct core *core)
     for (u32 n = 0; n < core->config.collect->steps; n++) {
         if (core->collectors_ready & ~core->collectors_stuck)
             dispatch(core);
-        if (core->banks_waiting)
+        if (core->collectors_reading)
             read_banks(core, written);
-        if (core->issued_count)
-            allocate(core);
+        for (u32 groups = core->issued_groups; groups; groups &= groups - 1)
+            allocate_group(core, first_bit(groups));
         written = 0;
     }
 }

@@ -3,6 +3,7 @@
  */
 #include "core/core.h"
 #include "core/requests.h"
+#include "core/slots.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,8 +43,11 @@ static void core_create_stages(struct core *core)
         [CLIENT_MECHANISM] = 1,
     };
     for (u32 i = 0; i < config->issue->schedulers; i++)
-        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers)
+        for (u32 s = i; s < CORE_WARPS; s += config->issue->schedulers) {
             core->schedulers[i].slots |= bit(s);
+            core->scheduler_of[s] = (u16)(1u << i);
+        }
+    core->all_schedulers = (1u << config->issue->schedulers) - 1;
     fetch_create(core);
     execute_create(core);
     collect_create(core);
@@ -58,6 +62,8 @@ struct core *core_create(const struct core_config *config)
     memset(core, 0, sizeof *core);
     core->config = *config;
     core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
+    memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
     core_create_stages(core);
     core->view = memory_view_create();
     core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
@@ -75,9 +81,9 @@ void core_destroy(struct core *core)
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     lsu_destroy(core);
-    collect_destroy(core);
     fetch_destroy(core);
     memory_view_destroy(core->view);
+    free(core->slots);
     free(core->tasks);
     free(core->tasks_free);
     free(core->rows);
@@ -91,7 +97,14 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->exec = exec;
     core->times = times;
     core->profile = profile;
-    core->stopped = core->asleep = false;
+    core->stopped = false;
+    core->inst_count = exec->image->program->inst_count;
+    core->greedy = schedule_is_greedy(core);
+    core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
+    core->asleep = core->idle_set = 0;
+    core->quiet_until = 0;
+    /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
+    core->sleeps = !schedule_passes(core) && !core->hooks.seams;
     core->finished_count = 0;
     core->began = core->last_left = now;
     core->warp_cycles = 0;
@@ -106,7 +119,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
             .pending = core->pending + (size_t)s * 2 * core->scoreboard_words,
             .at = NO_INST,
         };
-    memset(core->unit_free, 0, core->groups * sizeof core->unit_free[0]);
+    for (u32 g = 0; g < core->groups; g++)
+        memset(core->group[g].unit_free, 0, sizeof core->group[g].unit_free);
     memset(core->bus, 0, sizeof core->bus);
     for (u32 i = 0; i < core->config.issue->schedulers; i++)
         core->schedulers[i].last = CORE_WARPS;
@@ -122,7 +136,6 @@ static void drop_all(struct core *core)
 {
     fetch_destroy(core);
     lsu_destroy(core);
-    collect_destroy(core);
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     const size_t kept = offsetof(struct core, present);
@@ -165,10 +178,12 @@ void core_settle(struct core *core, fs end)
 
 void core_take_counts(struct core *core, struct core_counts *counts)
 {
+    assert(!(core->clear & (core->waiting | core->ended | core->redirected | ~core->buffered)));
     issue_charge_idle(core);
     const struct units_params *u = core->config.units;
     struct units_stats *units = &core->stats.units;
     const u64 cycles = core->stats.issue.cycles;
+    core->stats.issue.lane_slots = core->stats.issue.instructions * core->config.core->warp_size;
     units->sp_cycles = cycles * u->sp;
     units->int_cycles = cycles * u->integer;
     units->fp64_cycles = cycles * u->fp64;
@@ -214,70 +229,32 @@ static enum stall check_head(const struct core *core, const struct slot *slot,
     return STALL_NONE;
 }
 
-/* Not clear at the first look: blocked and why. `was`: it was clear before. */
-static void sort_further(struct core *core, u32 s, const struct inst_time *time, u64 was)
+enum stall slot_check_all(struct core *core, u32 s, const struct inst_time *time)
 {
-    struct slot *slot = &core->slots[s];
-    enum stall stall = check_head(core, slot, time);
-    if (stall == STALL_NONE && LIKELY(!(time->flags & TIME_SERIAL))) {
-        core->clear |= bit(s);
-        if (!was)
-            slot->ready_since = core_cycle(core);
-        return;
-    }
-    if (stall == STALL_NONE) {
-        core->serial |= bit(s);
-        stall = STALL_WAIT;
-    }
-    core->blocked[stall] |= bit(s);
-    slot->blocked = (u8)stall;
-}
-
-static inline void sort_head(struct core *core, u32 s, const struct inst_time *time, u64 was)
-{
-    struct slot *slot = &core->slots[s];
-    if (UNLIKELY(!time->plain) ||
-        (slot->pending[0] & time->near[0]) | (slot->pending[1] & time->near[1])) {
-        sort_further(core, s, time, was);
-        return;
-    }
-    core->clear |= bit(s);
-    if (!was)
-        slot->ready_since = core_cycle(core);
+    enum stall stall = check_head(core, &core->slots[s], time);
+    if (stall != STALL_NONE || !(time->flags & TIME_SERIAL))
+        return stall;
+    core->serial |= bit(s);
+    return STALL_WAIT;
 }
 
 void slot_update(struct core *core, u32 s)
 {
-    struct slot *slot = &core->slots[s];
-    const u64 mask = bit(s), was = core->clear & mask;
-    core->asleep = false;
-    core->heads[slot->head] &= ~mask;
-    core->blocked[slot->blocked] &= ~mask;
-    slot->blocked = STALL_NONE;
-    core->clear &= ~mask;
-    core->buffered &= ~mask;
-    core->skipping &= ~mask;
-    core->serial &= ~mask;
-    core->waiting = (core->waiting & ~mask) | (u64)(slot->at == NO_INST) << s;
-    if (!slot->buffered || slot->at != slot->buffer[0])
-        return;
-    const struct inst_time *time = &core->times[slot->buffer[0]];
-    core->buffered |= mask;
-    core->heads[time->pipe] |= mask;
-    slot->head = time->pipe;
-    if (UNLIKELY(slot->skipped & 1))
-        core->skipping |= mask;
-    sort_head(core, s, time, was);
+    assert(!(core->clear & bit(s)));
+    slot_sort(core, s, &core->slots[s]);
 }
 
 void slot_recheck(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    core->asleep = false;
-    core->blocked[slot->blocked] &= ~bit(s);
-    slot->blocked = STALL_NONE;
+    const enum stall before = slot->blocked;
     core->serial &= ~bit(s);
-    sort_head(core, s, &core->times[slot->buffer[0]], 0);
+    const enum stall stall = slot_check(core, s, slot, slot->time);
+    if (stall == before)
+        return;
+    core->blocked[before] &= ~bit(s);
+    slot_wake(core, s);
+    slot_place(core, slot, bit(s), stall);
 }
 
 void slot_maybe_leave(struct core *core, u32 s)
@@ -294,6 +271,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     slot->warp = NULL;
     slot->buffered = 0;
     core->present &= ~bit(s);
+    core->clear &= ~bit(s);
     core->ended &= ~bit(s);
     core->redirected &= ~bit(s);
     core->branching &= ~bit(s);
@@ -314,7 +292,7 @@ static void end_slot(struct core *core, u32 s)
 {
     core->slots[s].ended = true;
     core->ended |= bit(s);
-    core->asleep = false;
+    slot_wake(core, s);
     core->fetchable &= ~bit(s);
     core->redirected &= ~bit(s);
     slot_maybe_leave(core, s);
@@ -344,6 +322,7 @@ void block_update(struct core *core, u32 s)
         struct slot *slot = &core->slots[other];
         if (slot->at != NO_INST)
             continue;
+        slot_wake(core, other); /* where it waits may have changed */
         if (slot->warp->state == WARP_DONE) {
             end_slot(core, other);
             continue;
@@ -385,6 +364,9 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     };
     slot->at = warp_next(warp);
     slot->fetch_at = slot->at;
+    for (u32 pipe = 0; pipe < PIPES; pipe++)
+        core->heads[pipe] &= ~bit(s);
+    core->heads[slot->head] |= bit(s);
     core->present |= bit(s);
     core_observe(core, OBSERVED_WARP_START, s, slot->at, warp->block->number << 16 | warp->index,
                  0);
@@ -395,6 +377,7 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
 void core_start_block(struct core *core, struct thread_block *block, bool copy)
 {
     u32 place = 0;
+    core->quiet_until = 0;
     while (core->blocks[place].block)
         place++;
     struct resident *r = &core->blocks[place];
@@ -442,10 +425,10 @@ static void tick(struct core *core)
     if (port_next(core->config.replies) <= core->clock.next)
         take_replies(core);
     write_back_tick(core);
-    if (core->collected_count)
+    if (core->collected_groups)
         execute_tick(core);
     lsu_tick(core);
-    if (core->issued_count || core->banks_waiting ||
+    if (core->issued_groups || core->collectors_reading ||
         core->collectors_ready & ~core->collectors_stuck)
         collect_tick(core);
     core->banks_written = 0;
@@ -459,41 +442,42 @@ static void tick(struct core *core)
 }
 
 /* Whether anything could happen before something arrives or comes due. */
-static bool is_quiet(const struct core *core)
+static inline bool is_quiet(const struct core *core)
 {
-    if (core->issued_count || core->collected_count || core->collectors_ready ||
-        core->banks_waiting || core->mechanism_work || !fetch_idle(core) || !lsu_idle(core))
+    if (core->asleep != core->all_schedulers && (core->sleeps || core->clear & ~core->branching))
         return false;
-    if (core->asleep)
-        return true;
-    if (core->redirected || core->skipping)
-        return false;
-    return !(core->buffered & core->clear & ~core->waiting & ~core->branching & ~core->ended);
+    return !(core->issued_groups | core->collected_groups | core->access_groups) &&
+           !core->mechanism_work && !(core->collectors_ready | core->redirected | core->skipping) &&
+           !core->collectors_reading && fetch_idle(core) && lsu_idle(core);
 }
 
-/* Cycles that can be left out: nothing changes in them. */
-static u64 quiet_cycles(const struct core *core, fs end)
+/* The first cycle at which something in a quiet core comes due; UINT64_MAX: nothing does. */
+static u64 due_cycle(const struct core *core)
 {
-    fs until = MIN(end, port_next(core->config.replies));
-    u64 cycles = clock_cycles_until(&core->clock, until);
-    cycles = MIN(cycles, wheel_next(core));
-    u64 due = MIN(lsu_next(core), fetch_next(core));
-    if (due != UINT64_MAX)
-        cycles = MIN(cycles, due > core_cycle(core) ? due - core_cycle(core) : 0);
-    return cycles;
+    const u64 wheel = wheel_next(core), lsu = lsu_next(core), fetch = fetch_next(core);
+    const u64 due = wheel < WHEEL ? core_cycle(core) + wheel : UINT64_MAX;
+    return MIN(due, MIN(lsu, fetch));
 }
 
 void core_run(struct core *core, fs end)
 {
+    if (UNLIKELY(core->hooks.seams)) /* mechanisms may have done something between windows */
+        core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
-        if (is_quiet(core)) {
-            u64 cycles = quiet_cycles(core, end);
-            if (cycles) {
-                issue_charge(core, cycles);
-                clock_advance(&core->clock, cycles);
-                continue;
-            }
+        if (core->quiet_until <= core_cycle(core) && is_quiet(core))
+            core->quiet_until = due_cycle(core);
+        if (core->quiet_until > core_cycle(core)) {
+            const fs until = MIN(end, port_next(core->config.replies));
+            u64 cycles = clock_cycles_until(&core->clock, until);
+            cycles = MIN(cycles, core->quiet_until - core_cycle(core));
+            issue_charge(core, cycles);
+            if (core->lsu_due <= core_cycle(core))
+                lsu_charge(core, cycles);
+            clock_advance(&core->clock, cycles);
+            if (core->clock.next >= end)
+                return;
         }
+        core->quiet_until = 0;
         tick(core);
     }
 }
@@ -502,17 +486,17 @@ fs core_next(const struct core *core)
 {
     if (core->stopped)
         return FS_NEVER;
-    if (!is_quiet(core))
-        return core->clock.next;
-    fs next = port_next(core->config.replies);
-    u64 wheel = wheel_next(core), due = MIN(lsu_next(core), fetch_next(core));
-    if (wheel < WHEEL)
-        next = MIN(next, core->clock.next + wheel * core->clock.period);
-    if (due != UINT64_MAX)
-        next = MIN(next, due <= core_cycle(core)
-                             ? core->clock.next
-                             : core->clock.next + (due - core_cycle(core)) * core->clock.period);
-    return next;
+    const u64 now = core_cycle(core);
+    u64 due = core->quiet_until;
+    if (due <= now || core->hooks.seams) {
+        if (!is_quiet(core))
+            return core->clock.next;
+        due = due_cycle(core);
+    }
+    const fs next = port_next(core->config.replies);
+    if (due == UINT64_MAX)
+        return next;
+    return MIN(next, core->clock.next + (due > now ? due - now : 0) * core->clock.period);
 }
 
 /* ---- explanations ---- */
@@ -586,6 +570,7 @@ bool core_unblock(struct core *core)
         if (!r->block || !block_unblock(r->block))
             continue;
         any = true;
+        core->quiet_until = 0;
         if (r->slots & core->present)
             block_update(core, first_bit(r->slots & core->present));
     }

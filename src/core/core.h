@@ -17,9 +17,10 @@
  *  K3  Every instruction fetched is issued, skipped, flushed or left in a buffer.
  *  K4  A slot of an issue cycle counts once: issued, or one of the idle_ reasons.
  *  K5  Nothing here allocates after core_begin.
- *  K6  While `asleep`, no warp can issue and none has changed since issue last looked: whoever
- *      changes one, or a set of them that issue looks at, ends it.
+ *  K6  While a scheduler is `asleep`, none of its warps can issue and none has changed since it
+ *      last looked: whoever changes one, or a set of them that issue looks at, ends it.
  *  K7  A core touches nothing outside itself but its ports, its blocks and the memory view.
+ *  K8  A clear slot's warp is neither waiting, ended nor redirected.
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H
@@ -43,6 +44,7 @@ enum {
     MAX_READS = 16,
     MAX_DEPENDENCES = 16,
     MAX_BUFFER = 16,
+    NEAR_WORDS = 3, /* of a scoreboard: registers 0 to 127 of most programs and all their masks */
     NO_TASK = 0xffff
 };
 
@@ -76,14 +78,20 @@ struct inst_time {
     u8 read_count;
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
     u8 write_count;
-    u8 region_count; /* of registers it writes */
-    u8 result_count; /* vector registers it writes, */
-    u16 results[MAX_READS];
+    u8 region_count;  /* of registers it writes */
+    u8 result_count;  /* vector registers it writes, */
+    u64 result_banks; /* and where they are in slot 0's group (collect_banks) */
+    u8 fetched;       /* instructions that a fetch of it brings, */
+    u64 line;         /* from this line of the instruction cache */
     u16 latency, interval;
-    bool plain;           /* it waits for nothing but registers, and those of `near` */
-    u64 near[2];          /* all bits it looks at in the first two words of the scoreboard, */
-    u64 near_writes[2];   /* and those of them that it writes */
-    u16 reads[MAX_READS]; /* vector registers, one bank access each */
+    bool plain;                  /* it waits for nothing but registers, and those of `near` */
+    u64 near[NEAR_WORDS];        /* all bits it looks at in the first words of the scoreboard, */
+    u64 near_writes[NEAR_WORDS]; /* those of them that it writes, */
+    u64 near_reads[NEAR_WORDS];  /* and that it reads */
+    bool far_writes;             /* it writes registers beyond `near` */
+    u16 reads[MAX_READS];        /* vector registers, one bank access each */
+    u8 read_depth;               /* accesses to the bank that has most of them */
+    u64 read_banks[MAX_READS];   /* [n]: banks that are read more than n times, as result_banks */
     struct {
         u32 word;
         u64 bits;
@@ -93,10 +101,10 @@ struct inst_time {
 /* An instruction under way. */
 struct task {
     struct flight flight;
-    u16 next; /* of a list */
+    u16 index; /* its place */
+    u16 next;  /* of a list */
     u8 slot, pipe, group;
-    u8 unit;   /* of its pipe, once it has started */
-    u8 unread; /* bank reads to come */
+    u8 unit; /* of its pipe, once it has started */
     u16 latency, interval;
     u16 extra;        /* cycles before its unit, by mechanisms */
     u16 outstanding;  /* transactions not answered yet */
@@ -129,9 +137,10 @@ struct slot {
     u64 started; /* cycle */
     u8 stall;    /* as last observed, and at which instruction */
     u32 stall_inst;
-    u8 head;    /* its bit is in core.heads of this pipe, */
-    u8 blocked; /* and in core.blocked of this reason; STALL_NONE: in none */
-};
+    const struct inst_time *time; /* of its head, while it is buffered */
+    u8 head;                      /* its bit is in core.heads of this pipe, */
+    u8 blocked;                   /* and in core.blocked of this reason; STALL_NONE: in none */
+} __attribute__((aligned(64)));
 
 struct resident {
     struct thread_block *block; /* NULL: free */
@@ -141,14 +150,20 @@ struct resident {
     bool copy; /* of a block that counts elsewhere (the dispatch seam) */
 };
 
+/* Tasks between two stages, in order. */
+enum {
+    LATCH = 16
+};
 struct latch {
-    u16 tasks[16];
+    u16 tasks[LATCH];
     u8 count, limit;
 } __attribute__((aligned(64)));
 
 struct collector {
-    u16 task; /* NO_TASK: free */
+    u16 task;
     u8 pipe, group;
+    u16 depth;  /* reads to come from the bank that has most of them */
+    u16 ticket; /* of an access: its place in the order of its group, modulo 65536 */
 };
 
 /* Collectors that take turns: of one kind and group. */
@@ -157,9 +172,15 @@ struct turn {
     u32 next; /* looked at first */
 };
 
-struct bank {
-    u8 *queue; /* ring of collectors */
-    u16 head, tail;
+/* Collectors and units that serve the same warps: all, or those of a scheduler (sub-cores). */
+struct group {
+    struct latch issued[PIPES];       /* from issue to the collectors */
+    struct latch collected[PIPES];    /* from there to the units */
+    u8 issued_pipes, collected_pipes; /* latches that are not empty, bits */
+    u16 tickets;                      /* given to accesses, which keep their order, */
+    u16 served;                       /* and the next one's turn */
+    u64 collectors[PIPES];            /* which serve a pipe */
+    u64 unit_free[PIPES][LATCH];      /* cycle from which a unit takes an instruction */
 };
 
 /* A list of tasks in order. */
@@ -213,18 +234,23 @@ struct core {
     /* of the launch */
     struct exec *exec;
     const struct inst_time *times;
+    u32 inst_count;
+    lane_set all_lanes;
     struct inst_profile *profile;
     struct memory_view *view;
     struct observations *observations; /* NULL: nobody looks */
     u32 scoreboard_words;
     u64 *pending; /* of all slots */
     bool stopped; /* the launch has stopped on this core */
+    /* Nothing happens before this cycle unless an answer arrives or, between windows, a block
+     * starts or a warp goes on; not in the future: not known. */
+    u64 quiet_until;
     fs began;
     fs last_left;    /* when a warp last left it */
     u64 warp_cycles; /* of warps that have left */
 
     /* warps */
-    struct slot slots[CORE_WARPS];
+    struct slot *slots; /* CORE_WARPS */
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
@@ -234,22 +260,24 @@ struct core {
     u64 serial;          /* their head is done between windows, by core_serial */
     u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
-    u64 heads[PIPES];    /* slots by where their head goes */
+    u64 heads[PIPES];    /* slots by where their head goes, or their last one went */
     u64 ages;            /* given out */
-    bool asleep;         /* K6 */
+    u32 asleep;          /* schedulers, bits (K6) */
+    u32 idle_set;        /* schedulers that were idle and have not been charged for it yet, bits */
     struct {
-        u32 inst; /* NO_INST: none */
+        u64 since; /* cycle: the first one that has not been charged */
+        u32 inst;  /* NO_INST: none */
         u8 stall;
-    } idle[CORE_SCHEDULERS];                   /* why a scheduler sleeps */
-    u64 idle_cycles;                           /* that have not been charged to it yet */
+    } idle[CORE_SCHEDULERS];                   /* and why */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 
     /* fetch */
     struct cache *icache;
     u32 last_fetched;
-    u64 fetchable;   /* slots that want instructions */
-    i32 fetch_limit; /* the most that a buffer may hold and want more */
-    u64 arrived;     /* slots whose line has just come: they are served first */
+    u64 fetchable;                  /* slots that want instructions */
+    u32 line_packets, line_sectors; /* of a line: requests for it; all sectors, bits */
+    i32 fetch_limit;                /* the most that a buffer may hold and want more */
+    u64 arrived;                    /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
         u64 ready; /* cycle */
@@ -268,41 +296,44 @@ struct core {
         u32 last;  /* issued last */
         u64 group; /* two-level: the active ones */
     } schedulers[CORE_SCHEDULERS];
-    u32 first_scheduler; /* rotates */
+    u16 scheduler_of[CORE_WARPS]; /* of a slot: a bit */
+    u32 all_schedulers;           /* bits */
+    u32 first_scheduler;          /* rotates */
+    bool sleeps;                  /* schedulers of this launch may fall asleep */
+    bool greedy;                  /* the warp that issued last goes first */
 
     /* collect */
-    struct latch issued[CORE_SCHEDULERS][PIPES]; /* from issue to the collectors */
-    struct latch collected[CORE_SCHEDULERS][PIPES];
-    u32 issued_count, collected_count;                                  /* tasks in them */
-    u8 issued_pipes[CORE_SCHEDULERS], collected_pipes[CORE_SCHEDULERS]; /* not empty, bits */
+    struct group group[CORE_SCHEDULERS];
+    u32 issued_groups;              /* with tasks for collectors, bits; */
+    u32 collected_groups;           /* for their units, */
+    u32 access_groups;              /* and for the load/store unit */
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
-    u64 collector_sets[CORE_SCHEDULERS][PIPES]; /* which serve a pipe */
     struct turn turns[CORE_COLLECTORS];
     u32 turn_count;
     u64 collectors_free, collectors_ready;
-    u64 collectors_stuck;   /* ready, but their way was barred and is still */
-    u32 collectors_reading; /* that wait for banks */
-    struct {
-        u8 collectors[CORE_COLLECTORS];
-        u32 head, tail;
-    } memory_order[CORE_SCHEDULERS]; /* accesses keep their order in a group */
-    u8 *bank_queues;
-    u32 bank_capacity;
-    struct bank banks[CORE_BANKS];
-    u64 banks_waiting;
-    u64 banks_written; /* in this cycle */
+    u64 collectors_stuck;        /* ready, but their way was barred and is still */
+    u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
+    u32 collectors_reading;      /* how many */
+    u64 wanted[CORE_COLLECTORS][PLACES]; /* [n]: banks with more than n reads to come */
+    u64 banks_written;                   /* in this cycle */
     u32 banks_per_group;
+    u64 group_banks; /* the first group's */
+    struct {
+        u8 up, down, base; /* as collect_banks uses them */
+    } bank_turns[CORE_WARPS];
 
     /* units and the wheel */
-    u64 unit_free[CORE_SCHEDULERS][PIPES][16]; /* cycle from which it takes an instruction */
-    u32 unit_count[PIPES];                     /* of a group */
-    u8 bus[WHEEL];                             /* results that leave in a cycle */
+    u32 unit_count[PIPES]; /* of a group */
+    u8 bus[WHEEL];         /* results that leave in a cycle */
     struct task_list wheel[WHEEL];
     u64 wheel_used[WHEEL / 64];
     u64 wheel_words; /* words of wheel_used that are not 0, bits */
 
     struct lsu *lsu;
+    u32 lsu_held;          /* requests that wait for the network, and the task at its head */
+    u64 lsu_due;           /* cycle in which an access comes to the end of a cache's pipe, */
+    u64 lsu_done;          /* or data that have come may be written back; UINT64_MAX: none */
     u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
 
     /* records */
@@ -382,7 +413,7 @@ static inline struct task *core_task(struct core *core, u32 index)
 }
 static inline u32 task_index(const struct core *core, const struct task *task)
 {
-    return (u32)(task - core->tasks);
+    return task->index;
 }
 static inline u64 core_cycle(const struct core *core)
 {
@@ -405,6 +436,21 @@ static inline struct task *list_pop(struct core *core, struct task_list *list)
     struct task *task = &core->tasks[list->first];
     list->first = task->next;
     return task;
+}
+static inline void latch_push(struct latch *latch, u32 task)
+{
+    latch->tasks[latch->count++] = (u16)task;
+}
+static inline u32 latch_first(const struct latch *latch)
+{
+    return latch->tasks[0];
+}
+static inline void latch_pop(struct latch *latch)
+{
+    const u32 left = latch->count - 1u;
+    latch->count = (u8)left;
+    for (u32 i = 0; i < left; i++) /* most hold one */
+        latch->tasks[i] = latch->tasks[i + 1];
 }
 static inline bool core_hooked(const struct core *core, enum seam seam)
 {
@@ -432,6 +478,7 @@ static inline struct task *task_take(struct core *core)
             core->tasks_free[w] &= core->tasks_free[w] - 1;
             core->tasks_taken++;
             task->flight.rows = core->rows + (size_t)index * core->row_words;
+            task->index = (u16)index;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->extra_task = false;
             task->has_result = task->silent = false;
@@ -457,23 +504,46 @@ static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
     }
     list_push(core, &core->wheel[at], task);
 }
-/* The warp of a slot may have moved, or its scoreboard changed (K2). */
+/* The warp of a slot, which is not clear, may have moved, or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
+/* What a slot's scheduler looks at has changed (K6). */
+static inline void slot_wake(struct core *core, u32 s)
+{
+    core->asleep &= ~(u32)core->scheduler_of[s];
+}
+/* First words of scoreboards; written out, since compilers make loops of three of them. */
+static inline void near_add(u64 *to, const u64 *bits)
+{
+    to[0] |= bits[0];
+    to[1] |= bits[1];
+    to[2] |= bits[2];
+}
+static inline void near_remove(u64 *from, const u64 *bits)
+{
+    from[0] &= ~bits[0];
+    from[1] &= ~bits[1];
+    from[2] &= ~bits[2];
+}
+/* Not 0: they have bits in common. */
+static inline u64 near_hits(const u64 *a, const u64 *b)
+{
+    _Static_assert(NEAR_WORDS == 3, "all of them");
+    return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]);
+}
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
 /* The same for what is not a register, and for registers that `time` has written. */
 static inline void slot_counted(struct core *core, u32 s)
 {
-    if (core->buffered & ~core->clear & bit(s) && !core->times[core->slots[s].buffer[0]].plain)
+    if (core->buffered & ~core->clear & bit(s) && !core->slots[s].time->plain)
         slot_recheck(core, s);
 }
 static inline void slot_written(struct core *core, u32 s, const struct inst_time *time)
 {
     if (!(core->buffered & ~core->clear & bit(s)))
         return;
-    const struct inst_time *head = &core->times[core->slots[s].buffer[0]];
-    if (!head->plain ||
-        (head->near[0] & time->near_writes[0]) | (head->near[1] & time->near_writes[1]))
+    const struct inst_time *head = core->slots[s].time;
+    if (!head->plain || near_hits(head->near, time->near_writes))
         slot_recheck(core, s);
 }
 /* Warps of the slot's block may go on. */
@@ -487,14 +557,34 @@ void hooks_result(struct core *core, struct task *task);
 void fetch_create(struct core *core);
 void fetch_destroy(struct core *core);
 void fetch_tick(struct core *core);
+/* What `times`, an entry for each instruction of an image, have to say of fetching it. */
+void fetch_time(struct inst_time *times, const struct image *image,
+                const struct core_config *config);
 /* The line under an MSHR has arrived. */
 void fetch_reply(struct core *core, u32 mshr);
 void fetch_redirect(struct core *core, u32 slot);
-bool fetch_idle(const struct core *core);
+static inline bool fetch_idle(const struct core *core)
+{
+    return !core->fetchable && core->decode_head == core->decode_tail;
+}
 /* The first cycle at which it may have something to do by itself. */
-u64 fetch_next(const struct core *core);
+static inline u64 fetch_next(const struct core *core)
+{
+    const u32 at = core->miss_head % ARRAY_LEN(core->misses);
+    return core->miss_head == core->miss_tail ? UINT64_MAX : core->misses[at].ready;
+}
+/* Whether, behind a branch in a slot's buffer or one that is being resolved, nobody knows where to
+ * go. */
+bool fetch_behind_branch(const struct core *core, u32 slot);
 /* The slot's buffer has changed: does it want more? */
-void fetch_want_more(struct core *core, u32 slot);
+static inline void fetch_want_more(struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    const bool wants = !slot->missing && !slot->decoding && !slot->ended &&
+                       slot->fetch_at < core->inst_count &&
+                       !(core->config.fetch->branch == 1 && fetch_behind_branch(core, s));
+    core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
+}
 static inline void fetch_want(struct core *core, u32 s)
 {
     if (core->slots[s].buffered > core->fetch_limit)
@@ -504,8 +594,17 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-void issue_tick(struct core *core);
-/* Charges the cycles that it slept. */
+/* Schedulers take their turns, beginning with this one. */
+void issue_turns(struct core *core, u32 first);
+static inline void issue_tick(struct core *core)
+{
+    const u32 first = core->first_scheduler;
+    core->first_scheduler = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
+    core->stats.issue.cycles += core->present != 0;
+    if (core->asleep != core->all_schedulers || core->redirected)
+        issue_turns(core, first);
+}
+/* Charges the cycles in which schedulers were idle up to now. */
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
@@ -524,31 +623,40 @@ void core_issue_group(struct core *core, struct task *task, u32 slot);
 /* Slots of a scheduler that may issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
 
-/* schedule.c: a warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
+/* schedule.c: what a policy wants. */
+bool schedule_is_greedy(const struct core *core);
+/* A warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 /* It has issued nothing for `cycles`. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles);
+/* Whether the turn passes when nothing is issued. */
+bool schedule_passes(const struct core *core);
 
-/* scoreboard.c */
+/* scoreboard.c: registers beyond the first words. */
+void scoreboard_reserve_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time);
+void scoreboard_release_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time);
 static inline void scoreboard_reserve(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] |= time->dependences[i].bits;
-        if (time->flags & TIME_LOAD)
-            memory[time->dependences[i].word] |= time->dependences[i].bits;
-    }
+    near_add(pending, time->near_writes);
+    if (time->flags & TIME_LOAD)
+        near_add(memory, time->near_writes);
+    if (UNLIKELY(time->far_writes))
+        scoreboard_reserve_far(core, slot, time);
     slot->region_count += time->region_count;
 }
 static inline void scoreboard_release(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
-        pending[time->dependences[i].word] &= ~time->dependences[i].bits;
-        memory[time->dependences[i].word] &= ~time->dependences[i].bits;
-    }
+    near_remove(pending, time->near_writes);
+    if (time->flags & TIME_LOAD)
+        near_remove(memory, time->near_writes);
+    if (UNLIKELY(time->far_writes))
+        scoreboard_release_far(core, slot, time);
     slot->region_count -= time->region_count;
 }
 /* STALL_NONE: the instruction may issue as far as registers go. */
@@ -557,7 +665,9 @@ enum stall scoreboard_check(const struct core *core, const struct slot *slot,
 
 /* collect.c */
 void collect_create(struct core *core);
-void collect_destroy(struct core *core);
+/* Where the registers of an instruction are. */
+void collect_time(struct inst_time *time, const struct inst *inst,
+                  const struct core_config *config);
 void collect_tick(struct core *core);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
@@ -565,10 +675,12 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct task *task)
 {
-    struct latch *latch = &core->issued[task->group][task->pipe];
-    latch->tasks[latch->count++] = (u16)task_index(core, task);
-    core->issued_count++;
-    core->issued_pipes[task->group] |= (u8)(1u << task->pipe);
+    struct group *group = &core->group[task->group];
+    struct latch *latch = &group->issued[task->pipe];
+    HELD(latch);
+    latch_push(latch, task_index(core, task));
+    core->issued_groups |= 1u << task->group;
+    group->issued_pipes |= (u8)(1u << task->pipe);
     if (latch->count >= latch->limit)
         core->full_pipes[task->group] |= (u8)(1u << task->pipe);
 }
@@ -581,6 +693,12 @@ static inline bool core_room(const struct core *core, u32 slot, u32 inst)
 static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)
 {
     return group * core->banks_per_group + (slot + reg) % core->banks_per_group;
+}
+/* The same for a set of them: slot 0's banks, turned by the slot's number within its group. */
+static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
+{
+    const u32 up = core->bank_turns[slot].up, down = core->bank_turns[slot].down;
+    return ((set << up | set >> 1 >> down) & core->group_banks) << core->bank_turns[slot].base;
 }
 
 /* execute.c */
@@ -596,12 +714,34 @@ void task_retire(struct core *core, struct task *task);
 void lsu_create(struct core *core);
 void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
-void lsu_tick(struct core *core);
-void lsu_write_back(struct core *core);
+void lsu_work(struct core *core);
+static inline void lsu_tick(struct core *core)
+{
+    if (core->lsu_held | core->access_groups || core->lsu_due <= core_cycle(core))
+        lsu_work(core);
+}
+void lsu_finish(struct core *core);
+static inline void lsu_write_back(struct core *core)
+{
+    if (core->lsu_done <= core_cycle(core))
+        lsu_finish(core);
+}
 void lsu_reply(struct core *core, const struct packet *packet);
-bool lsu_idle(const struct core *core);
-/* The first cycle at which it may have something to do by itself. */
-u64 lsu_next(const struct core *core);
+static inline bool lsu_idle(const struct core *core)
+{
+    return !core->lsu_held;
+}
+/* lsu_due without accesses that their cache has refused: while the unit is idle, they are refused
+ * again until an answer comes. */
+u64 lsu_due_again(const struct core *core);
+/* The first cycle at which it may have something to do by itself, while it is idle. */
+static inline u64 lsu_next(const struct core *core)
+{
+    const u64 due = core->lsu_due > core_cycle(core) ? core->lsu_due : lsu_due_again(core);
+    return MIN(due, core->lsu_done);
+}
+/* Charges `cycles` in which it was idle. */
+void lsu_charge(struct core *core, u64 cycles);
 void lsu_flush(struct core *core);
 /* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);

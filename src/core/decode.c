@@ -125,7 +125,7 @@ static u32 scalar_base(const struct program *program)
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
 {
     u32 scalars = program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
-    return scalar_base(program) / 64 + (scalars + 63) / 64;
+    return MAX(scalar_base(program) / 64 + (scalars + 63) / 64, NEAR_WORDS);
 }
 
 static void add_bits(struct inst_time *time, u32 first, u32 count)
@@ -216,28 +216,6 @@ static void add_reads(struct inst_time *time, const struct program *program,
     }
 }
 
-static void add_banks(struct inst_time *time, const struct inst *inst, u32 pair_reads)
-{
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
-        struct operand o = inst->src[k];
-        u32 step = o.count == 2 && pair_reads == 1 ? 2 : 1;
-        if (o.kind != OPERAND_VECTOR)
-            continue;
-        for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step)
-            time->reads[time->read_count++] = (u16)(o.index + r);
-    }
-}
-
-static void add_results(struct inst_time *time, const struct inst *inst)
-{
-    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
-        struct operand o = inst->dst[k];
-        for (u32 r = 0; o.kind == OPERAND_VECTOR && r < o.count && time->result_count < MAX_READS;
-             r++)
-            time->results[time->result_count++] = (u16)(o.index + r);
-    }
-}
-
 static void set_flags(struct inst_time *time, const struct inst *inst)
 {
     u32 flags = op_info[inst->op].flags;
@@ -277,12 +255,18 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
     time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard;
     for (u32 i = 0; i < time->dependence_count; i++) {
-        if (time->dependences[i].word < ARRAY_LEN(time->near))
-            time->near[time->dependences[i].word] |= time->dependences[i].bits;
-        else
+        const u32 word = time->dependences[i].word;
+        const u64 bits = time->dependences[i].bits;
+        if (word >= NEAR_WORDS) {
             time->plain = false;
-        if (i < time->write_count && time->dependences[i].word < ARRAY_LEN(time->near))
-            time->near_writes[time->dependences[i].word] |= time->dependences[i].bits;
+            time->far_writes |= i < time->write_count;
+            continue;
+        }
+        time->near[word] |= bits;
+        if (i >= time->write_count)
+            time->near_reads[word] |= bits;
+        else
+            time->near_writes[word] |= bits;
     }
 }
 
@@ -298,8 +282,7 @@ void time_program(struct inst_time *times, const struct program *program,
         set_flags(time, inst);
         add_writes(time, program, inst, base);
         add_reads(time, program, inst, base);
-        add_banks(time, inst, config->collect->pair_reads);
-        add_results(time, inst);
+        collect_time(time, inst, config);
         set_plain(time, config->issue);
     }
 }

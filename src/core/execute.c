@@ -23,8 +23,8 @@ void execute_create(struct core *core)
     for (u32 pipe = 0; pipe < PIPES; pipe++) {
         core->unit_count[pipe] = MAX(units[pipe] / core->groups, 1);
         for (u32 g = 0; g < core->groups; g++) {
-            core->issued[g][pipe].limit = (u8)MIN(core->unit_count[pipe], 16);
-            core->collected[g][pipe].limit = (u8)MIN(core->unit_count[pipe], 16);
+            core->group[g].issued[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
+            core->group[g].collected[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
         }
     }
 }
@@ -71,43 +71,46 @@ static void start(struct core *core, struct task *task, u32 unit, u64 done)
 {
     task->unit = (u8)unit;
     core->bus[done % WHEEL]++;
-    core->unit_free[task->group][task->pipe][unit] = core_cycle(core) + task->interval;
     count_unit(core, task);
     wheel_add(core, task, task->latency + UNIT_REGISTERS);
 }
 
 /* Units take from the front of their latch, in order. */
-static void feed(struct core *core, u32 group, u32 pipe)
+static void feed(struct core *core, struct group *group, u32 pipe)
 {
-    struct latch *latch = &core->collected[group][pipe];
-    const u64 now = core_cycle(core), *free_at = core->unit_free[group][pipe];
-    for (u32 u = 0; u < core->unit_count[pipe] && latch->count; u++) {
+    struct latch *latch = &group->collected[pipe];
+    u64 *const free_at = group->unit_free[pipe];
+    const u64 now = core_cycle(core);
+    for (u32 u = 0; u < core->unit_count[pipe]; u++) {
         if (free_at[u] > now)
             continue;
-        struct task *task = core_task(core, latch->tasks[0]);
+        struct task *task = core_task(core, latch_first(latch));
         const u64 done = now + task->latency + UNIT_REGISTERS;
         if (core->bus[done % WHEEL] >= core->config.units->result_buses) {
             core->stats.units.bus_stalls++;
-            break;
+            return;
         }
         if (output_taken(core, task, u, done))
             continue;
+        free_at[u] = now + task->interval;
         start(core, task, u, done);
-        latch->count--;
-        core->collected_count--;
+        latch_pop(latch);
         core->collectors_stuck = 0;
-        for (u32 i = 0; i < latch->count; i++)
-            latch->tasks[i] = latch->tasks[i + 1];
+        if (!latch->count) {
+            group->collected_pipes &= (u8) ~(1u << pipe);
+            return;
+        }
     }
-    if (!latch->count)
-        core->collected_pipes[group] &= (u8) ~(1u << pipe);
 }
 
 void execute_tick(struct core *core)
 {
-    if (!core->collected_count)
-        return;
-    for (u32 g = 0; g < core->groups; g++)
-        for (u32 pipes = core->collected_pipes[g] & ~(1u << PIPE_MEMORY); pipes; pipes &= pipes - 1)
-            feed(core, g, first_bit(pipes));
+    for (u32 groups = core->collected_groups; groups; groups &= groups - 1) {
+        const u32 g = first_bit(groups);
+        struct group *group = &core->group[g];
+        for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
+            feed(core, group, first_bit(pipes));
+        if (!group->collected_pipes)
+            core->collected_groups &= ~(1u << g);
+    }
 }

@@ -22,6 +22,9 @@ void fetch_create(struct core *core)
 {
     const struct fetch_params *p = core->config.fetch;
     core->fetch_limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
+    const u32 bytes = core->config.icache->line_bytes, sectors = bytes / SECTOR_BYTES;
+    core->line_packets = requests_needed(core, bytes);
+    core->line_sectors = sectors >= 32 ? ~0u : (1u << sectors) - 1;
     struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
     core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
 }
@@ -31,24 +34,26 @@ void fetch_destroy(struct core *core)
     cache_destroy(core->icache);
 }
 
-static u64 address_of(const struct core *core, u32 inst)
+void fetch_time(struct inst_time *times, const struct image *image,
+                const struct core_config *config)
 {
-    return image_pc(core->exec->image, inst);
+    const u32 count = image->program->inst_count;
+    const u64 mask = ~(u64)(config->icache->line_bytes - 1);
+    for (u32 i = 0; i < count; i++) {
+        times[i].line = image_pc(image, i) & mask;
+        u32 n = 1;
+        while (n < config->fetch->width && i + n < count &&
+               (image_pc(image, i + n) & mask) == times[i].line)
+            n++;
+        times[i].fetched = (u8)n;
+    }
 }
 
-void fetch_want_more(struct core *core, u32 s)
+bool fetch_behind_branch(const struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    bool wants = !slot->missing && !slot->decoding && !slot->ended &&
-                 slot->fetch_at < core->exec->image->program->inst_count;
-    /* Behind a branch in the buffer, or one that is being resolved, nobody knows where to go. */
-    if (wants && core->config.fetch->branch == 1) {
-        if (core->branching >> s & 1)
-            wants = false;
-        if (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH)
-            wants = false;
-    }
-    core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
+    return core->branching >> s & 1 ||
+           (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH);
 }
 
 void fetch_redirect(struct core *core, u32 s)
@@ -76,25 +81,28 @@ static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
     return answer;
 }
 
-/* How many instructions from `inst` on one fetch brings. */
-static inline u32 fetch_length(const struct core *core, u32 inst)
+/* Of `count` instructions, those up to the first branch. */
+static u32 until_branch(const struct core *core, u32 inst, u32 count)
 {
-    const struct program *program = core->exec->image->program;
-    const u64 mask = ~(u64)(core->config.icache->line_bytes - 1);
-    const u64 line = address_of(core, inst) & mask;
-    u32 count = 1;
-    if (core->config.fetch->width == 1)
-        return 1;
-    while (count < core->config.fetch->width && inst + count < program->inst_count &&
-           (address_of(core, inst + count) & mask) == line)
-        count++;
+    for (u32 i = 0; i < count; i++)
+        if (core->times[inst + i].flags & TIME_BRANCH)
+            return i + 1;
+    return count;
+}
+
+/* One that is not to be fetched ends what the fetch delivers; the first has been asked for. */
+static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 1; i < count; i++)
+        if (ask_fetch(core, s, inst + i) != FETCH_SERVE)
+            return i;
     return count;
 }
 
 static void deliver(struct core *core, u32 s, u32 inst, bool here)
 {
     struct slot *slot = &core->slots[s];
-    u32 count = here ? 1 : fetch_length(core, inst);
+    u32 count = here ? 1 : core->times[inst].fetched;
     slot->decoding = false;
     if (slot->ended || slot->fetch_at != inst) { /* it went elsewhere meanwhile */
         core->stats.fetch.instructions += count;
@@ -105,20 +113,20 @@ static void deliver(struct core *core, u32 s, u32 inst, bool here)
         return;
     }
     count = MIN(count, core->config.fetch->buffer - slot->buffered);
-    for (u32 i = 0; i < count; i++) {
-        /* one that is not to be fetched ends what the fetch delivers */
-        if (i && core_hooked(core, SEAM_FETCH) && ask_fetch(core, s, inst + i) != FETCH_SERVE) {
-            count = i;
-            break;
-        }
-        slot->buffer[slot->buffered++] = inst + i;
-        if (core->config.fetch->branch == 1 && core->times[inst + i].flags & TIME_BRANCH)
-            count = i + 1;
-    }
+    if (core->config.fetch->branch == 1)
+        count = until_branch(core, inst, count);
+    if (core_hooked(core, SEAM_FETCH))
+        count = until_refused(core, s, inst, count);
+    u32 *const to = slot->buffer + slot->buffered;
+    for (u32 i = 0; i < count; i++)
+        to[i] = inst + i;
+    slot->buffered += (u8)count;
     core->stats.fetch.instructions += count;
     slot->fetch_at = inst + count;
-    slot_update(core, s);
-    fetch_want(core, s);
+    if (to == slot->buffer) /* it has a head now */
+        slot_update(core, s);
+    if (slot->buffered <= core->fetch_limit) /* else it wants none, as while it was decoding */
+        fetch_want_more(core, s);
 }
 
 static void decode_tick(struct core *core)
@@ -160,21 +168,19 @@ static void send_miss(struct core *core, u64 line, const struct cache_out *out)
 static bool look_up(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    const u32 inst = slot->fetch_at, bytes = core->config.icache->line_bytes;
-    const u64 line = address_of(core, inst) & ~(u64)(bytes - 1);
+    const u32 inst = slot->fetch_at;
+    const u64 line = core->times[inst].line;
     if (core->config.icache->perfect) {
         core->fetchable &= ~bit(s);
         decode_push(core, s, inst);
         return true;
     }
-    if (!requests_room(core, requests_needed(core, bytes)) ||
-        core->miss_tail - core->miss_head == MISSES) {
+    if (!requests_room(core, core->line_packets) || core->miss_tail - core->miss_head == MISSES) {
         core->stats.icache.stalls_queue++;
         return false;
     }
     struct cache_out out;
-    u32 all = bytes / SECTOR_BYTES >= 32 ? ~0u : (1u << bytes / SECTOR_BYTES) - 1;
-    switch (cache_read(core->icache, line, all, s, &out)) {
+    switch (cache_read(core->icache, line, core->line_sectors, s, &out)) {
     case CACHE_HIT:
         core->fetchable &= ~bit(s);
         decode_push(core, s, inst);
@@ -227,7 +233,8 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     if (answer == FETCH_SKIP) {
         slot->buffer[slot->buffered] = slot->fetch_at++;
         slot->skipped |= 1u << slot->buffered++;
-        slot_update(core, s);
+        if (slot->buffered == 1)
+            slot_update(core, s);
         fetch_want(core, s);
     } else if (answer == FETCH_HERE) {
         core->fetchable &= ~bit(s);
@@ -238,11 +245,9 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     return answer;
 }
 
-void fetch_tick(struct core *core)
+/* Warps that want instructions look theirs up. */
+static void serve(struct core *core)
 {
-    if (core->miss_head != core->miss_tail)
-        take_misses(core);
-    decode_tick(core);
     u64 left = core->fetchable;
     core->arrived &= left;
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
@@ -266,13 +271,12 @@ void fetch_tick(struct core *core)
         decode_tick(core);
 }
 
-bool fetch_idle(const struct core *core)
+void fetch_tick(struct core *core)
 {
-    return !core->fetchable && core->decode_head == core->decode_tail;
-}
-
-u64 fetch_next(const struct core *core)
-{
-    return core->miss_head == core->miss_tail ? UINT64_MAX
-                                              : core->misses[core->miss_head % MISSES].ready;
+    if (core->miss_head != core->miss_tail)
+        take_misses(core);
+    if (core->decode_head != core->decode_tail)
+        decode_tick(core);
+    if (core->fetchable)
+        serve(core);
 }

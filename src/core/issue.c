@@ -13,7 +13,7 @@
  *      order: unit, collector, memory, RAW, WAW, wait, branch, barrier, fetch, held; empty when it
  *      has none.
  */
-#include "core/core.h"
+#include "core/slots.h"
 
 static u32 group_of(const struct core *core, u32 scheduler)
 {
@@ -63,10 +63,9 @@ static COLD void compute_hooked(struct core *core, struct task *task)
 }
 
 /* The flight is filled: everything that follows from issuing it. */
-PART_OF void issue_flight(struct core *core, struct task *task, u32 s)
+PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const struct inst_time *time)
 {
     struct slot *slot = &core->slots[s];
-    const struct inst_time *time = &core->times[task->flight.inst];
     task->slot = (u8)s;
     task->group = (u8)(core->groups > 1 ? s % core->groups : 0);
     task->pipe = time->pipe;
@@ -94,25 +93,24 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s)
 
 void core_issue_flight(struct core *core, struct task *task, u32 s)
 {
-    issue_flight(core, task, s);
+    issue_flight(core, task, s, &core->times[task->flight.inst]);
 }
 
-PART_OF void count_issue(struct core *core, const struct flight *f, u32 s)
+PART_OF void count_issue(struct core *core, const struct flight *f, struct slot *slot)
 {
     struct inst_profile *profile = &core->profile[f->inst];
-    const u32 all = core->config.core->warp_size;
-    u32 lanes = LIKELY(f->lanes == ~0ull >> (64 - all)) ? all : count_lanes(f->lanes);
+    u32 lanes =
+        LIKELY(f->lanes == core->all_lanes) ? core->config.core->warp_size : count_lanes(f->lanes);
     profile->issued++;
-    core->slots[s].issued++;
+    slot->issued++;
     profile->threads += lanes;
     core->stats.issue.instructions++;
     core->stats.issue.threads += lanes;
-    core->stats.issue.lane_slots += all;
 }
 
 void core_count_issue(struct core *core, const struct flight *flight, u32 s)
 {
-    count_issue(core, flight, s);
+    count_issue(core, flight, &core->slots[s]);
 }
 
 /* Takes the head out of a slot's buffer. */
@@ -127,9 +125,8 @@ static inline void pop_buffer(struct slot *slot)
 }
 
 /* The warp has gone on: where it stands, and what that does to its buffer and its block. */
-PART_OF void step(struct core *core, u32 s, u32 inst)
+PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time)
 {
-    const struct inst_time *time = &core->times[inst];
     struct slot *slot = &core->slots[s];
     slot->at = warp_next(slot->warp);
     pop_buffer(slot);
@@ -139,8 +136,10 @@ PART_OF void step(struct core *core, u32 s, u32 inst)
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->branching |= bit(s);
     core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
-    slot_update(core, s);
-    fetch_want(core, s);
+    slot_sort(core, s, slot);
+    /* else it has not wanted any before either */
+    if (slot->buffered <= core->fetch_limit && !slot->decoding)
+        fetch_want_more(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
         block_update(core, s);
         if (core_hooked(core, SEAM_CONTROL))
@@ -150,7 +149,7 @@ PART_OF void step(struct core *core, u32 s, u32 inst)
 
 void core_step(struct core *core, u32 s, u32 inst)
 {
-    step(core, s, inst);
+    step(core, s, inst, &core->times[inst]);
 }
 
 void core_issue_group(struct core *core, struct task *task, u32 s)
@@ -163,23 +162,27 @@ void core_issue_group(struct core *core, struct task *task, u32 s)
 }
 
 /* False: there is no record free. */
-static inline bool issue_head(struct core *core, u32 s)
+static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    const u32 inst = slot->buffer[0];
+    const struct inst_time *time = slot->time;
+    const u32 inst = slot->at;
     struct task *task = task_take(core);
     if (!task)
         return false;
-    flight_issue(&task->flight, slot->warp, inst);
+    if (UNLIKELY(core->hooks.seams)) /* mechanisms may look at operands */
+        flight_issue(&task->flight, slot->warp, inst);
+    else
+        flight_start(&task->flight, slot->warp, inst);
     if (UNLIKELY(core->exec->stopped)) {
         core_count_issue(core, &task->flight, s);
         core->stopped = true;
         task_give(core, task);
         return true;
     }
-    count_issue(core, &task->flight, s);
-    issue_flight(core, task, s);
-    step(core, s, inst);
+    count_issue(core, &task->flight, slot);
+    issue_flight(core, task, s, time);
+    step(core, s, inst, time);
     return true;
 }
 
@@ -194,7 +197,7 @@ static COLD bool ask_issue(struct core *core, u32 s)
     return false;
 }
 
-static bool issue_one(struct core *core, u32 s)
+PART_OF bool issue_one(struct core *core, u32 s)
 {
     if (core_hooked(core, SEAM_ISSUE) && ask_issue(core, s))
         return true;
@@ -244,6 +247,7 @@ static COLD bool ask_insert(struct core *core, u32 scheduler)
 
 void core_serial(struct core *core)
 {
+    core->quiet_until = 0;
     for (u64 set = core->serial; set && !core->stopped; set &= set - 1) {
         u32 s = first_bit(set), inst = core->slots[s].buffer[0];
         struct task *task = task_take(core);
@@ -268,7 +272,7 @@ struct reason {
 /* Warps whose next instruction could issue, if there were room for it. */
 static inline u64 able_slots(const struct core *core)
 {
-    return core->buffered & core->clear & ~(core->waiting | core->branching | core->ended);
+    return core->clear & ~core->branching; /* K8 */
 }
 
 static inline struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
@@ -300,46 +304,46 @@ static inline struct reason reason_of(const struct core *core, u32 scheduler, u6
     return (struct reason){STALL_EMPTY, CORE_WARPS};
 }
 
-static inline void charge(struct core *core, struct reason reason, u64 slots)
+/* From this cycle on it is idle, until it takes a turn again. */
+static inline void note_idle(struct core *core, u32 scheduler, struct reason reason)
 {
-    (&core->stats.issue.idle_empty)[reason.stall - STALL_EMPTY] += slots;
-    if (reason.slot == CORE_WARPS)
-        return;
-    u32 inst = core->slots[reason.slot].at;
-    if (UNLIKELY(inst == NO_INST))
-        inst = core_stands(core, reason.slot);
-    if (inst != NO_INST)
-        core->profile[inst].stalls[reason.stall] += slots;
-}
-
-/* Why each scheduler is asleep. */
-static void note_idle(struct core *core)
-{
-    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
-        struct reason reason = reason_of(core, i, 0);
-        core->idle[i].stall = (u8)reason.stall;
-        core->idle[i].inst = reason.slot == CORE_WARPS ? NO_INST : core_stands(core, reason.slot);
+    u32 inst = NO_INST;
+    if (LIKELY(reason.slot != CORE_WARPS)) {
+        inst = core->slots[reason.slot].at;
+        if (UNLIKELY(inst == NO_INST))
+            inst = core_stands(core, reason.slot);
     }
+    core->idle[scheduler].since = core_cycle(core);
+    core->idle[scheduler].inst = inst;
+    core->idle[scheduler].stall = (u8)reason.stall;
+    core->idle_set |= 1u << scheduler;
 }
 
-static inline void sleep_on(struct core *core, u64 cycles)
+/* Charges the cycles before this one in which it was idle. */
+static inline void charge_idle(struct core *core, u32 scheduler)
 {
-    if (!core->idle_cycles)
-        note_idle(core);
-    core->idle_cycles += cycles;
+    const u64 cycles = core_cycle(core) - core->idle[scheduler].since;
+    const u32 inst = core->idle[scheduler].inst, stall = core->idle[scheduler].stall;
+    (&core->stats.issue.idle_empty)[stall - STALL_EMPTY] += cycles;
+    core->stats.issue.slots += cycles;
+    if (inst != NO_INST)
+        core->profile[inst].stalls[stall] += cycles;
 }
 
 void issue_charge_idle(struct core *core)
 {
-    const u64 cycles = core->idle_cycles;
-    if (!cycles)
-        return;
-    core->idle_cycles = 0;
-    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
-        (&core->stats.issue.idle_empty)[core->idle[i].stall - STALL_EMPTY] += cycles;
-        if (core->idle[i].inst != NO_INST)
-            core->profile[core->idle[i].inst].stalls[core->idle[i].stall] += cycles;
-        core->stats.issue.slots += cycles;
+    for (u32 set = core->idle_set; set; set &= set - 1) {
+        charge_idle(core, first_bit(set));
+        core->idle[first_bit(set)].since = core_cycle(core);
+    }
+}
+
+/* Ends what it is idle for. */
+static inline void end_idle(struct core *core, u32 scheduler)
+{
+    if (core->idle_set >> scheduler & 1) {
+        charge_idle(core, scheduler);
+        core->idle_set &= ~(1u << scheduler);
     }
 }
 
@@ -348,40 +352,40 @@ void issue_charge(struct core *core, u64 cycles)
     core->stats.issue.cycles += core->present ? cycles : 0;
     core->first_scheduler =
         (u32)((core->first_scheduler + cycles) % core->config.issue->schedulers);
-    if (core->asleep) {
-        sleep_on(core, cycles);
-        return;
-    }
-    issue_charge_idle(core);
-    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
-        charge(core, reason_of(core, i, 0), cycles);
-        core->stats.issue.slots += cycles;
+    for (u32 awake = core->all_schedulers & ~core->asleep; awake; awake &= awake - 1) {
+        u32 i = first_bit(awake);
+        end_idle(core, i);
+        note_idle(core, i, reason_of(core, i, 0));
         schedule_pass(core, i, cycles);
     }
 }
 
 /* ---- the stage ---- */
 
-/* Further instructions of the warp in the same cycle; `used`: pipes it has issued to, bits. */
-static void issue_more(struct core *core, u32 s, u32 group, u32 used)
+/* The head of a slot, and further instructions of the warp in the same cycle. False: not even the
+ * head. */
+static bool issue_several(struct core *core, u32 s, u32 group)
 {
+    u32 used = 1u << core->slots[s].head; /* pipes, bits */
+    if (!issue_one(core, s))
+        return false;
     for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
-        u64 able = able_slots(core) & ~(core->redirected | core->skipping);
+        u64 able = able_slots(core) & ~core->skipping;
         if (!(able >> s & 1))
-            return;
-        u32 pipe = core->times[core->slots[s].buffer[0]].pipe;
+            break;
+        u32 pipe = core->slots[s].head;
         if (core->config.issue->different_units && used >> pipe & 1)
-            return;
+            break;
         if (!collect_room(core, group, pipe) || !issue_one(core, s))
-            return;
+            break;
         used |= 1u << pipe;
     }
+    return true;
 }
 
 PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 {
-    u64 ready =
-        core->schedulers[scheduler].slots & able_slots(core) & ~(core->redirected | core->skipping);
+    u64 ready = core->schedulers[scheduler].slots & able_slots(core) & ~core->skipping;
     return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
@@ -390,53 +394,71 @@ u64 core_ready(const struct core *core, u32 scheduler)
     return ready_slots(core, scheduler);
 }
 
-/* False: it had nothing to choose from. */
-PART_OF bool take_turn(struct core *core, u32 scheduler, bool hooked)
+/* Greedy policies mostly stay with a warp. */
+PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
 {
-    const u32 group = group_of(core, scheduler);
-    core->stats.issue.slots++;
+    const u32 last = core->schedulers[scheduler].last;
+    if (core->greedy && last < CORE_WARPS && ready >> last & 1)
+        return last;
+    return schedule_pick(core, scheduler, ready);
+}
+
+/* It has issued nothing. If it could not, it need not look again until something changes. */
+PART_OF void rest(struct core *core, u32 scheduler, u64 ready, u64 held)
+{
+    note_idle(core, scheduler, reason_of(core, scheduler, held));
+    if (LIKELY(core->sleeps))
+        core->asleep |= (u32)!ready << scheduler;
+    else
+        schedule_pass(core, scheduler, 1);
+}
+
+PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
+{
+    end_idle(core, scheduler);
     if (hooked && core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
+        core->stats.issue.slots++;
         core->stats.issue.issued++;
-        return true;
+        return;
     }
     u64 held = 0, ready = ready_slots(core, scheduler);
     if (hooked && ready && core_hooked(core, SEAM_PICK))
         ask_pick(core, scheduler, &ready, &held);
-    u32 s = ready ? schedule_pick(core, scheduler, ready) : CORE_WARPS;
-    u32 pipe = s == CORE_WARPS ? 0 : core->slots[s].head;
-    if (s == CORE_WARPS || !issue_one(core, s)) {
-        charge(core, reason_of(core, scheduler, held), 1);
-        schedule_pass(core, scheduler, 1);
-        return ready != 0;
-    }
-    core->stats.issue.issued++;
-    core->schedulers[scheduler].last = s;
-    if (core->config.issue->per_warp > 1)
-        issue_more(core, s, group, 1u << pipe);
-    return true;
-}
-
-static COLD bool take_turn_hooked(struct core *core, u32 scheduler)
-{
-    return take_turn(core, scheduler, true);
-}
-
-PART_OF bool run_scheduler(struct core *core, u32 scheduler)
-{
-    return UNLIKELY(core->hooks.seams) ? take_turn_hooked(core, scheduler)
-                                       : take_turn(core, scheduler, false);
-}
-
-void issue_tick(struct core *core)
-{
-    const u32 n = core->config.issue->schedulers, first = core->first_scheduler;
-    core->first_scheduler = first + 1 == n ? 0 : first + 1;
-    core->stats.issue.cycles += core->present != 0;
-    if (core->asleep) {
-        sleep_on(core, 1);
+    const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
+    if (s == CORE_WARPS) {
+        rest(core, scheduler, ready, held);
         return;
     }
-    issue_charge_idle(core);
+    const bool issued = hooked || core->config.issue->per_warp > 1
+                            ? issue_several(core, s, group_of(core, scheduler))
+                            : issue_head(core, s);
+    if (!issued) {
+        rest(core, scheduler, ready, held);
+        return;
+    }
+    core->stats.issue.slots++;
+    core->stats.issue.issued++;
+    core->schedulers[scheduler].last = s;
+}
+
+static COLD void take_turn_hooked(struct core *core, u32 scheduler)
+{
+    take_turn(core, scheduler, true);
+}
+
+PART_OF void run_scheduler(struct core *core, u32 scheduler)
+{
+    if (core->asleep >> scheduler & 1)
+        return;
+    if (UNLIKELY(core->hooks.seams))
+        take_turn_hooked(core, scheduler);
+    else
+        take_turn(core, scheduler, false);
+}
+
+void issue_turns(struct core *core, u32 first)
+{
+    const u32 n = core->config.issue->schedulers;
     for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
         u32 s = first_bit(set);
         if (core->slots[s].at != NO_INST)
@@ -444,13 +466,11 @@ void issue_tick(struct core *core)
     }
     if (UNLIKELY(core->skipping))
         skip_heads(core);
-    bool any = false;
     u32 scheduler = first;
     do {
-        any |= run_scheduler(core, scheduler);
+        run_scheduler(core, scheduler);
         scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
     } while (scheduler != first && !core->stopped);
-    /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
-    core->asleep = core->config.issue->policy != 1 && !core->hooks.seams &&
-                   !(core->redirected | core->skipping) && (!any || !able_slots(core));
+    for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
+        core->idle[scheduler].since++; /* the launch has stopped before their turn */
 }

@@ -17,7 +17,6 @@
  *      head. Atomics do not: the network and the slice keep their order.
  */
 #include "core/lsu_parts.h"
-#include "mem/stride.h"
 
 /* Device addresses for what has none of its own; far from what memory_create gives out. */
 static const u64 LOCAL_BASE = 1ull << 46;
@@ -38,12 +37,13 @@ static void list_local_accesses(struct core *core, struct task *task)
 {
     struct lsu *lsu = core->lsu;
     struct flight *f = &task->flight;
+    const u64 *address = flight_addresses(f);
     u64 at[MAX_LANES];
     u32 pieces = (f->bytes + 3) / 4, each = MIN(f->bytes, 4u);
     for (u32 k = 0; k < pieces; k++) {
         for (u64 set = f->local; set; set &= set - 1) {
             u32 lane = first_bit(set);
-            at[lane] = local_address(core, task->slot, lane, f->address[lane] + 4 * k);
+            at[lane] = local_address(core, task->slot, lane, address[lane] + 4 * k);
         }
         coalesce(COALESCE_LINE, lsu->list_bytes, at, f->local, each, f->stores, lsu->list,
                  &lsu->count);
@@ -72,6 +72,19 @@ static void list_atomics(struct core *core, const struct flight *f, enum coalesc
     }
 }
 
+/* All lanes are one run within a line: its only transaction. */
+static bool is_one_line(struct core *core, const struct flight *f, enum coalesce_rule rule)
+{
+    struct lsu *lsu = core->lsu;
+    const u64 first = f->first[0], apart = (u64)(i64)f->apart[0];
+    if (rule == COALESCE_HALF || f->apart[0] != f->apart[1] || (apart && apart != f->bytes) ||
+        f->first[1] != first + EVEN_LANES * apart)
+        return false;
+    const u32 bytes = f->bytes + (u32)(2 * EVEN_LANES - 1) * (u32)apart;
+    lsu->count = coalesce_run(rule, lsu->list_bytes, first, f->global, bytes, f->stores, lsu->list);
+    return lsu->count;
+}
+
 /* The transactions of a task that comes to the head. */
 static void make_list(struct core *core, struct task *task)
 {
@@ -79,7 +92,6 @@ static void make_list(struct core *core, struct task *task)
     struct flight *f = &task->flight;
     const struct lsu_params *p = core->config.lsu;
     enum coalesce_rule rule = COALESCE_LINE;
-    lsu->count = lsu->next = 0;
     lsu->list_bytes = core->config.l1d->line_bytes;
     if (f->atomic || p->coalesce == COALESCE_SECTOR ||
         (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
@@ -91,15 +103,13 @@ static void make_list(struct core *core, struct task *task)
         list_local_accesses(core, task);
     if (f->global && f->atomic) {
         list_atomics(core, f, rule);
-    } else if (f->global) {
-        coalesce(rule, lsu->list_bytes, f->address, f->global, f->bytes, f->stores, lsu->list,
-                 &lsu->count);
+    } else if (f->global && !(f->even && is_one_line(core, f, rule))) {
+        coalesce(rule, lsu->list_bytes, flight_addresses(f), f->global, f->bytes, f->stores,
+                 lsu->list, &lsu->count);
         if (f->pair)
             coalesce(rule, lsu->list_bytes, f->second, f->global, f->bytes, f->stores, lsu->list,
                      &lsu->count);
     }
-    if (!f->global && !f->local)
-        return;
     if (UNLIKELY(task->silent) && f->stores)
         lsu->count = 0;
     core->stats.lsu.transactions += lsu->count;
@@ -114,8 +124,11 @@ static void make_list(struct core *core, struct task *task)
 static void start_shared(struct core *core, struct task *task)
 {
     const struct lsu_params *p = core->config.lsu;
-    const struct flight *f = &task->flight;
-    u32 cycles = shared_cycles(f->address, f->shared, f->bytes, p->shared_banks,
+    struct flight *f = &task->flight;
+    u32 cycles = 1;
+    if (!(f->even && f->bytes == core->lsu->even_bytes &&
+          shared_is_free(f->first, f->apart, f->bytes)))
+        cycles = shared_cycles(flight_addresses(f), f->shared, f->bytes, p->shared_banks,
                                p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
     if (f->pair)
         cycles +=
@@ -163,7 +176,8 @@ static bool start_current(struct core *core, struct task *task)
     core->stats.lsu.constant_accesses += lsu->constants;
     if (f->shared)
         start_shared(core, task);
-    make_list(core, task);
+    if (f->global | f->local)
+        make_list(core, task);
     return true;
 }
 
@@ -232,7 +246,25 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     *banks |= bit(b);
     lsu->pipes_used |= bit(b);
     ring_push(&lsu->pipes[b], index, core_cycle(core) + latency);
+    core->lsu_due = MIN(core->lsu_due, core_cycle(core) + latency);
     return true;
+}
+
+/* The first line that lanes still want, and all lanes that want it. */
+static u64 constant_line(struct flight *f, u32 line_bytes, u64 *line)
+{
+    const u64 mask = ~(u64)(line_bytes - 1);
+    if (f->even && !(f->apart[0] | f->apart[1]) && f->first[0] == f->first[1]) {
+        *line = f->first[0] & mask; /* what most warps do */
+        return f->constant;
+    }
+    const u64 *address = flight_addresses(f);
+    u64 same = 0;
+    *line = address[first_bit(f->constant)] & mask;
+    for (u64 set = f->constant; set; set &= set - 1)
+        if ((address[first_bit(set)] & mask) == *line)
+            same |= set & -set;
+    return same;
 }
 
 /* Constants: lines of the constant cache, one a cycle. False: not all yet. */
@@ -242,19 +274,7 @@ static bool send_constant(struct core *core, struct task *task)
     struct flight *f = &task->flight;
     const struct constant_params *p = core->config.constant;
     struct cache_out out;
-    u64 line = f->address[first_bit(f->constant)] & ~(u64)(p->line_bytes - 1);
-    u64 same = 0, rest = f->constant;
-    if (LIKELY(rest == 0xffffffff) && evenly_apart(f->address, 0) &&
-        evenly_apart(f->address + STRIDE_GROUP, 0) &&
-        f->address[0] == f->address[STRIDE_GROUP]) { /* what most warps do */
-        same = rest;
-        rest = 0;
-    }
-    for (u64 set = rest; set; set &= set - 1) {
-        u32 lane = first_bit(set);
-        if ((f->address[lane] & ~(u64)(p->line_bytes - 1)) == line)
-            same |= bit(lane);
-    }
+    u64 line, same = constant_line(f, p->line_bytes, &line);
     u32 all = (u32)((1ull << p->line_bytes / SECTOR_BYTES) - 1);
     if (!p->perfect) {
         if (!requests_room(core, requests_needed(core, p->line_bytes))) {
@@ -287,6 +307,7 @@ static void leave_head(struct core *core, struct task *task)
     struct lsu *lsu = core->lsu;
     const struct flight *f = &task->flight;
     lsu->current = NO_TASK;
+    core->lsu_held--;
     lsu->started = false;
     task->sent = true;
     /* what is in shared memory, or in the constant cache, comes after its latency */
@@ -319,63 +340,63 @@ static bool work(struct core *core, struct task *task)
            !(task->flight.kind == FLIGHT_ACCESS && task->flight.constant);
 }
 
+/* Groups take turns. */
 static void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu;
-    for (u32 n = 0; n < core->groups; n++) {
-        u32 g = (lsu->turn + n) % core->groups;
-        struct latch *latch = &core->collected[g][PIPE_MEMORY];
-        if (!latch->count)
-            continue;
-        lsu->current = latch->tasks[0];
-        if (!--latch->count)
-            core->collected_pipes[g] &= (u8) ~(1u << PIPE_MEMORY);
-        core->collected_count--;
-        core->collectors_stuck = 0;
-        for (u32 i = 0; i < latch->count; i++)
-            latch->tasks[i] = latch->tasks[i + 1];
-        lsu->turn = (g + 1) % core->groups;
-        return;
-    }
+    const u32 later = core->access_groups & ~0u << lsu->turn;
+    const u32 g = first_bit(later ? later : core->access_groups);
+    struct latch *latch = &core->group[g].collected[PIPE_MEMORY];
+    lsu->current = (u16)latch_first(latch);
+    latch_pop(latch);
+    core->lsu_held++;
+    if (!latch->count)
+        core->access_groups &= ~(1u << g);
+    core->collectors_stuck = 0;
+    lsu->turn = g + 1;
 }
 
-void lsu_tick(struct core *core)
+/* The task at the head goes on. */
+static void work_head(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct task *task = core_task(core, core->lsu->current);
+    if (!core->lsu->started && !start_current(core, task))
+        return;
+    if (work(core, task))
+        leave_head(core, task);
+    else
+        core->stats.lsu.stall_cycles++;
+}
+
+void lsu_work(struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
     if (ring_count(&lsu->queue))
         parcels_send(core);
-    if (lsu->pipes_used)
+    if (core->lsu_due <= core_cycle(core))
         parcels_look_up(core);
-    if (lsu->current != NO_TASK) {
-        struct task *task = core_task(core, lsu->current);
-        if (!lsu->started && !start_current(core, task))
-            return;
-        if (work(core, task))
-            leave_head(core, task);
-        else
-            core->stats.lsu.stall_cycles++;
-    }
-    if (lsu->current == NO_TASK && core->collected_count)
+    if (lsu->current != NO_TASK)
+        work_head(core);
+    if (lsu->current == NO_TASK && core->access_groups)
         take_next(core);
 }
 
-bool lsu_idle(const struct core *core)
+u64 lsu_due_again(const struct core *core)
 {
     const struct lsu *lsu = core->lsu;
-    return lsu->current == NO_TASK && lsu->queue.head == lsu->queue.tail;
+    u64 due = UINT64_MAX;
+    for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1) {
+        const struct ring *pipe = &lsu->pipes[first_bit(set)];
+        due = MIN(due, pipe->ready[pipe->head & (pipe->capacity - 1)]);
+    }
+    return due;
 }
 
-u64 lsu_next(const struct core *core)
+void lsu_charge(struct core *core, u64 cycles)
 {
-    const struct lsu *lsu = core->lsu;
-    u64 next = UINT64_MAX;
-    for (u64 set = lsu->pipes_used; set; set &= set - 1) {
-        const struct ring *pipe = &lsu->pipes[first_bit(set)];
-        next = MIN(next, pipe->ready[pipe->head & (pipe->capacity - 1)]);
-    }
-    if (lsu->done_head != lsu->done_tail)
-        next = MIN(next, lsu->done[lsu->done_head % ARRAY_LEN(lsu->done)].ready);
-    return next;
+    struct lsu *lsu = core->lsu;
+    for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
+        *lsu->stalled_by[first_bit(set)] += cycles;
 }
 
 bool lsu_request_of(const struct core *core, u32 s, struct packet *request)

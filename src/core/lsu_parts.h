@@ -52,6 +52,7 @@ struct lsu {
     u16 current;
     bool started;
     bool constants;   /* it reads constants */
+    u32 even_bytes;   /* of a lane, for shared_is_free; 0: never */
     u64 shared_until; /* cycle in which its shared part leaves */
     struct transaction list[MAX_TRANSACTIONS];
     u32 count, next; /* transactions of the current task, and sent on */
@@ -98,6 +99,7 @@ static inline bool queue_room(const struct core *core)
 
 static inline void queue_push(struct core *core, u32 tag)
 {
+    core->lsu_held++;
     ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
 }
 
@@ -128,6 +130,7 @@ static inline void finish_later(struct core *core, u32 task)
     u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
     lsu->done[at].task = (u16)task;
     lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
+    core->lsu_done = MIN(core->lsu_done, lsu->done[at].ready);
 }
 
 /* One part of a task is answered. */

@@ -52,6 +52,10 @@ void lsu_create(struct core *core)
     ring_create(&lsu->queue, c->l1d->miss_queue + 8);
     parcels_reset(lsu);
     lsu->current = NO_TASK;
+    core->lsu_held = 0;
+    core->lsu_due = core->lsu_done = UINT64_MAX;
+    if (c->lsu->shared_banks == 32 && c->core->warp_size == 32 && c->lsu->shared_parts == 1)
+        lsu->even_bytes = c->lsu->shared_bank_bytes;
 }
 
 void lsu_destroy(struct core *core)
@@ -80,6 +84,8 @@ void lsu_begin(struct core *core)
     lsu->done_head = lsu->done_tail = 0;
     lsu->stores = lsu->atomic_count = 0;
     lsu->pipes_used = lsu->pipes_stalled = 0;
+    core->lsu_held = 0;
+    core->lsu_due = core->lsu_done = UINT64_MAX;
     lsu->queue.head = lsu->queue.tail = 0;
     for (u32 b = 0; b < PIPE_COUNT; b++)
         lsu->pipes[b].head = lsu->pipes[b].tail = 0;
@@ -102,16 +108,17 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client)
 
 /* ---- tasks that are done ---- */
 
-void lsu_write_back(struct core *core)
+void lsu_finish(struct core *core)
 {
     struct lsu *lsu = core->lsu;
-    for (u32 n = 0; n < core->config.lsu->write_back_ports && lsu->done_head != lsu->done_tail;
-         n++) {
-        u32 at = lsu->done_head % ARRAY_LEN(lsu->done);
-        if (lsu->done[at].ready > core_cycle(core))
+    for (u32 n = 0; n < core->config.lsu->write_back_ports; n++) {
+        u32 at = lsu->done_head++ % ARRAY_LEN(lsu->done);
+        const u16 task = lsu->done[at].task;
+        at = lsu->done_head % ARRAY_LEN(lsu->done);
+        core->lsu_done = lsu->done_head == lsu->done_tail ? UINT64_MAX : lsu->done[at].ready;
+        task_retire(core, core_task(core, task));
+        if (core->lsu_done > core_cycle(core))
             return;
-        lsu->done_head++;
-        task_retire(core, core_task(core, lsu->done[at].task));
     }
 }
 
@@ -162,6 +169,7 @@ void parcels_send(struct core *core)
         send_parcel(core, &lsu->parcels[tag]);
     }
     queue->head++;
+    core->lsu_held--;
 }
 
 /* ---- the first-level data cache ---- */
@@ -227,17 +235,20 @@ static bool look_up(struct core *core, u32 pipe, struct parcel *parcel)
 void parcels_look_up(struct core *core)
 {
     struct lsu *lsu = core->lsu;
+    const u64 now = core_cycle(core);
+    u64 due = UINT64_MAX;
     for (u64 set = lsu->pipes_used; set; set &= set - 1) {
         u32 b = first_bit(set);
         struct ring *pipe = &lsu->pipes[b];
-        u32 at = pipe->head & (pipe->capacity - 1);
-        if (pipe->ready[at] > core_cycle(core) ||
-            !look_up(core, b, &lsu->parcels[pipe->parcels[at]]))
-            continue;
-        pipe->head++;
-        if (pipe->head == pipe->tail)
+        const u32 mask = pipe->capacity - 1;
+        if (pipe->ready[pipe->head & mask] <= now &&
+            look_up(core, b, &lsu->parcels[pipe->parcels[pipe->head & mask]]) &&
+            ++pipe->head == pipe->tail)
             lsu->pipes_used &= ~bit(b);
+        else
+            due = MIN(due, pipe->ready[pipe->head & mask]);
     }
+    core->lsu_due = due;
 }
 
 void lsu_reply(struct core *core, const struct packet *packet)

@@ -68,6 +68,16 @@ static u64 regroup(struct core *core, u32 scheduler, u64 ready)
     return core->schedulers[scheduler].group = group;
 }
 
+bool schedule_is_greedy(const struct core *core)
+{
+    return core->config.issue->policy == POLICY_GTO;
+}
+
+bool schedule_passes(const struct core *core)
+{
+    return core->config.issue->policy == POLICY_RR;
+}
+
 /* Strictly in turn, the turn passes all the same. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles)
 {

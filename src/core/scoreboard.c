@@ -22,6 +22,27 @@ static enum stall why(const struct core *core, const struct slot *slot,
     return STALL_WAW;
 }
 
+void scoreboard_reserve_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time)
+{
+    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    for (u32 i = 0; i < time->write_count; i++) {
+        pending[time->dependences[i].word] |= time->dependences[i].bits;
+        if (time->flags & TIME_LOAD)
+            memory[time->dependences[i].word] |= time->dependences[i].bits;
+    }
+}
+
+void scoreboard_release_far(const struct core *core, struct slot *slot,
+                            const struct inst_time *time)
+{
+    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    for (u32 i = 0; i < time->write_count; i++) {
+        pending[time->dependences[i].word] &= ~time->dependences[i].bits;
+        memory[time->dependences[i].word] &= ~time->dependences[i].bits;
+    }
+}
+
 enum stall scoreboard_check(const struct core *core, const struct slot *slot,
                             const struct inst_time *time)
 {

@@ -28,8 +28,7 @@ static COLD void claim_places(struct core *core, const struct task *task)
 PART_OF void claim_banks(struct core *core, const struct task *task, const struct inst_time *time)
 {
     core->stats.collect.writes += time->result_count;
-    for (u32 i = 0; i < time->result_count; i++)
-        core->banks_written |= bit(collect_bank(core, task->slot, task->group, time->results[i]));
+    core->banks_written |= collect_banks(core, task->slot, time->result_banks);
 }
 
 static COLD enum write_back_answer ask_mechanisms(struct core *core, struct task *task)
@@ -68,7 +67,7 @@ PART_OF void settle(struct core *core, struct task *task, const struct inst_time
     if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH &&
         !task->extra_task) {
         core->branching &= ~bit(task->slot);
-        core->asleep = false;
+        slot_wake(core, task->slot);
         fetch_want(core, task->slot);
     }
     slot_written(core, task->slot, time);

@@ -12,9 +12,6 @@
 #include "exec/scalars.h"
 
 typedef u32 four __attribute__((vector_size(16), aligned(16), may_alias));
-enum {
-    SCALAR_ROOM = 2 * LANES /* words of a scalar source */
-};
 
 static const u32 all_lanes[LANES] __attribute__((aligned(64))) = {
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
@@ -33,31 +30,6 @@ static inline void copy_rows(u32 *to, const u32 *from, u32 rows)
         to += LANES;
         from += LANES;
     } while (--rows);
-}
-
-static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_size)
-{
-    if (o.kind == OPERAND_VECTOR)
-        return o.count * warp_size;
-    if (o.kind == OPERAND_SCALAR)
-        return MAX(SCALAR_ROOM, op_info[inst->op].flags & OPF_LANE ? o.count * warp_size : 0);
-    return 0;
-}
-
-u32 flight_row_words(const struct image *image)
-{
-    const struct program *program = image->program;
-    u32 most = 0;
-    for (u32 i = 0; i < program->inst_count; i++) {
-        const struct inst *inst = &program->insts[i];
-        u32 words = 0;
-        for (unsigned k = 0; k < 4; k++)
-            words += operand_words(inst, inst->src[k], image->warp_size);
-        for (unsigned k = 0; k < 2; k++)
-            words += operand_words(inst, inst->dst[k], image->warp_size);
-        most = MAX(most, words);
-    }
-    return most;
 }
 
 /* ---- operands ---- */
@@ -79,7 +51,7 @@ static u32 *take_scalar(const struct flight *f, u32 *next, struct operand o)
         return spread(next, f->warp, o, f->warp->exec->image->warp_size);
     for (u32 j = 0; j < MIN(o.count, 4u); j++)
         next[j / 2 + LANES * (j & 1)] = scalar_read(f->warp, o, j);
-    return next + SCALAR_ROOM;
+    return next + FLIGHT_SCALAR_WORDS;
 }
 
 /* Masks and scalars among the sources. */
@@ -100,18 +72,23 @@ static u32 *take_others(struct flight *f, u32 *next)
     return next;
 }
 
+/* Where the sources lie, as chunk_row has it. */
+static inline void place_registers(const struct flight *f, const u32 **src)
+{
+    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const struct step *step = f->step;
+    const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
+    for (unsigned k = 0; k < 4; k += 2)
+        *(pair *)&src[k] = (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
+}
+
 /* Copies the sources; returns where the record goes on. */
 static inline u32 *take_sources(struct flight *f)
 {
-    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
     const struct flight_plan *plan = f->plan;
-    const struct step *step = f->step;
     const u32 chunks = f->warp->exec->image->chunks;
-    const pair base = (pair){} + (uintptr_t)f->warp->chunks[0].base;
     u32 *next = f->rows;
-    for (unsigned k = 0; k < 4; k += 2) /* as chunk_row has it */
-        *(pair *)&f->src[k] =
-            (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
+    place_registers(f, (const u32 **)f->src);
     memcpy(f->src_rows, plan->src_rows, sizeof f->src_rows);
     for (u32 set = plan->vectors; set; set &= set - 1) {
         const unsigned k = (unsigned)__builtin_ctz(set);
@@ -127,14 +104,137 @@ static inline u32 *take_sources(struct flight *f)
 static inline void place_results(struct flight *f, u32 *next)
 {
     const struct flight_plan *plan = f->plan;
+    memcpy(f->dst_rows, plan->dst_rows, sizeof f->dst_rows);
+    f->to[0] = f->code->dst[0].index;
+    if (LIKELY(plan->plain)) {
+        f->dst[0] = next;
+        f->dst[1] = NULL;
+        return;
+    }
     const u32 lanes = f->warp->exec->image->warp_size;
+    f->to[1] = f->code->dst[1].index;
     for (unsigned k = 0; k < 2; k++) {
         const u32 rows = plan->dst_rows[k];
-        f->dst_rows[k] = (u8)rows;
-        f->to[k] = f->code->dst[k].index;
-        f->dst[k] = rows ? next : plan->dst_words[k] ? &f->scalars[plan->dst_at[k]] : NULL;
+        u32 *scalars = f->scalars + (k ? plan->dst_words[0] : 0);
+        f->dst[k] = rows ? next : plan->dst_words[k] ? scalars : NULL;
         next += rows * lanes;
     }
+}
+
+/* ---- lane functions ---- */
+
+/* Of the other chunk: masks lie `apart` words apart. */
+static void place_other(const struct flight *f, struct lanes *l, u32 apart)
+{
+    for (unsigned k = 0; k < 4; k++)
+        if (l->src[k])
+            l->src[k] += f->plan->masks >> k & 1 ? apart : LANES;
+    for (unsigned k = 0; k < 2; k++)
+        if (f->dst[k])
+            l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
+}
+
+/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
+static void finish_masks(struct flight *f)
+{
+    const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
+    u32 *exec = f->dst[k] + MAX_CHUNKS;
+    for (u32 c = 0; c < MAX_CHUNKS; c++) {
+        f->dst[k][c] &= lanes_of_chunk(f->active, c);
+        if (f->code->mods & MOD_EXEC)
+            exec[c] = f->dst[k][c];
+    }
+}
+
+static inline void call_lanes(struct flight *f, struct lanes *l, u32 apart)
+{
+    if (LIKELY(f->warp->exec->image->chunks == 1)) {
+        if (LIKELY(f->lanes))
+            f->step->fn(l);
+        return;
+    }
+    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
+    if (lanes_of_chunk(f->lanes, 0))
+        f->step->fn(l);
+    place_other(f, l, apart);
+    if (lanes_of_chunk(f->lanes, 1))
+        f->step->fn(l);
+    if ((f->step->shape & 15) == SHAPE_MASKS)
+        finish_masks(f);
+}
+
+static inline struct lanes lanes_of(const struct flight *f)
+{
+    return (struct lanes){.inst = f->code,
+                          .mask = LANES_FULL,
+                          .stride = f->warp->exec->image->warp_size,
+                          .lane_mask = all_lanes};
+}
+
+/* From the record, where masks lie side by side. */
+static void compute_lanes(struct flight *f)
+{
+    struct lanes l = lanes_of(f);
+    for (unsigned k = 0; k < 4; k++)
+        l.src[k] = f->src[k];
+    for (unsigned k = 0; k < 2; k++)
+        l.dst[k] = f->dst[k];
+    call_lanes(f, &l, 1);
+}
+
+/* From the registers (S3 of image.h); only scalars that lanes see have to be spread. */
+static inline void run_lanes(struct flight *f)
+{
+    struct lanes l = lanes_of(f);
+    u32 *next = f->rows;
+    place_registers(f, l.src);
+    for (u32 set = f->plan->scalars; UNLIKELY(set); set &= set - 1) {
+        l.src[first_lane(set)] = next;
+        next = take_scalar(f, next, f->code->src[first_lane(set)]);
+    }
+    place_results(f, next);
+    l.dst[0] = f->dst[0];
+    l.dst[1] = f->dst[1];
+    call_lanes(f, &l, LANES);
+}
+
+/* ---- scalar functions ---- */
+
+/* The halves of a pair lie apart where scalar functions put them. */
+static inline void call_scalar(struct flight *f, struct lanes *l)
+{
+    u32 results[2][LANES + 1], *next = f->scalars;
+    l->inst = f->code;
+    l->dst[0] = results[0];
+    l->dst[1] = results[1];
+    f->step->fn(l);
+    for (unsigned k = 0; k < 2; k++)
+        for (u32 j = 0; j < f->plan->dst_words[k]; j++)
+            *next++ = results[k][LANES * j];
+}
+
+/* From the record. */
+static void compute_scalar(struct flight *f)
+{
+    struct lanes l = {.src = {f->src[0], f->src[1], f->src[2], f->src[3]}};
+    call_scalar(f, &l);
+    if (f->code->mods & MOD_EXEC) { /* left where the second source was */
+        u32 *const exec = f->scalars + f->plan->dst_words[0] + f->plan->dst_words[1];
+        exec[0] = f->src[1][0];
+        exec[1] = f->src[1][LANES];
+    }
+}
+
+/* From the registers. False: it would write there, too. */
+static bool run_scalar(struct flight *f)
+{
+    struct lanes l;
+    if (f->code->mods & MOD_EXEC)
+        return false;
+    place_registers(f, l.src);
+    place_results(f, f->rows);
+    call_scalar(f, &l);
+    return true;
 }
 
 /* ---- issue ---- */
@@ -151,8 +251,6 @@ static inline void begin(struct flight *f, struct warp *warp, u32 inst)
     f->kind = FLIGHT_COMPUTE;
     f->work = WORK_NONE;
     f->faulted = false;
-    f->changes_exec = f->plan->changes_exec;
-    f->changes_mode = f->plan->changes_mode;
     f->active = warp->active;
     f->lanes = step_is_guarded(f->step) ? warp_guard(warp, f->step) : f->active;
     f->writes = f->lanes;
@@ -201,6 +299,41 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
+/* Of an access whose lanes lie evenly apart: no source but the data of a store is needed. Places
+ * are as take_sources has them. */
+static inline void place_folded(struct flight *f)
+{
+    u32 *next = f->rows + LANES * f->plan->src_rows[0];
+    f->src[0] = f->plan->src_rows[0] ? f->rows : NULL;
+    f->src[1] = f->src[2] = f->src[3] = NULL;
+    if (f->stores) {
+        f->src[1] = chunk_row(&f->warp->chunks[0], f->step, 1);
+        if (f->plan->vectors >> 1 & 1) {
+            copy_rows(next, f->src[1], 1);
+            f->src[1] = next;
+            next += LANES;
+        }
+    }
+    place_results(f, next);
+}
+
+void flight_start(struct flight *f, struct warp *warp, u32 inst)
+{
+    begin(f, warp, inst);
+    warp->instructions++;
+    if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
+        scalar_derive(warp);
+    if (LIKELY(f->plan->kind == PLAN_LANES)) {
+        run_lanes(f);
+    } else if (f->plan->folds && flight_fold(f)) {
+        place_folded(f);
+    } else if (f->plan->kind != PLAN_SCALAR || !run_scalar(f)) {
+        issue_rest(f);
+        return;
+    }
+    warp_path(warp)->pc = inst + 1;
+}
+
 void flight_advance(struct warp *warp, u32 inst)
 {
     warp->instructions++;
@@ -237,6 +370,7 @@ void flight_copy(struct flight *to, const struct flight *from, u32 words)
 
 bool flight_same(const struct flight *f, const struct flight *copy)
 {
+    assert(!f->even || f->kind != FLIGHT_ACCESS);
     const u32 lanes = f->warp->exec->image->warp_size;
     if (f->kind == FLIGHT_ACCESS) {
         for (lane_set set = f->global | f->shared | f->local; set; set &= set - 1)
@@ -335,71 +469,6 @@ void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst)
 
 /* ---- compute ---- */
 
-/* Of the other chunk: masks lie side by side, rows further on. */
-static void place_other(const struct flight *f, struct lanes *l)
-{
-    for (unsigned k = 0; k < 4; k++)
-        if (f->src[k])
-            l->src[k] = f->src[k] + (f->plan->masks >> k & 1 ? 1 : LANES);
-    for (unsigned k = 0; k < 2; k++)
-        if (f->dst[k])
-            l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
-}
-
-/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
-static void finish_masks(struct flight *f)
-{
-    const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
-    u32 *exec = f->dst[k] + MAX_CHUNKS;
-    for (u32 c = 0; c < MAX_CHUNKS; c++) {
-        f->dst[k][c] &= lanes_of_chunk(f->active, c);
-        if (f->code->mods & MOD_EXEC)
-            exec[c] = f->dst[k][c];
-    }
-}
-
-static inline void compute_lanes(struct flight *f)
-{
-    const struct image *image = f->warp->exec->image;
-    struct lanes l = {.inst = f->code,
-                      .mask = LANES_FULL,
-                      .stride = image->warp_size,
-                      .lane_mask = all_lanes,
-                      .src = {f->src[0], f->src[1], f->src[2], f->src[3]},
-                      .dst = {f->dst[0], f->dst[1]}};
-    if (LIKELY(image->chunks == 1)) {
-        if (LIKELY(f->lanes))
-            f->step->fn(&l);
-        return;
-    }
-    memset(f->scalars, 0, 2 * MAX_CHUNKS * sizeof *f->scalars);
-    if (lanes_of_chunk(f->lanes, 0))
-        f->step->fn(&l);
-    place_other(f, &l);
-    if (lanes_of_chunk(f->lanes, 1))
-        f->step->fn(&l);
-    if ((f->step->shape & 15) == SHAPE_MASKS)
-        finish_masks(f);
-}
-
-/* The halves of a pair lie apart where scalar functions put them. */
-static void compute_scalar(struct flight *f)
-{
-    u32 results[2][LANES + 1];
-    struct lanes l = {.inst = f->code, .dst = {results[0], results[1]}};
-    u32 *next = f->scalars;
-    for (unsigned k = 0; k < 4; k++)
-        l.src[k] = f->src[k];
-    f->step->fn(&l);
-    for (unsigned k = 0; k < 2; k++)
-        for (u32 j = 0; j < f->plan->dst_words[k]; j++)
-            *next++ = results[k][LANES * j];
-    if (f->code->mods & MOD_EXEC) { /* left where the second source was */
-        next[0] = f->src[1][0];
-        next[1] = f->src[1][LANES];
-    }
-}
-
 void flight_compute(struct flight *f)
 {
     if (LIKELY(f->work == WORK_LANES))
@@ -413,6 +482,7 @@ void flight_compute(struct flight *f)
 
 static inline void blend(u32 *to, const u32 *from, const u32 *mask)
 {
+#pragma GCC unroll 8
     for (u32 i = 0; i < LANES; i += 4) {
         const four m = *(const four *)(mask + i), old = *(const four *)(to + i);
         *(four *)(to + i) = (*(const four *)(from + i) & m) | (old & ~m);
@@ -425,7 +495,7 @@ static inline void commit_rows(struct flight *f, unsigned k)
     const struct image *image = warp->exec->image;
     const u32 lanes = image->warp_size, words = f->dst_rows[k] * lanes;
     u32 *to = flight_target(f, warp, k);
-    if (LIKELY(f->writes == (~0ull >> (MAX_LANES - lanes)))) {
+    if (f->writes == (~0ull >> (MAX_LANES - lanes))) {
         copy_rows(to, f->dst[k], f->dst_rows[k] * image->chunks);
         return;
     }
@@ -471,16 +541,14 @@ static void commit_changes(struct flight *f)
         const u32 *exec = f->scalars + f->plan->dst_words[0] + f->plan->dst_words[1];
         scalar_set_pair(warp, SCALAR_EXEC, exec[0] | (u64)exec[1] << 32);
     }
-    if (f->changes_exec)
+    if (f->plan->changes_exec)
         warp_set_active(warp);
-    if (f->changes_mode && !wave_set_mode(warp, f->inst))
+    if (f->plan->changes_mode && !wave_set_mode(warp, f->inst))
         f->faulted = true;
 }
 
-void flight_commit(struct flight *f)
+static __attribute__((noinline)) void commit_rest(struct flight *f)
 {
-    if (f->kind > FLIGHT_ACCESS || f->faulted)
-        return;
     for (unsigned k = 0; k < 2; k++) {
         if (!f->dst[k])
             continue;
@@ -496,6 +564,17 @@ void flight_commit(struct flight *f)
                 *scalar_word(f->warp, f->to[k] + j) = f->dst[k][j];
         }
     }
-    if (UNLIKELY(f->changes_exec | f->changes_mode))
+    if (UNLIKELY(f->plan->changes_exec | f->plan->changes_mode))
         commit_changes(f);
+}
+
+void flight_commit(struct flight *f)
+{
+    const struct flight_plan *plan = f->plan;
+    if (f->kind > FLIGHT_ACCESS || f->faulted)
+        return;
+    if (LIKELY(plan->plain) && f->writes == (plan->two ? ~0ull : LANES_FULL) && !f->homes)
+        copy_rows(chunk_row(&f->warp->chunks[0], f->step, SLOT_DST), f->dst[0], plan->row_count);
+    else
+        commit_rest(f);
 }

@@ -26,8 +26,9 @@
  *
  * What the issuer owes
  *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
- *    has been committed, and nothing issues behind a flight with changes_exec or changes_mode
- *    before its commit. A register may be written while a flight that read it is on its way.
+ *    has been committed, and nothing issues behind a flight whose plan says that it changes
+ *    EXEC or MODE before its commit. A register may be written while a flight that read it is on
+ * its way.
  *  - A system call reads and writes memory when it issues: accesses of its warp come before it, and
  *    the core's stores are published. A barrier orders accesses: those before it come first.
  *  - Accesses of a warp act in order. Global atomics act on memory as it is: the core's own stores
@@ -69,9 +70,7 @@ struct flight {
     u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     u32 scalars[FLIGHT_SCALARS]; /* mask and scalar results, in the order of inst_writes */
     u32 to[2];                   /* the first register of each result: M0 may have moved it */
-    lane_set writes;   /* lanes whose rows are committed: `lanes`, or the one that is named */
-    bool changes_exec; /* its commit changes the warp's active lanes, */
-    bool changes_mode; /* or the code it runs under: nothing of it may issue before */
+    lane_set writes; /* lanes whose rows are committed: `lanes`, or the one that is named */
     const struct step *step;
     const struct flight_plan *plan;
     u8 work;                  /* what is left to do: flight.c */
@@ -83,13 +82,20 @@ struct flight {
     bool loads, stores, atomic;
     bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
     struct step own;        /* the access as a step whose operands are the record's */
-    u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
-    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
-    bool pair;              /* `second` counts: bytes are of each */
+    bool even;              /* `first` and `apart` tell all addresses, flight_addresses by lane: */
+    u64 first[EVEN_GROUPS]; /* lane i of a group of EVEN_LANES is at first + i * apart */
+    i32 apart[EVEN_GROUPS];
+    /* else, in the space the lane goes to; global ones are device addresses */
+    u64 address[MAX_LANES];
+    u64 second[MAX_LANES]; /* of the other element, for two-element accesses; else not set */
+    bool pair;             /* `second` counts: bytes are of each */
 };
 
 /* Words of rows that any instruction of the program needs at most. */
-u32 flight_row_words(const struct image *image);
+static inline u32 flight_row_words(const struct image *image)
+{
+    return image->flight_words;
+}
 
 /*
  * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the
@@ -102,6 +108,9 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst);
 /* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
  * homes[i]. Advances none of them: flight_advance does. */
 void flight_issue_homes(struct flight *f, struct warp *const *homes, u32 inst);
+/* flight_issue for when nobody looks at operands: they are not in the record (`src` does not
+ * count), and what a lane function computes is computed at once. Not to be copied. */
+void flight_start(struct flight *f, struct warp *warp, u32 inst);
 void flight_advance(struct warp *warp, u32 inst);
 /* The same instruction with the same operands; to->rows is set. `from` has not been computed yet.
  * Copies compute only: that of an access has its addresses and moves nothing. They are not to be
@@ -116,6 +125,8 @@ bool flight_access(struct flight *f, struct memory_view *view);
 /* Lanes of a global atomic, when memory serves them; directly on memory. */
 bool flight_atomic(struct flight *f, lane_set lanes);
 void flight_commit(struct flight *f);
+/* Lane addresses of an access. */
+const u64 *flight_addresses(struct flight *f);
 
 /*
  * What one core has stored in the current window of time and others do not see yet. Loads of the

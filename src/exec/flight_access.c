@@ -4,7 +4,8 @@
  * Where lanes go and moving what they load and store are the interpreter's routines (spaces.c,
  * buffer.c, lds.c, atomic.c, scalar_load.c): they find their operands through a step, and here the
  * step's operands are the record's. Addresses are made at issue for whoever counts transactions,
- * and again when memory is accessed, which costs less than keeping what they were made of.
+ * and again when memory is accessed, which costs less than keeping what they were made of. Those
+ * that lie evenly apart are made once: flight_even.c.
  */
 #include "exec/buffer.h"
 #include "exec/flight_parts.h"
@@ -42,11 +43,6 @@ void flight_step(const struct flight *f, const struct warp *warp, struct step *s
 }
 
 /* ---- where lanes go ---- */
-
-/* Addresses without a higher bit than this one are in no window. */
-#define BELOW_WINDOWS (1ull << 46)
-_Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
-               "windows are above");
 
 /* Lanes of a chunk by the space they go to. Generic addresses in a window become the window's. */
 static void sort_lanes(struct flight *f, enum space space, u64 *address, lane_set lanes, bool plain)
@@ -152,7 +148,7 @@ void flight_locate(struct flight *f)
     f->loads = flags & OPF_LOAD;
     f->stores = flags & OPF_STORE;
     f->atomic = flags & OPF_ATOMIC;
-    f->pair = f->scalar = false;
+    f->pair = f->scalar = f->even = false;
     f->bytes = type_bytes(f->code->type) * MAX(f->code->vector, 1);
     flight_step(f, f->warp, step);
     if (flags & OPF_SCALAR) {
@@ -302,6 +298,13 @@ static struct warp *home_of(const struct flight *f, lane_set lanes)
 
 bool flight_access(struct flight *f, struct memory_view *view)
 {
+    if (f->even && !f->faulted) {
+        if (LIKELY(flight_move_even(f, view))) {
+            f->work = WORK_NONE;
+            return true;
+        }
+        flight_unfold(f);
+    }
     if (f->work == WORK_SCALAR_LOAD) {
         f->faulted = !load_scalars(f, view);
     } else if (f->work != WORK_NONE) {

@@ -14,6 +14,19 @@ enum flight_work {
     WORK_SCALAR_LOAD,
 };
 
+/* Addresses without a higher bit than this one are in no window. */
+#define BELOW_WINDOWS (1ull << 46)
+_Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
+               "windows are above");
+
+/* flight_even.c: instead of flight_locate, when the operands are still in the registers. False:
+ * nothing has been done. */
+bool flight_fold(struct flight *f);
+/* As if it had not been folded. */
+void flight_unfold(struct flight *f);
+/* Instead of the long way; false: nothing has been done. */
+bool flight_move_even(struct flight *f, struct memory_view *view);
+
 /* flight_access.c */
 void flight_locate(struct flight *f);
 /* A step whose operands are the record's, for chunks of this warp. Masks are those of chunk 0. */

@@ -245,13 +245,47 @@ static void make_plan(const struct image *image, const struct inst *inst, const 
         plan->scalars |= (u8)((o.kind == OPERAND_SCALAR) << k);
         plan->src_rows[k] = o.kind == OPERAND_VECTOR ? o.count : 0;
     }
-    for (unsigned k = 0, at = 0; k < 2; at += plan->dst_words[k++]) {
+    for (unsigned k = 0; k < 2; k++) {
         const struct operand o = inst->dst[k];
         const bool moved = inst->op == OP_movrel_dst || inst->op == OP_movrel_both; /* a range */
         plan->dst_rows[k] = o.kind != OPERAND_VECTOR ? 0 : moved ? 1 : o.count;
         plan->dst_words[k] = o.kind == OPERAND_NONE ? 0 : plan_words(image, inst, o);
-        plan->dst_at[k] = (u8)at;
+        plan->row_count += (u8)(plan->dst_rows[k] * image->chunks);
     }
+    plan->two = image->chunks == 2;
+    plan->shape = step->shape & 15u;
+    plan->plain = plan->dst_rows[0] && inst->dst[1].kind == OPERAND_NONE && !plan->changes_exec &&
+                  !plan->changes_mode && (plan->kind == PLAN_LANES || plan->kind == PLAN_ACCESS);
+    plan->folds = plan->kind == PLAN_ACCESS && image->chunks == 1 &&
+                  image->program->traits.window_faults && plan->shape >= SHAPE_SHARED_LOAD &&
+                  plan->shape <= SHAPE_UNIFORM;
+}
+
+static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_size)
+{
+    if (o.kind == OPERAND_VECTOR)
+        return o.count * warp_size;
+    if (o.kind == OPERAND_SCALAR)
+        return MAX(FLIGHT_SCALAR_WORDS,
+                   op_info[inst->op].flags & OPF_LANE ? o.count * warp_size : 0);
+    return 0;
+}
+
+/* Words of rows that a flight of any instruction needs at most. */
+static u32 flight_words(const struct image *image)
+{
+    const struct program *program = image->program;
+    u32 most = 0;
+    for (u32 i = 0; i < program->inst_count; i++) {
+        const struct inst *inst = &program->insts[i];
+        u32 words = 0;
+        for (unsigned k = 0; k < 4; k++)
+            words += operand_words(inst, inst->src[k], image->warp_size);
+        for (unsigned k = 0; k < 2; k++)
+            words += operand_words(inst, inst->dst[k], image->warp_size);
+        most = MAX(most, words);
+    }
+    return most;
 }
 
 static void make_stretch(const struct image *image, const struct view *view, u32 first, u32 end,
@@ -424,6 +458,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
         .waves = lanes_waves(simd),
         .variable_addresses = addresses,
     };
+    image->flight_words = flight_words(image);
     spread_constants(image, constants);
     find_stretches(image);
     image->steps = view_create(image, 0)->steps;

@@ -124,10 +124,18 @@ enum plan_kind {
 };
 struct flight_plan {
     u8 kind;
-    bool changes_exec, changes_mode;
+    bool changes_exec : 1, changes_mode : 1;
+    bool plain : 1;              /* its only results are one operand's vector registers */
+    bool folds : 1;              /* an access whose lanes may be told by groups: flight_even.c */
+    bool two;                    /* warps have two chunks */
+    u8 shape;                    /* of its step, without flags */
     u8 vectors, masks, scalars;  /* sources (bits) that are these */
     u8 src_rows[4], dst_rows[2]; /* vector registers */
-    u8 dst_words[2], dst_at[2];  /* results that are masks or scalars, in flight.scalars */
+    u8 dst_words[2];             /* results that are masks or scalars, in flight.scalars */
+    u8 row_count;                /* of dst_rows, times chunks */
+};
+enum {
+    FLIGHT_SCALAR_WORDS = 2 * LANES /* of a flight's record, for a scalar source */
 };
 _Static_assert(sizeof(struct flight_plan) == 16, "four plans a line");
 
@@ -153,6 +161,7 @@ struct image {
     u32 warp_size;
     u32 chunks;              /* warp_size / 32 */
     u32 mask_rows, own_rows; /* S3 */
+    u32 flight_words;        /* flight_row_words */
     enum simd simd;
     const struct lanes_memory *moves;
     const struct lanes_loops *loops;

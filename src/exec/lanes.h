@@ -53,6 +53,12 @@ enum simd simd_best(void);
  * or the conversion does not exist. */
 lane_fn *lanes_resolve(const struct inst *inst, enum simd simd, bool canonical_nan);
 
+/* Half of a chunk's lanes, taken together: blocks are often 16 wide. */
+enum {
+    EVEN_LANES = 16,
+    EVEN_GROUPS = 32 / EVEN_LANES
+};
+
 /*
  * Memory moves, the same in both builds. `offset` holds 32 byte offsets from `base`; lanes outside
  * `mask` are neither read nor written. Elements narrower than 32 bits are extended as `type` says.
@@ -74,6 +80,12 @@ struct lanes_memory {
     bool (*adjacent)(const u32 *offset, u32 bytes);
     /* address[i] = (low[i], high[i] + add) & keep. Returns all bits that any of them has. */
     u64 (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep);
+    /* Whether word i of each group is first + i * apart, and all 32 words of `high`, unless NULL,
+     * are equal. */
+    bool (*are_even)(const u32 *low, const u32 *high, u32 *first, u32 *apart);
+    /* Words that lie so, from `first` of each group on. Later lanes win. */
+    void (*load_even)(u32 *dst, const u8 *const *first, const i32 *apart);
+    void (*store_even)(u8 *const *first, const i32 *apart, const u32 *src);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

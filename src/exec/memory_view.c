@@ -103,7 +103,7 @@ struct memory_hint *memory_view_hint(struct memory_view *view, u32 inst)
     return &view->hints[inst % HINTS];
 }
 
-static void make_room(struct memory_view *view, u32 entries, size_t bytes)
+void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes)
 {
     if (view->count + entries > view->capacity) {
         view->capacity = MAX(2 * view->capacity, view->count + entries + 64);
@@ -127,7 +127,7 @@ static void mark_sectors(struct memory_view *view, const u8 *to, u32 bytes)
 }
 
 /* Whether the log may hold some of these bytes. */
-static bool may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
+bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
 {
     const uintptr_t first = (uintptr_t)from, end = first + bytes;
     if (first >= view->high || end <= view->low)
@@ -140,7 +140,7 @@ static bool may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
 
 void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy)
 {
-    if (!view->count || !may_hold(view, from, bytes))
+    if (!view->count || !memory_view_may_hold(view, from, bytes))
         return;
     for (u32 i = 0; i < view->count; i++) {
         const struct record *e = &view->records[i];
@@ -153,7 +153,7 @@ void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 byt
 }
 
 /* A new entry, or a longer last one when it writes on where that ends. */
-static u8 *log_store(struct memory_view *view, u8 *to, u32 bytes)
+u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes)
 {
     struct record *last = view->count ? &view->records[view->count - 1] : NULL;
     const size_t at = view->used;
@@ -169,10 +169,10 @@ static u8 *log_store(struct memory_view *view, u8 *to, u32 bytes)
 static void redirect_store(struct memory_view *view, const struct lanes_memory *moves,
                            struct access *access, u32 lanes, u32 bytes)
 {
-    make_room(view, LANES, LANES * (size_t)bytes);
+    memory_view_reserve(view, LANES, LANES * (size_t)bytes);
     if (access->base && lanes == LANES_FULL && moves->adjacent(access->offset, bytes)) {
         u8 *to = access->base + access->offset[0];
-        access->base = log_store(view, to, LANES * bytes);
+        access->base = memory_view_log(view, to, LANES * bytes);
         for (u32 lane = 0; lane < LANES; lane++)
             access->offset[lane] = lane * bytes;
         return;
@@ -180,7 +180,7 @@ static void redirect_store(struct memory_view *view, const struct lanes_memory *
     access_pointers(access, lanes);
     access->base = NULL;
     for (u32 set = lanes; set; set &= set - 1)
-        access->at[first_lane(set)] = log_store(view, access->at[first_lane(set)], bytes);
+        access->at[first_lane(set)] = memory_view_log(view, access->at[first_lane(set)], bytes);
 }
 
 static void redirect_load(struct memory_view *view, const struct lanes_memory *moves,
@@ -190,12 +190,12 @@ static void redirect_load(struct memory_view *view, const struct lanes_memory *m
         return;
     u32 held = 0;
     if (access->base && lanes == LANES_FULL && moves->adjacent(access->offset, bytes) &&
-        !may_hold(view, access->base + access->offset[0], LANES * bytes))
+        !memory_view_may_hold(view, access->base + access->offset[0], LANES * bytes))
         return;
     for (u32 set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         const u8 *from = access->base ? access->base + access->offset[lane] : access->at[lane];
-        held |= (u32)may_hold(view, from, bytes) << lane;
+        held |= (u32)memory_view_may_hold(view, from, bytes) << lane;
     }
     if (!held)
         return;

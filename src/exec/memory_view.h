@@ -16,6 +16,12 @@ void memory_view_redirect(struct memory_view *view, const struct lanes_memory *m
 /* Puts what the log has stored over a copy of host memory. */
 void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
 
+/* The same by hand: room for stores to come; a store of host memory [to, to + bytes), whose data go
+ * to the place returned; whether the log may hold some of these bytes. */
+void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes);
+u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes);
+bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes);
+
 /* Taking back stores of an access that has faulted. */
 struct memory_view_mark {
     u32 entries;

@@ -150,9 +150,8 @@ void launch_end(struct hd_device *device, const struct exec *exec, const char *n
 static void set_environment(struct exec *exec, const struct launch_request *r)
 {
     const struct hd_range *range = &r->kernel->range;
-    u32 dims = r->grid.z * r->block.z > 1 ? 3 : r->grid.y * r->block.y > 1 ? 2 : 1;
     const u64 longs[] = {range->offset[0], range->offset[1], range->offset[2], range->buffer};
-    exec->env[0] = range->work_dim ? range->work_dim : dims;
+    exec->env[0] = range->work_dim;
     memcpy(exec->env + 1, longs, sizeof longs);
 }
 

@@ -37,6 +37,7 @@ static void begin(struct run *run)
         free(t->times);
         t->times = checked(calloc(MAX(program->inst_count, 1), sizeof *t->times));
         time_program(t->times, program, &t->cores[0]->config);
+        fetch_time(t->times, run->exec->image, &t->cores[0]->config);
         t->timed = program;
     }
     run->launch->profile = checked(calloc(program->inst_count, sizeof(struct inst_profile)));

@@ -8,27 +8,19 @@ static u64 round_hash(u64 round)
     return (round * 0x9e3779b97f4a7c15ull) >> 32;
 }
 
-struct place address_place(const struct address_map *map, u64 address)
+struct place address_hashed(const struct address_map *map, u64 address)
 {
     u64 piece = address / map->piece, offset = address % map->piece;
-    struct place place;
-    if (map->hashed) {
-        u32 units = map->channels * map->slices;
-        u64 round = piece / units;
-        u32 unit = (u32)((piece + round_hash(round)) % units);
-        place.channel = unit % map->channels;
-        place.slice = unit / map->channels;
-        place.in_slice = round * map->piece + offset;
-        place.in_channel = (round * map->slices + place.slice) * map->piece + offset;
-    } else {
-        place.channel = (u32)(piece % map->channels);
-        place.in_channel = piece / map->channels * map->piece + offset;
-        u64 part = place.in_channel / map->slice_piece;
-        place.slice = (u32)(part % map->slices);
-        place.in_slice =
-            part / map->slices * map->slice_piece + place.in_channel % map->slice_piece;
-    }
-    return place;
+    u32 units = map->channels * map->slices;
+    u64 round = piece / units;
+    u32 unit = (u32)((piece + round_hash(round)) % units);
+    u32 slice = unit / map->channels;
+    return (struct place){
+        .channel = unit % map->channels,
+        .slice = slice,
+        .in_channel = (round * map->slices + slice) * map->piece + offset,
+        .in_slice = round * map->piece + offset,
+    };
 }
 
 u64 address_in_channel(const struct address_map *map, u32 slice, u64 in_slice)

@@ -18,8 +18,8 @@
 #include "base/types.h"
 
 struct address_map {
-    u32 channels, slices; /* slices: of a channel */
-    u32 piece, slice_piece;
+    u32 channels, slices;   /* slices: of a channel */
+    u32 piece, slice_piece; /* powers of two */
     bool hashed;
 };
 
@@ -29,7 +29,24 @@ struct place {
     u64 in_slice;       /* the slice's own bytes */
 };
 
-struct place address_place(const struct address_map *map, u64 address);
+struct place address_hashed(const struct address_map *map, u64 address);
+
+static inline struct place address_place(const struct address_map *map, u64 address)
+{
+    if (map->hashed)
+        return address_hashed(map, address);
+    /* shifts and masks for what are powers of two */
+    u32 shift = (u32)__builtin_ctz(map->piece), slice_shift = (u32)__builtin_ctz(map->slice_piece);
+    u64 piece = address >> shift, round = piece / map->channels;
+    u64 in_channel = round << shift | (address & (map->piece - 1));
+    u64 part = in_channel >> slice_shift, slice_round = part / map->slices;
+    return (struct place){
+        .channel = (u32)(piece - round * map->channels),
+        .slice = (u32)(part - slice_round * map->slices),
+        .in_channel = in_channel,
+        .in_slice = slice_round << slice_shift | (in_channel & (map->slice_piece - 1)),
+    };
+}
 /* The inverse, of channel, slice and in_slice. */
 u64 address_of(const struct address_map *map, const struct place *place);
 /* The address within the channel of a slice's own address. */

@@ -7,6 +7,8 @@
  *      it fetches it, writing it back needs no fetch.
  *  C5  `pending` of a line is the union of the sectors of the MSHRs that keep it.
  *  C6  Free lines have stamp 0, lines in use a stamp above it; so the victim is the lowest stamp.
+ *  C7  What was refused stays refused, for the same reason, until something comes or is written:
+ *      other reads can only take more lines and MSHRs.
  *
  * Deviations
  *  - Bytes written are not remembered, only whether one access wrote a whole sector: two partial
@@ -49,8 +51,11 @@ struct cache {
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
     bool sectored, allocate_on_fill, fifo, hooked;
-    u32 write; /* as in the configuration */
-    u64 time;  /* of stamps */
+    u32 write;   /* as in the configuration */
+    u64 time;    /* of stamps */
+    u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
+    u32 refused_sectors;
+    u64 *refused_by; /* the counter of why */
     struct mshrs mshrs;
     struct cache_hooks hooks;
     struct arena *arena;
@@ -181,16 +186,15 @@ static void drop(struct cache *cache, struct slot *slot, u32 set)
 /* The slot that is free or gives way, or NULL: all are under way. Changes nothing. */
 static struct slot *victim_of(const struct cache *cache, u32 set)
 {
-    struct slot *slots = cache->slots + (size_t)set * cache->ways;
-    u64 lowest = UINT64_MAX;
-    struct slot *victim = NULL;
-    for (u32 way = 0; way < cache->takable; way++) {
-        u64 stamp = slots[way].pending ? UINT64_MAX : slots[way].stamp;
-        if (stamp < lowest) {
-            lowest = stamp;
-            victim = &slots[way];
-        }
-    }
+    struct slot *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
+    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+        victim = slot->stamp < victim->stamp ? slot : victim;
+    if (LIKELY(!victim->pending && cache->takable))
+        return victim;
+    victim = NULL; /* few lines under way are that old: only now they are told apart */
+    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+        if (!slot->pending && (!victim || slot->stamp < victim->stamp))
+            victim = slot;
     return victim;
 }
 
@@ -216,18 +220,39 @@ static bool may_allocate(const struct cache *cache, u64 line)
                               cache->hooks.allocates(cache->hooks.user, line));
 }
 
-/* A read that does not find its sectors `wanted`. */
-static enum cache_result miss(struct cache *cache, u64 line, u32 set, struct slot *slot, u32 wanted,
-                              u32 waiter, struct cache_out *out)
+/* Counts why, and remembers it (C7). A hook may change its mind. */
+static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, u64 *counter)
+{
+    ++*counter;
+    if (!cache->hooked) {
+        cache->refused = line;
+        cache->refused_sectors = sectors;
+        cache->refused_by = counter;
+    }
+    return CACHE_STALLS;
+}
+
+/* A read that was not settled at the first look. */
+static __attribute__((noinline)) enum cache_result
+read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
 {
     struct cache_counters *counters = cache->counters;
+    struct slot *slot = find(cache, line, set);
+    u32 wanted = slot ? sectors & ~slot->valid : sectors;
+    if (!wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
+        cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
+        wanted = sectors;
+    if (!wanted) {
+        touch(cache, slot, set, false);
+        counters->reads++;
+        counters->read_hits++;
+        return CACHE_HIT;
+    }
     u32 under_way = mshr_under_way(&cache->mshrs, line);
     if (!(wanted & ~under_way)) {
         u32 entry = mshr_with_room(&cache->mshrs, line, wanted);
-        if (entry == NO_MSHR) {
-            counters->stalls_mshr++;
-            return CACHE_STALLS;
-        }
+        if (entry == NO_MSHR)
+            return refuse(cache, line, sectors, &counters->stalls_mshr);
         mshr_wait(&cache->mshrs, entry, waiter, wanted);
         if (slot)
             touch(cache, slot, set, false);
@@ -237,14 +262,10 @@ static enum cache_result miss(struct cache *cache, u64 line, u32 set, struct slo
     }
     bool takes = !slot && !cache->allocate_on_fill && may_allocate(cache, line);
     struct slot *victim = takes ? victim_of(cache, set) : NULL;
-    if (takes && !victim) {
-        counters->stalls_line++;
-        return CACHE_STALLS;
-    }
-    if (!mshr_any_free(&cache->mshrs)) {
-        counters->stalls_mshr++;
-        return CACHE_STALLS;
-    }
+    if (takes && !victim)
+        return refuse(cache, line, sectors, &counters->stalls_line);
+    if (!mshr_any_free(&cache->mshrs))
+        return refuse(cache, line, sectors, &counters->stalls_mshr);
     if (takes) {
         replace(cache, victim, line, set, true, out);
         slot = victim;
@@ -266,23 +287,6 @@ static enum cache_result miss(struct cache *cache, u64 line, u32 set, struct slo
     return CACHE_MISS;
 }
 
-/* A read that was not settled at the first look. */
-static __attribute__((noinline)) enum cache_result
-read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
-{
-    struct slot *slot = find(cache, line, set);
-    u32 wanted = slot ? sectors & ~slot->valid : sectors;
-    if (wanted)
-        return miss(cache, line, set, slot, wanted, waiter, out);
-    if (cache->hooked && cache->hooks.misses &&
-        cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
-        return miss(cache, line, set, slot, sectors, waiter, out);
-    touch(cache, slot, set, false);
-    cache->counters->reads++;
-    cache->counters->read_hits++;
-    return CACHE_HIT;
-}
-
 enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
                              struct cache_out *out)
 {
@@ -296,6 +300,10 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
         cache->counters->reads++;
         cache->counters->read_hits++;
         return CACHE_HIT;
+    }
+    if (line == cache->refused && sectors == cache->refused_sectors) {
+        ++*cache->refused_by;
+        return CACHE_STALLS;
     }
     return read_further(cache, line, set, sectors, waiter, out);
 }
@@ -332,6 +340,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     u32 set = set_of(cache, line);
     struct slot *slot = find(cache, line, set);
     out->victim_sectors = 0;
+    cache->refused = NO_LINE;
     if (cache->write == WRITE_BACK)
         return write_here(cache, line, set, slot, sectors, full, out);
     bool hit = slot && slot->valid & sectors;
@@ -349,30 +358,39 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     return CACHE_HIT;
 }
 
+/* Where sectors of a line go that keeps no place, or NULL. */
+static struct slot *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
+{
+    u32 set = set_of(cache, line);
+    struct slot *slot = find(cache, line, set);
+    if (slot || !cache->allocate_on_fill || !may_allocate(cache, line))
+        return slot;
+    slot = victim_of(cache, set);
+    if (slot)
+        replace(cache, slot, line, set, true, out);
+    return slot;
+}
+
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
 {
     const struct mshr *entry = &cache->mshrs.entries[mshr];
-    u64 line = entry->line;
-    u32 set = set_of(cache, line), sectors = entry->sectors;
-    struct slot *slot =
-        entry->slot == NO_SLOT ? find(cache, line, set) : cache->slots + entry->slot;
     out->victim_sectors = 0;
+    cache->refused = NO_LINE;
     cache->counters->fills++;
-    if (!slot && cache->allocate_on_fill && may_allocate(cache, line)) {
-        slot = victim_of(cache, set);
+    if (entry->slot != NO_SLOT) {
+        cache->slots[entry->slot].valid |= entry->sectors;
+        cache->slots[entry->slot].pending &= ~entry->sectors;
+    } else {
+        struct slot *slot = slot_for_fill(cache, entry->line, out);
         if (slot)
-            replace(cache, slot, line, set, true, out);
-    }
-    if (slot) {
-        slot->valid |= sectors;
-        if (entry->slot != NO_SLOT)
-            slot->pending &= ~sectors;
+            slot->valid |= entry->sectors;
     }
     mshr_arrive(&cache->mshrs, mshr);
 }
 
 bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
 {
+    cache->refused = NO_LINE;
     return mshr_next(&cache->mshrs, mshr, waiter);
 }
 
@@ -387,6 +405,7 @@ void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *o
     u32 set = set_of(cache, line);
     struct slot *slot = find(cache, line, set);
     out->victim_sectors = 0;
+    cache->refused = NO_LINE;
     if (!slot && (slot = victim_of(cache, set)))
         replace(cache, slot, line, set, false, out);
     if (!slot)
@@ -397,6 +416,7 @@ void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *o
 
 void cache_invalidate(struct cache *cache)
 {
+    cache->refused = NO_LINE;
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
             struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
@@ -418,6 +438,7 @@ u64 cache_mshr_line(const struct cache *cache, u32 mshr)
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 {
     cache->hooked = hooks;
+    cache->refused = NO_LINE;
     cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
     cache->takable = cache->ways - MIN(cache->hooks.reserved_ways, cache->ways);
 }
@@ -442,6 +463,7 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .index_mask = is_pow2(config->sets) ? config->sets - 1 : 0,
         .all = UINT32_MAX >> (32 - sectors),
         .takable = config->ways,
+        .refused = NO_LINE,
         .sectored = config->sectored,
         .allocate_on_fill = config->allocate_on_fill,
         .fifo = config->fifo,

@@ -139,21 +139,25 @@ static void gather_run(struct gather *gather, u64 address, u32 bytes, const stru
     }
 }
 
-/* All lanes are one run within a line, the most common case by far. */
-static bool one_line(u32 line_bytes, u64 address, u64 lanes, u32 bytes, bool store, u32 fetched,
-                     const struct run *run, struct transaction *list)
+/* Sectors that are fetched whatever lanes touch. */
+static u32 always_fetched(enum coalesce_rule rule, u32 line_bytes, bool store)
 {
-    u32 from = (u32)address & (line_bytes - 1);
-    u32 to = from + (run->consecutive ? bytes * run->lanes : bytes);
-    if (run_mask(run) != lanes || to > line_bytes)
-        return false;
+    return rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes) : 0;
+}
+
+u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, u64 lanes, u32 bytes,
+                 bool store, struct transaction *list)
+{
+    u32 from = (u32)address & (line_bytes - 1), to = from + bytes;
+    if (to > line_bytes)
+        return 0;
     list[0] = (struct transaction){
         .line = address - from,
         .lanes = lanes,
-        .sectors = fetched | sectors_between(from, to),
+        .sectors = always_fetched(rule, line_bytes, store) | sectors_between(from, to),
         .full = store && !((from | to) % SECTOR_BYTES),
     };
-    return true;
+    return 1;
 }
 
 static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes,
@@ -161,13 +165,13 @@ static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address
 {
     if (!lanes)
         return;
-    u32 fetched = rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes) : 0;
     struct strides strides = strides_of(address, lanes, bytes);
     struct run run = run_at(&strides, (u32)__builtin_ctzll(lanes));
-    if (!*count &&
-        one_line(line_bytes, address[run.first], lanes, bytes, store, fetched, &run, list)) {
-        *count = 1;
-        return;
+    if (!*count && run_mask(&run) == lanes) { /* the most common case by far */
+        *count = coalesce_run(rule, line_bytes, address[run.first], lanes,
+                              run.consecutive ? bytes * run.lanes : bytes, store, list);
+        if (*count)
+            return;
     }
     struct gather gather;
     gather.list = list;
@@ -175,7 +179,7 @@ static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address
     gather.last = 0;
     gather.line_bytes = line_bytes;
     gather.line_shift = (u32)__builtin_ctz(line_bytes);
-    gather.fetched = fetched;
+    gather.fetched = always_fetched(rule, line_bytes, store);
     gather.store = store;
     gather.buckets = 0;
     for (u32 i = 0; i < *count; i++)

@@ -37,6 +37,11 @@ struct transaction {
 void coalesce(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes, u32 bytes,
               bool store, struct transaction *list, u32 *count);
 
+/* The same for lanes that touch all of [address, address + bytes) together; 0: it is in more than
+ * one line. The list is empty. Not for COALESCE_HALF. */
+u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, u64 lanes, u32 bytes,
+                 bool store, struct transaction *list);
+
 /*
  * Cycles that shared memory of `banks` banks of `bank_bytes` needs for the lanes: words in one bank
  * take turns, equal words are read once. `parts`: the warp is served in that many equal parts, one
@@ -44,5 +49,8 @@ void coalesce(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 l
  */
 u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_bytes, u32 parts,
                   u32 warp_size);
+/* Whether 32 lanes of a word each take one cycle on 32 banks of such words, found out quickly: lane
+ * i of 16 is at first + i * apart. False: they may take one still. */
+bool shared_is_free(const u64 first[2], const i32 apart[2], u32 bytes);
 
 #endif

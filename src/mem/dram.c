@@ -1,4 +1,4 @@
-/* A DRAM channel: its requests and its time. See dram.h for what it does. */
+/* A DRAM channel: its making, and explanations. See dram.h for what it does. */
 #include "mem/dram_channel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool allocate(struct dram *dram, const struct dram_params *params)
 {
     /* Waiting, in banks, commanded. */
     dram->capacity = 2 * params->queue + params->banks + params->return_queue;
-    u32 words = (dram->capacity + 63) / 64, ring = 1;
+    u32 ring = 1;
     while (ring < params->return_queue)
         ring *= 2;
     dram->ring_mask = ring - 1;
@@ -47,7 +47,7 @@ static bool allocate(struct dram *dram, const struct dram_params *params)
     dram->banks = calloc(params->banks, sizeof(*dram->banks));
     dram->groups = calloc(params->bank_groups, sizeof(*dram->groups));
     dram->requests = calloc(dram->capacity, sizeof(*dram->requests));
-    dram->free = calloc(words, sizeof(*dram->free));
+    dram->free = calloc(dram->capacity, sizeof(*dram->free));
     for (u32 kind = 0; kind < KINDS; kind++)
         dram->lists[kind] = calloc(params->banks, sizeof(*dram->lists[kind]));
     return dram->ring && dram->banks && dram->groups && dram->requests && dram->free &&
@@ -61,8 +61,8 @@ static void empty(struct dram *dram, u32 banks)
         for (u32 kind = 0; kind < KINDS; kind++)
             dram->lists[kind][i] = (struct dram_list){REQUEST_NONE, REQUEST_NONE};
     }
-    for (u32 i = 0; i < dram->capacity; i++)
-        dram->free[i / 64] |= 1ull << i % 64;
+    for (u32 i = dram->capacity; i-- > 0;)
+        dram->free[dram->free_count++] = i;
 }
 
 static u32 bits_of(u32 power)
@@ -79,6 +79,8 @@ struct dram *dram_create(const struct dram_params *params, struct dram_stats *st
     }
     dram->stats = stats;
     dram->wake = dram->issue_due = dram->arrive_due = DRAM_NEVER;
+    dram->column_due[KIND_READ] = dram->column_due[KIND_WRITE] = DRAM_NEVER;
+    dram->activate_due = dram->precharge_due = DRAM_NEVER;
     dram->words = (params->banks + 63) / 64;
     dram->fcfs = params->policy == 1;
     dram->apart = params->write_high > 0;
@@ -116,128 +118,9 @@ void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks)
     dram->hooks = *hooks;
 }
 
-bool dram_room(const struct dram *dram, bool write)
-{
-    return dram->queued[dram->apart && write ? KIND_WRITE : KIND_READ] < dram->queue;
-}
-
-/* dram.h says which bits are what. */
-static void place(const struct dram *dram, u64 address, struct dram_request *request)
-{
-    u32 bank = 0;
-    if (dram->bank_bits) {
-        u64 low = (address >> dram->stripe_bits) & 1;
-        u64 high = address >> (dram->row_bits + 1);
-        bank = (u32)((high << 1 | low) & dram->bank_mask);
-    }
-    request->bank = (u8)bank;
-    request->row = (u32)(address >> (dram->row_bits + dram->bank_bits));
-}
-
-void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
-{
-    assert(dram_room(dram, write));
-    while (!dram->free[dram->free_word])
-        dram->free_word++;
-    u64 *word = &dram->free[dram->free_word];
-    u32 index = dram->free_word * 64 + (u32)__builtin_ctzll(*word);
-    *word &= *word - 1;
-    struct dram_request *request = &dram->requests[index];
-    *request = (struct dram_request){
-        .entered = dram->now,
-        .tag = tag,
-        .bytes = bytes,
-        .bursts = MAX(1, (bytes + dram->burst_bytes - 1) / dram->burst_bytes),
-        .write = write,
-        .live = true,
-    };
-    place(dram, address, request);
-    dram_enqueue(dram, index);
-    dram->inside++;
-    dram->wake = dram->now;
-    if (UNLIKELY(dram->hooks.enqueued != NULL))
-        dram->hooks.enqueued(dram->hooks.user, dram->now, tag);
-}
-
-/* A request's last data pass in this cycle. */
-static void arrive(struct dram *dram, u64 now, const struct dram_request *request)
-{
-    struct dram_stats *stats = dram->stats;
-    dram->inside--;
-    if (request->write) {
-        stats->writes++;
-        stats->write_bytes += request->bytes;
-    } else {
-        stats->reads++;
-        stats->read_bytes += request->bytes;
-    }
-    stats->queue_cycles += now + 1 - request->entered;
-    if (UNLIKELY(dram->hooks.served != NULL))
-        dram->hooks.served(dram->hooks.user, now, request->tag);
-}
-
-static void work(struct dram *dram, u64 now)
-{
-    if (dram->assign_due)
-        dram_assign(dram);
-    if (now >= dram->issue_due)
-        dram_issue(dram, now);
-    while (now >= dram->arrive_due) {
-        u32 index = dram->ring[dram->arrived++ & dram->ring_mask].request;
-        dram->arrive_due = dram->arrived == dram->tail
-                               ? DRAM_NEVER
-                               : dram->ring[dram->arrived & dram->ring_mask].last;
-        arrive(dram, now, &dram->requests[index]);
-    }
-    u64 wake = dram->assign_due ? now + 1 : dram->issue_due;
-    dram->wake = MIN(wake, dram->arrive_due);
-}
-
-void dram_tick(struct dram *dram)
-{
-    u64 now = dram->now;
-    if (now >= dram->wake)
-        work(dram, now);
-    dram->now = now + 1;
-    dram->stats->channel_cycles++;
-}
-
-bool dram_done(const struct dram *dram, u32 *tag)
-{
-    if (dram->head == dram->arrived)
-        return false;
-    *tag = dram->requests[dram->ring[dram->head & dram->ring_mask].request].tag;
-    return true;
-}
-
-void dram_pop(struct dram *dram)
-{
-    assert(dram->head != dram->arrived);
-    if (dram->tail - dram->head == dram->return_queue && dram->serving_count)
-        dram->wake = dram->issue_due = dram->now; /* there is room for an answer again */
-    u32 index = dram->ring[dram->head++ & dram->ring_mask].request;
-    dram->requests[index].live = false;
-    dram->free[index / 64] |= 1ull << index % 64;
-    dram->free_word = MIN(dram->free_word, index / 64);
-}
-
 bool dram_busy(const struct dram *dram)
 {
     return dram->inside > 0;
-}
-
-u64 dram_next(const struct dram *dram)
-{
-    if (dram->wake == DRAM_NEVER)
-        return UINT64_MAX;
-    return dram->wake > dram->now ? dram->wake - dram->now : 0;
-}
-
-void dram_skip(struct dram *dram, u64 cycles)
-{
-    assert(cycles <= dram_next(dram));
-    dram->now += cycles;
-    dram->stats->channel_cycles += cycles;
 }
 
 /* What the request waits for. */

@@ -84,20 +84,9 @@ struct dram *dram_create(const struct dram_params *params, struct dram_stats *st
 void dram_destroy(struct dram *dram);
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);
 
-bool dram_room(const struct dram *dram, bool write);
-/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. */
-void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
-/* One command-clock cycle. */
-void dram_tick(struct dram *dram);
-/* A request whose data have passed the bus, in that order; false: none. */
-bool dram_done(const struct dram *dram, u32 *tag);
-void dram_pop(struct dram *dram);
+/* What runs it, cycle by cycle, is in mem/dram_channel.h. */
 /* False: a tick would change nothing but the time, until the next push. */
 bool dram_busy(const struct dram *dram);
-/* Ticks that would change nothing but the time; UINT64_MAX: all, until the next push or pop. */
-u64 dram_next(const struct dram *dram);
-/* As many ticks at once; no more than dram_next. */
-void dram_skip(struct dram *dram, u64 cycles);
 /* What a request waits for, for explanations; false: it is not here. */
 bool dram_find(const struct dram *dram, u32 tag, char *text, size_t size);
 

@@ -1,12 +1,13 @@
 /*
- * Inside of a DRAM channel, shared by dram.c (requests, time), dram_schedule.c (which request next)
- * and dram_bank.c (commands and their timing).
+ * Inside of a DRAM channel, shared by dram.c (making, explanations) and dram_cycle.c (requests,
+ * commands, time), and what whoever runs it calls in each of its cycles.
  *
  * Invariants
  *  C1  A bank is in at most one of column[0], column[1], closed and conflict, and in one exactly if
  *      it is in `serving`.
  *  C2  A request is in one place: a list, a bank, or the ring of transfers.
  *  C3  Times are absolute cycles: the first in which the command they name is allowed.
+ *  C4  The due time of a set without banks is DRAM_NEVER.
  */
 #ifndef MEM_DRAM_CHANNEL_H
 #define MEM_DRAM_CHANNEL_H
@@ -61,13 +62,13 @@ struct dram_timing {
     u32 ccd, ccdl, rrd, ras, rp, rc, rtpl;
     u32 data[KINDS];      /* command to first data */
     u32 activated[KINDS]; /* activate to column command */
-    u32 turn[KINDS];      /* column command of this kind to one of the other */
+    u32 turn[KINDS];      /* column command of this kind to one of the other, at least ccd */
     u32 close[KINDS];     /* column command to precharge, same bank */
 };
 
 struct dram_transfer {
     u64 last; /* cycle of its last data */
-    u32 request;
+    u32 request, tag;
 };
 
 struct dram {
@@ -91,7 +92,8 @@ struct dram {
     u64 command[KINDS]; /* column command of this kind */
     u64 activate;       /* tRRD */
 
-    /* Cycles before which no bank of the set can get its command, as far as banks and groups go. */
+    /* Cycles before which no bank of the set can get its command, as far as banks and groups go
+     * (C4). */
     u64 column_due[KINDS], activate_due, precharge_due;
 
     struct dram_timing timing;
@@ -118,52 +120,96 @@ struct dram {
     u32 stripe_bits, row_bits, bank_bits;
     u32 burst_bytes;
 
-    /* Pool, lowest free first. */
+    /* Pool; the requests used last are still in the host's cache. */
     struct dram_request *requests;
-    u64 *free;
-    u32 free_word; /* none free in words before it */
-    u32 capacity;
+    u32 *free; /* a stack */
+    u32 free_count, capacity;
 
     struct dram_hooks hooks;
 };
 
-/* dram_schedule.c */
-
-/* Puts a request into the list it waits in. */
-void dram_enqueue(struct dram *dram, u32 index);
-/* Gives one free bank its next request, if there is one; sets assign_due. */
-void dram_assign(struct dram *dram);
-
-/* dram_bank.c */
-
 void dram_set_timing(struct dram_timing *timing, const struct dram_params *params);
-/* A bank takes a request: it becomes visible to commands. */
-void dram_serve(struct dram *dram, u32 bank, u32 index);
-/* Issues at most one command; sets issue_due. */
-void dram_issue(struct dram *dram, u64 now);
+
+/* ---- What is called in each cycle ---- */
+
+/* A cycle in which something happens. */
+void dram_work(struct dram *dram, u64 now);
+
+static inline bool dram_room(const struct dram *dram, bool write)
+{
+    return dram->queued[dram->apart && write ? KIND_WRITE : KIND_READ] < dram->queue;
+}
+/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. */
+void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
+/* One command-clock cycle. */
+static inline void dram_tick(struct dram *dram)
+{
+    u64 now = dram->now;
+    if (now >= dram->wake)
+        dram_work(dram, now);
+    dram->now = now + 1;
+    dram->stats->channel_cycles++;
+}
+/* A request whose data have passed the bus, in that order; false: none. */
+static inline bool dram_done(const struct dram *dram, u32 *tag)
+{
+    if (dram->head == dram->arrived)
+        return false;
+    *tag = dram->ring[dram->head & dram->ring_mask].tag;
+    return true;
+}
+static inline void dram_pop(struct dram *dram)
+{
+    assert(dram->head != dram->arrived);
+    if (dram->tail - dram->head == dram->return_queue && dram->serving_count)
+        dram->wake = dram->issue_due = dram->now; /* there is room for an answer again */
+    u32 index = dram->ring[dram->head++ & dram->ring_mask].request;
+    dram->requests[index].live = false;
+    dram->free[dram->free_count++] = index;
+}
+/* Ticks that would change nothing but the time; UINT64_MAX: all, until the next push or pop. */
+static inline u64 dram_next(const struct dram *dram)
+{
+    if (dram->wake == DRAM_NEVER)
+        return UINT64_MAX;
+    return dram->wake > dram->now ? dram->wake - dram->now : 0;
+}
+/* As many ticks at once; no more than dram_next. */
+static inline void dram_skip(struct dram *dram, u64 cycles)
+{
+    assert(cycles <= dram_next(dram));
+    dram->now += cycles;
+    dram->stats->channel_cycles += cycles;
+}
+
+/* ---- Sets of banks ---- */
 
 /*
- * Sets of banks. Functions marked so are compiled twice: for channels of one word of banks, as all
- * presets have, and for larger ones.
+ * Functions marked so are compiled twice: for channels of one word of banks, as all presets have,
+ * and for larger ones. `words` is known to the compiler where channels have one.
  */
 #define SPECIAL static inline __attribute__((always_inline))
 
-static inline void bank_add(u64 *set, u32 bank)
+SPECIAL void bank_add(u64 *set, u32 bank, u32 words)
 {
-    set[bank / 64] |= 1ull << bank % 64;
+    set[words == 1 ? 0 : bank / 64] |= 1ull << bank % 64;
 }
 
-static inline void bank_remove(u64 *set, u32 bank)
+SPECIAL void bank_remove(u64 *set, u32 bank, u32 words)
 {
-    set[bank / 64] &= ~(1ull << bank % 64);
+    set[words == 1 ? 0 : bank / 64] &= ~(1ull << bank % 64);
+}
+
+SPECIAL bool bank_in(const u64 *set, u32 bank, u32 words)
+{
+    return set[words == 1 ? 0 : bank / 64] >> bank % 64 & 1;
 }
 
 /*
  * A set is visited from bank `turn` on, round to the one before it, in words + 1 steps: the first
- * word is visited in two parts. Gives the part of a step and the number of its first bank. `words`
- * is that of the channel, known to the compiler where channels have one.
+ * word is visited in two parts. Gives the part of a step and the number of its first bank.
  */
-static inline u64 bank_part(const struct dram *dram, const u64 *set, u32 words, u32 step, u32 *base)
+SPECIAL u64 bank_part(const struct dram *dram, const u64 *set, u32 words, u32 step, u32 *base)
 {
     u32 word = words == 1 ? 0 : dram->turn / 64 + step;
     if (word >= words)
@@ -178,7 +224,7 @@ static inline u64 bank_part(const struct dram *dram, const u64 *set, u32 words, 
     return part;
 }
 
-static inline u64 bank_any(const u64 *set, u32 words)
+SPECIAL u64 bank_any(const u64 *set, u32 words)
 {
     u64 any = 0;
     for (u32 i = 0; i < words; i++)

@@ -61,6 +61,7 @@ struct l2_slice {
     struct l2_shared *shared;
     u32 number; /* within the channel */
     u32 unit;   /* among all slices */
+    u32 channel;
     struct cache *cache;
     RING(struct l2_arrival) in; /* those with ready < now have reached queue_in */
     RING(struct packet) out;

@@ -20,48 +20,80 @@
 
 /* ---- Who is called when ---- */
 
-static inline void call(struct calls *calls, u32 who, u64 cycle)
+/* At the next edge. */
+static inline void call(struct calls *calls, u32 who)
 {
-    if (!(calls->mask[who / 64] >> (who % 64) & 1) || calls->cycle[who] > cycle)
-        calls->cycle[who] = cycle;
-    bit_set(calls->mask, who);
-    calls->first = MIN(calls->first, cycle);
+    bit_set(calls->due, who);
+    calls->any = true;
 }
 
-/* What the one that was called wants next. */
-static void call_again(struct calls *calls, u32 who, u64 cycle)
+/* What the one that was called in this cycle wants next. */
+static inline void call_again(struct calls *calls, u32 who, u64 cycle, u64 next)
 {
-    if (cycle == NO_CYCLE) {
-        bit_clear(calls->mask, who);
-        return;
+    if (next == cycle + 1) {
+        call(calls, who);
+    } else if (next != NO_CYCLE) {
+        bit_set(calls->later, who);
+        calls->cycle[who] = next;
+        calls->first = MIN(calls->first, next);
     }
-    calls->cycle[who] = cycle;
-    calls->first = MIN(calls->first, cycle);
 }
 
-static void alarm_at(struct calls *calls, u32 who, fs time)
+static inline void alarm_at(struct calls *calls, u32 who, fs time)
 {
     *ring_push(&calls->alarms) = (struct alarm){time, who};
 }
 
-/* Alarms up to now call their owners. */
-static void alarms_ring(struct calls *calls, u64 cycle, fs now)
+/* Those whose cycle has come want this edge. */
+static void call_later(struct calls *calls, u64 cycle)
+{
+    calls->first = NO_CYCLE;
+    FOR_MEMBERS(who, calls->later, calls->words)
+    {
+        if (calls->cycle[who] <= cycle)
+            call(calls, (u32)who);
+        else
+            calls->first = MIN(calls->first, calls->cycle[who]);
+    }
+}
+
+/* Collects who wants this edge; false: nobody. */
+static inline bool calls_ring(struct calls *calls, u64 cycle, fs now, bool every)
 {
     while (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now) {
-        call(calls, ring_head(&calls->alarms)->who, cycle);
+        call(calls, ring_head(&calls->alarms)->who);
         ring_pop(&calls->alarms);
     }
+    if (calls->first <= cycle)
+        call_later(calls, cycle);
+    if (UNLIKELY(every))
+        for (u32 i = 0; i < calls->count; i++)
+            call(calls, i);
+    bool any = calls->any;
+    calls->any = false;
+    return any;
+}
+
+/* Takes a word of those who want this edge; what they want next is what they say now. */
+static inline u64 calls_take(struct calls *calls, u32 word)
+{
+    u64 due = calls->due[word];
+    calls->due[word] = 0;
+    calls->later[word] &= ~due;
+    return due;
 }
 
 static inline bool calls_due(const struct calls *calls, u64 cycle, fs now)
 {
-    return calls->first <= cycle ||
+    return calls->any || calls->first <= cycle ||
            (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now);
 }
 
 static fs calls_next(const struct calls *calls, const struct clock *clock)
 {
     fs next = FS_NEVER;
+    if (calls->any)
+        return clock->next;
     if (calls->first != NO_CYCLE)
         next = clock->next + (calls->first - MIN(calls->first, clock->cycle)) * clock->period;
     return ring_count(&calls->alarms) ? MIN(next, ring_head(&calls->alarms)->time) : next;
@@ -80,7 +112,7 @@ static void catch_up(struct network *network, u64 *done, u64 cycle)
 static void deliver_requests(struct memside *m, fs now)
 {
     const u64 *ready = network_ready(m->up);
-    FOR_BITS(unit, ready, m->unit_words)
+    FOR_MEMBERS(unit, ready, m->unit_words)
     {
         struct l2_slice *slice = m->slices[unit];
         if (m->closed[unit])
@@ -101,7 +133,7 @@ static void deliver_requests(struct memside *m, fs now)
 static void deliver_replies(struct memside *m, fs now)
 {
     const u64 *ready = network_ready(m->down);
-    FOR_BITS(output, ready, m->port_words)
+    FOR_MEMBERS(output, ready, m->port_words)
     {
         const struct packet *packet = network_head(m->down, (u32)output);
         struct port *port = &m->replies[packet->core];
@@ -116,7 +148,7 @@ static void deliver_replies(struct memside *m, fs now)
 
 static void enter_replies(struct memside *m)
 {
-    FOR_BITS(unit, m->waiting, m->unit_words)
+    FOR_MEMBERS(unit, m->waiting, m->unit_words)
     {
         struct l2_slice *slice = m->slices[unit];
         if (!network_room(m->down, (u32)unit)) {
@@ -127,7 +159,7 @@ static void enter_replies(struct memside *m)
         catch_up(m->down, &m->down_done, m->network.cycle);
         network_push(m->down, (u32)unit, packet->core / m->network_params.cores_per_port, packet);
         if (ring_count(&slice->out) == m->l2_params.queue_out)
-            call(&m->slice_calls, (u32)unit, m->l2.cycle);
+            call(&m->slice_calls, (u32)unit);
         ring_pop(&slice->out);
         if (!ring_count(&slice->out))
             bit_clear(m->waiting, (u32)unit);
@@ -165,7 +197,7 @@ static void enter_requests(struct memside *m, fs now)
     /* cores act after the network in an instant: what arrives now enters at the next edge */
     if (m->arrival >= now)
         return;
-    FOR_BITS(at, m->unread, m->port_words)
+    FOR_MEMBERS(at, m->unread, m->port_words)
     {
         if (m->arrivals[at] < now) {
             if (network_room(m->up, (u32)at)) {
@@ -210,28 +242,23 @@ static void l2_edge(struct memside *m, fs now)
 {
     struct calls *calls = &m->slice_calls;
     u64 cycle = m->l2.cycle;
-    alarms_ring(calls, cycle, now);
-    if (m->every)
-        for (u32 i = 0; i < m->units; i++)
-            call(calls, i, cycle);
-    if (calls->first > cycle)
+    if (!calls_ring(calls, cycle, now, m->every))
         return;
-    calls->first = NO_CYCLE;
-    FOR_BITS(unit, calls->mask, calls->words)
-    {
-        struct l2_slice *slice = m->slices[unit];
-        if (calls->cycle[unit] > cycle) {
-            calls->first = MIN(calls->first, calls->cycle[unit]);
-            continue;
+    for (u32 word = 0; word < calls->words; word++) {
+        for (u64 bits = calls_take(calls, word); bits; bits &= bits - 1) {
+            u32 unit = word * 64 + (u32)__builtin_ctzll(bits);
+            struct l2_slice *slice = m->slices[unit];
+            call_again(calls, unit, cycle, l2_tick(slice, cycle, now));
+            m->closed[unit] = false;
+            if (ring_count(&slice->out)) {
+                bit_set(m->waiting, unit);
+                m->network_wants = true;
+            }
+            if (ring_count(&slice->to_dram)) {
+                m->channels[slice->channel].sending |= 1u << slice->number;
+                call(&m->channel_calls, slice->channel);
+            }
         }
-        call_again(calls, (u32)unit, l2_tick(slice, cycle, now));
-        m->closed[unit] = false;
-        if (ring_count(&slice->out)) {
-            bit_set(m->waiting, (u32)unit);
-            m->network_wants = true;
-        }
-        if (ring_count(&slice->to_dram))
-            call(&m->channel_calls, (u32)unit / m->l2_params.slices, m->dram.cycle);
     }
 }
 
@@ -249,7 +276,7 @@ static void leave(struct memside *m, u32 number)
             if (!l2_dram_room(m->slices[unit]))
                 return;
             l2_dram_done(m->slices[unit], tag);
-            call(&m->slice_calls, unit, m->l2.cycle);
+            call(&m->slice_calls, unit);
         }
         dram_pop(channel->dram);
         channel->inside--;
@@ -262,55 +289,58 @@ static void leave(struct memside *m, u32 number)
 static void set_out(struct memside *m, u32 number, fs now)
 {
     struct channel *channel = &m->channels[number];
-    u32 slices = m->l2_params.slices;
-    if (channel->inside >= m->channel_limit)
+    if (!channel->sending || channel->inside >= m->channel_limit)
         return;
-    for (u32 i = 0, turn = channel->last; i < slices; i++) {
-        turn = turn + 1 < slices ? turn + 1 : 0;
-        struct l2_slice *slice = m->slices[number * slices + turn];
-        if (!ring_count(&slice->to_dram))
-            continue;
-        struct l2_request *request = ring_push(&channel->delayed);
-        *request = *ring_head(&slice->to_dram);
-        request->due = now + m->dram_delay;
-        alarm_at(&m->channel_calls, number, now + m->dram_delay);
-        if (ring_count(&slice->to_dram) == m->l2_params.queue_dram)
-            call(&m->slice_calls, number * slices + turn, m->l2.cycle);
-        ring_pop(&slice->to_dram);
-        channel->inside++;
-        channel->last = turn;
-        return;
-    }
+    /* the next one after the last, round */
+    u32 after = channel->sending & ~1u << channel->last;
+    u32 turn = (u32)__builtin_ctz(after ? after : channel->sending);
+    u32 unit = number * m->l2_params.slices + turn;
+    struct l2_slice *slice = m->slices[unit];
+    struct l2_request *request = ring_push(&channel->delayed);
+    *request = *ring_head(&slice->to_dram);
+    request->due = now + m->dram_delay;
+    alarm_at(&m->channel_calls, number, request->due);
+    if (ring_count(&slice->to_dram) == m->l2_params.queue_dram)
+        call(&m->slice_calls, unit);
+    ring_pop(&slice->to_dram);
+    if (!ring_count(&slice->to_dram))
+        channel->sending &= ~(1u << turn);
+    channel->inside++;
+    channel->last = turn;
 }
 
-/* One whose delay is over enters DRAM. */
-static void enter_dram(struct channel *channel, fs now)
+/* One whose delay is over enters DRAM. True: so can another in the next cycle. */
+static bool enter_dram(struct channel *channel, fs now)
 {
     const struct l2_request *request = ring_head(&channel->delayed);
     if (!ring_count(&channel->delayed) || request->due > now)
-        return;
+        return false;
     if (!dram_room(channel->dram, request->write))
-        return;
+        return false;
     dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
     ring_pop(&channel->delayed);
+    request = ring_head(&channel->delayed);
+    return ring_count(&channel->delayed) && request->due <= now &&
+           dram_room(channel->dram, request->write);
 }
 
-/* The next cycle in which it has something to do. What cannot go on before DRAM has done something
- * waits for the cycle in which DRAM does. */
-static u64 channel_next(const struct memside *m, u32 number, u64 cycle, fs now)
+/* A cycle of a channel. Gives the next one in which it has something to do. What cannot go on
+ * before DRAM has done something waits for the cycle in which DRAM does. */
+static u64 channel_tick(struct memside *m, u32 number, u64 cycle, fs now)
 {
-    const struct channel *channel = &m->channels[number];
+    struct channel *channel = &m->channels[number];
+    struct dram *dram = channel->dram;
     u32 tag;
-    if (dram_done(channel->dram, &tag))
+    dram_skip(dram, cycle - channel->done);
+    channel->done = cycle + 1;
+    if (dram_done(dram, &tag))
+        leave(m, number);
+    dram_tick(dram);
+    set_out(m, number, now);
+    if (enter_dram(channel, now) || dram_done(dram, &tag) ||
+        (channel->sending && channel->inside < m->channel_limit))
         return cycle + 1;
-    if (ring_count(&channel->delayed) && ring_head(&channel->delayed)->due <= now &&
-        dram_room(channel->dram, ring_head(&channel->delayed)->write))
-        return cycle + 1;
-    if (channel->inside < m->channel_limit)
-        for (u32 i = 0; i < m->l2_params.slices; i++)
-            if (ring_count(&m->slices[number * m->l2_params.slices + i]->to_dram))
-                return cycle + 1;
-    u64 idle = dram_next(channel->dram);
+    u64 idle = dram_next(dram);
     return idle == UINT64_MAX ? NO_CYCLE : cycle + 1 + idle;
 }
 
@@ -318,30 +348,13 @@ static void dram_edge(struct memside *m, fs now)
 {
     struct calls *calls = &m->channel_calls;
     u64 cycle = m->dram.cycle;
-    alarms_ring(calls, cycle, now);
-    if (m->every)
-        for (u32 i = 0; i < m->l2_params.channels; i++)
-            call(calls, i, cycle);
-    if (calls->first > cycle)
+    if (!calls_ring(calls, cycle, now, m->every))
         return;
-    calls->first = NO_CYCLE;
-    FOR_BITS(number, calls->mask, calls->words)
-    {
-        struct channel *channel = &m->channels[number];
-        if (calls->cycle[number] > cycle) {
-            calls->first = MIN(calls->first, calls->cycle[number]);
-            continue;
+    for (u32 word = 0; word < calls->words; word++) {
+        for (u64 bits = calls_take(calls, word); bits; bits &= bits - 1) {
+            u32 number = word * 64 + (u32)__builtin_ctzll(bits);
+            call_again(calls, number, cycle, channel_tick(m, number, cycle, now));
         }
-        dram_skip(channel->dram, cycle - channel->done);
-        leave(m, (u32)number);
-        if (dram_next(channel->dram))
-            dram_skip(channel->dram, 1);
-        else
-            dram_tick(channel->dram);
-        channel->done = cycle + 1;
-        set_out(m, (u32)number, now);
-        enter_dram(channel, now);
-        call_again(calls, (u32)number, channel_next(m, (u32)number, cycle, now));
     }
 }
 

@@ -47,7 +47,8 @@ static void calls_create(struct calls *calls, struct arena *arena, u32 count, u6
 {
     calls->count = count;
     calls->words = (count + 63) / 64;
-    calls->mask = arena_array(arena, u64, calls->words);
+    calls->due = arena_array(arena, u64, calls->words);
+    calls->later = arena_array(arena, u64, calls->words);
     calls->cycle = arena_array(arena, u64, count);
     calls->first = NO_CYCLE;
     ring_create(&calls->alarms, arena, alarms);
@@ -59,8 +60,10 @@ static void create_parts(struct memside *m)
     m->slices = arena_array(m->arena, struct l2_slice *, m->units);
     for (u32 i = 0; i < m->units; i++)
         m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles);
-    for (u32 i = 0; i < m->units; i++)
+    for (u32 i = 0; i < m->units; i++) {
         m->slices[i]->unit = i;
+        m->slices[i]->channel = i / m->l2_params.slices;
+    }
     calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
     m->channel_limit = m->dram_params.queue + m->dram_params.return_queue;
     m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);

@@ -2,7 +2,9 @@
 #ifndef MEM_MEMSIDE_PARTS_H
 #define MEM_MEMSIDE_PARTS_H
 
+#include "mem/dram_channel.h"
 #include "mem/l2.h"
+#include "mem/network_kind.h"
 
 #define NO_CYCLE UINT64_MAX
 
@@ -16,13 +18,16 @@ struct channel {
     u64 done;                        /* its DRAM cycles that have passed */
     u32 inside;                      /* requests from the delay on until they leave */
     u32 last;                        /* the slice that was served last */
+    u32 sending;                     /* a bit for each slice with requests for it */
     RING(struct l2_request) delayed; /* on their way in, for dram.latency */
 };
 
 /* Who wants to be called in which cycle: slices, or channels. */
 struct calls {
-    u64 *mask;  /* those that have a cycle, 64 to a word */
-    u64 *cycle; /* of each */
+    bool any;   /* somebody is in `due` */
+    u64 *due;   /* those who want the next edge, 64 to a word */
+    u64 *later; /* those who want another one ... */
+    u64 *cycle; /* ... this one */
     u64 first;  /* the least of these, or less */
     u32 words, count;
     RING(struct alarm) alarms; /* who is to be called from which time on, in order */
@@ -61,14 +66,6 @@ struct memside {
     struct calls slice_calls, channel_calls;
 };
 
-static inline void bit_set(u64 *mask, u32 i)
-{
-    mask[i / 64] |= 1ull << (i % 64);
-}
-static inline void bit_clear(u64 *mask, u32 i)
-{
-    mask[i / 64] &= ~(1ull << (i % 64));
-}
 static inline bool any_bit(const u64 *mask, u32 words)
 {
     for (u32 w = 0; w < words; w++)
@@ -77,7 +74,7 @@ static inline bool any_bit(const u64 *mask, u32 words)
     return false;
 }
 /* Each set bit of the words in order, as they are when the loop comes to the word. */
-#define FOR_BITS(i, mask, words)                  \
+#define FOR_MEMBERS(i, mask, words)               \
     for (u32 word_ = 0; word_ < (words); word_++) \
         for (u64 bits_ = (mask)[word_], i;        \
              bits_ && (i = word_ * 64 + (u32)__builtin_ctzll(bits_), true); bits_ &= bits_ - 1)

@@ -1,12 +1,6 @@
 /* Miss-status registers: see mem/mshr.h. */
 #include "mem/mshr.h"
 
-static u32 *bucket_of(const struct mshrs *mshrs, u64 line)
-{
-    /* Fibonacci hashing: the upper bits of a product with 2^64 / golden ratio. */
-    return &mshrs->buckets[line * 0x9E3779B97F4A7C15ull >> mshrs->shift];
-}
-
 void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges)
 {
     u32 bits = 2; /* about two buckets for an entry */
@@ -26,18 +20,9 @@ void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges)
         mshrs->free[entry / 64] |= 1ull << entry % 64;
 }
 
-u32 mshr_under_way(const struct mshrs *mshrs, u64 line)
-{
-    u32 sectors = 0;
-    for (u32 at = *bucket_of(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain)
-        if (mshrs->entries[at].line == line)
-            sectors |= mshrs->entries[at].sectors;
-    return sectors;
-}
-
 u32 mshr_with_room(const struct mshrs *mshrs, u64 line, u32 sectors)
 {
-    for (u32 at = *bucket_of(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain) {
+    for (u32 at = *mshr_bucket(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain) {
         const struct mshr *entry = &mshrs->entries[at];
         if (entry->line == line && entry->sectors & sectors && entry->count < mshrs->merges)
             return at;
@@ -54,19 +39,11 @@ u32 mshr_take(struct mshrs *mshrs, u64 line, u32 sectors, u32 slot)
     u32 at = word * 64 + (u32)__builtin_ctzll(mshrs->free[word]);
     mshrs->free[word] &= mshrs->free[word] - 1;
     mshrs->used++;
-    u32 *bucket = bucket_of(mshrs, line);
+    u32 *bucket = mshr_bucket(mshrs, line);
     mshrs->entries[at] = (struct mshr){
         .line = line, .sectors = sectors, .asked = sectors, .slot = slot, .chain = *bucket};
     *bucket = at;
     return at;
-}
-
-void mshr_wait(struct mshrs *mshrs, u32 at, u32 waiter, u32 sectors)
-{
-    struct mshr *entry = &mshrs->entries[at];
-    assert(entry->count < mshrs->merges && entry->sectors & sectors);
-    mshrs->waiters[(size_t)at * mshrs->merges + entry->count++] =
-        (struct mshr_waiter){waiter, sectors};
 }
 
 void mshr_arrive(struct mshrs *mshrs, u32 arrived)
@@ -74,7 +51,7 @@ void mshr_arrive(struct mshrs *mshrs, u32 arrived)
     u64 line = mshrs->entries[arrived].line;
     u32 sectors = mshrs->entries[arrived].sectors;
     assert(sectors);
-    for (u32 at = *bucket_of(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain) {
+    for (u32 at = *mshr_bucket(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain) {
         const struct mshr *entry = &mshrs->entries[at];
         if (entry->line != line)
             continue;
@@ -87,7 +64,7 @@ void mshr_arrive(struct mshrs *mshrs, u32 arrived)
 
 static void release(struct mshrs *mshrs, u32 at)
 {
-    u32 *link = bucket_of(mshrs, mshrs->entries[at].line);
+    u32 *link = mshr_bucket(mshrs, mshrs->entries[at].line);
     while (*link != at)
         link = &mshrs->entries[*link].chain;
     *link = mshrs->entries[at].chain;
@@ -120,15 +97,14 @@ static bool next_of(struct mshrs *mshrs, u32 at, u32 *waiter)
     return false;
 }
 
-bool mshr_next(struct mshrs *mshrs, u32 at, u32 *waiter)
+bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter)
 {
     struct mshr *entry = &mshrs->entries[at];
-    assert(!entry->sectors);
     if (next_of(mshrs, at, waiter))
         return true;
     u64 line = entry->line;
-    for (u32 other = mshrs->lingering ? *bucket_of(mshrs, line) : NO_MSHR, chain; other != NO_MSHR;
-         other = chain) {
+    for (u32 other = mshrs->lingering ? *mshr_bucket(mshrs, line) : NO_MSHR, chain;
+         other != NO_MSHR; other = chain) {
         chain = mshrs->entries[other].chain;
         if (other == at || mshrs->entries[other].line != line || !mshrs->entries[other].lingers)
             continue;

@@ -47,8 +47,21 @@ struct mshrs {
 
 void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges);
 
+/* The first entry of the chain that a line's entries are in, or NO_MSHR. */
+static inline u32 *mshr_bucket(const struct mshrs *mshrs, u64 line)
+{
+    /* Fibonacci hashing: the upper bits of a product with 2^64 / golden ratio. */
+    return &mshrs->buckets[line * 0x9E3779B97F4A7C15ull >> mshrs->shift];
+}
 /* Sectors of the line that are under way. */
-u32 mshr_under_way(const struct mshrs *mshrs, u64 line);
+static inline u32 mshr_under_way(const struct mshrs *mshrs, u64 line)
+{
+    u32 sectors = 0;
+    for (u32 at = *mshr_bucket(mshrs, line); at != NO_MSHR; at = mshrs->entries[at].chain)
+        if (mshrs->entries[at].line == line)
+            sectors |= mshrs->entries[at].sectors;
+    return sectors;
+}
 /* An entry that brings some of these sectors and has room for a waiter; the newest of them, as it
  * is likely to be answered last. Or NO_MSHR. */
 u32 mshr_with_room(const struct mshrs *mshrs, u64 line, u32 sectors);
@@ -59,10 +72,27 @@ static inline bool mshr_any_free(const struct mshrs *mshrs)
 /* Takes an entry; there must be a free one. */
 u32 mshr_take(struct mshrs *mshrs, u64 line, u32 sectors, u32 slot);
 /* Adds a waiter to an entry that has room. */
-void mshr_wait(struct mshrs *mshrs, u32 entry, u32 waiter, u32 sectors);
+static inline void mshr_wait(struct mshrs *mshrs, u32 at, u32 waiter, u32 sectors)
+{
+    struct mshr *entry = &mshrs->entries[at];
+    assert(entry->count < mshrs->merges && entry->sectors & sectors);
+    mshrs->waiters[(size_t)at * mshrs->merges + entry->count++] =
+        (struct mshr_waiter){waiter, sectors};
+}
 /* Its sectors have come. */
 void mshr_arrive(struct mshrs *mshrs, u32 entry);
 /* The next waiter that misses nothing any more; false: no more, and the entry may be reused. */
-bool mshr_next(struct mshrs *mshrs, u32 entry, u32 *waiter);
+bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter);
+static inline bool mshr_next(struct mshrs *mshrs, u32 at, u32 *waiter)
+{
+    struct mshr *entry = &mshrs->entries[at];
+    const struct mshr_waiter *next = mshrs->waiters + (size_t)at * mshrs->merges + entry->next;
+    assert(!entry->sectors);
+    if (entry->next == entry->count || next->misses)
+        return mshr_next_further(mshrs, at, waiter);
+    entry->next++;
+    *waiter = next->waiter;
+    return true;
+}
 
 #endif

@@ -75,41 +75,6 @@ void network_destroy(struct network *network)
         arena_destroy(network->arena);
 }
 
-u32 network_flits(const struct network_params *params, const struct packet *packet)
-{
-    u32 bytes = PACKET_HEADER_BYTES + packet->bytes + (packet->payload_bits + 7u) / 8;
-    return (bytes + params->flit_bytes - 1) / params->flit_bytes;
-}
-
-bool network_room(const struct network *network, u32 input)
-{
-    const struct fifo *waiting = &network->entrances[input].waiting;
-    return waiting->end - waiting->first < network->params.input_packets;
-}
-
-void network_full(struct network *network)
-{
-    network->stats->full_cycles++;
-}
-
-void network_push(struct network *network, u32 input, u32 output, const struct packet *packet)
-{
-    assert(network_room(network, input) && output < network->outputs);
-    u32 at = network->free_count ? network->free_slots[--network->free_count] : network->fresh++;
-    struct slot *slot = &network->slots[at];
-    slot->packet = *packet;
-    slot->pushed = network->now;
-    slot->flits = network_flits(&network->params, packet);
-    slot->input = (u16)input;
-    slot->output = (u16)output;
-    slot->place = SLOT_ENTRANCE;
-    fifo_push(&network->entrances[input].waiting, at);
-    bit_set(network->waiting, input);
-    network->moving++;
-    ++*network->packets;
-    *network->flits += slot->flits;
-}
-
 /* The first packet on the way to an output stands there, if it is due. */
 static void look(struct network *network, u32 output)
 {
@@ -137,17 +102,9 @@ static void arrive(struct network *network)
     }
 }
 
-/* The two networks of a machine count into the same statistics; one of them counts time. */
-static void pass(struct network *network, u64 cycles)
-{
-    network->now += cycles;
-    if (!network->replies)
-        network->stats->cycles += cycles;
-}
-
 void network_tick(struct network *network)
 {
-    pass(network, 1);
+    network_pass(network, 1);
     if (network->moving) {
         if (network->params.kind == NETWORK_MESH)
             mesh_tick(network);
@@ -156,45 +113,6 @@ void network_tick(struct network *network)
     }
     if (network->arriving)
         arrive(network);
-}
-
-const struct packet *network_head(const struct network *network, u32 output)
-{
-    const struct outlet *outlet = &network->outlets[output];
-    if (outlet->packets.first == outlet->standing)
-        return NULL;
-    return &network->slots[fifo_head(&outlet->packets)].packet;
-}
-
-void network_pop(struct network *network, u32 output)
-{
-    struct outlet *outlet = &network->outlets[output];
-    assert(outlet->packets.first != outlet->standing);
-    u32 at = fifo_head(&outlet->packets);
-    struct slot *slot = &network->slots[at];
-    *network->wait_cycles += network->now - slot->pushed;
-    slot->place = SLOT_FREE;
-    network->free_slots[network->free_count++] = at;
-    outlet->claimed--;
-    outlet->packets.first++;
-    if (outlet->packets.first == outlet->standing)
-        bit_clear(network->ready, output);
-}
-
-const u64 *network_ready(const struct network *network)
-{
-    return network->ready;
-}
-
-bool network_busy(const struct network *network)
-{
-    return network->moving || network->arriving;
-}
-
-void network_skip(struct network *network, u64 n)
-{
-    assert(!network_busy(network));
-    pass(network, n);
 }
 
 static void place_text(const struct network *network, const struct slot *slot, char *text,

@@ -34,23 +34,7 @@ struct network *network_create(const struct network_params *params, u32 core_por
                                bool replies, struct network_stats *stats);
 void network_destroy(struct network *network);
 
-u32 network_flits(const struct network_params *params, const struct packet *packet);
-
-bool network_room(const struct network *network, u32 input);
-/* For statistics: in this cycle a packet found no room at its input. */
-void network_full(struct network *network);
-void network_push(struct network *network, u32 input, u32 output, const struct packet *packet);
-/* One network cycle. */
-void network_tick(struct network *network);
-/* The packet that stands at an output, or NULL. */
-const struct packet *network_head(const struct network *network, u32 output);
-void network_pop(struct network *network, u32 output);
-/* Outputs that have a packet standing: a bit each, 64 to a word. */
-const u64 *network_ready(const struct network *network);
-/* False: a tick would change nothing. */
-bool network_busy(const struct network *network);
-/* Lets n cycles pass in which it is not busy. */
-void network_skip(struct network *network, u64 n);
+/* What runs it, cycle by cycle, is in mem/network_kind.h. */
 /* Where the packets of an outstanding request stand, for explanations: "router (2,3)", "input 4".
  */
 bool network_find(const struct network *network, u16 core, u8 client, u32 tag, char *text,

@@ -6,6 +6,8 @@
  * input, outlet_claim for a place before a packet's head leaves for its output, and outlet_deliver
  * once its tail is on the last link. Packets are named by the number of their slot.
  *
+ * Whoever runs a network sees inside, too, as it calls for each packet and cycle.
+ *
  * Invariants
  *  K1  What a push changes belongs to its input alone (slot numbers differ with the order of calls,
  *      nothing depends on them), hence N3.
@@ -168,6 +170,99 @@ static inline void outlet_deliver(struct network *network, u32 output, u32 at, u
         calendar_note(network, output, due);
     outlet->due[packets->end & packets->mask] = due;
     fifo_push(packets, at);
+}
+
+/* ---- What is called in each cycle ---- */
+
+static inline u32 network_flits(const struct network_params *params, const struct packet *packet)
+{
+    u32 bytes = PACKET_HEADER_BYTES + packet->bytes + (packet->payload_bits + 7u) / 8;
+    return (bytes + params->flit_bytes - 1) / params->flit_bytes;
+}
+
+static inline bool network_room(const struct network *network, u32 input)
+{
+    const struct fifo *waiting = &network->entrances[input].waiting;
+    return waiting->end - waiting->first < network->params.input_packets;
+}
+
+/* For statistics: in this cycle a packet found no room at its input. */
+static inline void network_full(struct network *network)
+{
+    network->stats->full_cycles++;
+}
+
+static inline void network_push(struct network *network, u32 input, u32 output,
+                                const struct packet *packet)
+{
+    assert(network_room(network, input) && output < network->outputs);
+    u32 at = network->free_count ? network->free_slots[--network->free_count] : network->fresh++;
+    struct slot *slot = &network->slots[at];
+    slot->packet = *packet;
+    slot->pushed = network->now;
+    slot->flits = network_flits(&network->params, packet);
+    slot->input = (u16)input;
+    slot->output = (u16)output;
+    slot->place = SLOT_ENTRANCE;
+    fifo_push(&network->entrances[input].waiting, at);
+    bit_set(network->waiting, input);
+    network->moving++;
+    ++*network->packets;
+    *network->flits += slot->flits;
+}
+
+/* One network cycle. */
+void network_tick(struct network *network);
+
+/* The packet that stands at an output, or NULL. */
+static inline const struct packet *network_head(const struct network *network, u32 output)
+{
+    const struct outlet *outlet = &network->outlets[output];
+    if (outlet->packets.first == outlet->standing)
+        return NULL;
+    return &network->slots[fifo_head(&outlet->packets)].packet;
+}
+
+static inline void network_pop(struct network *network, u32 output)
+{
+    struct outlet *outlet = &network->outlets[output];
+    assert(outlet->packets.first != outlet->standing);
+    u32 at = fifo_head(&outlet->packets);
+    struct slot *slot = &network->slots[at];
+    *network->wait_cycles += network->now - slot->pushed;
+    slot->place = SLOT_FREE;
+    network->free_slots[network->free_count++] = at;
+    outlet->claimed--;
+    outlet->packets.first++;
+    if (outlet->packets.first == outlet->standing)
+        bit_clear(network->ready, output);
+}
+
+/* Outputs that have a packet standing: a bit each, 64 to a word. */
+static inline const u64 *network_ready(const struct network *network)
+{
+    return network->ready;
+}
+
+/* False: a tick would change nothing. */
+static inline bool network_busy(const struct network *network)
+{
+    return network->moving || network->arriving;
+}
+
+/* The two networks of a machine count into the same statistics; one of them counts time. */
+static inline void network_pass(struct network *network, u64 cycles)
+{
+    network->now += cycles;
+    if (!network->replies)
+        network->stats->cycles += cycles;
+}
+
+/* Lets n cycles pass in which it is not busy. */
+static inline void network_skip(struct network *network, u64 n)
+{
+    assert(!network_busy(network));
+    network_pass(network, n);
 }
 
 #endif

@@ -102,25 +102,18 @@ static bool conflict_free(const u64 *address, u64 lanes, u32 bytes, u32 banks, u
     return true;
 }
 
-/*
- * The same for 32 lanes, all there, that ask for a word of 32 banks each: two groups of 16, each
- * at equal or consecutive words. What most warps do most of the time.
- */
-static bool two_groups_free(const u64 *address, u32 bytes, u32 bank_shift)
+/* Each group of 16 lanes is at equal or consecutive words. What most warps do most of the time. */
+bool shared_is_free(const u64 first[2], const i32 apart[2], u32 bytes)
 {
-    u64 word[2], step[2];
+    const u32 shift = (u32)__builtin_ctz(bytes);
     u32 asked[2];
     for (u32 g = 0; g < 2; g++) {
-        const u64 *group = address + g * STRIDE_GROUP;
-        step[g] = group[1] - group[0];
-        if ((step[g] && step[g] != bytes) || group[0] & (bytes - 1) ||
-            !evenly_apart(group, step[g]))
+        const u32 bank = (u32)(first[g] >> shift) & 31, words = apart[g] ? 0xffff : 1;
+        if ((apart[g] && (u32)apart[g] != bytes) || first[g] & (bytes - 1))
             return false;
-        word[g] = group[0] >> bank_shift;
-        u32 bank = word[g] & 31, words = step[g] ? 0xffff : 1;
-        asked[g] = words << bank | (bank ? words >> (32 - bank) : 0);
+        asked[g] = words << bank | (u32)((u64)words << bank >> 32);
     }
-    return !(asked[0] & asked[1]) || (word[0] == word[1] && step[0] == step[1]);
+    return !(asked[0] & asked[1]) || (first[0] == first[1] && apart[0] == apart[1]);
 }
 
 u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_bytes, u32 parts,
@@ -131,9 +124,6 @@ u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_
     while (words << bank_shift < bytes)
         words *= 2;
     u32 group = MAX(warp_size / parts / words, 1);
-    if (lanes == 0xffffffff && banks == 32 && group == 32 && bytes == bank_bytes &&
-        two_groups_free(address, bytes, bank_shift))
-        return 1;
     bool simple = bytes == words << bank_shift && is_pow2(banks);
     for (u32 lane = 0; lane < warp_size; lane += group) {
         u64 pass = lanes >> lane & ones(group);

@@ -69,8 +69,7 @@ static void range(void **state)
     struct hd_error error;
     struct rig rig = open_rig(NULL);
     run(&rig, (struct hd_dim){2, 3, 1});
-    assert_int_equal(rig.read[0], 2);
-    for (int i = 1; i < 10; i++)
+    for (int i = 0; i < 10; i++)
         assert_int_equal(rig.read[i], 0);
 
     struct hd_range range = {3, {1, 2ull << 32 | 3, 4}, 0x123456789aull};

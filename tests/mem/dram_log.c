@@ -1,5 +1,4 @@
 #include "dram_log.h"
-#include "mem/dram_channel.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_MEM_DRAM_LOG_H
 #define TESTS_MEM_DRAM_LOG_H
 
-#include "mem/dram.h"
+#include "mem/dram_channel.h"
 
 struct log_command {
     u64 cycle;

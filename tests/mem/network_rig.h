@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mem/network.h"
+#include "mem/network_kind.h"
 
 enum {
     CROSSBAR,

@@ -147,12 +147,43 @@ static void random_stretches(void **state)
     }
 }
 
+/* What is free is told without looking at lanes; only groups at equal or consecutive words are. */
+static void even_groups(void **state)
+{
+    static const i32 distances[] = {0, 4, 4, 8, -4, 2};
+    struct random random = {5};
+    u32 free = 0;
+    for (u32 round = 0; round < 20000; round++) {
+        u64 first[2];
+        i32 apart[2];
+        bool plain = true;
+        for (u32 g = 0; g < 2; g++) {
+            first[g] = random_below(&random, 64) * 4 + 2 * (random_below(&random, 20) == 0);
+            apart[g] = distances[random_below(&random, ARRAY_LEN(distances))];
+            if (g && random_below(&random, 3) == 0)
+                first[1] = first[0], apart[1] = apart[0];
+            plain &= (!apart[g] || apart[g] == 4) && first[g] % 4 == 0;
+            for (u32 i = 0; i < 16; i++)
+                address[16 * g + i] = 1024 + first[g] + i * (u64)(i64)apart[g];
+        }
+        first[0] += 1024, first[1] += 1024;
+        bool one = reference(UINT32_MAX, 4, 32, 4, 1, 32) == 1;
+        bool told = shared_is_free(first, apart, 4);
+        assert_true(!told || one);
+        /* two runs may share words without being the same: that is for the long way */
+        bool meet = first[0] != first[1] || apart[0] != apart[1];
+        assert_true(told || !one || !plain || meet);
+        free += told;
+    }
+    assert_true(free > 2000 && free < 18000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strides),          cmocka_unit_test(words_are_shared),
         cmocka_unit_test(wide_accesses),    cmocka_unit_test(random_addresses),
-        cmocka_unit_test(random_stretches),
+        cmocka_unit_test(random_stretches), cmocka_unit_test(even_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

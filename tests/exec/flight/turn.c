@@ -174,7 +174,7 @@ static void make_way(struct queue *queue, const struct warp *warp, u32 inst)
         publish(warp->block->core % MAX_CORES);
     for (u32 i = 0; i < queue->count; i++)
         if (depends(code, queue->flights[i].code, explicit_exec) ||
-            queue->flights[i].changes_exec || queue->flights[i].changes_mode) {
+            queue->flights[i].plan->changes_exec || queue->flights[i].plan->changes_mode) {
             drain(queue);
             break;
         }
@@ -207,7 +207,10 @@ static bool issue(struct warp *warp, u64 end)
     if (exec->stopped)
         return false;
     struct flight *f = &queue->flights[queue->count];
-    flight_issue(f, warp, inst);
+    if (draw(2))
+        flight_issue(f, warp, inst);
+    else
+        flight_start(f, warp, inst);
     issuer.warps[inst]++;
     issuer.threads[inst] += count_lanes(f->lanes);
     turns.issued++;

@@ -253,12 +253,65 @@ static void test_short_global(void **unused)
     assert_true(done > 1000 && done < 7000);
 }
 
+/* Groups of 16 words evenly apart, now and then one that is not; moved as they lie. */
+static void test_even(void **unused)
+{
+    static const i32 distances[] = {0, 4, 8, -4, 12, 64};
+    u64 state = 37;
+    u8 memory[4096], copy[4096];
+    unsigned even = 0;
+    for (unsigned round = 0; round < 4000; round++) {
+        const struct lanes_memory *m = lanes_memory(builds[round % build_count()]);
+        u32 low[LANES], high[LANES], dst[LANES], src[LANES], first[EVEN_GROUPS];
+        u32 apart[EVEN_GROUPS];
+        i32 steps[EVEN_GROUPS];
+        u8 *at[EVEN_GROUPS];
+        for (unsigned g = 0; g < EVEN_GROUPS; g++) {
+            steps[g] = distances[random_next(&state) % ARRAY_LEN(distances)];
+            const u32 start = 1024 + (u32)(random_next(&state) % 256) * 4;
+            at[g] = memory + start;
+            for (unsigned i = 0; i < EVEN_LANES; i++)
+                low[EVEN_LANES * g + i] = start + i * (u32)steps[g];
+        }
+        for (unsigned i = 0; i < LANES; i++) {
+            high[i] = 7;
+            src[i] = (u32)random_next(&state);
+        }
+        const bool odd = random_next(&state) % 2, with_high = round & 4;
+        if (odd)
+            *(random_next(&state) % 2 ? &low[2 + random_next(&state) % 14]
+                                      : &high[random_next(&state) % LANES]) += 4;
+        bool really = true;
+        for (unsigned i = 0; i < LANES; i++) {
+            const unsigned g = i / EVEN_LANES * EVEN_LANES;
+            really &= low[i] == low[g] + (i - g) * (low[g + 1] - low[g]);
+            really &= !with_high || high[i] == high[0];
+        }
+        assert_int_equal(m->are_even(low, with_high ? high : NULL, first, apart), really);
+        even += really;
+        if (odd)
+            continue;
+        assert_int_equal(first[1], low[EVEN_LANES]);
+        assert_int_equal((i32)apart[1], steps[1]);
+        for (unsigned i = 0; i < sizeof memory; i++)
+            copy[i] = memory[i] = (u8)random_next(&state);
+        m->load_even(dst, (const u8 *const *)at, steps);
+        for (unsigned i = 0; i < LANES; i++)
+            assert_memory_equal(&dst[i], memory + low[i], sizeof *dst);
+        for (unsigned i = 0; i < LANES; i++) /* later lanes win */
+            memcpy(copy + low[i], &src[i], sizeof *src);
+        m->store_even(at, steps, src);
+        assert_memory_equal(memory, copy, sizeof copy);
+    }
+    assert_true(even > 1500 && even < 3500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gather_scatter), cmocka_unit_test(test_translate64),
         cmocka_unit_test(test_translate32),    cmocka_unit_test(test_short_shared),
-        cmocka_unit_test(test_short_global),
+        cmocka_unit_test(test_short_global),   cmocka_unit_test(test_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,74 @@
+/*
+ * Where a slot belongs among the core's sets: clear, blocked and why, waiting. Inline, because it
+ * happens with every instruction that issues.
+ */
+#ifndef CORE_SLOTS_H
+#define CORE_SLOTS_H
+
+#include "core/core.h"
+
+/* core.c: whether the head of a slot may issue, whatever it waits for. */
+enum stall slot_check_all(struct core *core, u32 slot, const struct inst_time *time);
+
+/* The same for a plain instruction. */
+static inline enum stall slot_check_plain(const struct core *core, const struct slot *slot,
+                                          const struct inst_time *time)
+{
+    const u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    if (!near_hits(pending, time->near))
+        return STALL_NONE;
+    if (near_hits(memory, time->near))
+        return STALL_MEMORY;
+    return near_hits(pending, time->near_reads) ? STALL_RAW : STALL_WAW;
+}
+
+static inline enum stall slot_check(struct core *core, u32 s, const struct slot *slot,
+                                    const struct inst_time *time)
+{
+    return LIKELY(time->plain) ? slot_check_plain(core, slot, time) : slot_check_all(core, s, time);
+}
+
+/* The slot, in none of the sets, takes its place: clear or blocked. */
+static inline void slot_place(struct core *core, struct slot *slot, u64 mask, enum stall stall)
+{
+    slot->blocked = (u8)stall;
+    if (stall != STALL_NONE) {
+        core->blocked[stall] |= mask;
+        return;
+    }
+    core->clear |= mask;
+    slot->ready_since = core_cycle(core);
+}
+
+/* slot_update, as part of its caller. */
+PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
+{
+    const u64 mask = bit(s);
+    slot_wake(core, s);
+    if (slot->blocked != STALL_NONE) {
+        core->blocked[slot->blocked] &= ~mask;
+        core->serial &= ~mask;
+    }
+    core->skipping &= ~mask;
+    core->waiting &= ~mask;
+    if (!slot->buffered || slot->at != slot->buffer[0]) {
+        slot->blocked = STALL_NONE;
+        core->buffered &= ~mask;
+        if (slot->at == NO_INST)
+            core->waiting |= mask;
+        return;
+    }
+    const struct inst_time *time = &core->times[slot->at];
+    slot->time = time;
+    core->buffered |= mask;
+    if (slot->head != time->pipe) {
+        core->heads[slot->head] &= ~mask;
+        core->heads[time->pipe] |= mask;
+        slot->head = time->pipe;
+    }
+    if (UNLIKELY(slot->skipped & 1))
+        core->skipping |= mask;
+    slot_place(core, slot, mask, slot_check(core, s, slot, time));
+}
+
+#endif

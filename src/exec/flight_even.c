@@ -1,0 +1,183 @@
+/*
+ * Flights whose lanes lie evenly apart.
+ *
+ * Most accesses of full warps are told by the first address and the distance of each group of 16
+ * lanes. They are found out once, at issue; then bounds, bank conflicts and transactions follow
+ * from a few numbers, and neither addresses nor the registers they were made of are kept by lane.
+ *
+ * Invariants
+ *  E1  Only words in one region, all lanes aligned and in range, are moved here. Of anything else
+ *      nothing has happened: flight_unfold puts the record into the state that flight_locate would
+ *      have left, and the long way finds faults and mixtures.
+ *  E2  The sum of first and distances wraps nowhere that the lanes' own sums would not.
+ */
+#include "exec/flight_parts.h"
+#include "exec/memory_view.h"
+
+static inline i64 to_last(const struct flight *f, u32 g)
+{
+    return (i64)(EVEN_LANES - 1) * f->apart[g];
+}
+
+/* The lanes' addresses by groups; false: they cannot be told so. */
+static inline bool find_groups(struct flight *f)
+{
+    const struct step *step = f->step;
+    const u32 *low = chunk_row(&f->warp->chunks[0], step, 0);
+    const u32 *high = step->wide ? low + LANES : NULL;
+    const u64 imm = (u64)f->code->imm, above = high ? (u64)high[0] << 32 : 0;
+    u32 first[EVEN_GROUPS];
+    u64 beyond = 0;
+    if (!f->warp->exec->image->moves->are_even(low, high, first, (u32 *)f->apart))
+        return false;
+    for (u32 g = 0; g < EVEN_GROUPS; g++) {
+        if (!high) { /* sums of 32 bits; what wraps is out of range when it comes to that */
+            f->first[g] = (u32)(first[g] + imm);
+            continue;
+        }
+        beyond |= (u64)(first[g] + to_last(f, g)) >> 32;
+        f->first[g] = (above | first[g]) + imm;
+    }
+    if (f->code->space == SPACE_GENERIC) /* not into the windows */
+        for (u32 g = 0; g < EVEN_GROUPS; g++)
+            beyond |= (f->first[g] | (f->first[g] + (u64)to_last(f, g))) / BELOW_WINDOWS;
+    return !beyond;
+}
+
+bool flight_fold(struct flight *f)
+{
+    const enum space space = f->code->space;
+    const lane_set lanes = f->lanes;
+    if (f->plan->shape == SHAPE_UNIFORM && lanes) { /* whatever lanes run */
+        f->first[0] = f->first[1] = (u64)f->code->imm;
+        f->apart[0] = f->apart[1] = 0;
+    } else if (lanes != LANES_FULL || !find_groups(f)) {
+        return false;
+    }
+    f->kind = FLIGHT_ACCESS;
+    f->work = WORK_ACCESS;
+    f->even = true;
+    f->stores = f->code->op == OP_st;
+    f->loads = !f->stores;
+    f->atomic = f->pair = f->scalar = false;
+    f->bytes = 4u * f->step->words;
+    f->local = 0;
+    f->shared = space == SPACE_SHARED ? lanes : 0;
+    f->global = space == SPACE_GLOBAL || space == SPACE_GENERIC ? lanes : 0;
+    f->constant = f->shared | f->global ? 0 : lanes;
+    return true;
+}
+
+const u64 *flight_addresses(struct flight *f)
+{
+    typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
+    if (!f->even)
+        return f->address;
+    const bool wraps = !f->step->wide && f->plan->shape != SHAPE_UNIFORM;
+    const pair keep = (pair){} + (wraps ? UINT32_MAX : UINT64_MAX);
+    for (u32 g = 0; g < EVEN_GROUPS; g++) {
+        const u64 apart = (u64)(i64)f->apart[g];
+        pair at = {f->first[g], f->first[g] + apart};
+        for (u32 i = 0; i < EVEN_LANES; i += 2, at += 2 * apart)
+            *(pair *)&f->address[EVEN_LANES * g + i] = at & keep;
+    }
+    return f->address;
+}
+
+void flight_unfold(struct flight *f)
+{
+    flight_addresses(f);
+    f->even = false;
+    if (f->src[0])
+        for (u32 lane = 0; lane < LANES; lane++) {
+            const u64 row = f->address[lane] - (u64)f->code->imm;
+            f->src[0][lane] = (u32)row;
+            if (f->step->wide)
+                f->src[0][LANES + lane] = (u32)(row >> 32);
+        }
+    flight_step(f, f->warp, &f->own);
+}
+
+/* Where the groups' first words are, of a region of `size` bytes. */
+static inline bool find_places(const struct flight *f, u64 start, u64 size, u8 *memory, u8 **at)
+{
+    u64 wrong = size < f->bytes;
+    for (u32 g = 0; g < EVEN_GROUPS; g++) {
+        const u64 first = f->first[g] - start, last = first + (u64)to_last(f, g);
+        wrong |= MAX(first, last) + f->bytes > size;
+        wrong |= (first | last) >> 63; /* so that the sums do not wrap */
+        wrong |= (f->first[g] | (u64)(i64)f->apart[g]) & (f->bytes - 1);
+        at[g] = memory + first;
+    }
+    return !wrong;
+}
+
+/* Global memory as the core sees it: what is stored goes into the log, and what is loaded must not
+ * be in it. */
+static bool view_places(const struct flight *f, struct memory_view *view, u8 **at)
+{
+    enum {
+        FAR = 512 /* bytes: further apart, a look at each lane takes less time */
+    };
+    if (f->stores) {
+        if (f->apart[0] != 4 || f->apart[1] != 4)
+            return false;
+        memory_view_reserve(view, EVEN_GROUPS, LANES * sizeof(u32));
+        for (u32 g = 0; g < EVEN_GROUPS; g++)
+            at[g] = memory_view_log(view, at[g], EVEN_LANES * sizeof(u32));
+        return true;
+    }
+    for (u32 g = 0; g < EVEN_GROUPS && !memory_view_empty(view); g++) {
+        const i64 last = to_last(f, g);
+        const u32 span = (u32)(last < 0 ? -last : last) + f->bytes;
+        if (span > FAR || memory_view_may_hold(view, at[g] + MIN(last, 0), span))
+            return false;
+    }
+    return true;
+}
+
+static bool find_global(const struct flight *f, struct memory_view *view, u8 **at)
+{
+    const struct step *step = f->step;
+    const struct memory_hint hint = view ? *memory_view_hint(view, f->inst)
+                                         : (struct memory_hint){step->hint, step->hint_generation};
+    const struct allocation *found = hint.allocation;
+    return found && hint.generation == *f->warp->chunks[0].generation &&
+           !(f->stores && found->read_only) &&
+           find_places(f, found->address, found->size, found->host, at) &&
+           (!view || !f->global || view_places(f, view, at));
+}
+
+/* Parameters: the same for all lanes, and read only. */
+static bool find_uniform(const struct flight *f, u8 **at)
+{
+    const struct chunk *chunk = &f->warp->chunks[0];
+    at[0] = at[1] = (u8 *)chunk->uniforms + f->step->uniform;
+    return f->step->uniform + f->bytes <= chunk->uniform_bytes;
+}
+
+bool flight_move_even(struct flight *f, struct memory_view *view)
+{
+    const struct chunk *chunk = &f->warp->chunks[0];
+    const struct lanes_memory *moves = f->warp->exec->image->moves;
+    u8 *at[EVEN_GROUPS];
+    bool found;
+    if (f->shared)
+        found = find_places(f, 0, chunk->shared_bytes, chunk->shared, at);
+    else if (f->plan->shape == SHAPE_UNIFORM)
+        found = find_uniform(f, at);
+    else
+        found = find_global(f, view, at);
+    if (!found || (f->stores && exec_records(f->warp->exec)))
+        return false;
+    if (f->stores) {
+        moves->store_even(at, f->apart, f->src[1]);
+        return true;
+    }
+    for (u32 j = 0; j < f->step->words; j++) {
+        moves->load_even(f->dst[0] + j * LANES, (const u8 *const *)at, f->apart);
+        for (u32 g = 0; g < EVEN_GROUPS; g++)
+            at[g] += sizeof(u32);
+    }
+    return true;
+}
