@@ -1,0 +1,28 @@
+/* Work-items on PTX: %envreg0 is the number of dimensions, 1 to 6 the offsets, low words first. */
+#define ENVREG(n)                                       \
+    ({                                                  \
+        uint hd_word;                                   \
+        __asm__("mov.u32 %0, %%envreg" #n ";" : "=r"(hd_word)); \
+        hd_word;                                        \
+    })
+
+PURE uint get_work_dim(void)
+{
+    return ENVREG(0);
+}
+
+PURE size_t get_global_offset(uint dimension)
+{
+    switch (dimension) {
+    case 0: return upsample(ENVREG(2), ENVREG(1));
+    case 1: return upsample(ENVREG(4), ENVREG(3));
+    case 2: return upsample(ENVREG(6), ENVREG(5));
+    default: return 0;
+    }
+}
+
+PURE size_t get_global_id(uint dimension)
+{
+    return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension) +
+           get_global_offset(dimension);
+}
