@@ -14,7 +14,8 @@
  *      buffers both go on.
  *  B3  Memory on a busy device is not released but listed (`dead`) for the next who may.
  *
- * Deviation: a sub-buffer moves together with its whole buffer.
+ * Deviations: a sub-buffer moves together with its whole buffer; what a buffer is created with is
+ * there without a copy in simulated time.
  */
 #include "opencl/opencl.h"
 
