@@ -73,28 +73,31 @@ static void list_atomics(struct core *core, const struct flight *f, enum coalesc
     }
 }
 
-/* Lanes evenly apart that are one run, or two that share no line; false: they are not. */
+/* Lanes evenly apart that are one run, or two halves that share no line; false: they are not. */
 static bool list_runs(struct core *core, const struct flight *f, enum coalesce_rule rule)
 {
     struct lsu *lsu = core->lsu;
-    const u32 bytes = f->bytes, line = lsu->list_bytes;
+    const u32 bytes = f->bytes, line = lsu->list_bytes, shift = (u32)__builtin_ctz(line);
+    const u32 groups = core->config.core->warp_size / EVEN_LANES;
     struct run run = {0, EVEN_LANES, f->apart[0]};
-    u64 end[EVEN_GROUPS];
-    for (u32 g = 0; g < EVEN_GROUPS; g++) {
+    u64 end[FLIGHT_GROUPS];
+    bool one = true;
+    for (u32 g = 0; g < groups; g++) {
         if (f->apart[g] && (u32)f->apart[g] != bytes)
             return false;
         end[g] = f->first[g] + bytes + (EVEN_LANES - 1) * (u32)f->apart[g];
+        one &= !g || (f->apart[g] == f->apart[0] &&
+                      f->first[g] == (f->apart[0] ? end[g - 1] : f->first[0]));
     }
     if (rule == COALESCE_HALF)
         return false;
-    if (f->apart[0] == f->apart[1] && f->first[1] == (f->apart[0] ? end[0] : f->first[0])) {
-        run.lanes *= EVEN_GROUPS;
+    if (one) {
+        run.lanes *= groups;
         lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
         return true;
     }
-    const u32 shift = (u32)__builtin_ctz(line);
-    if ((end[0] - 1) >> shift >= f->first[1] >> shift &&
-        (end[1] - 1) >> shift >= f->first[0] >> shift)
+    if (groups != 2 || ((end[0] - 1) >> shift >= f->first[1] >> shift &&
+                        (end[1] - 1) >> shift >= f->first[0] >> shift))
         return false;
     lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
     run = (struct run){EVEN_LANES, EVEN_LANES, f->apart[1]};

@@ -22,6 +22,8 @@ _Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
 /* flight_even.c: instead of flight_locate, when the operands are still in the registers. False:
  * nothing has been done. */
 bool flight_fold(struct flight *f);
+/* The same when they are in the record, of all 64 lanes. */
+bool flight_fold_buffer(struct flight *f);
 /* As if it had not been folded. */
 void flight_unfold(struct flight *f);
 /* Instead of the long way; false: nothing has been done. */
