@@ -1,5 +1,5 @@
 /*
- * Flights whose lanes lie evenly apart.
+ * Flights by the short way: words whose lanes lie evenly apart, or anywhere in one allocation.
  *
  * Most accesses of full warps are told by the first address and the distance of each group of 16
  * lanes. They are found out once, at issue; then bounds, bank conflicts and transactions follow
@@ -78,6 +78,22 @@ bool flight_fold(struct flight *f)
     return true;
 }
 
+bool flight_list(struct flight *f)
+{
+    const struct lanes_memory *moves = f->warp->exec->image->moves;
+    const bool global = f->code->space == SPACE_GLOBAL || f->code->space == SPACE_GENERIC;
+    if (!global || !f->lanes ||
+        moves->join64(f->address, f->src[0], f->src[0] + LANES, (u64)f->code->imm, ~0ull) >=
+            BELOW_WINDOWS)
+        return false;
+    begin_access(f, f->code->op == OP_st);
+    f->even = false;
+    f->work = WORK_WORDS;
+    f->global = f->lanes;
+    f->shared = f->constant = 0;
+    return true;
+}
+
 /* What is added to the 64-bit addresses of an access through a descriptor. */
 static u64 buffer_start(const struct flight *f)
 {
@@ -93,7 +109,7 @@ bool flight_fold_buffer(struct flight *f)
     const u32 *low = f->src[0], *high = low + MAX_LANES;
     const u64 start = buffer_start(f);
     u32 first[FLIGHT_GROUPS];
-    u64 wrong = 0;
+    u64 wrong = f->lanes != ~0ull;
     for (u32 c = 0; c < MAX_CHUNKS; c++, low += LANES, high += LANES) {
         const u32 at = EVEN_GROUPS * c;
         if (!f->warp->exec->image->moves->are_even(low, high, first + at, (u32 *)f->apart + at))
@@ -186,15 +202,27 @@ static bool view_places(const struct flight *f, u32 groups, struct memory_view *
     return true;
 }
 
-PART bool find_global(const struct flight *f, u32 groups, struct memory_view *view, u8 **at)
+static struct memory_hint hint_of(const struct flight *f, struct memory_view *view)
 {
-    const struct step *step = f->step;
-    const struct memory_hint hint = view ? *memory_view_hint(view, f->inst)
-                                         : (struct memory_hint){step->hint, step->hint_generation};
+    return view ? *memory_view_hint(view, f->inst)
+                : (struct memory_hint){f->step->hint, f->step->hint_generation};
+}
+
+/* The allocation that the instruction touched last, if it may. */
+static inline const struct allocation *find_hint(const struct flight *f, struct memory_view *view)
+{
+    const struct memory_hint hint = hint_of(f, view);
     const struct allocation *found = hint.allocation;
     return found && hint.generation == *f->warp->chunks[0].generation &&
-           !(f->stores && found->read_only) &&
-           find_places(f, groups, found->address, found->size, found->host, at) &&
+                   !(f->stores && found->read_only)
+               ? found
+               : NULL;
+}
+
+PART bool find_global(const struct flight *f, u32 groups, struct memory_view *view, u8 **at)
+{
+    const struct allocation *found = find_hint(f, view);
+    return found && find_places(f, groups, found->address, found->size, found->host, at) &&
            (!view || !f->global || view_places(f, groups, view, at));
 }
 
@@ -242,4 +270,26 @@ bool flight_move_even(struct flight *f, struct memory_view *view)
 {
     return UNLIKELY(f->plan->two) ? move_groups(f, FLIGHT_GROUPS, view)
                                   : move_groups(f, EVEN_GROUPS, view);
+}
+
+bool flight_move_words(struct flight *f, struct memory_view *view)
+{
+    struct warp *warp = f->warp;
+    struct chunk *chunk = &warp->chunks[0];
+    const struct lanes_memory *moves = warp->exec->image->moves;
+    const struct allocation *found = find_hint(f, view);
+    const u32 *low = f->src[0], lanes = (u32)f->lanes;
+    struct access access;
+    if (!found || found->size < f->bytes || (f->stores && exec_records(warp->exec)) ||
+        moves->translate64(access.offset, low, low + LANES, f->code->imm, found->address,
+                           (u32)found->size, f->bytes, lanes) != lanes)
+        return false;
+    access.base = found->host;
+    if (view)
+        memory_view_redirect(view, moves, &access, lanes, f->bytes, f->stores);
+    chunk_narrow(chunk, lanes);
+    access_move(warp, chunk, f->stores ? f->src[1] : f->dst[0], f->step->words, lanes, &access,
+                f->stores);
+    chunk_widen(chunk);
+    return true;
 }
