@@ -108,7 +108,7 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
 {
     const struct collector *collector = &core->collectors[c];
     const u32 g = collector->group, pipe = collector->pipe;
-    struct group *group = &core->group[g];
+    struct core_group *group = &core->group[g];
     struct latch *latch = &group->collected[pipe];
     HELD(latch);
     if (latch->count == latch->limit ||
@@ -240,7 +240,7 @@ static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 /* Instructions of a group take collectors, as long as there are free ones for their pipe. */
 static void allocate_group(struct core *core, u32 g)
 {
-    struct group *group = &core->group[g];
+    struct core_group *group = &core->group[g];
     for (u32 pipes = group->issued_pipes; pipes;) {
         const u32 pipe = first_bit(pipes);
         struct latch *latch = &group->issued[pipe];

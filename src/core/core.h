@@ -173,7 +173,7 @@ struct turn {
 };
 
 /* Collectors and units that serve the same warps: all, or those of a scheduler (sub-cores). */
-struct group {
+struct core_group {
     struct latch issued[PIPES];       /* from issue to the collectors */
     struct latch collected[PIPES];    /* from there to the units */
     u8 issued_pipes, collected_pipes; /* latches that are not empty, bits */
@@ -303,7 +303,7 @@ struct core {
     bool greedy;                  /* the warp that issued last goes first */
 
     /* collect */
-    struct group group[CORE_SCHEDULERS];
+    struct core_group group[CORE_SCHEDULERS];
     u32 issued_groups;              /* with tasks for collectors, bits; */
     u32 collected_groups;           /* for their units, */
     u32 access_groups;              /* and for the load/store unit */
@@ -675,7 +675,7 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct task *task)
 {
-    struct group *group = &core->group[task->group];
+    struct core_group *group = &core->group[task->group];
     struct latch *latch = &group->issued[task->pipe];
     HELD(latch);
     latch_push(latch, task_index(core, task));

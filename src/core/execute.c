@@ -76,7 +76,7 @@ static void start(struct core *core, struct task *task, u32 unit, u64 done)
 }
 
 /* Units take from the front of their latch, in order. */
-static void feed(struct core *core, struct group *group, u32 pipe)
+static void feed(struct core *core, struct core_group *group, u32 pipe)
 {
     struct latch *latch = &group->collected[pipe];
     u64 *const free_at = group->unit_free[pipe];
@@ -107,7 +107,7 @@ void execute_tick(struct core *core)
 {
     for (u32 groups = core->collected_groups; groups; groups &= groups - 1) {
         const u32 g = first_bit(groups);
-        struct group *group = &core->group[g];
+        struct core_group *group = &core->group[g];
         for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
             feed(core, group, first_bit(pipes));
         if (!group->collected_pipes)

@@ -17,6 +17,7 @@
  *      head. Atomics do not: the network and the slice keep their order.
  */
 #include "core/lsu_parts.h"
+#include "mem/stride.h"
 
 /* Device addresses for what has none of its own; far from what memory_create gives out. */
 static const u64 LOCAL_BASE = 1ull << 46;
@@ -72,17 +73,37 @@ static void list_atomics(struct core *core, const struct flight *f, enum coalesc
     }
 }
 
-/* All lanes are one run within a line: its only transaction. */
-static bool is_one_line(struct core *core, const struct flight *f, enum coalesce_rule rule)
+/* Lanes evenly apart that are one run, or two halves that share no line; false: they are not. */
+static bool list_runs(struct core *core, const struct flight *f, enum coalesce_rule rule)
 {
     struct lsu *lsu = core->lsu;
-    const u64 first = f->first[0], apart = (u64)(i64)f->apart[0];
-    if (rule == COALESCE_HALF || f->apart[0] != f->apart[1] || (apart && apart != f->bytes) ||
-        f->first[1] != first + EVEN_LANES * apart)
+    const u32 bytes = f->bytes, line = lsu->list_bytes, shift = (u32)__builtin_ctz(line);
+    const u32 groups = core->config.core->warp_size / EVEN_LANES;
+    struct run run = {0, EVEN_LANES, f->apart[0]};
+    u64 end[FLIGHT_GROUPS];
+    bool one = true;
+    for (u32 g = 0; g < groups; g++) {
+        if (f->apart[g] && (u32)f->apart[g] != bytes)
+            return false;
+        end[g] = f->first[g] + bytes + (EVEN_LANES - 1) * (u32)f->apart[g];
+        one &= !g || (f->apart[g] == f->apart[0] &&
+                      f->first[g] == (f->apart[0] ? end[g - 1] : f->first[0]));
+    }
+    if (rule == COALESCE_HALF)
         return false;
-    const u32 bytes = f->bytes + (u32)(2 * EVEN_LANES - 1) * (u32)apart;
-    lsu->count = coalesce_run(rule, lsu->list_bytes, first, f->global, bytes, f->stores, lsu->list);
-    return lsu->count;
+    if (one) {
+        run.lanes *= groups;
+        lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
+        return true;
+    }
+    if (groups != 2 || ((end[0] - 1) >> shift >= f->first[1] >> shift &&
+                        (end[1] - 1) >> shift >= f->first[0] >> shift))
+        return false;
+    lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
+    run = (struct run){EVEN_LANES, EVEN_LANES, f->apart[1]};
+    lsu->count +=
+        coalesce_run(rule, line, f->first[1], &run, bytes, f->stores, lsu->list + lsu->count);
+    return true;
 }
 
 /* The transactions of a task that comes to the head. */
@@ -103,7 +124,7 @@ static void make_list(struct core *core, struct task *task)
         list_local_accesses(core, task);
     if (f->global && f->atomic) {
         list_atomics(core, f, rule);
-    } else if (f->global && !(f->even && is_one_line(core, f, rule))) {
+    } else if (f->global && !(f->even && list_runs(core, f, rule))) {
         coalesce(rule, lsu->list_bytes, flight_addresses(f), f->global, f->bytes, f->stores,
                  lsu->list, &lsu->count);
         if (f->pair)
@@ -341,7 +362,7 @@ static bool work(struct core *core, struct task *task)
 }
 
 /* Groups take turns. */
-static void take_next(struct core *core)
+static __attribute__((noinline)) void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu;
     const u32 later = core->access_groups & ~0u << lsu->turn;
@@ -357,7 +378,7 @@ static void take_next(struct core *core)
 }
 
 /* The task at the head goes on. */
-static void work_head(struct core *core)
+static __attribute__((noinline)) void work_head(struct core *core)
 {
     struct task *task = core_task(core, core->lsu->current);
     if (!core->lsu->started && !start_current(core, task))

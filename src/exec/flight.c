@@ -327,6 +327,11 @@ void flight_start(struct flight *f, struct warp *warp, u32 inst)
         run_lanes(f);
     } else if (f->plan->folds && flight_fold(f)) {
         place_folded(f);
+    } else if (f->plan->kind == PLAN_ACCESS) {
+        place_results(f, take_sources(f));
+        if (!(f->plan->folds && flight_list(f)) &&
+            !(f->plan->folds_buffer && flight_fold_buffer(f)))
+            flight_locate(f);
     } else if (f->plan->kind != PLAN_SCALAR || !run_scalar(f)) {
         issue_rest(f);
         return;

@@ -52,7 +52,8 @@ enum flight_kind {
 };
 
 enum {
-    FLIGHT_SCALARS = 32 /* words of scalar and mask results */
+    FLIGHT_SCALARS = 32, /* words of scalar and mask results */
+    FLIGHT_GROUPS = MAX_LANES / EVEN_LANES
 };
 
 struct flight {
@@ -81,10 +82,10 @@ struct flight {
     u32 bytes;                                /* that a lane moves, in one piece from its address */
     bool loads, stores, atomic;
     bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
-    struct step own;        /* the access as a step whose operands are the record's */
-    bool even;              /* `first` and `apart` tell all addresses, flight_addresses by lane: */
-    u64 first[EVEN_GROUPS]; /* lane i of a group of EVEN_LANES is at first + i * apart */
-    i32 apart[EVEN_GROUPS];
+    struct step own; /* the access as a step whose operands are the record's */
+    bool even;       /* `first` and `apart` tell all addresses, flight_addresses by lane: */
+    u64 first[FLIGHT_GROUPS]; /* lane i of a group of EVEN_LANES is at first + i * apart */
+    i32 apart[FLIGHT_GROUPS];
     /* else, in the space the lane goes to; global ones are device addresses */
     u64 address[MAX_LANES];
     u64 second[MAX_LANES]; /* of the other element, for two-element accesses; else not set */

@@ -304,6 +304,13 @@ bool flight_access(struct flight *f, struct memory_view *view)
             return true;
         }
         flight_unfold(f);
+    } else if (f->work == WORK_WORDS) {
+        if (LIKELY(flight_move_words(f, view))) {
+            f->work = WORK_NONE;
+            return true;
+        }
+        f->work = WORK_ACCESS;
+        flight_step(f, f->warp, &f->own);
     }
     if (f->work == WORK_SCALAR_LOAD) {
         f->faulted = !load_scalars(f, view);

@@ -10,6 +10,7 @@ enum flight_work {
     WORK_LANES,  /* a lane function */
     WORK_SCALAR, /* a scalar function */
     WORK_ACCESS, /* memory, by lanes */
+    WORK_WORDS,  /* whole words of global memory, by lanes: flight_move_words */
     WORK_APPEND, /* shared memory, once for all lanes */
     WORK_SCALAR_LOAD,
 };
@@ -22,10 +23,15 @@ _Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
 /* flight_even.c: instead of flight_locate, when the operands are still in the registers. False:
  * nothing has been done. */
 bool flight_fold(struct flight *f);
+/* The same when they are in the record, of all 64 lanes. */
+bool flight_fold_buffer(struct flight *f);
+/* Any lanes of global memory, whose operands are in the record. */
+bool flight_list(struct flight *f);
 /* As if it had not been folded. */
 void flight_unfold(struct flight *f);
 /* Instead of the long way; false: nothing has been done. */
 bool flight_move_even(struct flight *f, struct memory_view *view);
+bool flight_move_words(struct flight *f, struct memory_view *view);
 
 /* flight_access.c */
 void flight_locate(struct flight *f);

@@ -256,6 +256,11 @@ static void make_plan(const struct image *image, const struct inst *inst, const 
     plan->shape = step->shape & 15u;
     plan->plain = plan->dst_rows[0] && inst->dst[1].kind == OPERAND_NONE && !plan->changes_exec &&
                   !plan->changes_mode && (plan->kind == PLAN_LANES || plan->kind == PLAN_ACCESS);
+    plan->folds_buffer =
+        (plan->shape == SHAPE_BUFFER_LOAD ||
+         (plan->shape == SHAPE_BUFFER_STORE && step->words == 1)) &&
+        (inst->key2 & (BUFFER_INDEX | BUFFER_OFFSET | BUFFER_ADDRESS)) == BUFFER_ADDRESS &&
+        is_register(inst->src[0]) && inst->src[1].kind == OPERAND_SCALAR && plan->two;
     plan->folds = plan->kind == PLAN_ACCESS && image->chunks == 1 &&
                   image->program->traits.window_faults && plan->shape >= SHAPE_SHARED_LOAD &&
                   plan->shape <= SHAPE_UNIFORM;

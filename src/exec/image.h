@@ -127,6 +127,7 @@ struct flight_plan {
     bool changes_exec : 1, changes_mode : 1;
     bool plain : 1;              /* its only results are one operand's vector registers */
     bool folds : 1;              /* an access whose lanes may be told by groups: flight_even.c */
+    bool folds_buffer : 1;       /* the same through a descriptor, by 64-bit addresses */
     bool two;                    /* warps have two chunks */
     u8 shape;                    /* of its step, without flags */
     u8 vectors, masks, scalars;  /* sources (bits) that are these */

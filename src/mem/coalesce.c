@@ -118,6 +118,12 @@ static void gather_bytes(struct gather *gather, u64 line, u32 from, u32 to, u64 
     }
 }
 
+/* Lanes of a run, from its lane `first` to its lane `last`. */
+static u64 run_part(const struct run *run, u32 first, u32 last)
+{
+    return run_mask(&(struct run){run->first + first, last - first + 1, true});
+}
+
 static void gather_run(struct gather *gather, u64 address, u32 bytes, const struct run *run)
 {
     u32 length = run->consecutive ? bytes * run->lanes : bytes, line_bytes = gather->line_bytes;
@@ -128,12 +134,9 @@ static void gather_run(struct gather *gather, u64 address, u32 bytes, const stru
     }
     for (u32 done = 0; done < length;) {
         u32 to = MIN(from + length - done, line_bytes), end = done + to - from;
-        struct run part = *run;
-        if (run->consecutive) { /* lanes of the first and of the last byte */
-            part.first += done / bytes;
-            part.lanes = (end - 1) / bytes - done / bytes + 1;
-        }
-        gather_bytes(gather, address + done - from, from, to, run_mask(&part));
+        gather_bytes(gather, address + done - from, from, to,
+                     run->consecutive ? run_part(run, done / bytes, (end - 1) / bytes)
+                                      : run_mask(run));
         done = end;
         from = 0;
     }
@@ -145,19 +148,25 @@ static u32 always_fetched(enum coalesce_rule rule, u32 line_bytes, bool store)
     return rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes) : 0;
 }
 
-u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, u64 lanes, u32 bytes,
-                 bool store, struct transaction *list)
+u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, const struct run *run,
+                 u32 bytes, bool store, struct transaction *list)
 {
-    u32 from = (u32)address & (line_bytes - 1), to = from + bytes;
-    if (to > line_bytes)
-        return 0;
-    list[0] = (struct transaction){
-        .line = address - from,
-        .lanes = lanes,
-        .sectors = always_fetched(rule, line_bytes, store) | sectors_between(from, to),
-        .full = store && !((from | to) % SECTOR_BYTES),
-    };
-    return 1;
+    const u32 length = run->consecutive ? bytes * run->lanes : bytes;
+    const u32 fetched = always_fetched(rule, line_bytes, store);
+    u32 count = 0, from = (u32)address & (line_bytes - 1);
+    for (u32 done = 0; done < length; count++, from = 0) {
+        const u32 to = MIN(from + length - done, line_bytes), end = done + to - from;
+        list[count] = (struct transaction){
+            .line = address + done - from,
+            .lanes = run_mask(run),
+            .sectors = fetched | sectors_between(from, to),
+            .full = store && !((from | to) % SECTOR_BYTES),
+        };
+        if (run->consecutive && end - done != length)
+            list[count].lanes = run_part(run, done / bytes, (end - 1) / bytes);
+        done = end;
+    }
+    return count;
 }
 
 static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes,
@@ -168,10 +177,8 @@ static void by_lines(enum coalesce_rule rule, u32 line_bytes, const u64 *address
     struct strides strides = strides_of(address, lanes, bytes);
     struct run run = run_at(&strides, (u32)__builtin_ctzll(lanes));
     if (!*count && run_mask(&run) == lanes) { /* the most common case by far */
-        *count = coalesce_run(rule, line_bytes, address[run.first], lanes,
-                              run.consecutive ? bytes * run.lanes : bytes, store, list);
-        if (*count)
-            return;
+        *count = coalesce_run(rule, line_bytes, address[run.first], &run, bytes, store, list);
+        return;
     }
     struct gather gather;
     gather.list = list;

@@ -37,10 +37,11 @@ struct transaction {
 void coalesce(enum coalesce_rule rule, u32 line_bytes, const u64 *address, u64 lanes, u32 bytes,
               bool store, struct transaction *list, u32 *count);
 
-/* The same for lanes that touch all of [address, address + bytes) together; 0: it is in more than
- * one line. The list is empty. Not for COALESCE_HALF. */
-u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, u64 lanes, u32 bytes,
-                 bool store, struct transaction *list);
+/* The same for one run of lanes, from its first one's address on. The list is empty; returns the
+ * number of transactions. Not for COALESCE_HALF. */
+struct run;
+u32 coalesce_run(enum coalesce_rule rule, u32 line_bytes, u64 address, const struct run *run,
+                 u32 bytes, bool store, struct transaction *list);
 
 /*
  * Cycles that shared memory of `banks` banks of `bank_bytes` needs for the lanes: words in one bank
