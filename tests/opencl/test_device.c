@@ -267,6 +267,48 @@ static void parts(void **state)
     assert_int_equal(clReleaseDevice(NULL), CL_INVALID_DEVICE);
 }
 
+/* What is claimed of numbers is so: a product, a sum and a fused one whose results are denormal. */
+static void denormals_are_as_claimed(void **state)
+{
+    const struct world *world = *state;
+    const char *source = "kernel void tiny(global float *f, global double *d)\n"
+                         "{\n"
+                         "    f[0] = f[1] * f[2];\n"
+                         "    f[3] = f[4] + f[5];\n"
+                         "    f[6] = fma(f[1], f[2], f[7]);\n"
+                         "    d[0] = d[1] * d[2];\n"
+                         "}\n";
+    cl_int status;
+    cl_program program = clCreateProgramWithSource(world->context, 1, &source, NULL, &status);
+    assert_cl(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, "tiny", &status);
+    assert_cl(status);
+    cl_mem buffers[] = {new_buffer(world, 64), new_buffer(world, 64)};
+    for (cl_uint i = 0; i < 2; i++)
+        assert_cl(clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]));
+    for (cl_uint i = 0; i < world->device_count; i++) {
+        float f[8] = {0, 1e-20f, 1e-20f, 0, 1.5e-38f, -1.4e-38f, 0, 1e-39f};
+        double d[3] = {0, 1e-160, 1e-160};
+        cl_command_queue queue = world_queue(world, i, 0);
+        const size_t one = 1;
+        assert_cl(clEnqueueWriteBuffer(queue, buffers[0], CL_TRUE, 0, sizeof f, f, 0, NULL, NULL));
+        assert_cl(clEnqueueWriteBuffer(queue, buffers[1], CL_TRUE, 0, sizeof d, d, 0, NULL, NULL));
+        assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+        assert_cl(clEnqueueReadBuffer(queue, buffers[0], CL_TRUE, 0, sizeof f, f, 0, NULL, NULL));
+        assert_cl(clEnqueueReadBuffer(queue, buffers[1], CL_TRUE, 0, sizeof d, d, 0, NULL, NULL));
+        bool kept = number(world->devices[i], CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_DENORM;
+        assert_int_equal(f[0] != 0, kept);
+        assert_int_equal(f[3] != 0, kept);
+        assert_int_equal(f[6] != 0, kept);
+        assert_true(d[0] != 0);
+        assert_cl(clReleaseCommandQueue(queue));
+    }
+    for (int i = 0; i < 2; i++)
+        assert_cl(clReleaseMemObject(buffers[i]));
+    assert_cl(clReleaseKernel(kernel));
+    assert_cl(clReleaseProgram(program));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +317,7 @@ int main(void)
         cmocka_unit_test(asks_enough_of_each),
         cmocka_unit_test(by_type),
         cmocka_unit_test(parts),
+        cmocka_unit_test(denormals_are_as_claimed),
     };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }
