@@ -40,6 +40,7 @@
 #include "heddle/heddle.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 /* ---- objects ---- */
@@ -160,6 +161,8 @@ struct _cl_device_id {
     bool parked;              /* its command waits for another device and does not use this one */
     VEC(hd_address) dead;     /* of buffers that went while it was busy: buffer.c */
     u64 launches;             /* kernels run, of all contexts; session_launched counts */
+    f64 started;              /* the running launch, host seconds: session.c's, */
+    atomic_bool launching;    /* and whether there is one */
     cl_command_queue queues;  /* all of the device, without references */
     hd_address print_buffer;  /* print.c; 0: none yet */
 };

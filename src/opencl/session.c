@@ -37,15 +37,17 @@ struct session {
     regex_t kernels;
     u64 first, last; /* launches that are modelled in time */
     FILE *trace, *series;
-    bool observes; /* a device has taken them */
-    f64 started;   /* the running launch; host seconds */
+    bool observes;        /* a device has taken them */
+    pthread_mutex_t lock; /* devices of their own threads launch at once */
+    u32 launching;        /* devices that do */
 
     bool wrong; /* the environment is: there are no devices */
     bool caught[SIGNALS];
 };
 
-/* The device of the running launch and the signal that came. A handler has no other way to it. */
-static _Atomic(struct hd_device *) running;
+/* The platform whose launches a signal stops, and the signal that came. A handler has no other way
+ * to them. */
+static _Atomic(cl_platform_id) stoppable;
 static volatile sig_atomic_t arrived;
 
 static f64 seconds(void)
@@ -138,6 +140,7 @@ struct session *session_open(void)
     struct session *session = checked(calloc(1, sizeof *session));
     const char *folder = environment("HEDDLE_SESSION");
     session->record = -1;
+    pthread_mutex_init(&session->lock, NULL);
     read_choice(session);
     if (!folder)
         return session;
@@ -298,27 +301,48 @@ bool session_timed(struct session *session, u64 number, const char *kernel)
 
 static void stop_launch(int number)
 {
-    struct hd_device *device = atomic_load(&running);
+    const struct _cl_platform_id *platform = atomic_load(&stoppable);
     arrived = number;
-    if (device)
-        hd_interrupt(device);
+    for (u32 i = 0; platform && i < platform->device_count; i++)
+        if (atomic_load(&platform->devices[i]->launching))
+            hd_interrupt(platform->devices[i]->device);
 }
 
-void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks)
+static void catch_signals(struct session *session)
 {
-    tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
-                            (json_int_t)blocks));
-    session->started = seconds();
-    if (session->record < 0)
-        return;
-    atomic_store(&running, device->device);
-    for (u32 i = 0; i < SIGNALS; i++) { /* S2 */
+    for (u32 i = 0; i < SIGNALS; i++) {
         struct sigaction now;
         sigaction(signals[i], NULL, &now);
         session->caught[i] = now.sa_handler == SIG_DFL && !(now.sa_flags & SA_SIGINFO);
         if (session->caught[i])
             sigaction(signals[i], &(struct sigaction){.sa_handler = stop_launch}, NULL);
     }
+}
+
+static void leave_signals(struct session *session)
+{
+    for (u32 i = 0; i < SIGNALS; i++)
+        if (session->caught[i])
+            sigaction(signals[i], &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (arrived) {
+        session_close(session);
+        raise(arrived);
+    }
+}
+
+void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks)
+{
+    if (session->record < 0)
+        return;
+    pthread_mutex_lock(&session->lock);
+    tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
+                            (json_int_t)blocks));
+    device->started = seconds();
+    atomic_store(&device->launching, true);
+    atomic_store(&stoppable, platform_get());
+    if (session->launching++ == 0)
+        catch_signals(session); /* S2 */
+    pthread_mutex_unlock(&session->lock);
 }
 
 static void tell_profiles(struct session *session)
@@ -338,30 +362,27 @@ static void tell_profiles(struct session *session)
 
 static void tell_launch(struct session *session, cl_device_id device, u64 number)
 {
-    f64 took = seconds() - session->started;
     char *text = hd_launch_json(device->device, device->launches);
     json_t *launch = text ? json_loads(text, 0, NULL) : NULL;
     if (launch)
-        tell(session, json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number",
-                                (json_int_t)number, "host_seconds", took, "launch", launch));
+        tell(session,
+             json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number", (json_int_t)number,
+                       "host_seconds", seconds() - device->started, "launch", launch));
     hd_free(text);
 }
 
 void session_launched(struct session *session, cl_device_id device, u64 number, bool ran)
 {
-    if (ran && session->record >= 0)
-        tell_launch(session, device, number);
-    device->launches += ran;
-    if (session->record < 0)
-        return;
-    atomic_store(&running, NULL);
-    for (u32 i = 0; i < SIGNALS; i++)
-        if (session->caught[i])
-            sigaction(signals[i], &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    if (arrived) {
-        session_close(session);
-        raise(arrived);
+    if (session->record >= 0) {
+        pthread_mutex_lock(&session->lock);
+        if (ran)
+            tell_launch(session, device, number);
+        atomic_store(&device->launching, false);
+        if (--session->launching == 0)
+            leave_signals(session);
+        pthread_mutex_unlock(&session->lock);
     }
+    device->launches += ran;
 }
 
 void session_close(struct session *session)
