@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 enum {
-    CACHE_FORMAT = 2,      /* of the arguments below: another number, other results */
     FILE_LIMIT = 256 << 20 /* bytes of a file that a compilation makes */
 };
 
@@ -166,7 +165,8 @@ static bool compile(struct work *work, bool object, const char *output)
     if (object) {
         ADD(work, "-c", "-Xclang", "-disable-llvm-passes");
     } else {
-        add(work, "-S");
+        /* Programs write `inline` without meaning C99's: that there is a definition elsewhere. */
+        ADD(work, "-S", "-fgnu89-inline");
         add_libraries(work);
     }
     ADD(work, "-o", output, "-");
@@ -198,10 +198,44 @@ static bool link_inputs(struct work *work, bool library, const char *output)
     return finish(work, NULL);
 }
 
-static bool generate(struct work *work, const char *text, const char *output)
+/*
+ * OpenCL lets a kernel call another like a function, PTX does not, and clang forbids kernels to be
+ * inlined there: that is turned around, for a second time through the optimizer. False: no kernel
+ * is called, and the text is as it was.
+ */
+static bool inline_kernels(struct work *work, const char *text, const char *file)
+{
+    static const char FORBIDDEN[] = " noinline ", WANTED[] = " alwaysinline ";
+    if (work->job->si || !strstr(text, " call spir_kernel "))
+        return false;
+    VEC(char) out = {0};
+    for (const char *at = text, *end; *at; at = end) {
+        end = at + strcspn(at, "\n");
+        end += *end == '\n';
+        const char *found = strncmp(at, "attributes #", 12)
+                                ? NULL
+                                : memmem(at, (size_t)(end - at), FORBIDDEN, strlen(FORBIDDEN));
+        for (const char *c = at; c < end; c++) {
+            if (c == found) {
+                for (const char *w = WANTED; *w; w++)
+                    *(char *)vec_push(&out) = *w;
+                c += strlen(FORBIDDEN) - 1;
+                continue;
+            }
+            *(char *)vec_push(&out) = *c;
+        }
+    }
+    bool written = scratch_write(&work->scratch, file, out.data, out.count);
+    vec_free(&out);
+    return written;
+}
+
+static bool generate(struct work *work, const char *text, bool optimize, const char *output)
 {
     start(work);
-    ADD(work, "-x", "ir", "-Xclang", "-disable-llvm-passes", "-o", output);
+    ADD(work, "-x", "ir", "-o", output);
+    if (!optimize)
+        ADD(work, "-Xclang", "-disable-llvm-passes");
     if (!work->job->si)
         add(work, "-S");
     add(work, text);
@@ -281,7 +315,8 @@ static u8 *make_code(struct work *work, size_t *bytes)
                             .target = work->job->si ? BINARY_SI : BINARY_PTX};
     size_t length;
     u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
-    if (text && all_defined(work, (char *)text, length) && generate(work, text_path, code_path))
+    if (text && all_defined(work, (char *)text, length) &&
+        generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {
         if (!work->job->si)
@@ -310,8 +345,8 @@ static void name_job(struct work *work, char key[SHA256_TEXT])
     const struct compiler_job *job = work->job;
     struct sha256 hash;
     const u32 facts[] = {
-        CACHE_FORMAT,        job->si,           job->embedded,       job->type,
-        job->source != NULL, job->header_count, job->options->count, job->input_count};
+        job->si,           job->embedded,       job->type,       job->source != NULL,
+        job->header_count, job->options->count, job->input_count};
     sha256_start(&hash);
     sha256_add(&hash, facts, sizeof facts);
     hash_text(&hash, HEDDLE_VERSION);

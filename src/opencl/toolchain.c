@@ -86,6 +86,9 @@ static void identify_program(const char *name, struct sha256 *hash)
 
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash)
 {
+    Dl_info driver; /* it decides on arguments, and changes what the compiler left */
+    if (dladdr((const void *)(uintptr_t)toolchain_find, &driver) && driver.dli_fname)
+        identify_file(driver.dli_fname, hash);
     identify_program(toolchain->clang, hash);
     identify_file(toolchain->header, hash);
     identify_file(toolchain->library, hash);
