@@ -42,6 +42,8 @@ static bool starts(struct span line, const char *word)
 static const char *after(struct span line, const char *word)
 {
     size_t length = strlen(word);
+    if ((size_t)(line.end - line.at) < length)
+        return NULL;
     const char *found = memmem(line.at, (size_t)(line.end - line.at), word, length);
     return found ? found + length : NULL;
 }
