@@ -291,12 +291,12 @@ static void halves(void **state)
 /* ---- real functions ---- */
 
 struct reals {
-    double x, sinh, cosh, tgamma, sin;
+    double x, sinh, cosh, tgamma, sin, ldexp;
     float y, tgamma_f, native_sin, native_exp2, native_log, half_cos, native_powr;
 };
 
 static const char REALS[] =
-    "typedef struct { double x, sinh, cosh, tgamma, sin; float y, tgamma_f, native_sin,\n"
+    "typedef struct { double x, sinh, cosh, tgamma, sin, ldexp; float y, tgamma_f, native_sin,\n"
     "                 native_exp2, native_log, half_cos, native_powr; } item;\n"
     "kernel void k(global item *items) {\n"
     "    global item *p = items + get_global_id(0);\n"
@@ -304,6 +304,7 @@ static const char REALS[] =
     "    p->cosh = cosh(p->x);\n"
     "    p->tgamma = tgamma((double3)p->x).z;\n"
     "    p->sin = sin(p->x);\n"
+    "    p->ldexp = ldexp((double2)p->x, STEP(get_global_id(0))).y;\n"
     "    p->tgamma_f = tgamma(p->y);\n"
     "    p->native_sin = native_sin((float4)p->y).w;\n"
     "    p->native_exp2 = native_exp2(p->y);\n"
@@ -333,7 +334,7 @@ static bool near(float got, double exact)
 static void reals(void **state)
 {
     const struct world *world = *state;
-    cl_program program = built(world, REALS, "");
+    cl_program program = built(world, REALS, "-D'STEP(i)=(int)(((i) - 256) * 9)'");
     for (cl_uint device = 0; device < world->device_count; device++) {
         static struct reals items[ITEMS];
         uint64_t random = 4;
@@ -348,6 +349,8 @@ static void reals(void **state)
             assert_true(ulps(p->sinh, sinhl(p->x), 53) <= 4);
             assert_true(ulps(p->cosh, coshl(p->x), 53) <= 4);
             assert_true(ulps(p->sin, sinl(p->x), 53) <= 4);
+            double moved = ldexp(p->x, (i - 256) * 9);
+            assert_true(p->ldexp == moved || (isnan(moved) && isnan(p->ldexp)));
             if (fabs(p->x) < 170)
                 assert_true(ulps(p->tgamma, tgammal(p->x), 53) <= 16);
             assert_true(ulps(p->tgamma_f, tgammal(p->y), 24) <= 16);

@@ -113,3 +113,45 @@ PURE float tgamma(float x)
 }
 WIDEN_1(double, tgamma, double)
 WIDEN_1(float, tgamma, float)
+
+#ifdef __NVPTX__
+/* ---- ldexp: libclc's goes wrong at both ends. Steps that are too large are taken in parts, which
+ * stay clear of denormals until the last, so that it is rounded once. ---- */
+
+PURE double ldexp(double x, int n)
+{
+    const double down = 0x1p-1022 * 0x1p53;
+    for (int i = 0; i < 2 && n > 1023; i++) {
+        x *= 0x1p1023;
+        n -= 1023;
+    }
+    for (int i = 0; i < 2 && n < -1022; i++) {
+        x *= down;
+        n += 1022 - 53;
+    }
+    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+    return x * as_double((long)(1023 + n) << 52);
+}
+
+/* A double holds every step between floats, denormals too. */
+PURE float ldexp(float x, int n)
+{
+    n = n > 300 ? 300 : n < -300 ? -300 : n;
+    return (float)((double)x * as_double((long)(1023 + n) << 52));
+}
+
+#define LDEXP(type, n)                        \
+    PURE type##n ldexp(type##n x, int k)      \
+    {                                         \
+        return ldexp(x, (int##n)k);           \
+    }
+#define LDEXP_WIDTHS(type)                    \
+    WIDEN_2(type, ldexp, type, int)           \
+    LDEXP(type, 2)                            \
+    LDEXP(type, 3)                            \
+    LDEXP(type, 4)                            \
+    LDEXP(type, 8)                            \
+    LDEXP(type, 16)
+LDEXP_WIDTHS(double)
+LDEXP_WIDTHS(float)
+#endif
