@@ -36,6 +36,15 @@ static const struct {
 } variables[] = {
     {"HEDDLE_MACHINE_PATH", "Directories, separated by colons, in which machine files "
                             "(NAME.yaml) are looked up before the built-in ones."},
+    {"HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, HEDDLE_FUNCTIONAL",
+     "For OpenCL programs that are run without 'heddle run': the machine, or several with commas; "
+     "settings separated by semicolons; mechanisms with commas; 1 for no time."},
+    {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
+     "The same as --kernels, --launches and --functional-until."},
+    {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
+     "Where compiled OpenCL kernels are kept ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and how "
+     "much of them (512)."},
+    {"HEDDLE_CLANG", "The clang 14 that compiles OpenCL kernels; clang-14 by default."},
 };
 
 /* ---- plain text ---- */
