@@ -1,9 +1,10 @@
 /*
- * The hidden layer of a neural network. A block has a tile of the weights: x are hidden units, y are
- * inputs. weights[i][h] leads from input i to hidden unit h.
+ * The hidden layer of a neural network. A block has a tile of the weights: x are hidden units, y
+ * are inputs. weights[i][h] leads from input i to hidden unit h.
  */
 
-/* Sums up a tile's products at each of its hidden units; parts[k] are those of the k-th row of tiles. */
+/* Sums up a tile's products at each of its hidden units; parts[k] are those of the k-th row of
+ * tiles. */
 __kernel __attribute__((reqd_work_group_size(BLOCK_X, BLOCK_Y, 1)))
 void forward(__global const float *input, __global const float *weights, __global float *parts,
              uint hidden)

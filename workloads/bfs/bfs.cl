@@ -1,7 +1,7 @@
 /*
  * Breadth-first search by levels, a node a thread. Node i's edges are to[first[i]] up to, not
- * including, to[first[i + 1]]. Several threads may reach a node in the same level; all of them store
- * the same values, so the order does not matter.
+ * including, to[first[i + 1]]. Several threads may reach a node in the same level; all of them
+ * store the same values, so the order does not matter.
  */
 
 /* From the nodes of the frontier to those not seen before. */

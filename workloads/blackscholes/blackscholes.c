@@ -8,7 +8,7 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [OPTIONS] = {"options", NULL, "how many to price", 65536, 16384, 1, 1 << 26},
+    [OPTIONS] = {"options", NULL, "how many to price", 65536, 15000, 1, 1 << 26},
     {0},
 };
 

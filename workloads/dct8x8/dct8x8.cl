@@ -1,5 +1,5 @@
 /*
- * A block transforms a tile of 8x8 pixels, a thread a pixel: along the rows, then along the columns.
+ * A block transforms a tile of 8x8 pixels, a thread a pixel: along the rows, then the columns.
  * table[u][x] is the wave of frequency u at place x.
  */
 #define SIDE 8

@@ -19,7 +19,7 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [POINTS] = {"points", NULL, "how many to cluster", 16384, 2048, 1, 1 << 22},
+    [POINTS] = {"points", NULL, "how many to cluster", 16384, 2000, 1, 1 << 22},
     [FEATURES] = {"features", NULL, "features of a point", 34, 0, 1, MOST_FEATURES},
     [CLUSTERS] = {"clusters", NULL, "how many centres", 5, 0, 1, 64},
     [ROUNDS] = {"rounds", NULL, "how often the centres move", 3, 2, 1, 1000},

@@ -2,7 +2,8 @@
  * Each inner point of a box becomes the mean of its six neighbours. A block has a column of the box
  * and walks along z with three planes of it in local memory, each with a border of one point; the
  * plane that is left behind makes room for the next. A thread brings its own point of a plane, and
- * the first threads one of the border as well.
+ * the first threads one of the border as well. Of the planes behind and ahead threads read only
+ * what they brought themselves, so one barrier a plane is enough.
  */
 #define ROW (BLOCK_X + 2)
 #define PLANE (ROW * (BLOCK_Y + 2))
@@ -52,7 +53,6 @@ void relax(__global const float *from, __global float *to, int width, int height
                          ahead[i]) * (1 / 6.0f);
             to[point] = value;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); /* everybody has read the plane behind */
         __local float *oldest = behind;
         behind = here;
         here = ahead;

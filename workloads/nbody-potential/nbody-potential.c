@@ -14,8 +14,8 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "points", "width of the grid", 256, 64, 1, 16384},
-    [HEIGHT] = {"height", "points", "height of the grid", 256, 64, 1, 16384},
+    [WIDTH] = {"width", "points", "width of the grid", 256, 60, 1, 16384},
+    [HEIGHT] = {"height", "points", "height of the grid", 256, 60, 1, 16384},
     [CHARGES] = {"charges", NULL, "how many of them", 224, 0, 1, 4096},
     {0},
 };

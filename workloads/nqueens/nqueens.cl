@@ -1,7 +1,7 @@
 /*
- * Each thread searches the tasks that are its own, row by row with a stack in local memory: for each
- * row what is attacked there, and the columns that are still to be tried. The stack has a place for
- * every row of the board, filled or not, so few blocks fit a core.
+ * Each thread searches the tasks that are its own, row by row with a stack in local memory: for
+ * each row what is attacked there, and the columns that are still to be tried. The stack has a place
+ * for every row of the board, filled or not, so few blocks fit a core.
  */
 #define ALL ((1u << QUEENS) - 1)
 
