@@ -82,6 +82,13 @@ def documents(heddle, data):
                               cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         assert done.returncode in (0, 3), done.stderr.decode()
         yield name, json.loads(done.stdout)
+    guest = pathlib.Path(heddle).parent / "tests/opencl/guest"
+    if guest.exists():  # not without an OpenCL loader
+        done = subprocess.run([heddle, "run", "--quiet", "--stats", "-", "--", str(guest), "silent"],
+                              stdout=subprocess.PIPE, check=True)
+        document = json.loads(done.stdout)
+        assert [program["ok"] for program in document["manifest"]["programs"]] == [True]
+        yield "program", document
 
 
 def damaged(document):
