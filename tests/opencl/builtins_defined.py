@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every function of OpenCL C 1.2 without images is there: a program that calls each overload that the
-compiler's own header declares links, for both targets.
+"""Every function of OpenCL C 1.2 without images is there: a program that calls each overload that
+the compiler's own header declares links, for both targets.
 
     builtins_defined.py CLANG FOLDER-OF-OUR-LIBRARY FOLDER-OF-LIBCLC SCRATCH
 """

@@ -1,6 +1,6 @@
 /*
- * Functions of OpenCL C 1.2 that libclc lacks for our targets or does wrong; compiled when Heddle is
- * built, and linked before libclc, whose functions of the same names are then left out.
+ * Functions of OpenCL C 1.2 that libclc lacks for our targets or does wrong; compiled when Heddle
+ * is built, and linked before libclc, whose functions of the same names are then left out.
  *
  * A function that is defined here hides the compiler's own declarations of its name, so that its
  * other overloads must be declared where they are called.

@@ -1,6 +1,6 @@
 /*
- * Conversions: libclc turns no number (NaN) into the least integer where it must become 0, and steps
- * the wrong way where an integer rounds up to a power of two that its type does not have.
+ * Conversions: libclc turns no number (NaN) into the least integer where it must become 0, and
+ * steps the wrong way where an integer rounds up to a power of two that its type does not have.
  */
 
 /* ---- to integers, saturated: F is real, T whole, from `least` to below `beyond`, a power of 2 */
@@ -9,7 +9,9 @@
     PURE T convert_##T##_sat##suffix(F x)                                             \
     {                                                                                 \
         F y = rounded;                                                                \
-        return isnan(x) ? (T)0 : y <= (F)(least) ? (T)(least) : y >= (F)(beyond) ? (T)(most) : (T)y; \
+        if (y >= (F)(beyond))                                                         \
+            return (T)(most);                                                         \
+        return isnan(x) ? (T)0 : y <= (F)(least) ? (T)(least) : (T)y;                 \
     }                                                                                 \
     WIDEN_CONVERT(T, _sat##suffix, F)
 #define SATURATE_MODES(F, T, least, most, beyond)               \

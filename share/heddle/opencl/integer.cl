@@ -40,8 +40,8 @@ PURE long mad_sat(long a, long b, long c)
 WIDEN_3(long, mad_sat)
 
 #ifdef __NVPTX__
-/* By any number of bits. The back end's rotation of 64 bits wants a number below 64, and the compiler
- * leaves a mask out that it takes for needless, unless it cannot see it. */
+/* By any number of bits. The back end's rotation of 64 bits wants a number below 64, and the
+ * compiler leaves a mask out that it takes for needless, unless it cannot see it. */
 #define ROTATE(type)                                            \
     PURE type rotate(type x, type bits)                         \
     {                                                           \
