@@ -325,7 +325,7 @@ static double ulps(double got, long double exact, int bits)
     return isnan(got) ? 1e9 : (double)(fabsl(got - exact) / ldexpl(1, exponent - bits));
 }
 
-/* OpenCL leaves native functions' error to the machine; those of PTX are good to about 2^-20. */
+/* OpenCL leaves native functions' error to the machine; the bound is our own, to find mistakes. */
 static bool near(float got, double exact)
 {
     return fabs(got - exact) <= ldexp(1, -20) * fmax(1, fabs(exact));

@@ -55,7 +55,7 @@ WIDEN_1(double, sinh, double)
 /* ---- tgamma: Stirling's series, whose argument is made large by the recurrence ---- */
 
 enum {
-    STIRLING_FROM = 12 /* with the terms below its error is under 2^-56 there */
+    STIRLING_FROM = 12 /* the first term left out, 1 / (156 x^13), is 2^-53.9 there */
 };
 
 /* The series' factor, 1 + 1/(12 x) + ..., by the logarithm's series, which has fewer terms. */
