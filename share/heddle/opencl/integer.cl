@@ -30,6 +30,14 @@ PURE int sub_sat(int a, int b)
 }
 WIDEN_2(int, sub_sat, int, int)
 
+PURE long sub_sat(long a, long b)
+{
+    long difference = (long)((ulong)a - (ulong)b);
+    bool over = ((a ^ b) & (a ^ difference)) < 0; /* signs differ, and the result's is b's */
+    return !over ? difference : a < 0 ? LONG_MIN : LONG_MAX;
+}
+WIDEN_2(long, sub_sat, long, long)
+
 /* The product in 128 bits, the sum too, then what of it fits. */
 PURE long mad_sat(long a, long b, long c)
 {
