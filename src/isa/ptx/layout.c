@@ -4,7 +4,7 @@
 
 static void settle_frame(struct fn *fn)
 {
-    u32 size = (u32)align_up(fn->frame, 16);
+    u32 size = (u32)align_up(fn->frame, MAX(fn->l->frame_align, 16u));
     fn->out->frame_bytes = size;
     fn->out->spill_bytes = fn->spill_bytes;
     for (u32 i = 0; i < fn->insts.count; i++) {

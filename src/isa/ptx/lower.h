@@ -9,7 +9,8 @@
  *      allocated; only functions that are called or call use it. In a kernel it is 0 outside call
  *      sequences, so a kernel's own frame has absolute addresses.
  *  W2  A function's frame: return values from 0, parameters, local variables, slots of values saved
- *      over calls or spilled; 16-byte aligned size. A callee's frame follows its caller's.
+ *      over calls or spilled. A callee's frame follows its caller's, and each size is a multiple of
+ *      16 and of what any callee's variable is aligned to.
  *  W3  `inst.late` holds an `enum late` until layout: what depends on the final frame size.
  *  W4  Branch targets are indices into the function's own instructions.
  */
@@ -123,6 +124,7 @@ struct lower {
     struct callable *units; /* by function index */
     struct symbol **shared;
     u32 shared_count;
+    u32 frame_align; /* of all frames: W2; 0: no more than 16 */
     VEC(u32) constants;
     VEC(struct constant_fixup) fixups;
     struct constant_key *constant_table;

@@ -76,6 +76,9 @@ static void scan_statements(struct scan *scan, const struct ptx_statement *items
             unit->own_align = MAX(unit->own_align, align);
             unit->own_shared = align_up(unit->own_shared, align) + declaration_size(d);
         }
+        if (s->kind == PTX_DECLARATION && !strcmp(d->space, "local") && !unit->ast->is_entry &&
+            is_pow2(declaration_align(d)))
+            scan->l->frame_align = MAX(scan->l->frame_align, declaration_align(d));
         if (s->kind == PTX_STATEMENT)
             for (u32 k = 0; k < s->instruction.operand_count; k++)
                 scan_operand(scan, &s->instruction, &s->instruction.operands[k], true);

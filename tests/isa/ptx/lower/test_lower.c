@@ -302,6 +302,26 @@ static void recursive_calls(void **state)
     program_destroy(p);
 }
 
+/* A variable of a callee lies where its alignment asks, whoever calls. */
+static void frames_are_aligned(void **state)
+{
+    (void)state;
+    for (u32 align = 4; align <= 128; align *= 2) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 HEADER ".func f() { .local .align %u .b8 v[128]; .reg .b64 %%rd<2>;\n"
+                        "  mov.b64 %%rd1, v; st.local.u32 [%%rd1], 1; ret; }\n"
+                        ".entry k() { .local .align 4 .b8 own[4]; .reg .b64 %%rd<2>;\n"
+                        "  mov.b64 %%rd1, own; st.local.u32 [%%rd1], 1; call.uni f, (); ret; }\n",
+                 align);
+        struct program *p = compile_with(text, false, 255);
+        u32 want = align > 16 ? align : 16;
+        assert_int_equal(function_named(p, "k")->frame_bytes % want, 0);
+        assert_true(function_named(p, "k")->frame_bytes <= 2 * want);
+        program_destroy(p);
+    }
+}
+
 static void indirect_calls(void **state)
 {
     (void)state;
@@ -558,6 +578,7 @@ int main(void)
         cmocka_unit_test(clusters),
         cmocka_unit_test(newer_forms_are_unsupported),
         cmocka_unit_test(recursive_calls),
+        cmocka_unit_test(frames_are_aligned),
         cmocka_unit_test(indirect_calls),
         cmocka_unit_test(system_calls),
         cmocka_unit_test(jump_tables),
