@@ -179,7 +179,7 @@ static u64 largest_allocation(cl_context context)
 {
     u64 bytes = 0;
     for (u32 i = 0; i < context->device_count; i++)
-        bytes = MAX(bytes, context->devices[i]->info.allocation_bytes);
+        bytes = MAX(bytes, device_allocation(context->devices[i]));
     return bytes;
 }
 

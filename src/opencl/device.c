@@ -7,6 +7,14 @@
 
 enum {
     FULL_LOCAL_BYTES = 32768, /* OpenCL 1.2, table 4.3: CL_DEVICE_LOCAL_MEM_SIZE */
+    /* Of device memory, kept from programs: a part, and at most so much. Assumed: room for code and
+     * PRINT_BYTES many times over, and for the private memory of some ten thousand work-items. */
+    KEPT_PART = 16,
+    KEPT_BYTES = 64 << 20,
+    /* OpenCL 1.2, table 4.3: a buffer can be a quarter of the memory, and 128 MB. NVIDIA's drivers
+     * tell just that of theirs. */
+    BUFFER_PART = 4,
+    BUFFER_BYTES = 128 << 20,
 };
 
 static bool complain(const char *what, const struct hd_error *error)
@@ -49,6 +57,20 @@ bool device_open(cl_device_id device)
     hd_set_output(device->device, write_output, NULL);
     session_device(platform_get()->session, device);
     return true;
+}
+
+/* No more than would make the largest buffer that can be had too small a part. */
+u64 device_memory(const struct _cl_device_id *device)
+{
+    u64 all = device->info.memory_bytes;
+    return MIN(all - MIN(all / KEPT_PART, (u64)KEPT_BYTES),
+               BUFFER_PART * device->info.allocation_bytes);
+}
+
+u64 device_allocation(const struct _cl_device_id *device)
+{
+    u64 all = device_memory(device), most = MIN(all, device->info.allocation_bytes);
+    return MIN(most, MAX(all / BUFFER_PART, (u64)BUFFER_BYTES));
 }
 
 u32 device_max_block(const struct _cl_device_id *device)

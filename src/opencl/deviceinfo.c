@@ -155,12 +155,12 @@ static cl_int tell_memory(const struct _cl_device_id *device, cl_device_info nam
 {
     const struct hd_machine_info *info = &device->info;
     bool cached = info->l1_bytes || info->l2_bytes;
-    u64 constant = MIN(info->allocation_bytes, (u64)CONSTANT_BYTES);
+    u64 constant = MIN(device_allocation(device), (u64)CONSTANT_BYTES);
     switch (name) {
     case CL_DEVICE_GLOBAL_MEM_SIZE:
-        return QUERY_VALUE(query, cl_ulong, info->memory_bytes);
+        return QUERY_VALUE(query, cl_ulong, device_memory(device));
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return QUERY_VALUE(query, cl_ulong, info->allocation_bytes);
+        return QUERY_VALUE(query, cl_ulong, device_allocation(device));
     case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
         return QUERY_VALUE(query, cl_ulong, constant);
     case CL_DEVICE_MAX_CONSTANT_ARGS:

@@ -302,9 +302,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     case ARG_LOCAL:
         return set_local(arg, arg_size, arg_value);
     case ARG_IMAGE:
-        return CL_INVALID_MEM_OBJECT;
+        return arg_size == sizeof(cl_mem) ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_SIZE;
     case ARG_SAMPLER:
-        return CL_INVALID_SAMPLER;
+        return arg_size == sizeof(cl_sampler) ? CL_INVALID_SAMPLER : CL_INVALID_ARG_SIZE;
     case ARG_VALUE:
         break;
     }

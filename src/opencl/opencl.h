@@ -178,6 +178,10 @@ static inline u64 device_now(const struct _cl_device_id *device)
 {
     return device->now_ps / 1000;
 }
+/* What programs may have of its memory, together and in one buffer. The rest is for code, what
+ * kernels print and what launches need. */
+u64 device_memory(const struct _cl_device_id *device);
+u64 device_allocation(const struct _cl_device_id *device);
 /* Work-items of a block at most: the machine's, and what compilers allow for its code. */
 u32 device_max_block(const struct _cl_device_id *device);
 enum {

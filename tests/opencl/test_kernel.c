@@ -181,6 +181,25 @@ static void pointers(void **state)
     OK(clReleaseMemObject(out));
 }
 
+/* Kernels may have arguments of which there are none here. */
+static void images_and_samplers(void **state)
+{
+    struct rig *rig = *state;
+    cl_int status;
+    cl_program other = rig_build(
+        rig->context,
+        "kernel void k(sampler_t s, read_only image2d_t i, global int *o) { *o = 1; }", "");
+    cl_kernel kernel = clCreateKernel(other, "k", &status);
+    OK(status);
+    void *none = NULL;
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof none, &none), CL_INVALID_SAMPLER);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof none + 1, &none), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof none, &none), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clSetKernelArg(kernel, 1, 0, &none), CL_INVALID_ARG_SIZE);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(other));
+}
+
 static void wrong_arguments(void **state)
 {
     struct rig *rig = *state;
@@ -425,6 +444,7 @@ int main(void)
         cmocka_unit_test(values),
         cmocka_unit_test(pointers),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(images_and_samplers),
         cmocka_unit_test(creation),
         cmocka_unit_test(info),
         cmocka_unit_test(argument_info),
