@@ -90,6 +90,8 @@ struct hd_machine_info {
     bool functional;                    /* launches take no simulated time */
     uint32_t cores, lanes;              /* lanes: of a warp */
     uint32_t block_threads, core_warps; /* at most */
+    uint32_t kernel_threads; /* of a block, at most, that compilers make code for by default: 256
+                              * for Southern Islands, else block_threads */
     uint32_t core_shared_bytes, block_shared_bytes;
     uint32_t l1_bytes, l2_bytes, line_bytes; /* of data caches; line_bytes: of the L2 */
     uint64_t memory_bytes, allocation_bytes; /* allocation_bytes: the largest single one */
@@ -185,8 +187,8 @@ HD_API void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info
 /*
  * What OpenCL gives a kernel beside its arguments, for launches from now on. Southern Islands code
  * finds it in its hidden arguments; PTX in %envreg0 (work_dim), %envreg1 to 6 (offsets, low words
- * first) and %envreg7, 8 (buffer). Before the first call PTX reads zeros; Southern Islands code zero
- * offsets and as many dimensions as are not 1.
+ * first) and %envreg7, 8 (buffer). Before the first call PTX reads zeros; Southern Islands code
+ * zero offsets and as many dimensions as are not 1.
  */
 struct hd_range {
     uint32_t work_dim;  /* 1 to 3 */

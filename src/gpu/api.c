@@ -170,6 +170,9 @@ char *hd_mechanisms_json(void)
     return dump(rows);
 }
 
+/* What clang takes a block to have at most when a kernel does not say. */
+#define SI_KERNEL_THREADS 256u
+
 bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
                     struct hd_error *error)
 {
@@ -190,6 +193,8 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
         .lanes = core->warp_size,
         .block_threads = core->block_threads,
         .core_warps = core->warps,
+        .kernel_threads = core->warp_size == 64 ? MIN(core->block_threads, SI_KERNEL_THREADS)
+                                                : core->block_threads,
         .core_shared_bytes = core->shared_bytes,
         .block_shared_bytes = core->block_shared_bytes,
         .l1_bytes = l1d->global || l1d->local ? l1d->sets * l1d->ways * l1d->line_bytes : 0,

@@ -73,12 +73,6 @@ u64 device_allocation(const struct _cl_device_id *device)
     return MIN(most, MAX(all / BUFFER_PART, (u64)BUFFER_BYTES));
 }
 
-u32 device_max_block(const struct _cl_device_id *device)
-{
-    return device->si ? MIN(device->info.block_threads, (u32)SI_MAX_BLOCK)
-                      : device->info.block_threads;
-}
-
 bool device_is_embedded(const struct _cl_device_id *device)
 {
     return device->info.block_shared_bytes < FULL_LOCAL_BYTES;

@@ -194,7 +194,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         return CL_INVALID_DEVICE;
     struct query query = {param_value_size, param_value, param_value_size_ret};
     const struct hd_machine_info *info = &device->info;
-    size_t block = device_max_block(device);
+    size_t block = device->info.kernel_threads;
     switch (param_name) {
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         return QUERY_VALUE(&query, cl_uint, info->cores);

@@ -86,7 +86,7 @@ static u32 block_limit(const struct kernel_code *code, const struct kernel_info 
                        cl_device_id device)
 {
     struct hd_error error = {0};
-    u32 lanes = device->info.lanes, most = device_max_block(device);
+    u32 lanes = device->info.lanes, most = device->info.kernel_threads;
     if (code->info.max_threads)
         most = MIN(most, code->info.max_threads);
     if (info->required[0])

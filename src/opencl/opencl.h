@@ -182,10 +182,7 @@ static inline u64 device_now(const struct _cl_device_id *device)
  * kernels print and what launches need. */
 u64 device_memory(const struct _cl_device_id *device);
 u64 device_allocation(const struct _cl_device_id *device);
-/* Work-items of a block at most: the machine's, and what compilers allow for its code. */
-u32 device_max_block(const struct _cl_device_id *device);
 enum {
-    SI_MAX_BLOCK = 256, /* what clang assumes of a kernel without an attribute */
     PRINT_BYTES = 1 << 20,
     MEM_ALIGN = 128, /* bytes: the largest OpenCL type, long16 */
 };

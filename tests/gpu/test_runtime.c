@@ -162,11 +162,15 @@ static void machine_facts(void **state)
     assert_int_equal(info.cores, 15);
     assert_int_equal(info.lanes, 32);
     assert_int_equal(info.block_threads, 1024);
+    assert_int_equal(info.kernel_threads, 1024);
     assert_int_equal(info.block_shared_bytes, 48 << 10);
     assert_int_equal(info.l2_bytes, 768 << 10);
     assert_int_equal(info.line_bytes, 128);
     assert_true(info.core_mhz == 700);
     assert_false(info.functional);
+    assert_true(hd_config_load(config, "generic64", &error));
+    assert_true(hd_config_info(config, &info, &error));
+    assert_int_equal(info.kernel_threads, 256);
     assert_false(hd_config_info(config, NULL, &error));
     hd_config_destroy(config);
 }
