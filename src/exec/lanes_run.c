@@ -40,6 +40,22 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
     }
 }
 
+/* The same when not all lanes run. */
+static __attribute__((noinline)) bool run_some(struct chunk *chunk, const struct inst *inst,
+                                               const struct step *step)
+{
+    switch (step->shape) {
+    case SHAPE_SHARED_LOAD:
+    case SHAPE_SHARED_STORE:
+        return shared_some(chunk, inst, step);
+    case SHAPE_GLOBAL_LOAD:
+    case SHAPE_GLOBAL_STORE:
+        return global_some(chunk, inst, step);
+    default:
+        return false;
+    }
+}
+
 ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *inst,
                                      struct step *step, const struct step *last)
 {
@@ -49,7 +65,8 @@ ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *ins
             chunk_place(chunk, step);
             step->fn(&chunk->lanes);
         } else if (chunk->active != LANES_FULL) {
-            break;
+            if (!run_some(chunk, inst, step))
+                break;
         } else if (step->shape == SHAPE_SHARED_LOAD) {
             if (UNLIKELY(!load_shared(chunk, inst, step)))
                 break;

@@ -1,11 +1,12 @@
 /*
- * Short ways through the commonest accesses: 32 lanes, all running. Part of the inner loops
- * (lanes_run.c, lanes_wave.c), compiled once per instruction set with them.
+ * Short ways through the commonest accesses of 32 lanes. Part of the inner loops (lanes_run.c,
+ * lanes_wave.c), compiled once per instruction set with them.
  *
  * Invariants
- *  R1  An access takes its short way only when all 32 lanes run and every lane is aligned and in
- *      range. Otherwise nothing has happened and the step is the caller's, who takes the long way
- *      through spaces.c: faults and mixtures of regions are found there only.
+ *  R1  An access takes its short way only when every lane that runs is aligned and in range.
+ *      Otherwise nothing has happened and the step is the caller's, who takes the long way through
+ *      spaces.c: faults and mixtures of regions are found there only.
+ *  R2  The functions without `some` in their names are for when all 32 lanes run.
  */
 #ifndef EXEC_LANES_SHORT_H
 #define EXEC_LANES_SHORT_H
@@ -14,15 +15,18 @@
 #include "exec/warp.h"
 
 /* Nothing in the high words and below 2^31: adding an i32 cannot carry into them unnoticed. */
-ALWAYS_INLINE bool are_small(const struct chunk *chunk, const struct step *step)
+ALWAYS_INLINE bool rows_small(const eight *low, const eight *high)
 {
-    const eight *const low = (const eight *)chunk_row(chunk, step, 0);
-    const eight *const high = (const eight *)((const u32 *)low + chunk->lanes.stride);
     const eight all = SPLAT(~0u);
     eight bits = {};
     for (unsigned k = 0; k < EIGHTS; k++)
         bits |= (low[k] & SIGN) | high[k];
     return !have_common(&bits, &all);
+}
+ALWAYS_INLINE bool are_small(const struct chunk *chunk, const struct step *step)
+{
+    const u32 *const low = chunk_row(chunk, step, 0);
+    return rows_small((const eight *)low, (const eight *)(low + chunk->lanes.stride));
 }
 
 /* Offsets whose bits all lie below the largest power of two in the space need no comparison. */
@@ -63,14 +67,13 @@ ALWAYS_INLINE bool store_shared(struct chunk *chunk, const struct inst *inst,
  * Offsets into the allocation this step touched last, or NULL. With imm taken off, its addresses
  * share their high words; a low word before its start gives an offset past its end.
  */
-ALWAYS_INLINE u8 *find_global(const struct chunk *chunk, const struct inst *inst,
-                              const struct step *step, bool write, eight *at)
+ALWAYS_INLINE u8 *find_rows(const struct chunk *chunk, const struct inst *inst,
+                            const struct step *step, bool write, const u32 *low, const eight *high,
+                            eight *at)
 {
     const struct allocation *hint = step->hint;
     if (!hint || step->hint_generation != *chunk->generation || (write && hint->read_only))
         return NULL;
-    const u32 *const low = chunk_row(chunk, step, 0);
-    const eight *const high = (const eight *)(low + chunk->lanes.stride);
     const u64 start = hint->address - (u64)inst->imm;
     const u32 bytes = 4u * step->words, above = (u32)(start >> 32);
     if (hint->size < bytes || above != (start + hint->size) >> 32 ||
@@ -81,6 +84,12 @@ ALWAYS_INLINE u8 *find_global(const struct chunk *chunk, const struct inst *inst
     for (unsigned k = 0; k < EIGHTS; k++)
         differ |= high[k] ^ above;
     return have_common(&differ, &all) ? NULL : hint->host;
+}
+ALWAYS_INLINE u8 *find_global(const struct chunk *chunk, const struct inst *inst,
+                              const struct step *step, bool write, eight *at)
+{
+    const u32 *const low = chunk_row(chunk, step, 0);
+    return find_rows(chunk, inst, step, write, low, (const eight *)(low + chunk->lanes.stride), at);
 }
 
 ALWAYS_INLINE bool load_global(struct chunk *chunk, const struct inst *inst,
@@ -101,6 +110,82 @@ ALWAYS_INLINE bool store_global(struct chunk *chunk, const struct inst *inst,
     if (base)
         store_word(base, at, chunk_row(chunk, step, 1));
     return base;
+}
+
+/* ---- under a mask: lanes that do not run are given the address of one that does ---- */
+
+struct some_rows {
+    eight low[EIGHTS], high[EIGHTS]; /* of the addresses; high only where there is one */
+};
+
+ALWAYS_INLINE void fill_row(eight *to, const u32 *from, const eight *mask, u32 first)
+{
+    const eight other = SPLAT(from[first]);
+    for (unsigned k = 0; k < EIGHTS; k++)
+        to[k] = (((const eight *)from)[k] & mask[k]) | (other & ~mask[k]);
+}
+
+ALWAYS_INLINE void gather_some(u32 *dst, const u8 *base, const eight *at, const eight *mask)
+{
+    eight row[EIGHTS], *const to = (eight *)dst;
+    gather((u32 *)row, base, at);
+    for (unsigned k = 0; k < EIGHTS; k++)
+        to[k] = (row[k] & mask[k]) | (to[k] & ~mask[k]);
+}
+
+ALWAYS_INLINE void store_some(u8 *base, const eight *at, const u32 *src, u32 lanes)
+{
+    const u32 *const offset = (const u32 *)at;
+    for (; lanes; lanes &= lanes - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(lanes);
+        memcpy(base + offset[i], &src[i], sizeof src[i]);
+    }
+}
+
+/* A load or a store of shared memory by the lanes in chunk->active, of which there is one. */
+ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
+                               const struct step *step)
+{
+    const eight *const mask = (const eight *)chunk->active_mask;
+    const u32 first = (u32)__builtin_ctz(chunk->active), *const low = chunk_row(chunk, step, 0);
+    struct some_rows rows;
+    eight at[EIGHTS];
+    fill_row(rows.low, low, mask, first);
+    if (step->wide) {
+        fill_row(rows.high, low + chunk->lanes.stride, mask, first);
+        if (!rows_small(rows.low, rows.high))
+            return false;
+    }
+    if (chunk->shared_bytes < 4 ||
+        !offsets_within(at, (const u32 *)rows.low, (u32)inst->imm, chunk->shared_bytes - 4, 3))
+        return false;
+    if (step->shape == SHAPE_SHARED_LOAD)
+        gather_some(chunk_row(chunk, step, SLOT_DST), chunk->shared, at, mask);
+    else
+        store_some(chunk->shared, at, chunk_row(chunk, step, 1), chunk->active);
+    return true;
+}
+
+/* The same of global memory. */
+ALWAYS_INLINE bool global_some(struct chunk *chunk, const struct inst *inst,
+                               const struct step *step)
+{
+    const bool write = step->shape == SHAPE_GLOBAL_STORE;
+    const eight *const mask = (const eight *)chunk->active_mask;
+    const u32 first = (u32)__builtin_ctz(chunk->active), *const low = chunk_row(chunk, step, 0);
+    const u32 stride = chunk->lanes.stride;
+    struct some_rows rows;
+    eight at[EIGHTS];
+    fill_row(rows.low, low, mask, first);
+    fill_row(rows.high, low + stride, mask, first);
+    u8 *const base = find_rows(chunk, inst, step, write, (const u32 *)rows.low, rows.high, at);
+    if (!base)
+        return false;
+    if (write)
+        store_some(base, at, chunk_row(chunk, step, 1), chunk->active);
+    for (u32 j = 0; !write && j < step->words; j++)
+        gather_some(chunk_row(chunk, step, SLOT_DST) + j * stride, base + 4 * j, at, mask);
+    return true;
 }
 
 #endif
