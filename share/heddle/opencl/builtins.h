@@ -85,6 +85,7 @@ HD_PRINT_PUT(const volatile global void *)
 HD_PRINT_PUT(const volatile local void *)
 HD_PRINT_PUT(const volatile constant void *)
 HD_PRINT_PUT(const volatile private void *)
+HD_PRINT_PUT(private void *) /* what (void *)0 is, which could be any of the others, too */
 
 /* An array counts as the pointer that it becomes. */
 #define HD_PRINT_SIZE(x) +8 + ((sizeof(__typeof__((0, x))) + 7) & ~7)

@@ -76,7 +76,7 @@ PUT_VALUES(PRINT_FLOAT, float)
 PUT_VALUES(PRINT_FLOAT, double)
 
 #define PUT_POINTER(space, address)                                                               \
-    OVERLOAD hd_print_place hd_print_put(hd_print_place at, const volatile space void *value)     \
+    OVERLOAD hd_print_place hd_print_put(hd_print_place at, space void *value)                    \
     {                                                                                             \
         if (!at)                                                                                  \
             return at;                                                                            \
@@ -85,7 +85,8 @@ PUT_VALUES(PRINT_FLOAT, double)
         *(global ulong *)(at + 2) = (ulong)(address);                                             \
         return at + 2 + (sizeof value + 7) / 8 * 2;                                               \
     }
-PUT_POINTER(global, value)
-PUT_POINTER(local, value)
-PUT_POINTER(constant, constant_address(value))
+PUT_POINTER(const volatile global, value)
+PUT_POINTER(const volatile local, value)
+PUT_POINTER(const volatile constant, constant_address(value))
+PUT_POINTER(const volatile private, value)
 PUT_POINTER(private, value)
