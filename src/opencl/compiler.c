@@ -230,6 +230,29 @@ static bool inline_kernels(struct work *work, const char *text, const char *file
     return written;
 }
 
+/*
+ * A null pointer to private or local memory is all ones on Southern Islands, and comes as a cast of
+ * the generic one, for which there is no code without generic addresses. It is written out instead,
+ * in its own place: that is shorter.
+ */
+static bool write_nulls(struct work *work, char *text, size_t length, const char *file)
+{
+    static const char CAST[] = "addrspacecast (", OF_NULL[] = " null to ",
+                      ONES[] = "inttoptr (i32 -1 to";
+    bool found = false;
+    for (char *at = text; work->job->si && (at = strstr(at, CAST)); at++) {
+        char *of = strstr(at, OF_NULL), *space = of ? strstr(of, "addrspace(") : NULL;
+        if (!space || memchr(at, '\n', (size_t)(space - at)) ||
+            memchr(at, ')', (size_t)(of - at)) ||
+            (strncmp(space, "addrspace(5)*)", 14) && strncmp(space, "addrspace(3)*)", 14)))
+            continue;
+        memset(at, ' ', (size_t)(of - at) + strlen(OF_NULL));
+        memcpy(at, ONES, strlen(ONES));
+        found = true;
+    }
+    return !found || scratch_write(&work->scratch, file, text, length);
+}
+
 static bool generate(struct work *work, const char *text, bool optimize, const char *output)
 {
     start(work);
@@ -316,6 +339,7 @@ static u8 *make_code(struct work *work, size_t *bytes)
     size_t length;
     u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
     if (text && all_defined(work, (char *)text, length) &&
+        write_nulls(work, (char *)text, length, "out.ll") &&
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {

@@ -82,7 +82,7 @@ PUT_VALUES(PRINT_FLOAT, double)
             return at;                                                                            \
         at[0] = TAG(PRINT_POINTER, 8, 1);                                                         \
         at[1] = 0;                                                                                \
-        *(global ulong *)(at + 2) = (ulong)(address);                                             \
+        *(global ulong *)(at + 2) = value ? (ulong)(address) : 0; /* null can have any bits */    \
         return at + 2 + (sizeof value + 7) / 8 * 2;                                               \
     }
 PUT_POINTER(const volatile global, value)
