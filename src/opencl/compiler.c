@@ -330,6 +330,36 @@ static void lengthen_table(char *code)
         memcpy(found, LONGER, strlen(LONGER));
 }
 
+/*
+ * clang 14 makes a field (bfe.u64) of the low bits of a 64-bit value shifted right with its sign
+ * also where the field would reach beyond the value's end; copies of the sign then become zeros.
+ * Such fields come from nothing else, and become the shift and the mask that were meant.
+ */
+static char *mend_fields(char *code, size_t *bytes)
+{
+    char *mended = NULL, *from = code;
+    FILE *out = open_memstream(&mended, bytes);
+    if (!out)
+        abort();
+    for (char *at = code; (at = strstr(at, "bfe.u64"));) {
+        unsigned to, value, first, count;
+        int length = 0;
+        sscanf(at, "bfe.u64 %%rd%u, %%rd%u, %u, %u;%n", &to, &value, &first, &count, &length);
+        if (!length || first + count <= 64 || count > 63) {
+            at++;
+            continue;
+        }
+        fwrite(from, 1, (size_t)(at - from), out);
+        fprintf(out, "shr.s64 %%rd%u, %%rd%u, %u; and.b64 %%rd%u, %%rd%u, %llu;", to, value, first,
+                to, to, (1ull << count) - 1);
+        at = from = at + length;
+    }
+    fputs(from, out);
+    fclose(out);
+    free(code);
+    return mended;
+}
+
 static u8 *make_code(struct work *work, size_t *bytes)
 {
     const char *text_path = path(work, "out.ll"), *code_path = path(work, "out.code");
@@ -344,8 +374,10 @@ static u8 *make_code(struct work *work, size_t *bytes)
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {
-        if (!work->job->si)
+        if (!work->job->si) {
             lengthen_table((char *)code);
+            code = (u8 *)mend_fields((char *)code, &binary.sections[SECTION_CODE].bytes);
+        }
         char *kernels = llinfo_extract(work->arena, (char *)text, length);
         binary.sections[SECTION_CODE].data = code;
         binary.sections[SECTION_KERNELS].data = (u8 *)kernels;
