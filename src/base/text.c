@@ -49,6 +49,21 @@ enum text_result text_u64(const char *text, u64 *value)
     return *end ? TEXT_SYNTAX : result;
 }
 
+bool text_range(const char *text, u64 *first, u64 *last)
+{
+    char from[72]; /* no number has more digits, "0b" included */
+    size_t length = strcspn(text, "-");
+    if (length >= sizeof from)
+        return false;
+    memcpy(from, text, length);
+    from[length] = '\0';
+    const char *to = text[length] ? text + length + 1 : from;
+    *first = 1;
+    *last = UINT64_MAX;
+    return (*from || *to) && (!*from || text_u64(from, first) == TEXT_OK) &&
+           (!*to || text_u64(to, last) == TEXT_OK) && *first && *first <= *last;
+}
+
 enum text_result text_i64(const char *text, i64 *value)
 {
     bool negative = *text == '-';

@@ -20,6 +20,9 @@ enum text_result {
  * before or after. text_size also takes the suffixes K, M, G (powers of 1024; KiB, MiB, GiB too).
  */
 enum text_result text_u64(const char *text, u64 *value);
+/* Numbers from 1 on, N, N-M, N- or -M: the first and the last, which is UINT64_MAX when it is open.
+ * False: it is none of these, or the first is above the last. */
+bool text_range(const char *text, u64 *first, u64 *last);
 enum text_result text_i64(const char *text, i64 *value);
 enum text_result text_size(const char *text, u64 *value);
 /* A decimal or hexadecimal float, "inf", "nan", whatever the process's locale. */

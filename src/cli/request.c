@@ -316,17 +316,11 @@ static bool take_timed(const struct parser *parser, const char *name, const char
     return true;
 }
 
-/* N, N-, -N or N-M: launches counted from 1. */
 static bool parse_launches(const struct parser *parser, const char *value)
 {
     struct request *request = parser->request;
-    size_t length = strcspn(value, "-");
-    const char *from = arena_strndup(request->arena, value, length);
-    const char *to = value[length] ? value + length + 1 : from;
-    u64 first = 1, last = UINT64_MAX;
-    bool ok = (*from || *to) && (!*from || (text_u64(from, &first) == TEXT_OK && first)) &&
-              (!*to || text_u64(to, &last) == TEXT_OK) && first <= last;
-    if (!ok)
+    u64 first, last;
+    if (!text_range(value, &first, &last))
         return wrong(parser, "--launches", arena_printf(request->arena, "'%.64s'", value),
                      "numbers of launches from 1 on: N, N-M, N- or -M");
     request->first_timed = MAX(request->first_timed, first);

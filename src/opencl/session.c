@@ -89,20 +89,6 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* N, N-, -M or N-M */
-static bool read_launches(struct session *session, const char *value)
-{
-    char from[32];
-    size_t length = strcspn(value, "-");
-    if (length >= sizeof from)
-        return false;
-    memcpy(from, value, length);
-    from[length] = '\0';
-    const char *to = value[length] ? value + length + 1 : from;
-    return (*from || *to) && (!*from || text_u64(from, &session->first) == TEXT_OK) &&
-           (!*to || text_u64(to, &session->last) == TEXT_OK) && session->first <= session->last;
-}
-
 static void read_choice(struct session *session)
 {
     const char *kernels = environment("HEDDLE_KERNELS");
@@ -117,7 +103,7 @@ static void read_choice(struct session *session)
         session->wrong = true;
         session->has_kernels = false;
     }
-    if (launches && !read_launches(session, launches)) {
+    if (launches && !text_range(launches, &session->first, &session->last)) {
         complain("HEDDLE_LAUNCHES", "expected numbers of launches from 1 on: N, N-M, N- or -M");
         session->wrong = true;
     }

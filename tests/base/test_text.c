@@ -44,6 +44,34 @@ static void integers(void **state)
     }
 }
 
+static void ranges(void **state)
+{
+    static const struct {
+        const char *text;
+        bool right;
+        u64 first, last;
+    } cases[] = {
+        {"3", true, 3, 3},
+        {"3-7", true, 3, 7},
+        {"3-", true, 3, UINT64_MAX},
+        {"-7", true, 1, 7},
+        {"0x10-0b11111", true, 16, 31},
+        {"7-3", false, 0, 0},
+        {"0-3", false, 0, 0},
+        {"-", false, 0, 0},
+        {"", false, 0, 0},
+        {"1-2-3", false, 0, 0},
+        {"a-3", false, 0, 0},
+        {"-0", false, 0, 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        u64 first, last;
+        assert_int_equal(text_range(cases[i].text, &first, &last), cases[i].right);
+        if (cases[i].right)
+            assert_true(first == cases[i].first && last == cases[i].last);
+    }
+}
+
 static void signed_integers(void **state)
 {
     i64 value;
@@ -200,10 +228,15 @@ static void arenas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers), cmocka_unit_test(signed_integers),
-        cmocka_unit_test(sizes),    cmocka_unit_test(floats_ignore_the_locale),
-        cmocka_unit_test(utf8),     cmocka_unit_test(words),
-        cmocka_unit_test(files),    cmocka_unit_test(sha256),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(signed_integers),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(floats_ignore_the_locale),
+        cmocka_unit_test(utf8),
+        cmocka_unit_test(words),
+        cmocka_unit_test(files),
+        cmocka_unit_test(sha256),
         cmocka_unit_test(arenas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
