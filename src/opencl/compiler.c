@@ -319,18 +319,6 @@ static u8 *make_bitcode(struct work *work, size_t *bytes)
 }
 
 /*
- * libclc reads its table of the bits of 2/pi, 158 bytes, sixteen at a time, so beyond its end; the
- * rest does not count, but the read is a fault here. In PTX a longer table is the same text.
- */
-static void lengthen_table(char *code)
-{
-    static const char TABLE[] = "PIBITS_TBL[158]", LONGER[] = "PIBITS_TBL[176]";
-    char *found = strstr(code, TABLE);
-    if (found)
-        memcpy(found, LONGER, strlen(LONGER));
-}
-
-/*
  * clang 14 makes a field (bfe.u64) of the low bits of a 64-bit value shifted right with its sign
  * also where the field would reach beyond the value's end; copies of the sign then become zeros.
  * Such fields come from nothing else, and become the shift and the mask that were meant.
@@ -374,10 +362,8 @@ static u8 *make_code(struct work *work, size_t *bytes)
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {
-        if (!work->job->si) {
-            lengthen_table((char *)code);
+        if (!work->job->si)
             code = (u8 *)mend_fields((char *)code, &binary.sections[SECTION_CODE].bytes);
-        }
         char *kernels = llinfo_extract(work->arena, (char *)text, length);
         binary.sections[SECTION_CODE].data = code;
         binary.sections[SECTION_KERNELS].data = (u8 *)kernels;
