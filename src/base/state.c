@@ -19,6 +19,12 @@ void state_add(struct state_list *list, const char *unit, const char *name, u64 
     *row = (struct state_row){unit, name, help, list->owner, list->copies, entries, bits, class};
 }
 
+void state_shape(struct state_list *list, struct array_shape shape)
+{
+    assert(list->rows.count);
+    list->rows.data[list->rows.count - 1].shape = shape;
+}
+
 void state_free(struct state_list *list)
 {
     vec_free(&list->rows);

@@ -15,6 +15,17 @@ enum state_class {
     STATE_COUNTED, /* size only: the model does not hold these bits */
 };
 
+/* How an element is built, for its area and energy. All zero: one bank that is read or written, one
+ * entry at a time, through one port. */
+struct array_shape {
+    u32 banks;       /* 0 is 1; entries are spread over them */
+    u32 access_bits; /* that an access moves; 0: an entry */
+    u8 read_ports;   /* beside the ports that do both, */
+    u8 write_ports;  /* of which there is one unless these are set */
+    bool searched;   /* by content: every access compares all entries of a bank */
+    bool flip_flops; /* registers of logic, not cells of an array */
+};
+
 struct state_row {
     const char *unit; /* the component: "fetch" */
     const char *name; /* "pc" */
@@ -24,6 +35,7 @@ struct state_row {
     u64 entries;       /* in one owner */
     u32 bits;          /* of an entry */
     enum state_class class;
+    struct array_shape shape;
 };
 
 struct state_list {
@@ -37,6 +49,8 @@ void state_owner(struct state_list *list, const char *owner, u64 copies);
 /* Nothing is added when there are no entries or no bits. */
 void state_add(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
                enum state_class class, const char *help);
+/* How the row that was added last is built. Call it only behind a state_add that added one. */
+void state_shape(struct state_list *list, struct array_shape shape);
 void state_free(struct state_list *list);
 /* Bits of all copies of a row. */
 u64 state_bits(const struct state_row *row);

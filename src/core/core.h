@@ -113,6 +113,10 @@ struct task {
     bool extra_task;  /* made by a mechanism: not the warp's own instruction */
     bool has_result;  /* mechanisms have been told of it */
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
+    /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
+     * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
+     */
+    u16 lane_reads, lane_ops, lane_writes;
 };
 
 struct slot {
@@ -594,6 +598,13 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
+/* Work of an instruction in lanes. */
+struct lane_work {
+    u32 reads, ops, writes;
+};
+/* With mechanisms: adds what a task did beyond what its instruction does, or short of it, when its
+ * operands have been read or its results are `written`. */
+void task_count_work(struct core *core, const struct task *task, bool written);
 /* Schedulers take their turns, beginning with this one. */
 void issue_turns(struct core *core, u32 first);
 static inline void issue_tick(struct core *core)

@@ -17,6 +17,7 @@
 #define CORE_HOOKS_H
 
 #include "base/component.h"
+#include "base/energy.h"
 #include "base/state.h"
 #include "mem/cache.h"
 #include "mem/dram.h"
@@ -107,6 +108,10 @@ struct mechanism {
     const struct component *component; /* its first parameter is FLAG(on, 0, ...) */
     u32 stats_size;                    /* of the component's stats struct */
     const char *const *conflicts;      /* names it cannot be combined with, NULL-terminated */
+    const char *source;                /* the work it comes from: authors, title, where, year */
+    const char *const
+        *deviations; /* where it differs from that, a sentence each; NULL-terminated */
+    const struct energy_event *events; /* counters that cost energy; ended by one without a name */
 
     /* ---- state ---- */
     u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */

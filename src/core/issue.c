@@ -47,9 +47,40 @@ static COLD void ask_operands(struct core *core, struct task *task)
     task->extra += (u16)use->mechanism->operand(use->state, core, task);
 }
 
+/* What the task does as an instruction of its warp without mechanisms; nothing is counted for an
+ * extra one. */
+static struct lane_work plain_work(const struct core *core, const struct task *task)
+{
+    const struct inst_time *time = &core->times[task->flight.inst];
+    const u32 lanes = count_lanes(task->flight.lanes);
+    return (struct lane_work){lanes * time->read_count, lanes, lanes * time->result_count};
+}
+
+static void expect_work(struct core *core, struct task *task)
+{
+    const struct lane_work plain = plain_work(core, task);
+    task->lane_reads = (u16)plain.reads;
+    task->lane_ops = (u16)plain.ops;
+    task->lane_writes = (u16)plain.writes;
+}
+
+void task_count_work(struct core *core, const struct task *task, bool written)
+{
+    struct inst_profile *profile = &core->profile[task->flight.inst];
+    const struct lane_work counted =
+        task->extra_task ? (struct lane_work){0} : plain_work(core, task);
+    if (written) {
+        profile->more_writes += (i64)task->lane_writes - counted.writes;
+        return;
+    }
+    profile->more_reads += (i64)task->lane_reads - counted.reads;
+    profile->more_ops += (i64)task->lane_ops - counted.ops;
+}
+
 /* What follows from reading the operands, with mechanisms. */
 static COLD void compute_hooked(struct core *core, struct task *task)
 {
+    expect_work(core, task);
     if (core_hooked(core, SEAM_OPERAND))
         ask_operands(core, task);
     if (task->flight.kind == FLIGHT_COMPUTE) {
@@ -60,6 +91,7 @@ static COLD void compute_hooked(struct core *core, struct task *task)
     collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
+    task_count_work(core, task, false);
 }
 
 /* The flight is filled: everything that follows from issuing it. */

@@ -52,8 +52,11 @@ extern const char *const stall_names[STALLS]; /* "raw" */
 
 /* What happened at one instruction of a program, summed over cores. */
 struct inst_profile {
-    u64 issued;         /* warp instructions */
-    u64 threads;        /* lanes */
+    u64 issued;  /* warp instructions */
+    u64 threads; /* lanes */
+    /* Lanes read from and written to vector registers, and computed, because of mechanisms: beyond
+     * what `threads` says, or short of it. */
+    i64 more_reads, more_ops, more_writes;
     u64 stalls[STALLS]; /* idle issue slots whose reason was this instruction */
 };
 

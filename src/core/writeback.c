@@ -95,6 +95,7 @@ static COLD void retire_hooked(struct core *core, struct task *task)
             claim_banks(core, task, &core->times[task->flight.inst]);
         flight_commit(&task->flight);
     }
+    task_count_work(core, task, true);
     settle(core, task, &core->times[task->flight.inst]);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);

@@ -16,6 +16,9 @@ void profile_add(struct hd_module *module, const struct inst_profile *launch)
         struct inst_profile *to = &module->profile[i];
         to->issued += launch[i].issued;
         to->threads += launch[i].threads;
+        to->more_reads += launch[i].more_reads;
+        to->more_ops += launch[i].more_ops;
+        to->more_writes += launch[i].more_writes;
         for (u32 s = 0; s < STALLS; s++)
             to->stalls[s] += launch[i].stalls[s];
     }
