@@ -79,6 +79,7 @@ struct inst_time {
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
     u8 write_count;
     u8 region_count;  /* of registers it writes */
+    bool reserves;    /* it has any */
     u8 result_count;  /* vector registers it writes, */
     u64 result_banks; /* and where they are in slot 0's group (collect_banks) */
     u8 fetched;       /* instructions that a fetch of it brings, */
@@ -233,6 +234,7 @@ struct core {
     struct core_counts stats;
     struct hooks hooks;
     u32 mechanism_work; /* not 0: a mechanism wants every cycle (it adds and takes away) */
+    u32 fetch_stages;   /* that mechanisms have put between fetch and the buffers (at `create`) */
     u32 groups;         /* schedulers that have their own units, or 1 */
 
     /* of the launch */
@@ -284,8 +286,9 @@ struct core {
     u64 arrived;                    /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
-        u64 ready; /* cycle */
-        bool here; /* from a mechanism: one instruction */
+        u32 served; /* what a mechanism has delivered in its place, alone; NO_INST: it comes from
+                     * the instruction cache */
+        u64 ready;  /* cycle */
     } decode[64];
     u32 decode_head, decode_tail;
     struct {

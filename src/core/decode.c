@@ -187,6 +187,7 @@ static void add_writes(struct inst_time *time, const struct program *program,
         add_operand(time, program, base, list[i]);
     time->write_count = time->dependence_count;
     time->region_count = (u8)count;
+    time->reserves = count;
 }
 
 /*

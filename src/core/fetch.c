@@ -68,12 +68,15 @@ void fetch_redirect(struct core *core, u32 s)
     fetch_want(core, s);
 }
 
-/* What mechanisms say of fetching an instruction. */
-static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 inst)
+/* What mechanisms say of fetching an instruction: all of them, or those that may have it skipped.
+ */
+static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, bool all)
 {
     enum fetch_answer answer = FETCH_SERVE;
     EACH_USE(use, &core->hooks, fetch)
     {
+        if (!all && !use->mechanism->skip)
+            continue;
         answer = use->mechanism->fetch(use->state, core, s, inst);
         if (answer != FETCH_SERVE)
             break;
@@ -93,23 +96,55 @@ static u32 until_branch(const struct core *core, u32 inst, u32 count)
 /* One that is not to be fetched ends what the fetch delivers; the first has been asked for. */
 static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
 {
-    for (u32 i = 1; i < count; i++)
-        if (ask_fetch(core, s, inst + i) != FETCH_SERVE)
+    for (u32 i = 1; i < count; i++) {
+        u32 next = inst + i;
+        if (ask_fetch(core, s, &next, false) != FETCH_SERVE)
             return i;
+    }
     return count;
 }
 
-static void deliver(struct core *core, u32 s, u32 inst, bool here)
+static COLD void tell_fetched(struct core *core, u32 s, u32 inst, u32 count, bool here)
+{
+    EACH_USE(use, &core->hooks, fetched)
+    use->mechanism->fetched(use->state, core, s, inst, count, here);
+}
+
+/* They came for a warp that went elsewhere meanwhile. */
+static void throw_away(struct core *core, u32 s, u32 count)
+{
+    core->stats.fetch.instructions += count;
+    core->stats.fetch.flushed += count;
+    fetch_want(core, s);
+    if (core->slots[s].ended)
+        slot_maybe_leave(core, s);
+}
+
+/*
+ * A mechanism has another instruction where the wanted one should be: the warp runs that one and
+ * goes on behind it, as it would in a machine. It must be the next to run, or it is fetched again.
+ */
+static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
 {
     struct slot *slot = &core->slots[s];
+    if (slot->buffered || slot->at != inst || core->redirected >> s & 1)
+        return false;
+    warp_path(slot->warp)->pc = slot->at = slot->fetch_at = served;
+    return true;
+}
+
+/* `served`: as in struct core. */
+static void deliver(struct core *core, u32 s, u32 inst, u32 served)
+{
+    struct slot *slot = &core->slots[s];
+    const bool here = served != NO_INST;
     u32 count = here ? 1 : core->times[inst].fetched;
     slot->decoding = false;
-    if (slot->ended || slot->fetch_at != inst) { /* it went elsewhere meanwhile */
-        core->stats.fetch.instructions += count;
-        core->stats.fetch.flushed += count;
-        fetch_want(core, s);
-        if (slot->ended)
-            slot_maybe_leave(core, s);
+    if (slot->ended || slot->fetch_at != inst ||
+        (UNLIKELY(here && served != inst) && !take_other(core, s, inst, served))) {
+        if (core_hooked(core, SEAM_FETCHED))
+            tell_fetched(core, s, inst, count, here);
+        throw_away(core, s, count);
         return;
     }
     count = MIN(count, core->config.fetch->buffer - slot->buffered);
@@ -117,11 +152,15 @@ static void deliver(struct core *core, u32 s, u32 inst, bool here)
         count = until_branch(core, inst, count);
     if (core_hooked(core, SEAM_FETCH))
         count = until_refused(core, s, inst, count);
+    if (core_hooked(core, SEAM_FETCHED))
+        tell_fetched(core, s, inst, count, here);
+    inst = here ? served : inst;
     u32 *const to = slot->buffer + slot->buffered;
     for (u32 i = 0; i < count; i++)
         to[i] = inst + i;
     slot->buffered += (u8)count;
     core->stats.fetch.instructions += count;
+    core->stats.fetch.buffered += count;
     slot->fetch_at = inst + count;
     if (to == slot->buffer) /* it has a head now */
         slot_update(core, s);
@@ -136,18 +175,19 @@ static void decode_tick(struct core *core)
         if (core->decode[at].ready > core_cycle(core))
             return;
         core->decode_head++;
-        deliver(core, core->decode[at].slot, core->decode[at].inst, core->decode[at].here);
+        deliver(core, core->decode[at].slot, core->decode[at].inst, core->decode[at].served);
     }
 }
 
-static void decode_push(struct core *core, u32 s, u32 inst)
+static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
 {
     u32 at = core->decode_tail++ % DECODES;
     core->slots[s].decoding = true;
     core->decode[at].inst = inst;
     core->decode[at].slot = s;
-    core->decode[at].here = false;
-    core->decode[at].ready = core_cycle(core) + core->config.fetch->decode_cycles;
+    core->decode[at].served = served;
+    core->decode[at].ready =
+        core_cycle(core) + core->config.fetch->decode_cycles + core->fetch_stages;
     core->stats.fetch.fetches++;
 }
 
@@ -172,7 +212,7 @@ static bool look_up(struct core *core, u32 s)
     const u64 line = core->times[inst].line;
     if (core->config.icache->perfect) {
         core->fetchable &= ~bit(s);
-        decode_push(core, s, inst);
+        decode_push(core, s, inst, NO_INST);
         return true;
     }
     if (!requests_room(core, core->line_packets) || core->miss_tail - core->miss_head == MISSES) {
@@ -183,7 +223,7 @@ static bool look_up(struct core *core, u32 s)
     switch (cache_read(core->icache, line, core->line_sectors, s, &out)) {
     case CACHE_HIT:
         core->fetchable &= ~bit(s);
-        decode_push(core, s, inst);
+        decode_push(core, s, inst, NO_INST);
         return true;
     case CACHE_MISS:
         send_miss(core, line, &out);
@@ -229,7 +269,8 @@ static void take_misses(struct core *core)
 static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    enum fetch_answer answer = ask_fetch(core, s, slot->fetch_at);
+    u32 served = slot->fetch_at;
+    enum fetch_answer answer = ask_fetch(core, s, &served, true);
     if (answer == FETCH_SKIP) {
         slot->buffer[slot->buffered] = slot->fetch_at++;
         slot->skipped |= 1u << slot->buffered++;
@@ -239,8 +280,7 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     } else if (answer == FETCH_HERE) {
         core->fetchable &= ~bit(s);
         core->last_fetched = s;
-        decode_push(core, s, slot->fetch_at);
-        core->decode[(core->decode_tail - 1) % DECODES].here = true;
+        decode_push(core, s, slot->fetch_at, served);
     }
     return answer;
 }
@@ -267,7 +307,7 @@ static void serve(struct core *core)
         if (!look_up(core, s))
             break;
     }
-    if (!core->config.fetch->decode_cycles)
+    if (!core->config.fetch->decode_cycles && !core->fetch_stages)
         decode_tick(core);
 }
 

@@ -5,14 +5,15 @@
 static u32 seams_of(const struct mechanism *m)
 {
     const bool filled[SEAMS] = {
-        [SEAM_DISPATCH] = m->dispatch,     [SEAM_BLOCK] = m->block,
-        [SEAM_FETCH] = m->fetch,           [SEAM_PICK] = m->pick,
-        [SEAM_INSERT] = m->insert,         [SEAM_ISSUE] = m->issue,
-        [SEAM_OPERAND] = m->operand,       [SEAM_RESULT] = m->result,
-        [SEAM_ISSUED] = m->issued,         [SEAM_PLACES] = m->places,
-        [SEAM_WRITE_BACK] = m->write_back, [SEAM_RETIRED] = m->retired,
-        [SEAM_CONTROL] = m->control,       [SEAM_VIEW] = m->view,
-        [SEAM_PACKET] = m->packet,         [SEAM_REPLY] = m->reply,
+        [SEAM_DISPATCH] = m->dispatch, [SEAM_BLOCK] = m->block,
+        [SEAM_FETCH] = m->fetch,       [SEAM_FETCHED] = m->fetched,
+        [SEAM_PICK] = m->pick,         [SEAM_INSERT] = m->insert,
+        [SEAM_ISSUE] = m->issue,       [SEAM_OPERAND] = m->operand,
+        [SEAM_RESULT] = m->result,     [SEAM_ISSUED] = m->issued,
+        [SEAM_PLACES] = m->places,     [SEAM_WRITE_BACK] = m->write_back,
+        [SEAM_RETIRED] = m->retired,   [SEAM_CONTROL] = m->control,
+        [SEAM_VIEW] = m->view,         [SEAM_PACKET] = m->packet,
+        [SEAM_REPLY] = m->reply,
     };
     u32 seams = 0;
     for (u32 i = 0; i < SEAMS; i++)

@@ -31,6 +31,7 @@ enum seam {
     SEAM_DISPATCH,
     SEAM_BLOCK,
     SEAM_FETCH,
+    SEAM_FETCHED,
     SEAM_PICK,
     SEAM_INSERT,
     SEAM_ISSUE,
@@ -133,7 +134,13 @@ struct mechanism {
     void (*block)(void *state, struct core *core, u32 block_slot, bool started);
 
     /* ---- fetch ---- */
-    enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 inst);
+    /* With FETCH_HERE, *inst is delivered: the one that is wanted, unless the mechanism has another
+     * one in its place. Asked again when the instruction cache did not have it. Of those behind it
+     * that the same fetch brings, only mechanisms that fill `skip` are asked. */
+    enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 *inst);
+    /* `count` instructions have come to a slot's buffer, or were thrown away there because its warp
+     * went elsewhere; `here`: past the instruction cache. Told in the order of their fetches. */
+    void (*fetched)(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here);
     /* A skipped instruction is next and what it would write is not pending: its results are to be
      * put into the warp's registers now. False: not yet. */
     bool (*skip)(void *state, struct core *core, u32 slot, u32 inst);

@@ -104,8 +104,10 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
     task->latency = time->latency;
     task->interval = time->interval;
     slot->in_flight++;
-    if (!task->extra_task)
+    if (!task->extra_task) {
         scoreboard_reserve(core, slot, time);
+        core->stats.issue.reservations += time->reserves;
+    }
     if (time->pipe == PIPE_MEMORY && task->flight.kind == FLIGHT_ACCESS) {
         task->memory_wait = true;
         slot->unacted++;

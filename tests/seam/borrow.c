@@ -68,9 +68,9 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
     return WRITE_BACK_COMMIT;
 }
 
-static enum fetch_answer fetch(void *state, struct core *core, u32 s, u32 inst)
+static enum fetch_answer fetch(void *state, struct core *core, u32 s, u32 *inst)
 {
-    const struct kept *e = find(state, core->slots[s].block, inst);
+    const struct kept *e = find(state, core->slots[s].block, *inst);
     return !e ? FETCH_SERVE : e->leader == NO_TASK ? FETCH_SKIP : FETCH_HOLD;
 }
 

@@ -40,7 +40,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
     STATS(state)->blocks++;
 }
 
-static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 inst)
+static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
 {
     if (PARAMS(state)->fetch_here)
         return FETCH_HERE;
