@@ -1,0 +1,104 @@
+/*
+ * For each place of each query that leaves `least` letters or more: how many letters from there on
+ * also stand somewhere in the reference, and how often they do; 0 and 0 for fewer than that. A query
+ * a thread. Threads of a warp leave their loops at different letters.
+ */
+
+/* A node of the suffix tree, and the edge that leads to it; of the same layout on the host. */
+struct node {
+    uint children[4]; /* by their first letter; 0 is none, for the root is nobody's child */
+    uint first;       /* of the edge's letters, in the reference */
+    uint letters;     /* of them */
+    uint leaves;      /* below the node: how often what leads there occurs */
+    uint unused;
+};
+
+__kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
+void walk_tree(__global const uchar *reference, __global const struct node *nodes,
+               __global const uchar *queries, __global uint *lengths, __global uint *counts,
+               uint count)
+{
+    uint i = get_global_id(0);
+
+    if (i >= count)
+        return;
+    __global const uchar *query = queries + i * LENGTH;
+    for (uint start = 0; start + LEAST <= LENGTH; start++) {
+        uint at = start, node = 0, left = 0, edge = 0;
+        while (at < LENGTH) {
+            uint letter = query[at];
+            if (left == 0) { /* at a node */
+                uint child = nodes[node].children[letter];
+                if (child == 0)
+                    break;
+                node = child;
+                edge = nodes[node].first;
+                left = nodes[node].letters;
+            } else if (reference[edge] != letter) {
+                break;
+            }
+            edge++;
+            left--;
+            at++;
+        }
+        bool enough = at - start >= LEAST;
+        lengths[start * count + i] = enough ? at - start : 0;
+        counts[start * count + i] = enough ? nodes[node].leaves : 0;
+    }
+}
+
+/* How many letters a part of the query has in common with a suffix; of the first it is known. */
+uint common(__global const uchar *reference, uint suffix, uint size, __local const uchar *part,
+            uint length, uint known)
+{
+    uint most = min(length, size - suffix);
+
+    while (known < most && reference[suffix + known] == part[known])
+        known++;
+    return known;
+}
+
+/* The suffix array holds the beginnings of all suffixes in order, alike[k] how many letters suffix k
+ * has in common with the one before it. The place of the part among them is found by halving, which
+ * compares letters only from where both bounds agree with it. The queries are in local memory. */
+__kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
+void search_array(__global const uchar *reference, uint size, __global const uint *suffixes,
+                  __global const uint *alike, __global const uchar *queries,
+                  __global uint *lengths, __global uint *counts, uint count)
+{
+    __local uchar own[BLOCK_X * LENGTH];
+    uint first = get_group_id(0) * BLOCK_X * LENGTH, i = get_global_id(0);
+
+    for (uint k = get_local_id(0); k < BLOCK_X * LENGTH; k += BLOCK_X)
+        own[k] = first + k < count * LENGTH ? queries[first + k] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i >= count)
+        return;
+    for (uint start = 0; start + LEAST <= LENGTH; start++) {
+        __local const uchar *part = own + get_local_id(0) * LENGTH + start;
+        uint length = LENGTH - start;
+        uint low = 0, high = size;            /* suffixes below low are smaller, from high on not */
+        uint low_common = 0, high_common = 0; /* of the suffixes just outside */
+        while (low < high) {
+            uint middle = (low + high) / 2, suffix = suffixes[middle];
+            uint same = common(reference, suffix, size, part, length, min(low_common, high_common));
+            bool smaller = same < length &&
+                           (suffix + same == size || reference[suffix + same] < part[same]);
+            low = smaller ? middle + 1 : low;
+            low_common = smaller ? same : low_common;
+            high = smaller ? high : middle;
+            high_common = smaller ? high_common : same;
+        }
+        /* What matches best is just below or just above; more that match as well are around. */
+        uint best = max(low_common, high_common), found = 0;
+        if (best >= LEAST) {
+            uint k = low_common >= high_common ? low - 1 : low, below = k;
+            for (found = 1; alike[below] >= best; below--)
+                found++;
+            for (k++; k < size && alike[k] >= best; k++)
+                found++;
+        }
+        lengths[start * count + i] = best >= LEAST ? best : 0;
+        counts[start * count + i] = found;
+    }
+}
