@@ -195,7 +195,7 @@ static void read_banks(struct core *core, u64 taken)
 /* Where mechanisms say that the operands are. */
 static COLD u32 ask_places(struct core *core, struct task *task, u64 *wanted)
 {
-    const struct inst_time *time = &core->times[task->flight.inst];
+    const struct inst_time *time = task->time;
     struct places places = {.count = time->read_count};
     for (u32 i = 0; i < places.count; i++) {
         places.regs[i] = time->reads[i];
@@ -213,7 +213,7 @@ static COLD u32 ask_places(struct core *core, struct task *task, u64 *wanted)
 static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 {
     struct task *task = core_task(core, index);
-    const struct inst_time *time = &core->times[task->flight.inst];
+    const struct inst_time *time = task->time;
     struct collector *collector = &core->collectors[c];
     u64 *wanted = core->wanted[c];
     u32 depth = time->read_depth;

@@ -103,8 +103,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
     core->quiet_until = 0;
-    /* rr's turn passes in every cycle, and mechanisms want to be asked in every one */
-    core->sleeps = !schedule_passes(core) && !core->hooks.seams;
+    /* rr's turn passes in every cycle, and some mechanisms want to be asked in every one */
+    core->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
     core->finished_count = 0;
     core->began = core->last_left = now;
     core->warp_cycles = 0;
@@ -461,7 +461,7 @@ static u64 due_cycle(const struct core *core)
 
 void core_run(struct core *core, fs end)
 {
-    if (UNLIKELY(core->hooks.seams)) /* mechanisms may have done something between windows */
+    if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
         core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
         if (core->quiet_until <= core_cycle(core) && is_quiet(core))
@@ -488,7 +488,7 @@ fs core_next(const struct core *core)
         return FS_NEVER;
     const u64 now = core_cycle(core);
     u64 due = core->quiet_until;
-    if (due <= now || core->hooks.seams) {
+    if (due <= now || core->mechanism_work) {
         if (!is_quiet(core))
             return core->clock.next;
         due = due_cycle(core);
@@ -547,7 +547,7 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
         const struct task *task = &core->tasks[i];
         if (core->tasks_free[i / 64] >> i % 64 & 1 || task->slot != s)
             continue;
-        const struct inst_time *other = &core->times[task->flight.inst];
+        const struct inst_time *other = task->time;
         for (u32 w = 0; w < other->write_count; w++)
             for (u32 d = 0; d < time->dependence_count; d++) {
                 u64 both = other->dependences[w].bits & time->dependences[d].bits;

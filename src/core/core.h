@@ -102,6 +102,8 @@ struct inst_time {
 /* An instruction under way. */
 struct task {
     struct flight flight;
+    const struct inst_time
+        *time; /* of its instruction; one of a mechanism's own may have another */
     u16 index; /* its place */
     u16 next;  /* of a list */
     u8 slot, pipe, group;
@@ -114,6 +116,7 @@ struct task {
     bool extra_task;  /* made by a mechanism: not the warp's own instruction */
     bool has_result;  /* mechanisms have been told of it */
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
+    bool dropped;     /* its results were not written (the write-back seam) */
     /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
      * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
      */
@@ -488,7 +491,7 @@ static inline struct task *task_take(struct core *core)
             task->index = (u16)index;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->extra_task = false;
-            task->has_result = task->silent = false;
+            task->has_result = task->silent = task->dropped = false;
             return task;
         }
     return NULL;
@@ -615,7 +618,7 @@ static inline void issue_tick(struct core *core)
     const u32 first = core->first_scheduler;
     core->first_scheduler = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
     core->stats.issue.cycles += core->present != 0;
-    if (core->asleep != core->all_schedulers || core->redirected)
+    if (core->asleep != core->all_schedulers || core->redirected | core->skipping)
         issue_turns(core, first);
 }
 /* Charges the cycles in which schedulers were idle up to now. */
@@ -625,6 +628,9 @@ void issue_charge(struct core *core, u64 cycles);
 /* For mechanisms. Puts a flight that was issued by other means on its way; the task's flight is
  * filled. There must be room (core_room). */
 void core_issue_flight(struct core *core, struct task *task, u32 slot);
+/* The same for a task of a mechanism's own (extra_task) that goes another way than the instruction
+ * it is numbered as; there must be room in that pipe (collect_room). */
+void core_issue_own(struct core *core, struct task *task, u32 slot, const struct inst_time *time);
 /* Counts it as an instruction of the slot's warp. */
 void core_count_issue(struct core *core, const struct flight *flight, u32 slot);
 /* The slot's warp has gone on from the head of its buffer. */

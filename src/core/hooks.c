@@ -53,6 +53,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         if (m->create)
             m->create(use->state, core);
         hooks->seams |= seams_of(m);
+        hooks->caches |= m->cache != NULL;
     }
     hooks_set_caches(core);
 }

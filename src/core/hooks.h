@@ -48,6 +48,10 @@ enum seam {
     SEAMS
 };
 
+/* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
+ * change their mind at any time. */
+#define SEAMS_EVERY_CYCLE (1u << SEAM_PICK | 1u << SEAM_INSERT)
+
 /* A block that a core has room for. */
 struct dispatch {
     u64 block, blocks; /* the next one in order, or `blocks`, their number: none is left */
@@ -75,6 +79,7 @@ struct pick {
 enum issue_answer {
     ISSUE_PLAIN,
     ISSUE_DONE, /* the mechanism has issued something else itself (core_issue_flight) */
+    ISSUE_WAIT, /* nothing is issued: it is asked again when the warp is picked again */
 };
 
 /* Where the registers of an instruction are: an access of a bank each, which serves one a cycle. */
@@ -222,7 +227,8 @@ struct mechanism_use {
 };
 
 struct hooks {
-    u32 seams; /* bit by enum seam: somebody fills it */
+    u32 seams;   /* bit by enum seam: somebody fills it */
+    bool caches; /* the caches of the core have hooks */
     u32 count;
     struct mechanism_use *uses;
 };

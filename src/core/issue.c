@@ -41,7 +41,7 @@ static COLD void tell_control(struct core *core, u32 s, u32 inst)
     use->mechanism->control(use->state, core, s, inst);
 }
 
-static COLD void ask_operands(struct core *core, struct task *task)
+static void ask_operands(struct core *core, struct task *task)
 {
     EACH_USE(use, &core->hooks, operand)
     task->extra += (u16)use->mechanism->operand(use->state, core, task);
@@ -51,7 +51,7 @@ static COLD void ask_operands(struct core *core, struct task *task)
  * extra one. */
 static struct lane_work plain_work(const struct core *core, const struct task *task)
 {
-    const struct inst_time *time = &core->times[task->flight.inst];
+    const struct inst_time *time = task->time;
     const u32 lanes = count_lanes(task->flight.lanes);
     return (struct lane_work){lanes * time->read_count, lanes, lanes * time->result_count};
 }
@@ -78,7 +78,7 @@ void task_count_work(struct core *core, const struct task *task, bool written)
 }
 
 /* What follows from reading the operands, with mechanisms. */
-static COLD void compute_hooked(struct core *core, struct task *task)
+static __attribute__((noinline)) void compute_hooked(struct core *core, struct task *task)
 {
     expect_work(core, task);
     if (core_hooked(core, SEAM_OPERAND))
@@ -100,6 +100,7 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
     struct slot *slot = &core->slots[s];
     task->slot = (u8)s;
     task->group = (u8)(core->groups > 1 ? s % core->groups : 0);
+    task->time = time;
     task->pipe = time->pipe;
     task->latency = time->latency;
     task->interval = time->interval;
@@ -128,6 +129,12 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
 void core_issue_flight(struct core *core, struct task *task, u32 s)
 {
     issue_flight(core, task, s, &core->times[task->flight.inst]);
+}
+
+void core_issue_own(struct core *core, struct task *task, u32 s, const struct inst_time *time)
+{
+    assert(task->extra_task);
+    issue_flight(core, task, s, time);
 }
 
 PART_OF void count_issue(struct core *core, const struct flight *f, struct slot *slot)
@@ -220,21 +227,26 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     return true;
 }
 
-/* Whether a mechanism has issued something in its place. */
-static COLD bool ask_issue(struct core *core, u32 s)
+/* Whether mechanisms issue something in its place. */
+static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
 {
+    enum issue_answer answer = ISSUE_PLAIN;
     EACH_USE(use, &core->hooks, issue)
     {
-        if (use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]) == ISSUE_DONE)
-            return true;
+        answer = use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]);
+        if (answer != ISSUE_PLAIN)
+            break;
     }
-    return false;
+    return answer;
 }
 
 PART_OF bool issue_one(struct core *core, u32 s)
 {
-    if (core_hooked(core, SEAM_ISSUE) && ask_issue(core, s))
-        return true;
+    if (core_hooked(core, SEAM_ISSUE)) {
+        const enum issue_answer answer = ask_issue(core, s);
+        if (answer != ISSUE_PLAIN)
+            return answer == ISSUE_DONE;
+    }
     return issue_head(core, s);
 }
 
@@ -475,7 +487,7 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     core->schedulers[scheduler].last = s;
 }
 
-static COLD void take_turn_hooked(struct core *core, u32 scheduler)
+static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 scheduler)
 {
     take_turn(core, scheduler, true);
 }

@@ -227,7 +227,7 @@ static bool look_up(struct core *core, u32 pipe, struct parcel *parcel)
     default:
         lsu->stalled_by[pipe] =
             counters->stalls_line != line_stalls ? &counters->stalls_line : &counters->stalls_mshr;
-        lsu->pipes_stalled |= core->hooks.seams ? 0 : bit(pipe); /* a hook may change its mind */
+        lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe); /* a hook may change its mind */
         return false;
     }
 }

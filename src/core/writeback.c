@@ -8,7 +8,7 @@
 #include "core/core.h"
 
 /* Where mechanisms say that the results go. */
-static COLD void claim_places(struct core *core, const struct task *task)
+static __attribute__((noinline)) void claim_places(struct core *core, const struct task *task)
 {
     const struct inst *code = task->flight.code;
     struct places places = {0};
@@ -45,7 +45,7 @@ static COLD enum write_back_answer ask_mechanisms(struct core *core, struct task
     return answer;
 }
 
-static COLD void tell_retired(struct core *core, struct task *task)
+static void tell_retired(struct core *core, struct task *task)
 {
     EACH_USE(use, &core->hooks, retired)
     use->mechanism->retired(use->state, core, task);
@@ -76,7 +76,7 @@ PART_OF void settle(struct core *core, struct task *task, const struct inst_time
 }
 
 /* The same with mechanisms. */
-static COLD void retire_hooked(struct core *core, struct task *task)
+static __attribute__((noinline)) void retire_hooked(struct core *core, struct task *task)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
     if (core_hooked(core, SEAM_RESULT) && !task->has_result)
@@ -92,11 +92,12 @@ static COLD void retire_hooked(struct core *core, struct task *task)
         if (core_hooked(core, SEAM_PLACES))
             claim_places(core, task);
         else
-            claim_banks(core, task, &core->times[task->flight.inst]);
+            claim_banks(core, task, task->time);
         flight_commit(&task->flight);
     }
+    task->dropped = answer == WRITE_BACK_DROP;
     task_count_work(core, task, true);
-    settle(core, task, &core->times[task->flight.inst]);
+    settle(core, task, task->time);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);
     task_give(core, task);
@@ -108,7 +109,7 @@ void task_retire(struct core *core, struct task *task)
         retire_hooked(core, task);
         return;
     }
-    const struct inst_time *time = &core->times[task->flight.inst];
+    const struct inst_time *time = task->time;
     claim_banks(core, task, time);
     flight_commit(&task->flight);
     settle(core, task, time);

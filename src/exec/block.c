@@ -177,6 +177,7 @@ static void start_warp(struct warp *warp)
     const struct exec *exec = warp->exec;
     u32 first = warp->index * exec->image->warp_size;
     u32 lanes = MIN(exec->threads - first, exec->image->warp_size);
+    warp->registers = NULL;
     warp->state = WARP_READY;
     warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
     warp->live = warp->members;

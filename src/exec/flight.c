@@ -82,6 +82,19 @@ static inline void place_registers(const struct flight *f, const u32 **src)
         *(pair *)&src[k] = (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
 }
 
+/* Of registers whose rows do not tell their values. */
+static __attribute__((noinline)) void view_sources(const struct flight *f,
+                                                   const struct register_view *view)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    for (u32 set = f->plan->vectors; set; set &= set - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(set);
+        for (u32 j = 0; j < f->src_rows[k]; j++)
+            if (register_apart(view, f->code->src[k].index + j))
+                view->read(view, f->warp, f->code->src[k].index + j, f->src[k] + j * lanes);
+    }
+}
+
 /* Copies the sources; returns where the record goes on. */
 static inline u32 *take_sources(struct flight *f)
 {
@@ -239,6 +252,15 @@ static bool run_scalar(struct flight *f)
 
 /* ---- issue ---- */
 
+/* flight_issue's: through the warp's view. */
+static inline u32 *read_sources(struct flight *f)
+{
+    u32 *next = take_sources(f);
+    if (UNLIKELY(f->warp->registers))
+        view_sources(f, f->warp->registers);
+    return next;
+}
+
 static inline void begin(struct flight *f, struct warp *warp, u32 inst)
 {
     const struct view *view = warp->view;
@@ -261,23 +283,23 @@ static void issue_rest(struct flight *f)
     struct warp *warp = f->warp;
     switch (f->plan->kind) {
     case PLAN_CONTROL:
-        flight_control(f);
+        flight_viewed(f, flight_control);
         break;
     case PLAN_WHOLE:
         place_results(f, f->rows);
-        flight_whole(f);
+        flight_viewed(f, flight_whole);
         break;
     case PLAN_SCALAR:
-        place_results(f, take_sources(f));
+        place_results(f, read_sources(f));
         f->work = WORK_SCALAR;
         break;
     case PLAN_ACCESS:
-        place_results(f, take_sources(f));
+        place_results(f, read_sources(f));
         flight_locate(f);
         break;
     default:
         place_results(f, f->rows);
-        flight_other(f);
+        flight_viewed(f, flight_other);
     }
     /* Where it goes on is for the first two to say. */
     if (f->plan->kind != PLAN_CONTROL && f->plan->kind != PLAN_WHOLE)
@@ -294,7 +316,7 @@ void flight_issue(struct flight *f, struct warp *warp, u32 inst)
         issue_rest(f);
         return;
     }
-    place_results(f, take_sources(f));
+    place_results(f, read_sources(f));
     f->work = WORK_LANES;
     warp_path(warp)->pc = inst + 1;
 }
@@ -410,16 +432,24 @@ static u32 home_mask(const struct flight *f, struct operand o, u32 c)
     return mask;
 }
 
+static u32 home_word(const struct warp *home, u32 reg, u32 lane)
+{
+    u32 row[MAX_LANES];
+    if (LIKELY(!home->registers || !register_apart(home->registers, reg)))
+        return vector_row(home, &home->chunks[0], reg)[lane];
+    home->registers->read(home->registers, home, reg, row);
+    return row[lane];
+}
+
 static u32 *take_home_rows(const struct flight *f, u32 *next, struct operand o)
 {
     const u32 lanes = f->warp->exec->image->warp_size;
     for (u32 j = 0; j < o.count; j++, next += lanes)
         for (u32 lane = 0; lane < lanes; lane++) {
             const struct warp *home = f->homes[lane];
-            next[lane] = !home ? 0
-                         : o.kind == OPERAND_SCALAR
-                             ? scalar_read(home, o, j)
-                             : vector_row(home, &home->chunks[0], o.index + j)[lane];
+            next[lane] = !home                      ? 0
+                         : o.kind == OPERAND_SCALAR ? scalar_read(home, o, j)
+                                                    : home_word(home, o.index + j, lane);
         }
     return next;
 }
@@ -483,6 +513,29 @@ void flight_compute(struct flight *f)
     f->work = WORK_NONE;
 }
 
+void flight_skip(struct flight *f)
+{
+    assert(f->kind == FLIGHT_COMPUTE);
+    f->work = WORK_NONE;
+}
+
+void flight_rewrite(struct flight *f, struct warp *warp, u32 inst, const struct inst *code)
+{
+    static const struct flight_plan plan = {.kind = PLAN_LANES, .dst_rows = {1}, .row_count = 1};
+    const u32 reg = code->dst[0].index, lanes = warp->exec->image->warp_size;
+    begin(f, warp, inst);
+    f->code = code;
+    f->plan = &plan;
+    f->lanes = f->active = f->writes = ~0ull >> (MAX_LANES - lanes);
+    memset(f->src, 0, sizeof f->src);
+    memset(f->src_rows, 0, sizeof f->src_rows);
+    place_results(f, f->rows);
+    if (warp->registers && register_apart(warp->registers, reg))
+        warp->registers->read(warp->registers, warp, reg, f->dst[0]);
+    else
+        memcpy(f->dst[0], vector_row(warp, &warp->chunks[0], reg), lanes * sizeof(u32));
+}
+
 /* ---- commit ---- */
 
 static inline void blend(u32 *to, const u32 *from, const u32 *mask)
@@ -502,6 +555,11 @@ static inline void commit_rows(struct flight *f, unsigned k)
     u32 *to = flight_target(f, warp, k);
     if (f->writes == (~0ull >> (MAX_LANES - lanes))) {
         copy_rows(to, f->dst[k], f->dst_rows[k] * image->chunks);
+        return;
+    }
+    if (!(f->writes & (f->writes - 1))) { /* one lane or none */
+        for (u32 at = f->writes ? first_lane(f->writes) : words; at < words; at += lanes)
+            to[at] = f->dst[k][at];
         return;
     }
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
@@ -527,13 +585,13 @@ static void commit_homes(struct flight *f, unsigned k)
     }
 }
 
-/* Under EXEC a mask is written whole. */
+/* Under EXEC a mask is written whole. `writes` is of rows only. */
 static void commit_mask(struct flight *f, unsigned k)
 {
     const struct image *image = f->warp->exec->image;
     u32 *to = flight_target(f, f->warp, k);
     for (u32 c = 0; c < image->chunks; c++) {
-        const u32 keep = image->program->traits.explicit_exec ? 0 : ~lanes_of_chunk(f->writes, c);
+        const u32 keep = image->program->traits.explicit_exec ? 0 : ~lanes_of_chunk(f->lanes, c);
         to[LANES * c] = (to[LANES * c] & keep) | (f->dst[k][c] & ~keep);
     }
 }

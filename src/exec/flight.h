@@ -23,6 +23,8 @@
  *      memory accesses, may have homes.
  *  F5  Global stores go to the core's memory_view when it has one, so that other cores see them
  *      when memory_view_publish says so; its own loads see them at once.
+ *  F6  What flight_issue and flight_issue_homes read of registers comes through the warp's register
+ *      view when it has one (warp.h); flight_start is for warps without.
  *
  * What the issuer owes
  *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
@@ -71,7 +73,8 @@ struct flight {
     u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     u32 scalars[FLIGHT_SCALARS]; /* mask and scalar results, in the order of inst_writes */
     u32 to[2];                   /* the first register of each result: M0 may have moved it */
-    lane_set writes; /* lanes whose rows are committed: `lanes`, or the one that is named */
+    lane_set writes; /* lanes of rows that are committed: `lanes`, the one that is named, or what a
+                      * mechanism says */
     const struct step *step;
     const struct flight_plan *plan;
     u8 work;                  /* what is left to do: flight.c */
@@ -104,7 +107,7 @@ static inline u32 flight_row_words(const struct image *image)
  */
 u32 warp_next(struct warp *warp);
 
-/* f->rows is set, all else is filled. `lanes`: see F4; NULL and all of the path otherwise. */
+/* f->rows is set, all else is filled. Registers are read through warp->registers. */
 void flight_issue(struct flight *f, struct warp *warp, u32 inst);
 /* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
  * homes[i]. Advances none of them: flight_advance does. */
@@ -120,6 +123,12 @@ void flight_copy(struct flight *to, const struct flight *from, u32 row_words);
 /* Whether a copy has come to the same results, or, of an access, has the same addresses. */
 bool flight_same(const struct flight *f, const struct flight *copy);
 void flight_compute(struct flight *f);
+/* Its results are in the record, put there by a mechanism: nothing is left to compute. */
+void flight_skip(struct flight *f);
+/* A flight that writes the value of a register, as a warp's view has it, to all lanes of its row.
+ * It goes under the number of another instruction; `code`, whose first result the register is,
+ * stays until it retires. The warp does not move. */
+void flight_rewrite(struct flight *f, struct warp *warp, u32 inst, const struct inst *code);
 /* False: it has faulted and nothing has moved. */
 struct memory_view;
 bool flight_access(struct flight *f, struct memory_view *view);

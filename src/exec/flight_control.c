@@ -44,6 +44,86 @@ void flight_control(struct flight *f)
     f->faulted = warp->exec->stopped;
 }
 
+/* ---- registers that are not in their rows ---- */
+
+enum {
+    MOST_KEPT = 32 /* registers; what an instruction reads beyond is made whole */
+};
+
+struct kept {
+    u32 count;
+    u32 regs[MOST_KEPT];
+    u32 rows[MOST_KEPT][MAX_LANES]; /* what was there */
+};
+
+static void make_whole(const struct flight *f, u32 reg)
+{
+    const struct register_view *view = f->warp->registers;
+    u32 row[MAX_LANES];
+    view->read(view, f->warp, reg, row);
+    memcpy(vector_row(f->warp, &f->warp->chunks[0], reg), row,
+           f->warp->exec->image->warp_size * sizeof *row);
+    view->whole(view, f->warp, reg);
+}
+
+static void lend(const struct flight *f, u32 reg, struct kept *kept)
+{
+    const struct register_view *view = f->warp->registers;
+    const size_t bytes = f->warp->exec->image->warp_size * sizeof(u32);
+    u32 *own = vector_row(f->warp, &f->warp->chunks[0], reg), row[MAX_LANES];
+    for (u32 i = 0; i < kept->count; i++)
+        if (kept->regs[i] == reg)
+            return;
+    if (kept->count == MOST_KEPT) {
+        make_whole(f, reg);
+        return;
+    }
+    memcpy(kept->rows[kept->count], own, bytes);
+    kept->regs[kept->count++] = reg;
+    view->read(view, f->warp, reg, row);
+    memcpy(own, row, bytes);
+}
+
+/* The rows get back what they held, or keep what they hold now (R3 of warp.h). */
+static void give_back(const struct flight *f, const struct kept *kept, bool stays)
+{
+    const struct register_view *view = f->warp->registers;
+    for (u32 i = 0; i < kept->count; i++)
+        if (stays)
+            view->whole(view, f->warp, kept->regs[i]);
+        else
+            memcpy(vector_row(f->warp, &f->warp->chunks[0], kept->regs[i]), kept->rows[i],
+                   f->warp->exec->image->warp_size * sizeof(u32));
+}
+
+static COLD void act_viewed(struct flight *f, void (*act)(struct flight *f))
+{
+    const struct register_view *view = f->warp->registers;
+    const bool crosses = op_info[f->code->op].flags & OPF_CROSS;
+    const struct inst *code = f->code;
+    struct kept kept;
+    kept.count = 0;
+    for (unsigned k = 0; k < ARRAY_LEN(code->dst) && f->plan->kind == PLAN_WHOLE; k++)
+        for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++)
+            if (register_apart(view, code->dst[k].index + j))
+                make_whole(f, code->dst[k].index + j);
+    for (unsigned k = 0; k < ARRAY_LEN(code->src); k++)
+        for (u32 j = 0; code->src[k].kind == OPERAND_VECTOR && j < code->src[k].count; j++)
+            if (register_apart(view, code->src[k].index + j))
+                lend(f, code->src[k].index + j, &kept);
+    act(f);
+    /* lanes that wait for others read theirs when those come */
+    give_back(f, &kept, crosses && f->kind == FLIGHT_WAITS);
+}
+
+void flight_viewed(struct flight *f, void (*act)(struct flight *f))
+{
+    if (UNLIKELY(f->warp->registers))
+        act_viewed(f, act);
+    else
+        act(f);
+}
+
 /* ---- in the registers ---- */
 
 /* Words of a vector result are exchanged in these lanes, scalars and masks whole. */

@@ -41,6 +41,9 @@ void flight_step(const struct flight *f, const struct warp *warp, struct step *s
 /* flight_control.c: what takes effect at issue (F3). */
 void flight_control(struct flight *f);
 void flight_whole(struct flight *f);
+/* One of these three, whose instruction reads the registers itself: rows that do not tell their
+ * values hold them meanwhile. */
+void flight_viewed(struct flight *f, void (*act)(struct flight *f));
 /* Instructions that are rare enough to be run in the registers, which are then put back. */
 void flight_other(struct flight *f);
 

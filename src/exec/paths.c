@@ -300,6 +300,20 @@ bool paths_release(struct warp *warp)
     return false;
 }
 
+/* Goes on with registers that are not in their rows. */
+static u64 view_hash(const struct warp *warp, u64 hash)
+{
+    u32 row[MAX_LANES];
+    for (u32 r = 0; r < warp->exec->register_rows; r++) {
+        if (!register_apart(warp->registers, r))
+            continue;
+        warp->registers->read(warp->registers, warp, r, row);
+        for (lane_set set = warp->active; set; set &= set - 1)
+            hash = (hash ^ row[first_lane(set)]) * 0x100000001b3ull;
+    }
+    return hash;
+}
+
 static u64 register_hash(const struct warp *warp)
 {
     const struct exec *exec = warp->exec;
@@ -317,7 +331,7 @@ static u64 register_hash(const struct warp *warp)
                 hash = (hash ^ word) * 0x100000001b3ull;
             }
     }
-    return hash;
+    return warp->registers ? view_hash(warp, hash) : hash;
 }
 
 /*

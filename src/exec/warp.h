@@ -76,6 +76,34 @@ struct chunk {
     u32 guard_mask[LANES];
 };
 
+struct warp;
+
+/*
+ * Where the values of vector registers are while their rows do not tell them: in one lane, or in
+ * another array. A mechanism that keeps them so attaches one to a warp, and whatever a flight reads
+ * comes through it (R). Only flights know it: the functional interpreter has none.
+ *
+ *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
+ *  R2  A flight commits the lanes of `writes` to the row, and nobody but the mechanism changes
+ *      `apart`: it does when it sees the flight retire. A partial write to a register that is apart
+ *      loses its other lanes: the mechanism makes it whole before.
+ *  R3  What acts outside of a flight, later than at issue (lanes that wait for others), finds its
+ *      registers whole: flight_issue makes them so with `whole`.
+ */
+struct register_view {
+    const u64 *apart;
+    void *user;
+    /* All lanes of a register that is apart. */
+    void (*read)(const struct register_view *view, const struct warp *warp, u32 reg, u32 *row);
+    /* Its row has been written, all lanes of it: it is not apart any more. */
+    void (*whole)(const struct register_view *view, struct warp *warp, u32 reg);
+};
+
+static inline bool register_apart(const struct register_view *view, u32 reg)
+{
+    return view->apart[reg / 64] >> reg % 64 & 1;
+}
+
 enum warp_state {
     WARP_READY,
     WARP_WAITING,
@@ -103,6 +131,7 @@ struct warp {
     bool yield;                      /* it sleeps: its turn ends with the basic block */
     bool slept;                      /* its last turn ended so */
     struct memory_view *memory_view; /* while an access goes through one: flight.h; else NULL */
+    const struct register_view *registers; /* NULL: rows tell all */
 };
 
 struct barrier {
