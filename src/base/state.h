@@ -23,6 +23,7 @@ struct array_shape {
     u8 read_ports;   /* beside the ports that do both, */
     u8 write_ports;  /* of which there is one unless these are set */
     bool searched;   /* by content: every access compares all entries of a bank */
+    bool compared;   /* tags: what is read is compared at the array and does not leave it */
     bool flip_flops; /* registers of logic, not cells of an array */
 };
 
