@@ -583,8 +583,8 @@ static inline u64 fetch_next(const struct core *core)
     const u32 at = core->miss_head % ARRAY_LEN(core->misses);
     return core->miss_head == core->miss_tail ? UINT64_MAX : core->misses[at].ready;
 }
-/* Whether, behind a branch in a slot's buffer or one that is being resolved, nobody knows where to
- * go. */
+/* Whether, behind a branch in a slot's buffer or one that is being resolved or has just been, the
+ * next address is not where to go. */
 bool fetch_behind_branch(const struct core *core, u32 slot);
 /* The slot's buffer has changed: does it want more? */
 static inline void fetch_want_more(struct core *core, u32 s)

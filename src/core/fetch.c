@@ -52,7 +52,7 @@ void fetch_time(struct inst_time *times, const struct image *image,
 bool fetch_behind_branch(const struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    return core->branching >> s & 1 ||
+    return (core->branching | core->redirected) >> s & 1 ||
            (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH);
 }
 
