@@ -124,6 +124,7 @@ struct mechanism {
     bool forgets;   /* the rest of it is zeroed when a launch begins */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* what create has added */
+    /* Rows are those of a core, unless state_owner says otherwise. */
     void (*storage)(const void *params, struct state_list *list);
 
     /* ---- allocate ---- */

@@ -106,9 +106,13 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
 void mechanisms_storage(struct state_list *list, const struct config *config,
                         const struct mechanism *const *available)
 {
-    for (; *available; available++)
-        if ((*available)->storage && mechanism_is_on(config, *available))
-            (*available)->storage(config_params(config, (*available)->component), list);
+    const struct gpu_params *gpu = config_params(config, &gpu_component);
+    for (; *available; available++) {
+        if (!(*available)->storage || !mechanism_is_on(config, *available))
+            continue;
+        state_owner(list, "core", gpu->cores);
+        (*available)->storage(config_params(config, (*available)->component), list);
+    }
 }
 
 /* ---- what they count ---- */

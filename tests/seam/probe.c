@@ -163,7 +163,6 @@ static void l2_reply(void *memory, u32 slice, struct packet *packet)
 
 static void storage(const void *params, struct state_list *list)
 {
-    state_owner(list, "core", 1);
     state_add(list, "probe", "sent", 1, 64, STATE_LIVE, "the note under way");
 }
 

@@ -1,0 +1,143 @@
+/*
+ * Instruction locality between the warps of a core, as Lashgar, Baniasadi and Khonsari (2012)
+ * measure it. It only counts: results and time stay as they are.
+ *
+ * Fetches of a launch are numbered from 1 on, a number for each instruction. The last 64 are kept
+ * with a link from each to the one before it of the same instruction, so that looking for another
+ * warp's takes as many steps as that instruction has been fetched by the warp itself or by warps
+ * that have ended, mostly none.
+ *
+ * Seams: fetched.
+ *
+ * Invariants
+ *  L1  A link leads to a smaller number; what lies more than WINDOW behind is never looked at.
+ *  L2  Every warp that has an instruction in its buffer is among the instruction's `holders`; those
+ *      that have it no more are taken out when somebody looks.
+ */
+#include "core/core.h"
+#include <stdlib.h>
+
+#define COMPONENT fetch_locality
+#define COMPONENT_DEF "mech/fetch_locality.def"
+#define COMPONENT_HELP "how much warps of a core fetch alike"
+#include "base/component_struct.h"
+#include "base/component_table.h"
+
+enum {
+    WINDOW = 64 /* the largest that is looked at */
+};
+
+struct fetch_locality {
+    MECHANISM_STATE(fetch_locality);
+    u64 number; /* of the last fetch */
+    struct {
+        u64 before; /* the number of the fetch of the same instruction before it; 0: none */
+        u64 age;    /* names the warp, with its slot */
+        u32 slot;
+    } last[WINDOW]; /* by number, modulo */
+    struct of_inst {
+        u64 number;  /* of its last fetch; 0: none */
+        u64 cycle;   /* of that */
+        u64 holders; /* slots, bits (L2) */
+    } * insts;
+};
+
+static void launch(void *state, struct core *core, bool begins)
+{
+    struct fetch_locality *f = state;
+    free(f->insts);
+    f->insts = NULL;
+    f->number = 0;
+    if (begins)
+        f->insts = checked(calloc(MAX(core->inst_count, 1u), sizeof *f->insts));
+}
+
+static void destroy(void *state)
+{
+    free(((struct fetch_locality *)state)->insts);
+}
+
+static bool is_active(const struct core *core, u32 slot)
+{
+    return (core->present & ~core->ended) >> slot & 1;
+}
+
+/* How many fetches ago another active warp has fetched it; WINDOW + 1: more than WINDOW. */
+static u64 distance(const struct fetch_locality *f, const struct core *core, u32 slot,
+                    const struct of_inst *of)
+{
+    const u64 now = f->number + 1;
+    for (u64 n = of->number; n && now - n <= WINDOW; n = f->last[n % WINDOW].before) {
+        const u32 other = f->last[n % WINDOW].slot;
+        if (other != slot && is_active(core, other) &&
+            core->slots[other].age == f->last[n % WINDOW].age)
+            return now - n;
+    }
+    return WINDOW + 1;
+}
+
+static bool holds(const struct slot *slot, u32 inst)
+{
+    for (u32 i = 0; i < slot->buffered; i++)
+        if (slot->buffer[i] == inst && !(slot->skipped >> i & 1))
+            return true;
+    return false;
+}
+
+static bool stands_elsewhere(const struct core *core, u32 slot, u32 inst, struct of_inst *of)
+{
+    for (u64 set = of->holders & ~bit(slot); set; set &= set - 1) {
+        const u32 other = first_bit(set);
+        if (is_active(core, other) && holds(&core->slots[other], inst))
+            return true;
+        of->holders &= ~bit(other);
+    }
+    return false;
+}
+
+static void count(struct fetch_locality *f, const struct core *core, u32 slot, u32 inst)
+{
+    struct of_inst *of = &f->insts[inst];
+    struct fetch_locality_stats *stats = f->stats;
+    const u64 ago = distance(f, core, slot, of), now = core_cycle(core);
+    stats->fetches++;
+    stats->redundant_16 += ago <= 16;
+    stats->redundant_32 += ago <= 32;
+    stats->redundant_64 += ago <= 64;
+    stats->in_buffer += stands_elsewhere(core, slot, inst, of);
+    stats->refetched += of->number && now - of->cycle <= f->params->cycles;
+    const u64 number = ++f->number;
+    f->last[number % WINDOW].before = of->number;
+    f->last[number % WINDOW].age = core->slots[slot].age;
+    f->last[number % WINDOW].slot = slot;
+    of->number = number;
+    of->cycle = now;
+    of->holders |= bit(slot);
+}
+
+static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 n, bool here)
+{
+    for (u32 i = 0; i < n; i++)
+        count(state, core, slot, inst + i);
+}
+
+static const char *const deviations[] = {
+    "The text does not say when it looks into the instruction buffers: here it is when an "
+    "instruction arrives at its own.",
+    "That an instruction is fetched again is counted when it happens: at a fetch whose instruction "
+    "was last fetched at most so many cycles before, in the same launch.",
+    "Where a fetch brings several instructions, each counts.",
+    NULL,
+};
+
+const struct mechanism fetch_locality_mechanism = {
+    MECHANISM_NAMED(fetch_locality,
+                    "counts how often warps of a core fetch what others have just fetched"),
+    .source = "A. Lashgar, A. Baniasadi, A. Khonsari, \"Inter-warp instruction temporal locality "
+              "in deep-multithreaded GPUs\", 2012",
+    .deviations = deviations,
+    .state_size = sizeof(struct fetch_locality),
+    .launch = launch,
+    .destroy = destroy,
+    .fetched = fetched,
+};

@@ -1,0 +1,131 @@
+/*
+ * The filter cache of Lashgar, Baniasadi and Khonsari (2012): a small direct-mapped cache of single
+ * instructions that is looked up with the next PC before the instruction cache. Warps of a core
+ * fetch the same instructions shortly one after the other, so most fetches need not go further.
+ *
+ * Seams: fetch (look up), fetched (fill).
+ *
+ * Invariants
+ *  F1  What a hit delivers is what its line holds, not what was asked for: a line with a wrong
+ *      instruction makes the program go wrong.
+ *  F2  probes = hits + misses; a line is written when its instruction arrives in a buffer, never at
+ *      the request, and only if it came from the instruction cache.
+ *  F3  Lines are forgotten when a launch begins: their instructions may be another program's.
+ */
+#include "core/core.h"
+
+#define COMPONENT filter_cache
+#define COMPONENT_DEF "mech/filter_cache.def"
+#define COMPONENT_HELP "a filter cache before the instruction cache"
+#include "base/component_struct.h"
+#include "base/component_table.h"
+
+enum {
+    MOST_ENTRIES = 256,
+    WORD_BITS = 64, /* of an instruction */
+    PC_BITS = 32    /* for the size of a tag */
+};
+
+struct filter_cache {
+    MECHANISM_STATE(filter_cache);
+    struct line {
+        u64 tag;
+        u32 inst; /* the instruction itself, as its number in the program */
+        bool valid;
+    } lines[MOST_ENTRIES];
+};
+
+static u32 index_bits(const struct filter_cache_params *params)
+{
+    return 2 + params->entries; /* the choices are powers of two, from 4 on */
+}
+
+/* Bits of a PC that are always 0: instructions are so many bytes, or multiples of that. */
+static u32 zero_bits(const struct core *core)
+{
+    return core->exec->image->program->traits.inst_bytes == 8 ? 3 : 2;
+}
+
+/* Where an instruction belongs, and the tag it has there. */
+static struct line *line_of(struct filter_cache *f, const struct core *core, u32 inst, u64 *tag)
+{
+    const u64 number = image_pc(core->exec->image, inst) >> zero_bits(core);
+    *tag = number >> index_bits(f->params);
+    return &f->lines[number & ((1u << index_bits(f->params)) - 1)];
+}
+
+static void create(void *state, struct core *core)
+{
+    core->fetch_stages += ((struct filter_cache *)state)->params->stage;
+}
+
+static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
+{
+    struct filter_cache *f = state;
+    u64 tag;
+    const struct line *line = line_of(f, core, *inst, &tag);
+    f->stats->probes++;
+    if (!line->valid || line->tag != tag) {
+        f->stats->misses++;
+        return FETCH_SERVE;
+    }
+    f->stats->hits++;
+    *inst = line->inst;
+    return FETCH_HERE;
+}
+
+static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here)
+{
+    struct filter_cache *f = state;
+    for (u32 i = 0; i < count && !here; i++) {
+        u64 tag;
+        struct line *line = line_of(f, core, inst + i, &tag);
+        f->stats->fills++;
+        f->stats->evictions += line->valid && line->tag != tag;
+        *line = (struct line){tag, inst + i, true};
+    }
+}
+
+static void storage(const void *params, struct state_list *list)
+{
+    const u32 bits = index_bits(params);
+    const struct array_shape ports = {.read_ports = 1, .write_ports = 1}; /* section 5.2 */
+    state_add(list, "filter_cache", "tags", 1u << bits, 1 + PC_BITS - 3 - bits, STATE_LIVE,
+              "valid, tag");
+    state_shape(list, ports);
+    state_add(list, "filter_cache", "data", 1u << bits, WORD_BITS, STATE_LIVE, "instructions");
+    state_shape(list, ports);
+}
+
+static const char *const deviations[] = {
+    "The text does not say how long a line is; it is one instruction here.",
+    "Where a fetch of the instruction cache brings several instructions, a hit delivers one: the "
+    "line that was looked up. All that arrive are written.",
+    "Lines are forgotten when a kernel is launched; the text says nothing of that.",
+    "A fetch that missed in the instruction cache looks here again when its line has come.",
+    "Tags count as if a PC had 32 bits; the text does not say how many.",
+    NULL,
+};
+
+static const struct energy_event events[] = {
+    {"probes", "filter cache", ENERGY_READ, "filter_cache.tags"},
+    {"hits", "filter cache", ENERGY_READ, "filter_cache.data"},
+    {"fills", "filter cache", ENERGY_WRITE, "filter_cache.tags"},
+    {"fills", "filter cache", ENERGY_WRITE, "filter_cache.data"},
+    {0},
+};
+
+const struct mechanism filter_cache_mechanism = {
+    MECHANISM_NAMED(filter_cache, "instructions that were fetched shortly before are served from a "
+                                  "small cache before the instruction cache"),
+    .source = "A. Lashgar, A. Baniasadi, A. Khonsari, \"Inter-warp instruction temporal locality "
+              "in deep-multithreaded GPUs\", 2012",
+    .deviations = deviations,
+    .events = events,
+    .state_size = sizeof(struct filter_cache),
+    .forgets = true,
+    .create = create,
+    .storage = storage,
+    .fetch = fetch,
+    .fetched = fetched,
+};
