@@ -24,14 +24,15 @@ enum index_kind {
 enum {
     LETTERS = 4, /* of the alphabet */
     MOST_LETTERS = 1 << 22,
+    MOST_PACKED = 32, /* letters in 64 bits */
 };
 
 static const struct option_row options[] = {
     [INDEX] = {"index", NULL, "how the reference is indexed", TREE, .choices = "tree|array"},
     [REFERENCE] = {"reference", "letters", "length of the reference", 20000, 0, 1, MOST_LETTERS},
     [QUERIES] = {"queries", NULL, "queries", 50000, 500, 1, 1 << 22},
-    [LENGTH] = {"length", "letters", "length of a query", 25, 0, 1, 64},
-    [LEAST] = {"least", "letters", "shortest match that counts", 20, 0, 1, 64},
+    [LENGTH] = {"length", "letters", "length of a query", 25, 0, 1, MOST_PACKED},
+    [LEAST] = {"least", "letters", "shortest match that counts", 20, 0, 1, MOST_PACKED},
     [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024},
     {0},
 };
@@ -45,7 +46,7 @@ struct text {
     cl_uint size;
 };
 
-/* Of the same layout in the kernel, which says what it means. */
+/* Of the same layout in the kernel, which says what it means; first and letters are its edge. */
 struct node {
     cl_uint children[LETTERS];
     cl_uint first, letters, leaves, unused;
@@ -206,6 +207,16 @@ static void expect(const struct text *text, const cl_uchar *queries, size_t coun
     free(places.next);
 }
 
+/* Queries with two bits a letter, the first lowest. */
+static cl_ulong *pack(const cl_uchar *queries, size_t count, cl_uint length)
+{
+    cl_ulong *packed = zeroed(count, sizeof *packed);
+    for (size_t i = 0; i < count; i++)
+        for (cl_uint k = 0; k < length; k++)
+            packed[i] |= (cl_ulong)queries[i * length + k] << 2 * k;
+    return packed;
+}
+
 static void match(struct workload *w, const struct text *text, const cl_uchar *queries,
                   cl_uint least, cl_mem lengths, cl_mem counts)
 {
@@ -216,15 +227,18 @@ static void match(struct workload *w, const struct text *text, const cl_uchar *q
     struct shape block = {"BLOCK", option(w, BLOCK)};
     workload_build(w, &block, 1, "-D LENGTH=%u -D LEAST=%u", length, least);
     cl_mem reference = workload_input(w, text->letters, text->size);
-    cl_mem queries_device = workload_input(w, queries, (size_t)count * length);
     cl_kernel kernel;
     if (option(w, INDEX) == TREE) {
+        cl_ulong *packed = pack(queries, count, length);
+        cl_mem queries_device = workload_input(w, packed, count * sizeof *packed);
+        free(packed);
         cl_mem nodes = workload_input(w, index.nodes, index.node_count * sizeof *index.nodes);
         kernel = workload_kernel(w, "walk_tree");
         workload_args(w, kernel, ARG(reference), ARG(nodes), ARG(queries_device), ARG(lengths),
                       ARG(counts), ARG(count));
     } else {
         size_t bytes = text->size * sizeof *index.suffixes;
+        cl_mem queries_device = workload_input(w, queries, (size_t)count * length);
         cl_mem suffixes = workload_input(w, index.suffixes, bytes);
         cl_mem alike = workload_input(w, index.alike, bytes);
         kernel = workload_kernel(w, "search_array");

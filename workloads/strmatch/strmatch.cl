@@ -7,42 +7,44 @@
 /* A node of the suffix tree, and the edge that leads to it; of the same layout on the host. */
 struct node {
     uint children[4]; /* by their first letter; 0 is none, for the root is nobody's child */
-    uint first;       /* of the edge's letters, in the reference */
-    uint letters;     /* of them */
+    uint2 edge;       /* its first letter in the reference, and how many it has */
     uint leaves;      /* below the node: how often what leads there occurs */
     uint unused;
 };
 
+/* The queries are packed, the first letter in the lowest two bits. */
 __kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
 void walk_tree(__global const uchar *reference, __global const struct node *nodes,
-               __global const uchar *queries, __global uint *lengths, __global uint *counts,
+               __global const ulong *queries, __global uint *lengths, __global uint *counts,
                uint count)
 {
     uint i = get_global_id(0);
 
     if (i >= count)
         return;
-    __global const uchar *query = queries + i * LENGTH;
-    for (uint start = 0; start + LEAST <= LENGTH; start++) {
-        uint at = start, node = 0, left = 0, edge = 0;
-        while (at < LENGTH) {
-            uint letter = query[at];
-            if (left == 0) { /* at a node */
+    ulong query = queries[i];
+    for (uint start = 0; start + LEAST <= LENGTH; start++, query >>= 2) {
+        uint length = 0, node = 0;
+        uint2 edge = 0;
+        ulong rest = query;
+        while (length < LENGTH - start) {
+            uint letter = rest & 3;
+            if (edge.y == 0) { /* at a node */
                 uint child = nodes[node].children[letter];
                 if (child == 0)
                     break;
                 node = child;
-                edge = nodes[node].first;
-                left = nodes[node].letters;
-            } else if (reference[edge] != letter) {
+                edge = nodes[node].edge;
+            } else if (reference[edge.x] != letter) {
                 break;
             }
-            edge++;
-            left--;
-            at++;
+            edge.x++;
+            edge.y--;
+            length++;
+            rest >>= 2;
         }
-        bool enough = at - start >= LEAST;
-        lengths[start * count + i] = enough ? at - start : 0;
+        bool enough = length >= LEAST;
+        lengths[start * count + i] = enough ? length : 0;
         counts[start * count + i] = enough ? nodes[node].leaves : 0;
     }
 }
