@@ -373,6 +373,8 @@ fs core_next(const struct core *core);
  * it ran too far, are put right. */
 void core_settle(struct core *core, fs end);
 void core_take_counts(struct core *core, struct core_counts *stats);
+/* Lanes that instructions under way will still write, as the profile counts them already. */
+u64 core_lanes_unwritten(const struct core *core);
 /* An atomic request is performed (between windows). */
 void core_atomic(struct core *core, const struct packet *packet);
 /* First-level caches forget their lines. */

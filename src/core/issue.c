@@ -77,6 +77,15 @@ void task_count_work(struct core *core, const struct task *task, bool written)
     profile->more_ops += (i64)task->lane_ops - counted.ops;
 }
 
+u64 core_lanes_unwritten(const struct core *core)
+{
+    u64 lanes = 0;
+    for (u32 i = 0; i < CORE_TASKS; i++)
+        if (!(core->tasks_free[i / 64] >> i % 64 & 1) && !core->tasks[i].extra_task)
+            lanes += plain_work(core, &core->tasks[i]).writes;
+    return lanes;
+}
+
 /* What follows from reading the operands, with mechanisms. */
 static __attribute__((noinline)) void compute_hooked(struct core *core, struct task *task)
 {

@@ -129,6 +129,7 @@ void timing_destroy(struct timing *t)
     free(t->cores);
     free(t->order);
     free(t->times);
+    free(t->uses);
     free(t);
 }
 

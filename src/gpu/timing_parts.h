@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "gpu/device.h"
+#include "gpu/lanes.h"
 
 struct timing {
     struct hd_device *device;
@@ -22,7 +23,8 @@ struct timing {
     fs period; /* of the cores' nominal clock */
     struct hooks memory_hooks;
     struct inst_time *times;
-    const struct program *timed; /* the program of `times` */
+    struct lane_use *uses;       /* of each instruction, as `times` */
+    const struct program *timed; /* the program of both */
 };
 
 /* A core works on a launch of its own: its faults, counters and blocks are its alone. */

@@ -35,9 +35,11 @@ static void begin(struct run *run)
     const struct program *program = run->exec->image->program;
     if (t->timed != program) {
         free(t->times);
+        free(t->uses);
         t->times = checked(calloc(MAX(program->inst_count, 1), sizeof *t->times));
         time_program(t->times, program, &t->cores[0]->config);
         fetch_time(t->times, run->exec->image, &t->cores[0]->config);
+        t->uses = lanes_of_program(program, t->times);
         t->timed = program;
     }
     run->launch->profile = checked(calloc(program->inst_count, sizeof(struct inst_profile)));

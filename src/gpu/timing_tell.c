@@ -111,16 +111,19 @@ void take_counts(struct run *run, fs now)
     struct machine_stats *stats = &run->launch->stats;
     struct memside_stats memory;
     struct core_counts counts;
+    u64 unwritten = 0;
     stats->timing.warp_cycles = 0;
     for (u32 i = 0; i < t->core_count; i++) {
         core_take_counts(t->cores[i], &counts);
         add_core_counts(stats, &counts);
         stats->timing.warp_cycles += warp_cycles(t->cores[i]);
+        unwritten += core_lanes_unwritten(t->cores[i]);
     }
     memside_take_stats(t->memside, now, &memory);
     stats_add(&network_component, &stats->network, &memory.network);
     stats_add(&l2_component, &stats->l2, &memory.l2);
     stats_add(&dram_component, &stats->dram, &memory.dram);
+    lanes_count(stats, t->uses, run->launch->profile, t->timed->inst_count, unwritten);
     struct timing_stats *s = &stats->timing;
     fs begin_time = run->start - t->params->launch_cycles * t->period;
     s->cycles = now > begin_time ? (now - begin_time + t->period - 1) / t->period : 0;
