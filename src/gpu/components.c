@@ -20,21 +20,38 @@
 #define COMPONENT_HELP "a launch in time: dispatch of blocks, limits, totals"
 #include "base/component_table.h"
 
+#define COMPONENT energy
+#define COMPONENT_DEF "gpu/energy.def"
+#define COMPONENT_HELP "technology, and what events cost"
+#include "base/component_table.h"
+
 #define COMPONENT host
 #define COMPONENT_DEF "gpu/host.def"
 #define COMPONENT_HELP "the way between the host and the GPU"
 #include "base/component_table.h"
 
 const struct component *const gpu_components[] = {
-    &gpu_component,      &clock_component,
-    &timing_component,   &host_component,
-    &core_component,     &fetch_component,
-    &icache_component,   &issue_component,
-    &collect_component,  &units_component,
-    &lsu_component,      &l1d_component,
-    &readonly_component, &constant_component,
-    &network_component,  &l2_component,
-    &dram_component,     &launch_component,
-    &ptx_component,      &si_component,
-    &exec_component,     NULL,
+    &gpu_component,
+    &clock_component,
+    &energy_component,
+    &timing_component,
+    &host_component,
+    &core_component,
+    &fetch_component,
+    &icache_component,
+    &issue_component,
+    &collect_component,
+    &units_component,
+    &lsu_component,
+    &l1d_component,
+    &readonly_component,
+    &constant_component,
+    &network_component,
+    &l2_component,
+    &dram_component,
+    &launch_component,
+    &ptx_component,
+    &si_component,
+    &exec_component,
+    NULL,
 };

@@ -70,7 +70,8 @@ struct lane_use *lanes_of_program(const struct program *program, const struct in
         uses[i].reads = times[i].read_count;
         uses[i].writes = times[i].result_count;
         uses[i].kind = (u8)kind_of(inst);
-        uses[i].multiplies = info->latency == LATENCY_MUL || info->latency == LATENCY_MAD;
+        uses[i].multiplies = uses[i].kind == LANE_INT &&
+                             (info->latency == LATENCY_MUL || info->latency == LATENCY_MAD);
         uses[i].scalar_reads = (u8)scalars_in(list, inst_reads(inst, list), masks);
         uses[i].scalar_writes = (u8)scalars_in(list, inst_writes(inst, list), masks);
         if (info->unit == UNIT_MEM && inst->space == SPACE_SHARED)
@@ -103,7 +104,7 @@ struct lane_work_sum lanes_of_profile(const struct lane_use *use,
 void lanes_count(struct machine_stats *stats, const struct lane_use *uses,
                  const struct inst_profile *profile, u32 count, u64 unwritten)
 {
-    u64 ops[LANE_KINDS] = {0}, multiplies[LANE_KINDS] = {0};
+    u64 ops[LANE_KINDS] = {0}, multiplies = 0;
     struct lane_work_sum all = {0};
     for (u32 i = 0; i < count; i++) {
         if (!profile[i].issued)
@@ -116,7 +117,7 @@ void lanes_count(struct machine_stats *stats, const struct lane_use *uses,
         all.scalar_reads += one.scalar_reads;
         all.scalar_writes += one.scalar_writes;
         ops[uses[i].kind] += one.ops;
-        multiplies[uses[i].kind] += uses[i].multiplies ? one.ops : 0;
+        multiplies += uses[i].multiplies ? one.ops : 0;
     }
     stats->collect.lane_reads = all.reads;
     stats->collect.lane_writes = all.writes - unwritten;
@@ -125,9 +126,8 @@ void lanes_count(struct machine_stats *stats, const struct lane_use *uses,
     stats->lsu.shared_reads = all.shared_reads;
     stats->lsu.shared_writes = all.shared_writes;
     stats->units.int_ops = ops[LANE_INT];
-    stats->units.int_multiplies = multiplies[LANE_INT];
+    stats->units.int_multiplies = multiplies;
     stats->units.fp32_ops = ops[LANE_FP32];
-    stats->units.fp32_multiplies = multiplies[LANE_FP32];
     stats->units.fp64_ops = ops[LANE_FP64];
     stats->units.sfu_ops = ops[LANE_SFU];
     stats->units.mem_ops = ops[LANE_MEM];

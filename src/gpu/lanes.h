@@ -17,7 +17,7 @@ struct lane_use {
     u8 shared_reads, shared_writes; /* words of shared memory */
     u8 scalar_reads, scalar_writes; /* scalar registers, for the warp */
     u8 kind;                        /* enum lane_kind */
-    bool multiplies;                /* LANE_INT and LANE_FP32 */
+    bool multiplies;                /* integers */
 };
 
 /* The counters of units.def that end in _ops. */

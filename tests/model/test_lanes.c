@@ -41,7 +41,6 @@ static void check_kinds(const char *settings, u32 pair)
     assert_int_equal(stat(rig, "units.int_ops") + stat(rig, "units.fp32_ops") + conversions,
                      LANES * (6 + 2 + 1));
     assert_int_equal(stat(rig, "units.int_multiplies"), LANES);
-    assert_int_equal(stat(rig, "units.fp32_multiplies"), LANES);
     assert_int_equal(stat(rig, "units.sfu_ops"), 2 * LANES);
     assert_int_equal(stat(rig, "units.mem_ops"), LANES + BLOCKS * GUARDED);
     assert_int_equal(stat(rig, "units.control_ops"), LANES); /* ret */
