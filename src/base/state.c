@@ -13,7 +13,8 @@ void state_add(struct state_list *list, const char *unit, const char *name, u64 
                enum state_class class, const char *help)
 {
     assert(list->owner);
-    if (!entries || !bits)
+    list->empty = !entries || !bits;
+    if (list->empty)
         return;
     struct state_row *row = vec_push(&list->rows);
     *row = (struct state_row){unit, name, help, list->owner, list->copies, entries, bits, class};
@@ -21,8 +22,24 @@ void state_add(struct state_list *list, const char *unit, const char *name, u64 
 
 void state_shape(struct state_list *list, struct array_shape shape)
 {
+    if (list->empty)
+        return;
     assert(list->rows.count);
     list->rows.data[list->rows.count - 1].shape = shape;
+}
+
+void state_flops(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+                 enum state_class class, const char *help)
+{
+    state_add(list, unit, name, entries, bits, class, help);
+    state_shape(list, (struct array_shape){.flip_flops = true});
+}
+
+void state_table(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+                 enum state_class class, const char *help)
+{
+    state_add(list, unit, name, entries, bits, class, help);
+    state_shape(list, (struct array_shape){.read_ports = 1, .write_ports = 1});
 }
 
 void state_free(struct state_list *list)

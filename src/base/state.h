@@ -43,6 +43,7 @@ struct state_list {
     VEC(struct state_row) rows;
     const char *owner; /* of the rows that are added */
     u64 copies;
+    bool empty; /* the last state_add added nothing */
 };
 
 /* Rows that are added from here on belong to one of `copies` such owners. */
@@ -50,8 +51,14 @@ void state_owner(struct state_list *list, const char *owner, u64 copies);
 /* Nothing is added when there are no entries or no bits. */
 void state_add(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
                enum state_class class, const char *help);
-/* How the row that was added last is built. Call it only behind a state_add that added one. */
+/* How the row of the last state_add is built; nothing, if it added none. */
 void state_shape(struct state_list *list, struct array_shape shape);
+/* As state_add, of flip-flops. */
+void state_flops(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+                 enum state_class class, const char *help);
+/* As state_add, of an array that is read and written at once: queues, tables. */
+void state_table(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
+                 enum state_class class, const char *help);
 void state_free(struct state_list *list);
 /* Bits of all copies of a row. */
 u64 state_bits(const struct state_row *row);

@@ -39,17 +39,22 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     const struct fetch_params *fetch = machine->fetch;
     struct widths width = widths_of(machine);
     u64 warps = machine->core->warps, places = warps * fetch->buffer;
-    state_add(list, "fetch", "pc", warps, width.pc, STATE_LIVE, "next PC of each warp");
-    state_add(list, "fetch", "waiting", warps, 1, STATE_LIVE, "the warp waits for a line");
-    state_add(list, "fetch", "turn", 1, width.warp, STATE_LIVE, "the warp fetched last");
+    /* Each scheduler has its warps' buffers. */
+    struct array_shape buffer = {
+        .banks = machine->issue->schedulers, .read_ports = 1, .write_ports = 1};
+    state_table(list, "fetch", "pc", warps, width.pc, STATE_LIVE, "next PC of each warp");
+    state_flops(list, "fetch", "waiting", warps, 1, STATE_LIVE, "the warp waits for a line");
+    state_flops(list, "fetch", "turn", 1, width.warp, STATE_LIVE, "the warp fetched last");
     /* What one fetch brings, for each cycle that decoding takes. */
-    state_add(list, "fetch", "decode", (u64)fetch->per_cycle * fetch->decode_cycles,
-              1 + width.pc + width.warp + INSTRUCTION_BITS * fetch->width, STATE_COUNTED,
-              "instructions between the instruction cache and the buffers");
+    state_flops(list, "fetch", "decode", (u64)fetch->per_cycle * fetch->decode_cycles,
+                1 + width.pc + width.warp + INSTRUCTION_BITS * fetch->width, STATE_COUNTED,
+                "instructions between the instruction cache and the buffers");
     state_add(list, "fetch", "buffer_pc", places, 1 + width.pc, STATE_LIVE,
               "instruction buffers: valid, PC");
+    state_shape(list, buffer);
     state_add(list, "fetch", "buffer", places, INSTRUCTION_BITS, STATE_COUNTED,
               "instruction buffers: the words");
+    state_shape(list, buffer);
 }
 
 static void scoreboard_state(struct state_list *list, const struct core_config *machine)
@@ -60,12 +65,16 @@ static void scoreboard_state(struct state_list *list, const struct core_config *
         u32 bits = 1 + REGISTER_BITS + state_index_bits(ACCESS_WORDS);
         state_add(list, "issue", "scoreboard", (u64)core->warps * machine->issue->regions, bits,
                   STATE_LIVE, "regions of registers with pending results");
+        /* All of a warp at once: two warps are looked at, one entered and one struck out. */
+        state_shape(list, (struct array_shape){.access_bits = bits * machine->issue->regions,
+                                               .read_ports = 2,
+                                               .write_ports = 2});
         return;
     }
-    state_add(list, "issue", "scoreboard", core->registers / core->warp_size, 1, STATE_LIVE,
-              "a pending bit for each vector register");
-    state_add(list, "issue", "scalar_scoreboard", core->scalar_registers, 1, STATE_LIVE,
-              "a pending bit for each scalar register");
+    state_flops(list, "issue", "scoreboard", core->registers / core->warp_size, 1, STATE_LIVE,
+                "a pending bit for each vector register");
+    state_flops(list, "issue", "scalar_scoreboard", core->scalar_registers, 1, STATE_LIVE,
+                "a pending bit for each scalar register");
 }
 
 static void order_state(struct state_list *list, const struct core_config *machine)
@@ -83,14 +92,15 @@ static void order_state(struct state_list *list, const struct core_config *machi
     u64 warps = machine->core->warps;
     u32 name = state_index_bits((warps + issue->schedulers - 1) / issue->schedulers);
     u32 policy = issue->policy;
-    state_add(list, "issue", "last", issue->schedulers, name, STATE_LIVE, "the warp issued last");
+    state_flops(list, "issue", "last", issue->schedulers, name, STATE_LIVE, "the warp issued last");
     if (policy == GTO || policy == OLDEST || policy == FRFS)
-        state_add(list, "issue", "age", warps, name, STATE_LIVE, "order of warps");
+        state_flops(list, "issue", "age", warps, name, STATE_LIVE, "order of warps");
     if (policy == TWO_LEVEL)
-        state_add(list, "issue", "group", (u64)issue->schedulers * issue->group_size, 1 + name,
-                  STATE_LIVE, "warps of the active group");
+        state_flops(list, "issue", "group", (u64)issue->schedulers * issue->group_size, 1 + name,
+                    STATE_LIVE, "warps of the active group");
     if (policy == FAIR)
-        state_add(list, "issue", "issued", warps, WORD_BITS, STATE_LIVE, "instructions of a warp");
+        state_flops(list, "issue", "issued", warps, WORD_BITS, STATE_LIVE,
+                    "instructions of a warp");
 }
 
 static void issue_state(struct state_list *list, const struct core_config *machine)
@@ -100,24 +110,25 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     u64 warps = core->warps;
     scoreboard_state(list, machine);
     order_state(list, machine);
-    state_add(list, "issue", "mask", warps, core->warp_size, STATE_LIVE, "active lanes of a warp");
+    state_table(list, "issue", "mask", warps, core->warp_size, STATE_LIVE,
+                "active lanes of a warp");
     if (core->scalar_registers) {
         /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 stand beside it. */
-        state_add(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_LIVE,
-                  "VCC, SCC and M0 of a warp");
-        state_add(list, "issue", "counters", warps, WAIT_BITS, STATE_LIVE, "wait counters");
+        state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_LIVE,
+                    "VCC, SCC and M0 of a warp");
+        state_flops(list, "issue", "counters", warps, WAIT_BITS, STATE_LIVE, "wait counters");
     } else {
         /* A path has fewer lanes than the one it left: at most as many entries as lanes. */
-        state_add(list, "issue", "stack", warps * core->warp_size, 2 * width.pc + core->warp_size,
-                  STATE_COUNTED, "paths of a warp: PC, where they join, lanes");
+        state_table(list, "issue", "stack", warps * core->warp_size, 2 * width.pc + core->warp_size,
+                    STATE_COUNTED, "paths of a warp: PC, where they join, lanes");
     }
-    state_add(list, "issue", "barrier", warps, 1, STATE_LIVE, "the warp waits at a barrier");
-    state_add(list, "issue", "arrived", core->blocks, state_index_bits(core->warps + 1), STATE_LIVE,
-              "warps of a block at its barrier");
+    state_flops(list, "issue", "barrier", warps, 1, STATE_LIVE, "the warp waits at a barrier");
+    state_flops(list, "issue", "arrived", core->blocks, state_index_bits(core->warps + 1),
+                STATE_LIVE, "warps of a block at its barrier");
     if (machine->issue->in_flight_per_warp)
-        state_add(list, "issue", "in_flight", warps,
-                  state_index_bits(machine->issue->in_flight_per_warp + 1), STATE_LIVE,
-                  "instructions of a warp under way");
+        state_flops(list, "issue", "in_flight", warps,
+                    state_index_bits(machine->issue->in_flight_per_warp + 1), STATE_LIVE,
+                    "instructions of a warp under way");
 }
 
 static void collect_state(struct state_list *list, const struct core_config *machine)
@@ -127,18 +138,25 @@ static void collect_state(struct state_list *list, const struct core_config *mac
     struct widths width = widths_of(machine);
     u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
     u64 collectors = collect->generic ? collect->generic : own;
+    u32 vector = core->warp_size * WORD_BITS;
+    /* Banks that hold a register side by side work as one. */
+    u32 side = collect->bank_bits ? (vector + collect->bank_bits - 1) / collect->bank_bits : 1;
     state_add(list, "collect", "registers", core->registers, WORD_BITS, STATE_LIVE,
               "vector registers");
-    state_add(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS, STATE_LIVE,
-              "scalar registers");
-    state_add(list, "collect", "operands", collectors * SOURCES, core->warp_size * WORD_BITS,
-              STATE_LIVE, "values in collectors");
+    state_shape(
+        list, (struct array_shape){.banks = MAX(collect->banks / side, 1), .access_bits = vector});
+    state_table(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS, STATE_LIVE,
+                "scalar registers");
+    state_add(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
+              "values in collectors");
+    state_shape(list,
+                (struct array_shape){.banks = (u32)collectors, .read_ports = 1, .write_ports = 1});
     /* Valid, warp, and for each operand: wanted, there, register. */
-    state_add(list, "collect", "control", collectors,
-              1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
-              "what collectors wait for");
-    state_add(list, "collect", "arbiter", collect->banks, (u32)collectors * SOURCES, STATE_COUNTED,
-              "reads that wait for a bank");
+    state_flops(list, "collect", "control", collectors,
+                1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
+                "what collectors wait for");
+    state_flops(list, "collect", "arbiter", collect->banks, (u32)collectors * SOURCES,
+                STATE_COUNTED, "reads that wait for a bank");
 }
 
 /* One pass of an instruction in a stage of a unit: results and lanes, warp and register. */
@@ -160,22 +178,22 @@ static void units_state(struct state_list *list, const struct core_config *machi
     u32 fp64 = MAX(MAX(units->fp64_add, units->fp64_mul), units->fp64_mad);
     u32 sp = units->integer ? fp32 : MAX(fp32, whole);
     u32 sp_bits = pass_bits(units->sp_lanes, WORD_BITS, width);
-    state_add(list, "units", "sp", (u64)units->sp * sp, sp_bits, STATE_COUNTED,
-              "stages of single-precision units");
-    state_add(list, "units", "integer", (u64)units->integer * whole, sp_bits, STATE_COUNTED,
-              "stages of integer units");
-    state_add(list, "units", "fp64", (u64)units->fp64 * fp64,
-              pass_bits(units->fp64_lanes, 2 * WORD_BITS, width), STATE_COUNTED,
-              "stages of double-precision units");
-    state_add(list, "units", "sfu", (u64)units->sfu * units->sfu_latency,
-              pass_bits(units->sfu_lanes, WORD_BITS, width), STATE_COUNTED,
-              "stages of special-function units");
+    state_flops(list, "units", "sp", (u64)units->sp * sp, sp_bits, STATE_COUNTED,
+                "stages of single-precision units");
+    state_flops(list, "units", "integer", (u64)units->integer * whole, sp_bits, STATE_COUNTED,
+                "stages of integer units");
+    state_flops(list, "units", "fp64", (u64)units->fp64 * fp64,
+                pass_bits(units->fp64_lanes, 2 * WORD_BITS, width), STATE_COUNTED,
+                "stages of double-precision units");
+    state_flops(list, "units", "sfu", (u64)units->sfu * units->sfu_latency,
+                pass_bits(units->sfu_lanes, WORD_BITS, width), STATE_COUNTED,
+                "stages of special-function units");
     if (machine->core->scalar_registers)
-        state_add(list, "units", "scalar", (u64)units->scalar * units->scalar_latency,
-                  pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED, "stages of scalar units");
-    state_add(list, "units", "results", units->result_buses,
-              pass_bits(machine->core->warp_size, WORD_BITS, width), STATE_LIVE,
-              "results on their way to registers");
+        state_flops(list, "units", "scalar", (u64)units->scalar * units->scalar_latency,
+                    pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED, "stages of scalar units");
+    state_flops(list, "units", "results", units->result_buses,
+                pass_bits(machine->core->warp_size, WORD_BITS, width), STATE_LIVE,
+                "results on their way to registers");
 }
 
 static void lsu_state(struct state_list *list, const struct core_config *machine)
@@ -185,16 +203,18 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     struct widths width = widths_of(machine);
     u32 lanes = core->warp_size;
     /* The access at the head: for each lane whether it is active, its address and its data. */
-    state_add(list, "lsu", "addresses", lanes, 1 + width.pc, STATE_LIVE,
-              "the access being served: lanes and addresses");
-    state_add(list, "lsu", "data", lanes, ACCESS_WORDS * WORD_BITS, STATE_LIVE,
-              "the access being served: data");
+    state_flops(list, "lsu", "addresses", lanes, 1 + width.pc, STATE_LIVE,
+                "the access being served: lanes and addresses");
+    state_flops(list, "lsu", "data", lanes, ACCESS_WORDS * WORD_BITS, STATE_LIVE,
+                "the access being served: data");
     state_add(list, "lsu", "shared", core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
               "shared memory");
-    state_add(list, "lsu", "shared_pipe", lsu->shared_latency, 1 + width.warp + REGISTER_BITS,
-              STATE_COUNTED, "loads from shared memory under way");
-    state_add(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),
-              STATE_LIVE, "stores of a warp that memory has not acknowledged");
+    state_shape(list, (struct array_shape){.banks = lsu->shared_banks,
+                                           .access_bits = 8 * lsu->shared_bank_bytes});
+    state_flops(list, "lsu", "shared_pipe", lsu->shared_latency, 1 + width.warp + REGISTER_BITS,
+                STATE_COUNTED, "loads from shared memory under way");
+    state_flops(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),
+                STATE_LIVE, "stores of a warp that memory has not acknowledged");
 }
 
 static void caches_state(struct state_list *list, const struct core_config *machine)
@@ -203,11 +223,11 @@ static void caches_state(struct state_list *list, const struct core_config *mach
     /* A load is named by its warp and register, and how many of its lines are missing. */
     u32 load = width.warp + REGISTER_BITS + state_index_bits(machine->core->warp_size + 1);
     struct cache_state cache = {CACHE_CONFIG(machine->l1d, WRITE_EVICT), machine->l1d->miss_queue,
-                                width.pc, load};
+                                width.pc, load, .banks = machine->l1d->banks};
     if (machine->l1d->global || machine->l1d->local) {
         cache_state(list, "l1d", &cache);
-        state_add(list, "l1d", "pipe", (u64)machine->l1d->latency * machine->l1d->banks,
-                  1 + width.pc + load, STATE_COUNTED, "accesses on their way to the tags");
+        state_flops(list, "l1d", "pipe", (u64)machine->l1d->latency * machine->l1d->banks,
+                    1 + width.pc + load, STATE_COUNTED, "accesses on their way to the tags");
     }
     cache = (struct cache_state){CACHE_CONFIG(machine->readonly, WRITE_EVICT),
                                  machine->readonly->miss_queue, width.pc, load};
@@ -223,7 +243,11 @@ void core_state(struct state_list *list, const struct core_config *machine)
 {
     struct widths width = widths_of(machine);
     struct cache_state icache = {CACHE_CONFIG(machine->icache, WRITE_EVICT),
-                                 machine->icache->miss_queue, width.pc, width.warp};
+                                 machine->icache->miss_queue,
+                                 width.pc,
+                                 width.warp,
+                                 INSTRUCTION_BITS * machine->fetch->width,
+                                 2};
     state_owner(list, "core", machine->cores);
     fetch_state(list, machine);
     if (!machine->icache->perfect)

@@ -15,6 +15,16 @@ static u32 floor_log2(u64 value)
     return 63 - (u32)__builtin_clzll(value);
 }
 
+/* All ways of a set are looked at, where they are. */
+static struct array_shape beside_tags(const struct cache_state *cache, u32 bits)
+{
+    return (struct array_shape){.banks = cache->banks,
+                                .access_bits = cache->config.ways * bits,
+                                .read_ports = cache->ports == 2,
+                                .write_ports = cache->ports == 2,
+                                .compared = true};
+}
+
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
 {
     const struct cache_config *config = &cache->config;
@@ -26,20 +36,30 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
     state_add(list, unit, "tags", lines, tag_bits, STATE_LIVE, "line numbers without the set's");
+    state_shape(list, beside_tags(cache, tag_bits));
     state_add(list, unit, "valid", lines, sectors, STATE_LIVE, "sectors that are there");
+    state_shape(list, beside_tags(cache, sectors));
     if (config->write == WRITE_BACK)
         state_add(list, unit, "dirty", lines, sectors, STATE_LIVE, "sectors with changes");
+    if (config->write == WRITE_BACK)
+        state_shape(list, beside_tags(cache, sectors));
     if (config->fifo)
         state_add(list, unit, "next", config->sets, way_bits, STATE_LIVE, "the way that gives way");
     else
         state_add(list, unit, "order", lines, way_bits, STATE_LIVE, "order of use within a set");
+    state_shape(list, beside_tags(cache, way_bits));
     state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "bytes of lines");
+    state_shape(list, (struct array_shape){.banks = cache->banks,
+                                           .access_bits = cache->access_bits,
+                                           .read_ports = cache->ports == 2,
+                                           .write_ports = cache->ports == 2});
     state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_LIVE,
               "lines under way: valid, number, sectors");
-    state_add(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
-              STATE_LIVE, "who waits for a line under way");
-    state_add(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_LIVE,
-              "requests that wait to be sent: line and sectors");
+    state_shape(list, (struct array_shape){.searched = true});
+    state_table(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
+                STATE_LIVE, "who waits for a line under way");
+    state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_LIVE,
+                "requests that wait to be sent: line and sectors");
 }
 
 static void network_state(struct state_list *list, const struct memside_params *params)
@@ -59,12 +79,20 @@ static void network_state(struct state_list *list, const struct memside_params *
     state_owner(list, "chip", 1);
     state_add(list, "network", "entrances", ends * network->input_packets, packet, STATE_COUNTED,
               "packets that wait to enter, both ways");
+    state_shape(list,
+                (struct array_shape){
+                    .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
     state_add(list, "network", "buffers", buffers * network->buffer_flits, flit, STATE_COUNTED,
               "flits in routers");
+    state_shape(list,
+                (struct array_shape){.banks = (u32)buffers, .read_ports = 1, .write_ports = 1});
     state_add(list, "network", "outlets", ends * network->output_packets, packet, STATE_COUNTED,
               "packets that wait where they leave, both ways");
-    state_add(list, "network", "turns", ends, state_index_bits(ends), STATE_LIVE,
-              "where each output's round robin begins");
+    state_shape(list,
+                (struct array_shape){
+                    .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
+    state_flops(list, "network", "turns", ends, state_index_bits(ends), STATE_LIVE,
+                "where each output's round robin begins");
 }
 
 static void l2_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
@@ -79,16 +107,17 @@ static void l2_state(struct state_list *list, const struct memside_params *param
         .address_bits = state_index_bits((memory_bytes + slices - 1) / slices),
         /* The core, and which of its requests. */
         .waiter_bits = state_index_bits(params->cores) + HEADER_BITS / 4,
+        .access_bits = 8 * SECTOR_BYTES,
     };
     state_owner(list, "slice", slices);
     if (l2->enabled)
         cache_state(list, "l2", &cache);
-    state_add(list, "l2", "queue_in", l2->queue_in, packet, STATE_COUNTED,
-              "packets before the slice");
-    state_add(list, "l2", "queue_dram", 2ull * l2->queue_dram, packet, STATE_COUNTED,
-              "requests to and from DRAM");
-    state_add(list, "l2", "queue_out", l2->queue_out, packet, STATE_COUNTED,
-              "replies behind the slice");
+    state_table(list, "l2", "queue_in", l2->queue_in, packet, STATE_COUNTED,
+                "packets before the slice");
+    state_table(list, "l2", "queue_dram", 2ull * l2->queue_dram, packet, STATE_COUNTED,
+                "requests to and from DRAM");
+    state_table(list, "l2", "queue_out", l2->queue_out, packet, STATE_COUNTED,
+                "replies behind the slice");
 }
 
 static void dram_state(struct state_list *list, const struct memside_params *params,
@@ -102,14 +131,19 @@ static void dram_state(struct state_list *list, const struct memside_params *par
     u32 burst_bits = 8 * dram->bus_bytes * dram->burst;
     /* Reads and writes that are kept apart have a queue each. */
     u64 queue = (u64)dram->queue * (dram->write_high ? 2 : 1);
+    enum {
+        FRFCFS
+    };
     state_owner(list, "channel", params->l2->channels);
     state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_LIVE,
               "requests: valid, direction, row, bank, column");
-    state_add(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
-    state_add(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
-              "data that wait to leave");
-    state_add(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_LIVE,
-              "whether a row is open in a bank, and which");
+    /* Who serves hits of open rows first looks for them; the oldest is found without. */
+    state_shape(list, (struct array_shape){.searched = dram->policy == FRFCFS});
+    state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
+    state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
+                "data that wait to leave");
+    state_flops(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_LIVE,
+                "whether a row is open in a bank, and which");
 }
 
 void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
