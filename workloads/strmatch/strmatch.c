@@ -49,7 +49,7 @@ struct text {
 /* Of the same layout in the kernel, which says what it means; first and letters are its edge. */
 struct node {
     cl_uint children[LETTERS];
-    cl_uint first, letters, leaves, unused;
+    cl_uint first, letters, leaves, link;
 };
 
 struct index {
@@ -132,10 +132,32 @@ static cl_uint add_node(struct index *index, const struct text *text, cl_uint lo
     return number;
 }
 
+/* The node to which so many letters of the text lead, beginning there. */
+static cl_uint node_of(const struct index *index, const struct text *text, cl_uint from,
+                       cl_uint letters)
+{
+    cl_uint node = 0;
+    for (cl_uint depth = 0; depth < letters; depth += index->nodes[node].letters)
+        node = index->nodes[node].children[text->letters[from + depth]];
+    return node;
+}
+
+/* Links of a node, to whose parent so many letters lead, and of all its descendants. */
+static void add_links(struct index *index, const struct text *text, cl_uint number, cl_uint depth)
+{
+    struct node *node = &index->nodes[number];
+    cl_uint all = depth + node->letters, first = node->first - depth;
+    node->link = all > 0 ? node_of(index, text, first + 1, all - 1) : 0;
+    for (int i = 0; i < LETTERS; i++)
+        if (node->children[i])
+            add_links(index, text, node->children[i], all);
+}
+
 static void make_tree(struct index *index, const struct text *text)
 {
     index->nodes = zeroed(2 * (size_t)text->size + 1, sizeof *index->nodes);
     add_node(index, text, 0, text->size, 0);
+    add_links(index, text, 0, 0);
 }
 
 /* The reference's places, chained by the letters that stand there. */

@@ -9,10 +9,12 @@ struct node {
     uint children[4]; /* by their first letter; 0 is none, for the root is nobody's child */
     uint2 edge;       /* its first letter in the reference, and how many it has */
     uint leaves;      /* below the node: how often what leads there occurs */
-    uint unused;
+    uint link;        /* the node of the same letters without the first; the root's is the root */
 };
 
-/* The queries are packed, the first letter in the lowest two bits. */
+/* The queries are packed, the first letter in the lowest two bits. What was found from one place of
+ * a query is known to be there from the next place on, less its first letter: the node's link leads
+ * close to it, and from there edges are walked without looking at their letters. */
 __kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
 void walk_tree(__global const uchar *reference, __global const struct node *nodes,
                __global const ulong *queries, __global uint *lengths, __global uint *counts,
@@ -23,29 +25,44 @@ void walk_tree(__global const uchar *reference, __global const struct node *node
     if (i >= count)
         return;
     ulong query = queries[i];
+    uint node = 0, depth = 0, length = 0; /* letters that lead to the node, and all that match */
     for (uint start = 0; start + LEAST <= LENGTH; start++, query >>= 2) {
-        uint length = 0, node = 0;
+        uint child = 0, on_edge = 0; /* letters that match on the edge to the child */
         uint2 edge = 0;
-        ulong rest = query;
-        while (length < LENGTH - start) {
-            uint letter = rest & 3;
-            if (edge.y == 0) { /* at a node */
-                uint child = nodes[node].children[letter];
-                if (child == 0)
-                    break;
-                node = child;
-                edge = nodes[node].edge;
-            } else if (reference[edge.x] != letter) {
+        while (depth < length) {
+            child = nodes[node].children[query >> 2 * depth & 3];
+            edge = nodes[child].edge;
+            if (edge.y > length - depth) {
+                on_edge = length - depth;
                 break;
             }
-            edge.x++;
-            edge.y--;
+            node = child;
+            depth += edge.y;
+        }
+        while (length < LENGTH - start) {
+            uint letter = query >> 2 * length & 3;
+            if (on_edge > 0) {
+                if (reference[edge.x + on_edge] != letter)
+                    break;
+            } else {
+                child = nodes[node].children[letter];
+                if (child == 0)
+                    break;
+                edge = nodes[child].edge;
+            }
             length++;
-            rest >>= 2;
+            if (++on_edge == edge.y) {
+                node = child;
+                depth += on_edge;
+                on_edge = 0;
+            }
         }
         bool enough = length >= LEAST;
         lengths[start * count + i] = enough ? length : 0;
-        counts[start * count + i] = enough ? nodes[node].leaves : 0;
+        counts[start * count + i] = enough ? nodes[on_edge > 0 ? child : node].leaves : 0;
+        node = nodes[node].link;
+        depth -= min(depth, 1u);
+        length -= min(length, 1u);
     }
 }
 
