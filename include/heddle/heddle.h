@@ -62,8 +62,11 @@ HD_API void hd_config_destroy(struct hd_config *config);
 HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct hd_error *error);
 /* "key=value" */
 HD_API bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error);
-/* Switches a mechanism on that hd_mechanisms_json names; the same as setting NAME.on to true. */
-HD_API bool hd_config_mechanism(struct hd_config *config, const char *name, struct hd_error *error);
+/*
+ * "NAME[:parameter=value,...]" switches a mechanism on that hd_mechanisms_json names and sets
+ * parameters of it: the same as setting NAME.on to true, and NAME.parameter.
+ */
+HD_API bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_error *error);
 /* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
 HD_API char *hd_config_json(const struct hd_config *config);
 /*
@@ -102,8 +105,17 @@ HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_inf
                            struct hd_error *error);
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
-/* The mechanisms that are built in: [{"name", "help", "conflicts": [names]}]; hd_free it. */
+/*
+ * The mechanisms that are built in, as JSON: [{"name", "help", "source", "params", "stats",
+ * "events", "storage", "core_bits", "seams", "deviations", "conflicts"}]. "params" and "stats" are
+ * rows as of hd_params_json and hd_stats_table_json, "storage" as of hd_config_storage on the
+ * default machine, of which "core_bits" are those of a core. An event is {"counter", "part",
+ * "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm", "source", "given"},
+ * with null for what does not apply. The other lists are of words or sentences. hd_free it.
+ */
 HD_API char *hd_mechanisms_json(void);
+/* The same of all that a configuration knows; storage is that with its parameters. */
+HD_API char *hd_config_mechanisms(const struct hd_config *config);
 
 HD_API void hd_free(void *text);
 

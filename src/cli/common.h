@@ -13,11 +13,10 @@
      "The machine to model: a name that 'heddle machines' lists, or a YAML file. The default is " \
      "generic, or generic64 when code is made for warps of 64 lanes.",                            \
      0, COMPLETE_MACHINE},                                                                        \
-        {"--mech", "NAME",                                                                        \
-         "Switch a mechanism on that 'heddle mechanisms' lists; its parameters are set with "     \
-         "--set "                                                                                 \
-         "NAME.KEY=VALUE. May be given many times.",                                              \
-         OPTION_REPEAT, 0},                                                                       \
+        {"--mech", "NAME[:PARAMETER=VALUE,...]",                                                  \
+         "Switch a mechanism on that 'heddle mechanisms' lists, and set its parameters; --set "   \
+         "NAME.PARAMETER=VALUE does that too. May be given many times.",                          \
+         OPTION_REPEAT, COMPLETE_MECHANISM},                                                      \
     {                                                                                             \
         "--set", "KEY=VALUE",                                                                     \
             "Change one parameter of the machine; 'heddle params' lists them. May be given many " \

@@ -38,7 +38,7 @@ static const struct {
                             "(NAME.yaml) are looked up before the built-in ones."},
     {"HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, HEDDLE_FUNCTIONAL",
      "For OpenCL programs that are run without 'heddle run': the machine, or several with commas; "
-     "settings separated by semicolons; mechanisms with commas; 1 for no time."},
+     "settings and mechanisms, each separated by semicolons; 1 for no time."},
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",

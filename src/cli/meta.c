@@ -52,10 +52,12 @@ static int run_completion(const struct command *command, const struct command_li
     const char *what = option_word(line, 0);
     if (what && !strcmp(what, "machines"))
         print_names(hd_machines_json(), "name");
+    else if (what && !strcmp(what, "mechanisms"))
+        print_names(hd_mechanisms_json(), "name");
     else if (what && !strcmp(what, "keys"))
         print_names(hd_params_json(), "key");
     else if (!what || !print_completion(stdout, what))
-        return usage_error(command, "expected bash, zsh, machines or keys");
+        return usage_error(command, "expected bash, zsh, machines, mechanisms or keys");
     return EXIT_DONE;
 }
 
@@ -63,7 +65,7 @@ static const struct option no_options[] = {{0}};
 
 const struct command completion_command = {
     .name = "completion",
-    .words = "bash|zsh|machines|keys",
+    .words = "bash|zsh|machines|mechanisms|keys",
     .summary = "print a shell completion",
     .help = "Prints a completion script for a shell, or the words that such a script offers.",
     .options = no_options,

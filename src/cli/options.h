@@ -35,6 +35,7 @@ enum complete {
     COMPLETE_FILE,
     COMPLETE_SPEC, /* a file behind a colon: in:FILE */
     COMPLETE_MACHINE,
+    COMPLETE_MECHANISM,
     COMPLETE_KEY,
     COMPLETE_COMMAND,
 };

@@ -1,9 +1,10 @@
 /*
- * heddle params, stats, mechanisms: what there is, from the same tables as the code. Plain text for
+ * heddle params, stats: what there is, from the same tables as the code. Plain text for
  * people, JSON for programs, Markdown for docs/.
  */
+#include "cli/tables.h"
+
 #include "base/text.h"
-#include "cli/common.h"
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -54,8 +55,7 @@ static int no_match(const struct command *command, const json_t *table, const ch
     return EXIT_USAGE;
 }
 
-/* "32 lanes, 32 to 64" */
-static const char *param_values(struct arena *arena, const json_t *row)
+const char *param_values(struct arena *arena, const json_t *row)
 {
     const char *type = field_text(arena, row, "type"), *unit = field_text(arena, row, "unit");
     const char *initial = field_text(arena, row, "default"), *space = unit[0] ? " " : "";
@@ -70,7 +70,7 @@ static const char *param_values(struct arena *arena, const json_t *row)
                         field_text(arena, row, "min"), field_text(arena, row, "max"));
 }
 
-static const char *stat_values(struct arena *arena, const json_t *row)
+const char *stat_values(struct arena *arena, const json_t *row)
 {
     const char *unit = field_text(arena, row, "unit");
     if (strcmp(field_text(arena, row, "kind"), "rate") != 0)
@@ -224,45 +224,4 @@ const struct command stats_command = {
     .examples = stats_examples,
     .max_words = 1,
     .run = run_stats,
-};
-
-static const struct option mechanisms_options[] = {
-    {"--json", NULL, "Print a JSON array with one object for each mechanism.", 0, 0},
-    {0},
-};
-
-static int run_mechanisms(const struct command *command, const struct command_line *line)
-{
-    json_t *rows = parse_own_json(hd_mechanisms_json());
-    struct arena *arena = arena_create();
-    if (option_value(line, "--json"))
-        print_json(stdout, rows);
-    else if (!json_array_size(rows))
-        printf("no mechanism is built in\n");
-    for (size_t i = 0; !option_value(line, "--json") && i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        printf("%s\n", field_text(arena, row, "name"));
-        print_wrapped(stdout, field_text(arena, row, "help"), 6);
-    }
-    arena_destroy(arena);
-    json_decref(rows);
-    return EXIT_DONE;
-}
-
-static const struct example mechanisms_examples[] = {
-    {"heddle mechanisms", "The mechanisms there are:"},
-    {0},
-};
-
-const struct command mechanisms_command = {
-    .name = "mechanisms",
-    .words = "[--json]",
-    .summary = "list the research mechanisms that can be switched on",
-    .help =
-        "Lists the mechanisms that 'heddle run --mech NAME' accepts. A mechanism has parameters "
-        "and statistics under its own name; 'heddle params NAME' and 'heddle stats NAME' list "
-        "them. NAME.on=true in a machine file or with --set switches it on as well.",
-    .options = mechanisms_options,
-    .examples = mechanisms_examples,
-    .run = run_mechanisms,
 };

@@ -1,6 +1,6 @@
 /*
- * The public API: errors, configurations, devices and their memory. Modules are in api_module.c,
- * launches in api_launch.c, statistics in api_stats.c.
+ * The public API: errors, configurations, devices and their memory. Mechanisms are in
+ * api_mechanisms.c, modules in api_module.c, launches in api_launch.c, statistics in api_stats.c.
  */
 #include "gpu/device.h"
 
@@ -84,19 +84,6 @@ bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_e
     return config_set(config->config, assignment, &inner) || api_fail(error, &inner);
 }
 
-bool hd_config_mechanism(struct hd_config *config, const char *name, struct hd_error *error)
-{
-    if (!config || !name)
-        return api_null(error, "hd_config_mechanism");
-    struct error inner = {0};
-    char setting[256];
-    const struct mechanism *mechanism = mechanism_find(config->available, name, &inner);
-    if (!mechanism)
-        return api_fail(error, &inner);
-    snprintf(setting, sizeof setting, "%s.on=true", mechanism->component->name);
-    return config_set(config->config, setting, &inner) || api_fail(error, &inner);
-}
-
 static char *dump(json_t *json)
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -154,20 +141,6 @@ char *hd_params_json(void)
 char *hd_stats_table_json(void)
 {
     return dump_tables(stats_table_json);
-}
-
-char *hd_mechanisms_json(void)
-{
-    json_t *rows = json_array();
-    for (u32 i = 0; mechanisms_built_in[i]; i++) {
-        const struct mechanism *m = mechanisms_built_in[i];
-        json_t *conflicts = json_array();
-        for (u32 k = 0; m->conflicts && m->conflicts[k]; k++)
-            json_array_append_new(conflicts, json_string(m->conflicts[k]));
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:o}", "name", m->name, "help", m->help,
-                                              "conflicts", conflicts));
-    }
-    return dump(rows);
 }
 
 /* What clang takes a block to have at most when a kernel does not say. */

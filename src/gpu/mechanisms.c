@@ -103,16 +103,21 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
     return true;
 }
 
+void mechanism_storage(struct state_list *list, const struct config *config,
+                       const struct mechanism *mechanism)
+{
+    const struct gpu_params *gpu = config_params(config, &gpu_component);
+    state_owner(list, "core", gpu->cores);
+    if (mechanism->storage)
+        mechanism->storage(config_params(config, mechanism->component), list);
+}
+
 void mechanisms_storage(struct state_list *list, const struct config *config,
                         const struct mechanism *const *available)
 {
-    const struct gpu_params *gpu = config_params(config, &gpu_component);
-    for (; *available; available++) {
-        if (!(*available)->storage || !mechanism_is_on(config, *available))
-            continue;
-        state_owner(list, "core", gpu->cores);
-        (*available)->storage(config_params(config, (*available)->component), list);
-    }
+    for (; *available; available++)
+        if (mechanism_is_on(config, *available))
+            mechanism_storage(list, config, *available);
 }
 
 /* ---- what they count ---- */

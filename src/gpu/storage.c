@@ -13,7 +13,7 @@ void storage_collect(struct state_list *list, const struct config *config)
     mem_state(list, &memory, core.memory_bytes);
 }
 
-static json_t *row_json(const struct state_row *row)
+json_t *storage_row_json(const struct state_row *row)
 {
     json_t *json = json_object();
     json_object_set_new(json, "unit", json_string(row->unit));
@@ -50,7 +50,7 @@ json_t *storage_json(const struct config *config, const struct mechanism *const 
     json_t *json = json_object(), *rows = json_array(), *owners = json_array();
     for (u32 i = 0; i < list.rows.count; i++) {
         const struct state_row *row = &list.rows.data[i];
-        json_array_append_new(rows, row_json(row));
+        json_array_append_new(rows, storage_row_json(row));
         bool known = false; /* mechanisms come last, with rows of owners that were there */
         for (u32 j = 0; j < i && !known; j++)
             known = !strcmp(row->owner, list.rows.data[j].owner);

@@ -14,6 +14,7 @@ void storage_collect(struct state_list *list, const struct config *config);
  * "class", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits"}], "live_bits",
  * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip.
  */
+json_t *storage_row_json(const struct state_row *row); /* one of "rows" */
 json_t *storage_json(const struct config *config, const struct mechanism *const *available);
 
 #endif

@@ -169,7 +169,7 @@ static struct hd_config *open_config(const char *machine)
     if (!ok)
         complain("HEDDLE_MACHINE", error.message);
     ok = ok && apply_words(config, "HEDDLE_SET", ";\n", hd_config_set) &&
-         apply_words(config, "HEDDLE_MECH", ",", hd_config_mechanism);
+         apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);
     if (ok && functional && strcmp(functional, "0") != 0)
         ok = hd_config_set(config, "timing.functional=true", &error);
     /* Our library and libclc agree on where they look, whatever a code object's metadata say. */

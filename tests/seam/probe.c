@@ -167,10 +167,19 @@ static void storage(const void *params, struct state_list *list)
 }
 
 static const char *const conflicts[] = {"flip", NULL};
+static const char *const deviations[] = {"It is only a test.", NULL};
+static const struct energy_event events[] = {
+    {"notes", "notes", ENERGY_WRITE, .array = "probe.sent", .bits = 32},
+    {"l1", "looks", ENERGY_LOGIC, .pj = 0.5, .nm = 45, .source = "made up", .given = "rate"},
+    {0},
+};
 
 const struct mechanism probe_mechanism = {
     MECHANISM_NAMED(probe, "looks at every seam"),
     .conflicts = conflicts,
+    .source = "nobody, nowhere, never",
+    .deviations = deviations,
+    .events = events,
     .state_size = sizeof(struct probe),
     .storage = storage,
     .launch = launch,

@@ -47,7 +47,14 @@ static const struct kernel_case *find_case(const char *file, const char *name)
 /* All on one core, in turn: warps stand together. */
 #define CROWD "gpu.cores=1", "issue.policy=lrr"
 
-/* NULL-terminated words: "NAME" switches a mechanism on, "KEY=VALUE" sets. */
+/* "NAME[:PARAMETER=VALUE,...]" switches a mechanism on, "COMPONENT.KEY=VALUE" sets. */
+static bool apply(struct hd_config *config, const char *word, struct hd_error *error)
+{
+    return word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, error)
+                                            : hd_config_mechanism(config, word, error);
+}
+
+/* `words` are NULL-terminated. */
 static struct hd_device *open_device(const char *machine, const char *const *words, bool plain)
 {
     struct hd_error error = {0};
@@ -55,8 +62,7 @@ static struct hd_device *open_device(const char *machine, const char *const *wor
     assert_true(hd_config_load(config, machine, &error));
     assert_true(hd_config_set(config, "timing.functional=false", &error));
     for (; words && *words; words++)
-        if (!(strchr(*words, '=') ? hd_config_set(config, *words, &error)
-                                  : hd_config_mechanism(config, *words, &error)))
+        if (!apply(config, *words, &error))
             fail_msg("%s: %s", *words, error.message);
     struct hd_device *device = hd_device_open(config, &error);
     if (!device)
@@ -422,8 +428,7 @@ static void refusal(const char *const *words, const char *expected)
     struct hd_device *device = NULL;
     bool ok = true;
     for (; ok && *words; words++)
-        ok = strchr(*words, '=') ? hd_config_set(config, *words, &error)
-                                 : hd_config_mechanism(config, *words, &error);
+        ok = apply(config, *words, &error);
     if (ok)
         device = hd_device_open(config, &error);
     assert_null(device);
@@ -439,6 +444,99 @@ static void wrong_choices_are_refused(void **state)
             "mechanisms flip and probe cannot be combined");
     refusal(WITH("timing.functional=true", "hold"),
             "mechanism hold needs a model of time: not with timing.functional=true");
+    refusal(WITH("flip:evry=5"), "mechanism flip has no parameter 'evry': did you mean 'every'?");
+    refusal(WITH("flip:zzzzzz=5"),
+            "mechanism flip has no parameter 'zzzzzz': it has on, every, copies");
+    refusal(WITH("flip:every=0"), "flip.every: '0' is out of range: expected 1 to 1000000 results");
+    refusal(WITH("flip:every=7,copies=maybe"), "flip.copies: expected true or false, not 'maybe'");
+    refusal(WITH("flip:every"),
+            "'every' is no setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:"), "'' is no setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:every=5,"), "'' is no setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:=5"), "'=5' is no setting of mechanism flip: expected parameter=value");
+    refusal(WITH(":every=5"), "unknown mechanism '': 'heddle mechanisms' lists them");
+}
+
+/* A value of the configuration as JSON. */
+static char *value_of(const struct hd_config *config, const char *component, const char *name)
+{
+    char *text = hd_config_json(config);
+    json_t *json = json_loads(text, 0, NULL);
+    char *value = json_dumps(json_object_get(json_object_get(json, component), name),
+                             JSON_ENCODE_ANY | JSON_REAL_PRECISION(3));
+    json_decref(json);
+    hd_free(text);
+    return value;
+}
+
+static void assert_value(const struct hd_config *config, const char *component, const char *name,
+                         const char *expected)
+{
+    char *value = value_of(config, component, name);
+    assert_string_equal(value, expected);
+    free(value);
+}
+
+static void parameters_stand_behind_the_name(void **state)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = config_with(available);
+    assert_true(hd_config_mechanism(config, "flip:every=7,copies=false", &error));
+    assert_value(config, "flip", "on", "true");
+    assert_value(config, "flip", "every", "7");
+    assert_value(config, "flip", "copies", "false");
+    /* what was set before stays */
+    assert_true(hd_config_mechanism(config, "flip:copies=true", &error));
+    assert_value(config, "flip", "every", "7");
+    /* and what fails changes nothing */
+    assert_false(hd_config_mechanism(config, "hold:cycles=8,cycle=9", &error));
+    assert_value(config, "hold", "on", "false");
+    assert_value(config, "hold", "cycles", "4");
+    /* values of a list have commas between them */
+    assert_true(hd_config_mechanism(config, "probe:marks=1,2.5,rate=0.5", &error));
+    assert_value(config, "probe", "marks", "[1.0, 2.5]");
+    assert_value(config, "probe", "rate", "0.5");
+    assert_false(hd_config_mechanism(config, "probe:rate=0.5,2", &error));
+    hd_config_destroy(config);
+}
+
+static const json_t *field(const json_t *row, const char *list, size_t index, const char *name)
+{
+    const json_t *entry = json_array_get(json_object_get(row, list), index);
+    return name ? json_object_get(entry, name) : entry;
+}
+
+static void a_mechanism_explains_itself(void **state)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = config_with(available);
+    assert_true(hd_config_set(config, "gpu.cores=3", &error));
+    char *text = hd_config_mechanisms(config);
+    json_t *rows = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(rows), ARRAY_LEN(available) - 1);
+    const json_t *probe = json_array_get(rows, 5);
+    assert_string_equal(json_string_value(json_object_get(probe, "name")), "probe");
+    assert_string_equal(json_string_value(json_object_get(probe, "source")),
+                        "nobody, nowhere, never");
+    assert_string_equal(json_string_value(field(probe, "params", 1, "key")), "probe.rate");
+    assert_string_equal(json_string_value(field(probe, "stats", 0, "key")), "probe.launches");
+    assert_string_equal(json_string_value(field(probe, "events", 0, "counter")), "probe.notes");
+    assert_string_equal(json_string_value(field(probe, "events", 0, "kind")), "write");
+    assert_true(json_is_null(field(probe, "events", 0, "pj")));
+    assert_string_equal(json_string_value(field(probe, "events", 1, "given")), "probe.rate");
+    assert_true(json_real_value(field(probe, "events", 1, "pj")) == 0.5);
+    assert_int_equal(json_integer_value(json_object_get(probe, "core_bits")), 64);
+    assert_int_equal(json_integer_value(field(probe, "storage", 0, "total_bits")), 3 * 64);
+    assert_string_equal(json_string_value(field(probe, "seams", 0, NULL)), "launch");
+    assert_string_equal(json_string_value(field(probe, "deviations", 0, NULL)),
+                        "It is only a test.");
+    assert_string_equal(json_string_value(field(probe, "conflicts", 0, NULL)), "flip");
+    const json_t *twice = json_array_get(rows, 1);
+    assert_true(json_is_null(json_object_get(twice, "source")));
+    assert_int_equal(json_array_size(json_object_get(twice, "events")), 0);
+    json_decref(rows);
+    hd_free(text);
+    hd_config_destroy(config);
 }
 
 static void tables_and_configuration(void **state)
@@ -466,6 +564,8 @@ int main(int argc, char **argv)
     tests_folder = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_choices_are_refused),
+        cmocka_unit_test(parameters_stand_behind_the_name),
+        cmocka_unit_test(a_mechanism_explains_itself),
         cmocka_unit_test(tables_and_configuration),
         cmocka_unit_test(every_seam_is_called),
         cmocka_unit_test(decisions_act),

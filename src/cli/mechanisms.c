@@ -1,0 +1,180 @@
+/* heddle mechanisms: which there are, and all that one says of itself. */
+#include "cli/tables.h"
+
+static const struct option mechanisms_options[] = {
+    {"--json", NULL, "Print a JSON array with one object for each mechanism.", 0, 0},
+    {0},
+};
+
+static void print_list(const json_t *rows)
+{
+    struct arena *arena = arena_create();
+    if (!json_array_size(rows))
+        printf("no mechanism is built in\n");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        printf("%s\n", field_text(arena, row, "name"));
+        print_wrapped(stdout, field_text(arena, row, "help"), 6);
+    }
+    arena_destroy(arena);
+}
+
+/* ---- one of them ---- */
+
+typedef void print_fn(struct arena *arena, const json_t *entry);
+
+static void print_section(struct arena *arena, const json_t *row, const char *field,
+                          const char *title, print_fn *print)
+{
+    const json_t *list = json_object_get(row, field);
+    if (!json_array_size(list))
+        return;
+    printf("\n%s:\n", title);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        print(arena, json_array_get(list, i));
+}
+
+static void print_param(struct arena *arena, const json_t *entry)
+{
+    printf("  %s = %s\n", field_text(arena, entry, "key"), param_values(arena, entry));
+    print_wrapped(stdout, field_text(arena, entry, "help"), 6);
+}
+
+static void print_stat(struct arena *arena, const json_t *entry)
+{
+    printf("  %s: %s\n", field_text(arena, entry, "key"), stat_values(arena, entry));
+    print_wrapped(stdout, field_text(arena, entry, "help"), 6);
+}
+
+static void print_event(struct arena *arena, const json_t *entry)
+{
+    const char *kind = field_text(arena, entry, "kind"), *given = field_text(arena, entry, "given");
+    const char *array = field_text(arena, entry, "array"), *bits = field_text(arena, entry, "bits");
+    const char *text =
+        arena_printf(arena, "%s: a %s of %s", field_text(arena, entry, "part"), kind, array);
+    if (!strcmp(kind, "logic"))
+        text = arena_printf(arena, "%s: %s pJ at %s nm", field_text(arena, entry, "part"),
+                            field_text(arena, entry, "pj"), field_text(arena, entry, "nm"));
+    if (bits[0])
+        text = arena_printf(arena, "%s, %s bits", text, bits);
+    if (given[0])
+        text = arena_printf(arena, "%s, or what %s says", text, given);
+    printf("  %s\n", field_text(arena, entry, "counter"));
+    print_wrapped(stdout, text, 6);
+    if (!json_is_null(json_object_get(entry, "source")))
+        print_wrapped(stdout, field_text(arena, entry, "source"), 6);
+}
+
+static void print_storage(struct arena *arena, const json_t *entry)
+{
+    printf("  %s.%s: %s x %s bits in a %s\n", field_text(arena, entry, "unit"),
+           field_text(arena, entry, "name"), field_text(arena, entry, "entries"),
+           field_text(arena, entry, "bits"), field_text(arena, entry, "owner"));
+    print_wrapped(stdout, field_text(arena, entry, "help"), 6);
+}
+
+static void print_sentence(struct arena *arena, const json_t *entry)
+{
+    print_wrapped(stdout, json_string_value(entry), 2);
+}
+
+static void print_words(const json_t *row, const char *field, const char *title)
+{
+    const json_t *list = json_object_get(row, field);
+    if (!json_array_size(list))
+        return;
+    printf("\n%s:", title);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        printf("%s %s", i ? "," : "", json_string_value(json_array_get(list, i)));
+    printf("\n");
+}
+
+/* Switched on, with its first parameter behind `on` at its default. */
+static void print_example(struct arena *arena, const json_t *row, const char *name)
+{
+    const json_t *param = json_array_get(json_object_get(row, "params"), 1);
+    const char *setting = "";
+    if (param)
+        setting = arena_printf(arena, ":%s=%s", strchr(field_text(arena, param, "key"), '.') + 1,
+                               field_text(arena, param, "default"));
+    printf("\nExample:\n  heddle run --workload hotspot --quick --mech %s%s\n", name, setting);
+}
+
+static void explain(const json_t *row, const char *name)
+{
+    struct arena *arena = arena_create();
+    printf("%s\n", field_text(arena, row, "name"));
+    print_wrapped(stdout, field_text(arena, row, "help"), 2);
+    if (!json_is_null(json_object_get(row, "source"))) {
+        printf("\nSource:\n");
+        print_wrapped(stdout, field_text(arena, row, "source"), 2);
+    }
+    print_section(arena, row, "params", "Parameters", print_param);
+    print_section(arena, row, "stats", "Statistics", print_stat);
+    print_section(arena, row, "events", "Energy", print_event);
+    const char *bits = field_text(arena, row, "core_bits");
+    print_section(arena, row, "storage", arena_printf(arena, "Storage, %s bits in a core", bits),
+                  print_storage);
+    print_words(row, "seams", "Seams");
+    print_section(arena, row, "deviations", "Known deviations", print_sentence);
+    print_words(row, "conflicts", "Cannot be combined with");
+    print_example(arena, row, name);
+    arena_destroy(arena);
+}
+
+/* The row of what --mech would take `text` for. */
+static const json_t *find_row(const json_t *rows, const char *text)
+{
+    size_t length = strcspn(text, ":");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (strlen(name) == length && !memcmp(name, text, length))
+            return row;
+    }
+    return NULL;
+}
+
+static int run_mechanisms(const struct command *command, const struct command_line *line)
+{
+    const char *text = option_word(line, 0);
+    const bool json = option_value(line, "--json");
+    struct hd_config *config = hd_config_create();
+    struct hd_error error = {0};
+    int code = EXIT_DONE;
+    if (text && !hd_config_mechanism(config, text, &error))
+        code = usage_error(command, "%s", error.message);
+    json_t *rows = parse_own_json(hd_config_mechanisms(config));
+    const json_t *row = text && !code ? find_row(rows, text) : NULL;
+    json_t *one = row ? json_pack("[O]", row) : NULL;
+    if (code == EXIT_DONE && json)
+        print_json(stdout, one ? one : rows);
+    else if (code == EXIT_DONE && row)
+        explain(row, text);
+    else if (code == EXIT_DONE)
+        print_list(rows);
+    json_decref(one);
+    json_decref(rows);
+    hd_config_destroy(config);
+    return code;
+}
+
+static const struct example mechanisms_examples[] = {
+    {"heddle mechanisms", "The mechanisms there are:"},
+    {0},
+};
+
+const struct command mechanisms_command = {
+    .name = "mechanisms",
+    .words = "[NAME[:PARAMETER=VALUE,...]] [--json]",
+    .summary = "list research mechanisms, or explain one",
+    .help = "Without a name, lists the mechanisms that 'heddle run --mech' accepts. With a name, "
+            "says what that one does, where it comes from, its parameters, statistics, energy and "
+            "storage (with parameters as given), the seams it fills, where it differs from its "
+            "source and what it cannot be combined with.",
+    .options = mechanisms_options,
+    .examples = mechanisms_examples,
+    .max_words = 1,
+    .complete = COMPLETE_MECHANISM,
+    .run = run_mechanisms,
+};

@@ -1,0 +1,12 @@
+/* Rows of the tables of parameters and statistics as text. */
+#ifndef CLI_TABLES_H
+#define CLI_TABLES_H
+
+#include "cli/common.h"
+
+/* "32 lanes (32 to 64)" */
+const char *param_values(struct arena *arena, const json_t *row);
+/* "results", "%, a.hits / a.reads" */
+const char *stat_values(struct arena *arena, const json_t *row);
+
+#endif
