@@ -92,6 +92,8 @@ static int by_letters(const void *a, const void *b, void *text_of)
 {
     const struct text *text = text_of;
     cl_uint one = *(const cl_uint *)a, other = *(const cl_uint *)b, same = common(text, one, other);
+    if (one == other)
+        return 0;
     if (one + same == text->size || other + same == text->size)
         return one > other ? -1 : 1; /* the shorter suffix is first */
     return text->letters[one + same] < text->letters[other + same] ? -1 : 1;
