@@ -38,6 +38,7 @@ enum complete {
     COMPLETE_MECHANISM,
     COMPLETE_KEY,
     COMPLETE_COMMAND,
+    COMPLETE_EXPERIMENT,
 };
 
 struct option {
@@ -108,6 +109,10 @@ void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
 extern const struct command run_command, disasm_command, params_command, stats_command,
-    machines_command, mechanisms_command, workloads_command, help_command, completion_command;
+    machines_command, mechanisms_command, workloads_command, reproduce_command, help_command,
+    completion_command;
+
+/* The experiments that are built in, one a line. */
+void print_experiment_names(void);
 
 #endif

@@ -1,0 +1,321 @@
+/*
+ * heddle reproduce: experiments of papers, theirs beside ours. The work is done in lab/; here are
+ * words, progress and files.
+ */
+#include "base/text.h"
+#include "cli/common.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "lab/report.h"
+#include "lab/runner.h"
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const struct builtin_file builtin_experiments[], builtin_workloads[];
+
+static const char default_database[] = "heddle-results.db", default_folder[] = "reproduced";
+
+static const struct lab_files files = {builtin_experiments, builtin_workloads};
+
+struct reproduce {
+    const struct command *command;
+    const struct command_line *line;
+    struct arena *arena;
+    struct plan *plan;
+    struct store *store;
+    struct runner_options options;
+    const char *folder;
+    bool draws; /* progress, on a terminal */
+};
+
+static bool complain_of(const struct reproduce *state, const struct error *error)
+{
+    char text[2400];
+    complain(state->command, "%s", error_text(error, text, sizeof text));
+    return false;
+}
+
+static bool is_suite(const struct builtin_file *file)
+{
+    return !strncmp(file->name, "suite-", 6);
+}
+
+/* ---- --list ---- */
+
+static int list_all(const struct reproduce *state)
+{
+    json_t *rows = json_array();
+    struct error error = {0};
+    bool ok = true;
+    for (const struct builtin_file *file = builtin_experiments; file->name; file++) {
+        if (is_suite(file))
+            continue;
+        const struct experiment *one = experiment_load(state->arena, &files, file->name, &error);
+        if (!one) {
+            ok = complain_of(state, &error);
+            continue;
+        }
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s, s:s}", "experiment", one->name, "paper",
+                                        one->paper, "figure", one->figure, "title", one->title));
+    }
+    if (option_value(state->line, "--json")) {
+        print_json(stdout, rows);
+    } else {
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            const json_t *row = json_array_get(rows, i);
+            printf("%-16s %-10s %s\n", field_text(state->arena, row, "experiment"),
+                   field_text(state->arena, row, "figure"), field_text(state->arena, row, "title"));
+        }
+        printf("\n'heddle reproduce NAME' runs one, 'heddle reproduce NAME --quick' small sizes of "
+               "it.\n");
+    }
+    json_decref(rows);
+    return ok ? EXIT_DONE : EXIT_USAGE;
+}
+
+/* ---- the plan ---- */
+
+static const char *find_program_of(void *user, struct arena *arena, const char *name)
+{
+    return find_beside(arena, arena_printf(arena, "workloads/%s", name),
+                       arena_printf(arena, HEDDLE_LIBEXECDIR "/heddle/workloads/%s", name));
+}
+
+static const char *find_kernels_of(void *user, struct arena *arena, const char *name)
+{
+    return find_beside(
+        arena, arena_printf(arena, "workloads/%s.cl", name),
+        arena_printf(arena, HEDDLE_DATADIR "/heddle/workloads/%s/%s.cl", name, name));
+}
+
+static bool add_one(struct reproduce *state, const char *name)
+{
+    struct error error = {0};
+    const struct experiment *one = experiment_load(state->arena, &files, name, &error);
+    if (!one || !plan_add(state->plan, one, option_value(state->line, "--workloads"), &error))
+        return complain_of(state, &error);
+    return true;
+}
+
+static bool make_plan(struct reproduce *state, const struct lab_host *host)
+{
+    struct error error = {0};
+    state->plan = plan_create(host, &files, option_value(state->line, "--quick"), &error);
+    if (!state->plan)
+        return complain_of(state, &error);
+    const char *word;
+    for (u32 i = 0; (word = option_word(state->line, i)); i++) {
+        bool all = !strcmp(word, "all");
+        if (!all && !add_one(state, word))
+            return false;
+        for (const struct builtin_file *file = builtin_experiments; all && file->name; file++)
+            if (!is_suite(file) && !add_one(state, file->name))
+                return false;
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static void draw(void *user, const struct runner_progress *progress)
+{
+    const struct reproduce *state = user;
+    if (!state->draws)
+        return;
+    fprintf(stderr, "\r\033[K%u of %u runs", progress->done, progress->total);
+    if (progress->failed)
+        fprintf(stderr, ", %u failed", progress->failed);
+    if (progress->left >= 60)
+        fprintf(stderr, ", about %.0f min left", progress->left / 60);
+    else if (progress->left >= 0)
+        fprintf(stderr, ", about %.0f s left", progress->left);
+    fprintf(stderr, "  (%s%s)", progress->label, progress->running > 1 ? " and others" : "");
+    fflush(stderr);
+}
+
+/* ---- files ---- */
+
+static bool write_one(struct reproduce *state, const struct table *table, const char *kind,
+                      void (*report_as)(FILE *, const struct table *))
+{
+    struct output output;
+    struct error error = {0};
+    const char *path =
+        arena_printf(state->arena, "%s/%s%s.%s", state->folder, table->experiment->name,
+                     state->plan->quick ? "-quick" : "", kind);
+    if (!output_open(&output, path, &error))
+        return complain_of(state, &error);
+    report_as(output.stream, table);
+    return output_commit(&output, &error) || complain_of(state, &error);
+}
+
+static bool make_folder(const struct reproduce *state)
+{
+    struct stat status;
+    if (mkdir(state->folder, 0777) == 0 ||
+        (errno == EEXIST && stat(state->folder, &status) == 0 && S_ISDIR(status.st_mode)))
+        return true;
+    complain(state->command, "--out %s: cannot make this folder: %s", state->folder,
+             errno == EEXIST ? "a file is there" : strerror(errno));
+    return false;
+}
+
+/* The number of jobs that failed; below 0 when a file could not be written. */
+static int report_all(struct reproduce *state)
+{
+    u32 failures = 0;
+    for (u32 i = 0; i < state->plan->experiments.count; i++) {
+        const struct table *table = table_make(state->plan, &state->plan->experiments.data[i]);
+        if (i)
+            putchar('\n');
+        report_text(stdout, table);
+        if (!write_one(state, table, "csv", report_csv) ||
+            !write_one(state, table, "json", report_json) ||
+            !write_one(state, table, "html", report_html))
+            return -1;
+        failures += table->failures;
+    }
+    return (int)failures;
+}
+
+/* ---- the command ---- */
+
+static bool read_options(struct reproduce *state)
+{
+    const char *jobs = option_value(state->line, "--jobs");
+    const char *limit = option_value(state->line, "--max-seconds");
+    cpu_set_t cores;
+    u64 count = 1;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0)
+        count = (u64)CPU_COUNT(&cores);
+    if (jobs && (text_u64(jobs, &count) != TEXT_OK || !count || count > 1024)) {
+        usage_error(state->command, "--jobs: '%s': expected 1 to 1024", jobs);
+        return false;
+    }
+    if (limit && (text_f64(limit, &state->options.max_seconds) != TEXT_OK ||
+                  !(state->options.max_seconds > 0))) {
+        usage_error(state->command, "--max-seconds: '%s': expected a number of seconds", limit);
+        return false;
+    }
+    state->options.parallel = (u32)count;
+    state->options.force = option_value(state->line, "--force");
+    const char *folder = option_value(state->line, "--out");
+    state->folder = folder ? folder : default_folder;
+    state->draws = isatty(STDERR_FILENO);
+    return true;
+}
+
+static int reproduce(struct reproduce *state)
+{
+    const struct lab_host host = {
+        .heddle = "/proc/self/exe", /* this very file, even when another was put in its place */
+        .driver =
+            find_beside(state->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so"),
+        .program = find_program_of,
+        .kernels = find_kernels_of};
+    const char *database = option_value(state->line, "--db");
+    struct error error = {0};
+    int number = 0;
+    if (!read_options(state) || !make_plan(state, &host))
+        return EXIT_USAGE;
+    state->store = store_open(database ? database : default_database, &error);
+    if (!state->store) {
+        complain_of(state, &error);
+        return EXIT_USAGE;
+    }
+    if (!make_folder(state))
+        return EXIT_USAGE;
+    bool ran = runner_run(state->plan, state->store, &state->options, draw, state, &number, &error);
+    if (state->draws)
+        fputs("\r\033[K", stderr);
+    if (!ran) {
+        complain_of(state, &error);
+        return EXIT_USAGE;
+    }
+    if (number) {
+        complain(state->command, "interrupted; the same command goes on from here");
+        return 128 + number;
+    }
+    int failures = report_all(state);
+    if (failures > 0)
+        complain(state->command, "%d runs failed; the same command tries them again", failures);
+    return failures < 0 ? EXIT_USAGE : failures ? EXIT_GUEST : EXIT_DONE;
+}
+
+static int run_reproduce(const struct command *command, const struct command_line *line)
+{
+    struct reproduce state = {.command = command, .line = line, .arena = arena_create()};
+    int code = EXIT_USAGE;
+    if (option_value(line, "--list"))
+        code = list_all(&state);
+    else if (!option_word(line, 0))
+        usage_error(command, "expected the name of an experiment, or all; --list prints them");
+    else
+        code = reproduce(&state);
+    store_close(state.store);
+    plan_destroy(state.plan);
+    arena_destroy(state.arena);
+    return code;
+}
+
+static const struct option options[] = {
+    {"--list", NULL, "List the experiments there are, with the figures they reproduce.", 0, 0},
+    {"--json", NULL, "With --list: print JSON instead of text.", 0, 0},
+    {"--quick", NULL,
+     "Small sizes of all workloads, for a first look; published numbers are of full sizes.", 0, 0},
+    {"--workloads", "LIST", "Only these workloads, by the paper's names, separated by commas.", 0,
+     0},
+    {"--jobs", "N", "How many runs at a time; by default as many as there are cores.", 0, 0},
+    {"--db", "FILE",
+     "The results file (SQLite); heddle-results.db by default. What is in it is not run again as "
+     "long as Heddle, the program, its arguments and the configuration are the same.",
+     0, COMPLETE_FILE},
+    {"--force", NULL, "Run everything again, whatever the results file has.", 0, 0},
+    {"--max-seconds", "S", "Stop a run after this much time on the host: it counts as failed.", 0,
+     0},
+    {"--out", "DIR",
+     "Where NAME.csv, NAME.json and NAME.html are written; the folder 'reproduced' by default.", 0,
+     COMPLETE_FILE},
+    {0},
+};
+
+static const struct example examples[] = {
+    {"heddle reproduce --list", "The experiments there are:"},
+    {"heddle reproduce xiang-fig5 --quick", "One of them, with small sizes:"},
+    {"heddle reproduce my.yaml --workloads VA,MM --jobs 4 --out results",
+     "An experiment of one's own, two of its workloads:"},
+    {0},
+};
+
+const struct command reproduce_command = {
+    .name = "reproduce",
+    .words = "NAME|FILE...|all",
+    .summary = "run experiments of papers and set their results beside ours",
+    .help =
+        "Runs an experiment: every configuration with every workload, several at a time. Prints "
+        "what the paper published beside what came out here, for each workload and on the mean, "
+        "whether the published orderings came out, and remarks where a difference is explained. "
+        "The same is written as CSV, JSON and a page of HTML with charts; a second run writes the "
+        "same bytes. docs/reproduce.md tells how to read the result and how to write an "
+        "experiment.\n\n"
+        "Results are kept as soon as a run ends: after Ctrl-C or a crash the same command goes on, "
+        "and experiments that need the same run share it. A run that fails is shown as such and "
+        "the rest goes on; the exit code is then 1. An ordering that does not come out is a "
+        "finding, no failure.",
+    .options = options,
+    .examples = examples,
+    .max_words = UINT32_MAX,
+    .complete = COMPLETE_EXPERIMENT,
+    .run = run_reproduce,
+};
+
+void print_experiment_names(void)
+{
+    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+        if (!is_suite(file))
+            printf("%s\n", file->name);
+}

@@ -1,0 +1,507 @@
+/* Experiment files: see experiment.h. */
+#include "lab/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const mean_words[] = {"geometric",  "growth", "saving",
+                                         "arithmetic", "none",   NULL};
+
+const char *mean_name(enum mean_kind kind)
+{
+    static const char *const names[] = {"geometric mean", "geometric mean of 1 + x/100",
+                                        "geometric mean of 1 - x/100", "arithmetic mean",
+                                        "no mean"};
+    return names[kind];
+}
+
+const struct configuration *experiment_configuration(const struct experiment *experiment,
+                                                     const char *name, size_t length)
+{
+    for (u32 i = 0; i < experiment->configuration_count; i++) {
+        const struct configuration *one = &experiment->configurations[i];
+        if (strlen(one->name) == length && !memcmp(one->name, name, length))
+            return one;
+    }
+    return NULL;
+}
+
+int experiment_column(const struct experiment *experiment, const char *name, size_t length)
+{
+    for (u32 i = 0; i < experiment->column_count; i++)
+        if (strlen(experiment->columns[i].name) == length &&
+            !memcmp(experiment->columns[i].name, name, length))
+            return (int)i;
+    return -1;
+}
+
+/* ---- configurations ---- */
+
+static bool read_mechanisms(const struct fields *fields, const struct yaml *node,
+                            struct configuration *to)
+{
+    if (!fields_kind(fields, node, YAML_MAP, "mechanisms"))
+        return false;
+    to->mechanisms = arena_array(fields->arena, struct mechanism_use, node->count + 1);
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        struct mechanism_use *use = &to->mechanisms[to->mechanism_count++];
+        use->name = arena_strdup(fields->arena, child->key);
+        use->line = child->key_line;
+        use->column = child->key_column;
+        bool bare = child->kind == YAML_SCALAR && !child->text[0]; /* uniform: */
+        if (!bare && !settings_read(fields, child, &use->settings))
+            return false;
+    }
+    return true;
+}
+
+/* The experiment's settings stand before the configuration's own, which win. */
+static void put_before(struct arena *arena, struct settings *own, const struct settings *common)
+{
+    struct setting *list = arena_array(arena, struct setting, own->count + common->count + 1);
+    if (common->count)
+        memcpy(list, common->list, common->count * sizeof *list);
+    if (own->count)
+        memcpy(list + common->count, own->list, own->count * sizeof *list);
+    own->list = list;
+    own->count += common->count;
+}
+
+static bool read_configuration(const struct fields *fields, const struct yaml *node,
+                               const struct settings *common, const char *machine,
+                               struct experiment *experiment)
+{
+    static const char *const keys[] = {"machine", "mechanisms", "set", NULL};
+    struct configuration *one = &experiment->configurations[experiment->configuration_count++];
+    *one = (struct configuration){.name = arena_strdup(fields->arena, node->key),
+                                  .machine = machine,
+                                  .line = node->key_line,
+                                  .column = node->key_column};
+    if (!fields_name(fields, node, one->name, false))
+        return false;
+    bool bare = node->kind == YAML_SCALAR && !node->text[0]; /* base: */
+    const struct yaml *mechanisms = bare ? NULL : yaml_get(node, "mechanisms");
+    const struct yaml *set = bare ? NULL : yaml_get(node, "set");
+    if (!bare && (!fields_map(fields, node, "a configuration", keys) ||
+                  !fields_text(fields, node, "machine", false, &one->machine)))
+        return false;
+    if ((mechanisms && !read_mechanisms(fields, mechanisms, one)) ||
+        (set && !settings_read(fields, set, &one->settings)))
+        return false;
+    if (!one->machine)
+        return fields_key_error(fields, node, "configuration '%s' names no machine", one->name);
+    put_before(fields->arena, &one->settings, common);
+    return true;
+}
+
+static bool read_configurations(const struct fields *fields, const struct yaml *map,
+                                struct experiment *experiment)
+{
+    const struct yaml *node = yaml_get(map, "configurations"), *set = yaml_get(map, "set");
+    struct settings common = {0};
+    const char *machine = NULL;
+    if (!node)
+        return fields_error(fields, map, "'configurations' is missing here");
+    if (!fields_text(fields, map, "machine", false, &machine) ||
+        !fields_kind(fields, node, YAML_MAP, "configurations") ||
+        (set && !settings_read(fields, set, &common)))
+        return false;
+    if (!node->count || node->count > EXPERIMENT_MAX_CONFIGURATIONS)
+        return fields_error(fields, node, "expected 1 to %d configurations, not %u",
+                            EXPERIMENT_MAX_CONFIGURATIONS, node->count);
+    experiment->configurations = arena_array(fields->arena, struct configuration, node->count);
+    for (const struct yaml *child = node->first; child; child = child->next)
+        if (!read_configuration(fields, child, &common, machine, experiment))
+            return false;
+    return true;
+}
+
+/* ---- columns ---- */
+
+struct name_check {
+    const struct fields *fields;
+    const struct experiment *experiment;
+};
+
+static bool name_error(const struct name_check *check, struct text_place at, const char *message)
+{
+    char place[256];
+    snprintf(place, sizeof place, "%.200s:%u:%u", at.file, at.line, at.column);
+    return error_set(check->fields->error, ERROR_INPUT, place, "%s", message);
+}
+
+/* CONFIGURATION.STATISTIC */
+static bool check_statistic(void *user, const char *name, struct text_place place)
+{
+    const struct name_check *check = user;
+    struct arena *arena = check->fields->arena;
+    const struct experiment *experiment = check->experiment;
+    size_t length = strcspn(name, ".");
+    if (experiment_configuration(experiment, name, length) && name[length])
+        return true;
+    const char *names[EXPERIMENT_MAX_CONFIGURATIONS];
+    for (u32 i = 0; i < experiment->configuration_count; i++)
+        names[i] = experiment->configurations[i].name;
+    const char *first = arena_strndup(arena, name, length);
+    return name_error(check, place,
+                      name[length] ? arena_printf(arena, "there is no configuration '%s'%s", first,
+                                                  fields_nearest(check->fields, first, names,
+                                                                 experiment->configuration_count))
+                                   : arena_printf(arena,
+                                                  "'%s': expected CONFIGURATION.STATISTIC, such as "
+                                                  "%s.timing.cycles",
+                                                  first, experiment->configurations[0].name));
+}
+
+static bool read_published(const struct fields *fields, const struct yaml *node,
+                           const struct experiment *experiment, struct column *column)
+{
+    const struct suite *suite = &experiment->suite;
+    const char *names[SUITE_MAX_WORKLOADS + 3] = {"mean", "max", "min"};
+    if (!fields_kind(fields, node, YAML_MAP, "published"))
+        return false;
+    for (u32 i = 0; i < suite->count; i++)
+        names[3 + i] = suite->rows[i].id;
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        int at = suite_find(suite, child->key);
+        struct published *to = at >= 0                       ? &column->rows[at]
+                               : !strcmp(child->key, "mean") ? &column->published_mean
+                               : !strcmp(child->key, "max")  ? &column->published_max
+                               : !strcmp(child->key, "min")  ? &column->published_min
+                                                             : NULL;
+        if (!to)
+            return fields_key_error(fields, child,
+                                    "'%s' is no workload of the suite, nor mean, max or min%s",
+                                    text_printable(fields->arena, child->key),
+                                    fields_nearest(fields, child->key, names, 3 + suite->count));
+        if (!fields_number(fields, child, &to->value))
+            return false;
+        to->given = true;
+    }
+    return true;
+}
+
+static bool read_digits(const struct fields *fields, const struct yaml *node, u32 *digits)
+{
+    f64 value = 0;
+    if (!fields_number(fields, node, &value))
+        return false;
+    if (value < 0 || value > 9 || value != (u32)value)
+        return fields_error(fields, node, "expected 0 to 9 digits");
+    *digits = (u32)value;
+    return true;
+}
+
+static bool read_column(const struct fields *fields, const struct yaml *map,
+                        struct experiment *experiment)
+{
+    static const char *const keys[] = {"name", "title",  "formula",   "unit",
+                                       "mean", "digits", "published", NULL};
+    struct column column = {.unit = "", .digits = 1};
+    const struct yaml *mean = yaml_get(map, "mean"), *digits = yaml_get(map, "digits");
+    const struct yaml *published = yaml_get(map, "published"), *name = yaml_get(map, "name");
+    u32 kind = MEAN_GEOMETRIC;
+    if (!fields_map(fields, map, "a column", keys) ||
+        !fields_text(fields, map, "name", true, &column.name) ||
+        !fields_name(fields, name, column.name, false) ||
+        !fields_text(fields, map, "title", false, &column.title) ||
+        !fields_text(fields, map, "unit", false, &column.unit) ||
+        !fields_text(fields, map, "formula", true, &column.text) ||
+        (mean && !fields_choice(fields, mean, mean_words, &kind)) ||
+        (digits && !read_digits(fields, digits, &column.digits)))
+        return false;
+    if (experiment_column(experiment, column.name, strlen(column.name)) >= 0)
+        return fields_error(fields, name, "there are two columns '%s'", column.name);
+    column.title = column.title ? column.title : column.name;
+    column.mean = kind;
+    column.formula = formula_parse(fields->arena, column.text,
+                                   fields_place(fields, yaml_get(map, "formula")), fields->error);
+    struct name_check check = {fields, experiment};
+    if (!column.formula || !formula_names(column.formula, check_statistic, &check) ||
+        (published && !read_published(fields, published, experiment, &column)))
+        return false;
+    experiment->columns[experiment->column_count++] = column;
+    return true;
+}
+
+static bool read_columns(const struct fields *fields, const struct yaml *map,
+                         struct experiment *experiment)
+{
+    const struct yaml *node = yaml_get(map, "columns");
+    if (!node)
+        return fields_error(fields, map, "'columns' is missing here");
+    if (!fields_kind(fields, node, YAML_LIST, "columns"))
+        return false;
+    if (!node->count || node->count > EXPERIMENT_MAX_COLUMNS)
+        return fields_error(fields, node, "expected 1 to %d columns, not %u",
+                            EXPERIMENT_MAX_COLUMNS, node->count);
+    experiment->columns = arena_array(fields->arena, struct column, node->count);
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        if (!fields_kind(fields, child, YAML_MAP, "a column") ||
+            !read_column(fields, child, experiment))
+            return false;
+    }
+    return true;
+}
+
+/* ---- orderings ---- */
+
+static const struct suite_group *find_group(const struct suite *suite, const char *name)
+{
+    for (u32 i = 0; i < suite->group_count; i++)
+        if (!strcmp(suite->groups[i].name, name))
+            return &suite->groups[i];
+    return NULL;
+}
+
+static const char *const places[] = {"mean", "max", "min", "each", NULL};
+
+/* COLUMN, or COLUMN.PLACE where a place is mean, max, min, a group or a workload */
+static bool check_column(void *user, const char *name, struct text_place place)
+{
+    const struct name_check *check = user;
+    const struct experiment *experiment = check->experiment;
+    struct arena *arena = check->fields->arena;
+    size_t length = strcspn(name, ".");
+    const char *behind = name[length] ? name + length + 1 : NULL;
+    if (experiment_column(experiment, name, length) < 0) {
+        const char *names[EXPERIMENT_MAX_COLUMNS];
+        const char *first = arena_strndup(arena, name, length);
+        for (u32 i = 0; i < experiment->column_count; i++)
+            names[i] = experiment->columns[i].name;
+        return name_error(
+            check, place,
+            arena_printf(arena, "there is no column '%s'%s", first,
+                         fields_nearest(check->fields, first, names, experiment->column_count)));
+    }
+    if (!behind || suite_find(&experiment->suite, behind) >= 0 ||
+        find_group(&experiment->suite, behind))
+        return true;
+    for (u32 i = ON_MEAN; i <= ON_MIN; i++)
+        if (!strcmp(behind, places[i]))
+            return true;
+    return name_error(check, place,
+                      arena_printf(arena,
+                                   "'%s': expected mean, max, min, a group or a workload behind "
+                                   "the point",
+                                   name));
+}
+
+static bool read_place(const struct fields *fields, const struct yaml *node,
+                       const struct experiment *experiment, struct ordering *ordering)
+{
+    const struct suite *suite = &experiment->suite;
+    const struct suite_group *group = find_group(suite, ordering->on);
+    int row = suite_find(suite, ordering->on);
+    ordering->members = experiment->members;
+    for (u32 i = 0; places[i]; i++)
+        if (!strcmp(places[i], ordering->on)) {
+            ordering->place = i;
+            return true;
+        }
+    ordering->place = ON_EACH;
+    if (group)
+        ordering->members &= group->members;
+    else if (row >= 0)
+        ordering->members &= 1ull << row;
+    else
+        return fields_error(fields, node,
+                            "expected mean, max, min, each, a group or a workload, not '%s'",
+                            text_printable(fields->arena, ordering->on));
+    return true;
+}
+
+static bool read_ordering(const struct fields *fields, const struct yaml *map,
+                          struct experiment *experiment)
+{
+    static const char *const keys[] = {"check", "on", "note", NULL};
+    struct ordering ordering = {.on = "mean", .note = ""};
+    const struct yaml *check = yaml_get(map, "check"), *on = yaml_get(map, "on");
+    if (!fields_map(fields, map, "an ordering", keys) ||
+        !fields_text(fields, map, "check", true, &ordering.text) ||
+        !fields_text(fields, map, "on", false, &ordering.on) ||
+        !fields_text(fields, map, "note", false, &ordering.note) ||
+        !read_place(fields, on ? on : map, experiment, &ordering))
+        return false;
+    ordering.comparison =
+        comparison_parse(fields->arena, ordering.text, fields_place(fields, check), fields->error);
+    struct name_check names = {fields, experiment};
+    for (u32 i = 0; ordering.comparison && i < ordering.comparison->count; i++)
+        if (!formula_names(ordering.comparison->sides[i], check_column, &names))
+            return false;
+    experiment->orderings[experiment->ordering_count++] = ordering;
+    return ordering.comparison;
+}
+
+static bool read_orderings(const struct fields *fields, const struct yaml *node,
+                           struct experiment *experiment)
+{
+    if (!fields_kind(fields, node, YAML_LIST, "orderings"))
+        return false;
+    if (node->count > EXPERIMENT_MAX_ORDERINGS)
+        return fields_error(fields, node, "expected at most %d orderings, not %u",
+                            EXPERIMENT_MAX_ORDERINGS, node->count);
+    experiment->orderings = arena_array(fields->arena, struct ordering, node->count + 1);
+    for (const struct yaml *child = node->first; child; child = child->next)
+        if (!fields_kind(fields, child, YAML_MAP, "an ordering") ||
+            !read_ordering(fields, child, experiment))
+            return false;
+    return true;
+}
+
+static bool read_remarks(const struct fields *fields, const struct yaml *node,
+                         struct experiment *experiment)
+{
+    if (!fields_kind(fields, node, YAML_MAP, "remarks"))
+        return false;
+    experiment->remarks = arena_array(fields->arena, struct remark, node->count + 1);
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        struct remark *remark = &experiment->remarks[experiment->remark_count++];
+        u64 members;
+        const struct yaml id = {.kind = YAML_SCALAR,
+                                .text = child->key,
+                                .line = child->key_line,
+                                .column = child->key_column};
+        bool all = !strcmp(child->key, "all");
+        if (!all && !suite_members(fields, &experiment->suite, &id, &members))
+            return false;
+        remark->id = all ? NULL : arena_strdup(fields->arena, child->key);
+        if (!fields_text(fields, node, child->key, true, &remark->text))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool read_source(const struct fields *fields, const struct yaml *node,
+                        struct experiment *experiment)
+{
+    static const char *const keys[] = {"paper", "figure", "table", NULL};
+    const char *figure = NULL, *table = NULL;
+    if (!fields_map(fields, node, "a source", keys) ||
+        !fields_text(fields, node, "paper", true, &experiment->paper) ||
+        !fields_text(fields, node, "figure", false, &figure) ||
+        !fields_text(fields, node, "table", false, &table))
+        return false;
+    if (figure || table)
+        experiment->figure = arena_printf(fields->arena, "%s %s", figure ? "figure" : "table",
+                                          figure ? figure : table);
+    return true;
+}
+
+/* The suite's own file, whose places are its own. */
+static bool load_suite(const struct fields *fields, const struct lab_files *files,
+                       const struct yaml *node, const char *name, bool beside, struct suite *suite)
+{
+    struct fields own = *fields;
+    struct error error = {0};
+    size_t length;
+    if (strchr(name, '/'))
+        return fields_error(fields, node, "a suite is named, not given by path");
+    const char *text =
+        lab_find(fields->arena, files, beside ? fields->file : NULL,
+                 arena_printf(fields->arena, "suite-%s", name), &own.file, &length, &error);
+    if (!text)
+        return fields_error(fields, node, "%s", error.message);
+    const struct yaml *map = yaml_parse(fields->arena, text, length, own.file, fields->error);
+    return map && suite_read(&own, files, map, suite);
+}
+
+static bool read_programs(const struct fields *fields, const struct lab_files *files,
+                          const struct yaml *map, bool beside, struct experiment *experiment)
+{
+    const struct yaml *name = yaml_get(map, "suite"), *rows = yaml_get(map, "workloads");
+    const struct yaml *groups = yaml_get(map, "groups");
+    struct suite *suite = &experiment->suite;
+    const char *text = NULL;
+    if (!name) {
+        struct yaml own = {.kind = YAML_MAP, .line = map->line, .column = map->column};
+        struct yaml *copy = rows ? arena_new(fields->arena, struct yaml) : NULL;
+        struct yaml *others = rows && groups ? arena_new(fields->arena, struct yaml) : NULL;
+        if (!rows)
+            return fields_error(fields, map, "'suite' or 'workloads' is missing here");
+        *copy = *rows;
+        copy->next = others;
+        if (others) {
+            *others = *groups;
+            others->next = NULL;
+        }
+        own.first = copy;
+        if (!suite_read(fields, files, &own, suite))
+            return false;
+    } else if (groups) {
+        return fields_key_error(fields, groups, "groups of a suite stand in its file");
+    } else if (!fields_text(fields, map, "suite", true, &text) ||
+               !load_suite(fields, files, name, text, beside, suite)) {
+        return false;
+    }
+    experiment->members = suite->count == 64 ? UINT64_MAX : (1ull << suite->count) - 1;
+    return !name || !rows || suite_members(fields, suite, rows, &experiment->members);
+}
+
+static bool read_experiment(const struct fields *fields, const struct lab_files *files,
+                            const struct yaml *map, bool beside, struct experiment *experiment)
+{
+    static const char *const keys[] = {
+        "experiment", "title",          "source",  "suite",     "workloads", "groups", "machine",
+        "set",        "configurations", "columns", "orderings", "remarks",   NULL};
+    if (!fields_map(fields, map, "an experiment", keys) ||
+        !fields_text(fields, map, "experiment", true, &experiment->name) ||
+        !fields_text(fields, map, "title", true, &experiment->title))
+        return false;
+    /* It names files. */
+    if (strspn(experiment->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-_") != strlen(experiment->name) ||
+        !strcmp(experiment->name, "all") || strlen(experiment->name) > 64)
+        return fields_error(fields, yaml_get(map, "experiment"),
+                            "expected a name of letters, digits, '-' and '_' other than 'all'");
+    const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
+    const struct yaml *remarks = yaml_get(map, "remarks");
+    return (!source || read_source(fields, source, experiment)) &&
+           read_programs(fields, files, map, beside, experiment) &&
+           read_configurations(fields, map, experiment) && read_columns(fields, map, experiment) &&
+           (!orderings || read_orderings(fields, orderings, experiment)) &&
+           (!remarks || read_remarks(fields, remarks, experiment));
+}
+
+struct experiment *experiment_parse(struct arena *arena, const struct lab_files *files,
+                                    const char *text, size_t length, const char *file, bool beside,
+                                    struct error *error)
+{
+    const struct fields fields = {arena, file, error};
+    const struct yaml *map = yaml_parse(arena, text, length, file, error);
+    if (!map)
+        return NULL;
+    struct experiment *experiment = arena_new(arena, struct experiment);
+    experiment->file = file;
+    experiment->paper = experiment->figure = "";
+    return read_experiment(&fields, files, map, beside, experiment) ? experiment : NULL;
+}
+
+static bool is_path(const char *name)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".json"};
+    size_t length = strlen(name);
+    for (u32 i = 0; i < ARRAY_LEN(ends); i++)
+        if (length > strlen(ends[i]) && !strcmp(name + length - strlen(ends[i]), ends[i]))
+            return true;
+    return strchr(name, '/');
+}
+
+struct experiment *experiment_load(struct arena *arena, const struct lab_files *files,
+                                   const char *name_or_path, struct error *error)
+{
+    size_t length;
+    const char *file = name_or_path;
+    if (!is_path(name_or_path)) {
+        const char *text = lab_find(arena, files, NULL, name_or_path, &file, &length, error);
+        return text ? experiment_parse(arena, files, text, length, file, false, error) : NULL;
+    }
+    char *text = text_read_file(name_or_path, false, YAML_MAX_BYTES, &length, error);
+    struct experiment *experiment =
+        text ? experiment_parse(arena, files, text, length, arena_strdup(arena, file), true, error)
+             : NULL;
+    free(text);
+    return experiment;
+}

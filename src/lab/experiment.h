@@ -1,0 +1,130 @@
+/*
+ * An experiment: which machines and mechanisms to run which programs on, what to compute from their
+ * statistics, and what a paper published. docs/reproduce.md describes the file; in short:
+ *
+ *     experiment: xiang-fig5
+ *     title: text
+ *     source: {paper: text, figure: 5}
+ *     suite: xiang                       # suite-xiang.yaml, or `workloads:` as in a suite
+ *     workloads: [VA, FFT]               # only these of the suite
+ *     machine: gtx285                    # of all configurations that name no other
+ *     set: {core.count: 30}              # of all configurations
+ *     configurations:
+ *       base: {}
+ *       intra: {mechanisms: {uniform: {mode: intra}}, set: {key: value}, machine: name}
+ *     columns:
+ *       - name: intra
+ *         formula: 100 * (base.timing.cycles / intra.timing.cycles - 1)
+ *         unit: "%"
+ *         mean: growth
+ *         published: {RAY: 8.6, mean: 7.4}
+ *     orderings:
+ *       - check: intra <= combined
+ *         on: mean
+ *     remarks: {all: text, VA: text}
+ *
+ *  E1  Everything that can be known without running anything is checked when it is read, but for
+ *      machines, mechanisms, settings and statistics, which depend on the build (plan.h).
+ */
+#ifndef LAB_EXPERIMENT_H
+#define LAB_EXPERIMENT_H
+
+#include "lab/suite.h"
+
+enum {
+    EXPERIMENT_MAX_COLUMNS = 32,
+    EXPERIMENT_MAX_CONFIGURATIONS = 64,
+    EXPERIMENT_MAX_ORDERINGS = 64
+};
+
+struct mechanism_use {
+    const char *name;
+    struct settings settings; /* keys without the mechanism's name */
+    u32 line, column;
+};
+
+struct configuration {
+    const char *name, *machine;
+    struct mechanism_use *mechanisms;
+    u32 mechanism_count;
+    struct settings settings; /* the experiment's, then its own */
+    u32 line, column;
+};
+
+/* What is meant by the mean of a column. */
+enum mean_kind {
+    MEAN_GEOMETRIC,  /* of the values, which must be positive */
+    MEAN_GROWTH,     /* percent gained: geometric, of 1 + x / 100 */
+    MEAN_SAVING,     /* percent saved: geometric, of 1 - x / 100 */
+    MEAN_ARITHMETIC, /* of the values */
+    MEAN_NONE
+};
+
+/* A published number; `given` says whether there is one. */
+struct published {
+    f64 value;
+    bool given;
+};
+
+struct column {
+    const char *name, *title, *unit, *text;
+    struct formula *formula;
+    enum mean_kind mean;
+    u32 digits;                                 /* behind the point */
+    struct published rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
+    struct published published_mean, published_max, published_min;
+};
+
+/* Where an ordering is looked at. */
+enum ordering_place {
+    ON_MEAN,
+    ON_MAX,
+    ON_MIN,
+    ON_EACH, /* all of `members` */
+};
+
+struct ordering {
+    const char *text, *on, *note;
+    struct comparison *comparison;
+    enum ordering_place place;
+    u64 members;
+};
+
+struct remark {
+    const char *id; /* NULL: on all */
+    const char *text;
+};
+
+struct experiment {
+    const char *name, *title, *paper, *figure, *file;
+    struct suite suite;
+    u64 members; /* of the suite, in this experiment */
+    struct configuration *configurations;
+    u32 configuration_count;
+    struct column *columns;
+    u32 column_count;
+    struct ordering *orderings;
+    u32 ordering_count;
+    struct remark *remarks;
+    u32 remark_count;
+};
+
+/* By name, or by path (anything with a slash or ending in .yaml, .yml or .json). It lives in the
+ * arena; NULL and an error on failure. */
+struct experiment *experiment_load(struct arena *arena, const struct lab_files *files,
+                                   const char *name_or_path, struct error *error);
+/* From text; `file` names it and is where suites are looked for first if `beside`. The fuzzed
+ * entry. */
+struct experiment *experiment_parse(struct arena *arena, const struct lab_files *files,
+                                    const char *text, size_t length, const char *file, bool beside,
+                                    struct error *error);
+
+/* "geometric mean" */
+const char *mean_name(enum mean_kind kind);
+/* The configuration with this name (of `length` bytes), or NULL. */
+const struct configuration *experiment_configuration(const struct experiment *experiment,
+                                                     const char *name, size_t length);
+/* The column with this name (of `length` bytes), or -1. */
+int experiment_column(const struct experiment *experiment, const char *name, size_t length);
+
+#endif

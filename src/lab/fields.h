@@ -1,0 +1,46 @@
+/*
+ * Strict reading of YAML mappings: every key is known or an error with a suggestion, every value
+ * has the kind that is expected, and messages point at it.
+ */
+#ifndef LAB_FIELDS_H
+#define LAB_FIELDS_H
+
+#include "base/yaml.h"
+#include "lab/formula.h"
+
+struct fields {
+    struct arena *arena; /* what is read lives here */
+    const char *file;    /* named in messages */
+    struct error *error;
+};
+
+/* Fill the error, with the place of a value or of its key, and are false. */
+bool fields_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool fields_key_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* ", did you mean 'x'?" or "" */
+const char *fields_nearest(const struct fields *fields, const char *word,
+                           const char *const *candidates, size_t count);
+
+/* A mapping with keys of the NULL-terminated list only; `what` names it: "a column". */
+bool fields_map(const struct fields *fields, const struct yaml *node, const char *what,
+                const char *const *keys);
+bool fields_kind(const struct fields *fields, const struct yaml *node, enum yaml_kind kind,
+                 const char *what);
+
+/* The value of a key, left as it is when there is none; `needed`: then that is an error. */
+bool fields_text(const struct fields *fields, const struct yaml *map, const char *key, bool needed,
+                 const char **text);
+bool fields_number(const struct fields *fields, const struct yaml *node, f64 *value);
+/* A list of texts, NULL-terminated; one text is a list of one. */
+bool fields_words(const struct fields *fields, const struct yaml *node, const char ***words);
+/* One of a NULL-terminated list of names. */
+bool fields_choice(const struct fields *fields, const struct yaml *node, const char *const *choices,
+                   u32 *value);
+/* Letters, digits and underscores; a letter first unless `digits`. */
+bool fields_name(const struct fields *fields, const struct yaml *at, const char *name, bool digits);
+
+struct text_place fields_place(const struct fields *fields, const struct yaml *node);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * A table of results as text for a terminal, CSV, JSON and a page of HTML with charts.
+ *
+ *  O1  The same results give the same bytes: there is no date, no path and no time of the host.
+ *  O2  The page stands alone: no scripts, no network; it is well-formed XML, too.
+ */
+#ifndef LAB_REPORT_H
+#define LAB_REPORT_H
+
+#include "lab/table.h"
+#include <stdio.h>
+
+void report_text(FILE *to, const struct table *table);
+void report_csv(FILE *to, const struct table *table);
+void report_json(FILE *to, const struct table *table);
+void report_html(FILE *to, const struct table *table);
+
+/* "9 of 13 workloads", or "" when all are in the mean */
+const char *report_counted(struct arena *arena, const struct table *table,
+                           const struct table_column *column);
+/* "gtx285", or all machines of the configurations with commas */
+const char *report_machines(struct arena *arena, const struct experiment *experiment);
+/* "gtx285, uniform (mode=intra), core.count=4" */
+const char *report_configuration(struct arena *arena, const struct configuration *configuration);
+
+#endif

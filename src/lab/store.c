@@ -1,0 +1,212 @@
+/* Results in SQLite: see store.h. */
+#include "lab/store.h"
+
+#include "base/arena.h"
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
+    SCHEMA = 1,
+    BUSY_MS = 60000, /* another process writes for milliseconds; this is a loaded machine's */
+    HEADER_BYTES = 100,
+    AT_VERSION = 60, /* places in the header, from SQLite's documentation of the file format */
+    AT_APPLICATION = 68
+};
+
+struct store {
+    sqlite3 *database;
+    char *path;
+};
+
+static bool refuse(const struct store *store, struct error *error, const char *what)
+{
+    return error_set(error, ERROR_INPUT, store->path, "%s: %s", what,
+                     sqlite3_errmsg(store->database));
+}
+
+static u32 big_endian(const u8 *at)
+{
+    return (u32)at[0] << 24 | (u32)at[1] << 16 | (u32)at[2] << 8 | at[3];
+}
+
+/* S2: looks at the bytes, so that not even a lock is taken on a file of others. */
+static bool is_ours(const char *path, struct error *error)
+{
+    u8 header[HEADER_BYTES] = {0};
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return errno == ENOENT ||
+               error_set(error, ERROR_SYSTEM, path, "cannot open: %s", strerror(errno));
+    size_t length = fread(header, 1, sizeof header, file);
+    bool failed = ferror(file);
+    fclose(file);
+    if (failed)
+        return error_set(error, ERROR_SYSTEM, path, "cannot read it");
+    if (!length)
+        return true; /* empty: another process is making it, or the user has */
+    if (length < sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+        return error_set(error, ERROR_INPUT, path,
+                         "this is no results file of Heddle; it was left untouched");
+    if (big_endian(header + AT_APPLICATION) != APPLICATION_ID)
+        return error_set(error, ERROR_INPUT, path,
+                         "this database is not one of Heddle's results; it was left untouched");
+    u32 schema = big_endian(header + AT_VERSION);
+    if (schema != SCHEMA)
+        return error_set(error, ERROR_UNSUPPORTED, path,
+                         "results of another version of Heddle (schema %u, expected %d); it was "
+                         "left untouched",
+                         schema, SCHEMA);
+    return true;
+}
+
+static bool execute(struct store *store, const char *statement, struct error *error)
+{
+    if (sqlite3_exec(store->database, statement, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    return refuse(store, error, "the results file cannot be used");
+}
+
+/* A damaged file would give wrong or missing results later. */
+static bool check(struct store *store, struct error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL) ==
+                  SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW;
+    const char *text = ok ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (!ok)
+        refuse(store, error, "the results file is damaged");
+    else if (!text || strcmp(text, "ok") != 0)
+        ok = error_set(error, ERROR_INPUT, store->path, "the results file is damaged: %.500s",
+                       text ? text : "?");
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* A file that is there is not written to before there is a result. */
+static bool is_made(struct store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    bool made = sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &statement, NULL) ==
+                    SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == SCHEMA;
+    sqlite3_finalize(statement);
+    return made;
+}
+
+static bool make_tables(struct store *store, struct error *error)
+{
+    char text[1024];
+    if (is_made(store))
+        return true;
+    snprintf(text, sizeof text,
+             "BEGIN IMMEDIATE;"
+             "CREATE TABLE IF NOT EXISTS results("
+             "key TEXT PRIMARY KEY, version TEXT NOT NULL, build TEXT NOT NULL,"
+             "workload TEXT NOT NULL, arguments TEXT NOT NULL, machine TEXT NOT NULL,"
+             "configuration TEXT NOT NULL, status TEXT NOT NULL, message TEXT NOT NULL,"
+             "seconds REAL NOT NULL, statistics TEXT NOT NULL);"
+             "CREATE INDEX IF NOT EXISTS results_of ON results(workload, arguments);"
+             "PRAGMA application_id=%d; PRAGMA user_version=%d;"
+             "COMMIT",
+             APPLICATION_ID, SCHEMA);
+    return execute(store, text, error);
+}
+
+struct store *store_open(const char *path, struct error *error)
+{
+    if (!is_ours(path, error))
+        return NULL;
+    struct store *store = checked(calloc(1, sizeof *store));
+    store->path = checked(strdup(path));
+    int code =
+        sqlite3_open_v2(path, &store->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    bool ok = code == SQLITE_OK;
+    if (!ok)
+        refuse(store, error, "cannot be opened");
+    else
+        sqlite3_busy_timeout(store->database, BUSY_MS);
+    if (ok && check(store, error) && make_tables(store, error))
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    sqlite3_close(store->database);
+    free(store->path);
+    free(store);
+}
+
+static sqlite3_stmt *prepare(struct store *store, const char *text, struct error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->database, text, -1, &statement, NULL) != SQLITE_OK)
+        refuse(store, error, "the results file cannot be used");
+    return statement;
+}
+
+static void bind(sqlite3_stmt *statement, int at, const char *text)
+{
+    sqlite3_bind_text(statement, at, text ? text : "", -1, SQLITE_STATIC);
+}
+
+bool store_put(struct store *store, const struct stored_result *result, struct error *error)
+{
+    sqlite3_stmt *statement = prepare(store,
+                                      "INSERT OR REPLACE INTO results(key, version, build, "
+                                      "workload, arguments, machine, configuration, status, "
+                                      "message, statistics, seconds) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                                      error);
+    if (!statement)
+        return false;
+    const char *texts[] = {result->key,           result->version,   result->build,
+                           result->workload,      result->arguments, result->machine,
+                           result->configuration, result->status,    result->message,
+                           result->statistics};
+    int at = 1;
+    for (u32 i = 0; i < ARRAY_LEN(texts); i++)
+        bind(statement, at++, texts[i]);
+    sqlite3_bind_double(statement, at, result->seconds);
+    bool ok =
+        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be kept");
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+char *store_get(struct store *store, const char *key, struct error *error)
+{
+    sqlite3_stmt *statement =
+        prepare(store, "SELECT statistics FROM results WHERE key=? AND status='done'", error);
+    if (!statement)
+        return NULL;
+    bind(statement, 1, key);
+    int code = sqlite3_step(statement);
+    char *text = NULL;
+    if (code == SQLITE_ROW)
+        text = checked(strdup((const char *)sqlite3_column_text(statement, 0)));
+    else if (code != SQLITE_DONE)
+        refuse(store, error, "results cannot be read");
+    sqlite3_finalize(statement);
+    return text;
+}
+
+f64 store_seconds(struct store *store, const char *workload, const char *arguments)
+{
+    struct error error = {0};
+    sqlite3_stmt *statement =
+        prepare(store, "SELECT max(seconds) FROM results WHERE workload=? AND arguments=?", &error);
+    if (!statement)
+        return 0;
+    bind(statement, 1, workload);
+    bind(statement, 2, arguments);
+    f64 seconds = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_double(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return seconds;
+}

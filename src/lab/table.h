@@ -1,0 +1,67 @@
+/*
+ * What an experiment came to: the values of its columns per program, means, and whether the
+ * published orderings came out. Reports are written from this alone.
+ */
+#ifndef LAB_TABLE_H
+#define LAB_TABLE_H
+
+#include "lab/plan.h"
+
+/* A value that may not exist. */
+struct cell {
+    f64 value;
+    bool given;
+};
+
+struct table_column {
+    const struct column *column;
+    struct cell rows[SUITE_MAX_WORKLOADS];
+    struct cell mean, max, min;
+    u32 counted;   /* rows in the mean */
+    bool no_mean;  /* a value was not positive where the mean is geometric */
+    bool any_rows; /* something is published of single programs */
+};
+
+enum verdict {
+    VERDICT_YES,
+    VERDICT_NO,
+    VERDICT_UNKNOWN /* a value is missing */
+};
+
+struct table_ordering {
+    const struct ordering *ordering;
+    enum verdict verdict;
+    const char *detail; /* "12.0 >= 7.4", or which programs differ */
+};
+
+struct table_row {
+    const struct suite_row *row;
+    u32 index;           /* in the suite */
+    const char *failure; /* "intra: wrong: ..." of the first job that failed, "" when none did */
+    const char *remark;  /* of the suite and the experiment, or "" */
+    const char *command; /* of the first configuration */
+};
+
+struct table {
+    const struct plan *plan;
+    const struct planned *planned;
+    const struct experiment *experiment;
+    struct table_row *rows;
+    u32 row_count;
+    struct table_column *columns;
+    struct table_ordering *orderings;
+    u32 failures; /* jobs of this experiment that failed */
+};
+
+/* It lives in the plan's arena. */
+struct table *table_make(struct plan *plan, const struct planned *planned);
+
+/* "12.3", or "-" for what does not exist */
+const char *cell_text(struct arena *arena, struct cell cell, u32 digits);
+const char *verdict_name(enum verdict verdict);
+
+/* A number of a statistics document by its path (timing.cycles, energy.dynamic_pj,
+ * config.core.count): in the totals or anywhere from the top. Keys may themselves have points. */
+bool statistic_value(const json_t *statistics, const char *path, f64 *value);
+
+#endif

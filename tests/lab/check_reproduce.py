@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""heddle reproduce from the outside: check_reproduce.py HEDDLE INPUTS
+
+Runs a small experiment on small workloads in scratch folders: results do not depend on the number
+of jobs, on a kill in the middle or on who else uses the results file; failures are rows; pages
+stand alone.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+HEDDLE, INPUTS = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/opencl/cache"))
+TINY = str(INPUTS / "ok_tiny.yaml")
+KINDS = ("csv", "json", "html")
+
+
+def run(folder, *words, code=0):
+    done = subprocess.run([HEDDLE, "reproduce", *words], cwd=folder, env=ENVIRONMENT, timeout=100,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def outputs(folder, name="tiny-quick", out="reproduced"):
+    return [(folder / out / f"{name}.{kind}").read_bytes() for kind in KINDS]
+
+
+def rows(folder, file="heddle-results.db"):
+    """How many results there are; None while there is no file or it is being made."""
+    try:
+        with sqlite3.connect(f"file:{folder / file}?mode=ro", uri=True) as database:
+            return database.execute("SELECT count(*) FROM results").fetchone()[0]
+    except sqlite3.OperationalError:
+        return None
+
+
+def folder_of(parent, name):
+    folder = parent / name
+    folder.mkdir()
+    return folder
+
+
+def same_on_any_number_of_jobs(parent):
+    """Also silent in a pipe, and nothing is run twice."""
+    one, two = folder_of(parent, "one"), folder_of(parent, "two")
+    first = run(one, TINY, "--quick", "--jobs", "1")
+    second = run(two, TINY, "--quick", "--jobs", "2")
+    assert first.stdout == second.stdout and not first.stderr and not second.stderr
+    assert outputs(one) == outputs(two)
+    assert rows(one) == 4, rows(one)  # two configurations are equal: their runs are shared
+    before = (one / "heddle-results.db").read_bytes()
+    assert run(one, TINY, "--quick").stdout == first.stdout
+    assert (one / "heddle-results.db").read_bytes() == before
+    run(one, TINY, "--quick", "--force", "--workloads", "VA")
+    assert rows(one) == 4
+    return one
+
+
+def numbers(parent):
+    """The document's numbers are those of the runs themselves."""
+    folder = folder_of(parent, "numbers")
+    run(folder, TINY, "--quick", "--db", "../one/heddle-results.db", "--out", "here")
+    document = json.loads(outputs(folder, out="here")[1])
+    columns = {column["name"]: column for column in document["columns"]}
+    cells = {row["workload"]: row["values"] for row in document["workloads"]}
+    cycles = {}
+    for name, words in {"VA": ["vecadd", "--", "--elements", "1024"], "MM": ["matmul", "--", "--quick"]}.items():
+        for cores in (2, 8):
+            subprocess.run([HEDDLE, "run", "--machine", "gtx285", "--set", f"gpu.cores={cores}", "--quiet", "--stats",
+                            "s.json", "--workload", *words], cwd=folder, env=ENVIRONMENT, check=True,
+                           stdout=subprocess.DEVNULL)
+            cycles[name, cores] = json.loads((folder / "s.json").read_text())["totals"]["timing.cycles"]
+    gains = []
+    for name in ("VA", "MM"):
+        gain = 100 * (cycles[name, 2] / cycles[name, 8] - 1)
+        gains.append(1 + gain / 100)
+        assert abs(cells[name]["gain"]["ours"] - gain) < 1e-6
+        assert cells[name]["cycles"]["ours"] == cycles[name, 2]
+        assert cells[name]["none"]["ours"] is None  # divides by zero
+    assert cells["VA"]["gain"]["theirs"] == 8.6 and cells["MM"]["gain"]["theirs"] is None
+    assert cells["NO"]["gain"] == {"theirs": 3.0, "ours": None}
+    assert abs(columns["gain"]["mean"]["ours"] - 100 * ((gains[0] * gains[1]) ** 0.5 - 1)) < 1e-6
+    assert abs(columns["cycles"]["mean"]["ours"] - (cycles["VA", 2] + cycles["MM", 2]) / 2) < 1e-6
+    assert abs(columns["gain"]["max"]["ours"] - max(cells[n]["gain"]["ours"] for n in ("VA", "MM"))) < 1e-9
+    verdicts = [(o["came_out"], o["on"]) for o in document["orderings"]]
+    assert verdicts == [("yes", "each"), ("no", "mean"), ("yes", "mean"), ("unknown", "NO"), ("no", "pair")], verdicts
+
+
+def pages(one):
+    text = outputs(one)[2].decode()
+    xml.etree.ElementTree.fromstring(text)
+    assert "<svg" in text and "<table" in text and "prefers-color-scheme" in text
+    for word in ("http:", "https:", "src=", "<script", "@import", "url(", "<link"):
+        assert word not in text, word
+    assert "&lt;b&gt; &amp; co" in text and "<b>" not in text
+    assert not re.search(r"\b20\d\d-\d\d-\d\d", text)
+    folder = one / "reproduced"
+    assert sorted(path.name for path in folder.iterdir()) == ["tiny-quick.csv", "tiny-quick.html", "tiny-quick.json"]
+
+
+def killed(parent, one):
+    """kill -9 when the first result is in: no child stays, and the second run goes on."""
+    folder = folder_of(parent, "killed")
+    process = subprocess.Popen([HEDDLE, "reproduce", TINY, "--quick", "--jobs", "1"], cwd=folder,
+                               env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not rows(folder) and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert rows(folder) > 0
+    run(folder, TINY, "--quick")
+    assert rows(folder) == 4
+    assert outputs(folder) == outputs(one)
+
+
+def interrupted(parent, one):
+    folder = folder_of(parent, "interrupted")
+    process = subprocess.Popen([HEDDLE, "reproduce", TINY, "--quick", "--jobs", "1"], cwd=folder, env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not rows(folder) and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode in (130, 0), process.returncode  # 0: it had just ended
+    if process.returncode:
+        assert "goes on from here" in err and not out
+        assert not list((folder / "reproduced").iterdir())
+    run(folder, TINY, "--quick")
+    assert outputs(folder) == outputs(one)
+
+
+def together(parent, one):
+    """Two commands with one results file and one folder."""
+    folder = folder_of(parent, "together")
+    processes = [subprocess.Popen([HEDDLE, "reproduce", TINY, "--quick", "--jobs", "1"], cwd=folder, env=ENVIRONMENT,
+                                  stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(timeout=100) for process in processes] == [0, 0]
+    assert rows(folder) == 4 and outputs(folder) == outputs(one)
+
+
+def failures(parent):
+    """Wrong, faulty, late and missing programs are rows; the rest is there; exit code 1."""
+    folder = folder_of(parent, "failures")
+    done = run(folder, str(INPUTS / "ok_failing.yaml"), "--quick", "--max-seconds", "20", code=1)
+    document = json.loads(outputs(folder, "failing-quick")[1])
+    found = {row["workload"]: row["failure"] for row in document["workloads"]}
+    assert found["GOOD"] == ""
+    assert found["WRONG"].startswith("base: wrong: "), found
+    assert found["NOTHING"].startswith("base: not run: "), found
+    assert document["failures"] == 2 and "2 runs failed" in done.stderr
+    good = next(row for row in document["workloads"] if row["workload"] == "GOOD")
+    assert good["values"]["x"]["ours"] > 0
+    again = run(folder, str(INPUTS / "ok_failing.yaml"), "--quick", code=1)
+    assert again.stdout == done.stdout
+    late = run(folder, TINY, "--quick", "--max-seconds", "0.01", "--workloads", "MM", code=1)
+    assert "time-out: stopped after 0.01 s" in late.stdout
+
+
+def mistakes(parent):
+    """Exit code 2, and nothing is written."""
+    folder = folder_of(parent, "mistakes")
+    (folder / "notes.db").write_text("my notes\n")
+    for words, message in {
+            ("nothing",): "there is no experiment or suite 'nothing'",
+            (): "expected the name of an experiment",
+            (TINY, "--jobs", "0"): "--jobs: '0': expected 1 to 1024",
+            (TINY, "--max-seconds", "x"): "--max-seconds: 'x'",
+            (TINY, "--workloads", "VA,VB"): "has no workload 'VB'",
+            (TINY, "--db", "notes.db"): "notes.db: this is no results file of Heddle",
+            (str(INPUTS / "err_mean.yaml"),): "err_mean.yaml:8:50: expected geometric",
+            (str(INPUTS / "ok_all_keys.yaml"),): "unknown mechanism",
+            (str(INPUTS / "ok_statistic.yaml"),): "there is no statistic 'timing.cyles': did you mean 'timing.cycles'?",
+            (str(INPUTS / "ok_setting.yaml"),): "ok_setting.yaml:5:31: unknown parameter 'gpu.core'",
+    }.items():
+        assert message in run(folder, *words, code=2).stderr, (words, message)
+    assert [path.name for path in folder.iterdir()] == ["notes.db"]
+    assert (folder / "notes.db").read_text() == "my notes\n"
+
+
+def main():
+    assert not run(".", "--list").stderr
+    with tempfile.TemporaryDirectory(prefix="heddle-lab-test-") as name:
+        parent = pathlib.Path(name)
+        one = same_on_any_number_of_jobs(parent)
+        run(one, TINY, "--quick")
+        numbers(parent)
+        pages(one)
+        killed(parent, one)
+        interrupted(parent, one)
+        together(parent, one)
+        failures(parent)
+        mistakes(parent)
+
+
+main()

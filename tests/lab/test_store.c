@@ -1,0 +1,174 @@
+/* The results file: what is put is found, by its key only; files of others are left alone. */
+#include "base/text.h"
+#include "lab/store.h"
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char path[64];
+
+static int make_path(void **state)
+{
+    strcpy(path, "/tmp/heddle-store-XXXXXX");
+    int file = mkstemp(path);
+    close(file);
+    return unlink(path);
+}
+
+static int remove_path(void **state)
+{
+    unlink(path);
+    return 0;
+}
+
+static struct stored_result sample(char digit, const char *status)
+{
+    struct stored_result result = {.version = "1",
+                                   .build = "b",
+                                   .workload = "vecadd",
+                                   .arguments = "--quick",
+                                   .machine = "m",
+                                   .configuration = "{}",
+                                   .status = status,
+                                   .message = "it's \"so\"",
+                                   .statistics = "{\"a\": 1}",
+                                   .seconds = digit - '0'};
+    memset(result.key, digit, sizeof result.key - 1);
+    return result;
+}
+
+static void put_and_get(void **state)
+{
+    struct error error = {0};
+    struct store *store = store_open(path, &error);
+    assert_non_null(store);
+    struct stored_result one = sample('1', "done"), two = sample('2', "wrong");
+    assert_null(store_get(store, one.key, &error));
+    assert_int_equal(error.code, ERROR_NONE);
+    assert_true(store_put(store, &one, &error));
+    assert_true(store_put(store, &two, &error));
+    store_close(store);
+    store = store_open(path, &error);
+    assert_non_null(store);
+    char *text = store_get(store, one.key, &error);
+    assert_string_equal(text, "{\"a\": 1}");
+    free(text);
+    assert_null(store_get(store, two.key, &error)); /* failures are no results */
+    assert_true(store_seconds(store, "vecadd", "--quick") == 2);
+    assert_true(store_seconds(store, "vecadd", "") == 0);
+    two.status = "done";
+    two.statistics = "{}";
+    assert_true(store_put(store, &two, &error));
+    text = store_get(store, two.key, &error);
+    assert_string_equal(text, "{}");
+    free(text);
+    store_close(store);
+}
+
+/* Two processes on one file, both with a new one. */
+static void together(void **state)
+{
+    struct error error = {0};
+    struct store *a = store_open(path, &error), *b = store_open(path, &error);
+    assert_true(a && b);
+    struct stored_result one = sample('1', "done"), two = sample('2', "done");
+    assert_true(store_put(a, &one, &error));
+    assert_true(store_put(b, &two, &error));
+    char *first = store_get(b, one.key, &error), *second = store_get(a, two.key, &error);
+    assert_true(first && second);
+    free(first);
+    free(second);
+    store_close(a);
+    store_close(b);
+}
+
+static void write_file(const void *data, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, length, file), length);
+    fclose(file);
+}
+
+static void refused(const char *message)
+{
+    struct error error = {0};
+    size_t before_length, after_length;
+    char *before = text_read_file(path, false, 1 << 24, &before_length, &error);
+    assert_null(store_open(path, &error));
+    assert_non_null(strstr(error.message, message));
+    assert_string_equal(error.place, path);
+    char *after = text_read_file(path, false, 1 << 24, &after_length, &error);
+    assert_int_equal(before_length, after_length);
+    assert_memory_equal(before, after, before_length);
+    free(before);
+    free(after);
+}
+
+static void foreign(void **state)
+{
+    write_file("these are my notes\n", 19);
+    refused("no results file of Heddle");
+    char zeros[4096] = {0};
+    write_file(zeros, sizeof zeros);
+    refused("no results file of Heddle");
+    unlink(path);
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "CREATE TABLE results(key)", NULL, NULL, NULL);
+    sqlite3_close(database);
+    refused("not one of Heddle's results");
+}
+
+static void later_version(void **state)
+{
+    struct error error = {0};
+    sqlite3 *database;
+    store_close(store_open(path, &error));
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA user_version=99", NULL, NULL, NULL);
+    sqlite3_close(database);
+    refused("another version of Heddle (schema 99");
+}
+
+/* A page in the middle that was overwritten. */
+static void damaged(void **state)
+{
+    struct error error = {0};
+    struct store *store = store_open(path, &error);
+    char *text = calloc(1, 60001);
+    memset(text, 'x', 60000);
+    struct stored_result one = sample('1', "done");
+    one.statistics = text;
+    assert_true(store_put(store, &one, &error));
+    store_close(store);
+    free(text);
+    FILE *file = fopen(path, "r+b");
+    fseek(file, 4096, SEEK_SET);
+    for (u32 i = 0; i < 4096; i++)
+        fputc(0xa5, file);
+    fclose(file);
+    refused("damaged");
+}
+
+static void unwritable(void **state)
+{
+    struct error error = {0};
+    assert_null(store_open("/nowhere/at/all.db", &error));
+    assert_non_null(strstr(error.message, "cannot be opened"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+    const struct CMUnitTest tests[] = {
+        TEST(put_and_get),   TEST(together), TEST(foreign),
+        TEST(later_version), TEST(damaged),  TEST(unwritable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
