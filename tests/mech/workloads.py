@@ -1,0 +1,42 @@
+"""A workload at its quick size with mechanisms: the same bits as without.
+
+workloads.py HEDDLE PROGRAM MANIFEST FOLDER-FOR-FILES MECHANISM[:PARAMETERS][+MECHANISM...]...
+A set that begins with '=' must leave all statistics but its own as they are.
+"""
+import json
+import os
+import subprocess
+import sys
+
+heddle, program, manifest, folder = sys.argv[1:5]
+name = os.path.basename(program)
+os.makedirs(folder, exist_ok=True)
+with open(manifest, encoding="utf-8") as text:
+    order_dependent = "order_dependent: true" in text.read()
+
+
+def run(mechanisms):
+    """The bytes of its results, and its statistics."""
+    output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
+    options = [word for one in mechanisms for word in ("--mech", one)]
+    done = subprocess.run([heddle, "run", "--machine", "tesla16", *options, "--stats", stats, "--",
+                           program, "--quick", "--output", output],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    if done.returncode != 0 or f"{name}: passed" not in done.stdout:
+        sys.exit(f"{name} with {mechanisms}: exit {done.returncode}\n{done.stdout}")
+    with open(output, "rb") as file, open(stats, encoding="utf-8") as text:
+        return file.read(), json.load(text)["totals"]
+
+
+plain, plain_stats = run([])
+for words in sys.argv[5:]:
+    mechanisms = words.lstrip("=").split("+")
+    found, stats = run(mechanisms)
+    if found != plain and not order_dependent:
+        sys.exit(f"{name} with {words}: results differ in bits")
+    own = {word.split(":")[0] for word in mechanisms}
+    if own - {key.split(".")[0] for key in stats}:
+        sys.exit(f"{name} with {words}: it has counted nothing")
+    rest = {key: value for key, value in stats.items() if key.split(".")[0] not in own}
+    if words[0] == "=" and rest != plain_stats:
+        sys.exit(f"{name} with {words}: other statistics differ")
