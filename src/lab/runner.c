@@ -187,7 +187,7 @@ static const char *last_line(struct runner *runner, u32 index)
         if (strncmp(line, "heddle", 6) != 0)
             own = line;
     }
-    const char *copy = text_printable(arena, arena_strndup(arena, *own ? own : last, 300));
+    const char *copy = shown_text(arena, *own ? own : last, 300);
     free(text);
     free(path);
     return copy;
