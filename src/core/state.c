@@ -147,10 +147,9 @@ static void collect_state(struct state_list *list, const struct core_config *mac
         list, (struct array_shape){.banks = MAX(collect->banks / side, 1), .access_bits = vector});
     state_table(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS, STATE_LIVE,
                 "scalar registers");
-    state_add(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
-              "values in collectors");
-    state_shape(list,
-                (struct array_shape){.banks = (u32)collectors, .read_ports = 1, .write_ports = 1});
+    /* An array of a collector's few values would be all periphery. */
+    state_flops(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
+                "values in collectors");
     /* Valid, warp, and for each operand: wanted, there, register. */
     state_flops(list, "collect", "control", collectors,
                 1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,

@@ -3,13 +3,13 @@
  *
  * An array is banks of memory cells. A bank has as many rows as its bits need when a row is what an
  * access moves; tall banks are cut so that a bit line crosses at most SUBARRAY_ROWS cells, in a
- * continuous way. Around the cells lie decoders, sense amplifiers and drivers (a share of the
- * cells' area), and wires for every bit of every port across the bank. An access charges its bit
- * lines and carries its bits over the side of all banks. All cells leak, and the circuits around
+ * continuous way. Around the cells lie decoders and the like (a share of the cells' area), and
+ * for every bit of every port its column's circuits and wires. An access charges its bit lines and
+ * carries its bits over the side of all banks. All cells leak, and the circuits around
  * them in proportion. Delay grows with the logarithm of the bits (decoding and driving, in inverter
  * delays) and with the wire's RC.
  *
- * FITTED: seven numbers, marked below, minimise the squared logarithms of the residuals of area,
+ * FITTED: eight numbers, marked below, minimise the squared logarithms of the residuals of area,
  * read energy and delay of these published entries together: the I-cache, instruction buffer,
  * scoreboard and filter-cache rows of table 1 of Lashgar et al. 2012 (CACTI 6.5, 32 nm) and the
  * SRAM columns of table 4.1 of Tan 2016 (NVSim, 40 nm). The share of leaking periphery and the
@@ -53,20 +53,24 @@ static const f64 drain_ff_um = 1;
 
 /* ---- periphery ---- */
 
-static const f64 subarray_rows = 256; /* assumed: the longest bit line that is common */
-static const f64 cell_share = 1.205;  /* FITTED: area of cells with what lies around them */
-static const f64 wire_pitch = 12.69;  /* FITTED: a bit's wires across a bank, feature sizes, in all;
-                                         five of CACTI's local pitch of 2.5 */
-static const f64 bitline_factor =
-    1.805;                             /* FITTED: swings of a bit line's capacitance an access; two
-                                          lines that are nearly discharged, and the word line */
-static const f64 wire_factor = 0.5836; /* FITTED: of the side of the array, and of bits that
-                                          change */
-static const f64 periphery_leakage = 1.15; /* after the same entries: leakage of all over cells' */
-static const f64 first_ps = 15.74;         /* FITTED: at 32 nm and 0.9 V */
-static const f64 doubling_ps = 11.37;      /* FITTED: for each doubling of a bank's bits; 0.8 FO4 */
-static const f64 wire_ps_um2 = 0.002022; /* FITTED: RC of a wire without repeaters; with growing */
-static const f64 repeater_um = 1000;     /* assumed: length they are put at */
+/* Assumed: the longest bit line that is common. */
+static const f64 subarray_rows = 256;
+/* FITTED: area of cells with rows of decoders, straps and spare cells, over that of cells. */
+static const f64 cell_share = 1.165;
+/* FITTED: what each bit of a port has beside the cells, its sense amplifier, drivers and wires, in
+ * feature sizes: how wide it is, and how high before wires begin. CACTI's local wires have a pitch
+ * of 2.5. */
+static const f64 column_width = 21.99, column_height = 578.9;
+/* FITTED: swings of a bit line's capacitance in an access: two lines, and the word line's share. */
+static const f64 bitline_factor = 1.686;
+/* FITTED: of the side of the array that a bit travels, times the share of bits that change. */
+static const f64 wire_factor = 0.6473;
+/* By hand, after the same entries: leakage of all over that of cells. */
+static const f64 periphery_leakage = 1.15;
+/* FITTED, at 32 nm and 0.9 V: of any array, and for each doubling of a bank's bits (0.8 FO4). */
+static const f64 first_ps = 19.76, doubling_ps = 10.95;
+/* FITTED: RC of a bank's wires without repeaters; assumed: they are put where it reaches 1 mm. */
+static const f64 wire_ps_um2 = 0.002124, repeater_um = 1000;
 /* A comparing gate for a bit: XOR2_X1 of the NanGate 45 nm Open Cell Library. */
 static const f64 compare_um2_at_45 = 1.596;
 
@@ -123,12 +127,15 @@ static f64 bank_area(const struct bank *bank, const struct array_shape *shape)
 {
     f64 cells = bank->cells * bank->width * bank->height;
     f64 area = cell_share * cells;
-    if (!shape->compared) /* else only a hit leaves it */
-        area += wire_pitch * bank->nm * 1e-3 * bank->moved * bank->ports * sqrt(cells);
-    f64 side = bank->nm / 45;
-    if (shape->compared)
-        area += compare_um2_at_45 * side * side * bank->access;
-    return area;
+    if (shape->compared) { /* only a hit leaves it */
+        f64 side = bank->nm / 45;
+        return area + compare_um2_at_45 * side * side * bank->access;
+    }
+    /* A bit's way out is as long as its column, and not longer than about the bank's side. */
+    f64 feature = bank->nm * 1e-3, side = sqrt(cells);
+    f64 column = column_height * feature + bank->cells / bank->access * bank->height;
+    f64 way = side * column / (side + column);
+    return area + column_width * feature * bank->moved * bank->ports * way;
 }
 
 static f64 cell_leakage_mw(const struct bank *bank, const struct array_shape *shape,

@@ -67,7 +67,8 @@ const struct published *published_find(const char *table, const char *element, u
                                        u32 bits);
 /*
  * Of one owner's element: what the table of this name has printed (scaled if it is of another
- * technology, and by bits if its access moves another number), and the array model for the rest.
+ * technology, not by temperature, and by bits if the text says how many its access moves and ours
+ * moves another number), and the array model for the rest.
  * `used` may be NULL; it becomes the row, or NULL.
  */
 struct array_cost element_cost(const char *table, const struct state_row *row,

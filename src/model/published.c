@@ -52,11 +52,15 @@ struct array_cost element_cost(const char *table, const struct state_row *row,
     if (!found)
         return cost;
     const struct technology *theirs = &found->technology;
-    f64 moved = (f64)array_access_bits(row->entries, row->bits, &row->shape) /
+    f64 moved = 1;
+    if (found->sized && !found->shape.compared)
+        moved = (f64)array_access_bits(row->entries, row->bits, &row->shape) /
                 array_access_bits(found->entries, found->bits, &found->shape);
     f64 energy = scale_energy(theirs, technology) * moved;
     replace(&cost.area_um2, found->area_um2, scale_area(theirs, technology));
-    replace(&cost.leakage_mw, found->leakage_mw, scale_leakage(theirs, technology));
+    /* No text says how hot its array is: as hot as ours, so that what is printed is used. */
+    struct technology as_hot = {theirs->nm, theirs->volts, technology->celsius};
+    replace(&cost.leakage_mw, found->leakage_mw, scale_leakage(&as_hot, technology));
     replace(&cost.read_pj, found->read_pj, energy);
     replace(&cost.write_pj, found->write_pj, energy);
     replace(&cost.delay_ps, found->delay_ps, scale_delay(theirs, technology));

@@ -20,25 +20,25 @@ struct bound {
     f64 percent[NUMBERS];
 };
 static const struct bound bounds[] = {
-    {"xiang", "VRF", {-94, -7, 34, -44, 0}},
-    {"xiang", "SRF", {-67, -35, 418, 463, 0}},
-    {"lashgar", "I-Cache tag", {-10, -33, -8, -8, -3}},
-    {"lashgar", "I-Cache data", {-7, 1, -20, -20, -3}},
-    {"lashgar", "Instruction Buf.", {33, 5, 19, 19, 12}},
-    {"lashgar", "Scoreboard", {-11, -34, -29, -29, -6}},
-    {"lashgar", "Operand Buf.", {-13, -25, 24, 24, 13}},
-    {"lashgar", "FC tag (32-entry)", {8, 35, 41, 41, 7}},
-    {"lashgar", "FC data (32-entry)", {-9, 3, -12, -12, -11}},
-    {"lashgar", "FC tag (16-entry)", {3, 6, 18, 18, 8}},
-    {"lashgar", "FC data (16-entry)", {-5, 13, -21, -21, -9}},
+    {"xiang", "VRF", {-93, -7, 36, -43, 0}},
+    {"xiang", "SRF", {-65, -35, 401, 445, 0}},
+    {"lashgar", "I-Cache tag", {-12, -33, -10, -10, -3}},
+    {"lashgar", "I-Cache data", {2, 1, -21, -21, -2}},
+    {"lashgar", "Instruction Buf.", {29, 5, 20, 20, 12}},
+    {"lashgar", "Scoreboard", {-15, -34, -29, -29, -7}},
+    {"lashgar", "Operand Buf.", {-36, -25, 18, 18, 8}},
+    {"lashgar", "FC tag (32-entry)", {5, 35, 36, 36, 7}},
+    {"lashgar", "FC data (32-entry)", {-7, 3, -11, -11, -11}},
+    {"lashgar", "FC tag (16-entry)", {-1, 6, 14, 14, 9}},
+    {"lashgar", "FC data (16-entry)", {1, 13, -19, -19, -8}},
     {"lashgar", "register file, 16 KB", {0, -4, 0, 0, 0}},
     {"lashgar", "shared memory, 16 KB", {0, 1, 0, 0, 0}},
     {"lashgar", "texture cache, 5 KB", {0, -7, 0, 0, 0}},
     {"lashgar", "constant cache, 2 KB", {0, -12, 0, 0, 0}},
-    {"tan", "SRAM register file, 32 KB", {0, 11, 56, 77, 20}},
-    {"tan", "SRAM register file, 128 KB", {0, 6, -6, 1, -8}},
-    {"tan", "maps of GR-Guard, 2.6 KB", {-74, 0, 0, 0, 0}},
-    {"yeh", "register", {0, 0, 1187, 606, 0}},
+    {"tan", "SRAM register file, 32 KB", {0, 11, 51, 72, 12}},
+    {"tan", "SRAM register file, 128 KB", {0, 6, -4, 4, -7}},
+    {"tan", "maps of GR-Guard, 2.6 KB", {-73, 0, 0, 0, 0}},
+    {"yeh", "register", {0, 0, 1111, 564, 0}},
 };
 
 static void numbers(f64 into[NUMBERS], const struct array_cost *cost)
@@ -238,14 +238,17 @@ static void printed_values_are_used(void **state)
         near(cost.read_pj, row->read_pj > 0 ? row->read_pj : model.read_pj);
         near(cost.write_pj, row->write_pj > 0 ? row->write_pj : model.write_pj);
         near(cost.delay_ps, row->delay_ps > 0 ? row->delay_ps : model.delay_ps);
-        /* Twice the bits an access are twice the energy; another technology scales all. */
+        /* Twice the bits an access are twice the energy, where it is known how many theirs moves;
+         * another technology scales all. */
         struct technology other = {45, 0, 60};
         made.shape.access_bits = 2 * array_access_bits(row->entries, row->bits, &row->shape);
         struct array_cost scaled = element_cost(row->table, &made, &other, &used);
+        f64 moved = row->sized && !row->shape.compared ? 2 : 1;
         if (row->read_pj > 0)
-            near(scaled.read_pj, 2 * row->read_pj * scale_energy(&row->technology, &other));
+            near(scaled.read_pj, moved * row->read_pj * scale_energy(&row->technology, &other));
+        struct technology as_hot = {row->technology.nm, row->technology.volts, other.celsius};
         if (row->leakage_mw > 0)
-            near(scaled.leakage_mw, row->leakage_mw * scale_leakage(&row->technology, &other));
+            near(scaled.leakage_mw, row->leakage_mw * scale_leakage(&as_hot, &other));
         cost = element_cost("none", &made, &other, &used);
         assert_null(used);
         near(cost.area_um2, array_cost(row->entries, row->bits, &made.shape, &other).area_um2);
