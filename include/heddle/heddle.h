@@ -87,6 +87,23 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * only the number. Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
+/*
+ * The area of the machine with the mechanisms that are on, as JSON: {"machine", "technology": {"nm",
+ * "volts", "celsius", "table"}, "rows": [{"unit", "name", "owner", "copies", "kind", "mechanism",
+ * "entries", "bits", "total_bits", "banks", "access_bits", "ports", "area_um2", "leakage_mw",
+ * "read_pj", "write_pj", "search_pj", "delay_ps", "owner_percent", "chip_percent", "source",
+ * "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}], "front_end",
+ * "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}], "chip"}. A
+ * row's costs are those of one owner. "kind" is array, compared, searched, flip-flops, logic, or
+ * inside: registers within units, which cost nothing beside these. Free with hd_free.
+ */
+HD_API char *hd_area_json(const struct hd_config *config);
+/*
+ * The array model beside every published entry, as JSON: [{"table", "place", "what", "element",
+ * "entries", "bits", ..., "area_um2": {"published", "model", "residual_percent"} or null,
+ * "leakage_mw", "read_pj", "write_pj", "delay_ps", "note"}]. Free with hd_free.
+ */
+HD_API char *hd_area_residuals(void);
 /* What a host runtime tells its programs of a machine. */
 struct hd_machine_info {
     const char *name;                   /* lives as long as the configuration */

@@ -1,5 +1,6 @@
 /* heddle machines: which there are, what one is made of, how two differ, what one stores. */
 #include "base/text.h"
+#include "cli/columns.h"
 #include "cli/common.h"
 #include <stdlib.h>
 
@@ -34,44 +35,6 @@ static void print_machines(const json_t *machines)
             print_wrapped(stdout, field_text(arena, machine, "description"), 6);
     }
     arena_destroy(arena);
-}
-
-/* ---- aligned columns ---- */
-
-enum {
-    MAX_COLUMNS = 10
-};
-
-struct columns {
-    struct arena *arena;
-    u32 count;
-    bool right[MAX_COLUMNS]; /* numbers */
-    VEC(const char *) cells; /* row by row */
-};
-
-static void columns_row(struct columns *columns, const char *const *cells)
-{
-    for (u32 c = 0; c < columns->count; c++)
-        *vec_push(&columns->cells) = cells[c];
-}
-
-static void columns_print(struct columns *columns)
-{
-    size_t width[MAX_COLUMNS] = {0};
-    u32 count = columns->count;
-    for (u32 i = 0; i < columns->cells.count; i++)
-        width[i % count] = MAX(width[i % count], strlen(columns->cells.data[i]));
-    for (u32 i = 0; i < columns->cells.count; i += count) {
-        const char *line = "";
-        for (u32 c = 0; c < count; c++)
-            line = arena_printf(columns->arena, columns->right[c] ? "%s%s%*s" : "%s%s%-*s", line,
-                                c ? "  " : "", (int)width[c], columns->cells.data[i + c]);
-        size_t length = strlen(line);
-        while (length && line[length - 1] == ' ')
-            length--;
-        printf("%.*s\n", (int)length, line);
-    }
-    vec_free(&columns->cells);
 }
 
 /* ---- one machine ---- */

@@ -92,7 +92,7 @@ static void storage(const void *params, struct state_list *list)
     const struct array_shape ports = {.read_ports = 1, .write_ports = 1}; /* section 5.2 */
     state_add(list, "filter_cache", "tags", 1u << bits, 1 + PC_BITS - 3 - bits, STATE_LIVE,
               "valid, tag");
-    state_shape(list, ports);
+    state_shape(list, (struct array_shape){.read_ports = 1, .write_ports = 1, .compared = true});
     state_add(list, "filter_cache", "data", 1u << bits, WORD_BITS, STATE_LIVE, "instructions");
     state_shape(list, ports);
 }

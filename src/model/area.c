@@ -1,0 +1,87 @@
+/*
+ * The area of a machine: every row of the state registry costed by its shape, or as printed where
+ * the chosen table has it, and the logic of area_logic.c.
+ *
+ * Invariants
+ *  R1  Rows stand in the order of the state registry, then mechanisms', then logic; sums are made
+ *      in this order, so that a reader who adds up the rows gets the same numbers.
+ *  R2  A mechanism that is off adds nothing.
+ */
+#include "model/area.h"
+
+#include "gpu/mechanisms.h"
+#include "gpu/params.h"
+#include "gpu/storage.h"
+
+extern const struct component energy_component;
+
+static const struct energy_params *params_of(const struct config *config)
+{
+    return config_params(config, &energy_component);
+}
+
+struct technology area_technology(const struct config *config)
+{
+    const struct energy_params *params = params_of(config);
+    u32 nm = energy_nm(params);
+    return (struct technology){nm, params->volts > 0 ? params->volts : technology_volts(nm),
+                               params->celsius};
+}
+
+const char *area_table(const struct config *config)
+{
+    static const char *const names[] = {"none", "xiang", "lashgar", "tan", "yeh"};
+    return names[params_of(config)->table];
+}
+
+/* Stages of units: the units' published areas have their registers in them. */
+static bool is_inside(const struct state_row *row)
+{
+    return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
+}
+
+static void take(struct area_list *list, const struct state_list *states, const char *mechanism,
+                 const char *table, const struct technology *technology)
+{
+    for (u32 i = 0; i < states->rows.count; i++) {
+        struct area_row *row = vec_push(&list->rows);
+        *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
+        row->inside = !mechanism && is_inside(&row->state);
+        if (!row->inside)
+            row->cost = element_cost(table, &row->state, technology, &row->printed);
+    }
+}
+
+void area_collect(struct area_list *list, const struct config *config,
+                  const struct mechanism *const *available)
+{
+    struct technology technology = area_technology(config);
+    const char *table = area_table(config);
+    struct state_list states = {0};
+    storage_collect(&states, config);
+    take(list, &states, NULL, table, &technology);
+    state_free(&states);
+    for (; *available; available++) {
+        const struct mechanism *one[] = {*available, NULL};
+        struct state_list own = {0};
+        mechanisms_storage(&own, config, one);
+        take(list, &own, (*available)->name, table, &technology);
+        state_free(&own);
+    }
+    area_logic(list, config, &technology);
+}
+
+void area_free(struct area_list *list)
+{
+    vec_free(&list->rows);
+}
+
+bool area_in_front_end(const struct area_row *row)
+{
+    const char *unit = row->state.unit, *name = row->state.name;
+    if (row->mechanism || strcmp(row->state.owner, "core") != 0)
+        return false;
+    if (!strcmp(unit, "collect"))
+        return strcmp(name, "registers") != 0 && strcmp(name, "scalar_registers") != 0;
+    return !strcmp(unit, "fetch") || !strcmp(unit, "icache") || !strcmp(unit, "issue");
+}

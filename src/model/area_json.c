@@ -1,0 +1,273 @@
+/* The area of a machine as JSON: hd_area_json and hd_area_residuals. */
+#include "gpu/device.h"
+#include "heddle/heddle.h"
+#include "model/area.h"
+
+#include <stdlib.h>
+
+struct sums {
+    u64 bits;
+    f64 area_um2, leakage_mw;
+};
+
+static void add(struct sums *sums, const struct area_row *row, u64 copies)
+{
+    sums->bits += copies * row->state.entries * row->state.bits;
+    sums->area_um2 += (f64)copies * row->cost.area_um2;
+    sums->leakage_mw += (f64)copies * row->cost.leakage_mw;
+}
+
+static f64 percent(f64 part, f64 whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void put(json_t *into, const char *name, f64 value)
+{
+    json_object_set_new(into, name, json_real(value));
+}
+
+static void put_text(json_t *into, const char *name, const char *text)
+{
+    json_object_set_new(into, name, text ? json_string(text) : json_null());
+}
+
+static json_t *sums_json(const struct sums *sums)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "bits", stats_number(sums->bits));
+    put(json, "area_um2", sums->area_um2);
+    put(json, "leakage_mw", sums->leakage_mw);
+    return json;
+}
+
+/* ---- sums ---- */
+
+static struct sums owner_sums(const struct area_list *list, const char *owner)
+{
+    struct sums sums = {0};
+    for (u32 i = 0; i < list->rows.count; i++)
+        if (!strcmp(list->rows.data[i].state.owner, owner))
+            add(&sums, &list->rows.data[i], 1);
+    return sums;
+}
+
+static struct sums chip_sums(const struct area_list *list)
+{
+    struct sums sums = {0};
+    for (u32 i = 0; i < list->rows.count; i++)
+        add(&sums, &list->rows.data[i], list->rows.data[i].state.copies);
+    return sums;
+}
+
+static struct sums front_end_sums(const struct area_list *list, bool logic)
+{
+    struct sums sums = {0};
+    for (u32 i = 0; i < list->rows.count; i++)
+        if (area_in_front_end(&list->rows.data[i]) && (logic || !list->rows.data[i].logic))
+            add(&sums, &list->rows.data[i], 1);
+    return sums;
+}
+
+/* ---- rows ---- */
+
+static const char *kind_of(const struct area_row *row)
+{
+    const struct array_shape *shape = &row->state.shape;
+    return row->logic          ? "logic"
+           : row->inside       ? "inside"
+           : shape->flip_flops ? "flip-flops"
+           : shape->searched   ? "searched"
+           : shape->compared   ? "compared"
+                               : "array";
+}
+
+static json_t *shape_json(json_t *json, const struct state_row *row)
+{
+    const struct array_shape *shape = &row->shape;
+    u32 ports = (u32)shape->read_ports + shape->write_ports;
+    json_object_set_new(json, "entries", stats_number(row->entries));
+    json_object_set_new(json, "bits", stats_number(row->bits));
+    json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
+    json_object_set_new(json, "banks", stats_number(MAX(shape->banks, 1)));
+    json_object_set_new(json, "access_bits",
+                        stats_number(array_access_bits(row->entries, row->bits, shape)));
+    json_object_set_new(json, "ports", stats_number(MAX(ports, 1)));
+    return json;
+}
+
+static json_t *row_json(const struct area_list *list, const struct area_row *row,
+                        const struct sums *chip)
+{
+    const struct array_cost *cost = &row->cost;
+    struct sums owner = owner_sums(list, row->state.owner);
+    json_t *json = json_object();
+    put_text(json, "unit", row->state.unit);
+    put_text(json, "name", row->state.name);
+    put_text(json, "owner", row->state.owner);
+    json_object_set_new(json, "copies", stats_number(row->state.copies));
+    put_text(json, "kind", kind_of(row));
+    put_text(json, "mechanism", row->mechanism);
+    shape_json(json, &row->state);
+    put(json, "area_um2", cost->area_um2);
+    put(json, "leakage_mw", cost->leakage_mw);
+    put(json, "read_pj", cost->read_pj);
+    put(json, "write_pj", cost->write_pj);
+    put(json, "search_pj", cost->search_pj);
+    put(json, "delay_ps", cost->delay_ps);
+    put(json, "owner_percent", percent(cost->area_um2, owner.area_um2));
+    put(json, "chip_percent", percent((f64)row->state.copies * cost->area_um2, chip->area_um2));
+    if (row->printed)
+        json_object_set_new(json, "source",
+                            json_sprintf("%s, %s", row->printed->table, row->printed->place));
+    else
+        put_text(json, "source",
+                 row->logic    ? row->source
+                 : row->inside ? "in the area of units"
+                               : "model");
+    put_text(json, "help", row->state.help);
+    return json;
+}
+
+static json_t *owners_json(const struct area_list *list)
+{
+    json_t *owners = json_array();
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct state_row *row = &list->rows.data[i].state;
+        bool known = false;
+        for (u32 j = 0; j < i && !known; j++)
+            known = !strcmp(row->owner, list->rows.data[j].state.owner);
+        if (known)
+            continue;
+        struct sums sums = owner_sums(list, row->owner);
+        json_t *owner = sums_json(&sums);
+        put_text(owner, "owner", row->owner);
+        json_object_set_new(owner, "copies", stats_number(row->copies));
+        json_array_append_new(owners, owner);
+    }
+    return owners;
+}
+
+/* ---- what mechanisms add ---- */
+
+static json_t *added_json(const struct sums *added, const struct sums *to)
+{
+    json_t *json = json_object();
+    put(json, "area", percent(added->area_um2, to->area_um2));
+    put(json, "leakage", percent(added->leakage_mw, to->leakage_mw));
+    return json;
+}
+
+static json_t *mechanism_json(const struct area_list *list, const char *name)
+{
+    struct sums core = {0}, chip = {0}, plain_core = {0}, plain_chip = {0};
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct area_row *row = &list->rows.data[i];
+        bool own = row->mechanism && !strcmp(row->mechanism, name);
+        bool in_core = !strcmp(row->state.owner, "core");
+        if (!own && row->mechanism)
+            continue; /* compared with a machine that has no mechanism */
+        add(own ? &chip : &plain_chip, row, row->state.copies);
+        if (in_core)
+            add(own ? &core : &plain_core, row, 1);
+    }
+    struct sums front = front_end_sums(list, true), arrays = front_end_sums(list, false);
+    json_t *json = sums_json(&chip), *adds = json_object();
+    put_text(json, "name", name);
+    json_object_set_new(json, "core", sums_json(&core));
+    json_object_set_new(adds, "front_end_storage", added_json(&core, &arrays));
+    json_object_set_new(adds, "front_end", added_json(&core, &front));
+    json_object_set_new(adds, "core", added_json(&core, &plain_core));
+    json_object_set_new(adds, "chip", added_json(&chip, &plain_chip));
+    json_object_set_new(json, "adds_percent", adds);
+    return json;
+}
+
+static json_t *mechanisms_json(const struct area_list *list, const struct config *config,
+                               const struct mechanism *const *available)
+{
+    json_t *json = json_array();
+    for (; *available; available++)
+        if (mechanism_is_on(config, *available))
+            json_array_append_new(json, mechanism_json(list, (*available)->name));
+    return json;
+}
+
+static char *dump(json_t *json)
+{
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
+char *hd_area_json(const struct hd_config *config)
+{
+    if (!config)
+        return NULL;
+    struct area_list list = {0};
+    area_collect(&list, config->config, config->available);
+    struct technology technology = area_technology(config->config);
+    struct sums chip = chip_sums(&list), front = front_end_sums(&list, true);
+    json_t *json = json_object(), *built = json_object(), *rows = json_array();
+    put_text(json, "machine", config_machine(config->config));
+    json_object_set_new(built, "nm", stats_number(technology.nm));
+    put(built, "volts", technology.volts);
+    put(built, "celsius", technology.celsius);
+    put_text(built, "table", area_table(config->config));
+    json_object_set_new(json, "technology", built);
+    for (u32 i = 0; i < list.rows.count; i++)
+        json_array_append_new(rows, row_json(&list, &list.rows.data[i], &chip));
+    json_object_set_new(json, "rows", rows);
+    json_object_set_new(json, "owners", owners_json(&list));
+    json_object_set_new(json, "front_end", sums_json(&front));
+    json_object_set_new(json, "mechanisms",
+                        mechanisms_json(&list, config->config, config->available));
+    json_object_set_new(json, "chip", sums_json(&chip));
+    area_free(&list);
+    return dump(json);
+}
+
+/* ---- the model beside what was printed ---- */
+
+static void put_pair(json_t *into, const char *name, f64 printed, f64 model)
+{
+    json_t *pair = json_object();
+    if (printed > 0) {
+        put(pair, "published", printed);
+        put(pair, "model", model);
+        put(pair, "residual_percent", percent(model - printed, printed));
+    }
+    json_object_set_new(into, name, printed > 0 ? pair : json_null());
+    if (printed <= 0)
+        json_decref(pair);
+}
+
+static json_t *residual_json(const struct published *row)
+{
+    struct array_cost cost = array_cost(row->entries, row->bits, &row->shape, &row->technology);
+    struct state_row state = {
+        .entries = row->entries, .bits = row->bits, .shape = row->shape, .copies = 1};
+    json_t *json = json_object();
+    put_text(json, "table", row->table);
+    put_text(json, "place", row->place);
+    put_text(json, "what", row->what);
+    put_text(json, "element", row->element);
+    shape_json(json, &state);
+    json_object_set_new(json, "sized", json_boolean(row->sized));
+    json_object_set_new(json, "nm", stats_number(row->technology.nm));
+    put_pair(json, "area_um2", row->area_um2, cost.area_um2);
+    put_pair(json, "leakage_mw", row->leakage_mw, cost.leakage_mw);
+    put_pair(json, "read_pj", row->read_pj, cost.read_pj);
+    put_pair(json, "write_pj", row->write_pj, cost.write_pj);
+    put_pair(json, "delay_ps", row->delay_ps, cost.delay_ps);
+    put_text(json, "note", row->note);
+    return json;
+}
+
+char *hd_area_residuals(void)
+{
+    json_t *json = json_array();
+    for (const struct published *row = published_rows; row->table; row++)
+        json_array_append_new(json, residual_json(row));
+    return dump(json);
+}

@@ -1,0 +1,178 @@
+/*
+ * The area of logic: lanes, schedulers, decoders, crossbars. Each constant is that of a published
+ * unit, scaled to the technology; crossbars are the wires they are made of.
+ *
+ * MIAOW (Balasubramanian et al., "Enabling GPGPU low-level hardware explorations with MIAOW", TACO
+ * 2015) prints one area of a stage, issue with 0.43 mm2 for 40 wavefronts at 32 nm (section 5.1),
+ * and the look-up tables of all stages on an FPGA (table VI). The others are taken in proportion to
+ * these. Their sum for its four integer and four float units of 16 lanes is 4.4 mm2; the text says
+ * 34 % of 15 mm2, 5.1.
+ *
+ * Deviations
+ *  - Not modelled, so that a chip is larger than its sum: coalescing and texture filtering,
+ *    controllers and drivers of DRAM, raster units, video, pads, clocks and power wires.
+ *  - Crossbars leak nothing: their drivers are small beside the wires.
+ *  - MIAOW's stages hold their flip-flops; what the state registry declares of them is counted
+ *    twice (a few percent of these stages).
+ */
+#include "gpu/timing_parts.h"
+#include "mem/memside.h"
+#include "model/area.h"
+
+#include <math.h>
+
+static const struct technology at_32 = {.nm = 32}, at_45 = {.nm = 45};
+
+/* MIAOW: um2 of a look-up table's worth of logic. */
+static const f64 issue_um2 = 0.43e6, issue_luts = 36142, issue_warps = 40;
+static const f64 decode_luts = 3474, fetch_luts = 22290, pool_luts = 27833, scalar_luts = 1240;
+static const f64 integer_luts = 36890.0 / 16; /* of a lane */
+/* Kaul et al., "A 1.45GHz 52-to-162GFLOPS/W variable-precision floating-point fused multiply-add
+ * unit with certainty tracking in 32nm CMOS", ISSCC 2012: single precision. MIAOW's lane in
+ * proportion is 0.042. */
+static const f64 fp32_um2 = 0.045e6;
+/* Pu et al., "FPMax", 2016: 217 GFLOPS/mm2 in single and 74.6 in double precision at 28 nm. */
+static const f64 fp64_over_fp32 = 217 / 74.6;
+/* CACTI 7: pitch of a wire between blocks, in feature sizes. */
+static const f64 pitch = 4;
+
+#define MIAOW "MIAOW (TACO 2015), table VI and section 5.1, 32 nm"
+#define KAUL "Kaul et al., ISSCC 2012, 0.045 mm2 at 32 nm"
+#define WIRES "wires of a pitch of 4 feature sizes (CACTI 7), crossing"
+
+struct build {
+    struct area_list *list;
+    const struct technology *technology;
+    const char *owner;
+    u64 copies;
+};
+
+/*
+ * McPAT (Li et al., MICRO 2009) takes logic as transistors of a density with inverters of five
+ * minimal widths: CACTI's densities per um2, which fall as the feature size grows, and 12.8 feature
+ * sizes of n and p together, half of which is off.
+ */
+static f64 leakage_mw(const struct technology *technology, f64 um2)
+{
+    static const f64 per_um2_at_45 = 1.25, width = 12.8 / 2;
+    f64 density = per_um2_at_45 * at_45.nm / technology->nm;
+    f64 off_um = density * um2 * width * technology->nm * 1e-3;
+    return technology_leakage_mw(technology, off_um, off_um);
+}
+
+static void add(const struct build *build, const char *unit, const char *name, f64 um2,
+                const char *source, const char *help)
+{
+    if (um2 <= 0)
+        return;
+    struct area_row *row = vec_push(&build->list->rows);
+    *row = (struct area_row){.logic = true, .source = source};
+    row->state = (struct state_row){
+        .unit = unit, .name = name, .help = help, .owner = build->owner, .copies = build->copies};
+    row->cost.area_um2 = um2;
+    if (strcmp(source, WIRES) != 0)
+        row->cost.leakage_mw = leakage_mw(build->technology, um2);
+}
+
+/* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
+static f64 crossing(const struct build *build, f64 in, f64 out)
+{
+    f64 wire = pitch * build->technology->nm * 1e-3;
+    return in * wire * out * wire;
+}
+
+/* Lanes that work in every cycle, of units that take an operation every so many. */
+static u64 full_lanes(u64 lanes, u32 interval)
+{
+    return (lanes + interval - 1) / interval;
+}
+
+static void lanes_logic(const struct build *build, const struct core_config *core)
+{
+    const struct units_params *units = core->units;
+    f64 scale = scale_area(&at_32, build->technology);
+    f64 lut = scale * issue_um2 / issue_luts, fp32 = scale * fp32_um2;
+    u64 sp = (u64)units->sp * units->sp_lanes;
+    u64 integer = units->integer ? (u64)units->integer * units->sp_lanes : sp;
+    u64 sfu = full_lanes((u64)units->sfu * units->sfu_lanes, units->sfu_interval);
+    u64 fp64 =
+        units->fp64 ? (u64)units->fp64 * units->fp64_lanes : (u64)units->sfu * units->sfu_lanes;
+    fp64 = full_lanes(fp64, units->fp64_mad_interval);
+    add(build, "units", "fp32_lanes", sp * fp32, KAUL, "single-precision multiply-add units");
+    add(build, "units", "int_lanes", integer * integer_luts * lut, MIAOW,
+        "integer units, of their own or beside the single-precision ones");
+    add(build, "units", "fp64_lanes", fp64 * fp32 * fp64_over_fp32,
+        KAUL " x 217/74.6 (FPMax, 2016)", "double-precision units that work in every cycle");
+    add(build, "units", "sfu_lanes", sfu * fp32, "assumed: as a single-precision lane",
+        "special-function units that work in every cycle");
+    if (core->core->scalar_registers)
+        add(build, "units", "scalar_logic", units->scalar * scalar_luts * lut, MIAOW,
+            "scalar units");
+}
+
+static void front_logic(const struct build *build, const struct core_config *core)
+{
+    f64 lut = scale_area(&at_32, build->technology) * issue_um2 / issue_luts;
+    f64 warps = core->core->warps / issue_warps;
+    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW,
+        "choice of a warp, next PCs; by warps");
+    add(build, "fetch", "decoders",
+        (f64)core->fetch->per_cycle * core->fetch->width * decode_luts * lut, MIAOW,
+        "a decoder for each instruction of a cycle");
+    add(build, "fetch", "pool", warps * pool_luts * lut, MIAOW,
+        "control of instruction buffers; by warps");
+    add(build, "issue", "logic", warps * issue_luts * lut, MIAOW,
+        "dependences and choice of a warp; by warps");
+}
+
+static void core_logic(const struct build *build, const struct config *config)
+{
+    enum {
+        WORD_BITS = 32
+    };
+    const struct core_config core = core_config_of(config);
+    const struct collect_params *collect = core.collect;
+    u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
+    u64 collectors = collect->generic ? collect->generic : own;
+    u32 lanes = core.core->warp_size, part = MAX(lanes / core.lsu->shared_parts, 1);
+    front_logic(build, &core);
+    add(build, "collect", "crossbar",
+        lanes * crossing(build, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS),
+        WIRES, "from register banks to collectors, lane by lane");
+    lanes_logic(build, &core);
+    add(build, "lsu", "crossbar",
+        2 * crossing(build, 8.0 * core.lsu->shared_banks * core.lsu->shared_bank_bytes,
+                     (f64)part * WORD_BITS),
+        WIRES, "between lanes and banks of shared memory, both ways");
+}
+
+static void network_logic(const struct build *build, const struct config *config)
+{
+    enum {
+        CROSSBAR,
+        MESH,
+        MESH_PORTS = 5
+    };
+    const struct memside_params memory = memside_params_of(config);
+    const struct network_params *network = memory.network;
+    f64 flit = 8.0 * network->flit_bytes;
+    f64 cores = (memory.cores + network->cores_per_port - 1) / network->cores_per_port;
+    f64 slices = (f64)memory.l2->channels * memory.l2->slices;
+    f64 um2 = network->kind == MESH
+                  ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)
+                  : crossing(build, cores * flit, slices * flit);
+    add(build, "network", "crossbar", 2 * um2, WIRES,
+        network->kind == MESH ? "switches of routers, of both networks"
+                              : "from cores to memory and back");
+}
+
+void area_logic(struct area_list *list, const struct config *config,
+                const struct technology *technology)
+{
+    const struct memside_params memory = memside_params_of(config);
+    struct build build = {list, technology, "core", memory.cores};
+    core_logic(&build, config);
+    build.owner = "chip";
+    build.copies = 1;
+    network_logic(&build, config);
+}
