@@ -19,7 +19,7 @@ import xml.etree.ElementTree
 
 HEDDLE, INPUTS = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
 ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/opencl/cache"))
-TINY = str(INPUTS / "ok_tiny.yaml")
+TINY, SLEEPING = str(INPUTS / "ok_tiny.yaml"), str(INPUTS / "ok_sleeping.yaml")
 KINDS = ("csv", "json", "html")
 
 
@@ -108,8 +108,40 @@ def pages(one):
     assert sorted(path.name for path in folder.iterdir()) == ["tiny-quick.csv", "tiny-quick.html", "tiny-quick.json"]
 
 
+def children(folder):
+    """Processes that were told of a file in this folder."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path.parent.name] * (str(folder).encode() in path.read_bytes())
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+def alone(parent):
+    """Who starts jobs takes them along, even when killed."""
+    folder = folder_of(parent, "alone")
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        process = subprocess.Popen([HEDDLE, "reproduce", SLEEPING, "--quick"], cwd=folder,
+                                   env=dict(ENVIRONMENT, TMPDIR=str(folder)), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        while not children(folder) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(number)
+        assert process.wait() == (143 if number == signal.SIGTERM else -9)
+        for _ in range(500):
+            if not children(folder):
+                break
+            time.sleep(0.02)
+        assert not children(folder), number
+    assert rows(folder) == 0
+    late = run(folder, SLEEPING, "--quick", "--max-seconds", "0.3", code=1)
+    assert "time-out: stopped after 0.3 s" in late.stdout
+
+
 def killed(parent, one):
-    """kill -9 when the first result is in: no child stays, and the second run goes on."""
+    """kill -9 when the first result is in: the second run goes on."""
     folder = folder_of(parent, "killed")
     process = subprocess.Popen([HEDDLE, "reproduce", TINY, "--quick", "--jobs", "1"], cwd=folder,
                                env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -162,8 +194,6 @@ def failures(parent):
     assert good["values"]["x"]["ours"] > 0
     again = run(folder, str(INPUTS / "ok_failing.yaml"), "--quick", code=1)
     assert again.stdout == done.stdout
-    late = run(folder, TINY, "--quick", "--max-seconds", "0.01", "--workloads", "MM", code=1)
-    assert "time-out: stopped after 0.01 s" in late.stdout
 
 
 def mistakes(parent):
@@ -195,6 +225,7 @@ def main():
         run(one, TINY, "--quick")
         numbers(parent)
         pages(one)
+        alone(parent)
         killed(parent, one)
         interrupted(parent, one)
         together(parent, one)
