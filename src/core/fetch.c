@@ -285,6 +285,16 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     return answer;
 }
 
+/* Of a set that is not empty, those of the group whose warp was fetched last, if there are any. */
+static u64 of_last_group(const struct core *core, u64 set)
+{
+    const u32 span = core->config.issue->group_size;
+    if (span >= CORE_WARPS || core->last_fetched >= CORE_WARPS)
+        return set;
+    const u64 group = (bit(span) - 1) << core->last_fetched / span * span;
+    return set & group ? set & group : set;
+}
+
 /* Warps that want instructions look theirs up. */
 static void serve(struct core *core)
 {
@@ -293,6 +303,8 @@ static void serve(struct core *core)
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
         u32 from = core->last_fetched + 1;
         u64 set = core->arrived & left ? core->arrived & left : left;
+        if (core->config.fetch->policy == 1)
+            set = of_last_group(core, set);
         u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
         u32 s = first_bit(above ? above : set);
         left &= ~bit(s);

@@ -9,6 +9,10 @@
  *             leave and ready ones take their places
  *  fair       the one that has issued least; the oldest of equals
  *  frfs       the one whose next instruction has been ready longest; the oldest of equals
+ *  groups     groups are neighbours in the order of the scheduler's warps and never change: the
+ * next ready one of the group of the last that issued, else the next one of all. These are the
+ *             fetch groups of Narasiman et al., "Improving GPU performance via large warps and
+ *             two-level warp scheduling", MICRO 2011
  *
  * Age is the order in which warps came to the core.
  */
@@ -21,7 +25,8 @@ enum policy {
     POLICY_OLDEST,
     POLICY_TWO_LEVEL,
     POLICY_FAIR,
-    POLICY_FRFS
+    POLICY_FRFS,
+    POLICY_GROUPS
 };
 
 /* The first member at or after `from`, around. */
@@ -54,6 +59,17 @@ static u64 by_issued(const struct slot *slot)
 static u64 by_ready(const struct slot *slot)
 {
     return slot->ready_since;
+}
+
+/* The neighbours of a slot among its scheduler's; of none, none. */
+static u64 neighbours(const struct core *core, u32 scheduler, u32 slot)
+{
+    const u32 n = core->config.issue->schedulers, span = core->config.issue->group_size * n;
+    if (slot >= CORE_WARPS)
+        return 0;
+    const u32 first = slot / span * span;
+    const u64 all = span < CORE_WARPS ? (bit(span) - 1) << first : ~0ull;
+    return all & core->schedulers[scheduler].slots;
 }
 
 /* Takes ready warps into the group in the order of their age. */
@@ -111,6 +127,10 @@ u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
     }
     case POLICY_FAIR:
         return least(core, ready, by_issued);
+    case POLICY_GROUPS: {
+        u64 group = ready & neighbours(core, scheduler, last);
+        return next_from(group ? group : ready, last + 1);
+    }
     default:
         return least(core, ready, by_ready);
     }

@@ -23,7 +23,7 @@
 enum {
     MOST_ENTRIES = 256,
     WORD_BITS = 64, /* of an instruction */
-    PC_BITS = 32    /* for the size of a tag */
+    PC_BITS = 30    /* for the size of a tag: those of the instruction cache, of 1 GB */
 };
 
 struct filter_cache {
@@ -103,7 +103,7 @@ static const char *const deviations[] = {
     "line that was looked up. All that arrive are written.",
     "Lines are forgotten when a kernel is launched; the text says nothing of that.",
     "A fetch that missed in the instruction cache looks here again when its line has come.",
-    "Tags count as if a PC had 32 bits; the text does not say how many.",
+    "Tags count as if a PC had 30 bits, as in a device of 1 GB; the text does not say how many.",
     NULL,
 };
 

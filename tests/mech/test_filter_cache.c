@@ -238,6 +238,36 @@ static void off_is_identical(void **state)
     }
 }
 
+/* With fetch.policy=groups, the group of the warp that was fetched last goes on while it can. */
+static void neighbours_are_fetched_together(void **state)
+{
+    struct seen seen = rig_run("cuda/mandel", "mandel", "tesla16",
+                               WITH("watch", "gpu.cores=1", "icache.perfect=true",
+                                    "issue.group_size=4", "fetch.policy=groups"),
+                               watched, false);
+    u32 last = CORE_WARPS, moves = 0, stays = 0;
+    for (size_t i = 0; i < watch_logs[0].count; i++) {
+        const struct watched *w = &watch_logs[0].events[i];
+        if (w->age == UINT64_MAX)
+            last = CORE_WARPS;
+        if (w->age == UINT64_MAX || w->arrives)
+            continue;
+        const u64 group = last < CORE_WARPS ? w->wanting >> last / 4 * 4 & 15 : 0;
+        u32 want = last;
+        do
+            want = want % CORE_WARPS + 1 < CORE_WARPS ? want % CORE_WARPS + 1 : 0;
+        while (!(w->wanting >> want & 1) || (group && want / 4 != last / 4));
+        if (last == CORE_WARPS)
+            want = (u32)__builtin_ctzll(w->wanting);
+        assert_int_equal(w->slot, want);
+        moves += !group;
+        stays += group && w->wanting >> w->slot != 1;
+        last = w->slot;
+    }
+    assert_true(moves > 10 && stays > 10);
+    rig_drop(&seen);
+}
+
 /* Behind a branch nothing is fetched until it is known where to go: see fetch.branch. */
 static void stalled_fetches_waste_nothing(void **state)
 {
@@ -269,6 +299,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(a_stage_costs_a_cycle, forget),
         cmocka_unit_test(programs_run_what_lines_hold),
         cmocka_unit_test(off_is_identical),
+        cmocka_unit_test_setup(neighbours_are_fetched_together, forget),
         cmocka_unit_test(stalled_fetches_waste_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

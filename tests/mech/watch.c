@@ -51,7 +51,9 @@ static void launch(void *state, struct core *core, bool begins)
 
 static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
 {
-    *add(core) = at(core, slot, *inst);
+    struct watched w = at(core, slot, *inst);
+    w.wanting = core->fetchable;
+    *add(core) = w;
     return FETCH_SERVE;
 }
 

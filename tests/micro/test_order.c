@@ -84,6 +84,11 @@ static void test_policies(void **state)
         {"two_level", "issue.group_size=2", 4, 1, "abcd..aabcbcdd."},
         {"two_level", "issue.group_size=1", 3, 5, "aaaaabbbbbaaaaaabbbbbbccccc.cccccc."},
         {"two_level", "issue.group_size=3", 3, 5, "abcabcabcabcabcabcabcabcabcabcabc."},
+        {"groups", "issue.group_size=2", 3, 5, "abababababababababababccccc.cccccc."},
+        {"groups", "issue.group_size=2", 2, 2, "abab..ababab."},
+        {"groups", "issue.group_size=2", 4, 1, "abcd..ababcdcd."},
+        {"groups", "issue.group_size=1", 3, 5, "aaaaabbbbbcccccaaaaaabbbbbbcccccc."},
+        {"groups", "issue.group_size=64", 3, 5, "abcabcabcabcabcabcabcabcabcabcabc."},
     };
     for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
         struct text body = {0};
