@@ -104,6 +104,14 @@ HD_API char *hd_area_json(const struct hd_config *config);
  * "leakage_mw", "read_pj", "write_pj", "delay_ps", "note"}]. Free with hd_free.
  */
 HD_API char *hd_area_residuals(void);
+/*
+ * What events cost on the machine and what leaks, as JSON: {"technology": {"nm", "volts",
+ * "celsius", "table"}, "events": [{"counter", "part", "kind", "array", "bits", "pj", "from",
+ * "source"}], "leakage": [{"part", "what", "copies", "mw", "from", "source"}], "without_events":
+ * [elements of storage]}. Energies of launches are among their statistics, under names that begin
+ * with "energy."; docs/energy.md has all of it. Free with hd_free.
+ */
+HD_API char *hd_energy_json(const struct hd_config *config, struct hd_error *error);
 /* What a host runtime tells its programs of a machine. */
 struct hd_machine_info {
     const char *name;                   /* lives as long as the configuration */

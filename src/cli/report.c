@@ -51,6 +51,7 @@ json_t *statistics_document(const struct statistics_of *from)
     json_object_set(document, "launches", json_object_get(from->stats, "launches"));
     json_object_set(document, "totals", json_object_get(from->stats, "totals"));
     json_object_set(document, "profile", json_object_get(from->stats, "profile"));
+    json_object_set_new(document, "energy", parse_own_json(hd_energy_json(from->config, NULL)));
     json_object_set_new(document, "host", host_json(from));
     return document;
 }

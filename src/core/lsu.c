@@ -134,6 +134,7 @@ static void make_list(struct core *core, struct task *task)
     if (UNLIKELY(task->silent) && f->stores)
         lsu->count = 0;
     core->stats.lsu.transactions += lsu->count;
+    core->profile[f->inst].transactions += lsu->count;
     core->stats.lsu.memory_accesses++;
     if (f->local)
         core->stats.lsu.local_accesses++;

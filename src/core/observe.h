@@ -57,6 +57,7 @@ struct inst_profile {
     /* Lanes read from and written to vector registers, and computed, because of mechanisms: beyond
      * what `threads` says, or short of it. */
     i64 more_reads, more_ops, more_writes;
+    u64 transactions;   /* of global and local accesses */
     u64 stalls[STALLS]; /* idle issue slots whose reason was this instruction */
 };
 

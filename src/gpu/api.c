@@ -224,7 +224,8 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     if (!check_core(device->core, &inner) || !choose_simd(device, &inner) ||
         (!timing->functional && !timing_check(device, &inner)) ||
         !mechanisms_choose(&device->mechanisms, device->config, config->available,
-                           timing->functional, &inner)) {
+                           timing->functional, &inner) ||
+        !(device->energy = energy_create(device->config, &device->mechanisms, &inner))) {
         free(device->mechanisms.uses);
         config_destroy(device->config);
         free(device);
@@ -250,6 +251,8 @@ void hd_device_close(struct hd_device *device)
         launch_record_free(&device->launches.data[i]);
     vec_free(&device->launches);
     free(device->machine_totals);
+    free(device->energy_totals);
+    energy_destroy(device->energy);
     timing_destroy(device->timing);
     free(device->mechanisms.uses);
     free(device->mechanism_totals);

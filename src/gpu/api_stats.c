@@ -63,6 +63,8 @@ static json_t *launch_json(const struct hd_device *device, const struct launch_r
     if (launch->machine)
         machine_stats_json(stats, launch->machine);
     mechanism_stats_json(stats, &device->mechanisms, launch->mechanisms);
+    if (launch->energy)
+        energy_json(stats, device->energy, launch->energy, launch->machine);
     json_object_set_new(json, "stats", stats);
     return json;
 }
@@ -85,6 +87,8 @@ char *hd_stats_json(const struct hd_device *device)
     if (device->machine_totals)
         machine_stats_json(totals, device->machine_totals);
     mechanism_stats_json(totals, &device->mechanisms, device->mechanism_totals);
+    if (device->energy_totals)
+        energy_json(totals, device->energy, device->energy_totals, device->machine_totals);
     json_object_set_new(json, "launches", launches);
     json_object_set_new(json, "totals", totals);
     json_object_set_new(json, "profile", profile_json(device));
@@ -112,6 +116,10 @@ char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error)
         error_set(&inner, ERROR_INPUT, "", "launches: %s", wrong.text);
     else
         totals = stats_total_json(array, components, &inner);
+    if (totals && !energy_total_json(totals, array, &inner)) {
+        json_decref(totals);
+        totals = NULL;
+    }
     free(components);
     json_decref(array);
     if (totals)

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "exec/warp.h"
+#include "gpu/energy.h"
 #include "gpu/mechanisms.h"
 #include "gpu/observer.h"
 #include "gpu/profile.h"
@@ -48,6 +49,7 @@ struct launch_record {
     struct occupancy occupancy;    /* no limit: raw programs have none */
     struct machine_stats *machine; /* NULL: functional */
     u8 *mechanisms;                /* their counters, or NULL: none is on */
+    struct energy_sum *energy;     /* NULL: functional */
     json_t *waiting;               /* of a deadlock in time: waiting.h; or NULL */
 };
 
@@ -74,6 +76,8 @@ struct hd_device {
     VEC(struct launch_record) launches;
     struct exec_stats totals;
     struct machine_stats *machine_totals; /* NULL: no launch was timed */
+    struct energy_model *energy;
+    struct energy_sum *energy_totals; /* NULL: no launch was timed */
     struct mechanism_set mechanisms;
     u8 *mechanism_totals;    /* NULL: none is on */
     struct fault last_fault; /* its message is the last result's explanation */
@@ -106,6 +110,7 @@ struct hd_module {
     bool raw;        /* code without a container: it has no place before a state gives it one */
     VEC(u64) pieces; /* addresses of the allocations that code and loaded data are in */
     struct inst_profile *profile; /* by instruction of the program; NULL: no timed launch */
+    u64 *energy_fj;               /* the same */
     struct hd_kernel *kernels;
     size_t kernel_count;
 };
@@ -175,6 +180,7 @@ struct launch_timing {
     const struct inst_profile *profile;
     const struct waiting_list *waiting;
     const u8 *mechanisms; /* counters, or NULL */
+    const struct lane_use *uses;
 };
 void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
                           struct hd_result *result);

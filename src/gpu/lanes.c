@@ -74,6 +74,8 @@ struct lane_use *lanes_of_program(const struct program *program, const struct in
                              (info->latency == LATENCY_MUL || info->latency == LATENCY_MAD);
         uses[i].scalar_reads = (u8)scalars_in(list, inst_reads(inst, list), masks);
         uses[i].scalar_writes = (u8)scalars_in(list, inst_writes(inst, list), masks);
+        uses[i].constant =
+            info->unit == UNIT_MEM && (inst->space == SPACE_CONST || inst->space == SPACE_PARAM);
         if (info->unit == UNIT_MEM && inst->space == SPACE_SHARED)
             use_shared(&uses[i], inst);
     }

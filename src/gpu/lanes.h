@@ -18,6 +18,7 @@ struct lane_use {
     u8 scalar_reads, scalar_writes; /* scalar registers, for the warp */
     u8 kind;                        /* enum lane_kind */
     bool multiplies;                /* integers */
+    bool constant;                  /* an access to constants or parameters */
 };
 
 /* The counters of units.def that end in _ops. */

@@ -212,8 +212,10 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
                                  .profile = timed.profile,
                                  .waiting = timed.waiting.rows.count ? &timed.waiting : NULL,
                                  .mechanisms = timed.mechanisms,
+                                 .uses = timed.uses,
                              },
                              result);
+    fesetenv(&host);
     timed_launch_free(&timed);
     free(exec);
     free(params);

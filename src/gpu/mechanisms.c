@@ -122,7 +122,7 @@ void mechanisms_storage(struct state_list *list, const struct config *config,
 
 /* ---- what they count ---- */
 
-static size_t size_of(const struct mechanism_use *use)
+size_t mechanism_stats_size(const struct mechanism_use *use)
 {
     return align_up(use->mechanism->stats_size, 8);
 }
@@ -131,7 +131,7 @@ u8 *mechanism_stats_create(const struct mechanism_set *set)
 {
     size_t bytes = 0;
     for (u32 i = 0; i < set->count; i++)
-        bytes += size_of(&set->uses[i]);
+        bytes += mechanism_stats_size(&set->uses[i]);
     return set->count ? checked(calloc(bytes + 1, 1)) : NULL;
 }
 
@@ -139,8 +139,8 @@ void mechanism_stats_add(const struct mechanism_set *set, u8 *into, const u8 *fr
 {
     for (u32 i = 0; i < set->count; i++) {
         stats_add(set->uses[i].mechanism->component, into, from);
-        into += size_of(&set->uses[i]);
-        from += size_of(&set->uses[i]);
+        into += mechanism_stats_size(&set->uses[i]);
+        from += mechanism_stats_size(&set->uses[i]);
     }
 }
 
@@ -149,7 +149,7 @@ void mechanism_stats_take(const struct mechanism_set *set, u8 *into, struct hook
     for (u32 i = 0; i < from->count; i++) {
         stats_add(set->uses[i].mechanism->component, into, from->uses[i].stats);
         memset(from->uses[i].stats, 0, set->uses[i].mechanism->stats_size);
-        into += size_of(&set->uses[i]);
+        into += mechanism_stats_size(&set->uses[i]);
     }
 }
 
@@ -157,7 +157,7 @@ void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u
 {
     for (u32 i = 0; i < set->count && stats; i++) {
         stats_json(into, set->uses[i].mechanism->component, stats);
-        stats += size_of(&set->uses[i]);
+        stats += mechanism_stats_size(&set->uses[i]);
     }
 }
 

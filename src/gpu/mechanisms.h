@@ -33,6 +33,8 @@ void mechanisms_storage(struct state_list *list, const struct config *config,
 
 /* Counters of all mechanisms of a set, in one piece; NULL when it is empty. */
 u8 *mechanism_stats_create(const struct mechanism_set *set);
+/* Bytes of one mechanism's counters there. */
+size_t mechanism_stats_size(const struct mechanism_use *use);
 void mechanism_stats_add(const struct mechanism_set *set, u8 *into, const u8 *from);
 /* Adds what these have counted, and sets it to zero. */
 void mechanism_stats_take(const struct mechanism_set *set, u8 *into, struct hooks *from);

@@ -1,6 +1,7 @@
 /* What a device tells while a launch runs: see observer.h. */
 #include "gpu/observer.h"
 
+#include "gpu/energy.h"
 #include "gpu/machine_stats.h"
 #include "gpu/trace.h"
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct observer {
     fs next;     /* sample, device time */
     fs sampled;  /* until then, device time */
     struct machine_stats last;
+    struct energy_sum last_energy;
 };
 
 struct observer *observer_create(const struct hd_observe *what)
@@ -74,6 +76,7 @@ void observer_begin(struct observer *observer, const struct observer_launch *lau
     observer->launch = *launch;
     observer->traced = false;
     memset(&observer->last, 0, sizeof observer->last);
+    memset(&observer->last_energy, 0, sizeof observer->last_energy);
     observer->sampled = launch->start;
     observer->next = observer->what.interval
                          ? cycle_time(observer, observer->cycles + observer->what.interval)
@@ -134,8 +137,22 @@ static void count(struct observer *observer, fs from, const struct machine_stats
             [TRACE_DRAM] = bandwidth(part)});
 }
 
+/* What came since the last sample; nothing of it is attributed to instructions. */
+static void put_energy(struct observer *observer, json_t *row, const struct machine_stats *part,
+                       const struct machine_stats *now)
+{
+    const struct observer_launch *launch = &observer->launch;
+    struct energy_sum sum, between;
+    energy_of(launch->energy, now, launch->mechanisms, &sum);
+    energy_between(&between, &sum, &observer->last_energy);
+    energy_json(row, launch->energy, &between, part);
+    json_object_del(row, "energy.unattributed_pj");
+    observer->last_energy = sum;
+}
+
 /* One line of the time series. */
-static void write_row(struct observer *observer, const struct machine_stats *part)
+static void write_row(struct observer *observer, const struct machine_stats *part,
+                      const struct machine_stats *now)
 {
     u64 from = observer->last.timing.cycles;
     json_t *row = json_object();
@@ -144,6 +161,8 @@ static void write_row(struct observer *observer, const struct machine_stats *par
     json_object_set_new(row, "from_cycle", stats_number(from));
     json_object_set_new(row, "to_cycle", stats_number(from + part->timing.cycles));
     machine_stats_json(row, part);
+    if (observer->launch.energy)
+        put_energy(observer, row, part, now);
     json_object_set_new(row, "dram_gb_per_s",
                         part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
     char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -163,7 +182,7 @@ static void tell(struct observer *observer, fs now, const struct machine_stats *
     if (observer->trace)
         count(observer, observer->sampled, &part);
     if (observer->what.series && observer->what.interval)
-        write_row(observer, &part);
+        write_row(observer, &part, stats);
     observer->last = *stats;
     observer->sampled = now;
 }

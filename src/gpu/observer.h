@@ -26,6 +26,7 @@
 #include "heddle/heddle.h"
 #include "ir/program.h"
 
+struct energy_model;
 struct observer;
 struct machine_stats;
 
@@ -34,10 +35,12 @@ struct observer_launch {
     const struct program *program;
     u64 code_address; /* of the program in device memory */
     u32 grid[3], block[3];
-    u32 cores;      /* of the machine */
-    fs start;       /* when the launch begins, device time */
-    fs core_period; /* of the cores' nominal clock */
-    u64 number;     /* of the launch on the device, from 0 */
+    u32 cores;                         /* of the machine */
+    fs start;                          /* when the launch begins, device time */
+    fs core_period;                    /* of the cores' nominal clock */
+    u64 number;                        /* of the launch on the device, from 0 */
+    const struct energy_model *energy; /* NULL: samples have no energy */
+    const u8 *mechanisms;              /* their counters so far, or NULL */
 };
 
 struct observer *observer_create(const struct hd_observe *what);

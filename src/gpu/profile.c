@@ -8,10 +8,10 @@
 void profile_add(struct hd_module *module, const struct inst_profile *launch)
 {
     u32 count = module->program->inst_count;
-    if (!module->profile)
-        module->profile = calloc(MAX(count, 1), sizeof *module->profile);
-    if (!module->profile)
-        abort();
+    if (!module->profile) {
+        module->profile = checked(calloc(MAX(count, 1), sizeof *module->profile));
+        module->energy_fj = checked(calloc(MAX(count, 1), sizeof *module->energy_fj));
+    }
     for (u32 i = 0; i < count; i++) {
         struct inst_profile *to = &module->profile[i];
         to->issued += launch[i].issued;
@@ -19,6 +19,7 @@ void profile_add(struct hd_module *module, const struct inst_profile *launch)
         to->more_reads += launch[i].more_reads;
         to->more_ops += launch[i].more_ops;
         to->more_writes += launch[i].more_writes;
+        to->transactions += launch[i].transactions;
         for (u32 s = 0; s < STALLS; s++)
             to->stalls[s] += launch[i].stalls[s];
     }
@@ -50,6 +51,8 @@ static json_t *row(const struct hd_module *module, u32 inst)
                         json_string(inst_text(module->program, inst, text, sizeof text)));
     json_object_set_new(json, "issued", stats_number(profile->issued));
     json_object_set_new(json, "threads", stats_number(profile->threads));
+    json_object_set_new(json, "transactions", stats_number(profile->transactions));
+    json_object_set_new(json, "energy_pj", energy_pj(module->energy_fj[inst]));
     for (u32 s = STALL_NONE + 1; s < STALLS; s++)
         if (profile->stalls[s])
             json_object_set_new(stalls, stall_names[s], stats_number(profile->stalls[s]));
@@ -86,7 +89,9 @@ void profile_keep(struct hd_module *module)
         device->profiles = json_array();
     append(device->profiles, module);
     free(module->profile);
+    free(module->energy_fj);
     module->profile = NULL;
+    module->energy_fj = NULL;
 }
 
 /* The device's list begins with the module that was loaded last. */

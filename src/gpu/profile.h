@@ -15,7 +15,8 @@ void profile_add(struct hd_module *module, const struct inst_profile *launch);
 /* The module goes: what is known of it stays with its device. */
 void profile_keep(struct hd_module *module);
 /*
- * [{"module", "function", "instructions": [{"pc", "place", "text", "issued", "threads", "stalls":
+ * [{"module", "function", "instructions": [{"pc", "place", "text", "issued", "threads",
+ * "transactions", "energy_pj", "stalls":
  * {reason: issue slots}}]}] of all functions in which something happened, modules in the order of
  * loading.
  */

@@ -29,6 +29,20 @@ static void explain(struct hd_device *device, struct launch_record *launch,
         memcpy(launch->fault->message, device->last_fault.message, sizeof launch->fault->message);
 }
 
+static void record_energy(struct hd_device *device, struct launch_record *launch,
+                          const struct launch_timing *timing)
+{
+    launch->energy = checked(calloc(1, sizeof *launch->energy));
+    energy_of(device->energy, timing->stats, timing->mechanisms, launch->energy);
+    if (timing->profile)
+        energy_attribute(device->energy, timing->stats, timing->mechanisms, timing->uses,
+                         timing->profile, timing->module->program->inst_count,
+                         timing->module->energy_fj, launch->energy);
+    if (!device->energy_totals)
+        device->energy_totals = checked(calloc(1, sizeof *device->energy_totals));
+    energy_add(device->energy_totals, launch->energy);
+}
+
 void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
                           struct hd_result *result)
 {
@@ -45,6 +59,7 @@ void launch_record_timing(struct hd_device *device, const struct launch_timing *
     }
     if (timing->profile)
         profile_add(timing->module, timing->profile);
+    record_energy(device, launch, timing);
     if (timing->waiting)
         explain(device, launch, timing);
     result->cycles = timing->stats->timing.cycles;
@@ -58,5 +73,6 @@ void launch_record_free(struct launch_record *launch)
     free(launch->fault);
     free(launch->machine);
     free(launch->mechanisms);
+    free(launch->energy);
     json_decref(launch->waiting);
 }

@@ -28,6 +28,7 @@ struct timed_launch {
     struct inst_profile *profile; /* by instruction of the program; malloc'd */
     struct waiting_list waiting;  /* rows only after a deadlock */
     u8 *mechanisms;               /* their counters; malloc'd, NULL: none is on */
+    const struct lane_use *uses;  /* of the program's instructions, until the next launch */
 };
 
 /* Whether the configuration can be built; says what cannot. */

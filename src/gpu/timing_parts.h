@@ -70,5 +70,6 @@ void observe(struct run *run, bool last);
 void observe_end(struct run *run);
 /* All that has been counted so far goes to the launch's statistics. */
 void take_counts(struct run *run, fs now);
+void take_mechanism_counts(struct run *run);
 
 #endif

@@ -43,6 +43,8 @@ static void begin(struct run *run)
         t->timed = program;
     }
     run->launch->profile = checked(calloc(program->inst_count, sizeof(struct inst_profile)));
+    run->launch->uses = t->uses;
+    run->launch->mechanisms = mechanism_stats_create(&t->device->mechanisms);
     run->start = t->now + t->params->launch_cycles * t->period;
     run->end = run->moved = run->start;
     memside_start(t->memside, t->now);
@@ -232,13 +234,11 @@ static void drain(struct run *run)
 static void finish(struct run *run)
 {
     struct timing *t = run->timing;
-    const struct mechanism_set *set = &t->device->mechanisms;
-    run->launch->mechanisms = mechanism_stats_create(set);
     for (u32 i = 0; i < t->core_count; i++)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
     drain(run);
-    observe_end(run);
+    observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {
         struct core *core = t->cores[i];
         for (u32 b = 0; b < CORE_BLOCKS; b++)
@@ -247,9 +247,9 @@ static void finish(struct run *run)
         core_end(core);
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
         exec_release(&run->execs[i].exec);
-        mechanism_stats_take(set, run->launch->mechanisms, &core->hooks);
     }
-    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
+    take_mechanism_counts(run);
+    observe_end(run);
     run->exec->stats.blocks = run->done;
     const struct inst_profile *profile = run->launch->profile;
     for (u32 i = 0; i < run->exec->image->program->inst_count; i++)

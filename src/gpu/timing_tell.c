@@ -70,6 +70,8 @@ void observe_begin(struct run *run)
                                  .start = run->start,
                                  .core_period = t->period,
                                  .number = exec->grid_number,
+                                 .energy = t->device->energy,
+                                 .mechanisms = run->launch->mechanisms,
                              });
     fs from, to;
     observer_span(observer, &from, &to);
@@ -134,6 +136,15 @@ void take_counts(struct run *run, fs now)
     s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
 }
 
+void take_mechanism_counts(struct run *run)
+{
+    struct timing *t = run->timing;
+    const struct mechanism_set *set = &t->device->mechanisms;
+    for (u32 i = 0; i < t->core_count; i++)
+        mechanism_stats_take(set, run->launch->mechanisms, &t->cores[i]->hooks);
+    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
+}
+
 void observe(struct run *run, bool last)
 {
     struct timing *t = run->timing;
@@ -147,6 +158,7 @@ void observe(struct run *run, bool last)
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
     take_counts(run, t->now);
+    take_mechanism_counts(run);
     observer_sample(observer, t->now, &run->launch->stats);
 }
 

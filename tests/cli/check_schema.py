@@ -124,6 +124,18 @@ def damaged(document):
             yield change(["launches", 0, key], None)
 
 
+def check_energies(name, energies):
+    """Parts are the whole, exactly: energies are whole numbers of fJ."""
+    def femtojoules(key):
+        return round(energies[key] * 1000)
+    for kind in ("dynamic", "static"):
+        parts = [key for key in energies if key.startswith("energy.parts.") and key.endswith(f".{kind}_pj")]
+        assert sum(map(femtojoules, parts)) == (femtojoules(f"energy.{kind}_pj") if energies else 0), name
+    if energies:
+        assert femtojoules("energy.total_pj") == \
+            femtojoules("energy.dynamic_pj") + femtojoules("energy.static_pj") > 0, name
+
+
 def listed(heddle, table, column="key"):
     rows = json.loads(subprocess.run([heddle, table, "--json"], check=True, stdout=subprocess.PIPE).stdout)
     return {row[column] for row in rows}
@@ -144,9 +156,14 @@ def main():
         config = {f"{part}.{key}" for part, values in document["config"].items() if part != "machine"
                   for key in values}
         assert config == parameters, (name, config ^ parameters)
+        total = {key: round(value * 1000) for key, value in document["totals"].items()
+                 if key.startswith("energy.") and key.endswith("_pj")}
         for block in [document["totals"]] + [launch["stats"] for launch in document["launches"]]:
             # A component is there with all its statistics or not at all: a run without timing
             # leaves out what only happens in time.
+            energies = {key: block.pop(key) for key in list(block) if key.startswith("energy.")}
+            assert bool(energies) == (name != "functional"), name
+            check_energies(name, energies)
             parts = {key.split(".")[0] for key in block}
             expected = {key for key in statistics if key.split(".")[0] in parts}
             assert "exec" in parts and set(block) == expected, (name, set(block) ^ expected)
@@ -160,6 +177,10 @@ def main():
         assert bool(document["profile"]) == (name != "functional"), name
         if name == "deadlock":
             assert len(document["launches"][0]["fault"]["waiting"]["warps"]) == 4
+        rows = sum(round(row["energy_pj"] * 1000) for part in document["profile"]
+                   for row in part["instructions"])
+        if name != "functional":
+            assert rows + total["energy.unattributed_pj"] == total["energy.total_pj"], name
         for index, wrong in enumerate(damaged(document)):
             assert faults(wrong, schema, schema), f"{name}: damage {index} was accepted"
         if name == "seed":

@@ -1,0 +1,422 @@
+/*
+ * Energy of launches: counters times what each event costs, and leakage times time.
+ *
+ * What an event costs is found once, when a device is opened: for an array the published number of
+ * the machine's table, or the array model's; for logic a published constant, scaled to the
+ * machine's technology. Parts appear in the order of events.def, then the mechanisms' own.
+ */
+#include "model/energy.h"
+
+#include "core/params.h"
+#include "gpu/device.h"
+#include "gpu/machine_stats.h"
+#include "gpu/params.h"
+#include "gpu/storage.h"
+#include "mem/memside.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- events of the machine's own parts ---- */
+
+enum bits {
+    BITS_BUILT,
+    BITS_WORD,
+    BITS_FILL,
+    BITS_PORT,
+    BITS_THROUGH,
+};
+
+enum times {
+    TIMES_ONCE,
+    TIMES_FLIT_MM,
+    TIMES_CHIPS,
+};
+
+struct event {
+    const struct component *component;
+    const char *counter;
+    size_t offset;
+    const char *part;
+    u8 kind, bits, times, share;
+    const char *array;
+    f64 pj;
+    u32 nm;
+    f64 volts;
+    size_t given; /* in struct energy_params */
+    const char *source;
+};
+
+static const struct event events[] = {
+#define ARRAY(component, counter, part, kind, element, bits, share) \
+    {&component##_component,                                        \
+     #counter,                                                      \
+     offsetof(struct machine_stats, component.counter),             \
+     #part,                                                         \
+     ENERGY_##kind,                                                 \
+     BITS_##bits,                                                   \
+     TIMES_ONCE,                                                    \
+     SHARE_##share,                                                 \
+     element},
+#define LOGIC(component, counter, part, pj, nm, volts, times, given, share, source) \
+    {&component##_component,                                                        \
+     #counter,                                                                      \
+     offsetof(struct machine_stats, component.counter),                             \
+     #part,                                                                         \
+     ENERGY_LOGIC,                                                                  \
+     BITS_BUILT,                                                                    \
+     TIMES_##times,                                                                 \
+     SHARE_##share,                                                                 \
+     NULL,                                                                          \
+     pj,                                                                            \
+     nm,                                                                            \
+     volts,                                                                         \
+     offsetof(struct energy_params, given),                                         \
+     source},
+#define LEAK(...)
+#include "model/events.def"
+};
+
+/* ---- parts ---- */
+
+u32 energy_part(struct energy_model *model, const char *name)
+{
+    char *own = arena_strdup(model->arena, name);
+    for (char *at = own; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    for (u32 i = 0; i < model->part_count; i++)
+        if (!strcmp(model->parts[i], own))
+            return i;
+    assert(model->part_count < ENERGY_PARTS);
+    model->parts[model->part_count] = own;
+    return model->part_count++;
+}
+
+const struct state_row *energy_element(const struct energy_model *model, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (u32 i = 0; dot && i < model->storage.rows.count; i++) {
+        const struct state_row *row = &model->storage.rows.data[i];
+        if (strlen(row->unit) == (size_t)(dot - name) &&
+            !strncmp(row->unit, name, (size_t)(dot - name)) && !strcmp(row->name, dot + 1))
+            return row;
+    }
+    return NULL;
+}
+
+/* ---- costs ---- */
+
+/* Bits of a line, or of a sector where lines come in sectors. */
+static u32 fill_bits(const struct config *config, const struct component *component)
+{
+#define CACHE(name)                                                                               \
+    if (component == &name##_component) {                                                         \
+        const struct name##_params *cache = config_params(config, component);                     \
+        return 8 *                                                                                \
+               (cache->sectored ? MIN((u32)SECTOR_BYTES, cache->line_bytes) : cache->line_bytes); \
+    }
+    CACHE(icache)
+    CACHE(l1d)
+    CACHE(readonly)
+    CACHE(constant)
+    CACHE(l2)
+#undef CACHE
+    return 0;
+}
+
+static u32 bits_of(const struct config *config, const struct event *event, u32 built)
+{
+    enum {
+        WORD = 32,
+        EVICT = 0 /* a choice of l1d.write */
+    };
+    const struct l2_params *l2 = config_params(config, &l2_component);
+    const struct l1d_params *l1d = config_params(config, &l1d_component);
+    switch ((enum bits)event->bits) {
+    case BITS_WORD:
+        return WORD;
+    case BITS_FILL:
+        return fill_bits(config, event->component);
+    case BITS_PORT:
+        return 8 * l2->port_bytes;
+    case BITS_THROUGH:
+        return l1d->write == EVICT ? 0 : 8 * SECTOR_BYTES;
+    case BITS_BUILT:
+        break;
+    }
+    return built;
+}
+
+static u32 chips_of(const struct config *config)
+{
+    const struct energy_params *energy = config_params(config, &energy_component);
+    const struct dram_params *dram = config_params(config, &dram_component);
+    return (dram->bus_bytes + energy->dram_chip_bytes - 1) / energy->dram_chip_bytes;
+}
+
+static f64 times_of(const struct config *config, enum times times)
+{
+    const struct energy_params *energy = config_params(config, &energy_component);
+    const struct network_params *network = config_params(config, &network_component);
+    return times == TIMES_FLIT_MM ? 8 * network->flit_bytes * energy->hop_mm
+           : times == TIMES_CHIPS ? chips_of(config)
+                                  : 1;
+}
+
+/* An access that moves the row's bits of an element. */
+static void cost_array(const struct energy_model *model, struct energy_row *row,
+                       const struct state_row *element)
+{
+    const struct array_cost cost =
+        element_cost(model->table, element, &model->technology, &row->published);
+    const u32 built = array_access_bits(element->entries, element->bits, &element->shape);
+    row->pj = row->kind == ENERGY_READ    ? cost.read_pj
+              : row->kind == ENERGY_WRITE ? cost.write_pj
+                                          : cost.search_pj;
+    const struct published *published = row->published;
+    bool printed = published && (row->kind == ENERGY_READ    ? published->read_pj > 0
+                                 : row->kind == ENERGY_WRITE ? published->write_pj > 0
+                                                             : false);
+    row->pj *= (f64)row->bits / built;
+    if (printed && model->per_vector && published->bits == row->bits &&
+        !strcmp(published->element, "collect.registers"))
+        row->pj /= model->per_vector;
+    row->published = printed ? published : NULL;
+    row->from = printed ? "published" : "array model";
+}
+
+static void add_array(struct energy_model *model, const struct config *config,
+                      const struct event *event)
+{
+    const struct state_row *element = energy_element(model, event->array);
+    if (!element) /* this machine does without */
+        return;
+    struct energy_row *row = vec_push(&model->rows);
+    *row = (struct energy_row){
+        .component = event->component,
+        .counter = event->counter,
+        .offset = event->offset,
+        .share = event->share,
+        .kind = event->kind,
+        .part = energy_part(model, event->part),
+        .array = event->array,
+        .bits = bits_of(config, event,
+                        array_access_bits(element->entries, element->bits, &element->shape)),
+    };
+    cost_array(model, row, element);
+}
+
+/* A constant of another technology in this one. */
+static f64 scaled(const struct energy_model *model, f64 pj, u32 nm, f64 volts)
+{
+    const struct technology from = {nm, volts, 0};
+    return nm ? pj * scale_energy(&from, &model->technology) : pj;
+}
+
+static void add_logic(struct energy_model *model, const struct config *config,
+                      const struct event *event)
+{
+    f64 given;
+    memcpy(&given, (const u8 *)config_params(config, &energy_component) + event->given,
+           sizeof given);
+    *vec_push(&model->rows) = (struct energy_row){
+        .component = event->component,
+        .counter = event->counter,
+        .offset = event->offset,
+        .share = event->share,
+        .kind = ENERGY_LOGIC,
+        .part = energy_part(model, event->part),
+        .pj = (given > 0 ? given : scaled(model, event->pj, event->nm, event->volts)) *
+              times_of(config, event->times),
+        .from = given > 0 ? "set" : "literature",
+        .source = given > 0 ? NULL : event->source,
+    };
+}
+
+/* ---- events of mechanisms ---- */
+
+static const struct stat *find_stat(const struct component *component, const char *name)
+{
+    for (u32 i = 0; i < component->stat_count; i++)
+        if (!strcmp(component->stats[i].name, name))
+            return &component->stats[i];
+    return NULL;
+}
+
+/* What a parameter of the mechanism says it costs; 0: nothing. */
+static bool find_given(const struct mechanism_use *use, const struct energy_event *event,
+                       f64 *given, struct error *error)
+{
+    const struct component *component = use->mechanism->component;
+    *given = 0;
+    if (!event->given)
+        return true;
+    for (u32 i = 0; i < component->param_count; i++)
+        if (!strcmp(component->params[i].name, event->given) &&
+            component->params[i].type == PARAM_F64) {
+            memcpy(given, (const u8 *)use->params + component->params[i].offset, sizeof *given);
+            return true;
+        }
+    return error_set(error, ERROR_USAGE, "",
+                     "mechanism %s: an event's energy is given by '%s', which is no such parameter",
+                     use->mechanism->name, event->given);
+}
+
+static bool add_event(struct energy_model *model, const struct mechanism_use *use,
+                      const struct energy_event *event, size_t base, struct error *error)
+{
+    const char *name = use->mechanism->name;
+    const struct stat *stat = find_stat(use->mechanism->component, event->counter);
+    f64 given;
+    if (!stat)
+        return error_set(error, ERROR_USAGE, "", "mechanism %s: it has no counter '%s' (an event)",
+                         name, event->counter);
+    if (!find_given(use, event, &given, error))
+        return false;
+    const struct state_row *element = event->array ? energy_element(model, event->array) : NULL;
+    if (event->kind != ENERGY_LOGIC && !element && given <= 0) {
+        if (event->array && strchr(event->array, '.'))
+            return true; /* this configuration does without, or the machine does */
+        return error_set(error, ERROR_USAGE, "", "mechanism %s: event '%s' names no array", name,
+                         event->counter);
+    }
+    struct energy_row *row = vec_push(&model->rows);
+    *row = (struct energy_row){
+        .component = use->mechanism->component,
+        .counter = event->counter,
+        .offset = base + stat->offset,
+        .mechanism = true,
+        .kind = (u8)event->kind,
+        .part = energy_part(model, event->part),
+        .array = event->array,
+    };
+    if (given > 0) {
+        row->pj = given;
+        row->from = "set";
+    } else if (event->kind == ENERGY_LOGIC) {
+        row->pj = scaled(model, event->pj, event->nm, 0);
+        row->from = "literature";
+        row->source = event->source;
+    } else {
+        u32 built = array_access_bits(element->entries, element->bits, &element->shape);
+        row->bits = event->bits ? event->bits : built;
+        cost_array(model, row, element);
+    }
+    return true;
+}
+
+static void add_storage(struct energy_model *model, const struct config *config,
+                        const struct mechanism_set *set)
+{
+    const struct gpu_params *gpu = config_params(config, &gpu_component);
+    storage_collect(&model->storage, config);
+    for (u32 i = 0; i < set->count; i++) {
+        state_owner(&model->storage, "core", gpu->cores);
+        if (set->uses[i].mechanism->storage)
+            set->uses[i].mechanism->storage(set->uses[i].params, &model->storage);
+    }
+}
+
+static bool add_mechanisms(struct energy_model *model, const struct mechanism_set *set,
+                           struct error *error)
+{
+    size_t base = 0;
+    for (u32 i = 0; i < set->count; i++) {
+        const struct mechanism_use *use = &set->uses[i];
+        for (const struct energy_event *event = use->mechanism->events; event && event->counter;
+             event++)
+            if (!add_event(model, use, event, base, error))
+                return false;
+        base += mechanism_stats_size(use);
+    }
+    return true;
+}
+
+/* ---- the model ---- */
+
+struct energy_model *energy_create(const struct config *config, const struct mechanism_set *set,
+                                   struct error *error)
+{
+    static const char *const tables[] = {"none", "xiang", "lashgar", "tan", "yeh"};
+    const struct energy_params *params = config_params(config, &energy_component);
+    const struct core_params *core = config_params(config, &core_component);
+    struct energy_model *model = checked(calloc(1, sizeof *model));
+    model->arena = arena_create();
+    model->technology = (struct technology){
+        energy_nm(params), params->volts > 0 ? params->volts : technology_volts(energy_nm(params)),
+        params->celsius};
+    model->table = tables[params->table];
+    model->per_vector = params->register_per_vector ? core->warp_size : 0;
+    add_storage(model, config, set);
+    for (u32 i = 0; i < ARRAY_LEN(events); i++)
+        if (events[i].array)
+            add_array(model, config, &events[i]);
+        else
+            add_logic(model, config, &events[i]);
+    if (!add_mechanisms(model, set, error)) {
+        energy_destroy(model);
+        return NULL;
+    }
+    energy_find_leaks(model, config);
+    return model;
+}
+
+void energy_destroy(struct energy_model *model)
+{
+    if (!model)
+        return;
+    state_free(&model->storage);
+    vec_free(&model->rows);
+    vec_free(&model->leaks);
+    arena_destroy(model->arena);
+    free(model);
+}
+
+/* ---- sums ---- */
+
+u64 energy_row_fj(const struct energy_row *row, const struct machine_stats *stats,
+                  const u8 *mechanisms)
+{
+    u64 count = 0;
+    const u8 *from = row->mechanism ? mechanisms : (const u8 *)stats;
+    if (from)
+        memcpy(&count, from + row->offset, sizeof count);
+    return (u64)rint((f64)count * row->pj * 1000);
+}
+
+void energy_of(const struct energy_model *model, const struct machine_stats *stats,
+               const u8 *mechanisms, struct energy_sum *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    for (u32 i = 0; i < model->rows.count; i++)
+        sum->dynamic_fj[model->rows.data[i].part] +=
+            energy_row_fj(&model->rows.data[i], stats, mechanisms);
+    for (u32 i = 0; i < model->part_count; i++) /* mW times ps are fJ */
+        sum->static_fj[i] = (u64)rint(model->part_mw[i] * (f64)stats->timing.picoseconds);
+}
+
+void energy_add(struct energy_sum *into, const struct energy_sum *from)
+{
+    for (u32 i = 0; i < ENERGY_PARTS; i++) {
+        into->dynamic_fj[i] += from->dynamic_fj[i];
+        into->static_fj[i] += from->static_fj[i];
+    }
+    into->attributed_fj += from->attributed_fj;
+}
+
+void energy_between(struct energy_sum *into, const struct energy_sum *later,
+                    const struct energy_sum *earlier)
+{
+    for (u32 i = 0; i < ENERGY_PARTS; i++) {
+        into->dynamic_fj[i] = later->dynamic_fj[i] - earlier->dynamic_fj[i];
+        into->static_fj[i] = later->static_fj[i] - earlier->static_fj[i];
+    }
+    into->attributed_fj = later->attributed_fj - earlier->attributed_fj;
+}
+
+u64 energy_total_fj(const struct energy_sum *sum)
+{
+    u64 total = 0;
+    for (u32 i = 0; i < ENERGY_PARTS; i++)
+        total += sum->dynamic_fj[i] + sum->static_fj[i];
+    return total;
+}

@@ -1,0 +1,84 @@
+/*
+ * The inside of the energy model: what each event of one machine costs, and what leaks.
+ */
+#ifndef MODEL_ENERGY_H
+#define MODEL_ENERGY_H
+
+#include "base/energy.h"
+#include "gpu/energy.h"
+#include "gpu/lanes.h"
+#include "gpu/mechanisms.h"
+#include "model/array.h"
+
+/* How the energy of an event is shared among instructions. */
+enum energy_share {
+    SHARE_NONE,
+    SHARE_ISSUED,
+    SHARE_READS,
+    SHARE_WRITES,
+    SHARE_SCALAR_READS,
+    SHARE_SCALAR_WRITES,
+    SHARE_SHARED_READS,
+    SHARE_SHARED_WRITES,
+    SHARE_INT,
+    SHARE_INT_MULTIPLIES,
+    SHARE_FP32,
+    SHARE_FP64,
+    SHARE_SFU,
+    SHARE_MEM,
+    SHARE_SCALAR,
+    SHARE_CONSTANT,
+    SHARE_TRANSACTIONS,
+};
+
+/* An event of this machine. */
+struct energy_row {
+    const struct component *component;
+    const char *counter;
+    size_t offset;  /* of the counter, in struct machine_stats or the mechanisms' counters */
+    bool mechanism; /* which of the two */
+    u8 share;       /* enum energy_share */
+    u8 kind;        /* enum energy_kind */
+    u32 part;
+    const char *array;                 /* NULL: logic */
+    u32 bits;                          /* that it moves; 0: logic */
+    f64 pj;                            /* of one event */
+    const char *from;                  /* "published", "array model", "literature" or "set" */
+    const char *source;                /* in words, or NULL */
+    const struct published *published; /* the row, or NULL */
+};
+
+/* What leaks, whether anything happens or not. */
+struct energy_leak {
+    u32 part;
+    const char *unit, *name; /* of storage; or NULL and what it is */
+    u64 copies;
+    f64 mw; /* of one */
+    const char *from, *source;
+    const struct published *published;
+};
+
+struct energy_model {
+    struct technology technology;
+    const char *table;
+    u32 per_vector; /* lanes that a published access to registers is of; 0: one */
+    struct arena *arena;
+    const char *parts[ENERGY_PARTS];
+    u32 part_count;
+    f64 part_mw[ENERGY_PARTS]; /* leakage */
+    VEC(struct energy_row) rows;
+    VEC(struct energy_leak) leaks;
+    struct state_list storage; /* of the machine and its mechanisms */
+};
+
+/* "filter cache" and "filter_cache" are the same. */
+u32 energy_part(struct energy_model *model, const char *name);
+/* energy_leaks.c: fills leaks and part_mw; events are there. */
+void energy_find_leaks(struct energy_model *model, const struct config *config);
+/* Energy of one event's count. */
+u64 energy_row_fj(const struct energy_row *row, const struct machine_stats *stats,
+                  const u8 *mechanisms);
+/* The storage row of "unit.name", or NULL. */
+const struct state_row *energy_element(const struct energy_model *model, const char *name);
+
+#endif
