@@ -172,7 +172,7 @@ static int report_all(struct reproduce *state)
         const struct table *table = table_make(state->plan, &state->plan->experiments.data[i]);
         if (i)
             putchar('\n');
-        report_text(stdout, table);
+        (option_value(state->line, "--markdown") ? report_markdown : report_text)(stdout, table);
         if (!write_one(state, table, "csv", report_csv) ||
             !write_one(state, table, "json", report_json) ||
             !write_one(state, table, "html", report_html))
@@ -265,6 +265,7 @@ static int run_reproduce(const struct command *command, const struct command_lin
 static const struct option options[] = {
     {"--list", NULL, "List the experiments there are, with the figures they reproduce.", 0, 0},
     {"--json", NULL, "With --list: print JSON instead of text.", 0, 0},
+    {"--markdown", NULL, "Print the tables as Markdown, for a document.", 0, 0},
     {"--quick", NULL,
      "Small sizes of all workloads, for a first look; published numbers are of full sizes.", 0, 0},
     {"--workloads", "LIST", "Only these workloads, by the paper's names, separated by commas.", 0,

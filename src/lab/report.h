@@ -11,6 +11,8 @@
 #include <stdio.h>
 
 void report_text(FILE *to, const struct table *table);
+/* Tables for a document. */
+void report_markdown(FILE *to, const struct table *table);
 void report_csv(FILE *to, const struct table *table);
 void report_json(FILE *to, const struct table *table);
 void report_html(FILE *to, const struct table *table);
