@@ -64,7 +64,11 @@ HD_API bool hd_config_load(struct hd_config *config, const char *machine, struct
 HD_API bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_error *error);
 /*
  * "NAME[:parameter=value,...]" switches a mechanism on that hd_mechanisms_json names and sets
- * parameters of it: the same as setting NAME.on to true, and NAME.parameter.
+ * parameters of it: the same as setting NAME.on to true, and NAME.parameter. What has a slash or
+ * ends in ".so" is the path of a shared object with a mechanism (docs/write-a-mechanism.md), which
+ * this configuration and devices opened with it know from then on. Its values are those of any
+ * other: hd_config_load replaces them. To load a machine that names them, call this before, and
+ * again to switch it on.
  */
 HD_API bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_error *error);
 /* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
@@ -131,15 +135,17 @@ HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_inf
 /* The machines that can be named: [{"name", "description", "parent", "place"}]; hd_free it. */
 HD_API char *hd_machines_json(void);
 /*
- * The mechanisms that are built in, as JSON: [{"name", "help", "source", "params", "stats",
- * "events", "storage", "core_bits", "seams", "deviations", "conflicts"}]. "params" and "stats" are
- * rows as of hd_params_json and hd_stats_table_json, "storage" as of hd_config_storage on the
- * default machine, of which "core_bits" are those of a core. An event is {"counter", "part",
- * "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm", "source", "given"},
- * with null for what does not apply. The other lists are of words or sentences. hd_free it.
+ * The mechanisms that are built in, as JSON: [{"name", "help", "source", "on", "path", "bytes",
+ * "sha256", "params", "stats", "events", "storage", "core_bits", "seams", "deviations",
+ * "conflicts"}]. "path", "bytes" and "sha256" are of the file of one that was loaded, else null.
+ * "params" and "stats" are rows as of hd_params_json and hd_stats_table_json, "storage" as of
+ * hd_config_storage on the default machine, of which "core_bits" are those of a core. An event is
+ * {"counter", "part", "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm",
+ * "source", "given"}, with null for what does not apply. The other lists are of words or sentences.
+ * hd_free it.
  */
 HD_API char *hd_mechanisms_json(void);
-/* The same of all that a configuration knows; storage is that with its parameters. */
+/* The same of all that a configuration knows, with its values. */
 HD_API char *hd_config_mechanisms(const struct hd_config *config);
 
 HD_API void hd_free(void *text);
@@ -403,9 +409,11 @@ HD_API char *hd_launch_json(const struct hd_device *device, size_t index);
 HD_API char *hd_profile_json(const struct hd_device *device);
 /*
  * Totals of launches that hd_launch_json told, perhaps in other processes: an array of them as JSON
- * becomes the object "totals" of hd_stats_json. Free with hd_free.
+ * becomes the object "totals" of hd_stats_json. `config` knows the mechanisms that were on; NULL:
+ * they are built in. Free with hd_free.
  */
-HD_API char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error);
+HD_API char *hd_stats_total(const struct hd_config *config, const char *launches, size_t bytes,
+                            struct hd_error *error);
 
 /* The tables behind `heddle params` and `heddle stats`, as JSON arrays. Free with hd_free. */
 HD_API char *hd_params_json(void);

@@ -227,6 +227,18 @@ static bool assign(void *user, const struct component *component, const char *na
 
 /* ---- life ---- */
 
+static void set_defaults(struct config *config, u32 index)
+{
+    const struct component *component = config->components[index];
+    config->params[index] = arena_alloc(config->arena, component->params_size);
+    config->origins[index] = arena_array(config->arena, struct origin, component->param_count);
+    for (u32 i = 0; i < component->param_count; i++) {
+        const struct param *param = &component->params[i];
+        store(param, config->params[index], param->initial, (u64)param->initial);
+        config->origins[index][i] = (struct origin){"default", SOURCE_UNSAID, ""};
+    }
+}
+
 struct config *config_create(const struct component *const *components)
 {
     struct config *config = calloc(1, sizeof *config);
@@ -241,17 +253,26 @@ struct config *config_create(const struct component *const *components)
     config->params = arena_array(arena, void *, config->count);
     config->origins = arena_array(arena, struct origin *, config->count);
     config->machine = config->description = "";
-    for (u32 i = 0; i < config->count; i++) {
-        const struct component *component = components[i];
-        config->params[i] = arena_alloc(arena, component->params_size);
-        config->origins[i] = arena_array(arena, struct origin, component->param_count);
-        for (u32 j = 0; j < component->param_count; j++) {
-            const struct param *param = &component->params[j];
-            store(param, config->params[i], param->initial, (u64)param->initial);
-            config->origins[i][j] = (struct origin){"default", SOURCE_UNSAID, ""};
-        }
-    }
+    for (u32 i = 0; i < config->count; i++)
+        set_defaults(config, i);
     return config;
+}
+
+void config_add(struct config *config, const struct component *component)
+{
+    const u32 count = config->count++;
+    struct arena *arena = config->arena; /* what was there before stays in it, unused */
+    const struct component **components = arena_array(arena, const struct component *, count + 2);
+    void **params = arena_array(arena, void *, count + 1);
+    struct origin **origins = arena_array(arena, struct origin *, count + 1);
+    memcpy(components, config->components, count * sizeof *components);
+    memcpy(params, config->params, count * sizeof *params);
+    memcpy(origins, config->origins, count * sizeof *origins);
+    components[count] = component;
+    config->components = components;
+    config->params = params;
+    config->origins = origins;
+    set_defaults(config, count);
 }
 
 struct config *config_clone(const struct config *config)

@@ -31,6 +31,8 @@ struct config;
 
 /* `components` is a NULL-terminated list; they outlive the configuration. All defaults. */
 struct config *config_create(const struct component *const *components);
+/* One more component, with its defaults. It outlives the configuration. */
+void config_add(struct config *config, const struct component *component);
 struct config *config_clone(const struct config *config);
 void config_destroy(struct config *config);
 

@@ -338,8 +338,10 @@ static bool unknown_component(const struct loader *loader, const struct machine_
         names[i] = loader->components[i]->name;
     for (u32 i = 0; i < ARRAY_LEN(about_keys); i++)
         names[count + i] = about_keys[i];
-    return wrong(loader, file, node->key_line, node->key_column, "unknown component '%.64s'%s",
-                 shown, hint(loader, node->key, names, count + ARRAY_LEN(about_keys)));
+    const char *nearest = hint(loader, node->key, names, count + ARRAY_LEN(about_keys));
+    return wrong(
+        loader, file, node->key_line, node->key_column, "unknown component '%.64s'%s", shown,
+        *nearest ? nearest : ": a mechanism of a shared object has to be loaded first, by --mech");
 }
 
 static bool apply_component(const struct loader *loader, const struct machine_file *file,

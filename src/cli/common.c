@@ -10,26 +10,38 @@ int report(const struct command *command, const struct hd_error *error)
     return EXIT_USAGE;
 }
 
-struct hd_config *open_config(const struct command *command, const struct command_line *line,
-                              const char *machine)
+/* --mech and, if wanted, --set, in their order. */
+static bool apply_options(const struct command *command, const struct command_line *line,
+                          struct hd_config *config, bool set)
 {
-    struct hd_config *config = hd_config_create();
     struct hd_error error = {0};
-    bool ok = !machine || hd_config_load(config, machine, &error);
-    if (!ok)
-        complain(command, "%s%s%s%s", option_value(line, "--machine") ? "--machine: " : "",
-                 error.place, error.place[0] ? ": " : "", error.message);
+    bool ok = true;
     for (u32 i = 0; ok && i < line->count; i++) {
         const struct given *given = &line->given[i];
         const char *name = given->option ? given->option->name : "";
-        if (!strcmp(name, "--set"))
+        if (set && !strcmp(name, "--set"))
             ok = hd_config_set(config, given->value, &error);
         else if (!strcmp(name, "--mech"))
             ok = hd_config_mechanism(config, given->value, &error);
         if (!ok)
             complain(command, "%s %s: %s", name, given->value, error.message);
     }
-    if (ok)
+    return ok;
+}
+
+struct hd_config *open_config(const struct command *command, const struct command_line *line,
+                              const char *machine)
+{
+    struct hd_config *config = hd_config_create();
+    struct hd_error error = {0};
+    /* Twice: a machine file may name keys of a mechanism that --mech loads. */
+    bool ok = apply_options(command, line, config, false);
+    if (ok && machine && !hd_config_load(config, machine, &error)) {
+        complain(command, "%s%s%s%s", option_value(line, "--machine") ? "--machine: " : "",
+                 error.place, error.place[0] ? ": " : "", error.message);
+        ok = false;
+    }
+    if (ok && apply_options(command, line, config, true))
         return config;
     hd_config_destroy(config);
     return NULL;

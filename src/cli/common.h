@@ -8,15 +8,21 @@
 #include <jansson.h>
 
 /* The option rows of open_config, for commands that take a machine. */
+#define MECHANISM_OPTION                                                                         \
+    {                                                                                            \
+        "--mech", "NAME|FILE.so[:PARAMETER=VALUE,...]",                                          \
+            "Switch a mechanism on, and set its parameters, as --set NAME.PARAMETER=VALUE does " \
+            "too: one that 'heddle mechanisms' lists, or that of a shared object "               \
+            "(docs/write-a-mechanism.md), whose name has a slash or ends in .so. May be given "  \
+            "many times.",                                                                       \
+            OPTION_REPEAT, COMPLETE_MECHANISM                                                    \
+    }
 #define MACHINE_OPTIONS                                                                           \
     {"--machine", "NAME|FILE",                                                                    \
      "The machine to model: a name that 'heddle machines' lists, or a YAML file. The default is " \
      "generic, or generic64 when code is made for warps of 64 lanes.",                            \
      0, COMPLETE_MACHINE},                                                                        \
-        {"--mech", "NAME[:PARAMETER=VALUE,...]",                                                  \
-         "Switch a mechanism on that 'heddle mechanisms' lists, and set its parameters; --set "   \
-         "NAME.PARAMETER=VALUE does that too. May be given many times.",                          \
-         OPTION_REPEAT, COMPLETE_MECHANISM},                                                      \
+        MECHANISM_OPTION,                                                                         \
     {                                                                                             \
         "--set", "KEY=VALUE",                                                                     \
             "Change one parameter of the machine; 'heddle params' lists them. May be given many " \
@@ -24,7 +30,7 @@
             OPTION_REPEAT, COMPLETE_KEY                                                           \
     }
 
-/* The machine and its --set changes; NULL after printing what is wrong. */
+/* The machine with --mech and --set; NULL after printing what is wrong. */
 struct hd_config *open_config(const struct command *command, const struct command_line *line,
                               const char *machine);
 

@@ -46,6 +46,24 @@ void record_text(struct run *run, const char *path, const char *text, size_t len
     record(run, path, length, &hash);
 }
 
+void record_mechanisms(struct run *run)
+{
+    json_t *rows = parse_own_json(hd_config_mechanisms(run->config)), *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *path = json_string_value(json_object_get(row, "path"));
+        if (!path || !run->inputs.wanted)
+            continue;
+        struct input_record *record = vec_push(&run->inputs.records);
+        record->path = arena_strdup(run->request.arena, path);
+        record->bytes = (u64)json_integer_value(json_object_get(row, "bytes"));
+        snprintf(record->sha256, sizeof record->sha256, "%s",
+                 json_string_value(json_object_get(row, "sha256")));
+    }
+    json_decref(rows);
+}
+
 /* ---- buffers ---- */
 
 static bool buffer_failed(struct run *run, const struct buffer *buffer,

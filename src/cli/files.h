@@ -34,6 +34,8 @@ struct run {
 /* "-" may be read once. */
 bool claim_stdin(struct run *run, const char *option, const char *path);
 void record_text(struct run *run, const char *path, const char *text, size_t length);
+/* The files that --mech has loaded. */
+void record_mechanisms(struct run *run);
 /* Allocates the buffer and fills it from its file or with zeros. */
 bool fill_buffer(struct run *run, struct buffer *buffer);
 

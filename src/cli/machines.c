@@ -6,6 +6,7 @@
 
 static const struct option machines_options[] = {
     {"--json", NULL, "Print JSON instead of text.", 0, 0},
+    MECHANISM_OPTION,
     {"--set", "KEY=VALUE", "Change a parameter before explaining, as 'heddle run' would.",
      OPTION_REPEAT, COMPLETE_KEY},
     {"--diff", NULL, "Print the parameters in which two machines differ.", 0, 0},
@@ -189,9 +190,12 @@ static int run_machines(const struct command *command, const struct command_line
         return run_diff(command, line);
     if (option_word(line, 1))
         return usage_error(command, "one machine is explained at a time; --diff compares two");
-    if (!name && (storage || option_value(line, "--set")))
-        return usage_error(command, "%s needs the name of a machine",
-                           storage ? "--storage" : "--set");
+    const char *option = storage                        ? "--storage"
+                         : option_value(line, "--set")  ? "--set"
+                         : option_value(line, "--mech") ? "--mech"
+                                                        : NULL;
+    if (!name && option)
+        return usage_error(command, "%s needs the name of a machine", option);
     if (!name)
         return show(line, hd_machines_json(), print_machines);
     struct hd_config *config = open_config(command, line, name);

@@ -109,6 +109,9 @@ static void explain(const json_t *row, const char *name)
         printf("\nSource:\n");
         print_wrapped(stdout, field_text(arena, row, "source"), 2);
     }
+    if (!json_is_null(json_object_get(row, "path")))
+        printf("\nFile:\n  %s\n  sha256 %s\n", field_text(arena, row, "path"),
+               field_text(arena, row, "sha256"));
     print_section(arena, row, "params", "Parameters", print_param);
     print_section(arena, row, "stats", "Statistics", print_stat);
     print_section(arena, row, "events", "Energy", print_event);
@@ -122,14 +125,15 @@ static void explain(const json_t *row, const char *name)
     arena_destroy(arena);
 }
 
-/* The row of what --mech would take `text` for. */
+/* The row of what --mech would take `text` for: of a file's there is only one. */
 static const json_t *find_row(const json_t *rows, const char *text)
 {
     size_t length = strcspn(text, ":");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *name = json_string_value(json_object_get(row, "name"));
-        if (strlen(name) == length && !memcmp(name, text, length))
+        if ((strlen(name) == length && !memcmp(name, text, length)) ||
+            !json_is_null(json_object_get(row, "path")))
             return row;
     }
     return NULL;
@@ -143,7 +147,8 @@ static int run_mechanisms(const struct command *command, const struct command_li
     struct hd_error error = {0};
     int code = EXIT_DONE;
     if (text && !hd_config_mechanism(config, text, &error))
-        code = usage_error(command, "%s", error.message);
+        code = usage_error(command, "%s%s%s", error.place, error.place[0] ? ": " : "",
+                           error.message);
     json_t *rows = parse_own_json(hd_config_mechanisms(config));
     const json_t *row = text && !code ? find_row(rows, text) : NULL;
     json_t *one = row ? json_pack("[O]", row) : NULL;
@@ -166,9 +171,10 @@ static const struct example mechanisms_examples[] = {
 
 const struct command mechanisms_command = {
     .name = "mechanisms",
-    .words = "[NAME[:PARAMETER=VALUE,...]] [--json]",
+    .words = "[NAME|FILE.so[:PARAMETER=VALUE,...]] [--json]",
     .summary = "list research mechanisms, or explain one",
     .help = "Without a name, lists the mechanisms that 'heddle run --mech' accepts. With a name, "
+            "or the shared object of one, "
             "says what that one does, where it comes from, its parameters, statistics, energy and "
             "storage (with parameters as given), the seams it fills, where it differs from its "
             "source and what it cannot be combined with.",

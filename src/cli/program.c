@@ -42,6 +42,7 @@ struct child {
     struct arena *arena;
     const char *library, *folder; /* the driver; the session's */
     const char *path;             /* of the program */
+    const char *mechanisms;       /* files to load, for the driver */
     char **words;
     struct session session;
     pid_t pid;
@@ -188,6 +189,26 @@ static void record_program(struct child *child)
     free(data);
 }
 
+/* The driver loads the files that --mech has loaded: what they are set to is in the machine. */
+static const char *mechanism_files(struct child *child)
+{
+    json_t *rows = parse_own_json(hd_config_mechanisms(child->run->config)), *row;
+    const char *list = "";
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *path = json_string_value(json_object_get(row, "path"));
+        char *whole = path ? realpath(path, NULL) : NULL; /* programs may change their folder */
+        if (path)
+            list = arena_printf(child->arena, "%s%s%s:on=%s", list, *list ? ";" : "",
+                                whole ? whole : path,
+                                json_is_true(json_object_get(row, "on")) ? "true" : "false");
+        free(whole);
+    }
+    json_decref(rows);
+    return list;
+}
+
 static void set_environment(const struct child *child)
 {
     const struct request *request = &child->run->request;
@@ -204,6 +225,8 @@ static void set_environment(const struct child *child)
         "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL", "HEDDLE_CORE_ORDER"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
+    if (child->mechanisms[0])
+        setenv("HEDDLE_MECH", child->mechanisms, 1);
     if (request->kernels)
         setenv("HEDDLE_KERNELS", request->kernels, 1);
     if (request->first_timed || request->last_timed)
@@ -364,7 +387,7 @@ static json_t *statistics_of(struct child *child, const struct session_all *all)
 {
     struct hd_error error = {0};
     char *launches = json_dumps(all->launches, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    char *totals = hd_stats_total(launches, strlen(launches), &error);
+    char *totals = hd_stats_total(child->run->config, launches, strlen(launches), &error);
     free(launches);
     if (!totals) {
         report(child->run->command, &error);
@@ -456,6 +479,7 @@ int program_run(struct run *run)
                                             parse_own_json(hd_config_json(run->config))))
         return EXIT_OWN;
     record_program(&child);
+    child.mechanisms = mechanism_files(&child);
     int code = make_folder(&child) ? run_child(&child) : EXIT_OWN;
     session_free(&child.session);
     remove_folder(&child);

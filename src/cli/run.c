@@ -363,6 +363,7 @@ static bool prepare(struct run *run)
     run->config = open_config(run->command, run->line, choose_machine(run));
     if (!run->config || !apply_limits(run))
         return false;
+    record_mechanisms(run);
     run->device = hd_device_open(run->config, &error);
     if (!run->device) {
         report(run->command, &error);
@@ -404,6 +405,7 @@ static int run_program(struct run *run)
     run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
     if (!run->config || !apply_limits(run))
         return EXIT_OWN;
+    record_mechanisms(run);
     run->device = hd_device_open(run->config, &error);
     if (!run->device) {
         report(run->command, &error);

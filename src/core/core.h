@@ -770,4 +770,8 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client);
 /* A request that an instruction of the slot waits for. */
 bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 
+#ifdef HEDDLE_PLUGIN
+#include "core/plugin.h"
+#endif
+
 #endif

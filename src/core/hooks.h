@@ -216,6 +216,11 @@ struct mechanism {
 #define MECHANISM_NAMED(id, text) \
     .name = #id, .help = text, .component = &id##_component, .stats_size = sizeof(struct id##_stats)
 
+/* The last line of a mechanism's file: outside of this tree it exports the mechanism (plugin.h). */
+#ifndef HEDDLE_PLUGIN
+#define MECHANISM_PLUGIN(id)
+#endif
+
 /* All of this build, NULL-terminated: src/mech/list.def. */
 extern const struct mechanism *const mechanisms_built_in[];
 

@@ -46,8 +46,12 @@ struct hd_config *config_with(const struct mechanism *const *available)
         abort();
     const struct component **components = mechanism_components(available);
     config->config = config_create(components);
-    config->available = available;
     free(components);
+    u32 count = 0;
+    while (available[count])
+        count++;
+    config->available = checked(calloc(count + 1, sizeof *config->available));
+    memcpy(config->available, available, count * sizeof *config->available);
     struct error error;
     bool loaded = config_load_machine(config->config, "generic", &error);
     assert(loaded); /* it is built in and has only defaults */
@@ -65,6 +69,10 @@ void hd_config_destroy(struct hd_config *config)
     if (!config)
         return;
     config_destroy(config->config);
+    free(config->available);
+    for (u32 i = 0; i < config->plugins.count; i++)
+        plugin_close(config->plugins.data[i]);
+    vec_free(&config->plugins);
     free(config);
 }
 
@@ -234,6 +242,8 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     }
     device->memory = memory_create(device->gpu->memory_bytes);
     device->mechanism_totals = mechanism_stats_create(&device->mechanisms);
+    for (u32 i = 0; i < config->plugins.count; i++)
+        *vec_push(&device->plugins) = plugin_share(config->plugins.data[i]);
     if (!timing->functional)
         device->timing = timing_create(device);
     return device;
@@ -258,6 +268,9 @@ void hd_device_close(struct hd_device *device)
     free(device->mechanism_totals);
     memory_destroy(device->memory);
     config_destroy(device->config);
+    for (u32 i = 0; i < device->plugins.count; i++)
+        plugin_close(device->plugins.data[i]);
+    vec_free(&device->plugins);
     free(device);
 }
 

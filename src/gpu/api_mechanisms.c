@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- NAME[:parameter=value,...] ---- */
+/* ---- parameter=value,... ---- */
 
 static const struct param *find_param(const struct mechanism *mechanism, const char *name,
                                       size_t length)
@@ -75,24 +75,95 @@ static bool switch_on(struct config *config, const struct mechanism *mechanism,
     return ok;
 }
 
+/* ---- mechanisms of shared objects ---- */
+
+/* The name of a mechanism, or of a file: folders may have colons in their names. */
+static size_t name_length(const char *text)
+{
+    const char *slash = strrchr(text, '/'), *last = slash ? slash : text;
+    return (size_t)(last - text) + strcspn(last, ":");
+}
+
+static const struct plugin *plugin_of(const struct hd_config *config,
+                                      const struct mechanism *mechanism)
+{
+    for (u32 i = 0; i < config->plugins.count; i++)
+        if (config->plugins.data[i]->mechanism == mechanism)
+            return config->plugins.data[i];
+    return NULL;
+}
+
+/* Whether the configuration may know this one too. */
+static bool is_new(const struct hd_config *config, const struct plugin *plugin, struct error *error)
+{
+    const char *name = plugin->mechanism->name;
+    for (u32 i = 0; config->available[i]; i++)
+        if (!strcmp(config->available[i]->name, name)) {
+            const struct plugin *other = plugin_of(config, config->available[i]);
+            return error_set(error, ERROR_INPUT, plugin->path,
+                             "there is a mechanism %s already: it is %s%s", name,
+                             other ? "that of " : "built in", other ? other->path : "");
+        }
+    return true;
+}
+
+static void add_plugin(struct hd_config *config, struct plugin *plugin)
+{
+    u32 count = 0;
+    while (config->available[count])
+        count++;
+    config->available =
+        checked(realloc(config->available, (count + 2) * sizeof *config->available));
+    config->available[count] = plugin->mechanism;
+    config->available[count + 1] = NULL;
+    config_add(config->config, plugin->mechanism->component);
+    *vec_push(&config->plugins) = plugin_share(plugin);
+}
+
+/* ---- the choice ---- */
+
+/* `plugin` is to be added, or NULL. Tried on a copy first: a call that fails changes nothing. */
+static bool choose(struct hd_config *config, const struct mechanism *mechanism,
+                   struct plugin *plugin, const char *settings, struct error *error)
+{
+    struct config *copy = config_clone(config->config);
+    if (plugin)
+        config_add(copy, mechanism->component);
+    bool ok = switch_on(copy, mechanism, settings, error);
+    config_destroy(copy);
+    if (ok && plugin)
+        add_plugin(config, plugin);
+    return ok && switch_on(config->config, mechanism, settings, error);
+}
+
+static bool choose_file(struct hd_config *config, const char *path, const char *settings,
+                        struct error *error)
+{
+    struct plugin *plugin = plugin_open(path, error);
+    if (!plugin)
+        return false;
+    const bool known = plugin_of(config, plugin->mechanism); /* the same object again */
+    bool ok = (known || is_new(config, plugin, error)) &&
+              choose(config, plugin->mechanism, known ? NULL : plugin, settings, error);
+    plugin_close(plugin);
+    return ok;
+}
+
 bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_error *error)
 {
     if (!config || !text)
         return api_null(error, "hd_config_mechanism");
     struct error inner = {0};
-    size_t length = strcspn(text, ":");
-    char *name = checked(strndup(text, length));
+    const size_t length = name_length(text);
     const char *settings = text[length] ? text + length + 1 : NULL;
-    const struct mechanism *mechanism = mechanism_find(config->available, name, &inner);
+    char *name = checked(strndup(text, length));
+    const bool is_file = plugin_named(name, length);
+    const struct mechanism *mechanism =
+        is_file ? NULL : mechanism_find(config->available, name, &inner);
+    const bool ok = is_file ? choose_file(config, name, settings, &inner)
+                            : mechanism && choose(config, mechanism, NULL, settings, &inner);
     free(name);
-    if (!mechanism)
-        return api_fail(error, &inner);
-    /* Tried on a copy first: a call that fails changes nothing. */
-    struct config *copy = config_clone(config->config);
-    bool ok = switch_on(copy, mechanism, settings, &inner);
-    config_destroy(copy);
-    return (ok && switch_on(config->config, mechanism, settings, &inner)) ||
-           api_fail(error, &inner);
+    return ok || api_fail(error, &inner);
 }
 
 /* ---- what they are ---- */
@@ -179,13 +250,19 @@ static void add_storage(json_t *row, const struct mechanism *mechanism, const st
     state_free(&list);
 }
 
-static json_t *mechanism_json(const struct mechanism *mechanism, const struct config *config)
+static json_t *mechanism_json(const struct hd_config *from, const struct mechanism *mechanism)
 {
+    const struct config *config = from->config;
+    const struct plugin *plugin = plugin_of(from, mechanism);
     const struct component *const components[] = {mechanism->component, NULL};
     json_t *row = json_object();
     json_object_set_new(row, "name", json_string(mechanism->name));
     json_object_set_new(row, "help", json_string(mechanism->help));
     json_object_set_new(row, "source", text_json(mechanism->source));
+    json_object_set_new(row, "on", json_boolean(mechanism_is_on(config, mechanism)));
+    json_object_set_new(row, "path", text_json(plugin ? plugin->path : NULL));
+    json_object_set_new(row, "bytes", plugin ? stats_number(plugin->bytes) : json_null());
+    json_object_set_new(row, "sha256", text_json(plugin ? plugin->sha256 : NULL));
     json_object_set_new(row, "params", config_params_table_json(components));
     json_object_set_new(row, "stats", stats_table_json(components));
     json_object_set_new(row, "events", events_json(mechanism));
@@ -202,7 +279,7 @@ char *hd_config_mechanisms(const struct hd_config *config)
         return NULL;
     json_t *rows = json_array();
     for (u32 i = 0; config->available[i]; i++)
-        json_array_append_new(rows, mechanism_json(config->available[i], config->config));
+        json_array_append_new(rows, mechanism_json(config, config->available[i]));
     char *text = json_dumps(rows, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(rows);
     return text;

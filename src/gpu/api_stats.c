@@ -102,7 +102,8 @@ char *hd_launch_json(const struct hd_device *device, size_t index)
                : NULL;
 }
 
-char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error)
+char *hd_stats_total(const struct hd_config *config, const char *launches, size_t bytes,
+                     struct hd_error *error)
 {
     if (!launches) {
         api_null(error, "hd_stats_total");
@@ -111,7 +112,8 @@ char *hd_stats_total(const char *launches, size_t bytes, struct hd_error *error)
     struct error inner = {0};
     json_error_t wrong;
     json_t *array = json_loadb(launches, bytes, 0, &wrong), *totals = NULL;
-    const struct component **components = mechanism_components(mechanisms_built_in);
+    const struct component **components =
+        mechanism_components(config ? config->available : mechanisms_built_in);
     if (!array)
         error_set(&inner, ERROR_INPUT, "", "launches: %s", wrong.text);
     else

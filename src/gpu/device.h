@@ -9,6 +9,7 @@
 #include "gpu/energy.h"
 #include "gpu/mechanisms.h"
 #include "gpu/observer.h"
+#include "gpu/plugins.h"
 #include "gpu/profile.h"
 #include "gpu/timing.h"
 #include "heddle/heddle.h"
@@ -24,10 +25,12 @@ extern const struct component *const gpu_components[];
 
 struct hd_config {
     struct config *config;
-    const struct mechanism *const *available; /* NULL-terminated */
+    const struct mechanism *
+        *available; /* NULL-terminated: those that are built in, then those of */
+    VEC(struct plugin *) plugins;
 };
 /* As hd_config_create, with other mechanisms than those that are built in: tests bring their own.
- * The list outlives configuration and devices. */
+ * They outlive configuration and devices. */
 struct hd_config *config_with(const struct mechanism *const *available);
 
 /* What a launch needs and how much of it the machine holds. */
@@ -79,8 +82,9 @@ struct hd_device {
     struct energy_model *energy;
     struct energy_sum *energy_totals; /* NULL: no launch was timed */
     struct mechanism_set mechanisms;
-    u8 *mechanism_totals;    /* NULL: none is on */
-    struct fault last_fault; /* its message is the last result's explanation */
+    VEC(struct plugin *) plugins; /* that these may be of */
+    u8 *mechanism_totals;         /* NULL: none is on */
+    struct fault last_fault;      /* its message is the last result's explanation */
     atomic_bool interrupt;
     atomic_ullong blocks_done, blocks_total, warp_instructions;
     atomic_ullong cycles, picoseconds; /* of the running launch so far */

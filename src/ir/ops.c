@@ -3,10 +3,7 @@
 #include "ir/inst.h"
 
 const struct op_info op_info[OP_COUNT] = {
-#define OP(name, text, signature, unit, latency, event, flags) \
-    [OP_##name] = {#name, text, signature, UNIT_##unit, LATENCY_##latency, EVENT_##event, flags},
-#include "ir/ops.def"
-#undef OP
+#include "ir/op_rows.h"
 };
 
 enum {

@@ -165,8 +165,9 @@ static struct hd_config *open_config(const char *machine)
     struct hd_config *config = hd_config_create();
     struct hd_machine_info info;
     const char *functional = environment("HEDDLE_FUNCTIONAL");
-    bool ok = hd_config_load(config, machine, &error);
-    if (!ok)
+    /* Twice: a machine file may name keys of a mechanism that is loaded. */
+    bool ok = apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);
+    if (ok && !(ok = hd_config_load(config, machine, &error)))
         complain("HEDDLE_MACHINE", error.message);
     ok = ok && apply_words(config, "HEDDLE_SET", ";\n", hd_config_set) &&
          apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);

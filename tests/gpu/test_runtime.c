@@ -126,7 +126,7 @@ static void totals(void **state)
     }
     assert_int_equal(json_array_size(launches), 3);
     char *text = json_dumps(launches, 0), *all = hd_stats_json(rig.device);
-    char *sum = hd_stats_total(text, strlen(text), &error);
+    char *sum = hd_stats_total(NULL, text, strlen(text), &error);
     assert_non_null(sum);
     json_t *expected = json_loads(all, 0, NULL), *got = json_loads(sum, JSON_ALLOW_NUL, NULL);
     assert_true(json_equal(json_object_get(expected, "launches"), launches));
@@ -135,10 +135,10 @@ static void totals(void **state)
     json_t *told = json_loads(profile, 0, NULL);
     assert_true(json_equal(json_object_get(expected, "profile"), told));
 
-    assert_null(hd_stats_total("{}", 2, &error));
-    assert_null(hd_stats_total("[", 1, &error));
+    assert_null(hd_stats_total(NULL, "{}", 2, &error));
+    assert_null(hd_stats_total(NULL, "[", 1, &error));
     const char *bad = "[{\"stats\": {\"timing.cycles\": \"many\"}}]";
-    assert_null(hd_stats_total(bad, strlen(bad), &error));
+    assert_null(hd_stats_total(NULL, bad, strlen(bad), &error));
     assert_non_null(strstr(error.message, "timing.cycles"));
     hd_free(profile);
     hd_free(text);
