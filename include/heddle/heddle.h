@@ -105,7 +105,8 @@ HD_API char *hd_area_json(const struct hd_config *config);
 /*
  * The array model beside every published entry, as JSON: [{"table", "place", "what", "element",
  * "entries", "bits", ..., "area_um2": {"published", "model", "residual_percent"} or null,
- * "leakage_mw", "read_pj", "write_pj", "delay_ps", "note"}]. Free with hd_free.
+ * "leakage_mw", "read_pj", "write_pj", "delay_ps", "note"}]. Cells of another kind (STT-RAM) have
+ * no model and no residual. Free with hd_free.
  */
 HD_API char *hd_area_residuals(void);
 /*

@@ -154,6 +154,8 @@ static const char *pair(struct arena *arena, const json_t *row, const char *name
     const json_t *both = json_object_get(row, name);
     if (!json_is_object(both))
         return "";
+    if (!json_object_get(both, "model"))
+        return arena_printf(arena, "%.4g/-", number(both, "published"));
     return arena_printf(arena, "%.4g/%.4g %+.0f%%", number(both, "published"),
                         number(both, "model"), number(both, "residual_percent"));
 }
@@ -179,8 +181,9 @@ static void print_residuals(const json_t *residuals)
         for (u32 n = 0; n < ARRAY_LEN(numbers); n++) {
             const json_t *both = json_object_get(row, numbers[n]);
             f64 percent_off = number(both, "residual_percent");
-            all += json_is_object(both);
-            within += json_is_object(both) && percent_off <= 25 && percent_off >= -25;
+            bool modelled = json_object_get(both, "model");
+            all += modelled;
+            within += modelled && percent_off <= 25 && percent_off >= -25;
         }
     }
     printf("published/model, and how far the model is off\n");

@@ -229,17 +229,19 @@ char *hd_area_json(const struct hd_config *config)
 
 /* ---- the model beside what was printed ---- */
 
-static void put_pair(json_t *into, const char *name, f64 printed, f64 model)
+static void put_pair(json_t *into, const char *name, f64 printed, const f64 *model)
 {
-    json_t *pair = json_object();
-    if (printed > 0) {
-        put(pair, "published", printed);
-        put(pair, "model", model);
-        put(pair, "residual_percent", percent(model - printed, printed));
+    if (printed <= 0) {
+        json_object_set_new(into, name, json_null());
+        return;
     }
-    json_object_set_new(into, name, printed > 0 ? pair : json_null());
-    if (printed <= 0)
-        json_decref(pair);
+    json_t *pair = json_object();
+    put(pair, "published", printed);
+    if (model) {
+        put(pair, "model", *model);
+        put(pair, "residual_percent", percent(*model - printed, printed));
+    }
+    json_object_set_new(into, name, pair);
 }
 
 static json_t *residual_json(const struct published *row)
@@ -255,11 +257,11 @@ static json_t *residual_json(const struct published *row)
     shape_json(json, &state);
     json_object_set_new(json, "sized", json_boolean(row->sized));
     json_object_set_new(json, "nm", stats_number(row->technology.nm));
-    put_pair(json, "area_um2", row->area_um2, cost.area_um2);
-    put_pair(json, "leakage_mw", row->leakage_mw, cost.leakage_mw);
-    put_pair(json, "read_pj", row->read_pj, cost.read_pj);
-    put_pair(json, "write_pj", row->write_pj, cost.write_pj);
-    put_pair(json, "delay_ps", row->delay_ps, cost.delay_ps);
+    put_pair(json, "area_um2", row->area_um2, row->resistive ? NULL : &cost.area_um2);
+    put_pair(json, "leakage_mw", row->leakage_mw, row->resistive ? NULL : &cost.leakage_mw);
+    put_pair(json, "read_pj", row->read_pj, row->resistive ? NULL : &cost.read_pj);
+    put_pair(json, "write_pj", row->write_pj, row->resistive ? NULL : &cost.write_pj);
+    put_pair(json, "delay_ps", row->delay_ps, row->resistive ? NULL : &cost.delay_ps);
     put_text(json, "note", row->note);
     return json;
 }

@@ -55,6 +55,7 @@ struct published {
     struct technology technology;
     f64 area_um2, leakage_mw, read_pj, write_pj, delay_ps;
     const char *note; /* what is known of the number; NULL: nothing */
+    bool resistive;   /* cells of another kind: the array model is not about them */
 };
 
 /* All of them; one without a table ends the list. */

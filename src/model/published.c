@@ -9,10 +9,15 @@
     {               \
         __VA_ARGS__ \
     }
+/* The same twice: a list of arguments that is passed on would fall apart at a shape's commas. */
 #define PUBLISHED(table, place, what, element, entries, bits, shape, sized, nm, volts, celsius, \
                   area, leakage, read, write, delay, note)                                      \
     {#table, place,   what, element, entries, bits, shape, sized, {nm, volts, celsius},         \
-     area,   leakage, read, write,   delay,   note},
+     area,   leakage, read, write,   delay,   note, false},
+#define RESISTIVE(table, place, what, element, entries, bits, shape, sized, nm, volts, celsius, \
+                  area, leakage, read, write, delay, note)                                      \
+    {#table, place,   what, element, entries, bits, shape, sized, {nm, volts, celsius},         \
+     area,   leakage, read, write,   delay,   note, true},
 const struct published published_rows[] = {
 #include "model/published.def"
     {0},

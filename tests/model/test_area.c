@@ -163,6 +163,25 @@ static void shapes_follow_parameters(void **state)
     json_decref(area);
 }
 
+/* Units that take an operation every n cycles are a n-th of their lanes; wires by hand. */
+static void logic_follows_parameters(void **state)
+{
+    json_t *area = area_of("gtx480", "energy.nm=32");
+    f64 lane = number(row_of(area, "units", "fp32_lanes"), "area_um2") / 64;
+    f64 sfu = number(row_of(area, "units", "sfu_lanes"), "area_um2"),
+        fp64 = number(row_of(area, "units", "fp64_lanes"), "area_um2");
+    assert_true(fabs(lane - 0.045e6) < 1e-6);
+    assert_true(fabs(sfu - 32 / 8 * lane) < 1e-6); /* 32 lanes, an operation in 8 cycles */
+    assert_true(fabs(fp64 - 32 / 8 * lane * 217 / 74.6) < 1e-6);
+    /* 15 cores to 12 slices and back, 320 bits, 4 x 32 nm. */
+    f64 wire = 4 * 0.032, wires = 2 * (15 * 320 * wire) * (12 * 320 * wire);
+    assert_true(fabs(number(row_of(area, "network", "crossbar"), "area_um2") - wires) < 1e-6);
+    assert_true(number(row_of(area, "network", "crossbar"), "leakage_mw") == 0);
+    /* MIAOW's stage, for 48 warps of 40. */
+    assert_true(fabs(number(row_of(area, "issue", "logic"), "area_um2") - 0.43e6 * 48 / 40) < 1e-6);
+    json_decref(area);
+}
+
 static void technologies_scale(void **state)
 {
     json_t *old = area_of("gtx285", "energy.nm=45"), *new = area_of("gtx285", "energy.nm=28");
@@ -263,6 +282,15 @@ static void residuals_are_told(void **state)
     assert_true(fabs(number(area, "residual_percent") - 100 * (number(area, "model") / 229 - 1)) <
                 1e-9);
     assert_true(is_null(json_array_get(rows, 0), "delay_ps"));
+    bool resistive = false;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i), *read = json_object_get(row, "read_pj");
+        if (strncmp(text(row, "what"), "STT-RAM", 7) != 0)
+            continue;
+        resistive = true;
+        assert_null(json_object_get(read, "model"));
+    }
+    assert_true(resistive);
     json_decref(rows);
     hd_free(json);
     assert_null(hd_area_json(NULL));
@@ -271,9 +299,13 @@ static void residuals_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_machine),      cmocka_unit_test(shapes_follow_parameters),
-        cmocka_unit_test(technologies_scale), cmocka_unit_test(tables_are_used),
-        cmocka_unit_test(mechanisms_add),     cmocka_unit_test(residuals_are_told),
+        cmocka_unit_test(every_machine),
+        cmocka_unit_test(shapes_follow_parameters),
+        cmocka_unit_test(logic_follows_parameters),
+        cmocka_unit_test(technologies_scale),
+        cmocka_unit_test(tables_are_used),
+        cmocka_unit_test(mechanisms_add),
+        cmocka_unit_test(residuals_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

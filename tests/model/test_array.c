@@ -21,7 +21,7 @@ struct bound {
 };
 static const struct bound bounds[] = {
     {"xiang", "VRF", {-93, -7, 36, -43, 0}},
-    {"xiang", "SRF", {-65, -35, 401, 445, 0}},
+    {"xiang", "SRF", {-19, -17, 545, 601, 0}},
     {"lashgar", "I-Cache tag", {-12, -33, -10, -10, -3}},
     {"lashgar", "I-Cache data", {2, 1, -21, -21, -2}},
     {"lashgar", "Instruction Buf.", {29, 5, 20, 20, 12}},
@@ -37,8 +37,12 @@ static const struct bound bounds[] = {
     {"lashgar", "constant cache, 2 KB", {0, -12, 0, 0, 0}},
     {"tan", "SRAM register file, 32 KB", {0, 11, 51, 72, 12}},
     {"tan", "SRAM register file, 128 KB", {0, 6, -4, 4, -7}},
+    {"tan", "STT-RAM register file, 96 KB", {0, 0, 0, 0, 0}},
+    {"tan", "STT-RAM register file, 128 KB", {0, 0, 0, 0, 0}},
     {"tan", "maps of GR-Guard, 2.6 KB", {-73, 0, 0, 0, 0}},
     {"yeh", "register", {0, 0, 1111, 564, 0}},
+    {"miaow", "registers, one port", {-82, 0, 0, 0, 0}},
+    {"miaow", "registers of flip-flops", {-41, 0, 0, 0, 0}},
 };
 
 static void numbers(f64 into[NUMBERS], const struct array_cost *cost)
@@ -63,7 +67,7 @@ static void residuals_stay(void **state)
         numbers(is, &cost);
         print_message("%-8s %-28s", row->table, row->what);
         bool good = true;
-        for (u32 i = 0; i < NUMBERS; i++) {
+        for (u32 i = 0; i < NUMBERS && !row->resistive; i++) {
             f64 percent = printed[i] > 0 ? 100 * (is[i] / printed[i] - 1) : 0;
             print_message(printed[i] > 0 ? " %+7.1f" : "       -", percent);
             all += printed[i] > 0;
