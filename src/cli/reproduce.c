@@ -43,6 +43,27 @@ static bool is_suite(const struct builtin_file *file)
     return !strncmp(file->name, "suite-", 6);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const struct builtin_file *const *first = a, *const *second = b;
+    return strverscmp((*first)->name, (*second)->name);
+}
+
+/* The experiments that are built in, fig2 before fig10; NULL at the end. */
+static const struct builtin_file **built_in(struct arena *arena)
+{
+    u32 count = 0;
+    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+        count += !is_suite(file);
+    const struct builtin_file **list = arena_array(arena, const struct builtin_file *, count + 1);
+    u32 at = 0;
+    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+        if (!is_suite(file))
+            list[at++] = file;
+    qsort(list, count, sizeof *list, by_number);
+    return list;
+}
+
 /* ---- --list ---- */
 
 static int list_all(const struct reproduce *state)
@@ -50,10 +71,8 @@ static int list_all(const struct reproduce *state)
     json_t *rows = json_array();
     struct error error = {0};
     bool ok = true;
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++) {
-        if (is_suite(file))
-            continue;
-        const struct experiment *one = experiment_load(state->arena, &files, file->name, &error);
+    for (const struct builtin_file **file = built_in(state->arena); *file; file++) {
+        const struct experiment *one = experiment_load(state->arena, &files, (*file)->name, &error);
         if (!one) {
             ok = complain_of(state, &error);
             continue;
@@ -112,8 +131,9 @@ static bool make_plan(struct reproduce *state, const struct lab_host *host)
         bool all = !strcmp(word, "all");
         if (!all && !add_one(state, word))
             return false;
-        for (const struct builtin_file *file = builtin_experiments; all && file->name; file++)
-            if (!is_suite(file) && !add_one(state, file->name))
+        const struct builtin_file **file = built_in(state->arena);
+        for (; all && *file; file++)
+            if (!add_one(state, (*file)->name))
                 return false;
     }
     return true;

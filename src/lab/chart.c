@@ -4,12 +4,13 @@
 #include <math.h>
 
 enum {
-    BAR = 11,  /* width of a bar */
-    GAP = 16,  /* between programs */
-    LEFT = 56, /* of the axis */
-    TOP = 12,
-    HEIGHT = 240, /* of the plot */
-    BELOW = 34,   /* names of programs */
+    BAR = 11,       /* width of a bar */
+    GAP = 16,       /* between programs */
+    LEFT = 56,      /* of the axis */
+    TOP = 28,       /* room for the unit */
+    NARROWEST = 38, /* of a program: its name */
+    HEIGHT = 240,   /* of the plot */
+    BELOW = 34,     /* names of programs */
     COLOURS = 8,
     TICKS = 5
 };
@@ -103,6 +104,9 @@ static f64 y_of(const struct chart *chart, f64 value)
 
 static void draw_axis(const struct chart *chart, f64 width)
 {
+    fputs("<text x=\"4\" y=\"14\">", chart->to);
+    xml_text(chart->to, chart->table->columns[chart->columns[0]].column->unit);
+    fputs("</text>\n", chart->to);
     u32 steps = (u32)lround((chart->high - chart->low) / chart->step);
     for (u32 i = 0; i <= steps; i++) {
         f64 value = chart->low + i * chart->step;
@@ -135,13 +139,27 @@ static void draw_bar(const struct chart *chart, f64 x, struct cell cell, u32 col
     fputs("</title></rect>\n", chart->to);
 }
 
+static f64 group_width(const struct chart *chart, u32 row)
+{
+    const struct table *table = chart->table;
+    f64 width = 0;
+    for (u32 i = 0; i < chart->count; i++) {
+        const struct column *column = table->columns[chart->columns[i]].column;
+        bool theirs = row == table->row_count ? column->published_mean.given
+                                              : column->rows[table->rows[row].index].given;
+        width += theirs ? 2 * BAR : BAR;
+    }
+    return width;
+}
+
 /* Bars of one program (row below row_count) or of the mean; the x behind them. */
 static f64 draw_group(const struct chart *chart, f64 x, u32 row)
 {
     const struct table *table = chart->table;
     bool mean = row == table->row_count;
     const char *name = mean ? "mean" : table->rows[row].row->id;
-    f64 start = x;
+    f64 start = x, group = group_width(chart, row);
+    x += (MAX(group, NARROWEST) - group) / 2;
     for (u32 i = 0; i < chart->count; i++) {
         const struct table_column *column = &table->columns[chart->columns[i]];
         u32 index = mean ? 0 : table->rows[row].index;
@@ -155,27 +173,19 @@ static f64 draw_group(const struct chart *chart, f64 x, u32 row)
         draw_bar(chart, x, ours, i, true, name);
         x += BAR;
     }
-    fprintf(chart->to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\"%s>", (start + x) / 2,
-            TOP + HEIGHT + 20, mean ? " font-weight=\"bold\"" : "");
+    fprintf(chart->to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\"%s>",
+            start + MAX(group, NARROWEST) / 2, TOP + HEIGHT + 20,
+            mean ? " font-weight=\"bold\"" : "");
     xml_text(chart->to, name);
     fputs("</text>\n", chart->to);
-    return x + GAP;
+    return start + MAX(group, NARROWEST) + GAP;
 }
 
 static f64 width_of(const struct chart *chart)
 {
-    const struct table *table = chart->table;
     f64 width = LEFT + GAP;
-    for (u32 row = 0; row <= table->row_count; row++) {
-        f64 group = 0;
-        for (u32 i = 0; i < chart->count; i++) {
-            const struct column *column = table->columns[chart->columns[i]].column;
-            bool theirs = row == table->row_count ? column->published_mean.given
-                                                  : column->rows[table->rows[row].index].given;
-            group += theirs ? 2 * BAR : BAR;
-        }
-        width += group + GAP;
-    }
+    for (u32 row = 0; row <= chart->table->row_count; row++)
+        width += MAX(group_width(chart, row), NARROWEST) + GAP;
     return width;
 }
 

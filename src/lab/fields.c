@@ -50,9 +50,14 @@ static size_t count_of(const char *const *names)
     return count;
 }
 
+const char *shown_text(struct arena *arena, const char *text, size_t most)
+{
+    return text_printable(arena, arena_strndup(arena, text, strnlen(text, most)));
+}
+
 static const char *shown(const struct fields *fields, const char *text)
 {
-    return text_printable(fields->arena, arena_strndup(fields->arena, text, 60));
+    return shown_text(fields->arena, text, 60);
 }
 
 bool fields_kind(const struct fields *fields, const struct yaml *node, enum yaml_kind kind,

@@ -19,6 +19,8 @@ bool fields_error(const struct fields *fields, const struct yaml *node, const ch
     __attribute__((format(printf, 3, 4)));
 bool fields_key_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* At most so many bytes of a text from a file, printable. */
+const char *shown_text(struct arena *arena, const char *text, size_t most);
 /* ", did you mean 'x'?" or "" */
 const char *fields_nearest(const struct fields *fields, const char *word,
                            const char *const *candidates, size_t count);

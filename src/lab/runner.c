@@ -172,24 +172,25 @@ static bool start(struct runner *runner, struct slot *slot)
 
 /* ---- ending ---- */
 
-/* The last line that a job printed. */
+/* The last line that a job printed: the program's own rather than what heddle says behind it. */
 static const char *last_line(struct runner *runner, u32 index)
 {
     struct arena *arena = runner->plan->arena;
     struct error error = {0};
     size_t length;
-    char *path = file_of(runner, index, "log");
+    char *path = file_of(runner, index, "log"), *rest = NULL;
     char *text = text_read_file(path, false, LOG_LIMIT, &length, &error);
-    free(path);
-    const char *line = "";
-    if (text) {
-        while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
-            text[--length] = '\0';
-        char *newline = strrchr(text, '\n');
-        line = text_printable(arena, arena_strndup(arena, newline ? newline + 1 : text, 300));
+    const char *last = "", *own = "";
+    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        last = line;
+        if (strncmp(line, "heddle", 6) != 0)
+            own = line;
     }
+    const char *copy = shown_text(arena, *own ? own : last, 300);
     free(text);
-    return line;
+    free(path);
+    return copy;
 }
 
 /* The outcome of the first launch that did not end well, or NULL. */

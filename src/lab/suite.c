@@ -33,8 +33,8 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
     }
     const char *nearest = nearest_word(name, names, count);
     error_fill(error, ERROR_NOT_FOUND, "", "there is no experiment or suite '%s'%s%s%s",
-               text_printable(arena, arena_strndup(arena, name, 80)),
-               nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+               shown_text(arena, name, 80), nearest ? ": did you mean '" : "",
+               nearest ? nearest : "", nearest ? "'?" : "");
     return NULL;
 }
 
@@ -67,7 +67,7 @@ static bool known_workload(const struct fields *fields, const struct lab_files *
             names[count++] = row->name;
     }
     return fields_error(fields, node, "there is no workload '%s'%s",
-                        text_printable(fields->arena, arena_strndup(fields->arena, name, 60)),
+                        shown_text(fields->arena, name, 60),
                         fields_nearest(fields, name, names, count));
 }
 
