@@ -40,10 +40,11 @@ static bool is_inside(const struct state_row *row)
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
 }
 
-static void take(struct area_list *list, const struct state_list *states, const char *mechanism,
-                 const char *table, const struct technology *technology)
+/* Rows of the registry from `first` on. */
+static void take(struct area_list *list, const struct state_list *states, u32 first,
+                 const char *mechanism, const char *table, const struct technology *technology)
 {
-    for (u32 i = 0; i < states->rows.count; i++) {
+    for (u32 i = first; i < states->rows.count; i++) {
         struct area_row *row = vec_push(&list->rows);
         *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
         row->inside = !mechanism && is_inside(&row->state);
@@ -59,15 +60,15 @@ void area_collect(struct area_list *list, const struct config *config,
     const char *table = area_table(config);
     struct state_list states = {0};
     storage_collect(&states, config);
-    take(list, &states, NULL, table, &technology);
-    state_free(&states);
+    take(list, &states, 0, NULL, table, &technology);
+    /* One at a time, to know whose a row is; behind those of the machine, which it may look at. */
     for (; *available; available++) {
         const struct mechanism *one[] = {*available, NULL};
-        struct state_list own = {0};
-        mechanisms_storage(&own, config, one);
-        take(list, &own, (*available)->name, table, &technology);
-        state_free(&own);
+        u32 before = states.rows.count;
+        mechanisms_storage(&states, config, one);
+        take(list, &states, before, (*available)->name, table, &technology);
     }
+    state_free(&states);
     area_logic(list, config, &technology);
 }
 
