@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/energy.h"
 #include <libgen.h>
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ enum {
 /* What happened at a line or an instruction. */
 struct row {
     u64 issued, threads, lost;
+    f64 pj;
     struct {
         const char *name;
         u64 slots;
@@ -61,11 +63,24 @@ static void add(struct row *row, const json_t *inst)
     json_t *slots;
     row->issued += count_of(inst, "issued");
     row->threads += count_of(inst, "threads");
+    row->pj += json_number_value(json_object_get(inst, "energy_pj"));
     json_object_foreach(json_object_get(inst, "stalls"), reason, slots)
         add_stall(row, reason, (u64)json_integer_value(slots));
 }
 
 /* ---- printing ---- */
+
+struct printer {
+    FILE *to;
+    bool energy;
+};
+
+/* The energy of a line, where it is wanted. */
+static void print_column(const struct printer *p, const char *text)
+{
+    if (p->energy)
+        fprintf(p->to, "%9s ", text);
+}
 
 /* "memory 120, raw 4": the two that cost most. */
 static const char *reasons_text(struct row *row, char *text, size_t size)
@@ -85,24 +100,31 @@ static const char *reasons_text(struct row *row, char *text, size_t size)
     return text;
 }
 
-static void print_headings(FILE *to, const char *where, const char *what)
+static void print_headings(const struct printer *p, const char *where, const char *what)
 {
-    fprintf(to, "%*s %7s %10s %6s %10s  %-30s %10s  %s\n", BAR, "", "share", "issued", "lanes",
-            "lost slots", "lost to", where, what);
+    fprintf(p->to, "%*s ", BAR, "");
+    print_column(p, "energy");
+    fprintf(p->to, "%7s %10s %6s %10s  %-30s %10s  %s\n", "share", "issued", "lanes", "lost slots",
+            "lost to", where, what);
 }
 
-static void print_row(FILE *to, struct row *row, u64 total, const char *where, const char *what)
+static void print_row(const struct printer *p, struct row *row, u64 total, const char *where,
+                      const char *what)
 {
-    char bar[BAR + 1] = "", reasons[128];
+    char bar[BAR + 1] = "", reasons[128], energy[32] = "";
+    FILE *to = p->to;
     u64 slots = row->issued + row->lost;
     if (!slots) {
-        fprintf(to, "%*s %7s %10s %6s %10s  %-30s %10s  %s\n", BAR, "", "", "", "", "", "", where,
-                what);
+        fprintf(to, "%*s ", BAR, "");
+        print_column(p, "");
+        fprintf(to, "%7s %10s %6s %10s  %-30s %10s  %s\n", "", "", "", "", "", where, what);
         return;
     }
     f64 share = (f64)slots / (f64)total;
     memset(bar, '#', (size_t)(share * BAR + 0.5));
-    fprintf(to, "%-*s %5.1f %% %10llu ", BAR, bar, 100 * share, (unsigned long long)row->issued);
+    fprintf(to, "%-*s ", BAR, bar);
+    print_column(p, energy_text(row->pj, energy, sizeof energy));
+    fprintf(to, "%5.1f %% %10llu ", 100 * share, (unsigned long long)row->issued);
     if (row->issued)
         fprintf(to, "%6.1f", (f64)row->threads / (f64)row->issued);
     else
@@ -212,23 +234,23 @@ static u64 total_slots(const json_t *insts)
     return all.issued + all.lost;
 }
 
-static void print_code(FILE *to, const json_t *insts, u64 total)
+static void print_code(const struct printer *p, const json_t *insts, u64 total)
 {
     size_t i;
     json_t *inst;
-    print_headings(to, "address", "code");
+    print_headings(p, "address", "code");
     json_array_foreach(insts, i, inst)
     {
         struct row row = {0};
         char address[24];
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)count_of(inst, "pc"));
         add(&row, inst);
-        print_row(to, &row, total, address, json_string_value(json_object_get(inst, "text")));
+        print_row(p, &row, total, address, json_string_value(json_object_get(inst, "text")));
     }
 }
 
-static void print_lines(FILE *to, const struct source *source, struct row *rows, u32 first,
-                        u32 last, u64 total)
+static void print_lines(const struct printer *p, const struct source *source, struct row *rows,
+                        u32 first, u32 last, u64 total)
 {
     u32 empty = 0;
     for (u32 line = first; line <= last; line++) {
@@ -237,20 +259,20 @@ static void print_lines(FILE *to, const struct source *source, struct row *rows,
         bool used = row->issued + row->lost;
         snprintf(number, sizeof number, "%u", line);
         if (used && empty > GAP)
-            fprintf(to, "%*s ...\n", BAR, "");
+            fprintf(p->to, "%*s ...\n", BAR, "");
         for (u32 k = line - empty; used && empty <= GAP && k < line; k++) {
             snprintf(number, sizeof number, "%u", k);
-            print_row(to, &rows[k - first], total, number, source->lines[k - 1]);
+            print_row(p, &rows[k - first], total, number, source->lines[k - 1]);
         }
         empty = used ? 0 : empty + 1;
         snprintf(number, sizeof number, "%u", line);
         if (used)
-            print_row(to, row, total, number, line <= source->count ? source->lines[line - 1] : "");
+            print_row(p, row, total, number, line <= source->count ? source->lines[line - 1] : "");
     }
 }
 
 /* Lines of one file, with what is inlined from others in a line of its own. */
-static void print_source(FILE *to, const json_t *insts, const char *file,
+static void print_source(const struct printer *p, const json_t *insts, const char *file,
                          const struct source *source, u64 total)
 {
     u32 first = UINT32_MAX, last = 0, line;
@@ -262,40 +284,48 @@ static void print_source(FILE *to, const json_t *insts, const char *file,
         first = MIN(first, line);
         last = MAX(last, line);
     }
-    print_headings(to, "line", file);
+    print_headings(p, "line", file);
     struct row *rows = calloc(last >= first ? last - first + 1u : 1u, sizeof *rows);
     if (!rows)
         abort();
     json_array_foreach(insts, i, inst) add(
         in_file(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
     if (last)
-        print_lines(to, source, rows, first, last, total);
+        print_lines(p, source, rows, first, last, total);
     if (others.issued + others.lost)
-        print_row(to, &others, total, "", "(elsewhere)");
+        print_row(p, &others, total, "", "(elsewhere)");
     free(rows);
 }
 
-static void print_function(FILE *to, const json_t *function, const char *folder)
+static void print_function(const struct printer *p, const json_t *function, const char *folder)
 {
     const json_t *insts = json_object_get(function, "instructions");
     const char *module = json_string_value(json_object_get(function, "module"));
     char *file = main_file(insts);
     struct source source;
     u64 total = total_slots(insts);
-    fprintf(to, "\n%s of %s: %llu issue slots\n",
+    fprintf(p->to, "\n%s of %s: %llu issue slots\n",
             json_string_value(json_object_get(function, "function")), module,
             (unsigned long long)total);
     if (file && read_source(&source, file, module, folder)) {
-        print_source(to, insts, file, &source, total);
+        print_source(p, insts, file, &source, total);
         free_source(&source);
     } else
-        print_code(to, insts, total);
+        print_code(p, insts, total);
     free(file);
 }
 
-void print_annotated(FILE *to, const json_t *profile, const char *folder)
+void print_annotated(FILE *to, const json_t *stats, const char *folder, bool energy)
 {
+    const struct printer printer = {to, energy};
+    const json_t *rest =
+        json_object_get(json_object_get(stats, "totals"), "energy.unattributed_pj");
+    char text[32];
     size_t i;
     json_t *function;
-    json_array_foreach(profile, i, function) print_function(to, function, folder);
+    json_array_foreach(json_object_get(stats, "profile"), i, function)
+        print_function(&printer, function, folder);
+    if (energy && rest)
+        fprintf(to, "\n%*s %9s (not attributed: leakage, and events of no instruction)\n", BAR, "",
+                energy_text(json_number_value(rest), text, sizeof text));
 }

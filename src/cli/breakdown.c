@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MAX_PARTS = 32
+    MAX_PARTS = 64
 };
 
 static u64 count_of(const json_t *stats, const char *key)

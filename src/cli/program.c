@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include "cli/session.h"
 #include "cli/timeline.h"
 #include <elf.h>
@@ -428,8 +429,10 @@ static int finish(struct child *child, f64 wall_seconds)
     explain_reach(child);
     if (stats && !run->request.quiet)
         print_kernels(stats, all.seconds);
+    if (stats && run->request.energy)
+        print_energy(stderr, stats);
     if (stats && run->request.annotate)
-        print_annotated(stderr, json_object_get(stats, "profile"), child->folder);
+        print_annotated(stderr, stats, child->folder, run->request.energy);
     json_decref(stats);
     json_decref(all.launches);
     json_decref(all.seconds);

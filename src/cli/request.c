@@ -303,6 +303,8 @@ static bool take_timed(const struct parser *parser, const char *name, const char
         request->functional = true;
     else if (!strcmp(name, "--annotate"))
         request->annotate = true;
+    else if (!strcmp(name, "--energy"))
+        request->energy = true;
     else if (!strcmp(name, "--interval"))
         *ok = parse_interval(parser, value);
     else if (!strcmp(name, "--trace"))
@@ -464,6 +466,7 @@ static bool complete_timed(const struct parser *parser)
     const char *option = request->timeline   ? "--trace"
                          : request->interval ? "--interval"
                          : request->annotate ? "--annotate"
+                         : request->energy   ? "--energy"
                                              : NULL;
     const char *without = request->functional ? "--functional"
                           : request->state    ? "--si-state"

@@ -66,7 +66,7 @@ struct request {
     u64 interval; /* core cycles, 0: none */
     const char *series;
     const char *core_order;
-    bool functional, annotate, quiet;
+    bool functional, annotate, energy, quiet;
     /* of a program */
     char **program;              /* its words, NULL-terminated; NULL: kernels of a file run */
     const char *workload;        /* one that comes with Heddle, instead of a path */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include "cli/files.h"
 #include "cli/program.h"
 #include "cli/raw.h"
@@ -436,8 +437,10 @@ static int run_all(struct run *run)
     json_t *stats = parse_own_json(hd_stats_json(run->device));
     if (!run->request.quiet)
         print_summary(&run->request, stats);
+    if (run->request.energy)
+        print_energy(stderr, stats);
     if (run->request.annotate)
-        print_annotated(stderr, json_object_get(stats, "profile"), NULL);
+        print_annotated(stderr, stats, NULL, run->request.energy);
     json_decref(stats);
     return code;
 }
@@ -513,6 +516,10 @@ static const struct option options[] = {
     {"--annotate", NULL,
      "Print the source, or the code where there is no source, beside how often each line was "
      "issued, how many lanes were active and why it waited.",
+     0, 0},
+    {"--energy", NULL,
+     "Print what the launches cost: energy of each part of the machine, of events and of leakage, "
+     "and mean power. With --annotate, also of each line.",
      0, 0},
     {"--interval", "N[:FILE]",
      "Write all statistics of every N core cycles, as lines of JSON or, if the file's name ends in "

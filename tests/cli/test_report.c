@@ -1,6 +1,7 @@
 /* What is printed of statistics: made-up ones, so that every number is known. */
 #include "cli/annotate.h"
 #include "cli/breakdown.h"
+#include "cli/energy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,13 +75,15 @@ static json_t *parse(const char *text)
     return json;
 }
 
-static char *annotated(const char *text)
+static char *annotated(const char *text, bool energy)
 {
     char *out = NULL;
     size_t size;
     FILE *to = open_memstream(&out, &size);
-    json_t *json = parse(text);
-    print_annotated(to, json, NULL);
+    json_t *json = json_object();
+    json_object_set_new(json, "profile", parse(text));
+    json_object_set_new(json, "totals", parse("{'energy.unattributed_pj': 12500}"));
+    print_annotated(to, json, NULL, energy);
     json_decref(json);
     fclose(to);
     return out;
@@ -88,7 +91,7 @@ static char *annotated(const char *text)
 
 static void test_code(void **state)
 {
-    char *text = annotated(profile); /* the source is not there */
+    char *text = annotated(profile, false); /* the source is not there */
     assert_string_equal(text, "\n"
                               "k of k.ptx: 100 issue slots\n"
                               "             share     issued  lanes lost slots  lost to            "
@@ -113,7 +116,7 @@ static void test_source(void **state)
     for (u32 i = 1; i <= 12; i++)
         fprintf(file, "line %u\n", i);
     fclose(file);
-    char *text = annotated(profile);
+    char *text = annotated(profile, false);
     unlink("report_source.cu");
     assert_string_equal(text, "\n"
                               "k of k.ptx: 100 issue slots\n"
@@ -131,6 +134,57 @@ static void test_source(void **state)
                               "             1.0 %          1   32.0          0                     "
                               "                        (elsewhere)\n");
     free(text);
+}
+
+static void test_line_energy(void **state)
+{
+    char *text = annotated("[{'module': 'k.ptx', 'function': 'k', 'instructions': ["
+                           " {'pc': 16, 'text': 'a', 'issued': 3, 'threads': 3, 'energy_pj': 1250,"
+                           "  'stalls': {}},"
+                           " {'pc': 24, 'text': 'b', 'issued': 1, 'threads': 1, 'energy_pj': 0.5,"
+                           "  'stalls': {}}]}]",
+                           true);
+    assert_string_equal(text,
+                        "\n"
+                        "k of k.ptx: 4 issue slots\n"
+                        "              energy   share     issued  lanes lost slots  lost to        "
+                        "                   address  code\n"
+                        "########     1.25 nJ  75.0 %          3    1.0          0                 "
+                        "                      0x10  a\n"
+                        "###          0.50 pJ  25.0 %          1    1.0          0                 "
+                        "                      0x18  b\n"
+                        "\n"
+                        "             12.5 nJ (not attributed: leakage, and events of no "
+                        "instruction)\n");
+    free(text);
+}
+
+/* Falling, without those that took nothing, and shares that add up. */
+static void test_energy(void **state)
+{
+    char *out = NULL;
+    size_t size;
+    FILE *to = open_memstream(&out, &size);
+    json_t *json = parse(
+        "{'totals': {'timing.picoseconds': 1000000, 'energy.dynamic_pj': 2000,"
+        " 'energy.static_pj': 1000.5, 'energy.total_pj': 3000.5, 'energy.total_w': 0.0030005,"
+        " 'energy.dynamic_w': 0.002, 'energy.static_w': 0.0010005,"
+        " 'energy.pj_per_thread_instruction': 30.005,"
+        " 'energy.parts.l2.dynamic_pj': 0.5, 'energy.parts.l2.static_pj': 1000,"
+        " 'energy.parts.sfu.dynamic_pj': 0, 'energy.parts.sfu.static_pj': 0,"
+        " 'energy.parts.registers.dynamic_pj': 1999.5, 'energy.parts.registers.static_pj': 0.5}}");
+    print_energy(to, json);
+    fclose(to);
+    assert_string_equal(out,
+                        "\n"
+                        "energy                    dynamic     static      total   share\n"
+                        "registers                 2.00 nJ    0.50 pJ    2.00 nJ    66.7 %\n"
+                        "l2                        0.50 pJ    1.00 nJ    1.00 nJ    33.3 %\n"
+                        "all                       2.00 nJ    1.00 nJ    3.00 nJ   100.0 %\n"
+                        "0.003 W in 1.00 us: dynamic 0.002 W, static 0.001 W; 30.0 pJ a thread "
+                        "instruction\n");
+    free(out);
+    json_decref(json);
 }
 
 static void test_breakdown(void **state)
@@ -170,7 +224,8 @@ static void test_functional(void **state)
     FILE *to = open_memstream(&out, &size);
     json_t *json = parse("{'launches': [{}], 'totals': {'exec.blocks': 1}, 'profile': []}");
     print_breakdown(to, json);
-    print_annotated(to, json_object_get(json, "profile"), NULL);
+    print_energy(to, json);
+    print_annotated(to, json, NULL, true);
     fclose(to);
     assert_string_equal(out, "");
     free(out);
@@ -180,9 +235,10 @@ static void test_functional(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),    cmocka_unit_test(test_time),
-        cmocka_unit_test(test_code),      cmocka_unit_test(test_source),
-        cmocka_unit_test(test_breakdown), cmocka_unit_test(test_functional),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_code),        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_line_energy), cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_breakdown),   cmocka_unit_test(test_functional),
     };
     char folder[] = "/tmp/heddle-report-XXXXXX";
     if (!mkdtemp(folder) || chdir(folder))

@@ -1,0 +1,15 @@
+/* The energy of timed launches as a table. */
+#ifndef CLI_ENERGY_H
+#define CLI_ENERGY_H
+
+#include "base/types.h"
+#include <jansson.h>
+#include <stdio.h>
+
+/* What hd_stats_json gives; launches without time have nothing to print. */
+void print_energy(FILE *to, const json_t *stats);
+
+/* "12.3 nJ": three digits and a unit. */
+const char *energy_text(f64 pj, char *text, size_t size);
+
+#endif
