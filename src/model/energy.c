@@ -13,6 +13,7 @@
 #include "gpu/params.h"
 #include "gpu/storage.h"
 #include "mem/memside.h"
+#include "model/area.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -146,7 +147,7 @@ static u32 bits_of(const struct config *config, const struct event *event, u32 b
     return built;
 }
 
-static u32 chips_of(const struct config *config)
+u32 energy_dram_chips(const struct config *config)
 {
     const struct energy_params *energy = config_params(config, &energy_component);
     const struct dram_params *dram = config_params(config, &dram_component);
@@ -158,7 +159,7 @@ static f64 times_of(const struct config *config, enum times times)
     const struct energy_params *energy = config_params(config, &energy_component);
     const struct network_params *network = config_params(config, &network_component);
     return times == TIMES_FLIT_MM ? 8 * network->flit_bytes * energy->hop_mm
-           : times == TIMES_CHIPS ? chips_of(config)
+           : times == TIMES_CHIPS ? energy_dram_chips(config)
                                   : 1;
 }
 
@@ -336,15 +337,12 @@ static bool add_mechanisms(struct energy_model *model, const struct mechanism_se
 struct energy_model *energy_create(const struct config *config, const struct mechanism_set *set,
                                    struct error *error)
 {
-    static const char *const tables[] = {"none", "xiang", "lashgar", "tan", "yeh"};
     const struct energy_params *params = config_params(config, &energy_component);
     const struct core_params *core = config_params(config, &core_component);
     struct energy_model *model = checked(calloc(1, sizeof *model));
     model->arena = arena_create();
-    model->technology = (struct technology){
-        energy_nm(params), params->volts > 0 ? params->volts : technology_volts(energy_nm(params)),
-        params->celsius};
-    model->table = tables[params->table];
+    model->technology = area_technology(config);
+    model->table = area_table(config);
     model->per_vector = params->register_per_vector ? core->warp_size : 0;
     add_storage(model, config, set);
     for (u32 i = 0; i < ARRAY_LEN(events); i++)
@@ -356,7 +354,7 @@ struct energy_model *energy_create(const struct config *config, const struct mec
         energy_destroy(model);
         return NULL;
     }
-    energy_find_leaks(model, config);
+    energy_find_leaks(model, config, set);
     return model;
 }
 

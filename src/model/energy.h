@@ -74,7 +74,10 @@ struct energy_model {
 /* "filter cache" and "filter_cache" are the same. */
 u32 energy_part(struct energy_model *model, const char *name);
 /* energy_leaks.c: fills leaks and part_mw; events are there. */
-void energy_find_leaks(struct energy_model *model, const struct config *config);
+void energy_find_leaks(struct energy_model *model, const struct config *config,
+                       const struct mechanism_set *set);
+/* Of a channel. */
+u32 energy_dram_chips(const struct config *config);
 /* Energy of one event's count. */
 u64 energy_row_fj(const struct energy_row *row, const struct machine_stats *stats,
                   const u8 *mechanisms);
