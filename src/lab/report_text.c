@@ -108,7 +108,7 @@ static void print_columns(FILE *to, struct arena *arena, const struct table *tab
             print_cells(to, arena, &table->columns[c],
                         theirs(table->columns[c].column->rows[row->index]),
                         table->columns[c].rows[row->index]);
-        fprintf(to, "%s\n", *row->failure ? "  failed" : *row->remark ? "  (see below)" : "");
+        fprintf(to, "%s\n", *row->failure ? "  failed" : "");
     }
     print_summary(to, arena, table, first, last);
     fputc('\n', to);
