@@ -102,7 +102,6 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->greedy = schedule_is_greedy(core);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
-    core->issue_due = UINT64_MAX;
     core->quiet_until = 0;
     /* rr's turn passes in every cycle, and some mechanisms want to be asked in every one */
     core->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
@@ -123,10 +122,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     for (u32 g = 0; g < core->groups; g++)
         memset(core->group[g].unit_free, 0, sizeof core->group[g].unit_free);
     memset(core->bus, 0, sizeof core->bus);
-    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
+    for (u32 i = 0; i < core->config.issue->schedulers; i++)
         core->schedulers[i].last = CORE_WARPS;
-        core->schedulers[i].free = 0;
-    }
     core->last_fetched = CORE_WARPS;
     for (u32 i = 0; i < core->turn_count; i++)
         core->turns[i].next = 0;
@@ -459,7 +456,7 @@ static u64 due_cycle(const struct core *core)
 {
     const u64 wheel = wheel_next(core), lsu = lsu_next(core), fetch = fetch_next(core);
     const u64 due = wheel < WHEEL ? core_cycle(core) + wheel : UINT64_MAX;
-    return MIN(MIN(due, core->issue_due), MIN(lsu, fetch));
+    return MIN(due, MIN(lsu, fetch));
 }
 
 void core_run(struct core *core, fs end)

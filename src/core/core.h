@@ -121,7 +121,6 @@ struct task {
      * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
      */
     u16 lane_reads, lane_ops, lane_writes;
-    u8 issue_cycles; /* the same at `operand` and `issued`: that its scheduler takes for it */
 };
 
 struct slot {
@@ -306,16 +305,12 @@ struct core {
         u64 slots; /* that belong to it */
         u32 last;  /* issued last */
         u64 group; /* two-level: the active ones */
-        u64 free;  /* cycle from which it may issue again (issue.interval) */
     } schedulers[CORE_SCHEDULERS];
     u16 scheduler_of[CORE_WARPS]; /* of a slot: a bit */
     u32 all_schedulers;           /* bits */
     u32 first_scheduler;          /* rotates */
     bool sleeps;                  /* schedulers of this launch may fall asleep */
     bool greedy;                  /* the warp that issued last goes first */
-    u64 issue_due;                /* first cycle in which a scheduler that is asleep because of its
-                                   * interval may issue again; UINT64_MAX: none is */
-    u32 issue_cycles;             /* with mechanisms: what this turn's instructions take to issue */
 
     /* collect */
     struct core_group group[CORE_SCHEDULERS];
@@ -409,6 +404,8 @@ void core_drain(struct core *core, fs end);
 /* decode.c: `count` entries. */
 void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config);
+/* Of a mechanism's own instruction, for core_issue_own: where it goes and what it costs. */
+void time_own(struct inst_time *time, const struct inst *inst, const struct core_config *config);
 /* Words of a warp's scoreboard. */
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel);
 /* The longest latency of any instruction, cycles. */
@@ -625,10 +622,6 @@ static inline void issue_tick(struct core *core)
     const u32 first = core->first_scheduler;
     core->first_scheduler = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
     core->stats.issue.cycles += core->present != 0;
-    if (UNLIKELY(core->issue_due <= core_cycle(core))) { /* who is still taken rests again */
-        core->asleep = 0;
-        core->issue_due = UINT64_MAX;
-    }
     if (core->asleep != core->all_schedulers || core->redirected | core->skipping)
         issue_turns(core, first);
 }

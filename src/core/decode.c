@@ -271,6 +271,13 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     }
 }
 
+void time_own(struct inst_time *time, const struct inst *inst, const struct core_config *config)
+{
+    memset(time, 0, sizeof *time);
+    set_cost(time, inst, config);
+    collect_time(time, inst, config);
+}
+
 void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config)
 {

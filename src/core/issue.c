@@ -9,9 +9,7 @@
  *
  * Invariants
  *  I1  slots = issued + the sum of all idle_ counters.
- *  I2  A scheduler that is not through with what it issued last (issue.interval) issues nothing;
- *      the unit counts as the reason if a warp could.
- *  I3  A scheduler that issued nothing is charged with the reason of the first of its warps in the
+ *  I2  A scheduler that issued nothing is charged with the reason of the first of its warps in the
  *      order: unit, collector, memory, RAW, WAW, wait, branch, barrier, fetch, held; empty when it
  *      has none.
  */
@@ -92,7 +90,6 @@ u64 core_lanes_unwritten(const struct core *core)
 static __attribute__((noinline)) void compute_hooked(struct core *core, struct task *task)
 {
     expect_work(core, task);
-    task->issue_cycles = (u8)core->config.issue->interval;
     if (core_hooked(core, SEAM_OPERAND))
         ask_operands(core, task);
     if (task->flight.kind == FLIGHT_COMPUTE) {
@@ -103,7 +100,6 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
     collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
-    core->issue_cycles = MAX(core->issue_cycles, task->issue_cycles);
     task_count_work(core, task, false);
 }
 
@@ -334,12 +330,6 @@ static inline u64 able_slots(const struct core *core)
     return core->clear & ~core->branching; /* K8 */
 }
 
-/* Whether it is not through with what it issued last (issue.interval). */
-static inline bool is_taken(const struct core *core, u32 scheduler)
-{
-    return core->schedulers[scheduler].free > core_cycle(core);
-}
-
 static inline struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
 {
     const u64 mine = core->schedulers[scheduler].slots & core->present;
@@ -353,7 +343,6 @@ static inline struct reason reason_of(const struct core *core, u32 scheduler, u6
             stall, first_bit(set) \
         }
     if (able | held) {
-        TRY(STALL_UNIT, is_taken(core, scheduler) ? able : 0);
         TRY(STALL_UNIT, able & ~held & without_room(core, group_of(core, scheduler)));
         TRY(STALL_HELD, held);
         TRY(STALL_COLLECTOR, able);
@@ -479,35 +468,12 @@ PART_OF void rest(struct core *core, u32 scheduler, u64 ready, u64 held)
         schedule_pass(core, scheduler, 1);
 }
 
-/* It is not through with the last one. */
-static __attribute__((noinline)) void rest_taken(struct core *core, u32 scheduler)
-{
-    rest(core, scheduler, 0, 0);
-    if (core->sleeps)
-        core->issue_due = MIN(core->issue_due, core->schedulers[scheduler].free);
-}
-
-/* Its turn has issued something. */
-PART_OF void turn_used(struct core *core, u32 scheduler, bool hooked)
-{
-    core->stats.issue.slots++;
-    core->stats.issue.issued++;
-    if (UNLIKELY(core->config.issue->interval > 1))
-        core->schedulers[scheduler].free =
-            core_cycle(core) + (hooked ? core->issue_cycles : core->config.issue->interval);
-}
-
 PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
 {
     end_idle(core, scheduler);
-    if (UNLIKELY(is_taken(core, scheduler))) {
-        rest_taken(core, scheduler);
-        return;
-    }
-    if (hooked)
-        core->issue_cycles = 0;
     if (hooked && core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
-        turn_used(core, scheduler, hooked);
+        core->stats.issue.slots++;
+        core->stats.issue.issued++;
         return;
     }
     u64 held = 0, ready = ready_slots(core, scheduler);
@@ -525,7 +491,8 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
         rest(core, scheduler, ready, held);
         return;
     }
-    turn_used(core, scheduler, hooked);
+    core->stats.issue.slots++;
+    core->stats.issue.issued++;
     core->schedulers[scheduler].last = s;
 }
 

@@ -73,7 +73,6 @@ static const struct mechanism eye = {
     .issued = see_issued,
     .retired = see_retired,
 };
-static const struct mechanism *const mechanisms[] = {&eye, NULL};
 
 static int by_cycle(const void *a, const void *b)
 {
@@ -120,9 +119,19 @@ static void set_all(struct hd_config *config, const char *settings)
 
 struct rig *rig_open(const char *machine, const char *settings, const char *ptx)
 {
+    return rig_open_with(NULL, machine, settings, ptx);
+}
+
+struct rig *rig_open_with(const struct mechanism *const *more, const char *machine,
+                          const char *settings, const char *ptx)
+{
     struct hd_error error = {0};
     struct rig *rig = calloc(1, sizeof *rig);
-    struct hd_config *config = config_with(mechanisms);
+    const struct mechanism **list = rig->mechanisms;
+    *list++ = &eye;
+    while (more && *more)
+        *list++ = *more++;
+    struct hd_config *config = config_with(rig->mechanisms);
     if (machine && !hd_config_load(config, machine, &error))
         fail_msg("%s", error.message);
     set_all(config, "eye.on=true timing.functional=false ptx.optimize=false icache.perfect=true "

@@ -45,12 +45,17 @@ struct rig {
     struct hd_result result;
     json_t *params, *stats; /* stats: of the device */
     struct moves issued, retired;
+    const struct mechanism *mechanisms[8]; /* NULL-terminated */
 };
 
 /* Settings are "key=value" one after the other, with spaces between. Every rig is timed, takes PTX
  * as it is written and, unless told otherwise, gets instructions without delay. */
 struct rig *rig_open(const char *machine, const char *settings, const char *ptx);
-/* The same with a text that is given up. */
+/* The same with mechanisms behind the one that writes the log; NULL-terminated, a few. */
+struct mechanism;
+struct rig *rig_open_with(const struct mechanism *const *more, const char *machine,
+                          const char *settings, const char *ptx);
+/* The first with a text that is given up. */
 struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx);
 void rig_close(struct rig *rig);
 /* Runs the first kernel; logs and statistics are those of this launch. */

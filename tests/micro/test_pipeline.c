@@ -159,40 +159,6 @@ static void test_interval(void **state)
         }
 }
 
-/* A scheduler takes issue.interval cycles for an instruction, whatever unit it goes to. */
-static void test_issue_interval(void **state)
-{
-    enum {
-        COUNT = 24
-    };
-    static const char *const kinds[] = {"and.b32 %%r%u, %%r2, %%r3", "ex2.approx.f32 %%r%u, %%r2"};
-    for (u32 interval = 1; interval <= 5; interval++) {
-        struct text text = {0};
-        char settings[256], line[128];
-        begin_kernel(&text);
-        for (u32 k = 0; k < COUNT; k++) {
-            snprintf(line, sizeof line, kinds[k % ARRAY_LEN(kinds)], 10 + k);
-            add(&text, " %s;\n", line);
-        }
-        for (u32 k = 0; k < COUNT; k++) /* so that each result needs a register of its own */
-            add(&text, " st.global.b32 [%%p], %%r%u;\n", 10 + k);
-        add(&text, " ret;\n}\n");
-        snprintf(settings, sizeof settings,
-                 FREE "units.sp=4 units.sfu=4 units.sfu_interval=1 issue.schedulers=1 "
-                      "fetch.width=2 fetch.when_empty=false fetch.buffer=8 issue.interval=%u",
-                 interval);
-        struct rig *rig = rig_open_text(NULL, settings, &text);
-        rig_run(rig, 1, 32, rig_memory(rig, 8));
-        for (u32 k = 4; k < COUNT; k++) {
-            u64 cycles = issued_at(rig, 0, 0, SETUP + k) - issued_at(rig, 0, 0, SETUP + k - 1);
-            if (cycles != param(rig, "issue.interval"))
-                fail_msg("interval %u, number %u: %llu cycles", interval, k,
-                         (unsigned long long)cycles);
-        }
-        rig_close(rig);
-    }
-}
-
 /* ---- the end of a unit ---- */
 
 /* A long operation, some others, a short one: cycles from the long one's write-back to the short
@@ -301,8 +267,9 @@ static void test_banks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_issue_interval), cmocka_unit_test(test_output),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_output),
         cmocka_unit_test(test_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,9 +16,8 @@
 /* clang-format on */
 
 static const struct mechanism *const available[] = {
-    &flip_mechanism,  &twice_mechanism,    &borrow_mechanism,
-    &hold_mechanism,  &exchange_mechanism, &probe_mechanism,
-    &check_mechanism, &narrow_mechanism,   NULL,
+    &flip_mechanism,  &twice_mechanism, &borrow_mechanism, &hold_mechanism,    &exchange_mechanism,
+    &probe_mechanism, &check_mechanism, &narrow_mechanism, &uniform_mechanism, NULL,
 };
 
 static const char *tests_folder;
@@ -199,6 +198,10 @@ static void same_results(void **state)
         {"twice", "borrow", "hold", "exchange", CROWD},
         {"borrow", "gpu.cores=1", "issue.policy=oldest", "fetch.buffer=2", "fetch.width=1"},
         {"probe", "twice", "exchange", CROWD},
+        {"uniform"},
+        {"uniform", "uniform.design=srf", "uniform.srf_entries=16", "uniform.protect=true"},
+        {"uniform", "twice", CROWD},
+        {"uniform", "hold", "uniform.design=srf", CROWD},
     };
     for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
         struct seen plain =

@@ -17,6 +17,7 @@
 struct twice {
     MECHANISM_STATE(twice);
     u16 copy[CORE_TASKS];                          /* of a task; NO_TASK: none, or compared */
+    bool own[CORE_TASKS];                          /* a copy, not another mechanism's task */
     bool issued[CORE_TASKS], compared[CORE_TASKS]; /* of a copy */
     struct {
         u16 tasks[8];
@@ -37,7 +38,7 @@ static u32 operand(void *state, struct core *core, struct task *task)
         return 0;
     const u32 index = task_index(core, copy);
     flight_copy(&copy->flight, &task->flight, core->row_words);
-    copy->extra_task = true;
+    copy->extra_task = t->own[index] = true;
     copy->slot = task->slot;
     t->copy[task_index(core, task)] = (u16)index;
     t->issued[index] = t->compared[index] = false;
@@ -71,7 +72,7 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 {
     struct twice *t = state;
     const u32 index = task_index(core, task), copy = t->copy[index];
-    if (task->extra_task)
+    if (t->own[index])
         return t->compared[index] ? WRITE_BACK_DROP : WRITE_BACK_HOLD;
     if (copy == NO_TASK)
         return WRITE_BACK_COMMIT;
@@ -84,6 +85,11 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
     return WRITE_BACK_COMMIT;
 }
 
+static void retired(void *state, struct core *core, struct task *task)
+{
+    ((struct twice *)state)->own[task_index(core, task)] = false;
+}
+
 const struct mechanism twice_mechanism = {
     MECHANISM_NAMED(twice, "every instruction issues twice and is compared"),
     .state_size = sizeof(struct twice),
@@ -91,4 +97,5 @@ const struct mechanism twice_mechanism = {
     .operand = operand,
     .insert = insert,
     .write_back = write_back,
+    .retired = retired,
 };

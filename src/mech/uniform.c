@@ -1,0 +1,667 @@
+/*
+ * Uniform vector instructions: those whose operands are the same in all lanes of a warp run on one
+ * lane, or not at all when another warp has just run the same one on the same values.
+ *
+ * A register is uniform when a uniform instruction wrote it, or a load of one address by all lanes.
+ * An instruction is when all its sources are (uniform registers, constants, parameters, special
+ * registers that do not depend on the thread, predicates made by uniform instructions) and all
+ * lanes of the warp run. Whether it is follows from the tokens of its registers when it issues:
+ * what it reads and writes is not pending then. Tokens change when results are written.
+ *
+ * A uniform register has one value in one place (uniform_place.c): lane N = warp size - lanes of a
+ * unit of its row, whose other lanes are stale, or the scalar register file. Whatever reads it gets
+ * the value in all lanes, through the warp's register view. Masks are one row of a warp: they only
+ * have a token.
+ *
+ * A write to some lanes of a uniform register would lose the value for the others. Before it a copy
+ * to all lanes is issued, which takes the scheduler's turn, the integer unit and a bank; the warp
+ * waits for it as for any other pending register.
+ *
+ * Invariants
+ *  U1  Between issue and write-back nobody changes the tokens of what a task reads or writes: the
+ *      scoreboard has one writer of a register, and readers have taken their values.
+ *  U2  No partial write is committed to a register that has a token.
+ *  U3  The result of a uniform instruction is the same in all lanes of its record.
+ */
+#include "mech/uniform.h"
+#include "ir/special.h"
+#include <stdlib.h>
+
+#define COMPONENT uniform
+#define COMPONENT_DEF "mech/uniform.def"
+#define COMPONENT_HELP "uniform vector instructions"
+#include "base/component_table.h"
+
+enum uniform_kind {
+    KIND_OTHER,
+    KIND_COMPUTE, /* a function of its operands, lane by lane */
+    KIND_SPECIAL, /* a special register that all lanes read alike */
+    KIND_LOAD,
+};
+
+/* ---- instructions ---- */
+
+/* Whether all lanes see the same, and as long as the warp runs. */
+static bool is_uniform_special(i64 special)
+{
+    switch (special) {
+    case SPECIAL_tid_x ... SPECIAL_tid_z:
+    case SPECIAL_laneid:
+    case SPECIAL_warpid: /* 64 lanes have two */
+    case SPECIAL_lanemask_eq ... SPECIAL_lanemask_gt:
+    case SPECIAL_clock ... SPECIAL_pm64:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static u32 result_count(const struct inst *inst)
+{
+    u32 count = 0;
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++)
+        count += inst->dst[k].kind == OPERAND_VECTOR ? inst->dst[k].count : 0;
+    return count;
+}
+
+static enum uniform_kind kind_of(const struct inst *inst, bool params_uniform)
+{
+    const u16 flags = op_info[inst->op].flags;
+    const bool constant = inst->space == SPACE_PARAM || inst->space == SPACE_CONST;
+    if (result_count(inst) > UNIFORM_RESULTS)
+        return KIND_OTHER;
+    if (flags & OPF_LANE)
+        return KIND_COMPUTE;
+    if (inst->op == OP_sreg && is_uniform_special(inst->imm))
+        return KIND_SPECIAL;
+    if ((inst->op == OP_ld && (!constant || params_uniform)) || inst->op == OP_buf_ld)
+        return KIND_LOAD;
+    return KIND_OTHER;
+}
+
+static struct uniform_inst classify(const struct inst *inst, bool params_uniform)
+{
+    const struct op_info *info = &op_info[inst->op];
+    struct uniform_inst class = {
+        .kind = (u8)kind_of(inst, params_uniform),
+        .vector = !(info->flags & OPF_SCALAR),
+        .alu = !(info->flags & (OPF_SCALAR | OPF_BRANCH | OPF_BARRIER)) && info->unit != UNIT_MEM &&
+               info->unit != UNIT_CTRL,
+    };
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+        class.vectors |= (u8)((inst->src[k].kind == OPERAND_VECTOR) << k);
+        class.registers += inst->src[k].kind == OPERAND_VECTOR ? (u8)inst->src[k].count : 0;
+    }
+    class.registers += (u8)result_count(inst);
+    return class;
+}
+
+static bool has_tokens(const struct uniform_slot *s, struct operand o)
+{
+    for (u32 j = 0; j < o.count; j++)
+        if (!in_set(s->tokens, o.index + j))
+            return false;
+    return true;
+}
+
+static bool sources_uniform(const struct uniform_core *u, const struct uniform_slot *s,
+                            const struct inst *code)
+{
+    for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
+        const struct operand o = code->src[k];
+        switch (o.kind) {
+        case OPERAND_VECTOR:
+            if (!has_tokens(s, o))
+                return false;
+            break;
+        case OPERAND_MASK:
+            if (u->explicit_exec || !in_set(s->masks, o.index))
+                return false;
+            break;
+        case OPERAND_LANEID:
+            return false;
+        default:
+            break;
+        }
+    }
+    return true;
+}
+
+/* All lanes of a load go to one place that is not each lane's own. */
+static bool one_address(const struct flight *f, lane_set all)
+{
+    if (f->pair || (f->global != all && f->shared != all && f->constant != all))
+        return false;
+    if (f->even) {
+        bool same = true;
+        for (u32 g = 0; g < (f->plan->two ? FLIGHT_GROUPS : FLIGHT_GROUPS / 2); g++)
+            same &= !f->apart[g] && f->first[g] == f->first[0];
+        return same;
+    }
+    for (u32 lane = 1; lane < f->warp->exec->image->warp_size; lane++)
+        if (f->address[lane] != f->address[0])
+            return false;
+    return true;
+}
+
+/* ---- copy on write ---- */
+
+static bool reads_it(const struct inst *code, u32 reg)
+{
+    for (u32 k = 0; k < ARRAY_LEN(code->src); k++)
+        if (code->src[k].kind == OPERAND_VECTOR && reg - code->src[k].index < code->src[k].count)
+            return true;
+    return false;
+}
+
+/* The first uniform register among the results, or UINT32_MAX. */
+static u32 uniform_result(const struct uniform_slot *s, const struct inst *code)
+{
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
+        for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++)
+            if (in_set(s->tokens, code->dst[k].index + j))
+                return code->dst[k].index + j;
+    return UINT32_MAX;
+}
+
+/* The register counts as pending, so that the warp waits for it. */
+static void set_pending(struct core *core, u32 s, u32 reg, bool pending)
+{
+    if (pending) {
+        set_put(core->slots[s].pending, reg);
+        core->clear &= ~bit(s);
+        slot_update(core, s);
+        return;
+    }
+    set_take(core->slots[s].pending, reg);
+    if (core->buffered & ~core->clear & bit(s))
+        slot_recheck(core, s);
+}
+
+static enum issue_answer issue_copy(struct uniform_core *u, struct core *core, u32 slot, u32 inst,
+                                    u32 reg)
+{
+    struct uniform_slot *s = &u->slots[slot];
+    const struct operand o = operand_make(OPERAND_VECTOR, reg, 1);
+    const bool source = reads_it(&core->exec->image->program->insts[inst], reg);
+    s->copy = (struct inst){.op = OP_mov_b32, .type = TYPE_B32, .dst = {o}, .src = {o}};
+    time_own(&s->copy_time, &s->copy, &core->config);
+    const u32 group = core->groups > 1 ? slot % core->groups : 0;
+    struct task *task = collect_room(core, group, s->copy_time.pipe) ? task_take(core) : NULL;
+    if (!task) {
+        s->copy_time.result_count = 0;
+        return ISSUE_WAIT;
+    }
+    task->extra_task = true;
+    flight_rewrite(&task->flight, core->slots[slot].warp, inst, &s->copy);
+    set_pending(core, slot, reg, true);
+    core_issue_own(core, task, slot, &s->copy_time);
+    *(source ? &u->stats->copies_source : &u->stats->copies_other) += 1;
+    return ISSUE_DONE;
+}
+
+static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 inst)
+{
+    struct uniform_core *u = state;
+    const struct inst *code = &core->exec->image->program->insts[inst];
+    const struct warp *warp = core->slots[slot].warp;
+    if (!u->changes)
+        return ISSUE_PLAIN;
+    const u32 reg = uniform_result(&u->slots[slot], code);
+    if (LIKELY(reg == UINT32_MAX))
+        return ISSUE_PLAIN;
+    const struct step *step = &warp->view->steps[inst];
+    const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
+    if (!lanes || (lanes == core->all_lanes && code->op != OP_writelane))
+        return ISSUE_PLAIN;
+    return issue_copy(u, core, slot, inst, reg);
+}
+
+/* ---- an instruction issues ---- */
+
+/* Reads of uniform registers by an instruction that runs on all its lanes: one lane, or none, of
+ * the register file is read for each. */
+static void count_broadcasts(struct uniform_core *u, const struct core *core, struct task *task,
+                             struct uniform_task *t)
+{
+    const struct inst *code = task->flight.code;
+    const struct uniform_slot *s = &u->slots[task->slot];
+    const bool srf = u->params->design == DESIGN_SRF;
+    const u32 lanes = count_lanes(task->flight.lanes);
+    u32 at = 0; /* as collect_time lists them */
+    for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
+        const struct operand o = code->src[k];
+        const u32 step = o.count == 2 && core->config.collect->pair_reads == 1 ? 2 : 1;
+        if (o.kind != OPERAND_VECTOR)
+            continue;
+        for (u32 r = 0; r < o.count && at < task->time->read_count; r += step, at++) {
+            if (!has_tokens(s, operand_make(OPERAND_VECTOR, o.index + r, step)))
+                continue;
+            u->stats->broadcasts += step;
+            u->stats->srf_reads += srf ? step : 0;
+            t->elsewhere |= (u16)((u32)srf << at);
+            if (lanes)
+                task->lane_reads = (u16)(task->lane_reads - lanes + !srf);
+        }
+    }
+}
+
+/* It runs on one lane, or not at all: `ops` are left. */
+static void convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops)
+{
+    const struct inst_time *time = task->time;
+    const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
+    const u32 copies = srf ? two : 1u + two; /* of a value in the register file */
+    task->interval = 1;
+    task->lane_ops = (u16)ops;
+    task->lane_reads = (u16)(time->read_count * copies);
+    task->lane_writes = (u16)(time->result_count * copies);
+    task->flight.writes = srf && !two ? 0 : 1ull << u->lane;
+    if (two && !srf)
+        task->flight.writes |= 1ull << u->second;
+    if (!srf)
+        return;
+    t->elsewhere = two ? 0 : UINT16_MAX;
+    u->stats->srf_reads += u->insts[task->flight.inst].registers - time->result_count;
+}
+
+/* What an instruction left in the buffer goes into the record of another. */
+static void take_result(struct flight *f, u64 result)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    flight_skip(f);
+    for (u32 j = 0; j < f->dst_rows[0]; j++)
+        for (u32 lane = 0; lane < lanes; lane++)
+            f->dst[0][j * lanes + lane] = (u32)(result >> 32 * j);
+    if (f->code->dst[0].kind == OPERAND_MASK)
+        for (u32 c = 0; c < f->warp->exec->image->chunks; c++)
+            f->dst[0][c] = result ? ~0u : 0;
+}
+
+/* Whether the reuse buffer has it; `t` says what is to be stored else. */
+static bool reuse(struct uniform_core *u, const struct core *core, struct task *task,
+                  struct uniform_task *t)
+{
+    struct uniform_stats *stats = u->stats;
+    const struct irb_entry *entry;
+    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
+    if (!key.code) {
+        stats->irb_unfit++;
+        return false;
+    }
+    stats->irb_probes++;
+    const enum irb_answer answer = irb_probe(&u->irb, &key, u->params->parity, &entry);
+    if (answer != IRB_HIT) {
+        stats->irb_mismatches += answer == IRB_MISMATCH;
+        stats->irb_parity_errors += answer == IRB_ERROR;
+        t->stores = true;
+        t->key = key;
+        return false;
+    }
+    stats->irb_hits++;
+    stats->irb_own_hits += entry->slot == task->slot && entry->age == core->slots[task->slot].age;
+    stats->redundant_inter += core->config.core->warp_size;
+    stats->redundant_combined++;
+    if (!u->changes)
+        return true;
+    take_result(&task->flight, entry->result);
+    task->latency = 1;
+    return true;
+}
+
+/* True: it runs on all its lanes nevertheless. */
+static bool found_uniform(struct uniform_core *u, const struct core *core, struct task *task,
+                          struct uniform_task *t)
+{
+    struct uniform_stats *stats = u->stats;
+    const u32 mode = u->params->mode;
+    stats->uniform++;
+    stats->redundant_intra += core->config.core->warp_size - 1;
+    stats->redundant_combined += core->config.core->warp_size - 1;
+    if (u->changes && u->params->design == DESIGN_SRF &&
+        !place_reserve(u, task->slot, task->flight.code, t)) {
+        stats->srf_full++;
+        return true;
+    }
+    t->uniform = true;
+    const bool hit = mode != MODE_INTRA && reuse(u, core, task, t);
+    if (!u->changes || (mode == MODE_INTER && !hit))
+        return true;
+    stats->converted += !hit;
+    convert(u, task, t, hit ? 0 : u->params->protect ? 2 : 1);
+    if (hit ? u->params->parity : u->params->protect)
+        stats->alu_protected += core->config.core->warp_size;
+    return false;
+}
+
+/* Other masks than those of uniform instructions differ between lanes. */
+static void forget_masks(struct uniform_core *u, struct uniform_slot *s, const struct inst *code)
+{
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
+        if (code->dst[k].kind == OPERAND_MASK && !u->explicit_exec)
+            set_take(s->masks, code->dst[k].index);
+}
+
+static u32 operand(void *state, struct core *core, struct task *task)
+{
+    struct uniform_core *u = state;
+    struct uniform_task *t = &u->tasks[task_index(core, task)];
+    const struct flight *f = &task->flight;
+    const struct uniform_inst *info = &u->insts[f->inst];
+    struct uniform_slot *s = &u->slots[task->slot];
+    const bool full = f->lanes == core->all_lanes;
+    t->watched = false;
+    t->elsewhere = 0;
+    if (UNLIKELY(task->extra_task)) {
+        if (task->time == &s->copy_time) {
+            const bool srf = u->params->design == DESIGN_SRF;
+            task->lane_reads = !srf;
+            t->elsewhere = srf;
+            u->stats->srf_reads += srf;
+        }
+        return 0;
+    }
+    t->watched = true;
+    t->uniform = t->load = t->stores = false;
+    t->entry_count = 0;
+    const u32 lanes = full ? core->config.core->warp_size : count_lanes(f->lanes);
+    u->stats->instructions++;
+    u->stats->vector_instructions += info->vector;
+    u->stats->scalar_ops += lanes;
+    u->stats->alu_ops += info->alu ? lanes : 0;
+    *(u->params->design == DESIGN_SRF ? &u->stats->rename_reads : &u->stats->token_reads) +=
+        info->registers;
+    if (u->params->protect)
+        cover_moved(u, task->slot);
+    bool whole = true; /* it runs on all its lanes */
+    if (full && (info->kind == KIND_COMPUTE || info->kind == KIND_SPECIAL) && !f->homes &&
+        sources_uniform(u, s, f->code))
+        whole = found_uniform(u, core, task, t);
+    else if (full && info->kind == KIND_LOAD && f->kind == FLIGHT_ACCESS && !f->homes)
+        t->load = one_address(f, core->all_lanes);
+    if (!t->uniform && lanes)
+        forget_masks(u, s, f->code);
+    if (whole && u->changes && info->vectors)
+        count_broadcasts(u, core, task, t);
+    return 0;
+}
+
+/* ---- its result comes ---- */
+
+static void result(void *state, struct core *core, struct task *task)
+{
+    struct uniform_core *u = state;
+    struct uniform_task *t = &u->tasks[task_index(core, task)];
+    if (LIKELY(task->flight.kind != FLIGHT_ACCESS) || !t->watched || !t->load ||
+        core->slots[task->slot].ended)
+        return;
+    u->stats->broadcast_loads++;
+    if (u->changes && u->params->design == DESIGN_SRF &&
+        !place_reserve(u, task->slot, task->flight.code, t)) {
+        u->stats->srf_full++;
+        return;
+    }
+    t->uniform = true;
+    if (!u->changes || u->params->mode == MODE_INTER)
+        return;
+    const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
+    task->lane_writes = (u16)(task->time->result_count * (srf ? two : 1u + two));
+    task->flight.writes = srf && !two ? 0 : 1ull << u->lane;
+    if (two && !srf)
+        task->flight.writes |= 1ull << u->second;
+}
+
+static void places(void *state, struct core *core, const struct task *task, bool write,
+                   struct places *places)
+{
+    struct uniform_core *u = state;
+    const struct uniform_task *t = &u->tasks[task_index(core, task)];
+    if (u->params->design != DESIGN_SRF || !u->changes)
+        return;
+    if (write) {
+        if (t->watched && t->uniform && !task->flight.writes)
+            places->count = 0;
+        return;
+    }
+    if (!t->elsewhere)
+        return;
+    u32 left = 0;
+    for (u32 i = 0; i < places->count; i++) {
+        if (t->elsewhere >> i & 1)
+            continue;
+        places->regs[left] = places->regs[i];
+        places->banks[left++] = places->banks[i];
+    }
+    places->count = left;
+}
+
+static void copied(struct uniform_core *u, struct core *core, const struct task *task)
+{
+    struct uniform_slot *s = &u->slots[task->slot];
+    const u32 reg = s->copy.dst[0].index;
+    if (!task->dropped)
+        place_clear(u, task->slot, reg);
+    s->copy_time.result_count = 0;
+    set_pending(core, task->slot, reg, false);
+}
+
+static u64 result_value(const struct uniform_core *u, const struct flight *f)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    if (f->code->dst[0].kind == OPERAND_MASK)
+        return f->dst[0][u->lane / LANES] >> u->lane % LANES & 1;
+    return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
+}
+
+static void retired(void *state, struct core *core, struct task *task)
+{
+    struct uniform_core *u = state;
+    struct uniform_task *t = &u->tasks[task_index(core, task)];
+    const struct flight *f = &task->flight;
+    const u32 slot = task->slot;
+    struct uniform_slot *s = &u->slots[slot];
+    if (UNLIKELY(task->extra_task)) {
+        if (task->time == &s->copy_time)
+            copied(u, core, task);
+        return;
+    }
+    if (!t->watched)
+        return;
+    t->watched = false;
+    if (task->dropped || core->slots[slot].ended) {
+        place_release(u, slot, f->code, t);
+        return;
+    }
+    if (u->params->protect)
+        cover_written(u, slot);
+    if (t->uniform) {
+        if (t->stores) {
+            u->stats->irb_writes++;
+            irb_store(&u->irb, &t->key, result_value(u, f), slot, core->slots[slot].age);
+        }
+        place_set(u, task, t);
+        return;
+    }
+    if (f->kind > FLIGHT_ACCESS || !f->writes)
+        return;
+    for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
+        for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
+            if (UNLIKELY(in_set(s->tokens, f->to[k] + j))) {
+                assert(!u->changes || f->writes == core->all_lanes); /* U2 */
+                place_clear(u, slot, f->to[k] + j);
+            }
+}
+
+/* ---- blocks, launches, cores ---- */
+
+static void control(void *state, struct core *core, u32 slot, u32 inst)
+{
+    struct uniform_core *u = state;
+    if (!core->slots[slot].warp || core->slots[slot].ended)
+        place_end(u, slot);
+}
+
+static void block(void *state, struct core *core, u32 block_slot, bool started)
+{
+    struct uniform_core *u = state;
+    for (u64 set = core->blocks[block_slot].slots; set; set &= set - 1)
+        if (started)
+            place_start(u, first_bit(set));
+        else if (core->slots[first_bit(set)].block == block_slot) /* else another's by now */
+            place_end(u, first_bit(set));
+}
+
+static void launch(void *state, struct core *core, bool begins)
+{
+    struct uniform_core *u = state;
+    const struct exec *exec = core->exec;
+    const u32 size = core->config.core->warp_size;
+    u->core = core;
+    free(u->insts);
+    u->insts = NULL;
+    cover_launch(u, begins);
+    place_launch(u, begins);
+    if (!begins)
+        return;
+    const struct program *program = exec->image->program;
+    u->changes = u->params->mode != MODE_OBSERVE;
+    u->explicit_exec = program->traits.explicit_exec;
+    u->lane = size - MIN(core->config.units->sp_lanes, size);
+    u->second = u->lane + 1 < size ? u->lane + 1 : u->lane - 1;
+    u->irb = (struct irb){.count = u->params->irb_entries};
+    u->insts = calloc(MAX(program->inst_count, 1), sizeof *u->insts);
+    if (!u->insts)
+        abort();
+    for (u32 i = 0; i < program->inst_count; i++)
+        u->insts[i] = classify(&program->insts[i], u->params->params_uniform);
+}
+
+static void create(void *state, struct core *core)
+{
+    struct uniform_core *u = state;
+    u->core = core;
+    u->tasks = calloc(CORE_TASKS, sizeof *u->tasks);
+    if (!u->tasks)
+        abort();
+    core->fetch_stages += u->params->rename_stage;
+}
+
+static void destroy(void *state)
+{
+    struct uniform_core *u = state;
+    cover_launch(u, false);
+    place_launch(u, false);
+    free(u->insts);
+    free(u->tasks);
+}
+
+/* ---- what it stands for ---- */
+
+/* Vector registers of a core, as the rows before ours have it. */
+static u64 vector_registers(const struct state_list *list)
+{
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct state_row *row = &list->rows.data[i];
+        if (!strcmp(row->unit, "issue") && !strcmp(row->name, "scoreboard") && row->bits == 1)
+            return row->entries;
+    }
+    return 512; /* 64 KB of 32 lanes, as published */
+}
+
+static void srf_storage(const struct uniform_params *p, struct state_list *list, u64 registers)
+{
+    const u32 number = state_index_bits(p->srf_entries);
+    state_add(list, "uniform", "srf", p->srf_entries, 32 + p->parity, STATE_LIVE,
+              "scalar register file");
+    state_shape(list, (struct array_shape){.read_ports = 1, .write_ports = 1});
+    state_add(list, "uniform", "rename", registers, number, STATE_LIVE,
+              "rename table: entry of the scalar register file (published without a valid bit)");
+    state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
+    state_add(list, "uniform", "rename_valid", registers, 1, STATE_LIVE,
+              "rename table: valid bits, which the published size leaves out");
+    state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
+    state_add(list, "uniform", "freelist", p->srf_entries, number, STATE_LIVE,
+              "free entries of the scalar register file; the published size leaves it out");
+}
+
+static void storage(const void *params, struct state_list *list)
+{
+    const struct uniform_params *p = params;
+    const u64 registers = vector_registers(list);
+    const u32 lru = state_index_bits(p->irb_entries), values = p->irb_wide ? 64 : 32;
+    if (p->mode == MODE_OBSERVE)
+        return; /* nothing is built */
+    if (p->design == DESIGN_SRF) {
+        srf_storage(p, list, registers);
+    } else {
+        state_add(list, "uniform", "tokens", registers, 1, STATE_LIVE,
+                  "a token bit for each vector register");
+        state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
+        if (p->parity)
+            state_add(list, "uniform", "parity", registers, 1, STATE_LIVE,
+                      "a parity bit for the value of each uniform register");
+    }
+    if (p->mode == MODE_INTRA)
+        return;
+    state_add(list, "uniform", "irb", p->irb_entries,
+              IRB_TAG_BITS + IRB_OPCODE_BITS + (IRB_SOURCES + 1) * values + lru + p->parity,
+              STATE_LIVE,
+              "reuse buffer: part of the PC, opcode, three sources, result, order of use");
+    state_shape(list, (struct array_shape){.searched = true});
+}
+
+static const struct energy_event events[] = {
+    {"token_reads", "tokens", ENERGY_READ, .array = "uniform.tokens", .bits = 1},
+    {"token_writes", "tokens", ENERGY_WRITE, .array = "uniform.tokens", .bits = 1},
+    {"rename_reads", "renaming", ENERGY_READ, .array = "uniform.rename"},
+    {"rename_writes", "renaming", ENERGY_WRITE, .array = "uniform.rename"},
+    {"srf_reads", "scalar registers", ENERGY_READ, .array = "uniform.srf"},
+    {"srf_writes", "scalar registers", ENERGY_WRITE, .array = "uniform.srf"},
+    {"irb_probes", "reuse buffer", ENERGY_SEARCH, .array = "uniform.irb"},
+    {"irb_writes", "reuse buffer", ENERGY_WRITE, .array = "uniform.irb"},
+    {"protect_compares", "comparison", ENERGY_LOGIC, .pj = 0.07, .nm = 45,
+     .source = "an integer addition of 32 bits takes 0.1 pJ at 45 nm (Horowitz, Computing's energy "
+               "problem, ISSCC 2014); a comparison for equality is taken as two thirds of it"},
+    {0},
+};
+
+static const char *const deviations[] = {
+    "Any partial write to a uniform register is preceded by a copy, not only one whose destination "
+    "is also a source: the others would corrupt the value as well. The two are counted apart.",
+    "Kernel parameters and constants that all lanes load count as uniform (params_uniform); the "
+    "published broadcast path is that of shared and global memory.",
+    "A register of a 64-bit value counts as uniform by itself; a pair needs two entries of the "
+    "scalar register file. The published reuse buffer has 32-bit values: instructions with 64-bit "
+    "operands do not fit unless irb_wide is set.",
+    "The reuse buffer compares the whole operation, where 8 bits of opcode are published, and is "
+    "written when the result is; until then the same instruction of another warp misses.",
+    "An entry of the scalar register file is freed when the other value is written, not when the "
+    "instruction is renamed, so that nothing is lost should it not be written.",
+    "A uniform instruction takes its unit for one cycle whatever its operation, divisions "
+    "included.",
+    "Instructions across lanes (shuffles, votes) are never uniform; where their lanes may wait for "
+    "others, uniform registers are made whole for them without a copy in the pipeline.",
+    "Reads of the scalar register file have no limit in a cycle.",
+    NULL,
+};
+
+const struct mechanism uniform_mechanism = {
+    MECHANISM_NAMED(uniform, "uniform vector instructions run on one lane, or not at all"),
+    .source = "P. Xiang, Y. Yang, M. Mantor, N. Rubin, L. R. Hsu, H. Zhou, \"Exploiting uniform "
+              "vector instructions for GPGPU performance, energy efficiency, and opportunistic "
+              "reliability enhancement\", ICS 2013",
+    .deviations = deviations,
+    .events = events,
+    .state_size = sizeof(struct uniform_core),
+    .create = create,
+    .destroy = destroy,
+    .storage = storage,
+    .launch = launch,
+    .places = places,
+    .block = block,
+    .issue = issue,
+    .operand = operand,
+    .result = result,
+    .retired = retired,
+    .control = control,
+};
