@@ -215,7 +215,8 @@ static bool look_up(struct core *core, u32 s)
         decode_push(core, s, inst, NO_INST);
         return true;
     }
-    if (!requests_room(core, core->line_packets) || core->miss_tail - core->miss_head == MISSES) {
+    if (core->config.icache->miss_cycles ? core->miss_tail - core->miss_head == MISSES
+                                         : !requests_room(core, core->line_packets)) {
         core->stats.icache.stalls_queue++;
         return false;
     }

@@ -8,9 +8,11 @@
  * Invariants
  *  F1  What a hit delivers is what its line holds, not what was asked for: a line with a wrong
  *      instruction makes the program go wrong.
- *  F2  probes = hits + misses; a line is written when its instruction arrives in a buffer, never at
- *      the request, and only if it came from the instruction cache.
- *  F3  Lines are forgotten when a launch begins: their instructions may be another program's.
+ *  F2  probes = hits + misses. A lookup that finds nothing and that the instruction cache cannot
+ * take in this cycle is repeated and does not count: misses are accesses to the instruction cache.
+ *  F3  A line is written when its instruction arrives in a buffer, never at the request, and only
+ * if it came from the instruction cache. F4  Lines are forgotten when a launch begins: their
+ * instructions may be another program's.
  */
 #include "core/core.h"
 
@@ -33,6 +35,8 @@ struct filter_cache {
         u32 inst; /* the instruction itself, as its number in the program */
         bool valid;
     } lines[MOST_ENTRIES];
+    u64 open;               /* slots that have looked and not found, bits; it is not known yet */
+    u64 looked[CORE_WARPS]; /* in which cycle */
 };
 
 static u32 index_bits(const struct filter_cache_params *params)
@@ -59,16 +63,28 @@ static void create(void *state, struct core *core)
     core->fetch_stages += ((struct filter_cache *)state)->params->stage;
 }
 
+/* What a slot did not find has reached the instruction cache, be it that it missed there, too. */
+static void count_miss(struct filter_cache *f, u32 slot)
+{
+    f->stats->probes++;
+    f->stats->misses++;
+    f->open &= ~bit(slot);
+}
+
 static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
 {
     struct filter_cache *f = state;
     u64 tag;
     const struct line *line = line_of(f, core, *inst, &tag);
-    f->stats->probes++;
+    if (f->open >> slot & 1 && core->slots[slot].missed_at == f->looked[slot])
+        count_miss(f, slot);
     if (!line->valid || line->tag != tag) {
-        f->stats->misses++;
+        f->open |= bit(slot);
+        f->looked[slot] = core_cycle(core);
         return FETCH_SERVE;
     }
+    f->open &= ~bit(slot);
+    f->stats->probes++;
     f->stats->hits++;
     *inst = line->inst;
     return FETCH_HERE;
@@ -77,6 +93,8 @@ static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *in
 static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here)
 {
     struct filter_cache *f = state;
+    if (f->open >> slot & 1)
+        count_miss(f, slot);
     for (u32 i = 0; i < count && !here; i++) {
         u64 tag;
         struct line *line = line_of(f, core, inst + i, &tag);

@@ -53,6 +53,7 @@ static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *in
 {
     struct watched w = at(core, slot, *inst);
     w.wanting = core->fetchable;
+    w.missed = core->slots[slot].missed_at;
     *add(core) = w;
     return FETCH_SERVE;
 }

@@ -16,8 +16,9 @@ struct watched {
     u64 age; /* of the warp */
     u32 inst, slot;
     bool arrives; /* else it is looked up */
-    u64 wanting;  /* slots that want instructions in a cycle whose lookup this is, bits */
-    bool here;    /* an arrival past the instruction cache */
+    u64 missed;  /* of a lookup: the cycle in which the slot last missed in the instruction cache */
+    u64 wanting; /* slots that want instructions in a cycle whose lookup this is, bits */
+    bool here;   /* an arrival past the instruction cache */
     /* of an arrival, found by looking everywhere: */
     u32 ago;          /* arrivals since another warp, still active, had it; 65: more than 64 */
     bool in_a_buffer; /* of another active warp */
