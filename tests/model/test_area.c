@@ -180,6 +180,10 @@ static void logic_follows_parameters(void **state)
     /* MIAOW's stage, for 48 warps of 40. */
     assert_true(fabs(number(row_of(area, "issue", "logic"), "area_um2") - 0.43e6 * 48 / 40) < 1e-6);
     json_decref(area);
+    /* What the user says of a lane is used, as in the energy of a run. */
+    area = area_of("gtx480", "energy.lane_mw=10");
+    assert_true(fabs(number(row_of(area, "units", "fp32_lanes"), "leakage_mw") - 640) < 1e-9);
+    json_decref(area);
 }
 
 static void technologies_scale(void **state)
@@ -259,6 +263,20 @@ static void mechanisms_add(void **state)
                      100 * (266 + 2229) / front) < 1e-9);
     sums_are_of_rows(area);
     json_decref(plain);
+    json_decref(area);
+    /* One that only looks adds nothing, and changes nothing of what the other adds. */
+    area = area_of("tesla16", "filter_cache.on=true fetch_locality.on=true");
+    mechanisms = json_object_get(area, "mechanisms");
+    assert_int_equal(json_array_size(mechanisms), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *one = json_array_get(mechanisms, i);
+        bool adds_some = !strcmp(text(one, "name"), "filter_cache");
+        const json_t *to = json_object_get(json_object_get(one, "adds_percent"), "front_end");
+        assert_true((number(one, "area_um2") > 0) == adds_some);
+        assert_true((number(to, "area") > 0) == adds_some);
+        if (adds_some)
+            assert_true(fabs(number(to, "area") - 100 * (266 + 2229) / front) < 1e-9);
+    }
     json_decref(area);
     /* 16 entries have their own published rows; 64 have none. */
     area = area_of("tesla16", "energy.nm=32 energy.table=lashgar filter_cache.on=true "
