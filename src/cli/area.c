@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const struct option area_options[] = {
-    {"--mech", "NAME[:PARAMETER=VALUE,...]",
+    {"--mech", "NAME|FILE.so[:PARAMETER=VALUE,...]",
      "Switch a mechanism on, as 'heddle run' would: its elements are listed, and what it adds to "
      "the front end, the core and the chip. May be given many times.",
      OPTION_REPEAT, COMPLETE_MECHANISM},

@@ -14,6 +14,9 @@
 #ifndef CORE_PLUGIN_H
 #define CORE_PLUGIN_H
 
+/* What a mechanism may use: the core with all it stands on, and the analyses of code. */
+#include "analysis/lane_liveness.h"
+#include "analysis/liveness.h"
 #include "base/events.h"
 #include "core/core.h"
 #include "core/plugin_list.h"

@@ -30,6 +30,26 @@ static void fill_functions(void **table)
         __atomic_store_n(&table[i], functions[i], __ATOMIC_RELAXED);
 }
 
+/* A whole shared object: the system's loader dies of one whose end is missing. */
+static bool is_whole(const u8 *data, size_t length)
+{
+    Elf64_Ehdr header;
+    if (length < sizeof header)
+        return false;
+    memcpy(&header, data, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_type != ET_DYN || header.e_phoff > length ||
+        (length - header.e_phoff) / sizeof(Elf64_Phdr) < header.e_phnum)
+        return false;
+    for (u32 i = 0; i < header.e_phnum; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, data + header.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_offset > length || segment.p_filesz > length - segment.p_offset)
+            return false;
+    }
+    return true;
+}
+
 /* The contents before anything of it runs: most mistakes are found here. */
 static bool read_object(struct plugin *plugin, struct error *error)
 {
@@ -38,16 +58,16 @@ static bool read_object(struct plugin *plugin, struct error *error)
     char *data = text_read_file(plugin->path, false, OBJECT_LIMIT, &length, error);
     if (!data)
         return false;
-    const bool elf = length >= sizeof(Elf64_Ehdr) && !memcmp(data, ELFMAG, SELFMAG) &&
-                     ((const Elf64_Ehdr *)data)->e_type == ET_DYN;
+    const bool whole = is_whole((const u8 *)data, length);
     sha256_start(&hash);
     sha256_add(&hash, data, length);
     sha256_text(&hash, plugin->sha256);
     plugin->bytes = length;
     free(data);
-    return elf || error_set(error, ERROR_INPUT, plugin->path,
-                            "%s: expected a shared object, made by cc -shared",
-                            length ? "it is no shared object" : "the file is empty");
+    return whole ||
+           error_set(error, ERROR_INPUT, plugin->path,
+                     "%s: expected a shared object, made by cc -shared",
+                     length ? "it is no shared object, or a part of one" : "the file is empty");
 }
 
 static bool load_object(struct plugin *plugin, struct error *error)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a code block of a document to a file: extract.py DOCUMENT NAME OUT
 
-The block's fence names it: ```c narrow.c. Tables are looked for beside the example.
+The block's fence names it: ```c silent.c.
 """
 import re
 import sys
@@ -12,4 +12,4 @@ block = re.search(r"^```\S+ " + re.escape(name) + r"\n(.*?)^```", text, re.S | r
 if not block:
     sys.exit(f"{document} has no block {name}")
 with open(out, "w", encoding="utf-8") as file:
-    file.write(block.group(1).replace('"mech/', '"'))
+    file.write(block.group(1))

@@ -10,8 +10,8 @@ extern const struct mechanism twice_mechanism, borrow_mechanism, hold_mechanism,
 extern const struct mechanism flip_mechanism, probe_mechanism, check_mechanism;
 /* One of the product, which keeps registers elsewhere: src/mech/uniform.c. */
 extern const struct mechanism uniform_mechanism;
-/* The example of docs/mechanisms.md. */
-extern const struct mechanism narrow_mechanism;
+/* The example of docs/write-a-mechanism.md. */
+extern const struct mechanism silent_mechanism;
 
 static inline void *seam_alloc(size_t bytes)
 {
