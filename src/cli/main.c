@@ -9,19 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {&run_command,
-                                          &disasm_command,
-                                          &params_command,
-                                          &stats_command,
-                                          &machines_command,
-                                          &area_command,
-                                          &energy_command,
-                                          &mechanisms_command,
-                                          &workloads_command,
-                                          &reproduce_command,
-                                          &help_command,
-                                          &completion_command,
-                                          NULL};
+/* clang-format off */
+const struct command *const commands[] = {
+    &run_command, &disasm_command, &params_command, &stats_command, &machines_command,
+    &area_command, &energy_command, &mechanisms_command, &workloads_command, &reproduce_command,
+    &help_command, &completion_command, NULL};
+/* clang-format on */
 
 /* Only what is safe in a signal handler. */
 static void crashed(int number)
