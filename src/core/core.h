@@ -117,6 +117,7 @@ struct task {
     bool has_result;  /* mechanisms have been told of it */
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
+    bool passes;      /* a mechanism has its result: it enters its unit, but leaves it at once */
     /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
      * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
      */
@@ -495,7 +496,7 @@ static inline struct task *task_take(struct core *core)
             task->index = (u16)index;
             task->extra = task->outstanding = 0;
             task->sent = task->memory_wait = task->extra_task = false;
-            task->has_result = task->silent = task->dropped = false;
+            task->has_result = task->silent = task->dropped = task->passes = false;
             return task;
         }
     return NULL;

@@ -61,7 +61,8 @@ static bool output_taken(const struct core *core, const struct task *task, u32 u
     u16 at = core->bus[done % WHEEL] ? core->wheel[done % WHEEL].first : NO_TASK;
     for (; at != NO_TASK; at = core->tasks[at].next) {
         const struct task *other = &core->tasks[at];
-        if (other->unit == unit && other->pipe == task->pipe && other->group == task->group)
+        if (other->unit == unit && other->pipe == task->pipe && other->group == task->group &&
+            !(other->passes | task->passes))
             return true;
     }
     return false;

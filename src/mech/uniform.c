@@ -306,6 +306,7 @@ static bool reuse(struct uniform_core *u, const struct core *core, struct task *
         return true;
     take_result(&task->flight, entry->result);
     task->latency = 1;
+    task->passes = true;
     return true;
 }
 
@@ -388,12 +389,32 @@ static u32 operand(void *state, struct core *core, struct task *task)
 
 /* ---- its result comes ---- */
 
+static u64 result_value(const struct uniform_core *u, const struct flight *f)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    if (f->code->dst[0].kind == OPERAND_MASK)
+        return f->dst[0][u->lane / LANES] >> u->lane % LANES & 1;
+    return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
+}
+
+static void store_result(struct uniform_core *u, const struct core *core, const struct task *task,
+                         struct uniform_task *t)
+{
+    u->stats->irb_writes++;
+    irb_store(&u->irb, &t->key, result_value(u, &task->flight), task->slot,
+              core->slots[task->slot].age);
+    t->stores = false;
+}
+
 static void result(void *state, struct core *core, struct task *task)
 {
     struct uniform_core *u = state;
     struct uniform_task *t = &u->tasks[task_index(core, task)];
-    if (LIKELY(task->flight.kind != FLIGHT_ACCESS) || !t->watched || !t->load ||
-        core->slots[task->slot].ended)
+    if (!t->watched)
+        return;
+    if (UNLIKELY(t->stores) && u->params->irb_early)
+        store_result(u, core, task, t);
+    if (!t->load || core->slots[task->slot].ended)
         return;
     u->stats->broadcast_loads++;
     if (u->changes && u->params->design == DESIGN_SRF &&
@@ -445,14 +466,6 @@ static void copied(struct uniform_core *u, struct core *core, const struct task 
     set_pending(core, task->slot, reg, false);
 }
 
-static u64 result_value(const struct uniform_core *u, const struct flight *f)
-{
-    const u32 lanes = f->warp->exec->image->warp_size;
-    if (f->code->dst[0].kind == OPERAND_MASK)
-        return f->dst[0][u->lane / LANES] >> u->lane % LANES & 1;
-    return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
-}
-
 static void retired(void *state, struct core *core, struct task *task)
 {
     struct uniform_core *u = state;
@@ -475,10 +488,8 @@ static void retired(void *state, struct core *core, struct task *task)
     if (u->params->protect)
         cover_written(u, slot);
     if (t->uniform) {
-        if (t->stores) {
-            u->stats->irb_writes++;
-            irb_store(&u->irb, &t->key, result_value(u, f), slot, core->slots[slot].age);
-        }
+        if (t->stores)
+            store_result(u, core, task, t);
         place_set(u, task, t);
         return;
     }
