@@ -122,8 +122,10 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     for (u32 g = 0; g < core->groups; g++)
         memset(core->group[g].unit_free, 0, sizeof core->group[g].unit_free);
     memset(core->bus, 0, sizeof core->bus);
-    for (u32 i = 0; i < core->config.issue->schedulers; i++)
+    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
         core->schedulers[i].last = CORE_WARPS;
+        core->schedulers[i].free = 0;
+    }
     core->last_fetched = CORE_WARPS;
     for (u32 i = 0; i < core->turn_count; i++)
         core->turns[i].next = 0;

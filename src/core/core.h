@@ -306,6 +306,7 @@ struct core {
         u64 slots; /* that belong to it */
         u32 last;  /* issued last */
         u64 group; /* two-level: the active ones */
+        u64 free;  /* cycle of its next turn, where turns have an interval */
     } schedulers[CORE_SCHEDULERS];
     u16 scheduler_of[CORE_WARPS]; /* of a slot: a bit */
     u32 all_schedulers;           /* bits */

@@ -103,6 +103,15 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
     task_count_work(core, task, false);
 }
 
+/* Its scheduler's next turn. */
+static COLD void take_interval(struct core *core, const struct task *task, u32 s)
+{
+    u32 cycles = core->config.issue->interval;
+    if (task->interval < task->time->interval)
+        cycles = MIN(cycles, MAX(task->interval, 1));
+    core->schedulers[first_bit(core->scheduler_of[s])].free = core_cycle(core) + cycles;
+}
+
 /* The flight is filled: everything that follows from issuing it. */
 PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const struct inst_time *time)
 {
@@ -128,11 +137,13 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
     }
     if (UNLIKELY(core->hooks.seams)) { /* one test for three seams */
         compute_hooked(core, task);
-        return;
+    } else {
+        if (task->flight.kind == FLIGHT_COMPUTE)
+            flight_compute(&task->flight);
+        collect_push(core, task);
     }
-    if (task->flight.kind == FLIGHT_COMPUTE)
-        flight_compute(&task->flight);
-    collect_push(core, task);
+    if (UNLIKELY(core->config.issue->interval > 1))
+        take_interval(core, task, s);
 }
 
 void core_issue_flight(struct core *core, struct task *task, u32 s)
@@ -501,10 +512,23 @@ static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 sc
     take_turn(core, scheduler, true);
 }
 
+/* Its last instruction takes more than a cycle to issue. */
+static COLD void wait_turn(struct core *core, u32 scheduler)
+{
+    end_idle(core, scheduler);
+    note_idle(core, scheduler, (struct reason){STALL_UNIT, CORE_WARPS});
+    if (!core->sleeps)
+        schedule_pass(core, scheduler, 1);
+}
+
 PART_OF void run_scheduler(struct core *core, u32 scheduler)
 {
     if (core->asleep >> scheduler & 1)
         return;
+    if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
+        wait_turn(core, scheduler);
+        return;
+    }
     if (UNLIKELY(core->hooks.seams))
         take_turn_hooked(core, scheduler);
     else

@@ -340,8 +340,8 @@ static void lanes_that_wait_find_their_registers(void **state)
 static u32 *values_with(const char *settings, u64 *scribbles, u64 *stale, u64 *mismatches)
 {
     char all[400];
-    /* addresses stay right */
-    snprintf(all, sizeof all, ONE "uniform.params_uniform=false %s", settings);
+    /* addresses stay right; all warps loop while the reuse buffer is scribbled on */
+    snprintf(all, sizeof all, ONE "issue.interval=1 uniform.params_uniform=false %s", settings);
     struct rig *rig = open_rig(all, VALUES);
     u32 *words = run(rig, 4, 2 * WARP);
     const bool on = param(rig, "scribble.on");

@@ -159,6 +159,34 @@ static void test_interval(void **state)
         }
 }
 
+/* A scheduler's turns, whatever units the instructions of its warps go to: n cycles apart, not n
+ * - 1.
+ */
+static void test_turns(void **state)
+{
+    enum {
+        WARPS = 4,
+        MOST = 6
+    };
+    static const char kernel[] =
+        HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %r<9>; .reg .b64 %p;\n"
+             " ld.param.u64 %p, [p];\n mov.u32 %r0, 1;\n ld.global.u32 %r1, [%p];\n"
+             " mov.u32 %r2, 2;\n mov.u32 %r3, 3;\n ld.global.u32 %r4, [%p+4];\n"
+             " mov.u32 %r5, 4;\n st.global.u32 [%p], %r5;\n ret;\n}\n";
+    for (u32 n = 1; n <= MOST; n++) {
+        char settings[256];
+        snprintf(settings, sizeof settings, FREE "issue.schedulers=1 issue.interval=%u", n);
+        struct rig *rig = rig_open(NULL, settings, kernel);
+        u64 least = UINT64_MAX;
+        rig_run(rig, 1, 32 * WARPS, rig_memory(rig, 8));
+        for (u32 i = 1; i < rig->issued.count; i++)
+            least = MIN(least, rig->issued.data[i].cycle - rig->issued.data[i - 1].cycle);
+        assert_int_equal(param(rig, "issue.interval"), n);
+        assert_int_equal(least, n);
+        rig_close(rig);
+    }
+}
+
 /* ---- the end of a unit ---- */
 
 /* A long operation, some others, a short one: cycles from the long one's write-back to the short
@@ -267,9 +295,8 @@ static void test_banks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_output),
+        cmocka_unit_test(test_latency), cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_output),
         cmocka_unit_test(test_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
