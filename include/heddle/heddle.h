@@ -80,7 +80,8 @@ HD_API char *hd_config_json(const struct hd_config *config);
 HD_API char *hd_config_explain(const struct hd_config *config);
 /*
  * Where two configurations differ, as JSON: {"a": machine, "b": machine, "values": [{"key", "unit",
- * "a", "b"}]}. Free with hd_free.
+ * "a", "b"}]}. Values of a mechanism that one of them has not loaded are null there. Free with
+ * hd_free.
  */
 HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b);
 /*
@@ -92,14 +93,14 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
 /*
- * The area of the machine with the mechanisms that are on, as JSON: {"machine", "technology": {"nm",
- * "volts", "celsius", "table"}, "rows": [{"unit", "name", "owner", "copies", "kind", "mechanism",
- * "entries", "bits", "total_bits", "banks", "access_bits", "ports", "area_um2", "leakage_mw",
- * "read_pj", "write_pj", "search_pj", "delay_ps", "owner_percent", "chip_percent", "source",
- * "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}], "front_end",
- * "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}], "chip"}. A
- * row's costs are those of one owner. "kind" is array, compared, searched, flip-flops, logic, or
- * inside: registers within units, which cost nothing beside these. Free with hd_free.
+ * The area of the machine with the mechanisms that are on, as JSON: {"machine", "technology":
+ * {"nm", "volts", "celsius", "table"}, "rows": [{"unit", "name", "owner", "copies", "kind",
+ * "mechanism", "entries", "bits", "total_bits", "banks", "access_bits", "ports", "area_um2",
+ * "leakage_mw", "read_pj", "write_pj", "search_pj", "delay_ps", "owner_percent", "chip_percent",
+ * "source", "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}],
+ * "front_end", "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}],
+ * "chip"}. A row's costs are those of one owner. "kind" is array, compared, searched, flip-flops,
+ * logic, or inside: registers within units, which cost nothing beside these. Free with hd_free.
  */
 HD_API char *hd_area_json(const struct hd_config *config);
 /*

@@ -509,23 +509,41 @@ json_t *config_explain_json(const struct config *config)
     return object;
 }
 
+static u32 index_of(const struct config *config, const struct component *component)
+{
+    u32 index = 0;
+    while (index < config->count && config->components[index] != component)
+        index++;
+    return index;
+}
+
+/* Values of a component of `a` that differ from those in `b`, or that `b` does not know: null. */
+static void add_differences(json_t *rows, const struct config *a, u32 index, const struct config *b,
+                            const char *name_a, const char *name_b)
+{
+    const struct component *component = a->components[index];
+    const u32 other = index_of(b, component);
+    for (u32 i = 0; i < component->param_count; i++) {
+        const struct param *param = &component->params[i];
+        json_t *left = value_json(param, a->params[index]);
+        json_t *right = other < b->count ? value_json(param, b->params[other]) : json_null();
+        if (!json_equal(left, right))
+            json_array_append_new(rows, json_pack("{s:o, s:s, s:O, s:O}", "key",
+                                                  key_json(component, param->name), "unit",
+                                                  param->unit, name_a, left, name_b, right));
+        json_decref(left);
+        json_decref(right);
+    }
+}
+
 json_t *config_diff_json(const struct config *a, const struct config *b)
 {
     json_t *rows = json_array();
-    for (u32 i = 0; i < a->count; i++) {
-        const struct component *component = a->components[i];
-        for (u32 j = 0; j < component->param_count; j++) {
-            const struct param *param = &component->params[j];
-            json_t *left = value_json(param, a->params[i]),
-                   *right = value_json(param, b->params[i]);
-            if (!json_equal(left, right))
-                json_array_append_new(rows, json_pack("{s:o, s:s, s:O, s:O}", "key",
-                                                      key_json(component, param->name), "unit",
-                                                      param->unit, "a", left, "b", right));
-            json_decref(left);
-            json_decref(right);
-        }
-    }
+    for (u32 i = 0; i < a->count; i++)
+        add_differences(rows, a, i, b, "a", "b");
+    for (u32 i = 0; i < b->count; i++)
+        if (index_of(a, b->components[i]) == a->count)
+            add_differences(rows, b, i, a, "b", "a");
     return json_pack("{s:s, s:s, s:o}", "a", a->machine, "b", b->machine, "values", rows);
 }
 

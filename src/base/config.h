@@ -67,8 +67,8 @@ json_t *config_json(const struct config *config);
  */
 json_t *config_explain_json(const struct config *config);
 /*
- * Where two configurations of the same components differ: {"a": machine, "b": machine, "values":
- * [{"key", "unit", "a", "b"}]}, in table order.
+ * Where two configurations differ: {"a": machine, "b": machine, "values": [{"key", "unit", "a",
+ * "b"}]}, in table order; null is the value of a component that one of them has not.
  */
 json_t *config_diff_json(const struct config *a, const struct config *b);
 /*

@@ -21,7 +21,9 @@ static void crashed(int number)
 {
     static const char text[] =
         "heddle: internal error: this is a bug in heddle, not in the guest program.\n"
-        "Please report it with the command line, the input files and 'heddle --version'.\n";
+        "Please report it with the command line, the input files and 'heddle --version', unless "
+        "it\n"
+        "goes away without a mechanism that --mech loads from a file of your own.\n";
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     _exit(EXIT_BUG);

@@ -477,6 +477,45 @@ static void statistics_are_json(void **state)
     assert_true(b.misses == 1 && b.accesses == 4);
 }
 
+static void components_may_come_later(void **state)
+{
+    static const struct param late_params[] = {{.name = "size",
+                                                .type = PARAM_U32,
+                                                .initial = 5,
+                                                .min = 1,
+                                                .max = 9,
+                                                .unit = "",
+                                                .help = ""}};
+    static const struct component late = {
+        .name = "late", .help = "", .params = late_params, .param_count = 1, .params_size = 4};
+    struct error error;
+    struct config *with = config_create(components), *without = config_create(components);
+    assert_true(config_set(with, "demo.count=3", &error));
+    assert_false(config_set(with, "late.size=3", &error));
+    config_add(with, &late);
+    assert_int_equal(*(const u32 *)config_params(with, &late), 5);
+    assert_int_equal(params(with)->count, 3); /* what was there stays */
+    assert_true(config_set(with, "late.size=3", &error));
+    struct config *clone = config_clone(with);
+    assert_int_equal(*(const u32 *)config_params(clone, &late), 3);
+    static const char text[] = "late: {size: 7}";
+    assert_true(config_load_text(with, text, sizeof text - 1, "t", &error));
+    assert_int_equal(*(const u32 *)config_params(with, &late), 7);
+    assert_false(config_load_text(without, text, sizeof text - 1, "t", &error));
+    assert_non_null(strstr(error.message, "has to be loaded first, by --mech"));
+    json_t *diff = config_diff_json(without, with), *back = config_diff_json(with, without);
+    json_t *expected =
+        json_pack("[{s:s, s:s, s:n, s:i}]", "key", "late.size", "unit", "", "a", "b", 7);
+    assert_true(json_equal(json_object_get(diff, "values"), expected));
+    assert_int_equal(json_array_size(json_object_get(back, "values")), 1);
+    json_decref(expected);
+    json_decref(diff);
+    json_decref(back);
+    config_destroy(clone);
+    config_destroy(with);
+    config_destroy(without);
+}
+
 static void tables_are_json(void **state)
 {
     json_t *table = config_params_table_json(components);
@@ -510,6 +549,7 @@ int main(void)
         cmocka_unit_test(bad_files_are_explained),
         cmocka_unit_test(path_adds_directories),
         cmocka_unit_test(statistics_are_json),
+        cmocka_unit_test(components_may_come_later),
         cmocka_unit_test(tables_are_json),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);

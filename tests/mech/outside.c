@@ -64,6 +64,12 @@ int main(int argc, char **argv)
     require(holds(CALL(hd_config_json, one), "\"bits\": 8"), "bits after a load", &error);
     require(CALL(hd_config_mechanism, one, "silent:bits=4", &error), "by name", &error);
 
+    /* two that do not know the same can be compared */
+    struct hd_config *three = CALL(hd_config_create);
+    require(holds(CALL(hd_config_diff, three, two), "\"key\": \"silent.bits\""), "diff", &error);
+    require(holds(CALL(hd_config_diff, two, three), "\"b\": null"), "diff", &error);
+    CALL(hd_config_destroy, three);
+
     struct hd_device *a = CALL(hd_device_open, one, &error);
     struct hd_device *b = CALL(hd_device_open, one, &error);
     struct hd_device *c = CALL(hd_device_open, two, &error);
