@@ -65,9 +65,9 @@ static void scoreboard_state(struct state_list *list, const struct core_config *
         u32 bits = 1 + REGISTER_BITS + state_index_bits(ACCESS_WORDS);
         state_add(list, "issue", "scoreboard", (u64)core->warps * machine->issue->regions, bits,
                   STATE_LIVE, "regions of registers with pending results");
-        /* All of a warp at once: two warps are looked at, one entered and one struck out. */
+        /* All of a warp at once, for three sources; a result is entered, one is struck out. */
         state_shape(list, (struct array_shape){.access_bits = bits * machine->issue->regions,
-                                               .read_ports = 2,
+                                               .read_ports = 3,
                                                .write_ports = 2});
         return;
     }
