@@ -4,6 +4,7 @@
  */
 #include "micro/rig.h"
 
+#include "gpu/device.h"
 #include "mech/uniform.h"
 #include "scribble.h"
 
@@ -43,6 +44,11 @@ static const char *const designs[] = {
 static struct rig *open_rig(const char *settings, const char *ptx)
 {
     return rig_open_with(available, "gtx285", settings, ptx);
+}
+
+static const struct uniform_core *state_of(const struct rig *rig)
+{
+    return timing_core(rig->device->timing, 0)->hooks.uses[1].state; /* behind the log's */
 }
 
 /* Runs it and gives what the threads stored. */
@@ -392,6 +398,71 @@ static void values_are_where_they_are_said_to_be(void **state)
     free(right);
 }
 
+/* The lane is among those that the units take last. */
+static void the_lane_is_of_the_last_pass(void **state)
+{
+    static const struct {
+        const char *machine;
+        u32 lanes, lane;
+    } machines[] = {{"gtx285", 8, 24}, {"gtx285-w16", 16, 16}, {"gtx480", 32, 0}};
+    for (u32 i = 0; i < ARRAY_LEN(machines); i++) {
+        struct rig *rig = rig_open_with(available, machines[i].machine, ONE, VALUES);
+        free(run(rig, 1, WARP));
+        assert_int_equal(param(rig, "units.sp_lanes"), machines[i].lanes);
+        assert_int_equal(state_of(rig)->lane, machines[i].lane);
+        rig_close(rig);
+    }
+}
+
+/* Twice the same: the same statistics, byte for byte. */
+static void it_is_reproducible(void **state)
+{
+    for (u32 d = 0; d < ARRAY_LEN(designs); d++) {
+        char settings[256], *text[2];
+        snprintf(settings, sizeof settings, "uniform.on=true %s", designs[d]);
+        for (u32 i = 0; i < 2; i++) {
+            struct rig *rig = open_rig(settings, divergent);
+            free(run(rig, 40, 2 * WARP));
+            const json_t *launch = json_array_get(json_object_get(rig->stats, "launches"), 0);
+            text[i] = json_dumps(json_object_get(launch, "stats"), JSON_SORT_KEYS);
+            rig_close(rig);
+        }
+        assert_string_equal(text[0], text[1]);
+        free(text[0]);
+        free(text[1]);
+    }
+}
+
+/* Watching changes nothing: all other statistics are those of a run without. */
+static void observing_changes_nothing(void **state)
+{
+    char *text[2];
+    for (u32 on = 0; on < 2; on++) {
+        struct rig *rig = open_rig(on ? "uniform.on=true uniform.mode=observe" : "", divergent);
+        free(run(rig, 40, 2 * WARP));
+        const json_t *launch = json_array_get(json_object_get(rig->stats, "launches"), 0);
+        json_t *stats = json_copy(json_object_get(launch, "stats"));
+        const char *key;
+        json_t *value;
+        void *next;
+        u32 own = 0;
+        json_object_foreach_safe(stats, next, key, value)
+        {
+            const bool mine = !strncmp(key, "uniform.", 8);
+            own += mine;
+            if (mine || (!strncmp(key, "energy.parts.", 13) && json_number_value(value) == 0))
+                json_object_del(stats, key);
+        }
+        assert_true(on ? own > 20 : own == 0);
+        text[on] = json_dumps(stats, JSON_SORT_KEYS);
+        json_decref(stats);
+        rig_close(rig);
+    }
+    assert_string_equal(text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+}
+
 /* ---- the reuse buffer ---- */
 
 static struct irb_key key_of(const struct inst *code, u32 tag, u64 value)
@@ -507,6 +578,7 @@ static void scalar_registers_run_out_and_come_back(void **state)
         assert_true(sizes[n] == 256 || stat(rig, "uniform.srf_full") > 0);
         /* what is not freed when warps exit is not there for those that come */
         assert_true(stat(rig, "uniform.srf_allocations") > 2 * sizes[n] || sizes[n] == 256);
+        assert_int_equal(state_of(rig)->srf_free_count, sizes[n]);
         free(words);
         rig_close(rig);
     }
@@ -570,6 +642,9 @@ int main(void)
         cmocka_unit_test(everything_reads_through_the_view),
         cmocka_unit_test(lanes_that_wait_find_their_registers),
         cmocka_unit_test(values_are_where_they_are_said_to_be),
+        cmocka_unit_test(the_lane_is_of_the_last_pass),
+        cmocka_unit_test(it_is_reproducible),
+        cmocka_unit_test(observing_changes_nothing),
         cmocka_unit_test(reuse_buffer_keeps_the_last_used),
         cmocka_unit_test(reuse_buffer_holds_as_many_as_it_says),
         cmocka_unit_test(pairs_fit_the_wide_buffer),
