@@ -157,6 +157,14 @@ static void draw(void *user, const struct runner_progress *progress)
     fflush(stderr);
 }
 
+/* --dry-run: each once, however many experiments need it */
+static int print_commands(const struct reproduce *state)
+{
+    for (u32 i = 0; i < state->plan->jobs.count; i++)
+        printf("%s\n", job_command(state->arena, &state->plan->jobs.data[i]));
+    return EXIT_DONE;
+}
+
 /* ---- files ---- */
 
 static bool write_one(struct reproduce *state, const struct table *table, const char *kind,
@@ -242,6 +250,8 @@ static int reproduce(struct reproduce *state)
     int number = 0;
     if (!read_options(state) || !make_plan(state, &host))
         return EXIT_USAGE;
+    if (option_value(state->line, "--dry-run"))
+        return print_commands(state);
     state->store = store_open(database ? database : default_database, &error);
     if (!state->store) {
         complain_of(state, &error);
@@ -295,6 +305,8 @@ static const struct option options[] = {
      "The results file (SQLite); heddle-results.db by default. What is in it is not run again as "
      "long as Heddle, the program, its arguments and the configuration are the same.",
      0, COMPLETE_FILE},
+    {"--dry-run", NULL,
+     "Check the experiments, print the command line of each run that they need, and stop.", 0, 0},
     {"--force", NULL, "Run everything again, whatever the results file has.", 0, 0},
     {"--max-seconds", "S", "Stop a run after this much time on the host: it counts as failed.", 0,
      0},

@@ -94,9 +94,17 @@ static bool resolve(struct plan *plan, const struct experiment *experiment,
     if (!apply(plan, config, &from->settings, NULL, file, error) ||
         !apply(plan, config, &row->settings, NULL, experiment->suite.file, error))
         return false;
-    struct hd_device *device = hd_device_open(config, &own); /* mechanisms may exclude each other */
+    return true;
+}
+
+/* Values that do not go together, mechanisms that exclude each other: a device is not opened. */
+static bool opens(const struct experiment *experiment, const struct configuration *from,
+                  const struct hd_config *config, struct error *error)
+{
+    struct hd_error own = {0};
+    struct hd_device *device = hd_device_open(config, &own);
     if (!device)
-        return at_place(error, file, from->line, from->column, &own);
+        return at_place(error, experiment->file, from->line, from->column, &own);
     hd_device_close(device);
     return true;
 }
@@ -250,13 +258,15 @@ static bool make_key(struct plan *plan, const struct configuration *from,
     return true;
 }
 
-/* The job's place in the list: an equal one is used again. */
+/* The job's place in the list: an equal one is used again. `first`: of its configuration, which is
+ * then looked at more closely. */
 static bool add_job(struct plan *plan, const struct experiment *experiment, u32 configuration,
-                    const struct suite_row *row, u32 *index, struct error *error)
+                    const struct suite_row *row, bool first, u32 *index, struct error *error)
 {
     const struct configuration *from = &experiment->configurations[configuration];
     struct hd_config *config = hd_config_create();
-    bool ok = resolve(plan, experiment, from, row, config, error);
+    bool ok = resolve(plan, experiment, from, row, config, error) &&
+              (!first || opens(experiment, from, config, error));
     char *text = ok ? hd_config_json(config) : NULL;
     hd_config_destroy(config);
     if (!ok)
@@ -314,15 +324,19 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
         return false;
     planned.jobs =
         arena_array(plan->arena, u32, (size_t)experiment->configuration_count * suite->count);
-    for (u32 c = 0; c < experiment->configuration_count; c++)
+    for (u32 c = 0; c < experiment->configuration_count; c++) {
+        bool first = true;
         for (u32 r = 0; r < suite->count; r++) {
             u32 *job = &planned.jobs[c * suite->count + r];
             *job = NO_JOB;
             bool there = suite->rows[r].workload || suite->rows[r].program;
-            if (there && (planned.members >> r & 1) &&
-                !add_job(plan, experiment, c, &suite->rows[r], job, error))
+            if (!there || !(planned.members >> r & 1))
+                continue;
+            if (!add_job(plan, experiment, c, &suite->rows[r], first, job, error))
                 return false;
+            first = false;
         }
+    }
     *(struct planned *)vec_push(&plan->experiments) = planned;
     return true;
 }

@@ -24,7 +24,7 @@ KINDS = ("csv", "json", "html")
 
 
 def run(folder, *words, code=0):
-    done = subprocess.run([HEDDLE, "reproduce", *words], cwd=folder, env=ENVIRONMENT, timeout=100,
+    done = subprocess.run([HEDDLE, "reproduce", *words], cwd=folder, env=ENVIRONMENT, timeout=300,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, check=False)
     assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
@@ -176,7 +176,7 @@ def together(parent, one):
     folder = folder_of(parent, "together")
     processes = [subprocess.Popen([HEDDLE, "reproduce", TINY, "--quick", "--jobs", "1"], cwd=folder, env=ENVIRONMENT,
                                   stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [process.wait(timeout=100) for process in processes] == [0, 0]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
     assert rows(folder) == 4 and outputs(folder) == outputs(one)
 
 
@@ -208,7 +208,7 @@ def mistakes(parent):
             (TINY, "--workloads", "VA,VB"): "has no workload 'VB'",
             (TINY, "--db", "notes.db"): "notes.db: this is no results file of Heddle",
             (str(INPUTS / "err_mean.yaml"),): "err_mean.yaml:8:50: expected geometric",
-            (str(INPUTS / "ok_all_keys.yaml"),): "unknown mechanism",
+            (str(INPUTS / "ok_all_keys.yaml"),): "ok_all_keys.yaml:17:41: unknown parameter 'uniform.entries'",
             (str(INPUTS / "ok_statistic.yaml"),): "there is no statistic 'timing.cyles': did you mean 'timing.cycles'?",
             (str(INPUTS / "ok_setting.yaml"),): "ok_setting.yaml:5:31: unknown parameter 'gpu.core'",
     }.items():
@@ -217,8 +217,19 @@ def mistakes(parent):
     assert (folder / "notes.db").read_text() == "my notes\n"
 
 
+def built_in(parent):
+    """Every experiment knows its machines, mechanisms, parameters and statistics."""
+    folder = folder_of(parent, "built-in")
+    names = [row["experiment"] for row in json.loads(run(folder, "--list", "--json").stdout)]
+    lines = run(folder, "all", "--quick", "--dry-run").stdout.splitlines()
+    assert len(names) > 15 and len(lines) > 200 and len(set(lines)) == len(lines)
+    assert all(line.startswith("heddle run --workload ") for line in lines)
+    alone = run(folder, "xiang-fig5", "--dry-run").stdout.splitlines()
+    assert len(alone) == 4 * 13, len(alone)
+    assert not list(folder.iterdir())
+
+
 def main():
-    assert not run(".", "--list").stderr
     with tempfile.TemporaryDirectory(prefix="heddle-lab-test-") as name:
         parent = pathlib.Path(name)
         one = same_on_any_number_of_jobs(parent)
@@ -231,6 +242,7 @@ def main():
         together(parent, one)
         failures(parent)
         mistakes(parent)
+        built_in(parent)
 
 
 main()
