@@ -512,11 +512,14 @@ static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 sc
     take_turn(core, scheduler, true);
 }
 
-/* Its last instruction takes more than a cycle to issue. */
+/* Its last instruction takes more than a cycle to issue: the reason, if another could. */
 static COLD void wait_turn(struct core *core, u32 scheduler)
 {
     end_idle(core, scheduler);
-    note_idle(core, scheduler, (struct reason){STALL_UNIT, CORE_WARPS});
+    struct reason reason = reason_of(core, scheduler, 0);
+    if (reason.stall == STALL_COLLECTOR)
+        reason.stall = STALL_UNIT;
+    note_idle(core, scheduler, reason);
     if (!core->sleeps)
         schedule_pass(core, scheduler, 1);
 }
