@@ -190,20 +190,25 @@ static void record_program(struct child *child)
     free(data);
 }
 
-/* The driver loads the files that --mech has loaded: what they are set to is in the machine. */
+/* The driver loads the files that --mech has loaded: what they are set to is in the machine. NULL
+ * after saying that it cannot be told one. */
 static const char *mechanism_files(struct child *child)
 {
-    json_t *rows = parse_own_json(hd_config_mechanisms(child->run->config)), *row;
+    json_t *rows = parse_own_json(hd_config_mechanisms(child->run->config));
     const char *list = "";
-    size_t i;
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; list && i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         const char *path = json_string_value(json_object_get(row, "path"));
         char *whole = path ? realpath(path, NULL) : NULL; /* programs may change their folder */
-        if (path)
+        const char *on = json_is_true(json_object_get(row, "on")) ? "true" : "false";
+        if (whole && strpbrk(whole, ";\n")) {
+            complain(child->run->command, "--mech %s: the driver takes no path with a semicolon",
+                     path);
+            list = NULL;
+        } else if (path) {
             list = arena_printf(child->arena, "%s%s%s:on=%s", list, *list ? ";" : "",
-                                whole ? whole : path,
-                                json_is_true(json_object_get(row, "on")) ? "true" : "false");
+                                whole ? whole : path, on);
+        }
         free(whole);
     }
     json_decref(rows);
@@ -483,7 +488,7 @@ int program_run(struct run *run)
         return EXIT_OWN;
     record_program(&child);
     child.mechanisms = mechanism_files(&child);
-    int code = make_folder(&child) ? run_child(&child) : EXIT_OWN;
+    int code = child.mechanisms && make_folder(&child) ? run_child(&child) : EXIT_OWN;
     session_free(&child.session);
     remove_folder(&child);
     return code;

@@ -118,8 +118,21 @@ static bool take_symbol(struct plugin *plugin, struct error *error)
     return true;
 }
 
+/* It is told in JSON. */
+static bool is_text(const char *path)
+{
+    size_t left = strlen(path), step = 1;
+    for (; left && step; path += step, left -= step)
+        step = text_utf8_length(path, left);
+    return !left;
+}
+
 struct plugin *plugin_open(const char *path, struct error *error)
 {
+    if (!is_text(path)) {
+        error_set(error, ERROR_INPUT, "", "the path is not UTF-8");
+        return NULL;
+    }
     struct plugin *plugin = checked(calloc(1, sizeof *plugin));
     plugin->owners = 1;
     plugin->path = checked(strdup(path));

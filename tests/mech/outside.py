@@ -55,8 +55,8 @@ class Room:
         folder.mkdir()
 
     def run(self, command, **more):
-        return subprocess.run(["sh", "-c", command], cwd=self.folder, text=True, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        return subprocess.run(["sh", "-c", command], cwd=self.folder, text=True, errors="replace",
+                              timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=dict(self.environment, **more))
 
     def write(self, name, text):
@@ -173,6 +173,13 @@ def bad_files(room):
     refused(room, "plain.so", "there is no mechanism in it: it does not export 'heddle_mechanism'")
     refused(room, "./silent.so:bit=4", "mechanism silent has no parameter 'bit': did you mean 'bits'?")
     refused(room, "./silent.so:bits=99", "silent.bits: '99' is out of range: expected 1 to 31 bits")
+    room.must("cp silent.so 'a;b.so'; cp silent.so 'a:b.so'; mkdir -p c:d && cp silent.so c:d")
+    done = room.run("heddle run --mech './a;b.so' -- true")
+    check(done.returncode == 125 and "takes no path with a semicolon" in done.stdout,
+          "a path with a semicolon", done.stdout)
+    refused(room, "./a:b.so", "cannot open: No such file or directory")
+    room.must(LAUNCH + " --arg zero:4K --arg zero:4K --arg u32:1024 --mech c:d/silent.so:bits=3")
+    refused(room, "\"$(printf './\\377.so')\"", "the path is not UTF-8")
     done = room.run("cp silent.so other.so; " + LAUNCH + " --mech ./silent.so --mech ./other.so")
     check("there is a mechanism silent already: it is that of ./silent.so" in done.stdout,
           "two of one name", done.stdout)
