@@ -486,7 +486,7 @@ static void test_published(void **state)
     expect(pj_of(lashgar, "icache.reads", "read", "icache.data"), 4.30);
     expect(pj_of(lashgar, "fetch.buffered", "write", "fetch.buffer"), 1.00);
     expect(pj_of(lashgar, "issue.instructions", "read", "issue.scoreboard"), 1.57);
-    expect(pj_of(lashgar, "collect.reads", "write", "collect.operands"), 4.16);
+    expect(pj_of(lashgar, "collect.lane_reads", "write", "collect.operands"), 4.16 / 32);
     expect(pj_of(lashgar, "filter_cache.probes", "read", "filter_cache.tags"), 0.14);
     expect(pj_of(lashgar, "filter_cache.hits", "read", "filter_cache.data"), 0.81);
     expect(mw_of(lashgar, "icache.data"), 1.78);
