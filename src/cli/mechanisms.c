@@ -147,8 +147,8 @@ static int run_mechanisms(const struct command *command, const struct command_li
     struct hd_error error = {0};
     int code = EXIT_DONE;
     if (text && !hd_config_mechanism(config, text, &error))
-        code = usage_error(command, "%s%s%s", error.place, error.place[0] ? ": " : "",
-                           error.message);
+        code =
+            usage_error(command, "%s%s%s", error.place, error.place[0] ? ": " : "", error.message);
     json_t *rows = parse_own_json(hd_config_mechanisms(config));
     const json_t *row = text && !code ? find_row(rows, text) : NULL;
     json_t *one = row ? json_pack("[O]", row) : NULL;

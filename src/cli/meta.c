@@ -59,7 +59,8 @@ static int run_completion(const struct command *command, const struct command_li
     else if (what && !strcmp(what, "experiments"))
         print_experiment_names();
     else if (!what || !print_completion(stdout, what))
-        return usage_error(command, "expected bash, zsh, machines, mechanisms, keys or experiments");
+        return usage_error(command,
+                           "expected bash, zsh, machines, mechanisms, keys or experiments");
     return EXIT_DONE;
 }
 

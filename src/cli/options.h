@@ -108,9 +108,9 @@ void print_man(FILE *to);
 void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
-extern const struct command area_command, energy_command, run_command, disasm_command, params_command,
-    stats_command, machines_command, mechanisms_command, workloads_command, reproduce_command,
-    help_command, completion_command;
+extern const struct command area_command, energy_command, run_command, disasm_command,
+    params_command, stats_command, machines_command, mechanisms_command, workloads_command,
+    reproduce_command, help_command, completion_command;
 
 /* The experiments that are built in, one a line. */
 void print_experiment_names(void);
