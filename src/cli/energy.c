@@ -21,8 +21,10 @@ const char *energy_text(f64 pj, char *text, size_t size)
 {
     static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
     u32 unit = 0;
-    if (pj <= 0)
-        return strcpy(text, "-");
+    if (pj <= 0) {
+        snprintf(text, size, "-");
+        return text;
+    }
     while (unit + 1 < ARRAY_LEN(units) && pj >= 999.5) {
         pj /= 1000;
         unit++;

@@ -191,7 +191,7 @@ void observer_sample(struct observer *observer, fs now, const struct machine_sta
 {
     tell(observer, now, stats);
     fs step = observer->what.interval * observer->launch.core_period;
-    if (now >= observer->next)
+    if (step && now >= observer->next)
         observer->next += ((now - observer->next) / step + 1) * step;
 }
 

@@ -274,7 +274,8 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
     if (!find_given(use, event, &given, error))
         return false;
     const struct state_row *element = event->array ? energy_element(model, event->array) : NULL;
-    if (event->kind != ENERGY_LOGIC && !element && given <= 0) {
+    const bool set = given > 0, logic = event->kind == ENERGY_LOGIC;
+    if (!logic && !element && !set) {
         if (event->array && strchr(event->array, '.'))
             return true; /* this configuration does without, or the machine does */
         return error_set(error, ERROR_USAGE, "", "mechanism %s: event '%s' names no array", name,
@@ -290,10 +291,10 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
         .part = energy_part(model, event->part),
         .array = event->array,
     };
-    if (given > 0) {
+    if (set) {
         row->pj = given;
         row->from = "set";
-    } else if (event->kind == ENERGY_LOGIC) {
+    } else if (logic) {
         row->pj = scaled(model, event->pj, event->nm, 0);
         row->from = "literature";
         row->source = event->source;

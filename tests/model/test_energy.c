@@ -183,6 +183,7 @@ static void test_sums(void **state)
     for (u32 i = 0; i < ARRAY_LEN(machines); i++)
         check_sums(machines[i], "");
     check_sums("gtx480", "filter_cache.on=true");
+    check_sums("gtx285", "uniform.on=true");
     check_sums("generic", "energy.nm=28 energy.volts=0.7 energy.celsius=99 energy.int_pj=0.333");
 }
 
@@ -246,6 +247,7 @@ static void test_samples(void **state)
 {
     check_samples("gtx480", "", 100);
     check_samples("gtx285", "filter_cache.on=true", 333);
+    check_samples("gtx285", "uniform.on=true", 40); /* lanes that are not written come late */
     check_samples("tesla16", "filter_cache.on=true fetch_locality.on=true", 57);
 }
 
