@@ -120,9 +120,16 @@ static f64 bandwidth(const struct machine_stats *part)
                  (f64)part->timing.picoseconds);
 }
 
+/* What came since the last sample. */
+struct sample {
+    struct machine_stats stats;
+    struct energy_sum energy; /* nothing of it is attributed to instructions */
+};
+
 /* Counter values of a part of the launch that begins at `from`, if the trace covers it. */
-static void count(struct observer *observer, fs from, const struct machine_stats *part)
+static void count(struct observer *observer, fs from, const struct sample *sample)
 {
+    const struct machine_stats *part = &sample->stats;
     fs first, end;
     observer_span(observer, &first, &end);
     if (from < first || from >= end)
@@ -134,26 +141,16 @@ static void count(struct observer *observer, fs from, const struct machine_stats
             [TRACE_WARPS] = ratio((f64)part->timing.warp_cycles, (f64)part->timing.cycles),
             [TRACE_L1_HITS] = 100 * ratio((f64)part->l1d.read_hits, (f64)part->l1d.reads),
             [TRACE_L2_HITS] = 100 * ratio((f64)part->l2.read_hits, (f64)part->l2.reads),
-            [TRACE_DRAM] = bandwidth(part)});
-}
-
-/* What came since the last sample; nothing of it is attributed to instructions. */
-static void put_energy(struct observer *observer, json_t *row, const struct machine_stats *part,
-                       const struct machine_stats *now)
-{
-    const struct observer_launch *launch = &observer->launch;
-    struct energy_sum sum, between;
-    energy_of(launch->energy, now, launch->mechanisms, &sum);
-    energy_between(&between, &sum, &observer->last_energy);
-    energy_json(row, launch->energy, &between, part);
-    json_object_del(row, "energy.unattributed_pj");
-    observer->last_energy = sum;
+            [TRACE_DRAM] = bandwidth(part),
+            /* fJ in a picosecond are mW */
+            [TRACE_POWER] = ratio((f64)energy_total_fj(&sample->energy) / 1000,
+                                  (f64)part->timing.picoseconds)});
 }
 
 /* One line of the time series. */
-static void write_row(struct observer *observer, const struct machine_stats *part,
-                      const struct machine_stats *now)
+static void write_row(struct observer *observer, const struct sample *sample)
 {
+    const struct machine_stats *part = &sample->stats;
     u64 from = observer->last.timing.cycles;
     json_t *row = json_object();
     json_object_set_new(row, "launch", stats_number(observer->launch.number));
@@ -161,8 +158,10 @@ static void write_row(struct observer *observer, const struct machine_stats *par
     json_object_set_new(row, "from_cycle", stats_number(from));
     json_object_set_new(row, "to_cycle", stats_number(from + part->timing.cycles));
     machine_stats_json(row, part);
-    if (observer->launch.energy)
-        put_energy(observer, row, part, now);
+    if (observer->launch.energy) {
+        energy_json(row, observer->launch.energy, &sample->energy, part);
+        json_object_del(row, "energy.unattributed_pj");
+    }
     json_object_set_new(row, "dram_gb_per_s",
                         part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
     char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -176,14 +175,20 @@ static void write_row(struct observer *observer, const struct machine_stats *par
 /* What came since the last sample (V2). */
 static void tell(struct observer *observer, fs now, const struct machine_stats *stats)
 {
-    struct machine_stats part;
-    if (!machine_stats_between(&part, stats, &observer->last))
+    const struct observer_launch *launch = &observer->launch;
+    struct energy_sum energy = {0};
+    struct sample sample;
+    if (!machine_stats_between(&sample.stats, stats, &observer->last))
         return;
+    if (launch->energy)
+        energy_of(launch->energy, stats, launch->mechanisms, &energy);
+    energy_between(&sample.energy, &energy, &observer->last_energy);
     if (observer->trace)
-        count(observer, observer->sampled, &part);
+        count(observer, observer->sampled, &sample);
     if (observer->what.series && observer->what.interval)
-        write_row(observer, &part, stats);
+        write_row(observer, &sample);
     observer->last = *stats;
+    observer->last_energy = energy;
     observer->sampled = now;
 }
 

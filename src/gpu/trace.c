@@ -348,7 +348,7 @@ void trace_count(struct trace *trace, fs time, const f64 values[TRACE_COUNTERS])
     } counters[TRACE_COUNTERS] = {
         [TRACE_IPC] = {"IPC", "warp instructions/cycle"}, [TRACE_WARPS] = {"active warps", "warps"},
         [TRACE_L1_HITS] = {"L1 hit rate", "%"},           [TRACE_L2_HITS] = {"L2 hit rate", "%"},
-        [TRACE_DRAM] = {"DRAM bandwidth", "GB/s"},
+        [TRACE_DRAM] = {"DRAM bandwidth", "GB/s"},        [TRACE_POWER] = {"power", "W"},
     };
     describe_device(trace);
     for (u32 i = 0; i < TRACE_COUNTERS && !trace->counters_described; i++)

@@ -25,6 +25,7 @@ enum trace_counter {
     TRACE_L1_HITS,
     TRACE_L2_HITS,
     TRACE_DRAM,
+    TRACE_POWER,
     TRACE_COUNTERS
 };
 

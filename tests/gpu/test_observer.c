@@ -405,10 +405,10 @@ static void test_series(void **state)
     assert_true(json_real_value(json_object_get(first, "l1d.read_hit_rate")) == 0.5);
     assert_true(json_is_null(json_object_get(second, "l1d.read_hit_rate")));
     finish(rig, &trace);
-    assert_int_equal(trace.value_count, 5 * 4); /* five counters, three samples and the end */
+    assert_int_equal(trace.value_count, 6 * 4); /* six counters, three samples and the end */
     assert_true(trace.values[0].value == 12.0 / 104 && trace.values[0].time == 0);
-    assert_int_equal(trace.values[5].time, 208);
-    assert_true(trace.values[19].value == 0 && trace.values[19].time == 720);
+    assert_int_equal(trace.values[6].time, 208);
+    assert_true(trace.values[23].value == 0 && trace.values[23].time == 720);
     read_trace_free(&trace);
     json_decref(rows);
     rig_close(rig);
