@@ -320,18 +320,18 @@ static void everything_reads_through_the_view(void **state)
 /* Lanes that come to a shuffle one after another, with uniform registers as value and result. */
 static u32 meeting_value(u32 block, u32 t)
 {
-    return 70;
+    return t & 1 ? 70 : 75;
 }
 
 static void lanes_that_wait_find_their_registers(void **state)
 {
-    static const char ptx[] =
-        KERNEL " mov.u32 %r1, 35; mov.u32 %r2, 1; and.b32 %r3, %t, 1; setp.ne.u32 %q1, %r3, 0;\n"
-               " @%q1 bra odd;\n"
-               " shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\n"
-               " bra.uni done;\n"
-               "odd: shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\n"
-               "done: add.u32 %r0, %r2, 35;\n" STORE;
+    static const char ptx[] = KERNEL " mov.u32 %r1, 35; mov.u32 %r4, 40; mov.u32 %r2, 1; and.b32 "
+                                     "%r3, %t, 1; setp.ne.u32 %q1, %r3, 0;\n"
+                                     " @%q1 bra odd;\n"
+                                     " shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\n"
+                                     " bra.uni done;\n"
+                                     "odd: shfl.sync.bfly.b32 %r2, %r4, 1, 31, -1;\n"
+                                     "done: add.u32 %r0, %r2, 35;\n" STORE;
     same_everywhere(ptx, 2, 2 * WARP, meeting_value);
 }
 
