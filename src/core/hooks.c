@@ -52,7 +52,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         mechanism_use_create(use, m->state_size);
         if (m->create)
             m->create(use->state, core);
-        hooks->seams |= seams_of(m);
+        hooks->seams |= seams_of(m) & ~(m->idle ? m->idle(use->params) : 0);
         hooks->caches |= m->cache != NULL;
     }
     hooks_set_caches(core);

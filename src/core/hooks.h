@@ -124,6 +124,9 @@ struct mechanism {
     bool forgets;   /* the rest of it is zeroed when a launch begins */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* what create has added */
+    /* Seams (bits by enum seam) that it fills and does not need under these parameters: they cost
+     * time only while others fill them. */
+    u32 (*idle)(const void *params);
     /* Rows are those of a core, unless state_owner says otherwise. */
     void (*storage)(const void *params, struct state_list *list);
 

@@ -52,7 +52,9 @@ static void ask_operands(struct core *core, struct task *task)
 static struct lane_work plain_work(const struct core *core, const struct task *task)
 {
     const struct inst_time *time = task->time;
-    const u32 lanes = count_lanes(task->flight.lanes);
+    const u32 lanes = LIKELY(task->flight.lanes == core->all_lanes)
+                          ? core->config.core->warp_size
+                          : count_lanes(task->flight.lanes);
     return (struct lane_work){lanes * time->read_count, lanes, lanes * time->result_count};
 }
 

@@ -227,7 +227,8 @@ static void count_broadcasts(struct uniform_core *u, const struct core *core, st
     const struct inst *code = task->flight.code;
     const struct uniform_slot *s = &u->slots[task->slot];
     const bool srf = u->params->design == DESIGN_SRF;
-    const u32 lanes = count_lanes(task->flight.lanes);
+    const bool full = task->flight.lanes == core->all_lanes;
+    const u32 lanes = full ? core->config.core->warp_size : count_lanes(task->flight.lanes);
     u32 at = 0; /* as collect_time lists them */
     for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
         const struct operand o = code->src[k];
@@ -547,6 +548,14 @@ static void launch(void *state, struct core *core, bool begins)
         u->insts[i] = classify(&program->insts[i], u->params->params_uniform);
 }
 
+static u32 idle(const void *params)
+{
+    const struct uniform_params *p = params;
+    const bool changes = p->mode != MODE_OBSERVE;
+    return (changes && p->design == DESIGN_SRF ? 0 : 1u << SEAM_PLACES) |
+           (changes ? 0 : 1u << SEAM_ISSUE);
+}
+
 static void create(void *state, struct core *core)
 {
     struct uniform_core *u = state;
@@ -666,6 +675,7 @@ const struct mechanism uniform_mechanism = {
     .state_size = sizeof(struct uniform_core),
     .create = create,
     .destroy = destroy,
+    .idle = idle,
     .storage = storage,
     .launch = launch,
     .places = places,
