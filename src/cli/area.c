@@ -192,17 +192,6 @@ static void print_residuals(const json_t *residuals)
     arena_destroy(arena);
 }
 
-static int show(const struct command_line *line, char *text, void (*print)(const json_t *json))
-{
-    json_t *answer = parse_own_json(text);
-    if (option_value(line, "--json"))
-        print_json(stdout, answer);
-    else
-        print(answer);
-    json_decref(answer);
-    return EXIT_DONE;
-}
-
 static int run_area(const struct command *command, const struct command_line *line)
 {
     const char *machine = option_word(line, 0);
@@ -210,14 +199,14 @@ static int run_area(const struct command *command, const struct command_line *li
         if (machine || option_value(line, "--mech") || option_value(line, "--set"))
             return usage_error(command, "--residuals is about published entries: it takes no "
                                         "machine, --mech or --set");
-        return show(line, hd_area_residuals(), print_residuals);
+        return show_json(line, hd_area_residuals(), print_residuals);
     }
     if (!machine)
         return usage_error(command, "expected a machine, or --residuals");
     struct hd_config *config = open_config(command, line, machine);
     if (!config)
         return EXIT_USAGE;
-    int code = show(line, hd_area_json(config), print_area);
+    int code = show_json(line, hd_area_json(config), print_area);
     hd_config_destroy(config);
     return code;
 }

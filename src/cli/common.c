@@ -71,6 +71,17 @@ void print_json(FILE *to, const json_t *json)
     fputc('\n', to);
 }
 
+int show_json(const struct command_line *line, char *text, void (*print)(const json_t *json))
+{
+    json_t *answer = parse_own_json(text);
+    if (option_value(line, "--json"))
+        print_json(stdout, answer);
+    else
+        print(answer);
+    json_decref(answer);
+    return EXIT_DONE;
+}
+
 struct hd_module *load_code(const struct command *command, struct hd_device *device,
                             const char *path, const struct code *code)
 {

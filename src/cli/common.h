@@ -45,6 +45,8 @@ json_t *safe_string(const char *text);
 const char *field_text(struct arena *arena, const json_t *row, const char *name);
 /* Indented, with a newline at the end. */
 void print_json(FILE *to, const json_t *json);
+/* What the library answered, as JSON with --json, else as `print` does; frees the text. */
+int show_json(const struct command_line *line, char *text, void (*print)(const json_t *json));
 
 /* A program into a device; `path` names it. NULL after printing what is wrong. */
 struct hd_module *load_code(const struct command *command, struct hd_device *device,

@@ -157,24 +157,13 @@ static void print_differences(const json_t *diff)
     arena_destroy(arena);
 }
 
-static int show(const struct command_line *line, char *text, void (*print)(const json_t *json))
-{
-    json_t *answer = parse_own_json(text);
-    if (option_value(line, "--json"))
-        print_json(stdout, answer);
-    else
-        print(answer);
-    json_decref(answer);
-    return EXIT_DONE;
-}
-
 static int run_diff(const struct command *command, const struct command_line *line)
 {
     if (!option_word(line, 1))
         return usage_error(command, "--diff needs two machines");
     struct hd_config *a = open_config(command, line, option_word(line, 0));
     struct hd_config *b = a ? open_config(command, line, option_word(line, 1)) : NULL;
-    int code = b ? show(line, hd_config_diff(a, b), print_differences) : EXIT_USAGE;
+    int code = b ? show_json(line, hd_config_diff(a, b), print_differences) : EXIT_USAGE;
     hd_config_destroy(a);
     hd_config_destroy(b);
     return code;
@@ -197,12 +186,12 @@ static int run_machines(const struct command *command, const struct command_line
     if (!name && option)
         return usage_error(command, "%s needs the name of a machine", option);
     if (!name)
-        return show(line, hd_machines_json(), print_machines);
+        return show_json(line, hd_machines_json(), print_machines);
     struct hd_config *config = open_config(command, line, name);
     if (!config)
         return EXIT_USAGE;
-    int code = storage ? show(line, hd_config_storage(config), print_storage)
-                       : show(line, hd_config_explain(config), print_explanation);
+    int code = storage ? show_json(line, hd_config_storage(config), print_storage)
+                       : show_json(line, hd_config_explain(config), print_explanation);
     hd_config_destroy(config);
     return code;
 }
