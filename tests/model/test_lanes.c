@@ -2,6 +2,7 @@
  * Lanes of launches against counts by hand: accesses to registers and shared memory, and operations
  * by kind.
  */
+#include "core/hooks.h"
 #include "rig.h"
 
 /* Every lane but those of the guarded store does everything once. */
@@ -61,21 +62,50 @@ static void test_kinds(void **state)
     check_kinds("gpu.cores=2 collect.pair_reads=1", 1); /* a pair in one access */
 }
 
-/* All that is issued is of some kind, and reads and writes are of the banks' accesses: full warps
- * of a kernel with a loop. */
+/* Full warps of a kernel with a loop. */
+enum {
+    ROUNDS = 7,
+    WARPS = 40 * 2
+};
+static const char loop[] =
+    HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<8>;\n.reg .pred %q;\n"
+         "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\nmov.u32 %r3, 7;\n"
+         "again:\nmad.lo.u32 %r2, %r2, %r1, %r3;\nadd.u32 %r3, %r3, -1;\n"
+         "setp.ne.u32 %q, %r3, 0;\n@%q bra again;\nret;\n}\n";
+
+static struct rig *run_loop(const char *settings)
+{
+    struct rig *rig = rig_open_with(mechanisms_built_in, "gtx285", settings, loop);
+    rig_run(rig, WARPS / 2, 64, 0);
+    return rig;
+}
+
+static u64 all_ops(const struct rig *rig)
+{
+    return stat(rig, "units.int_ops") + stat(rig, "units.fp32_ops") + stat(rig, "units.fp64_ops") +
+           stat(rig, "units.sfu_ops") + stat(rig, "units.mem_ops") + stat(rig, "units.control_ops");
+}
+
+/* What a mechanism spares: here all lanes but one of two moves, additions and comparisons, and of
+ * their registers; multiplications read the counter, and once their own result, from one lane. */
+static void test_spared(void **state)
+{
+    const u64 spared = 31 * WARPS;
+    struct rig *plain = run_loop(""), *rig = run_loop("uniform.on=true uniform.mode=intra");
+    assert_int_equal(all_ops(rig), all_ops(plain) - spared * (2 + 2 * ROUNDS));
+    assert_int_equal(stat(rig, "collect.lane_writes"),
+                     stat(plain, "collect.lane_writes") - spared * (2 + ROUNDS));
+    assert_int_equal(stat(rig, "collect.lane_reads"),
+                     stat(plain, "collect.lane_reads") - spared * (2 * ROUNDS + ROUNDS + 1));
+    rig_close(plain);
+    rig_close(rig);
+}
+
+/* All that is issued is of some kind, and reads and writes are of the banks' accesses. */
 static void test_sums(void **state)
 {
-    static const char loop[] =
-        HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<8>;\n.reg .pred %q;\n"
-             "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\nmov.u32 %r3, 7;\n"
-             "again:\nmad.lo.u32 %r2, %r2, %r1, %r3;\nadd.u32 %r3, %r3, -1;\n"
-             "setp.ne.u32 %q, %r3, 0;\n@%q bra again;\nret;\n}\n";
-    struct rig *rig = rig_open("gtx285", "", loop);
-    rig_run(rig, 40, 64, 0);
-    u64 ops = stat(rig, "units.int_ops") + stat(rig, "units.fp32_ops") +
-              stat(rig, "units.fp64_ops") + stat(rig, "units.sfu_ops") +
-              stat(rig, "units.mem_ops") + stat(rig, "units.control_ops");
-    assert_int_equal(ops, stat(rig, "issue.threads"));
+    struct rig *rig = run_loop("");
+    assert_int_equal(all_ops(rig), stat(rig, "issue.threads"));
     assert_int_equal(stat(rig, "collect.lane_reads"), 32 * stat(rig, "collect.reads"));
     assert_int_equal(stat(rig, "collect.lane_writes"), 32 * stat(rig, "collect.writes"));
     assert_true(stat(rig, "collect.lane_reads") > 0);
@@ -86,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_spared),
         cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
