@@ -33,6 +33,12 @@ static const struct kernel_case *find_case(const char *file, const char *name)
     return NULL;
 }
 
+bool rig_apply(struct hd_config *config, const char *word, struct hd_error *error)
+{
+    return word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, error)
+                                            : hd_config_mechanism(config, word, error);
+}
+
 static struct hd_device *open_device(const char *machine, const char *const *words,
                                      const struct mechanism *const *available)
 {
@@ -41,8 +47,7 @@ static struct hd_device *open_device(const char *machine, const char *const *wor
     assert_true(hd_config_load(config, machine, &error));
     assert_true(hd_config_set(config, "timing.functional=false", &error));
     for (; words && *words; words++)
-        if (!(strchr(*words, '=') ? hd_config_set(config, *words, &error)
-                                  : hd_config_mechanism(config, *words, &error)))
+        if (!rig_apply(config, *words, &error))
             fail_msg("%s: %s", *words, error.message);
     struct hd_device *device = hd_device_open(config, &error);
     if (!device)
@@ -103,8 +108,9 @@ struct seen rig_run(const char *file, const char *name, const char *machine,
     assert_non_null(t->module);
     c->run(t);
     if (t->failed && !may_be_wrong)
-        fail_msg("%s %s on %s with %s: %s", file, name, machine,
-                 words && words[0] ? words[0] : "nothing", t->message);
+        fail_msg("%s %s on %s with %s %s: %s", file, name, machine,
+                 words && words[0] ? words[0] : "nothing",
+                 words && words[0] && words[1] ? words[1] : "", t->message);
     struct seen seen = look(t);
     hd_device_close(t->device);
     free(t);

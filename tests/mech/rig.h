@@ -12,9 +12,14 @@ struct seen {
     bool wrong; /* the kernel's own check failed, or a launch */
 };
 
-/* NULL-terminated words: "NAME" switches a mechanism on, "KEY=VALUE" sets. */
+/* NULL-terminated words: "NAME[:PARAMETER=VALUE,...]" switches a mechanism on,
+ * "COMPONENT.KEY=VALUE" sets. */
 #define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+struct hd_config;
+struct hd_error;
+/* One such word. */
+bool rig_apply(struct hd_config *config, const char *word, struct hd_error *error);
 /* The folder tests/ of the sources: before anything else. */
 void rig_folder(const char *tests);
 /* `available`: NULL-terminated; NULL: those that are built in. Fails the test if the kernel does,

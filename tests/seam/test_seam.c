@@ -6,6 +6,7 @@
  */
 #include "gpu/device.h"
 #include "kernels.h"
+#include "rig.h"
 #include "seam/seam.h"
 
 /* after kernels.h, which has a function of the name of one of its macros */
@@ -20,126 +21,19 @@ static const struct mechanism *const available[] = {
     &probe_mechanism, &check_mechanism, &silent_mechanism, &uniform_mechanism, NULL,
 };
 
-static const char *tests_folder;
-
-struct seen {
-    json_t *totals;
-    char *text; /* of all statistics */
-    u64 hash;   /* of everything the test holds: inputs and what was read back */
-};
-
-static const struct kernel_case *find_case(const char *file, const char *name)
-{
-    static const struct kernel_case *const groups[] = {
-        cuda_basic_cases,  cuda_number_cases,   cuda_flow_cases,     cuda_space_cases,
-        cuda_warp_cases,   opencl_cases,        opencl_number_cases, opencl_program_cases,
-        opencl_more_cases, opencl_memory_cases, opencl_wide_cases,   opencl_flow_cases,
-    };
-    for (size_t g = 0; g < ARRAY_LEN(groups); g++)
-        for (const struct kernel_case *c = groups[g]; c->name; c++)
-            if (!strcmp(c->file, file) && !strcmp(c->name, name))
-                return c;
-    fail_msg("no case %s %s", file, name);
-    return NULL;
-}
-
 /* All on one core, in turn: warps stand together. */
 #define CROWD "gpu.cores=1", "issue.policy=lrr"
 
-/* "NAME[:PARAMETER=VALUE,...]" switches a mechanism on, "COMPONENT.KEY=VALUE" sets. */
-static bool apply(struct hd_config *config, const char *word, struct hd_error *error)
-{
-    return word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, error)
-                                            : hd_config_mechanism(config, word, error);
-}
-
-/* `words` are NULL-terminated. */
-static struct hd_device *open_device(const char *machine, const char *const *words, bool plain)
-{
-    struct hd_error error = {0};
-    struct hd_config *config = plain ? hd_config_create() : config_with(available);
-    assert_true(hd_config_load(config, machine, &error));
-    assert_true(hd_config_set(config, "timing.functional=false", &error));
-    for (; words && *words; words++)
-        if (!apply(config, *words, &error))
-            fail_msg("%s: %s", *words, error.message);
-    struct hd_device *device = hd_device_open(config, &error);
-    if (!device)
-        fail_msg("no device: %s", error.message);
-    hd_config_destroy(config);
-    return device;
-}
-
-static u64 hash_bytes(u64 hash, const u8 *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-    return hash;
-}
-
-static void ignore(void *user, const char *text, size_t length)
-{
-}
-
-/* `wrong` is set when the case may fail; else that it does not is asserted. */
+/* `plain`: with the mechanisms that are built in, else with ours. `wrong` is set when the case may
+ * fail; else that it does not is asserted. */
 static struct seen run(const char *file, const char *name, const char *machine,
                        const char *const *words, bool plain, bool *wrong)
 {
-    const struct kernel_case *c = find_case(file, name);
-    const bool si = !strcmp(machine, "generic64");
-    struct hd_error error = {0};
-    char path[1024];
-    size_t length;
-    struct error inner;
-    snprintf(path, sizeof path, "%s/kernels/%s%s", tests_folder, file, si ? ".clang14.so" : ".ptx");
-    char *code = text_read_file(path, false, 1 << 26, &length, &inner);
-    assert_non_null(code);
-    struct test *t = calloc(1, sizeof *t);
-    t->random = 20240u;
-    t->warp = si ? 64 : 32;
-    t->si = si;
-    t->source = tests_folder;
-    t->device = open_device(machine, words, plain);
-    hd_set_output(t->device, ignore, NULL);
-    t->module = hd_module_load(t->device, code, length, path, &error);
-    assert_non_null(t->module);
-    c->run(t);
+    struct seen seen = rig_run(file, name, machine, words, plain ? NULL : available, wrong);
     if (wrong)
-        *wrong = t->failed;
-    else if (t->failed)
-        fail_msg("%s %s on %s with %s %s: %s", file, name, machine, words ? words[0] : "nothing",
-                 words && words[0] && words[1] ? words[1] : "", t->message);
-    struct seen outcome = {.text = hd_stats_json(t->device), .hash = 0xcbf29ce484222325ull};
-    json_t *all = json_loads(outcome.text, 0, NULL);
-    outcome.totals = json_incref(json_object_get(all, "totals"));
-    json_decref(all);
-    for (size_t i = 0; i < t->memory_count; i++) {
-        outcome.hash = hash_bytes(outcome.hash, t->memory[i], t->memory_bytes[i]);
-        free(t->memory[i]);
-    }
-    free(t->memory);
-    free(t->memory_bytes);
-    hd_device_close(t->device);
-    free(t);
-    free(code);
-    return outcome;
+        *wrong = seen.wrong;
+    return seen;
 }
-
-static void drop(struct seen *outcome)
-{
-    json_decref(outcome->totals);
-    hd_free(outcome->text);
-}
-
-static u64 total(const struct seen *outcome, const char *name)
-{
-    json_t *value = json_object_get(outcome->totals, name);
-    if (!json_is_integer(value))
-        fail_msg("no statistic %s", name);
-    return (u64)json_integer_value(value);
-}
-
-#define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* ---- the same results ---- */
 
@@ -214,10 +108,10 @@ static void same_results(void **state)
                 fail_msg("%s %s: other bytes with %s %s", kernels[k].file, kernels[k].name,
                          sets[i][0], sets[i][1] ? sets[i][1] : "");
             if (strcmp(sets[i][0], "twice") == 0)
-                assert_int_equal(total(&with, "twice.mismatches"), 0);
-            drop(&with);
+                assert_int_equal(rig_total(&with, "twice.mismatches"), 0);
+            rig_drop(&with);
         }
-        drop(&plain);
+        rig_drop(&plain);
     }
 }
 
@@ -230,8 +124,8 @@ static void off_is_identical(void **state)
         struct seen off =
             run(kernels[k].file, kernels[k].name, kernels[k].machine, NULL, false, NULL);
         assert_string_equal(plain.text, off.text);
-        drop(&plain);
-        drop(&off);
+        rig_drop(&plain);
+        rig_drop(&off);
     }
 }
 
@@ -241,23 +135,23 @@ static void twice_issues_and_compares(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
     struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("twice"), false, NULL);
-    u64 instructions = total(&plain, "issue.instructions");
-    assert_int_equal(total(&with, "issue.instructions"), instructions);
+    u64 instructions = rig_total(&plain, "issue.instructions");
+    assert_int_equal(rig_total(&with, "issue.instructions"), instructions);
     /* all but control flow, and all of them compared */
-    assert_true(total(&with, "twice.copies") > instructions * 8 / 10);
-    assert_int_equal(total(&with, "twice.compared"), total(&with, "twice.copies"));
-    assert_true(total(&with, "timing.cycles") > total(&plain, "timing.cycles"));
-    drop(&plain);
-    drop(&with);
+    assert_true(rig_total(&with, "twice.copies") > instructions * 8 / 10);
+    assert_int_equal(rig_total(&with, "twice.compared"), rig_total(&with, "twice.copies"));
+    assert_true(rig_total(&with, "timing.cycles") > rig_total(&plain, "timing.cycles"));
+    rig_drop(&plain);
+    rig_drop(&with);
 }
 
 static void twice_is_in_the_next_cycle(void **state)
 {
     /* one warp a scheduler: there is always room */
     struct seen with = run("cuda/integer", "collatz", "gtx480", WITH("twice"), false, NULL);
-    assert_true(total(&with, "twice.copies") > 100);
-    assert_true(total(&with, "twice.late") * 2 < total(&with, "twice.copies"));
-    drop(&with);
+    assert_true(rig_total(&with, "twice.copies") > 100);
+    assert_true(rig_total(&with, "twice.late") * 2 < rig_total(&with, "twice.copies"));
+    rig_drop(&with);
 }
 
 static void flips_are_found(void **state)
@@ -266,35 +160,35 @@ static void flips_are_found(void **state)
     struct seen copy = run("cuda/matmul", "matmul16", "gtx480",
                            WITH("twice", "flip", "flip.every=100"), false, &wrong);
     assert_false(wrong); /* copies are never written */
-    assert_true(total(&copy, "flip.flips") > 10);
-    assert_int_equal(total(&copy, "twice.mismatches"), total(&copy, "flip.flips"));
-    drop(&copy);
+    assert_true(rig_total(&copy, "flip.flips") > 10);
+    assert_int_equal(rig_total(&copy, "twice.mismatches"), rig_total(&copy, "flip.flips"));
+    rig_drop(&copy);
     struct seen own =
         run("cuda/mandel", "mandel", "gtx480",
             WITH("twice", "flip", "flip.every=100", "flip.copies=false"), false, &wrong);
     /* the launch may end in a fault, with some under way */
-    assert_true(total(&own, "twice.mismatches") > 0);
-    assert_true(total(&own, "twice.mismatches") <= total(&own, "flip.flips"));
-    drop(&own);
+    assert_true(rig_total(&own, "twice.mismatches") > 0);
+    assert_true(rig_total(&own, "twice.mismatches") <= rig_total(&own, "flip.flips"));
+    rig_drop(&own);
 }
 
 static void borrowed_instructions_are_not_issued(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
     struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("borrow"), false, NULL);
-    assert_true(total(&with, "borrow.skipped") > total(&with, "borrow.led"));
-    assert_true(total(&with, "borrow.led") > 0);
-    assert_int_equal(total(&with, "issue.instructions") + total(&with, "borrow.skipped"),
-                     total(&plain, "issue.instructions"));
-    drop(&plain);
-    drop(&with);
+    assert_true(rig_total(&with, "borrow.skipped") > rig_total(&with, "borrow.led"));
+    assert_true(rig_total(&with, "borrow.led") > 0);
+    assert_int_equal(rig_total(&with, "issue.instructions") + rig_total(&with, "borrow.skipped"),
+                     rig_total(&plain, "issue.instructions"));
+    rig_drop(&plain);
+    rig_drop(&with);
     /* the oldest warp goes ahead of those that follow it */
     struct seen si =
         run("opencl/scan", "matmul16", "generic64",
             WITH("borrow", "gpu.cores=1", "issue.policy=oldest", "fetch.buffer=2", "fetch.width=1"),
             false, NULL);
-    assert_true(total(&si, "borrow.skipped") > 0);
-    drop(&si);
+    assert_true(rig_total(&si, "borrow.skipped") > 0);
+    rig_drop(&si);
 }
 
 static void holding_costs_time(void **state)
@@ -305,15 +199,15 @@ static void holding_costs_time(void **state)
     struct seen four = run("cuda/matmul", "matmul16", "gtx480", WITH("hold"), false, NULL);
     struct seen more =
         run("cuda/matmul", "matmul16", "gtx480", WITH("hold", "hold.cycles=16"), false, NULL);
-    assert_true(total(&one, "hold.waits") < total(&four, "hold.waits"));
-    assert_true(total(&four, "hold.waits") < total(&more, "hold.waits"));
-    assert_true(total(&four, "timing.cycles") > total(&plain, "timing.cycles"));
-    assert_true(total(&more, "timing.cycles") > total(&four, "timing.cycles"));
-    assert_int_equal(total(&four, "hold.writes"), total(&one, "hold.writes"));
-    drop(&plain);
-    drop(&one);
-    drop(&four);
-    drop(&more);
+    assert_true(rig_total(&one, "hold.waits") < rig_total(&four, "hold.waits"));
+    assert_true(rig_total(&four, "hold.waits") < rig_total(&more, "hold.waits"));
+    assert_true(rig_total(&four, "timing.cycles") > rig_total(&plain, "timing.cycles"));
+    assert_true(rig_total(&more, "timing.cycles") > rig_total(&four, "timing.cycles"));
+    assert_int_equal(rig_total(&four, "hold.writes"), rig_total(&one, "hold.writes"));
+    rig_drop(&plain);
+    rig_drop(&one);
+    rig_drop(&four);
+    rig_drop(&more);
 }
 
 static void lanes_are_exchanged(void **state)
@@ -321,15 +215,16 @@ static void lanes_are_exchanged(void **state)
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
     struct seen with =
         run("cuda/matmul", "matmul16", "gtx480", WITH("exchange", CROWD), false, NULL);
-    assert_true(total(&with, "exchange.pairs") > 1000);
-    assert_int_equal(total(&with, "issue.instructions"), total(&plain, "issue.instructions"));
-    assert_int_equal(total(&with, "issue.threads"), total(&plain, "issue.threads"));
-    drop(&plain);
-    drop(&with);
+    assert_true(rig_total(&with, "exchange.pairs") > 1000);
+    assert_int_equal(rig_total(&with, "issue.instructions"),
+                     rig_total(&plain, "issue.instructions"));
+    assert_int_equal(rig_total(&with, "issue.threads"), rig_total(&plain, "issue.threads"));
+    rig_drop(&plain);
+    rig_drop(&with);
     struct seen si =
         run("opencl/basic", "matmul", "generic64", WITH("exchange", CROWD), false, NULL);
-    assert_true(total(&si, "exchange.pairs") > 0);
-    drop(&si);
+    assert_true(rig_total(&si, "exchange.pairs") > 0);
+    rig_drop(&si);
 }
 
 /* Part of the machine as it is part of a shared object: tests/mech/outside.py. */
@@ -340,15 +235,16 @@ static void the_guides_example_works(void **state)
     struct seen doubtful =
         run("cuda/integer", "collatz", "gtx480", WITH("silent:bits=1,entries=7"), false, NULL);
     assert_true(with.hash == plain.hash && doubtful.hash == plain.hash);
-    assert_true(total(&with, "silent.silent") > 0);
-    assert_true(total(&with, "silent.matches") >= total(&with, "silent.silent"));
-    assert_true(total(&doubtful, "silent.matches") > total(&with, "silent.matches"));
-    assert_int_equal(total(&doubtful, "silent.checks"), total(&with, "silent.checks"));
-    assert_int_equal(total(&plain, "collect.lane_writes") - total(&with, "collect.lane_writes"),
-                     32 * total(&with, "silent.silent"));
-    drop(&plain);
-    drop(&with);
-    drop(&doubtful);
+    assert_true(rig_total(&with, "silent.silent") > 0);
+    assert_true(rig_total(&with, "silent.matches") >= rig_total(&with, "silent.silent"));
+    assert_true(rig_total(&doubtful, "silent.matches") > rig_total(&with, "silent.matches"));
+    assert_int_equal(rig_total(&doubtful, "silent.checks"), rig_total(&with, "silent.checks"));
+    assert_int_equal(rig_total(&plain, "collect.lane_writes") -
+                         rig_total(&with, "collect.lane_writes"),
+                     32 * rig_total(&with, "silent.silent"));
+    rig_drop(&plain);
+    rig_drop(&with);
+    rig_drop(&doubtful);
 }
 
 /* ---- the other seams ---- */
@@ -358,25 +254,25 @@ static void every_seam_is_called(void **state)
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
     struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("probe"), false, NULL);
     const u64 cores = 15;
-    assert_int_equal(total(&with, "probe.launches") % (2 * cores), 0);
-    assert_int_equal(total(&with, "probe.reads"), total(&with, "collect.reads"));
-    assert_int_equal(total(&with, "probe.writes"), total(&with, "collect.writes"));
-    assert_int_equal(total(&with, "collect.reads"), total(&plain, "collect.reads"));
-    assert_int_equal(total(&with, "probe.blocks"), 2 * total(&with, "timing.blocks"));
-    assert_true(total(&with, "probe.offers") >= total(&with, "timing.blocks"));
-    assert_int_equal(total(&with, "probe.packets"), total(&with, "lsu.requests"));
-    assert_true(total(&with, "probe.replies") >= total(&with, "lsu.replies"));
-    assert_true(total(&with, "probe.notes") > 0);
-    assert_true(total(&with, "probe.l2_replies") >= total(&with, "probe.replies"));
-    assert_true(total(&with, "probe.l2_requests") >= total(&with, "probe.l2_replies"));
-    assert_int_equal(total(&with, "probe.retired"), total(&with, "issue.instructions"));
-    assert_true(total(&with, "probe.results") > total(&with, "probe.retired") * 8 / 10);
-    assert_true(total(&with, "probe.accesses") > 0 && total(&with, "probe.control") > 0);
-    assert_true(total(&with, "probe.l2") > 0);
-    assert_true(total(&with, "probe.served") > 0);
-    assert_true(total(&with, "probe.enqueued") >= total(&with, "probe.served"));
-    drop(&plain);
-    drop(&with);
+    assert_int_equal(rig_total(&with, "probe.launches") % (2 * cores), 0);
+    assert_int_equal(rig_total(&with, "probe.reads"), rig_total(&with, "collect.reads"));
+    assert_int_equal(rig_total(&with, "probe.writes"), rig_total(&with, "collect.writes"));
+    assert_int_equal(rig_total(&with, "collect.reads"), rig_total(&plain, "collect.reads"));
+    assert_int_equal(rig_total(&with, "probe.blocks"), 2 * rig_total(&with, "timing.blocks"));
+    assert_true(rig_total(&with, "probe.offers") >= rig_total(&with, "timing.blocks"));
+    assert_int_equal(rig_total(&with, "probe.packets"), rig_total(&with, "lsu.requests"));
+    assert_true(rig_total(&with, "probe.replies") >= rig_total(&with, "lsu.replies"));
+    assert_true(rig_total(&with, "probe.notes") > 0);
+    assert_true(rig_total(&with, "probe.l2_replies") >= rig_total(&with, "probe.replies"));
+    assert_true(rig_total(&with, "probe.l2_requests") >= rig_total(&with, "probe.l2_replies"));
+    assert_int_equal(rig_total(&with, "probe.retired"), rig_total(&with, "issue.instructions"));
+    assert_true(rig_total(&with, "probe.results") > rig_total(&with, "probe.retired") * 8 / 10);
+    assert_true(rig_total(&with, "probe.accesses") > 0 && rig_total(&with, "probe.control") > 0);
+    assert_true(rig_total(&with, "probe.l2") > 0);
+    assert_true(rig_total(&with, "probe.served") > 0);
+    assert_true(rig_total(&with, "probe.enqueued") >= rig_total(&with, "probe.served"));
+    rig_drop(&plain);
+    rig_drop(&with);
 }
 
 /* What a seam decides is done. */
@@ -389,26 +285,27 @@ static void decisions_act(void **state)
     for (size_t i = 0; i < ARRAY_LEN(slower); i++) {
         struct seen with =
             run("cuda/matmul", "matmul16", "gtx480", WITH("probe", slower[i]), false, NULL);
-        if (total(&with, "timing.picoseconds") <= total(&plain, "timing.picoseconds"))
+        if (rig_total(&with, "timing.picoseconds") <= rig_total(&plain, "timing.picoseconds"))
             fail_msg("%s costs nothing", slower[i]);
         assert_true(with.hash == plain.hash);
         if (!strcmp(slower[i], "probe.one_bank=true"))
-            assert_true(total(&with, "collect.conflicts") > 2 * total(&plain, "collect.conflicts"));
+            assert_true(rig_total(&with, "collect.conflicts") >
+                        2 * rig_total(&plain, "collect.conflicts"));
         if (!strcmp(slower[i], "probe.hold_odd=true"))
-            assert_true(total(&with, "issue.idle_held") > 0);
+            assert_true(rig_total(&with, "issue.idle_held") > 0);
         if (!strcmp(slower[i], "probe.no_l2=true"))
-            assert_true(total(&with, "dram.reads") > total(&plain, "dram.reads"));
-        drop(&with);
+            assert_true(rig_total(&with, "dram.reads") > rig_total(&plain, "dram.reads"));
+        rig_drop(&with);
     }
     struct seen here = run("cuda/matmul", "matmul16", "gtx480",
                            WITH("probe", "probe.fetch_here=true"), false, NULL);
     assert_true(here.hash == plain.hash);
-    assert_int_equal(total(&here, "icache.reads"), 0);
-    assert_true(total(&here, "fetch.fetches") == total(&here, "fetch.instructions"));
-    assert_true(total(&plain, "fetch.fetches") < total(&plain, "fetch.instructions"));
-    assert_true(total(&plain, "icache.reads") > 0);
-    drop(&here);
-    drop(&plain);
+    assert_int_equal(rig_total(&here, "icache.reads"), 0);
+    assert_true(rig_total(&here, "fetch.fetches") == rig_total(&here, "fetch.instructions"));
+    assert_true(rig_total(&plain, "fetch.fetches") < rig_total(&plain, "fetch.instructions"));
+    assert_true(rig_total(&plain, "icache.reads") > 0);
+    rig_drop(&here);
+    rig_drop(&plain);
 }
 
 /* saxpy changes its operand in place: a copy whose stores came through would show. */
@@ -417,13 +314,13 @@ static void copies_of_blocks_leave_no_trace(void **state)
     struct seen plain = run("cuda/vectors", "saxpy", "gtx480", NULL, true, NULL);
     struct seen with =
         run("cuda/vectors", "saxpy", "gtx480", WITH("check", "check.every=2"), false, NULL);
-    assert_true(total(&with, "check.copies") > 0);
-    assert_true(total(&with, "check.stores") > 0);
-    assert_int_equal(total(&with, "timing.blocks"), total(&plain, "timing.blocks"));
-    assert_true(total(&with, "issue.instructions") > total(&plain, "issue.instructions"));
+    assert_true(rig_total(&with, "check.copies") > 0);
+    assert_true(rig_total(&with, "check.stores") > 0);
+    assert_int_equal(rig_total(&with, "timing.blocks"), rig_total(&plain, "timing.blocks"));
+    assert_true(rig_total(&with, "issue.instructions") > rig_total(&plain, "issue.instructions"));
     assert_true(with.hash == plain.hash);
-    drop(&plain);
-    drop(&with);
+    rig_drop(&plain);
+    rig_drop(&with);
 }
 
 /* ---- switching on ---- */
@@ -435,7 +332,7 @@ static void refusal(const char *const *words, const char *expected)
     struct hd_device *device = NULL;
     bool ok = true;
     for (; ok && *words; words++)
-        ok = apply(config, *words, &error);
+        ok = rig_apply(config, *words, &error);
     if (ok)
         device = hd_device_open(config, &error);
     assert_null(device);
@@ -568,7 +465,7 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    tests_folder = argv[1];
+    rig_folder(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_choices_are_refused),
         cmocka_unit_test(parameters_stand_behind_the_name),
