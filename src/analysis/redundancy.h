@@ -1,0 +1,47 @@
+/*
+ * Which instructions every warp of a block executes with the same vector of values.
+ *
+ * The class of a value says of what it may depend. All classes are of values as functions of the
+ * lane: a value that all lanes share is only a special case.
+ *
+ *   REDUNDANT      the same vector in all warps of a block, whatever the block's shape ("DR")
+ *   REDUNDANT_X    so if the rows of threads along x fill warps evenly ("CR"): a value made of tid.x
+ *   REDUNDANT_XY   so if the planes of x and y do: a value made of tid.y
+ *   REDUNDANT_NO   nothing is known ("V")
+ *
+ * They are ordered: what holds for a class holds for those above it, and a result has the lowest
+ * class of all that it depends on.
+ *
+ *  D1  "The same" is said of warps with all lanes that have come the same way since the block began
+ *      or since its last barrier of all threads, at the same execution of the instruction. It holds
+ *      even if they had come different ways before that barrier.
+ *  D2  A load is the same if its address is, as long as nobody stores there meanwhile: who skips
+ *      loads has to watch stores. Volatile loads, atomics and memory of single threads never are.
+ *  D3  A mark on an instruction says that all its results are the same. Guarded instructions, and
+ *      those that do anything but write results, have no mark.
+ *  D4  A missed mark is a lost chance, a wrong one a bug.
+ */
+#ifndef ANALYSIS_REDUNDANCY_H
+#define ANALYSIS_REDUNDANCY_H
+
+#include "analysis/cfg.h"
+
+enum redundancy {
+    REDUNDANT_NO,
+    REDUNDANT_XY,
+    REDUNDANT_X,
+    REDUNDANT,
+};
+
+/* The mark of each instruction of the program, enum redundancy, as part of this kernel: those of
+ * other functions are REDUNDANT_NO. In `arena`. */
+u8 *redundancy_marks(struct arena *arena, const struct program *program,
+                     const struct function *kernel);
+
+/* Whether a mark holds in blocks of this shape. */
+bool redundancy_holds(enum redundancy mark, const u32 block[3], u32 warp_size);
+
+/* "DR", "CR", "CY", "V". */
+const char *redundancy_name(enum redundancy mark);
+
+#endif
