@@ -8,6 +8,7 @@
 enum {
     ELEMENTS,
     FILTER,
+    SECTIONS,
 };
 
 enum {
@@ -18,6 +19,8 @@ static const struct option_row options[] = {
     [ELEMENTS] = {"elements", "floats", "length of the data", 32768, 8192, 256, 1 << 26,
                   POWER_OF_TWO},
     [FILTER] = {"filter", "floats", "length of the filter", 128, 0, 1, 256, POWER_OF_TWO},
+    [SECTIONS] = {"sections", "threads", "threads of a block that works in local memory", 512, 0,
+                  64, 1024, POWER_OF_TWO},
     {0},
 };
 
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
         for (cl_uint j = 0; j < taps; j++)
             expected[i] += (double)data[i ^ j] * filter[j];
 
-    struct shape shapes[] = {{"BLOCK", 256}, {"SECTION_BLOCK", 512}};
+    struct shape shapes[] = {{"BLOCK", 256}, {"SECTION_BLOCK", option(w, SECTIONS)}};
     unsigned steps = steps_within(count);
     workload_build(w, shapes, 2, "-D SECTION=%u -D SECTION_STEPS=%u", 1u << steps, steps);
     cl_mem data_device = workload_input(w, data, count * sizeof *data);
