@@ -251,7 +251,8 @@ void slot_recheck(struct core *core, u32 s)
     struct slot *slot = &core->slots[s];
     const enum stall before = slot->blocked;
     core->serial &= ~bit(s);
-    const enum stall stall = slot_check(core, s, slot, slot->time);
+    const enum stall stall = UNLIKELY(slot->skipped & 1) ? slot_check_mark(core, slot, slot->time)
+                                                         : slot_check(core, s, slot, slot->time);
     if (stall == before)
         return;
     core->blocked[before] &= ~bit(s);
@@ -262,16 +263,19 @@ void slot_recheck(struct core *core, u32 s)
 void slot_maybe_leave(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    if (slot->in_flight || slot->stores || slot->missing || slot->decoding)
+    if (slot->in_flight || slot->stores || slot->barred & BARRED_MISSING || slot->decoding)
         return;
     struct resident *block = &core->blocks[slot->block];
-    core->stats.fetch.left += slot->buffered;
+    assert(!(core->held & bit(s)));
+    core->stats.fetch.left += slot->buffered - slot_marks(core, slot);
     core_observe(core, OBSERVED_WARP_END, s, NO_INST,
                  block->block->number << 16 | slot->warp->index, 0);
     core->warp_cycles += core_cycle(core) - slot->started;
     core->last_left = core->clock.next + core->clock.period;
     slot->warp = NULL;
     slot->buffered = 0;
+    slot->skipped = 0;
+    slot->limit = core->fetch_limit;
     core->present &= ~bit(s);
     core->clear &= ~bit(s);
     core->ended &= ~bit(s);
@@ -366,6 +370,7 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     };
     slot->at = warp_next(warp);
     slot->fetch_at = slot->at;
+    slot->limit = core->fetch_limit;
     for (u32 pipe = 0; pipe < PIPES; pipe++)
         core->heads[pipe] &= ~bit(s);
     core->heads[slot->head] |= bit(s);
@@ -449,8 +454,9 @@ static inline bool is_quiet(const struct core *core)
     if (core->asleep != core->all_schedulers && (core->sleeps || core->clear & ~core->branching))
         return false;
     return !(core->issued_groups | core->collected_groups | core->access_groups) &&
-           !core->mechanism_work && !(core->collectors_ready | core->redirected | core->skipping) &&
-           !core->collectors_reading && fetch_idle(core) && lsu_idle(core);
+           !core->mechanism_work && !(core->collectors_ready | core->redirected) &&
+           !(core->skipping & core->clear & ~core->branching) && !core->collectors_reading &&
+           fetch_idle(core) && lsu_idle(core);
 }
 
 /* The first cycle at which something in a quiet core comes due; UINT64_MAX: nothing does. */
@@ -466,8 +472,11 @@ void core_run(struct core *core, fs end)
     if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
         core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
-        if (core->quiet_until <= core_cycle(core) && is_quiet(core))
+        if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
             core->quiet_until = due_cycle(core);
+            if (UNLIKELY(core->held) && core->quiet_until == UINT64_MAX)
+                hold_stuck(core);
+        }
         if (core->quiet_until > core_cycle(core)) {
             const fs until = MIN(end, port_next(core->config.replies));
             u64 cycles = clock_cycles_until(&core->clock, until);
@@ -510,6 +519,8 @@ enum stall core_waits(const struct core *core, u32 s)
         return STALL_EMPTY;
     if (core->ended & mask)
         return STALL_MEMORY;
+    if (core->held & mask)
+        return STALL_HELD;
     if (core->waiting & mask)
         return STALL_BARRIER;
     if (core->branching & mask)
@@ -566,6 +577,8 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
 
 bool core_unblock(struct core *core)
 {
+    if (hooks_stuck(core))
+        return true;
     bool any = false;
     for (u32 b = 0; b < CORE_BLOCKS; b++) {
         const struct resident *r = &core->blocks[b];

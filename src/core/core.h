@@ -44,6 +44,7 @@ enum {
     MAX_READS = 16,
     MAX_DEPENDENCES = 16,
     MAX_BUFFER = 16,
+    MAX_MARKS = 16, /* of skipped instructions in a buffer, beside its instructions */
     NEAR_WORDS = 3, /* of a scoreboard: registers 0 to 127 of most programs and all their masks */
     NO_TASK = 0xffff
 };
@@ -99,6 +100,13 @@ struct inst_time {
     } dependences[MAX_DEPENDENCES];
 };
 
+/* Why nothing is fetched for a slot, bits. */
+enum barred {
+    BARRED_MISSING = 1 << 0, /* it waits for a line of instructions */
+    BARRED_HELD = 1 << 1,    /* core_hold */
+    BARRED_FETCH = 1 << 2,   /* core_hold_fetch */
+};
+
 /* An instruction under way. */
 struct task {
     struct flight flight;
@@ -127,15 +135,17 @@ struct task {
 struct slot {
     struct warp *warp;
     u32 at; /* the instruction the warp stands at; NO_INST: it waits or has ended */
-    u32 buffer[MAX_BUFFER];
-    u32 skipped; /* bits: the entry is not an instruction but the mark of a skipped one */
-    u8 buffered;
+    u32 buffer[MAX_BUFFER + MAX_MARKS];
+    u32 skipped;         /* bits: the entry is not an instruction but the mark of a skipped one */
+    u8 buffered;         /* entries, marks too */
     u8 block;            /* its block's place */
-    bool missing;        /* waits for a line of instructions */
+    u8 barred;           /* enum barred */
     bool decoding;       /* instructions are between the cache and its buffer */
     bool ended;          /* the warp is done; the slot waits for what is under way */
     u8 region_count;     /* scoreboard regions taken */
     u32 fetch_at;        /* what would be fetched next */
+    i32 limit;           /* the most entries its buffer may have and want more: the core's, and one
+                          * for each mark */
     u32 in_flight;       /* instructions */
     u32 stores;          /* requests not acknowledged */
     u32 vector_accesses; /* under way, for wait counters */
@@ -266,7 +276,9 @@ struct core {
     u64 present, ended;
     u64 buffered, clear, redirected;
     u64 waiting;         /* their warp waits for others (barrier, lanes) */
-    u64 branching;       /* a branch of theirs is not resolved */
+    u64 branching;       /* a branch of theirs is not resolved, or they are held */
+    u64 held;            /* by core_hold: also in `branching`; */
+    u64 held_branching;  /* of these, those whose branch is not resolved either */
     u64 serial;          /* their head is done between windows, by core_serial */
     u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
@@ -286,8 +298,8 @@ struct core {
     u32 last_fetched;
     u64 fetchable;                  /* slots that want instructions */
     u32 line_packets, line_sectors; /* of a line: requests for it; all sectors, bits */
-    i32 fetch_limit;                /* the most that a buffer may hold and want more */
-    u64 arrived;                    /* slots whose line has just come: they are served first */
+    i32 fetch_limit; /* the most that a buffer may hold and want more, without marks */
+    u64 arrived;     /* slots whose line has just come: they are served first */
     struct {
         u32 inst, slot;
         u32 served; /* what a mechanism has delivered in its place, alone; NO_INST: it comes from
@@ -566,6 +578,28 @@ static inline void slot_written(struct core *core, u32 s, const struct inst_time
 void block_update(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);
 
+/* hold.c, for mechanisms. Held slots neither issue nor fetch until they are released; meanwhile
+ * they cost nothing. A slot that has issued may be held from `control` on. */
+void core_hold(struct core *core, u64 slots);
+void core_release(struct core *core, u64 slots);
+/* The same for fetching only. */
+void core_hold_fetch(struct core *core, u64 slots);
+void core_release_fetch(struct core *core, u64 slots);
+/* An instruction in a slot's buffer, at this place, is not wanted: the mark of a skipped one takes
+ * its place, for which `skip` is called. */
+void core_mark(struct core *core, u32 slot, u32 at);
+/* Marks in a slot's buffer. */
+static inline u32 slot_marks(const struct core *core, const struct slot *slot)
+{
+    return (u32)(slot->limit - core->fetch_limit);
+}
+/* A branch of a held slot is resolved. */
+void hold_resolved(struct core *core, u32 slot);
+/* Nothing will happen by itself on a core that holds slots: mechanisms may let some go. */
+bool hold_stuck(struct core *core);
+/* All of them are asked. */
+bool hooks_stuck(struct core *core);
+
 /* hooks.c: its result is there. */
 void hooks_result(struct core *core, struct task *task);
 
@@ -596,14 +630,14 @@ bool fetch_behind_branch(const struct core *core, u32 slot);
 static inline void fetch_want_more(struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    const bool wants = !slot->missing && !slot->decoding && !slot->ended &&
+    const bool wants = !slot->barred && !slot->decoding && !slot->ended &&
                        slot->fetch_at < core->inst_count &&
                        !(core->config.fetch->branch == 1 && fetch_behind_branch(core, s));
     core->fetchable = (core->fetchable & ~bit(s)) | (u64)wants << s;
 }
 static inline void fetch_want(struct core *core, u32 s)
 {
-    if (core->slots[s].buffered > core->fetch_limit)
+    if (core->slots[s].buffered > core->slots[s].limit)
         core->fetchable &= ~bit(s);
     else
         fetch_want_more(core, s);

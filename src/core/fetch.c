@@ -59,9 +59,10 @@ bool fetch_behind_branch(const struct core *core, u32 s)
 void fetch_redirect(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
-    core->stats.fetch.flushed += slot->buffered;
+    core->stats.fetch.flushed += slot->buffered - slot_marks(core, slot);
     slot->buffered = 0;
     slot->skipped = 0;
+    slot->limit = core->fetch_limit;
     slot->fetch_at = slot->at;
     core->redirected &= ~bit(s);
     slot_update(core, s);
@@ -101,6 +102,18 @@ static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
         if (ask_fetch(core, s, &next, false) != FETCH_SERVE)
             return i;
     }
+    return count;
+}
+
+/* The same for one that mechanisms want to be asked for first. */
+static COLD u32 until_skimmed(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 1; i < count; i++)
+        EACH_USE(use, &core->hooks, skims)
+        {
+            if (use->mechanism->skims(use->state, core, s, inst + i))
+                return i;
+        }
     return count;
 }
 
@@ -147,13 +160,14 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
         throw_away(core, s, count);
         return;
     }
-    count = MIN(count, core->config.fetch->buffer - slot->buffered);
+    count = MIN(count, core->config.fetch->buffer + slot_marks(core, slot) - slot->buffered);
     if (core->config.fetch->branch == 1)
         count = until_branch(core, inst, count);
     if (core_hooked(core, SEAM_FETCH))
         count = until_refused(core, s, inst, count);
-    if (core_hooked(core, SEAM_FETCHED))
-        tell_fetched(core, s, inst, count, here);
+    if (core_hooked(core, SEAM_SKIM))
+        count = until_skimmed(core, s, inst, count);
+    const u32 wanted = inst;
     inst = here ? served : inst;
     u32 *const to = slot->buffer + slot->buffered;
     for (u32 i = 0; i < count; i++)
@@ -162,9 +176,11 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
     core->stats.fetch.instructions += count;
     core->stats.fetch.buffered += count;
     slot->fetch_at = inst + count;
+    if (core_hooked(core, SEAM_FETCHED))
+        tell_fetched(core, s, wanted, count, here);
     if (to == slot->buffer) /* it has a head now */
         slot_update(core, s);
-    if (slot->buffered <= core->fetch_limit) /* else it wants none, as while it was decoding */
+    if (slot->buffered <= slot->limit) /* else it wants none, as while it was decoding */
         fetch_want_more(core, s);
 }
 
@@ -234,7 +250,7 @@ static bool look_up(struct core *core, u32 s)
     case CACHE_STALLS:
         return false;
     }
-    slot->missing = true;
+    slot->barred |= BARRED_MISSING;
     slot->missed_at = core_cycle(core);
     core->fetchable &= ~bit(s);
     return true;
@@ -246,7 +262,7 @@ void fetch_reply(struct core *core, u32 mshr)
     u32 s;
     cache_fill(core->icache, mshr, &out);
     while (cache_waiter(core->icache, mshr, &s)) {
-        core->slots[s].missing = false;
+        core->slots[s].barred &= (u8)~BARRED_MISSING;
         core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
         core->arrived |= bit(s);
         fetch_want(core, s);
@@ -266,6 +282,38 @@ static void take_misses(struct core *core)
     }
 }
 
+/* The next instruction is skipped: a mark takes its place in the buffer. */
+static COLD void push_mark(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    slot->buffer[slot->buffered] = slot->fetch_at++;
+    slot->skipped |= 1u << slot->buffered++;
+    slot->limit++;
+    if (slot->buffered == 1)
+        slot_update(core, s);
+    fetch_want(core, s);
+}
+
+/* Mechanisms decide upon slots that want instructions. Returns those that may still fetch. */
+static COLD u64 skim_slots(struct core *core, u64 left)
+{
+    struct skim all = {0};
+    u64 wanting = left & ~(core->redirected | core->branching);
+    EACH_USE(use, &core->hooks, skim)
+    {
+        struct skim skim = {0};
+        if (wanting)
+            use->mechanism->skim(use->state, core, wanting, &skim);
+        wanting &= ~(skim.skip | skim.hold);
+        all.skip |= skim.skip;
+        all.hold |= skim.hold;
+    }
+    for (u64 set = all.skip; set; set &= set - 1)
+        if (slot_marks(core, &core->slots[first_bit(set)]) < MAX_MARKS)
+            push_mark(core, first_bit(set));
+    return left & core->fetchable & ~(all.skip | all.hold);
+}
+
 /* A mechanism may supply the next instruction, have it skipped, or hold it back. */
 static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
 {
@@ -273,11 +321,8 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     u32 served = slot->fetch_at;
     enum fetch_answer answer = ask_fetch(core, s, &served, true);
     if (answer == FETCH_SKIP) {
-        slot->buffer[slot->buffered] = slot->fetch_at++;
-        slot->skipped |= 1u << slot->buffered++;
-        if (slot->buffered == 1)
-            slot_update(core, s);
-        fetch_want(core, s);
+        if (slot_marks(core, slot) < MAX_MARKS)
+            push_mark(core, s);
     } else if (answer == FETCH_HERE) {
         core->fetchable &= ~bit(s);
         core->last_fetched = s;
@@ -301,6 +346,8 @@ static void serve(struct core *core)
 {
     u64 left = core->fetchable;
     core->arrived &= left;
+    if (core_hooked(core, SEAM_SKIM))
+        left = skim_slots(core, left);
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
         u32 from = core->last_fetched + 1;
         u64 set = core->arrived & left ? core->arrived & left : left;

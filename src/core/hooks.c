@@ -5,14 +5,23 @@
 static u32 seams_of(const struct mechanism *m)
 {
     const bool filled[SEAMS] = {
-        [SEAM_DISPATCH] = m->dispatch, [SEAM_BLOCK] = m->block,
-        [SEAM_FETCH] = m->fetch,       [SEAM_FETCHED] = m->fetched,
-        [SEAM_PICK] = m->pick,         [SEAM_INSERT] = m->insert,
-        [SEAM_ISSUE] = m->issue,       [SEAM_OPERAND] = m->operand,
-        [SEAM_RESULT] = m->result,     [SEAM_ISSUED] = m->issued,
-        [SEAM_PLACES] = m->places,     [SEAM_WRITE_BACK] = m->write_back,
-        [SEAM_RETIRED] = m->retired,   [SEAM_CONTROL] = m->control,
-        [SEAM_VIEW] = m->view,         [SEAM_PACKET] = m->packet,
+        [SEAM_DISPATCH] = m->dispatch,
+        [SEAM_BLOCK] = m->block,
+        [SEAM_SKIM] = m->skim,
+        [SEAM_FETCH] = m->fetch,
+        [SEAM_FETCHED] = m->fetched,
+        [SEAM_PICK] = m->pick,
+        [SEAM_INSERT] = m->insert,
+        [SEAM_ISSUE] = m->issue,
+        [SEAM_OPERAND] = m->operand,
+        [SEAM_RESULT] = m->result,
+        [SEAM_ISSUED] = m->issued,
+        [SEAM_PLACES] = m->places,
+        [SEAM_WRITE_BACK] = m->write_back,
+        [SEAM_RETIRED] = m->retired,
+        [SEAM_CONTROL] = m->control,
+        [SEAM_VIEW] = m->view,
+        [SEAM_PACKET] = m->packet,
         [SEAM_REPLY] = m->reply,
     };
     u32 seams = 0;
@@ -121,6 +130,14 @@ f64 hooks_clock(struct core *core)
     EACH_USE(use, &core->hooks, clock)
     factor *= use->mechanism->clock(use->state, core);
     return factor;
+}
+
+bool hooks_stuck(struct core *core)
+{
+    bool any = false;
+    EACH_USE(use, &core->hooks, stuck)
+    any |= use->mechanism->stuck(use->state, core);
+    return any;
 }
 
 void hooks_result(struct core *core, struct task *task)

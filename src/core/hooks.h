@@ -30,6 +30,7 @@ struct task;
 enum seam {
     SEAM_DISPATCH,
     SEAM_BLOCK,
+    SEAM_SKIM,
     SEAM_FETCH,
     SEAM_FETCHED,
     SEAM_PICK,
@@ -68,6 +69,18 @@ enum fetch_answer {
     FETCH_HERE,  /* the mechanism has it: this one, without the instruction cache */
     FETCH_SKIP,  /* do not fetch it: `skip` is called when the warp comes to it */
     FETCH_HOLD,  /* not in this cycle */
+};
+
+/* Slots, a bit each, whose next instruction is decided upon before fetch takes its turn. */
+struct skim {
+    u64 skip; /* it is not fetched: `skip` is called when the warp comes to it */
+    u64 hold; /* not in this cycle */
+};
+
+enum skip_answer {
+    SKIP_DONE,
+    SKIP_WAIT,  /* not yet: asked again in the next cycle */
+    SKIP_FETCH, /* no longer: it is fetched after all, with what is behind it */
 };
 
 /* Warps of a scheduler, a bit each. */
@@ -143,16 +156,25 @@ struct mechanism {
     void (*block)(void *state, struct core *core, u32 block_slot, bool started);
 
     /* ---- fetch ---- */
+    /* Beside the fetch scheduler: any number of slots skip one instruction each in a cycle and take
+     * no turn. `wanting` have room for their next instruction (slots[s].fetch_at) and know where to
+     * go on; not empty. Called in every cycle in which one does: who holds slots back for long
+     * rather calls core_hold_fetch. */
+    void (*skim)(void *state, struct core *core, u64 wanting, struct skim *skim);
+    /* Whether `skim` has to be asked before this instruction is fetched: if so, a fetch of those
+     * before it does not bring it. */
+    bool (*skims)(void *state, struct core *core, u32 slot, u32 inst);
     /* With FETCH_HERE, *inst is delivered: the one that is wanted, unless the mechanism has another
      * one in its place. Asked again when the instruction cache did not have it. Of those behind it
      * that the same fetch brings, only mechanisms that fill `skip` are asked. */
     enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 *inst);
-    /* `count` instructions have come to a slot's buffer, or were thrown away there because its warp
-     * went elsewhere; `here`: past the instruction cache. Told in the order of their fetches. */
+    /* `count` instructions have come to a slot's buffer, where they are the last ones, or were
+     * thrown away because its warp went elsewhere (slots[slot].fetch_at is not behind them then);
+     * `here`: past the instruction cache. Told in the order of their fetches. */
     void (*fetched)(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here);
     /* A skipped instruction is next and what it would write is not pending: its results are to be
-     * put into the warp's registers now. False: not yet. */
-    bool (*skip)(void *state, struct core *core, u32 slot, u32 inst);
+     * put into the warp's registers now. */
+    enum skip_answer (*skip)(void *state, struct core *core, u32 slot, u32 inst);
 
     /* ---- pick ---- */
     void (*pick)(void *state, struct core *core, u32 scheduler, struct pick *pick);
@@ -182,6 +204,10 @@ struct mechanism {
     /* ---- control ---- */
     /* A branch, barrier or exit has taken effect. */
     void (*control)(void *state, struct core *core, u32 slot, u32 inst);
+
+    /* Nothing moves on the core any more, or on any core: true when the mechanism has let something
+     * go on that it held back. */
+    bool (*stuck)(void *state, struct core *core);
 
     /* ---- memory view ---- */
     /* An access acts: what its warp sees of global memory, and where its stores go. */

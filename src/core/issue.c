@@ -10,8 +10,8 @@
  * Invariants
  *  I1  slots = issued + the sum of all idle_ counters.
  *  I2  A scheduler that issued nothing is charged with the reason of the first of its warps in the
- *      order: unit, collector, memory, RAW, WAW, wait, branch, barrier, fetch, held; empty when it
- *      has none.
+ *      order: unit, held, collector, memory, RAW, WAW, wait, branch, held (core_hold), barrier,
+ *      fetch; empty when it has none.
  */
 #include "core/slots.h"
 
@@ -201,7 +201,7 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
     core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
     slot_sort(core, s, slot);
     /* else it has not wanted any before either */
-    if (slot->buffered <= core->fetch_limit && !slot->decoding)
+    if (slot->buffered <= slot->limit && !slot->decoding)
         fetch_want_more(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
         block_update(core, s);
@@ -272,20 +272,32 @@ PART_OF bool issue_one(struct core *core, u32 s)
     return issue_head(core, s);
 }
 
+static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
+{
+    enum skip_answer answer = SKIP_DONE;
+    EACH_USE(use, &core->hooks, skip)
+    {
+        if (answer == SKIP_DONE)
+            answer = use->mechanism->skip(use->state, core, s, inst);
+    }
+    return answer;
+}
+
 /* Marks of skipped instructions at the head of buffers cost no slot. */
 static COLD void skip_heads(struct core *core)
 {
     for (u64 set = core->skipping & core->clear & ~core->waiting & ~core->branching; set;
          set &= set - 1) {
-        u32 s = first_bit(set), inst = core->slots[s].buffer[0];
-        bool skipped = true;
-        EACH_USE(use, &core->hooks, skip)
-        {
-            if (skipped)
-                skipped = use->mechanism->skip(use->state, core, s, inst);
-        }
-        if (!skipped)
+        const u32 s = first_bit(set), inst = core->slots[s].buffer[0];
+        const enum skip_answer answer = ask_skip(core, s, inst);
+        if (answer == SKIP_WAIT)
             continue;
+        if (answer == SKIP_FETCH) {
+            core->clear &= ~bit(s);
+            fetch_redirect(core, s);
+            continue;
+        }
+        core->slots[s].limit--;
         flight_advance(core->slots[s].warp, inst);
         core_step(core, s, inst);
     }
@@ -357,14 +369,15 @@ static inline struct reason reason_of(const struct core *core, u32 scheduler, u6
         }
     if (able | held) {
         TRY(STALL_UNIT, able & ~held & without_room(core, group_of(core, scheduler)));
-        TRY(STALL_HELD, held);
+        TRY(STALL_HELD, held | (able & core->skipping));
         TRY(STALL_COLLECTOR, able);
     }
     TRY(STALL_MEMORY, live & core->blocked[STALL_MEMORY]);
     TRY(STALL_RAW, live & core->blocked[STALL_RAW]);
     TRY(STALL_WAW, live & core->blocked[STALL_WAW]);
     TRY(STALL_WAIT, live & core->blocked[STALL_WAIT]);
-    TRY(STALL_BRANCH, live & core->branching);
+    TRY(STALL_BRANCH, live & core->branching & ~core->held);
+    TRY(STALL_HELD, live & core->held);
     TRY(STALL_BARRIER, live & core->waiting);
     TRY(STALL_FETCH, live & ~core->buffered);
     TRY(STALL_MEMORY, mine & core->ended);

@@ -28,6 +28,16 @@ static inline enum stall slot_check(struct core *core, u32 s, const struct slot 
     return LIKELY(time->plain) ? slot_check_plain(core, slot, time) : slot_check_all(core, s, time);
 }
 
+/* The same for the mark of a skipped one: what that would write is not pending. */
+static inline enum stall slot_check_mark(const struct core *core, const struct slot *slot,
+                                         const struct inst_time *time)
+{
+    for (u32 i = 0; i < time->write_count; i++)
+        if (slot->pending[time->dependences[i].word] & time->dependences[i].bits)
+            return STALL_WAW;
+    return STALL_NONE;
+}
+
 /* The slot, in none of the sets, takes its place: clear or blocked. */
 static inline void slot_place(struct core *core, struct slot *slot, u64 mask, enum stall stall)
 {
@@ -66,8 +76,11 @@ PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
         core->heads[time->pipe] |= mask;
         slot->head = time->pipe;
     }
-    if (UNLIKELY(slot->skipped & 1))
+    if (UNLIKELY(slot->skipped & 1)) {
         core->skipping |= mask;
+        slot_place(core, slot, mask, slot_check_mark(core, slot, time));
+        return;
+    }
     slot_place(core, slot, mask, slot_check(core, s, slot, time));
 }
 

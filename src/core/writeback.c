@@ -66,9 +66,13 @@ PART_OF void settle(struct core *core, struct task *task, const struct inst_time
     }
     if (UNLIKELY(core->branching >> task->slot & 1) && time->flags & TIME_BRANCH &&
         !task->extra_task) {
-        core->branching &= ~bit(task->slot);
-        slot_wake(core, task->slot);
-        fetch_want(core, task->slot);
+        if (UNLIKELY(core->held >> task->slot & 1)) {
+            hold_resolved(core, task->slot);
+        } else {
+            core->branching &= ~bit(task->slot);
+            slot_wake(core, task->slot);
+            fetch_want(core, task->slot);
+        }
     }
     slot_written(core, task->slot, time);
     if (slot->ended)

@@ -74,7 +74,7 @@ static enum fetch_answer fetch(void *state, struct core *core, u32 s, u32 *inst)
     return !e ? FETCH_SERVE : e->leader == NO_TASK ? FETCH_SKIP : FETCH_HOLD;
 }
 
-static bool skip(void *state, struct core *core, u32 s, u32 inst)
+static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 {
     struct warp *warp = core->slots[s].warp;
     const struct operand to = warp->view->insts[inst].dst[0];
@@ -84,7 +84,7 @@ static bool skip(void *state, struct core *core, u32 s, u32 inst)
         for (u32 r = 0, lane = first_lane(set); r < to.count; r++)
             vector_row(warp, &warp->chunks[0], to.index + r)[lane] = e->rows[r * lanes + lane];
     ((struct borrow *)state)->stats->skipped++;
-    return true;
+    return SKIP_DONE;
 }
 
 const struct mechanism borrow_mechanism = {

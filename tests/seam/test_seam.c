@@ -17,8 +17,17 @@
 /* clang-format on */
 
 static const struct mechanism *const available[] = {
-    &flip_mechanism,  &twice_mechanism, &borrow_mechanism, &hold_mechanism,    &exchange_mechanism,
-    &probe_mechanism, &check_mechanism, &silent_mechanism, &uniform_mechanism, NULL,
+    &flip_mechanism,
+    &twice_mechanism,
+    &borrow_mechanism,
+    &hold_mechanism,
+    &exchange_mechanism,
+    &probe_mechanism,
+    &check_mechanism,
+    &silent_mechanism,
+    &uniform_mechanism,
+    &leap_mechanism,
+    NULL,
 };
 
 /* All on one core, in turn: warps stand together. */
@@ -74,7 +83,7 @@ static const struct {
 
 static void same_results(void **state)
 {
-    static const char *const sets[][7] = {
+    static const char *const sets[][8] = {
         {"twice", CROWD},
         {"twice"},
         {"borrow"},
@@ -96,6 +105,10 @@ static void same_results(void **state)
         {"uniform", "uniform.design=srf", "uniform.srf_entries=16", "uniform.protect=true"},
         {"uniform", "twice", CROWD},
         {"uniform", "hold", "uniform.design=srf", CROWD},
+        {"leap", "leap.late=true"},
+        {"leap", "leap.refuse=3", "leap.gather=2", "leap.stubborn=true"},
+        {"leap", "leap.late=true", "leap.gather=1", "fetch.buffer=4", "fetch.when_empty=false",
+         CROWD},
         {"silent:bits=2", "hold", "exchange", CROWD},
     };
     for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
@@ -189,6 +202,67 @@ static void borrowed_instructions_are_not_issued(void **state)
             false, NULL);
     assert_true(rig_total(&si, "borrow.skipped") > 0);
     rig_drop(&si);
+}
+
+/* K3 of core.h: marks are none of them. */
+static void assert_fetches_add_up(const struct seen *seen)
+{
+    assert_int_equal(rig_total(seen, "fetch.instructions"), rig_total(seen, "issue.instructions") +
+                                                                rig_total(seen, "fetch.flushed") +
+                                                                rig_total(seen, "fetch.left"));
+}
+
+static void skimmed_instructions_are_not_fetched(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", NULL, true, NULL);
+    struct seen with = run("cuda/matmul", "matmul16", "gtx480", WITH("leap"), false, NULL);
+    const u64 all = rig_total(&plain, "issue.instructions");
+    assert_fetches_add_up(&plain);
+    assert_fetches_add_up(&with);
+    assert_true(rig_total(&with, "leap.skipped") > rig_total(&with, "leap.led"));
+    assert_int_equal(rig_total(&with, "issue.instructions") + rig_total(&with, "leap.skipped"),
+                     all);
+    assert_true(rig_total(&with, "icache.reads") < rig_total(&plain, "icache.reads"));
+    rig_drop(&with);
+    /* what came too late is dropped behind fetch, and counts as flushed */
+    with = run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.late=true"), false, NULL);
+    assert_fetches_add_up(&with);
+    assert_true(rig_total(&with, "leap.dropped") > 0);
+    assert_true(rig_total(&with, "fetch.flushed") >= rig_total(&with, "leap.dropped"));
+    assert_int_equal(rig_total(&with, "issue.instructions") + rig_total(&with, "leap.skipped"),
+                     all);
+    rig_drop(&with);
+    /* a mark that is refused is fetched: every second one, so as many are issued as are skipped */
+    with = run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.refuse=2"), false, NULL);
+    const u64 skipped = rig_total(&with, "leap.skipped"),
+              refused = rig_total(&with, "leap.refused");
+    assert_fetches_add_up(&with);
+    assert_true(refused && skipped - refused <= 15); /* one more may be skipped on each core */
+    assert_int_equal(rig_total(&with, "issue.instructions") + skipped, all);
+    rig_drop(&with);
+    rig_drop(&plain);
+}
+
+/* Held warps go on when mechanisms say so, at the latest when nothing moves. */
+static void held_slots_wait(void **state)
+{
+    struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH(CROWD), false, NULL);
+    struct seen with =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.gather=1", CROWD), false, NULL);
+    assert_true(with.hash == plain.hash);
+    assert_true(rig_total(&with, "leap.gathered") > 0);
+    assert_true(rig_total(&with, "issue.idle_held") > 0);
+    assert_fetches_add_up(&with);
+    rig_drop(&with);
+    rig_drop(&plain);
+    /* nobody lets them go */
+    plain = run("cuda/integer", "collatz", "gtx480", WITH(CROWD), false, NULL);
+    with = run("cuda/integer", "collatz", "gtx480",
+               WITH("leap", "leap.gather=3", "leap.stubborn=true", CROWD), false, NULL);
+    assert_true(with.hash == plain.hash);
+    assert_true(rig_total(&with, "leap.stuck") > 0);
+    rig_drop(&with);
+    rig_drop(&plain);
 }
 
 static void holding_costs_time(void **state)
@@ -478,6 +552,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(twice_is_in_the_next_cycle),
         cmocka_unit_test(flips_are_found),
         cmocka_unit_test(borrowed_instructions_are_not_issued),
+        cmocka_unit_test(skimmed_instructions_are_not_fetched),
+        cmocka_unit_test(held_slots_wait),
         cmocka_unit_test(holding_costs_time),
         cmocka_unit_test(lanes_are_exchanged),
         cmocka_unit_test(the_guides_example_works),
