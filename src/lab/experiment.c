@@ -153,8 +153,9 @@ static bool check_statistic(void *user, const char *name, struct text_place plac
                                                   first, experiment->configurations[0].name));
 }
 
+/* A published mean of a group is shown beside ours. */
 static bool read_published(const struct fields *fields, const struct yaml *node,
-                           const struct experiment *experiment, struct column *column)
+                           struct experiment *experiment, struct column *column)
 {
     const struct suite *suite = &experiment->suite;
     const char *names[SUITE_MAX_WORKLOADS + 3] = {"mean", "max", "min"};
@@ -163,20 +164,22 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
     for (u32 i = 0; i < suite->count; i++)
         names[3 + i] = suite->rows[i].id;
     for (const struct yaml *child = node->first; child; child = child->next) {
-        int at = suite_find(suite, child->key);
+        int at = suite_find(suite, child->key), group = suite_find_group(suite, child->key);
         struct published *to = at >= 0                       ? &column->rows[at]
+                               : group >= 0                  ? &column->groups[group]
                                : !strcmp(child->key, "mean") ? &column->published_mean
                                : !strcmp(child->key, "max")  ? &column->published_max
                                : !strcmp(child->key, "min")  ? &column->published_min
                                                              : NULL;
         if (!to)
-            return fields_key_error(fields, child,
-                                    "'%s' is no workload of the suite, nor mean, max or min%s",
-                                    text_printable(fields->arena, child->key),
-                                    fields_nearest(fields, child->key, names, 3 + suite->count));
+            return fields_key_error(
+                fields, child, "'%s' is no workload or group of the suite, nor mean, max or min%s",
+                text_printable(fields->arena, child->key),
+                fields_nearest(fields, child->key, names, 3 + suite->count));
         if (!fields_number(fields, child, &to->value))
             return false;
         to->given = true;
+        experiment->means |= group >= 0 ? 1ull << group : 0;
     }
     return true;
 }
@@ -246,14 +249,6 @@ static bool read_columns(const struct fields *fields, const struct yaml *map,
 
 /* ---- orderings ---- */
 
-static const struct suite_group *find_group(const struct suite *suite, const char *name)
-{
-    for (u32 i = 0; i < suite->group_count; i++)
-        if (!strcmp(suite->groups[i].name, name))
-            return &suite->groups[i];
-    return NULL;
-}
-
 static const char *const places[] = {"mean", "max", "min", "each", NULL};
 
 /* COLUMN, or COLUMN.PLACE where a place is mean, max, min, a group or a workload */
@@ -275,7 +270,7 @@ static bool check_column(void *user, const char *name, struct text_place place)
                          fields_nearest(check->fields, first, names, experiment->column_count)));
     }
     if (!behind || suite_find(&experiment->suite, behind) >= 0 ||
-        find_group(&experiment->suite, behind))
+        suite_find_group(&experiment->suite, behind) >= 0)
         return true;
     for (u32 i = ON_MEAN; i <= ON_MIN; i++)
         if (!strcmp(behind, places[i]))
@@ -291,8 +286,7 @@ static bool read_place(const struct fields *fields, const struct yaml *node,
                        const struct experiment *experiment, struct ordering *ordering)
 {
     const struct suite *suite = &experiment->suite;
-    const struct suite_group *group = find_group(suite, ordering->on);
-    int row = suite_find(suite, ordering->on);
+    int group = suite_find_group(suite, ordering->on), row = suite_find(suite, ordering->on);
     ordering->members = experiment->members;
     for (u32 i = 0; places[i]; i++)
         if (!strcmp(places[i], ordering->on)) {
@@ -300,8 +294,8 @@ static bool read_place(const struct fields *fields, const struct yaml *node,
             return true;
         }
     ordering->place = ON_EACH;
-    if (group)
-        ordering->members &= group->members;
+    if (group >= 0)
+        ordering->members &= suite->groups[group].members;
     else if (row >= 0)
         ordering->members &= 1ull << row;
     else
@@ -368,6 +362,27 @@ static bool read_remarks(const struct fields *fields, const struct yaml *node,
         remark->id = all ? NULL : arena_strdup(fields->arena, child->key);
         if (!fields_text(fields, node, child->key, true, &remark->text))
             return false;
+    }
+    return true;
+}
+
+/* Names of groups. */
+static bool read_means(const struct fields *fields, const struct yaml *node,
+                       struct experiment *experiment)
+{
+    const struct suite *suite = &experiment->suite;
+    const char **words, *names[SUITE_MAX_GROUPS];
+    if (!fields_words(fields, node, &words))
+        return false;
+    for (u32 i = 0; i < suite->group_count; i++)
+        names[i] = suite->groups[i].name;
+    for (; *words; words++) {
+        int at = suite_find_group(suite, *words);
+        if (at < 0)
+            return fields_error(fields, node, "there is no group '%s' in the suite%s",
+                                text_printable(fields->arena, *words),
+                                fields_nearest(fields, *words, names, suite->group_count));
+        experiment->means |= 1ull << at;
     }
     return true;
 }
@@ -444,8 +459,8 @@ static bool read_experiment(const struct fields *fields, const struct lab_files 
                             const struct yaml *map, bool beside, struct experiment *experiment)
 {
     static const char *const keys[] = {
-        "experiment", "title",          "source",  "suite",     "workloads", "groups", "machine",
-        "set",        "configurations", "columns", "orderings", "remarks",   NULL};
+        "experiment", "title",          "source",  "suite", "workloads", "groups",  "machine",
+        "set",        "configurations", "columns", "means", "orderings", "remarks", NULL};
     if (!fields_map(fields, map, "an experiment", keys) ||
         !fields_text(fields, map, "experiment", true, &experiment->name) ||
         !fields_text(fields, map, "title", true, &experiment->title))
@@ -457,9 +472,10 @@ static bool read_experiment(const struct fields *fields, const struct lab_files 
         return fields_error(fields, yaml_get(map, "experiment"),
                             "expected a name of letters, digits, '-' and '_' other than 'all'");
     const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
-    const struct yaml *remarks = yaml_get(map, "remarks");
+    const struct yaml *remarks = yaml_get(map, "remarks"), *means = yaml_get(map, "means");
     return (!source || read_source(fields, source, experiment)) &&
            read_programs(fields, files, map, beside, experiment) &&
+           (!means || read_means(fields, means, experiment)) &&
            read_configurations(fields, map, experiment) && read_columns(fields, map, experiment) &&
            (!orderings || read_orderings(fields, orderings, experiment)) &&
            (!remarks || read_remarks(fields, remarks, experiment));

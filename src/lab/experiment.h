@@ -72,6 +72,7 @@ struct column {
     enum mean_kind mean;
     u32 digits;                                 /* behind the point */
     struct published rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
+    struct published groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
     struct published published_mean, published_max, published_min;
 };
 
@@ -99,6 +100,7 @@ struct experiment {
     const char *name, *title, *paper, *figure, *file;
     struct suite suite;
     u64 members; /* of the suite, in this experiment */
+    u64 means;   /* groups of the suite whose means are shown */
     struct configuration *configurations;
     u32 configuration_count;
     struct column *columns;

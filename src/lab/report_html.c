@@ -75,7 +75,19 @@ static void table_body(FILE *to, struct arena *arena, const struct table *table)
 
 static void table_foot(FILE *to, struct arena *arena, const struct table *table)
 {
-    fputs("<tfoot>\n<tr><th scope=\"row\">mean</th>", to);
+    fputs("<tfoot>\n", to);
+    for (u64 left = table->experiment->means; left; left &= left - 1) {
+        u32 group = (u32)__builtin_ctzll(left);
+        element(to, "<tr><th scope=\"row\">mean of ", table->experiment->suite.groups[group].name,
+                "</th>");
+        for (u32 c = 0; c < table->experiment->column_count; c++) {
+            const struct table_column *column = &table->columns[c];
+            cell(to, arena, column->column, theirs(column->column->groups[group]));
+            cell(to, arena, column->column, column->groups[group]);
+        }
+        fputs("<td></td></tr>\n", to);
+    }
+    fputs("<tr><th scope=\"row\">mean</th>", to);
     for (u32 c = 0; c < table->experiment->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         cell(to, arena, column->column, theirs(column->column->published_mean));

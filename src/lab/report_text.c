@@ -85,6 +85,15 @@ static void print_headings(FILE *to, struct arena *arena, const struct table *ta
 static void print_summary(FILE *to, struct arena *arena, const struct table *table, u32 first,
                           u32 last)
 {
+    for (u64 left = table->experiment->means; left; left &= left - 1) {
+        u32 group = (u32)__builtin_ctzll(left);
+        fprintf(to, "%-*s", ID_WIDTH, table->experiment->suite.groups[group].name);
+        for (u32 c = first; c < last; c++)
+            print_cells(to, arena, &table->columns[c],
+                        theirs(table->columns[c].column->groups[group]),
+                        table->columns[c].groups[group]);
+        fputc('\n', to);
+    }
     fprintf(to, "%-*s", ID_WIDTH, "mean");
     for (u32 c = first; c < last; c++)
         print_cells(to, arena, &table->columns[c], theirs(table->columns[c].column->published_mean),
@@ -233,6 +242,17 @@ static void csv_summary(FILE *to, const struct table *table, const char *name, u
     fputs(",,\n", to);
 }
 
+static void csv_group(FILE *to, const struct table *table, u32 group)
+{
+    csv_text(to, table->experiment->suite.groups[group].name);
+    fputs(",,", to);
+    for (u32 c = 0; c < table->experiment->column_count; c++) {
+        csv_cell(to, theirs(table->columns[c].column->groups[group]));
+        csv_cell(to, table->columns[c].groups[group]);
+    }
+    fputs(",,\n", to);
+}
+
 void report_csv(FILE *to, const struct table *table)
 {
     const struct experiment *experiment = table->experiment;
@@ -258,6 +278,8 @@ void report_csv(FILE *to, const struct table *table)
         csv_text(to, row->remark);
         fputc('\n', to);
     }
+    for (u64 left = experiment->means; left; left &= left - 1)
+        csv_group(to, table, (u32)__builtin_ctzll(left));
     csv_summary(to, table, "mean", 0);
     csv_summary(to, table, "max", 1);
 }
@@ -277,6 +299,17 @@ static json_t *pair_json(struct published published, struct cell ours)
     return pair;
 }
 
+static json_t *groups_json(const struct table *table, const struct table_column *column)
+{
+    json_t *groups = json_object();
+    for (u64 left = table->experiment->means; left; left &= left - 1) {
+        u32 group = (u32)__builtin_ctzll(left);
+        json_object_set_new(groups, table->experiment->suite.groups[group].name,
+                            pair_json(column->column->groups[group], column->groups[group]));
+    }
+    return groups;
+}
+
 static json_t *columns_json(const struct table *table)
 {
     json_t *array = json_array();
@@ -291,6 +324,8 @@ static json_t *columns_json(const struct table *table)
         json_object_set_new(one, "mean_kind", json_string(mean_name(column->mean)));
         json_object_set_new(one, "mean_of", json_integer(from->counted));
         json_object_set_new(one, "mean", pair_json(column->published_mean, from->mean));
+        if (table->experiment->means)
+            json_object_set_new(one, "groups", groups_json(table, from));
         json_object_set_new(one, "max", pair_json(column->published_max, from->max));
         json_object_set_new(one, "min", pair_json(column->published_min, from->min));
         json_array_append_new(array, one);

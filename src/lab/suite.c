@@ -116,6 +116,14 @@ int suite_find(const struct suite *suite, const char *id)
     return -1;
 }
 
+int suite_find_group(const struct suite *suite, const char *name)
+{
+    for (u32 i = 0; i < suite->group_count; i++)
+        if (!strcmp(suite->groups[i].name, name))
+            return (int)i;
+    return -1;
+}
+
 bool suite_members(const struct fields *fields, const struct suite *suite, const struct yaml *node,
                    u64 *members)
 {
@@ -140,6 +148,9 @@ static bool read_groups(const struct fields *fields, const struct yaml *node, st
 {
     if (!fields_kind(fields, node, YAML_MAP, "groups"))
         return false;
+    if (node->count > SUITE_MAX_GROUPS)
+        return fields_error(fields, node, "expected at most %d groups, not %u", SUITE_MAX_GROUPS,
+                            node->count);
     suite->groups = arena_array(fields->arena, struct suite_group, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct suite_group *group = &suite->groups[suite->group_count];

@@ -22,7 +22,8 @@
 #include "lab/fields.h"
 
 enum {
-    SUITE_MAX_WORKLOADS = 64
+    SUITE_MAX_WORKLOADS = 64,
+    SUITE_MAX_GROUPS = 64
 };
 
 /* Tables that scripts/embed made, each ending with a NULL name. */
@@ -70,8 +71,9 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
 /* From its mapping, of a suite file or inside an experiment. */
 bool suite_read(const struct fields *fields, const struct lab_files *files, const struct yaml *map,
                 struct suite *suite);
-/* The row with this id, or -1. */
+/* The row with this id, or -1; the group with this name, or -1. */
 int suite_find(const struct suite *suite, const char *id);
+int suite_find_group(const struct suite *suite, const char *name);
 /* "id" or a list of them as bits; an unknown one is an error. */
 bool suite_members(const struct fields *fields, const struct suite *suite, const struct yaml *node,
                    u64 *members);

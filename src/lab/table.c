@@ -114,6 +114,11 @@ static void fill_column(const struct table *table, struct table_column *to)
             to->min = *cell;
     }
     bool ok = mean_of(table, to, UINT64_MAX, &to->mean, &to->counted);
+    for (u64 left = table->experiment->means; left; left &= left - 1) {
+        u32 group = (u32)__builtin_ctzll(left), counted;
+        mean_of(table, to, table->experiment->suite.groups[group].members, &to->groups[group],
+                &counted);
+    }
     to->no_mean = !ok && to->max.given && column->mean != MEAN_NONE;
 }
 
@@ -143,11 +148,11 @@ static struct cell at_named(const struct table *table, const struct table_column
     u32 counted;
     if (row >= 0)
         return column->rows[row];
-    for (u32 i = 0; i < suite->group_count; i++)
-        if (!strcmp(suite->groups[i].name, name)) {
-            mean_of(table, column, suite->groups[i].members, &cell, &counted);
-            return cell;
-        }
+    int group = suite_find_group(suite, name);
+    if (group >= 0) {
+        mean_of(table, column, suite->groups[group].members, &cell, &counted);
+        return cell;
+    }
     return at_place(column,
                     !strcmp(name, "mean")  ? ON_MEAN
                     : !strcmp(name, "max") ? ON_MAX

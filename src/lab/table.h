@@ -16,6 +16,7 @@ struct cell {
 struct table_column {
     const struct column *column;
     struct cell rows[SUITE_MAX_WORKLOADS];
+    struct cell groups[SUITE_MAX_GROUPS]; /* means of those that the experiment shows */
     struct cell mean, max, min;
     u32 counted;   /* rows in the mean */
     bool no_mean;  /* a value was not positive where the mean is geometric */

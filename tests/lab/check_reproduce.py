@@ -90,6 +90,10 @@ def numbers(parent):
     assert cells["VA"]["gain"]["theirs"] == 8.6 and cells["MM"]["gain"]["theirs"] is None
     assert cells["NO"]["gain"] == {"theirs": 3.0, "ours": None}
     assert abs(columns["gain"]["mean"]["ours"] - 100 * ((gains[0] * gains[1]) ** 0.5 - 1)) < 1e-6
+    groups = columns["gain"]["groups"]
+    assert list(groups) == ["pair", "first"]
+    assert groups["pair"] == {"theirs": 12.0, "ours": columns["gain"]["mean"]["ours"]}
+    assert groups["first"]["theirs"] is None and abs(groups["first"]["ours"] - cells["VA"]["gain"]["ours"]) < 1e-6
     assert abs(columns["cycles"]["mean"]["ours"] - (cycles["VA", 2] + cycles["MM", 2]) / 2) < 1e-6
     assert abs(columns["gain"]["max"]["ours"] - max(cells[n]["gain"]["ours"] for n in ("VA", "MM"))) < 1e-9
     verdicts = [(o["came_out"], o["on"]) for o in document["orderings"]]
@@ -208,7 +212,7 @@ def mistakes(parent):
             (TINY, "--workloads", "VA,VB"): "has no workload 'VB'",
             (TINY, "--db", "notes.db"): "notes.db: this is no results file of Heddle",
             (str(INPUTS / "err_mean.yaml"),): "err_mean.yaml:8:50: expected geometric",
-            (str(INPUTS / "ok_all_keys.yaml"),): "ok_all_keys.yaml:17:41: unknown parameter 'uniform.entries'",
+            (str(INPUTS / "ok_all_keys.yaml"),): "ok_all_keys.yaml:20:41: unknown parameter 'uniform.entries'",
             (str(INPUTS / "ok_statistic.yaml"),): "there is no statistic 'timing.cyles': did you mean 'timing.cycles'?",
             (str(INPUTS / "ok_setting.yaml"),): "ok_setting.yaml:5:31: unknown parameter 'gpu.core'",
     }.items():

@@ -92,6 +92,8 @@ static void everything(void **state)
     assert_int_equal(experiment_column(one, "gain", 4), 0);
     assert_true(one->columns[0].rows[0].given && one->columns[0].rows[0].value == 8.6);
     assert_false(one->columns[0].rows[1].given);
+    assert_true(one->columns[0].groups[0].given && one->columns[0].groups[0].value == 9.5);
+    assert_int_equal(one->means, 3); /* published, named; not the third */
     assert_int_equal(one->columns[0].mean, MEAN_GROWTH);
     assert_int_equal(one->columns[1].digits, 3);
     assert_int_equal(one->orderings[0].place, ON_MEAN);
