@@ -497,6 +497,8 @@ fs core_next(const struct core *core)
 {
     if (core->stopped)
         return FS_NEVER;
+    if (!core->present && !core->tasks_taken) /* it does not run: its clock stands */
+        return port_next(core->config.replies);
     const u64 now = core_cycle(core);
     u64 due = core->quiet_until;
     if (due <= now || core->mechanism_work) {
