@@ -37,6 +37,26 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
+/* {unit: {name: bits}} of the machine with its mechanisms; bits are those in one owner. */
+static json_t *storage_json(const struct hd_config *config)
+{
+    json_t *storage = parse_own_json(hd_config_storage(config)), *units = json_object();
+    size_t index;
+    json_t *row;
+    json_array_foreach(json_object_get(storage, "rows"), index, row)
+    {
+        const char *unit = json_string_value(json_object_get(row, "unit"));
+        json_int_t bits = json_integer_value(json_object_get(row, "entries")) *
+                          json_integer_value(json_object_get(row, "bits"));
+        if (!json_object_get(units, unit))
+            json_object_set_new(units, unit, json_object());
+        json_object_set_new(json_object_get(units, unit),
+                            json_string_value(json_object_get(row, "name")), json_integer(bits));
+    }
+    json_decref(storage);
+    return units;
+}
+
 json_t *statistics_document(const struct statistics_of *from)
 {
     json_t *document = json_object(), *manifest = json_object();
@@ -52,6 +72,7 @@ json_t *statistics_document(const struct statistics_of *from)
     json_object_set(document, "totals", json_object_get(from->stats, "totals"));
     json_object_set(document, "profile", json_object_get(from->stats, "profile"));
     json_object_set_new(document, "energy", parse_own_json(hd_energy_json(from->config, NULL)));
+    json_object_set_new(document, "storage", storage_json(from->config));
     json_object_set_new(document, "host", host_json(from));
     return document;
 }

@@ -117,10 +117,11 @@ struct statistic_check {
     struct error *error;
 };
 
-/* What is not a statistic of a component: energy and configurations have their own places. */
+/* What is not a statistic of a component: energy, configurations and storage have their own
+ * places. */
 static bool is_known(const struct statistic_check *check, const char *key, const char **nearest)
 {
-    static const char *const others[] = {"energy", "config"};
+    static const char *const others[] = {"energy", "config", "storage"};
     size_t count = json_array_size(check->table), length = strcspn(key, ".");
     const char **names = checked(calloc(count + 1, sizeof *names));
     bool found = false;
