@@ -195,6 +195,8 @@ static void look_after(struct run *run, fs next)
     else if (t->params->max_cycles && cycles >= t->params->max_cycles)
         fault_stop(exec, OUTCOME_LIMIT, "stopped after %" PRIu64 " cycles (timing.max_cycles)",
                    t->params->max_cycles);
+    if (next == FS_NEVER) /* in this window a core may have let warps go that it held */
+        next = next_event(run);
     if (issued != run->progress) {
         run->progress = issued;
         run->moved = t->now;
