@@ -5,9 +5,9 @@
  * lane: a value that all lanes share is only a special case.
  *
  *   REDUNDANT      the same vector in all warps of a block, whatever the block's shape ("DR")
- *   REDUNDANT_X    so if the rows of threads along x fill warps evenly ("CR"): a value made of tid.x
- *   REDUNDANT_XY   so if the planes of x and y do: a value made of tid.y
- *   REDUNDANT_NO   nothing is known ("V")
+ *   REDUNDANT_X    so if the rows of threads along x fill warps evenly ("CR"): a value made of
+ * tid.x REDUNDANT_XY   so if the planes of x and y do: a value made of tid.y REDUNDANT_NO   nothing
+ * is known ("V")
  *
  * They are ordered: what holds for a class holds for those above it, and a result has the lowest
  * class of all that it depends on.
@@ -16,7 +16,8 @@
  *      or since its last barrier of all threads, at the same execution of the instruction. It holds
  *      even if they had come different ways before that barrier.
  *  D2  A load is the same if its address is, as long as nobody stores there meanwhile: who skips
- *      loads has to watch stores. Volatile loads, atomics and memory of single threads never are.
+ *      loads has to watch stores, and must not take for the same what was computed from loads that
+ *      were not. Volatile loads, atomics and memory of single threads never are.
  *  D3  A mark on an instruction says that all its results are the same. Guarded instructions, and
  *      those that do anything but write results, have no mark.
  *  D4  A missed mark is a lost chance, a wrong one a bug.

@@ -133,6 +133,7 @@ struct mechanism {
     const struct energy_event *events; /* counters that cost energy; ended by one without a name */
 
     /* ---- state ---- */
+    bool marks;     /* it looks at exec->marks */
     u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */
     bool forgets;   /* the rest of it is zeroed when a launch begins */
     void (*create)(void *state, struct core *core);

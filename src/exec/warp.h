@@ -196,6 +196,8 @@ struct exec {
     u64 entry_address;         /* guest address of its image */
     u64 entry_local_address; /* guest address of the launch's local memory, room for every resident
                               * warp: entry->local_bytes * lanes each, by thread_block.slot */
+    const u8 *marks; /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL:
+                      * no mechanism that is on wants them, or the code has no kernels */
     struct exec_watcher *watcher; /* NULL: nobody, and full speed */
     bool by_flight; /* instructions are issued, and counted by the issuer, one by one: flight.h */
     /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c

@@ -117,6 +117,7 @@ struct hd_module {
     u64 *energy_fj;               /* the same */
     struct hd_kernel *kernels;
     size_t kernel_count;
+    u8 **marks; /* by kernel: exec.marks, made when a launch first wants them; in program->arena */
 };
 
 /* A language of modules. */

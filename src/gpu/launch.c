@@ -6,6 +6,7 @@
  * quantum of instructions, so ordinary blocks run from start to end in one turn, with warm memory,
  * while blocks that wait for each other still progress.
  */
+#include "analysis/redundancy.h"
 #include "gpu/device.h"
 
 #include <fenv.h>
@@ -155,6 +156,25 @@ static void set_environment(struct exec *exec, const struct launch_request *r)
     memcpy(exec->env + 1, longs, sizeof longs);
 }
 
+/* Whose instructions are redundant, if a mechanism that is on looks at that. */
+static const u8 *marks_of(const struct hd_kernel *kernel)
+{
+    struct hd_module *module = kernel->module;
+    const struct mechanism_set *set = &module->device->mechanisms;
+    struct arena *arena = module->program->arena;
+    bool wanted = false;
+    for (u32 i = 0; i < set->count; i++)
+        wanted |= set->uses[i].mechanism->marks;
+    if (!wanted)
+        return NULL;
+    if (!module->marks)
+        module->marks = arena_array(arena, u8 *, module->kernel_count);
+    u8 **marks = &module->marks[kernel - module->kernels];
+    if (!*marks)
+        *marks = redundancy_marks(arena, module->program, kernel->function);
+    return *marks;
+}
+
 bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
                 struct hd_result *result, struct error *error)
 {
@@ -185,6 +205,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         .entry = entry.entry,
         .entry_address = entry.address,
         .entry_local_address = entry.local_address,
+        .marks = marks_of(r->kernel),
     };
     set_environment(exec, r);
     launch_set_device(exec, device);

@@ -1,0 +1,582 @@
+/*
+ * Marks of redundant instructions: classes of all locations before each block, to the fixed point.
+ *
+ * Forward over the flow graph a location has the class of what was last written to it; where ways
+ * meet, the lowest of those that arrive. So the classes are those of the definitions that reach a
+ * use. Besides:
+ *
+ *  F1  A branch of a class below REDUNDANT parts threads of warps that came the same way before.
+ *      Where they may meet again (parting.h), what was written on the way there has at most the
+ *      class of the branch. So it is behind loops, too, where one thread has gone round more often.
+ *      Between parting and meeting nothing is lost: those who are compared went the same way.
+ *  F2  At a barrier warps may be matched that have gone round a loop unequally often, or that stand
+ *      at their third and their second barrier of the same code, once a branch of a lower class
+ *      decides how many barriers a warp comes to. Then all that is kept over any barrier has at
+ *      most the class of that branch.
+ *  F3  A write of some lanes only (a guard, EXEC, one lane) keeps the others: the lowest class of
+ *      the old value and the new one. Where EXEC is provably the initial one it has all lanes, as
+ *      only warps with all lanes are compared.
+ *  F4  What a called function does is not looked at: nothing is known after it, and it may wait at
+ *      barriers. Code with jumps to addresses or a branch stack gets no marks.
+ *
+ * Scalars, masks, carries, EXEC and MODE are locations like vector registers.
+ */
+#include "analysis/redundancy.h"
+
+#include "analysis/exec_flow.h"
+#include "analysis/parting.h"
+#include "ir/buffer.h"
+#include "ir/scalars.h"
+
+struct flow {
+    struct arena *arena; /* gone when the marks are made */
+    const struct program *program;
+    const struct function *kernel;
+    struct code code;
+    struct cfg *cfg;
+    const struct exec_flow *exec; /* NULL: EXEC may be anything, or there is none */
+    struct parting *parting;
+    u32 locations, words;
+    u8 *in;        /* block b's location l: [b * locations + l], before the block */
+    u8 *now;       /* classes at the place that is looked at */
+    u8 *branch;    /* by block: the class its branch was last known to have */
+    u8 *waits;     /* by block: a barrier is in it */
+    u8 *will_wait; /* by block: one is in it or behind it */
+    u64 *written;  /* by block: locations, `words` each */
+    u64 *sets;     /* two sets of locations, for limit_meetings */
+    u64 *dirty;    /* blocks to look at, by their place in the order */
+    u8 at_barrier; /* F2 */
+    bool has_local_address;
+};
+
+/* ---- locations ---- */
+
+/* Those of an operand: [first, first + count). */
+static u32 locations_of(const struct flow *f, struct operand o, u32 *first)
+{
+    const u32 vectors = f->code.vectors;
+    switch (o.kind) {
+    case OPERAND_VECTOR:
+        *first = o.index;
+        return o.count ? o.count : vectors - o.index;
+    case OPERAND_MASK:
+        *first = vectors + (f->code.explicit_exec ? 2 * o.index : o.index);
+        return f->code.explicit_exec ? 2 : 1;
+    case OPERAND_SCALAR:
+        *first = vectors + o.index;
+        if (o.index == SCALAR_VCCZ || o.index == SCALAR_EXECZ) {
+            *first = vectors + (o.index == SCALAR_VCCZ ? SCALAR_VCC : SCALAR_EXEC);
+            return 2;
+        }
+        return o.count ? o.count : SCALAR_COUNT - o.index;
+    default:
+        return 0;
+    }
+}
+
+static u8 lowest(const u8 *classes, u32 first, u32 count)
+{
+    u8 class = REDUNDANT;
+    for (u32 l = first; l < first + count; l++)
+        class = MIN(class, classes[l]);
+    return class;
+}
+
+static bool runs_by_exec(const struct flow *f, const struct inst *inst)
+{
+    return f->code.explicit_exec && !(op_info[inst->op].flags & OPF_SCALAR);
+}
+
+/* The lowest class of all that an instruction reads. */
+static u8 class_of_sources(const struct flow *f, const struct inst *inst)
+{
+    struct operand list[INST_REFS];
+    u32 count = inst_reads(inst, list), first;
+    u8 class = REDUNDANT;
+    for (u32 k = 0; k < count; k++) {
+        u32 n = locations_of(f, list[k], &first);
+        class = MIN(class, lowest(f->now, first, n));
+    }
+    if (runs_by_exec(f, inst) || inst->op == OP_readfirstlane)
+        class = MIN(class, lowest(f->now, f->code.vectors + SCALAR_EXEC, 2));
+    if (inst->mods & MOD_MODE)
+        class = MIN(class, f->now[f->code.vectors + SCALAR_MODE]);
+    return class;
+}
+
+/* ---- instructions ---- */
+
+static u8 class_of_special(enum special special)
+{
+    switch (special) {
+    case SPECIAL_tid_x:
+        return REDUNDANT_X;
+    case SPECIAL_tid_y:
+        return REDUNDANT_XY;
+    case SPECIAL_tid_z:
+    case SPECIAL_warpid:
+    case SPECIAL_clock:
+    case SPECIAL_clock_hi:
+    case SPECIAL_clock64:
+    case SPECIAL_globaltimer:
+    case SPECIAL_globaltimer_lo:
+    case SPECIAL_globaltimer_hi:
+    case SPECIAL_pm:
+    case SPECIAL_pm64:
+        return REDUNDANT_NO;
+    default: /* of the block, the launch, the machine, or of the lane */
+        return REDUNDANT;
+    }
+}
+
+/* D2. A generic address may be one of local memory only if the program makes such addresses. */
+static u8 class_of_load(const struct flow *f, const struct inst *inst)
+{
+    if (inst->mods & (MOD_VOLATILE | MOD_FAR) || inst->space == SPACE_LOCAL)
+        return REDUNDANT_NO;
+    if (inst->op == OP_buf_ld && inst->key2 & BUFFER_COHERENT)
+        return REDUNDANT_NO;
+    return inst->space == SPACE_GENERIC && f->has_local_address ? REDUNDANT_NO : REDUNDANT;
+}
+
+/* The highest class its results can have, whatever it reads. */
+static u8 class_of_op(const struct flow *f, const struct inst *inst)
+{
+    switch (inst->op) {
+    case OP_sreg:
+        return class_of_special((enum special)inst->imm);
+    case OP_ld:
+    case OP_ld2:
+    case OP_buf_ld:
+    case OP_ld_scalar:
+    case OP_ld_scalar_buffer:
+        return class_of_load(f, inst);
+    case OP_isspacep:
+    case OP_movrel_src:
+    case OP_movrel_dst:
+    case OP_movrel_both:
+    case OP_readlane: /* with explicit EXEC: what lanes hold, and which run, are classes here */
+    case OP_readfirstlane:
+    case OP_writelane:
+        return REDUNDANT;
+    case OP_sgetreg:
+    case OP_ssetreg:
+        return REDUNDANT_NO;
+    default:
+        break;
+    }
+    const struct op_info *info = &op_info[inst->op];
+    bool pure = info->flags & OPF_LANE || (info->flags & OPF_SCALAR && info->unit == UNIT_SCALAR);
+    return pure ? REDUNDANT : REDUNDANT_NO;
+}
+
+/* F3. */
+static bool keeps_lanes(const struct flow *f, u32 at, struct operand written)
+{
+    const struct inst *inst = &f->code.insts[at];
+    if (inst->guard.kind != OPERAND_NONE || inst->op == OP_writelane)
+        return true;
+    if (written.kind != OPERAND_MASK && !written.count) /* one of a range */
+        return true;
+    return written.kind == OPERAND_VECTOR && runs_by_exec(f, inst) &&
+           !(f->exec && f->exec->initial[at]);
+}
+
+static bool is_call(const struct inst *inst)
+{
+    return inst->op == OP_call || inst->op == OP_calli;
+}
+
+/* Whether warps of the block may wait for each other there. */
+static bool is_wait(const struct inst *inst)
+{
+    const u16 flags = op_info[inst->op].flags;
+    return is_call(inst) || (flags & OPF_BARRIER && !(flags & OPF_CROSS));
+}
+
+static void forget_at_barrier(struct flow *f, const struct inst *inst)
+{
+    u8 most = is_call(inst) ? REDUNDANT_NO : f->at_barrier;
+    for (u32 l = 0; most != REDUNDANT && l < f->locations; l++)
+        f->now[l] = MIN(f->now[l], most);
+}
+
+/* From before an instruction to after it; returns the class of its results. */
+static u8 step(struct flow *f, u32 at)
+{
+    const struct inst *inst = &f->code.insts[at];
+    struct operand list[INST_REFS];
+    u32 count = inst_writes(inst, list), first;
+    u8 class = MIN(class_of_op(f, inst), class_of_sources(f, inst)), mark = REDUNDANT;
+    if (is_wait(inst))
+        forget_at_barrier(f, inst);
+    for (u32 k = 0; k < count; k++) {
+        u32 n = locations_of(f, list[k], &first);
+        bool keeps = keeps_lanes(f, at, list[k]);
+        for (u32 l = first; l < first + n && l < f->locations; l++) {
+            f->now[l] = keeps ? MIN(f->now[l], class) : class;
+            mark = MIN(mark, f->now[l]);
+        }
+    }
+    return count ? mark : REDUNDANT_NO;
+}
+
+/* D3. */
+static bool may_be_marked(const struct inst *inst)
+{
+    const u16 acts = OPF_STORE | OPF_ATOMIC | OPF_BRANCH | OPF_BARRIER | OPF_EFFECT;
+    return inst->guard.kind == OPERAND_NONE && !(op_info[inst->op].flags & acts);
+}
+
+/* ---- blocks ---- */
+
+static void want(struct flow *f, u32 block)
+{
+    u32 place = f->parting->position[block];
+    f->dirty[place / 64] |= 1ull << place % 64;
+}
+
+/* Lowers what is known before a block. */
+static void lower_block(struct flow *f, u32 block, const u8 *classes)
+{
+    u8 *in = f->in + (size_t)block * f->locations;
+    bool changed = false;
+    for (u32 l = 0; l < f->locations; l++) {
+        changed |= classes[l] < in[l];
+        in[l] = MIN(in[l], classes[l]);
+    }
+    if (changed)
+        want(f, block);
+}
+
+/* The locations of a set get at most a class before a block. */
+static void limit_block(struct flow *f, u32 block, const u64 *set, u8 class)
+{
+    u8 *in = f->in + (size_t)block * f->locations;
+    bool changed = false;
+    for (u32 w = 0; w < f->words; w++) {
+        for (u64 rest = set[w]; rest; rest &= rest - 1) {
+            u32 l = 64 * w + (u32)__builtin_ctzll(rest);
+            changed |= class < in[l];
+            in[l] = MIN(in[l], class);
+        }
+    }
+    if (changed)
+        want(f, block);
+}
+
+/* Locations written in blocks that parted threads go through; only on the way to a first meeting,
+ * or everywhere. */
+static void add_written(const struct flow *f, bool sides_only, u64 *set)
+{
+    const struct parting *p = f->parting;
+    memset(set, 0, f->words * sizeof *set);
+    for (u32 k = 0; k < p->reached_count; k++) {
+        u32 b = p->reached[k];
+        if (b == p->stop || (sides_only && !(parting_is_side(p, b) && p->leads[b])))
+            continue;
+        for (u32 w = 0; w < f->words; w++)
+            set[w] |= f->written[(size_t)b * f->words + w];
+    }
+}
+
+/* F2, for threads that leave a loop in different rounds though they meet in each. */
+static bool decides_rounds(const struct flow *f)
+{
+    const struct parting *p = f->parting;
+    bool within = false, behind = false;
+    for (u32 k = 0; k < p->reached_count; k++) {
+        u32 b = p->reached[k];
+        within |= p->cycles[b] && f->waits[b];
+        behind |= !p->cycles[b] && f->will_wait[b];
+    }
+    return within && behind;
+}
+
+/* F2: whether a branch may decide how many barriers a warp comes to before all have met. */
+static bool decides_barriers(const struct flow *f)
+{
+    const struct parting *p = f->parting;
+    const struct cfg_block *branch = &f->cfg->blocks[p->branch];
+    u32 sides = 0, meetings = 0;
+    bool apart = false, between = false;
+    for (u32 s = 0; s < branch->successor_count; s++)
+        sides += f->will_wait[branch->successors[s]];
+    if (sides < 2) /* those who go the other way never wait again */
+        return false;
+    for (u32 k = 0; k < p->reached_count; k++) {
+        u32 b = p->reached[k];
+        if (b == p->stop)
+            continue;
+        meetings += parting_is_meeting(p, b) && f->will_wait[b];
+        apart |= f->waits[b] && parting_is_side(p, b);
+        between |= f->waits[b];
+    }
+    return apart || (between && meetings > 1);
+}
+
+static void lower_barriers(struct flow *f, u8 class)
+{
+    if (class >= f->at_barrier)
+        return;
+    f->at_barrier = class;
+    for (u32 b = 0; b < f->cfg->count; b++)
+        if (f->waits[b] && (!b || f->cfg->blocks[b].enter))
+            want(f, b);
+}
+
+/* F1 at the meetings that were found. */
+static void limit_meetings(struct flow *f, u8 class)
+{
+    const struct parting *p = f->parting;
+    u64 *sides = f->sets, *all = f->sets + f->words;
+    add_written(f, true, sides);
+    add_written(f, false, all);
+    for (u32 k = 0; k < p->reached_count; k++) {
+        u32 b = p->reached[k];
+        if (parting_is_meeting(p, b))
+            limit_block(f, b, parting_is_first(p, b) ? sides : all, class);
+    }
+}
+
+/* F1 behind a loop whose threads meet in each round and yet may leave it in different ones: at
+ * every way out, and where these meet. */
+static void limit_behind(struct flow *f, u8 class)
+{
+    const struct parting *p = f->parting;
+    u64 *all = f->sets;
+    add_written(f, false, all);
+    for (u32 k = 0; k < p->reached_count; k++) {
+        const u32 b = p->reached[k];
+        const struct cfg_block *block = &f->cfg->blocks[b];
+        bool limited = parting_is_meeting(p, b);
+        for (u32 i = 0; i < block->predecessor_count; i++)
+            limited |= p->cycles[block->predecessors[i]];
+        if (limited && !p->cycles[b])
+            limit_block(f, b, all, class);
+    }
+}
+
+/* F1, F2. */
+static void part(struct flow *f, u32 block, u8 class)
+{
+    if (class >= f->branch[block])
+        return;
+    f->branch[block] = class;
+    parting_find(f->parting, block, false);
+    limit_meetings(f, class);
+    bool decides = decides_barriers(f);
+    if (f->parting->label[block] != NO_LABEL && !parting_is_side(f->parting, block)) {
+        parting_find(f->parting, block, true);
+        parting_cycles(f->parting);
+        limit_behind(f, class);
+        decides |= decides_rounds(f);
+    }
+    if (decides)
+        lower_barriers(f, class);
+}
+
+static void run_block(struct flow *f, u32 b)
+{
+    const struct cfg_block *block = &f->cfg->blocks[b];
+    memcpy(f->now, f->in + (size_t)b * f->locations, f->locations);
+    u8 taken = REDUNDANT;
+    for (u32 i = block->first; i < block->end; i++) {
+        const struct inst *inst = &f->code.insts[i];
+        if (op_info[inst->op].flags & OPF_BRANCH)
+            taken = class_of_sources(f, inst);
+        else if (is_wait(inst) && inst->guard.kind != OPERAND_NONE)
+            lower_barriers(f, class_of_sources(f, inst));
+        step(f, i);
+    }
+    for (u32 s = 0; s < block->successor_count; s++)
+        lower_block(f, block->successors[s], f->now);
+    if (block->successor_count > 1)
+        part(f, b, taken);
+}
+
+static void solve(struct flow *f)
+{
+    const u32 words = f->cfg->count / 64 + 1;
+    for (bool again = true; again;) {
+        again = false;
+        for (u32 w = 0; w < words; w++) {
+            while (f->dirty[w]) {
+                u32 bit = (u32)__builtin_ctzll(f->dirty[w]);
+                f->dirty[w] &= f->dirty[w] - 1;
+                run_block(f, f->cfg->order[64 * w + bit]);
+                again = true;
+            }
+        }
+    }
+}
+
+/* ---- the start ---- */
+
+static u8 class_of_entry(enum entry_what what)
+{
+    switch (what) {
+    case ENTRY_THREAD_X:
+        return REDUNDANT_X;
+    case ENTRY_THREAD_Y:
+        return REDUNDANT_XY;
+    case ENTRY_THREAD_Z:
+    case ENTRY_BLOCK_INFO:
+    case ENTRY_LOCAL_WARP_OFFSET:
+        return REDUNDANT_NO;
+    default: /* of the launch or the block; the lanes with a thread are all (D1) */
+        return REDUNDANT;
+    }
+}
+
+/* Registers that nobody has written are zero, or what the front end says for any launch. */
+static bool set_entry(struct flow *f)
+{
+    const struct function *k = f->kernel;
+    memset(f->in, REDUNDANT, (size_t)f->cfg->count * f->locations);
+    if (!k->entry)
+        return true;
+    struct entry_launch launch = {
+        .grid = {1, 1, 1},
+        .block = {1, 1, 1},
+        .dims = 1,
+        .arguments = arena_alloc(f->arena, k->param_bytes + 1),
+        .argument_bytes = k->param_bytes,
+    };
+    struct error error = {0};
+    const struct entry *entry = k->entry(k->description, &launch, f->arena, &error);
+    for (u32 i = 0; entry && i < entry->register_count; i++) {
+        const struct entry_register *r = &entry->registers[i];
+        u32 at = r->file == ENTRY_VECTOR ? r->index : f->code.vectors + r->index;
+        if (at < f->locations)
+            f->in[at] = class_of_entry((enum entry_what)r->what);
+    }
+    return entry;
+}
+
+static bool can_be_analysed(const struct flow *f)
+{
+    for (u32 i = 0; i < f->code.count; i++) {
+        u16 op = f->code.insts[i].op;
+        if (op == OP_jump || op == OP_fork || op == OP_join)
+            return false;
+    }
+    return !f->kernel->open;
+}
+
+/* Generic addresses of local memory come from constants. Those a little below the window count,
+ * too: an offset may be added. */
+static bool finds_local_address(const struct program *program)
+{
+    const u32 high = (u32)(LOCAL_WINDOW >> 32);
+    for (u32 i = 0; i < program->constant_count; i++)
+        if (program->constants[i] == high || program->constants[i] == high - 1)
+            return true;
+    return false;
+}
+
+static void find_written(struct flow *f)
+{
+    struct operand list[INST_REFS];
+    for (u32 i = 0; i < f->code.count; i++) {
+        const struct inst *inst = &f->code.insts[i];
+        u32 b = f->cfg->block_of[i], count = inst_writes(inst, list), first;
+        u64 *set = f->written + (size_t)b * f->words;
+        f->waits[b] |= is_wait(inst);
+        if (is_call(inst))
+            memset(set, 0xff, f->locations / 64 * sizeof *set);
+        for (u32 l = f->locations / 64 * 64; is_call(inst) && l < f->locations; l++)
+            set[l / 64] |= 1ull << l % 64;
+        for (u32 k = 0; k < count; k++) {
+            u32 n = locations_of(f, list[k], &first);
+            for (u32 l = first; l < first + n && l < f->locations; l++)
+                set[l / 64] |= 1ull << l % 64;
+        }
+    }
+}
+
+static void find_waits(struct flow *f)
+{
+    memcpy(f->will_wait, f->waits, f->cfg->count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (u32 n = f->cfg->order_count; n-- > 0;) {
+            u32 b = f->cfg->order[n];
+            const struct cfg_block *block = &f->cfg->blocks[b];
+            for (u32 s = 0; s < block->successor_count && !f->will_wait[b]; s++)
+                changed |= f->will_wait[b] = f->will_wait[block->successors[s]];
+        }
+    }
+}
+
+static void prepare(struct flow *f)
+{
+    struct code *code = &f->code;
+    *code = code_of(f->program, f->kernel);
+    f->cfg = cfg_build(f->arena, code);
+    f->exec = exec_flow_compute(f->arena, code, f->cfg, f->kernel->open);
+    f->parting = parting_create(f->arena, f->cfg);
+    f->locations = code->vectors + (code->explicit_exec ? (u32)SCALAR_COUNT : code->masks);
+    f->words = f->locations / 64 + 1;
+    f->in = arena_array(f->arena, u8, (size_t)f->cfg->count * f->locations + 1);
+    f->now = arena_array(f->arena, u8, f->locations + 1);
+    f->branch = arena_array(f->arena, u8, f->cfg->count);
+    f->waits = arena_array(f->arena, u8, f->cfg->count);
+    f->will_wait = arena_array(f->arena, u8, f->cfg->count);
+    f->written = arena_array(f->arena, u64, (size_t)f->cfg->count * f->words);
+    f->sets = arena_array(f->arena, u64, 2 * (size_t)f->words);
+    f->dirty = arena_array(f->arena, u64, f->cfg->count / 64 + 1);
+    f->at_barrier = REDUNDANT;
+    f->has_local_address = finds_local_address(f->program);
+    memset(f->branch, REDUNDANT, f->cfg->count);
+    find_written(f);
+    find_waits(f);
+}
+
+/* ---- what is asked for ---- */
+
+u8 *redundancy_marks(struct arena *arena, const struct program *program,
+                     const struct function *kernel)
+{
+    u8 *marks = arena_array(arena, u8, program->inst_count + 1);
+    if (!kernel->is_kernel || kernel->first == kernel->end)
+        return marks;
+    struct flow f = {.arena = arena_create(), .program = program, .kernel = kernel};
+    prepare(&f);
+    if (can_be_analysed(&f) && set_entry(&f)) {
+        for (u32 n = 0; n < f.cfg->order_count; n++)
+            want(&f, f.cfg->order[n]);
+        solve(&f);
+        for (u32 n = 0; n < f.cfg->order_count; n++) {
+            const struct cfg_block *block = &f.cfg->blocks[f.cfg->order[n]];
+            memcpy(f.now, f.in + (size_t)f.cfg->order[n] * f.locations, f.locations);
+            for (u32 i = block->first; i < block->end; i++) {
+                u8 class = step(&f, i);
+                marks[kernel->first + i] = may_be_marked(&f.code.insts[i]) ? class : REDUNDANT_NO;
+            }
+        }
+    }
+    arena_destroy(f.arena);
+    return marks;
+}
+
+bool redundancy_holds(enum redundancy mark, const u32 block[3], u32 warp_size)
+{
+    const u64 plane = (u64)block[0] * block[1];
+    switch (mark) {
+    case REDUNDANT:
+        return true;
+    case REDUNDANT_X:
+        return (block[1] > 1 || block[2] > 1) && is_pow2(block[0]) && block[0] <= warp_size;
+    case REDUNDANT_XY:
+        return block[2] > 1 && is_pow2(plane) && plane <= warp_size;
+    default:
+        return false;
+    }
+}
+
+const char *redundancy_name(enum redundancy mark)
+{
+    static const char *const names[] = {"V", "CY", "CR", "DR"};
+    return names[mark];
+}
