@@ -14,8 +14,20 @@ struct maker {
     u32 loop_room;    /* loops that may still be nested: bounds the running time */
     bool uniform;     /* all threads of the block are here together */
     bool function;    /* inside a function: registers of its own, no collectives */
+    bool alike;       /* = program->alike, and not in a function */
     u32 first_callee; /* functions from here on may be called: no cycles but through RECURSE */
 };
+
+enum {
+    FIRST_ALIKE = 2 /* registers from here on are not of single threads */
+};
+
+enum seed program_seed(const struct program *program, u32 r)
+{
+    static const enum seed seeds[] = {SEED_THREAD, SEED_WARP,  SEED_X, SEED_X, SEED_X,
+                                      SEED_BLOCK,  SEED_BLOCK, SEED_Y, SEED_X, SEED_BLOCK};
+    return program->alike ? seeds[r % (sizeof seeds / sizeof *seeds)] : SEED_THREAD;
+}
 
 static u64 next(struct maker *m)
 {
@@ -64,6 +76,13 @@ static u64 constant(struct maker *m, char kind)
     }
 }
 
+/* In programs whose warps are alike, most statements stay away from registers of single threads. */
+static u32 some_word(struct maker *m)
+{
+    return m->alike && below(m, 8) ? FIRST_ALIKE + below(m, REGS_R - FIRST_ALIKE)
+                                   : below(m, REGS_R);
+}
+
 static u32 some_register(struct maker *m, char kind)
 {
     switch (kind) {
@@ -74,7 +93,7 @@ static u32 some_register(struct maker *m, char kind)
     case 'P':
         return below(m, REGS_P);
     default:
-        return below(m, REGS_R);
+        return some_word(m);
     }
 }
 
@@ -125,8 +144,19 @@ static void make_loop(struct maker *m, struct statement *s)
     m->may_leave = outer;
 }
 
+/* What only programs have whose warps are alike. */
+static enum statement_kind some_alike(struct maker *m)
+{
+    if (m->uniform && !m->program->exits && below(m, 3) == 0)
+        return ST_PUBLISH;
+    static const enum statement_kind kinds[] = {ST_SEED, ST_SEED, ST_OWN, ST_PEEK, ST_PEEK};
+    return kinds[below(m, 5)];
+}
+
 static enum statement_kind some_kind(struct maker *m)
 {
+    if (m->alike && below(m, 5) == 0)
+        return some_alike(m);
     u32 dice = below(m, 100);
     bool deep = m->depth >= MAX_DEPTH || m->budget < 4;
     if (m->uniform && !m->program->exits && dice < 9) {
@@ -169,7 +199,7 @@ static void make_statement(struct maker *m, struct statement *s)
     s->kind = some_kind(m);
     s->guard = below(m, REGS_P);
     s->guard_negated = below(m, 2);
-    s->dst[0] = below(m, REGS_R);
+    s->dst[0] = some_word(m);
     s->dst[1] = (s->dst[0] + 1 + below(m, REGS_R - 1)) % REGS_R;
     for (unsigned k = 0; k < 4; k++)
         s->src[k] = some_operand(m, 'R', k == 1);
@@ -215,6 +245,17 @@ static void make_statement(struct maker *m, struct statement *s)
     case ST_EXCHANGE:
         s->other = 1 + below(m, 40);
         break;
+    case ST_SEED:
+        s->op = below(m, SEEDS);
+        s->other = (u32)next(m);
+        break;
+    case ST_PEEK:
+        s->op = below(m, 2);
+        break;
+    case ST_PUBLISH:
+        s->op = below(m, 2);
+        s->other = below(m, program_threads(m->program));
+        break;
     case ST_SHUFFLE:
         s->other = 1 + below(m, 31);
         break;
@@ -237,8 +278,12 @@ static struct block *make_block(struct maker *m, u32 most)
     return block;
 }
 
-struct program *program_generate(u64 seed)
+struct program *program_generate(u64 seed, bool alike)
 {
+    static const u32 alike_shapes[][3] = {
+        {16, 16, 1}, {8, 8, 1},  {32, 4, 1}, {16, 8, 1}, {8, 4, 4},  {4, 4, 8},  {32, 2, 1},
+        {48, 2, 1},  {24, 3, 1}, {17, 5, 1}, {64, 2, 1}, {64, 4, 1}, {96, 1, 1}, {128, 1, 1},
+        {16, 4, 4},  {2, 2, 32}, {4, 32, 1}, {1, 64, 1}, {8, 12, 1}, {16, 2, 5}};
     static const u32 shapes[][3] = {{32, 1, 1}, {1, 1, 1},  {31, 1, 1},  {33, 1, 1},
                                     {64, 1, 1}, {96, 1, 1}, {100, 1, 1}, {5, 7, 1},
                                     {8, 3, 3},  {16, 4, 1}, {128, 1, 1}, {3, 5, 9}};
@@ -246,7 +291,9 @@ struct program *program_generate(u64 seed)
     assert(p);
     p->seed = seed;
     struct maker m = {.program = p, .state = seed * 0x2545f4914f6cdd1dull + 99};
-    const u32 *shape = shapes[below(&m, sizeof shapes / sizeof *shapes)];
+    const u32 *shape = alike ? alike_shapes[below(&m, sizeof alike_shapes / sizeof *alike_shapes)]
+                             : shapes[below(&m, sizeof shapes / sizeof *shapes)];
+    p->alike = alike;
     memcpy(p->block, shape, sizeof p->block);
     p->grid = 1 + below(&m, 3);
     p->exits = below(&m, 4) == 0;
@@ -260,6 +307,7 @@ struct program *program_generate(u64 seed)
         p->functions[k].recursive = below(&m, 3) == 0;
         p->functions[k].body = make_block(&m, 8);
     }
+    m.alike = alike;
     m.function = false;
     m.uniform = true;
     m.depth = 0;

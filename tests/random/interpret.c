@@ -32,6 +32,7 @@ enum flow {
 
 struct thread {
     struct frame frame;
+    u32 seeds[SEEDS];
     bool gone;
     u32 *out;
 };
@@ -40,6 +41,7 @@ struct machine {
     const struct program *program;
     struct memory_image *memory;
     u32 tally[SHARED_COUNTERS];
+    u32 boards[2][BOARD_WORDS];
     struct thread *threads;
     u32 count;
 };
@@ -165,7 +167,8 @@ static enum flow run_copy(struct machine *m, struct thread *t, struct frame *f,
     return GO_ON;
 }
 
-static void run_moves(struct machine *m, struct frame *f, const struct statement *s)
+static void run_moves(struct machine *m, const struct thread *t, struct frame *f,
+                      const struct statement *s)
 {
     switch (s->kind) {
     case ST_LOAD:
@@ -176,6 +179,15 @@ static void run_moves(struct machine *m, struct frame *f, const struct statement
         break;
     case ST_LOCAL_LD:
         f->r[s->dst[0]] = f->local[f->r[s->src[0].reg] & (LOCAL_WORDS - 1)];
+        break;
+    case ST_SEED:
+        f->r[s->dst[0]] = t->seeds[s->op] * 0x9e3779b1u + s->other;
+        break;
+    case ST_OWN:
+        f->r[s->dst[0]] = f->r[s->src[0].reg];
+        break;
+    case ST_PEEK:
+        f->r[s->dst[0]] = m->boards[s->op][f->r[s->src[0].reg] & (BOARD_WORDS - 1)];
         break;
     case ST_ATOMIC_SH:
         m->tally[s->op] += f->r[s->src[0].reg];
@@ -239,7 +251,7 @@ static enum flow run_statement(struct machine *m, struct thread *t, struct frame
         t->gone |= taken;
         return taken ? LEAVE : GO_ON;
     default:
-        run_moves(m, f, s);
+        run_moves(m, t, f, s);
         return GO_ON;
     }
 }
@@ -281,8 +293,22 @@ static void run_vote(struct machine *m, const struct statement *s, u32 i, const 
         f->p[s->dst[0]] = s->other ? all : any;
 }
 
+static void run_publish(struct machine *m, const struct statement *s)
+{
+    const struct frame *from = &m->threads[s->other].frame;
+    m->boards[s->op][from->r[s->src[0].reg] & (BOARD_WORDS - 1)] = from->r[s->src[2].reg];
+    for (u32 i = 0; i < m->count; i++) {
+        struct frame *f = &m->threads[i].frame;
+        f->r[s->dst[0]] = m->boards[s->op][f->r[s->src[3].reg] & (BOARD_WORDS - 1)];
+    }
+}
+
 static void run_collective(struct machine *m, const struct statement *s)
 {
+    if (s->kind == ST_PUBLISH) {
+        run_publish(m, s);
+        return;
+    }
     u32 *words = calloc(m->count, sizeof *words);
     bool *votes = calloc(m->count, sizeof *votes);
     assert(words && votes);
@@ -335,16 +361,26 @@ static void run_together(struct machine *m, const struct block *block)
     }
 }
 
-static void start(struct frame *f, u32 number)
+static void start(const struct machine *m, struct thread *t)
 {
+    struct frame *f = &t->frame;
     *f = (struct frame){0};
     for (u32 i = 0; i < REGS_R; i++) {
-        u32 x = number * 0x9e3779b1u + i * 0x5bd1e995u;
+        u32 x = t->seeds[program_seed(m->program, i)] * 0x9e3779b1u + i * 0x5bd1e995u;
         x ^= x >> 15;
         x *= 0x2c1b3c6du;
         f->r[i] = i % 3 == 0 ? x & 15 : x;
     }
     derive(f);
+}
+
+static void find_seeds(const struct program *p, struct thread *t, u32 block, u32 i)
+{
+    t->seeds[SEED_THREAD] = block * program_threads(p) + i;
+    t->seeds[SEED_X] = i % p->block[0];
+    t->seeds[SEED_Y] = i / p->block[0] % p->block[1];
+    t->seeds[SEED_WARP] = i / GROUP;
+    t->seeds[SEED_BLOCK] = block;
 }
 
 static void finish(const struct machine *m, struct thread *t)
@@ -372,11 +408,13 @@ void program_interpret(const struct program *program, struct memory_image *memor
     assert(m.threads);
     for (u32 b = 0; b < program->grid; b++) {
         memset(m.tally, 0, sizeof m.tally);
+        memset(m.boards, 0, sizeof m.boards);
         for (u32 i = 0; i < m.count; i++) {
             u32 number = b * m.count + i;
             m.threads[i].gone = false;
             m.threads[i].out = memory->out + (size_t)number * OUT_WORDS;
-            start(&m.threads[i].frame, number);
+            find_seeds(program, &m.threads[i], b, i);
+            start(&m, &m.threads[i]);
         }
         run_together(&m, program->body);
         for (u32 i = 0; i < m.count; i++)

@@ -150,6 +150,9 @@ static void print_switch(struct printer *p, const struct statement *s)
     text_add(p->t, "L%u:\n", end);
 }
 
+/* The registers of enum seed. */
+static const char *const seed_names[SEEDS] = {"%num", "%sx", "%sy", "%sw", "%sb"};
+
 /* Address of word (register & mask) of a table into %a0. */
 static void print_address(struct printer *p, const char *table, u32 reg, u32 mask)
 {
@@ -157,6 +160,27 @@ static void print_address(struct printer *p, const char *table, u32 reg, u32 mas
              "    and.b32 %%t0, %%r%u, %u;\n    mul.wide.u32 %%a0, %%t0, 4;\n"
              "    mov.u64 %%a1, %s;\n    add.u64 %%a0, %%a0, %%a1;\n",
              reg, mask, table);
+}
+
+/* Address of word (register & 7) of a board into %a0. */
+static void print_board(struct printer *p, u32 global, u32 reg)
+{
+    print_address(p, global ? "boards" : "board", reg, BOARD_WORDS - 1);
+    if (global)
+        text_add(p->t, "    sub.u64 %%a0, %%a0, %%a1;\n    add.u64 %%a0, %%a0, %%board;\n");
+}
+
+static void print_publish(struct printer *p, const struct statement *s)
+{
+    const char *space = s->op ? "global" : "shared";
+    line(p, "bar.sync 0;");
+    print_board(p, s->op, s->src[0].reg);
+    text_add(p->t,
+             "    setp.eq.u32 %%q0, %%lin, %u;\n    @%%q0 st.%s.u32 [%%a0], %%r%u;\n"
+             "    bar.sync 0;\n",
+             s->other, space, s->src[2].reg);
+    print_board(p, s->op, s->src[3].reg);
+    text_add(p->t, "    ld.%s.u32 %%r%u, [%%a0];\n", space, s->dst[0]);
 }
 
 static void print_atomic(struct printer *p, const struct statement *s)
@@ -202,6 +226,9 @@ static void print_call(struct printer *p, const struct statement *s)
 static void print_collective(struct printer *p, const struct statement *s)
 {
     switch (s->kind) {
+    case ST_PUBLISH:
+        print_publish(p, s);
+        break;
     case ST_EXCHANGE:
         text_add(p->t,
                  "    st.shared.u32 [%%mine], %%r%u;\n    bar.sync 0;\n"
@@ -255,6 +282,18 @@ static void print_simple(struct printer *p, const struct statement *s)
         print_address(p, "scratch", s->src[0].reg, LOCAL_WORDS - 1);
         text_add(p->t, "    ld.local.u32 %%r%u, [%%a0];\n", s->dst[0]);
         break;
+    case ST_SEED:
+        text_add(p->t, "    mad.lo.u32 %%r%u, %s, 0x9e3779b1, %u;\n", s->dst[0], seed_names[s->op],
+                 s->other);
+        break;
+    case ST_OWN:
+        text_add(p->t, "    st.shared.u32 [%%mine], %%r%u;\n    ld.shared.u32 %%r%u, [%%mine];\n",
+                 s->src[0].reg, s->dst[0]);
+        break;
+    case ST_PEEK:
+        print_board(p, s->op, s->src[0].reg);
+        text_add(p->t, "    ld.%s.u32 %%r%u, [%%a0];\n", s->op ? "global" : "shared", s->dst[0]);
+        break;
     case ST_ATOMIC_SH:
         text_add(p->t, "    red.shared.add.u32 [tally+%u], %%r%u;\n", s->op * 4, s->src[0].reg);
         break;
@@ -300,6 +339,7 @@ static void print_statement(struct printer *p, const struct statement *s)
         print_call(p, s);
         break;
     case ST_EXCHANGE:
+    case ST_PUBLISH:
     case ST_SHUFFLE:
     case ST_VOTE:
     case ST_BALLOT:
@@ -388,7 +428,27 @@ static void print_function(struct printer *p, u32 index)
     text_add(p->t, "    xor.b32 %%t0, %%r0, %%r1;\n    st.param.b32 [rv], %%t0;\n    ret;\n}\n\n");
 }
 
-/* Word i of a thread starts as a mix of its number and i; every third is small. */
+static void print_seeds(struct printer *p)
+{
+    text_add(p->t,
+             "    .reg .b32 %%num, %%sx, %%sy, %%sw, %%sb;\n    mov.u32 %%sx, %%tid.x;\n"
+             "    mov.u32 %%sy, %%tid.y;\n    mov.u32 %%sb, %%ctaid.x;\n"
+             "    mad.lo.u32 %%num, %%sb, %u, %%lin;\n    shr.u32 %%sw, %%lin, 5;\n",
+             program_threads(p->program));
+}
+
+/* Boards are zero at first. A block's in global memory begins at %board. */
+static void print_boards(struct printer *p)
+{
+    text_add(p->t, "    mov.u64 %%board, boards;\n    mad.wide.u32 %%board, %%sb, %u, %%board;\n",
+             4 * BOARD_WORDS);
+    line(p, "setp.eq.u32 %q0, %lin, 0;");
+    for (u32 i = 0; i < BOARD_WORDS; i++)
+        text_add(p->t, "    @%%q0 st.shared.u32 [board+%u], 0;\n", 4 * i);
+    line(p, "bar.sync 0;");
+}
+
+/* Word i of a thread starts as a mix of a seed and i; every third is small. */
 static void print_start(struct printer *p)
 {
     text_add(p->t, "    mov.u32 %%t0, %%tid.z;\n    mov.u32 %%t1, %%ntid.y;\n"
@@ -401,15 +461,20 @@ static void print_start(struct printer *p)
              "    activemask.b32 %%members;\n    mov.u64 %%a0, exchange;\n"
              "    mad.wide.u32 %%mine, %%lin, 4, %%a0;\n",
              program_threads(p->program), OUT_WORDS * 4);
+    if (p->program->alike)
+        print_seeds(p);
     for (u32 i = 0; i < REGS_R; i++) {
         text_add(p->t,
-                 "    mad.lo.u32 %%r%u, %%t1, 0x9e3779b1, %u;\n    shr.u32 %%t0, %%r%u, 15;\n"
+                 "    mad.lo.u32 %%r%u, %s, 0x9e3779b1, %u;\n    shr.u32 %%t0, %%r%u, 15;\n"
                  "    xor.b32 %%r%u, %%r%u, %%t0;\n    mul.lo.u32 %%r%u, %%r%u, 0x2c1b3c6d;\n",
-                 i, i * 0x5bd1e995u, i, i, i, i, i);
+                 i, p->program->alike ? seed_names[program_seed(p->program, i)] : "%t1",
+                 i * 0x5bd1e995u, i, i, i, i, i);
         if (i % 3 == 0)
             text_add(p->t, "    and.b32 %%r%u, %%r%u, 15;\n", i, i);
     }
     print_derived(p);
+    if (p->program->alike)
+        print_boards(p);
     if (!p->program->exits) {
         text_add(p->t, "    mov.u32 %%t0, 0;\n    setp.eq.u32 %%q0, %%lin, 0;\n");
         for (u32 i = 0; i < SHARED_COUNTERS; i++)
@@ -487,9 +552,12 @@ char *program_print(const struct program *program)
     text_add(&text,
              "// seed %llu, grid %u, block %u,%u,%u\n" PTX_HEADER
              ".visible .global .align 4 .b8 input[%u];\n.visible .global .align 4 .b8 "
-             "counters[%u];\n\n",
+             "counters[%u];\n",
              (unsigned long long)program->seed, program->grid, program->block[0], program->block[1],
              program->block[2], INPUT_WORDS * 4, COUNTERS * 4);
+    if (program->alike)
+        text_add(&text, ".global .align 4 .b8 boards[%u];\n", MAX_BLOCKS * BOARD_WORDS * 4);
+    text_add(&text, "\n");
     print_functions(&p);
     p.counters = 0;
     text_add(&text, ".visible .entry random(.param .u64 out)\n{\n");
@@ -498,6 +566,9 @@ char *program_print(const struct program *program)
              "    .reg .b32 %%lin, %%members;\n    .reg .b64 %%out, %%mine;\n"
              "    .shared .align 4 .b8 exchange[%u];\n    .shared .align 4 .b8 tally[%u];\n",
              4 * program_threads(program), 4 * SHARED_COUNTERS);
+    if (program->alike)
+        text_add(&text, "    .reg .b64 %%board;\n    .shared .align 4 .b8 board[%u];\n",
+                 4 * BOARD_WORDS);
     print_start(&p);
     print_block(&p, program->body);
     print_end(&p);

@@ -8,6 +8,12 @@
  *  R2  Atomics commute and their results are not used: order cannot matter.
  *  R3  Every loop ends: its counter is a register nothing else writes, at most MAX_TRIPS at entry.
  *  R4  The generator and the interpreter share no code with src.
+ *  R5  Boards, words that all threads of a block read, change only in statements of the whole block
+ *      with a barrier before and one behind.
+ *
+ * Programs come in two styles. In one all threads differ. In the other registers are made of
+ * tid.x, tid.y, the warp or the block, over and over, so that warps often compute the same: for
+ * mechanisms that make use of it.
  */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
@@ -34,6 +40,8 @@ enum {
     SHARED_COUNTERS = 4, /* add */
     FUNCTIONS = 3,
     INPUT_WORDS = 64, /* a table any thread may read */
+    BOARD_WORDS = 8,  /* of a block: in shared memory, and as many in global memory */
+    MAX_BLOCKS = 8,
     OUT_WORDS = REGS_R + 2 * REGS_D + REGS_H + REGS_P + SHARED_COUNTERS,
 };
 
@@ -55,12 +63,26 @@ enum statement_kind {
     ST_CARRY,     /* R, R = R + R, R + R with carry */
     ST_UNPACK,    /* R, R = D */
     ST_COPY,      /* fresh = x; block; y ^= fresh: what the block does to x must not be seen */
+    ST_SEED,      /* R = a mix of one of enum seed */
+    ST_OWN,       /* R = R through a word of the thread in shared memory */
+    ST_PEEK,      /* R = board[r & 7] */
     ST_EXCHANGE,  /* through shared memory with barriers: the value of thread (i + k) mod n */
+    ST_PUBLISH,   /* one thread writes a word of a board, all read one */
     ST_SHUFFLE,   /* shfl.sync.bfly */
     ST_VOTE,      /* vote.sync.any, all; P */
     ST_BALLOT,    /* R */
     ST_EXIT,      /* under a predicate; only where no barrier or shuffle follows */
     ST_KINDS
+};
+
+/* What threads are told apart by, or not. */
+enum seed {
+    SEED_THREAD, /* its number in the grid */
+    SEED_X,
+    SEED_Y,
+    SEED_WARP, /* of 32 */
+    SEED_BLOCK,
+    SEEDS
 };
 
 struct operand {
@@ -74,8 +96,10 @@ struct statement {
     bool dead; /* taken out while a failure is made smaller */
     bool guarded, guard_negated;
     u32 guard; /* predicate register */
-    u32 op;    /* ST_OP: row of ops.def; ST_ATOMIC: counter; ST_CALL: function; ST_COPY: R, D, P */
-    u32 other; /* ST_CALL_ANY: second function; ST_EXCHANGE: k; ST_SHUFFLE: xor; ST_VOTE: all */
+    u32 op;    /* ST_OP: row of ops.def; ST_ATOMIC: counter; ST_CALL: function; ST_COPY: R, D, P;
+                * ST_SEED: enum seed; ST_PEEK, ST_PUBLISH: board, 0 shared, 1 global */
+    u32 other; /* ST_CALL_ANY: second function; ST_EXCHANGE: k; ST_SHUFFLE: xor; ST_VOTE: all;
+                * ST_PUBLISH: thread */
     u32 dst[2];
     struct operand src[4];
     u32 trips; /* ST_LOOP: constant, or 0 for a register's */
@@ -97,6 +121,7 @@ struct program {
     struct block *body;
     struct function functions[FUNCTIONS];
     u32 grid, block[3];
+    bool alike; /* the style in which warps often compute the same */
     bool exits; /* threads may leave early: then nothing collective is in it */
     /* Everything above lives in one pool. */
     void **pool;
@@ -104,7 +129,9 @@ struct program {
 };
 
 /* generate.c */
-struct program *program_generate(u64 seed);
+struct program *program_generate(u64 seed, bool alike);
+/* Of register r at the start. */
+enum seed program_seed(const struct program *program, u32 r);
 void program_free(struct program *program);
 /* Every statement, outer first, into `list` (may be NULL); returns how many. */
 size_t program_statements(const struct program *program, struct statement **list);

@@ -1,9 +1,17 @@
 /*
- * Random programs against a slow interpreter: `random FIRST COUNT` tries seeds FIRST, FIRST + 1...
- * on every configuration; `random --ptx SEED` prints a program. On a difference the program is
- * made smaller, then printed with its seed and the first differing thread.
+ * Random programs against a slow interpreter.
+ *
+ *   random FIRST COUNT                  seeds FIRST, FIRST + 1... on every configuration
+ *   random --alike FIRST COUNT SET...   programs whose warps are alike, with mechanisms
+ *   random --ptx|--ptx-alike SEED       prints a program
+ *
+ * A set is words with '+' between them, "NAME[:PARAMETER=VALUE,...]" or "KEY=VALUE"; what is
+ * skipped and what is issued must together be what a run without mechanisms issues, and nobody may
+ * count a lie. On a difference the program is made smaller, then printed with its seed and the
+ * first differing thread.
  */
 #include <assert.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +27,24 @@ static const char *const configurations[][6] = {
     {"core.warp_size=64", "ptx.optimize=false", "ptx.max_registers=24", NULL},
 };
 enum {
-    CONFIGURATIONS = sizeof configurations / sizeof *configurations
+    CONFIGURATIONS = sizeof configurations / sizeof *configurations,
+    MOST_SETS = 32
 };
 
 struct trial {
     struct hd_device *device[CONFIGURATIONS];
+    const char *sets[MOST_SETS]; /* of mechanisms; each program has a device of its own then */
+    unsigned count;              /* of configurations or sets */
+    u64 instructions;            /* of the last run without mechanisms */
+    u64 skipped, issued;         /* in all */
     u32 input[INPUT_WORDS], counters[COUNTERS];
 };
 
 struct difference {
-    bool failed; /* did not load or launch */
+    bool failed; /* did not load or launch, or counted what cannot be */
     u32 thread, word, got, want;
     bool in_counters;
+    bool say; /* what was counted wrong */
 };
 
 static void fill_memory(struct trial *t, u64 seed)
@@ -82,6 +96,77 @@ static bool simulate(struct trial *t, struct hd_device *device, const struct pro
     return good;
 }
 
+/* ---- mechanisms ---- */
+
+static struct hd_device *open_set(const char *set)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    char *copy = strdup(set), *rest = copy;
+    bool good = hd_config_set(config, "gpu.cores=2", &error) &&
+                hd_config_set(config, "timing.max_cycles=3000000", &error);
+    for (char *word; good && (word = strtok_r(NULL, "+", &rest));)
+        good = word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, &error)
+                                                : hd_config_mechanism(config, word, &error);
+    struct hd_device *device = good ? hd_device_open(config, &error) : NULL;
+    if (!device) {
+        fprintf(stderr, "%s: %s\n", set, error.message);
+        exit(2);
+    }
+    hd_config_destroy(config);
+    free(copy);
+    return device;
+}
+
+static u64 total(const json_t *all, const char *name)
+{
+    return (u64)json_integer_value(json_object_get(json_object_get(all, "totals"), name));
+}
+
+/* What the only launch of a device has counted. */
+static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, bool say)
+{
+    static const char *const none[] = {"dac_ideal.untrue", "redundancy.lies"};
+    char *text = hd_stats_json(device);
+    json_t *all = json_loads(text, 0, NULL);
+    hd_free(text);
+    bool good = true;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (total(all, none[i])) {
+            if (say)
+                printf("%s is %llu\n", none[i], (unsigned long long)total(all, none[i]));
+            good = false;
+        }
+    const u64 issued = total(all, "exec.warp_instructions");
+    const u64 skipped = total(all, "darsie.skipped") + total(all, "dac_ideal.skipped");
+    json_decref(all);
+    if (plain)
+        t->instructions = issued;
+    if (issued + skipped != t->instructions) {
+        if (say)
+            printf("%llu issued and %llu skipped, of %llu\n", (unsigned long long)issued,
+                   (unsigned long long)skipped, (unsigned long long)t->instructions);
+        good = false;
+    }
+    t->skipped += skipped;
+    t->issued += issued;
+    return good;
+}
+
+static bool simulate_set(struct trial *t, const char *set, const struct program *program,
+                         const char *ptx, u32 *out, u32 *counters, bool say)
+{
+    struct hd_device *device = open_set("timing.functional=true");
+    bool good = simulate(t, device, program, ptx, out, counters);
+    counts_hold(t, device, true, false);
+    hd_device_close(device);
+    device = open_set(set);
+    good = good && simulate(t, device, program, ptx, out, counters) &&
+           counts_hold(t, device, false, say);
+    hd_device_close(device);
+    return good;
+}
+
 /* True when the device and the interpreter agree. */
 static bool agree(struct trial *t, unsigned on, const struct program *program,
                   struct difference *difference)
@@ -95,8 +180,10 @@ static bool agree(struct trial *t, unsigned on, const struct program *program,
     memcpy(memory.counters, t->counters, sizeof memory.counters);
     program_interpret(program, &memory);
     char *ptx = program_print(program);
-    *difference = (struct difference){0};
-    bool same = simulate(t, t->device[on], program, ptx, out, counters);
+    *difference = (struct difference){.say = difference->say};
+    bool same = t->sets[0]
+                    ? simulate_set(t, t->sets[on], program, ptx, out, counters, difference->say)
+                    : simulate(t, t->device[on], program, ptx, out, counters);
     difference->failed = !same;
     for (size_t i = 0; same && i < words; i++)
         if (out[i] != memory.out[i]) {
@@ -129,7 +216,7 @@ static void minimise(struct trial *t, unsigned on, struct program *program, bool
     for (unsigned round = 0; round < 3 && progress; round++) {
         progress = false;
         for (size_t i = 0; i < count; i++) {
-            struct difference difference;
+            struct difference difference = {0};
             if (list[i]->dead)
                 continue;
             list[i]->dead = true;
@@ -144,16 +231,19 @@ static void minimise(struct trial *t, unsigned on, struct program *program, bool
 
 static void report(struct trial *t, unsigned on, struct program *program)
 {
-    struct difference d;
+    struct difference d = {0};
     bool same = agree(t, on, program, &d);
     assert(!same);
     minimise(t, on, program, d.failed);
+    d.say = true;
     same = agree(t, on, program, &d);
     assert(!same);
     char *ptx = program_print(program);
     printf("seed %llu disagrees with", (unsigned long long)program->seed);
-    for (unsigned i = 0; configurations[on][i]; i++)
+    for (unsigned i = 0; !t->sets[0] && configurations[on][i]; i++)
         printf(" %s", configurations[on][i]);
+    if (t->sets[0])
+        printf(" %s", t->sets[on]);
     if (d.failed)
         printf(": it does not run\n");
     else if (d.in_counters)
@@ -164,24 +254,29 @@ static void report(struct trial *t, unsigned on, struct program *program)
     free(ptx);
 }
 
+static unsigned try_seed(struct trial *t, u64 seed, bool alike)
+{
+    struct program *program = program_generate(seed, alike);
+    unsigned failures = 0;
+    for (unsigned on = 0; on < t->count && !failures; on++) {
+        struct difference d = {0};
+        if (agree(t, on, program, &d))
+            continue;
+        report(t, on, program);
+        failures++;
+    }
+    program_free(program);
+    return failures;
+}
+
 static int try_seeds(u64 first, u64 count)
 {
-    struct trial t = {0};
+    struct trial t = {.count = CONFIGURATIONS};
     unsigned failures = 0;
     for (unsigned on = 0; on < CONFIGURATIONS; on++)
         t.device[on] = device_open(configurations[on]);
-    for (u64 seed = first; seed < first + count && failures < 3; seed++) {
-        struct program *program = program_generate(seed);
-        for (unsigned on = 0; on < CONFIGURATIONS; on++) {
-            struct difference d;
-            if (agree(&t, on, program, &d))
-                continue;
-            report(&t, on, program);
-            failures++;
-            break;
-        }
-        program_free(program);
-    }
+    for (u64 seed = first; seed < first + count && failures < 3; seed++)
+        failures += try_seed(&t, seed, false);
     for (unsigned on = 0; on < CONFIGURATIONS; on++)
         hd_device_close(t.device[on]);
     printf("random: %llu programs from %llu, %u failures\n", (unsigned long long)count,
@@ -189,18 +284,41 @@ static int try_seeds(u64 first, u64 count)
     return failures != 0;
 }
 
+static int try_sets(u64 first, u64 count, char **sets, unsigned set_count)
+{
+    struct trial t = {.count = set_count};
+    unsigned failures = 0;
+    assert(set_count <= MOST_SETS);
+    for (unsigned i = 0; i < set_count; i++)
+        t.sets[i] = sets[i];
+    for (u64 seed = first; seed < first + count && failures < 3; seed++)
+        failures += try_seed(&t, seed, true);
+    printf("random: %llu programs from %llu in %u sets, %u failures; %.1f %% skipped\n",
+           (unsigned long long)count, (unsigned long long)first, set_count, failures,
+           100.0 * (double)t.skipped / (double)(t.skipped + t.issued + !t.issued));
+    return failures != 0;
+}
+
+static int print(const char *seed, bool alike)
+{
+    struct program *program = program_generate(strtoull(seed, NULL, 0), alike);
+    char *ptx = program_print(program);
+    fputs(ptx, stdout);
+    free(ptx);
+    program_free(program);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "--ptx")) {
-        struct program *program = program_generate(strtoull(argv[2], NULL, 0));
-        char *ptx = program_print(program);
-        fputs(ptx, stdout);
-        free(ptx);
-        program_free(program);
-        return 0;
-    }
+    if (argc == 3 && strncmp(argv[1], "--ptx", 5) == 0)
+        return print(argv[2], strcmp(argv[1], "--ptx-alike") == 0);
+    if (argc >= 5 && strcmp(argv[1], "--alike") == 0)
+        return try_sets(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), argv + 4,
+                        (unsigned)argc - 4);
     if (argc != 3) {
-        fprintf(stderr, "usage: random FIRST COUNT | random --ptx SEED\n");
+        fprintf(stderr, "usage: random FIRST COUNT | random --alike FIRST COUNT SET... | random "
+                        "--ptx|--ptx-alike SEED\n");
         return 2;
     }
     return try_seeds(strtoull(argv[1], NULL, 0), strtoull(argv[2], NULL, 0));
