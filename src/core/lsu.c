@@ -14,7 +14,7 @@
  * Invariants
  *  L1  Every transaction holds a parcel until it is answered; a task is done when all have been.
  *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
- *      head. Atomics do not: the network and the slice keep their order.
+ *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
  */
 #include "core/lsu_parts.h"
 #include "mem/stride.h"
@@ -203,19 +203,6 @@ static bool start_current(struct core *core, struct task *task)
     return true;
 }
 
-/* Whether an atomic on the way holds back a transaction (L2). */
-static bool meets_atomic(const struct lsu *lsu, const struct transaction *t, u32 bytes)
-{
-    for (u32 i = 0; i < lsu->atomic_count; i++) {
-        const struct parcel *a = &lsu->parcels[lsu->atomics[i]];
-        u64 at = a->line + (u64)SECTOR_BYTES * (u32)__builtin_ctz(a->sectors);
-        if (at >= t->line && at < t->line + bytes &&
-            t->sectors >> (at - t->line) / SECTOR_BYTES & 1)
-            return true;
-    }
-    return false;
-}
-
 /* Where a transaction goes; false: there is no room. */
 static bool send_transaction(struct core *core, struct task *task, const struct transaction *t,
                              u64 *banks)
@@ -230,8 +217,6 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
         !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
-    if (lsu->atomic_count && !f->atomic && meets_atomic(lsu, t, lsu->list_bytes))
-        return false;
     if (f->stores && lsu->stores >= core->config.lsu->store_queue)
         return false;
     if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= latency : !queue_room(core))
@@ -378,12 +363,40 @@ static __attribute__((noinline)) void take_next(struct core *core)
     lsu->turn = g + 1;
 }
 
+/* Whether an atomic on the way holds back an access of lanes at these addresses (L2). */
+static bool meets_atomic(const struct lsu *lsu, const struct flight *f, const u64 *address)
+{
+    for (u32 i = 0; i < lsu->atomic_count; i++) {
+        const struct parcel *a = &lsu->parcels[lsu->atomics[i]];
+        const u64 at = a->line + (u64)SECTOR_BYTES * (u32)__builtin_ctz(a->sectors);
+        for (u64 set = f->global; set; set &= set - 1)
+            if (address[first_bit(set)] < at + SECTOR_BYTES &&
+                address[first_bit(set)] + f->bytes > at)
+                return true;
+    }
+    return false;
+}
+
+static COLD bool waits_for_atomic(const struct lsu *lsu, struct flight *f)
+{
+    if (f->kind != FLIGHT_ACCESS || f->atomic || !f->global)
+        return false;
+    return meets_atomic(lsu, f, flight_addresses(f)) ||
+           (f->pair && meets_atomic(lsu, f, f->second));
+}
+
 /* The task at the head goes on. */
 static __attribute__((noinline)) void work_head(struct core *core)
 {
     struct task *task = core_task(core, core->lsu->current);
-    if (!core->lsu->started && !start_current(core, task))
-        return;
+    if (!core->lsu->started) {
+        if (UNLIKELY(core->lsu->atomic_count) && waits_for_atomic(core->lsu, &task->flight)) {
+            core->stats.lsu.stall_cycles++;
+            return;
+        }
+        if (!start_current(core, task))
+            return;
+    }
     if (work(core, task))
         leave_head(core, task);
     else

@@ -168,18 +168,24 @@ void rig_close(struct rig *rig)
     free(rig);
 }
 
-void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count)
+void rig_launch_shape(struct rig *rig, struct hd_dim grid, struct hd_dim block,
+                      const struct hd_arg *args, u32 count)
 {
     struct hd_error error = {0};
     rig->issued.count = rig->retired.count = 0;
-    if (!hd_launch(hd_kernel_at(rig->module, 0), (struct hd_dim){blocks, 1, 1},
-                   (struct hd_dim){threads, 1, 1}, 0, args, count, &rig->result, &error))
+    if (!hd_launch(hd_kernel_at(rig->module, 0), grid, block, 0, args, count, &rig->result, &error))
         fail_msg("%s", error.message);
     gather(rig);
     char *text = hd_stats_json(rig->device);
     json_decref(rig->stats);
     rig->stats = json_loads(text, 0, NULL);
     hd_free(text);
+}
+
+void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count)
+{
+    rig_launch_shape(rig, (struct hd_dim){blocks, 1, 1}, (struct hd_dim){threads, 1, 1}, args,
+                     count);
 }
 
 void rig_run(struct rig *rig, u32 blocks, u32 threads, hd_address pointer)

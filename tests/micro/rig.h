@@ -60,6 +60,9 @@ struct rig *rig_open_text(const char *machine, const char *settings, struct text
 void rig_close(struct rig *rig);
 /* Runs the first kernel; logs and statistics are those of this launch. */
 void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count);
+/* The same with any dimensions. */
+void rig_launch_shape(struct rig *rig, struct hd_dim grid, struct hd_dim block,
+                      const struct hd_arg *args, u32 count);
 /* Runs it with one pointer. */
 void rig_run(struct rig *rig, u32 blocks, u32 threads, hd_address pointer);
 hd_address rig_memory(struct rig *rig, u64 bytes); /* zeros */

@@ -191,12 +191,46 @@ static void test_occupancy(void **state)
     }
 }
 
+/* ---- atomics ---- */
+
+/* What comes behind an atomic of its own warp sees what that did, and is not undone by it. */
+static void test_behind_atomic(void **state)
+{
+    static const struct {
+        const char *body;
+        u32 loaded, left;
+    } cases[] = {
+        {"red.global.add.u32 [%p], 1; ld.global.u32 %r0, [%p];", 32, 32},
+        {"atom.global.add.u32 %r1, [%p], 1; ld.global.u32 %r0, [%p];", 32, 32},
+        {"red.global.add.u32 [%p+4], 1; ld.global.v2.u32 {%r1, %r0}, [%p];", 32, 0},
+        {"red.global.add.u32 [%p], 1; st.global.u32 [%p], 5; ld.global.u32 %r0, [%p];", 5, 5},
+    };
+    static const char *const machines[] = {"gtx480", "gtx1080ti", "rtx2060", "tesla16"};
+    for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(machines); i++) {
+        const size_t c = i / ARRAY_LEN(machines);
+        struct text text = {0};
+        struct hd_error error;
+        u32 words[2];
+        add(&text, HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %%p; .reg .b32 %%r<4>;\n");
+        add(&text, " ld.param.u64 %%p, [p]; %s st.global.u32 [%%p+128], %%r0; ret;\n}\n",
+            cases[c].body);
+        struct rig *rig = rig_open_text(machines[i % ARRAY_LEN(machines)], "gpu.cores=1", &text);
+        const hd_address at = rig_memory(rig, 256);
+        rig_run(rig, 1, 32, at);
+        if (!hd_read(rig->device, &words[0], at + 128, 4, &error) ||
+            !hd_read(rig->device, &words[1], at, 4, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(words[0], cases[c].loaded);
+        assert_int_equal(words[1], cases[c].left);
+        rig_close(rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_barrier_store),
+        cmocka_unit_test(test_policies),      cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_barrier_store), cmocka_unit_test(test_behind_atomic),
         cmocka_unit_test(test_occupancy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
