@@ -198,6 +198,12 @@ HD_API bool hd_module_variable(struct hd_module *module, const char *name, hd_ad
 /* The code as the machine sees it; kernel may be NULL for all. Free with hd_free. */
 HD_API char *hd_module_listing(struct hd_module *module, const char *kernel,
                                struct hd_error *error);
+/* The code with marks of the instructions that all warps of a block execute with the same values:
+ * DR always, CR where rows of threads along x fill warps evenly, CY where planes of x and y do, V
+ * otherwise. block: NULL, or a shape; marks that hold in blocks of this shape get an asterisk. */
+struct hd_dim;
+HD_API char *hd_module_marks(struct hd_module *module, const char *kernel,
+                             const struct hd_dim *block, struct hd_error *error);
 
 HD_API size_t hd_kernel_count(const struct hd_module *module);
 HD_API struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index);

@@ -1,22 +1,44 @@
 /* heddle disasm: the code as the machine sees it. */
 #include "cli/common.h"
+#include "cli/values.h"
 #include <stdlib.h>
 
 static const struct option options[] = {
     {"--kernel", "NAME", "Only this kernel and the functions it reaches; without it, everything.",
      0, 0},
+    {"--marks", NULL,
+     "Before each instruction, whether all warps of a block execute it with the same values, in "
+     "place of the live registers: DR always, CR where rows of threads along x fill warps evenly, "
+     "CY where planes of x and y do, V otherwise.",
+     0, 0},
+    {"--block", "X[,Y[,Z]]", "With --marks: an asterisk after those that hold in such blocks.", 0,
+     0},
     MACHINE_OPTIONS,
     {0},
 };
 
-static int list(const struct command *command, const struct command_line *line,
-                struct hd_device *device, const char *path, const struct code *code)
+/* What is to be shown. */
+struct view {
+    const char *kernel; /* NULL: all */
+    bool marks, shaped;
+    struct hd_dim block; /* if shaped */
+};
+
+static char *listing_of(struct hd_module *module, const struct view *view, struct hd_error *error)
+{
+    return view->marks
+               ? hd_module_marks(module, view->kernel, view->shaped ? &view->block : NULL, error)
+               : hd_module_listing(module, view->kernel, error);
+}
+
+static int list(const struct command *command, const struct view *view, struct hd_device *device,
+                const char *path, const struct code *code)
 {
     struct hd_error error = {0};
     struct hd_module *module = load_code(command, device, path, code);
     if (!module)
         return EXIT_USAGE;
-    char *listing = hd_module_listing(module, option_value(line, "--kernel"), &error);
+    char *listing = listing_of(module, view, &error);
     int exit = EXIT_DONE;
     if (listing)
         fputs(listing, stdout);
@@ -28,7 +50,7 @@ static int list(const struct command *command, const struct command_line *line,
 }
 
 static int list_on_machine(const struct command *command, const struct command_line *line,
-                           const char *path, const struct code *code)
+                           const struct view *view, const char *path, const struct code *code)
 {
     const char *machine = option_value(line, "--machine");
     if (!machine)
@@ -41,20 +63,40 @@ static int list_on_machine(const struct command *command, const struct command_l
     hd_config_destroy(config);
     if (!device)
         return report(command, &error);
-    int exit = list(command, line, device, path, code);
+    int exit = list(command, view, device, path, code);
     hd_device_close(device);
     return exit;
+}
+
+static bool parse_view(const struct command *command, const struct command_line *line,
+                       struct view *view)
+{
+    const char *block = option_value(line, "--block");
+    struct error error = {0};
+    *view = (struct view){
+        .kernel = option_value(line, "--kernel"),
+        .marks = option_value(line, "--marks"),
+        .shaped = block,
+    };
+    if (block && !view->marks)
+        usage_error(command, "--block says which marks hold: expected --marks, too");
+    else if (block && !dim_parse(block, &view->block, &error))
+        usage_error(command, "--block: %s", error.message);
+    else
+        return true;
+    return false;
 }
 
 static int run(const struct command *command, const struct command_line *line)
 {
     const char *path = option_word(line, 0);
     struct code code;
+    struct view view;
     if (!path)
         return usage_error(command, "a file is missing: expected heddle disasm FILE");
-    if (!code_read(command, path, CODE_EITHER, &code))
+    if (!parse_view(command, line, &view) || !code_read(command, path, CODE_EITHER, &code))
         return EXIT_USAGE;
-    int exit = list_on_machine(command, line, path, &code);
+    int exit = list_on_machine(command, line, &view, path, &code);
     code_free(&code);
     return exit;
 }
@@ -63,6 +105,8 @@ static const struct example examples[] = {
     {"heddle disasm kernel.ptx", "Everything in a file:"},
     {"heddle disasm kernel.ptx --kernel matmul --set ptx.optimize=false",
      "One kernel, its PTX instructions one to one:"},
+    {"heddle disasm kernel.ptx --marks --block 16,16",
+     "What warps of a block of 16 x 16 threads have in common:"},
     {"heddle disasm kernel.so", "The kernels of a code object, with what starts them:"},
     {0},
 };
@@ -73,7 +117,9 @@ const struct command disasm_command = {
     .summary = "show code as the machine sees it",
     .help = "Lowers a PTX file to machine code and lists it: basic blocks with their reconvergence "
             "points, physical registers, how many registers are live at each instruction, and the "
-            "source line each comes from. Code objects for Southern Islands are listed with the "
+            "source line each comes from. With --marks it shows which instructions all warps of a "
+            "block "
+            "execute with the same values. Code objects for Southern Islands are listed with the "
             "descriptors of their kernels; so is its machine code without a container from .bin "
             "files, and from .s files, which are assembled. '-' reads standard input.",
     .options = options,

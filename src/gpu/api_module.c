@@ -375,6 +375,26 @@ char *hd_module_listing(struct hd_module *module, const char *kernel, struct hd_
     return program_listing(module->program, &options);
 }
 
+char *hd_module_marks(struct hd_module *module, const char *kernel, const struct hd_dim *block,
+                      struct hd_error *error)
+{
+    if (!module) {
+        api_null(error, "hd_module_marks");
+        return NULL;
+    }
+    if (kernel && !hd_kernel_find(module, kernel, error))
+        return NULL;
+    const u32 shape[] = {block ? block->x : 0, block ? block->y : 0, block ? block->z : 0};
+    struct listing_options options = {
+        .kernel = kernel,
+        .source = true,
+        .marks = true,
+        .block = block ? shape : NULL,
+        .warp_size = module->device->core->warp_size,
+    };
+    return program_listing(module->program, &options);
+}
+
 void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info)
 {
     if (!info)

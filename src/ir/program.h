@@ -239,6 +239,9 @@ struct listing_options {
     const char *kernel; /* only this one and what it reaches; NULL = all */
     bool live;          /* live register count and set per instruction */
     bool source;        /* source lines */
+    bool marks;         /* of redundant instructions: analysis/redundancy.h */
+    const u32 *block;   /* with marks: which hold in blocks of this shape; NULL: it is not said */
+    u32 warp_size;      /* with a block */
 };
 /* Returns malloc'd text. */
 char *program_listing(const struct program *program, const struct listing_options *options);
