@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../mech/redundant/witness.h"
 #include "../semantics/harness.h"
 #include "program.h"
 
@@ -37,6 +38,7 @@ struct trial {
     unsigned count;              /* of configurations or sets */
     u64 instructions;            /* of the last run without mechanisms */
     u64 skipped, issued;         /* in all */
+    u64 compared;                /* by the witness */
     u32 input[INPUT_WORDS], counters[COUNTERS];
 };
 
@@ -101,7 +103,7 @@ static bool simulate(struct trial *t, struct hd_device *device, const struct pro
 static struct hd_device *open_set(const char *set)
 {
     struct hd_error error = {0};
-    struct hd_config *config = hd_config_create();
+    struct hd_config *config = witness_config();
     char *copy = strdup(set), *rest = copy;
     bool good = hd_config_set(config, "gpu.cores=2", &error) &&
                 hd_config_set(config, "timing.max_cycles=3000000", &error);
@@ -126,7 +128,7 @@ static u64 total(const json_t *all, const char *name)
 /* What the only launch of a device has counted. */
 static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, bool say)
 {
-    static const char *const none[] = {"dac_ideal.untrue", "redundancy.lies"};
+    static const char *const none[] = {"dac_ideal.untrue", "redundancy.lies", "witness.lies"};
     char *text = hd_stats_json(device);
     json_t *all = json_loads(text, 0, NULL);
     hd_free(text);
@@ -139,6 +141,7 @@ static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, b
         }
     const u64 issued = total(all, "exec.warp_instructions");
     const u64 skipped = total(all, "darsie.skipped") + total(all, "dac_ideal.skipped");
+    t->compared += total(all, "witness.compared");
     json_decref(all);
     if (plain)
         t->instructions = issued;
@@ -293,9 +296,11 @@ static int try_sets(u64 first, u64 count, char **sets, unsigned set_count)
         t.sets[i] = sets[i];
     for (u64 seed = first; seed < first + count && failures < 3; seed++)
         failures += try_seed(&t, seed, true);
-    printf("random: %llu programs from %llu in %u sets, %u failures; %.1f %% skipped\n",
+    printf("random: %llu programs from %llu in %u sets, %u failures; %.1f %% skipped, %llu "
+           "compared\n",
            (unsigned long long)count, (unsigned long long)first, set_count, failures,
-           100.0 * (double)t.skipped / (double)(t.skipped + t.issued + !t.issued));
+           100.0 * (double)t.skipped / (double)(t.skipped + t.issued + !t.issued),
+           (unsigned long long)t.compared);
     return failures != 0;
 }
 

@@ -13,6 +13,7 @@
  */
 #include "cases.h"
 #include "exactness/laws.h"
+#include "witness.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct options {
 };
 
 /* What a launch has left. */
-struct outcome {
+struct left {
     char name[32];
     uint8_t *bytes; /* of out, room and flags */
     size_t count;
@@ -40,7 +41,7 @@ struct run {
     const char *set; /* NULL: the reference */
     struct hd_device *device;
     hd_address in, room, flags;
-    struct outcome *reference; /* by case and shape, in order */
+    struct left *reference; /* by case and shape, in order */
     size_t at;
     size_t statistics; /* of a launch; 0: none yet */
     unsigned launches, failures;
@@ -65,7 +66,7 @@ static void apply(struct hd_config *config, const char *word)
 static void open_device(struct run *run)
 {
     struct hd_error error = {0};
-    struct hd_config *config = hd_config_create();
+    struct hd_config *config = witness_config();
     if (!hd_config_load(config, run->options->machine, &error))
         give_up(run->options->machine, &error);
     apply(config, "launch.max_instructions=5000000");
@@ -128,18 +129,21 @@ static void check_launch(struct run *run, const json_t *launch, size_t at)
     run->statistics = count;
     if (issued != stat(launch, "exec.warp_instructions"))
         wrong(run, c, shape, "instructions issued and executed differ");
-    static const char *const none[] = {"dac_ideal.untrue", "redundancy.lies"};
+    static const char *const none[] = {"dac_ideal.untrue", "redundancy.lies", "witness.lies"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (stat(launch, none[i]))
-            wrong(run, c, shape, "%s is %" PRIu64, none[i], stat(launch, none[i]));
+            wrong(run, c, shape, "%s is %" PRIu64 " (instruction %" PRIu64 ")", none[i],
+                  stat(launch, none[i]), stat(launch, "witness.first") - 1);
     if (done && !laws_hold(launch, why, sizeof why))
         wrong(run, c, shape, "%s", why);
     if (done && !c->spin && issued + skipped != all)
         wrong(run, c, shape, "%" PRIu64 " issued and %" PRIu64 " skipped, of %" PRIu64, issued,
               skipped, all);
     if (run->options->verbose)
-        printf("%s %u,%u,%u: %" PRIu64 " cycles, %" PRIu64 " issued, %" PRIu64 " skipped\n",
-               c->name, shape.x, shape.y, shape.z, stat(launch, "timing.cycles"), issued, skipped);
+        printf("%s %u,%u,%u: %" PRIu64 " cycles, %" PRIu64 " issued, %" PRIu64 " skipped, %" PRIu64
+               " compared\n",
+               c->name, shape.x, shape.y, shape.z, stat(launch, "timing.cycles"), issued, skipped,
+               stat(launch, "witness.compared"));
 }
 
 static void check_statistics(struct run *run, const char *text)
@@ -153,7 +157,7 @@ static void check_statistics(struct run *run, const char *text)
 /* ---- a launch ---- */
 
 static void compare(struct run *run, const struct redundant_case *c, struct hd_dim shape,
-                    const struct outcome *got, const struct outcome *want)
+                    const struct left *got, const struct left *want)
 {
     const size_t out = got->count - ROOM_BYTES - FLAG_BYTES;
     for (size_t i = 0; i < got->count; i++) {
@@ -171,13 +175,13 @@ static void compare(struct run *run, const struct redundant_case *c, struct hd_d
     }
 }
 
-static struct outcome launch(struct run *run, const struct redundant_case *c,
-                             struct hd_module *module, struct hd_dim shape)
+static struct left launch(struct run *run, const struct redundant_case *c, struct hd_module *module,
+                          struct hd_dim shape)
 {
     struct hd_error error = {0};
     struct hd_result result = {0};
     const size_t out_bytes = (size_t)c->grid * shape.x * shape.y * shape.z * 16;
-    struct outcome o = {.count = out_bytes + ROOM_BYTES + FLAG_BYTES, .of = c, .shape = shape};
+    struct left o = {.count = out_bytes + ROOM_BYTES + FLAG_BYTES, .of = c, .shape = shape};
     const hd_address out = hd_alloc(run->device, out_bytes, &error);
     o.bytes = malloc(o.count);
     hd_fill(run->device, out, &(uint8_t){0xa5}, 1, out_bytes, &error);
@@ -204,8 +208,8 @@ static struct outcome launch(struct run *run, const struct redundant_case *c,
 static void run_shape(struct run *run, const struct redundant_case *c, struct hd_module *module,
                       struct hd_dim shape)
 {
-    struct outcome got = launch(run, c, module, shape);
-    struct outcome *want = &run->reference[run->at++];
+    struct left got = launch(run, c, module, shape);
+    struct left *want = &run->reference[run->at++];
     run->launches++;
     if (!run->set) {
         *want = got;
@@ -298,7 +302,7 @@ int main(int argc, char **argv)
     }
     find_lanes(&o);
     struct redundant_cases cases = cases_read(o.source, o.lanes);
-    struct outcome *reference = calloc(cases.count * MOST_SHAPES, sizeof *reference);
+    struct left *reference = calloc(cases.count * MOST_SHAPES, sizeof *reference);
     struct run plain = {.options = &o, .reference = reference};
     hd_free(run_cases(&plain, &cases, NULL));
     unsigned launches = 0, failures = plain.failures;
