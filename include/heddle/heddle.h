@@ -277,6 +277,7 @@ enum hd_outcome {
     HD_HEAP,
     HD_LIMIT,
     HD_STOPPED, /* hd_interrupt was called */
+    HD_CHECK,   /* a mechanism's check of itself failed; the launch has run to its end */
 };
 HD_API const char *hd_outcome_name(enum hd_outcome outcome); /* "out_of_bounds" */
 

@@ -94,14 +94,20 @@ void hooks_set_caches(struct core *core)
     }
 }
 
-void hooks_launch(struct core *core, bool begins)
+void hooks_forget(const struct hooks *hooks)
 {
     const size_t kept = sizeof(struct mechanism_state);
-    for (u32 i = 0; i < core->hooks.count; i++) {
-        const struct mechanism_use *use = &core->hooks.uses[i];
-        if (begins && use->mechanism->forgets)
+    for (u32 i = 0; i < hooks->count; i++) {
+        const struct mechanism_use *use = &hooks->uses[i];
+        if (use->mechanism->forgets)
             memset((u8 *)use->state + kept, 0, use->mechanism->state_size - kept);
     }
+}
+
+void hooks_launch(struct core *core, bool begins)
+{
+    if (begins)
+        hooks_forget(&core->hooks);
     EACH_USE(use, &core->hooks, launch)
     use->mechanism->launch(use->state, core, begins);
 }

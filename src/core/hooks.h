@@ -23,8 +23,11 @@
 #include "mem/dram.h"
 
 struct core;
+struct exec;
 struct memory_view;
 struct task;
+struct thread_block;
+struct warp;
 
 /* Those that are asked by mask. */
 enum seam {
@@ -240,6 +243,24 @@ struct mechanism {
      * leaves the slice. */
     void (*l2_request)(void *memory, u32 slice, struct packet *packet);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
+
+    /* ---- what all cores have seen ---- */
+    /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,
+     * before `launch` tells each. What they say together is counted with one of them. `exec` is
+     * that of the whole launch: fault_check gives it an outcome. */
+    void (*gather)(void *const *states, u32 count, struct exec *exec);
+
+    /* ---- looking on where there is no time ---- */
+    /* A mechanism that changes nothing may fill `look`: then it can be on in functional runs, too.
+     * There is no core and all blocks are of one state; `create` gets NULL, and these and `gather`
+     * are all that is called. */
+    void (*look_launch)(void *state, struct exec *exec, bool begins);
+    /* One that has not ended when its launch has is not told. */
+    void (*look_block)(void *state, struct thread_block *block, bool started);
+    /* The current path of a warp has come to an instruction, whose sources are in the registers. */
+    void (*look)(void *state, struct warp *warp, u32 inst);
+    /* It has done all it does, or waits. Branches are not told. */
+    void (*looked)(void *state, struct warp *warp, u32 inst);
 };
 
 /* The first members of a mechanism whose component has its name. */
@@ -283,6 +304,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
 void hooks_destroy(struct core *core);
 /* The caches have been made anew. */
 void hooks_set_caches(struct core *core);
+/* What states that do so forget at a launch. */
+void hooks_forget(const struct hooks *hooks);
 void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
 /* DISPATCH_TAKE when nobody says otherwise. */

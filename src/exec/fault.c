@@ -21,6 +21,7 @@ static const char *const outcome_names[] = {
     [OUTCOME_HEAP] = "heap",
     [OUTCOME_LIMIT] = "limit",
     [OUTCOME_INTERRUPTED] = "interrupted",
+    [OUTCOME_CHECK] = "check",
 };
 
 const char *outcome_name(enum outcome outcome)
@@ -47,22 +48,40 @@ static void begin(struct exec *exec, enum outcome outcome, u32 pc)
     fault->inst = pc;
 }
 
-/* "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32 ..." */
-static void say_place(struct exec *exec, u32 pc)
+/* Appends to a text of `size` bytes; what does not fit is cut off. */
+__attribute__((format(printf, 3, 4))) static void append(char *to, size_t size, const char *format,
+                                                         ...)
+{
+    size_t used = strlen(to);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(to + used, size - used, format, list);
+    va_end(list);
+}
+
+void fault_place_text(const struct exec *exec, u32 pc, char *to, size_t size)
 {
     const struct program *program = exec->image->program;
     const struct location *location = &program->locations[program->insts[pc].location];
     char text[256];
+    *to = '\0';
     if (program->insts[pc].location && location->line)
-        say(&exec->fault, "%s:%u", location->file ? location->file : "?", location->line);
+        append(to, size, "%s:%u", location->file ? location->file : "?", location->line);
     if (program->insts[pc].location && location->text_line)
-        say(&exec->fault, "%s%s:%u%s", location->line ? " (" : "",
-            program->file ? program->file : "?", location->text_line, location->line ? ")" : "");
+        append(to, size, "%s%s:%u%s", location->line ? " (" : "",
+               program->file ? program->file : "?", location->text_line, location->line ? ")" : "");
     if (program->insts[pc].location && (location->line || location->text_line))
-        say(&exec->fault, ", ");
+        append(to, size, ", ");
     /* What has no size marks the end of the code and lies a byte before it. */
     u64 at = image_pc(exec->image, pc) + (program->sizes && program->sizes[pc] == 0);
-    say(&exec->fault, "pc 0x%" PRIx64 ": %s", at, inst_text(program, pc, text, sizeof text));
+    append(to, size, "pc 0x%" PRIx64 ": %s", at, inst_text(program, pc, text, sizeof text));
+}
+
+static void say_place(struct exec *exec, u32 pc)
+{
+    char text[1024];
+    fault_place_text(exec, pc, text, sizeof text);
+    say(&exec->fault, "%s", text);
 }
 
 /* `at`: "at", or how sure the place is. */
@@ -124,6 +143,17 @@ void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...
         say_thread(exec, warp, path->pc, first_lane(path->mask), "last seen at");
     else
         say(&exec->fault, "\n  in kernel %s, between two blocks", exec->kernel->name);
+}
+
+void fault_check(struct exec *exec, u32 inst, const char *format, ...)
+{
+    if (exec->stopped)
+        return;
+    begin(exec, OUTCOME_CHECK, inst);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(exec->fault.message, sizeof exec->fault.message, format, list);
+    va_end(list);
 }
 
 static const char *kind_name(const struct allocation *a)

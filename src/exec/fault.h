@@ -21,6 +21,7 @@ enum outcome {
     OUTCOME_HEAP,  /* free of what malloc did not give */
     OUTCOME_LIMIT, /* max_instructions or max_seconds */
     OUTCOME_INTERRUPTED,
+    OUTCOME_CHECK, /* a mechanism has found that what it relies on does not hold */
 };
 
 const char *outcome_name(enum outcome outcome);

@@ -102,7 +102,7 @@ ALWAYS_INLINE struct shared_way find_shared(const struct warp *warp, const struc
         .room = size - bytes - far,
         .refuse = SIGN | (bytes - 1),
         .may = whole && (u64)far + bytes <= size && !((first | second) & (bytes - 1)) &&
-               !warp->exec->watcher,
+               !exec_records(warp->exec),
     };
 }
 
@@ -182,7 +182,7 @@ ALWAYS_INLINE struct buffer_way find_way(const struct warp *warp, const struct i
     const bool add_lane = words[3] >> 23 & 1;
     struct buffer_way way = {.constant = (u16)inst->imm, .end = buffer_base(words) + words[2]};
     way.address = base + way.constant;
-    if (warp->exec->watcher || inst->src[1].index & 3 || inst->src[1].kind != OPERAND_SCALAR)
+    if (exec_records(warp->exec) || inst->src[1].index & 3 || inst->src[1].kind != OPERAND_SCALAR)
         way.kind = WAY_LONG;
     else if (modes == BUFFER_ADDRESS)
         way.kind = WAY_ADDRESS;

@@ -324,11 +324,30 @@ static inline struct stretch *run_end(struct warp *warp, struct path *path, stru
     return NULL;
 }
 
+static void about_to(struct warp *warp, u32 inst)
+{
+    struct exec_watcher *watcher = warp->exec->watcher;
+    if (watcher->before)
+        watcher->before(watcher, warp, inst);
+}
+
+/* run_step for someone who watches. */
+static bool run_watched(struct warp *warp, const struct inst *inst, struct step *step)
+{
+    const u32 pc = (u32)(step - warp->exec->image->steps);
+    struct exec_watcher *watcher = warp->exec->watcher;
+    about_to(warp, pc);
+    const bool going = run_step(warp, inst, step);
+    if (watcher->committed && !warp->exec->stopped)
+        watcher->committed(watcher, warp, pc);
+    return going;
+}
+
 /*
  * Runs the current path until it has used up the budget, reaches its reconvergence point, parts,
- * calls, ends or must wait.
+ * calls, ends or must wait. Who watches sees one instruction after the other.
  */
-static void run_path(struct warp *warp, u64 limit)
+PART_OF void run_path(struct warp *warp, u64 limit, bool watched)
 {
     struct exec *exec = warp->exec;
     const struct image *image = exec->image;
@@ -340,10 +359,11 @@ static void run_path(struct warp *warp, u64 limit)
     else
         exec_count_entry(exec, stretch, warp->active_count);
     for (;;) {
-        if (LIKELY(image->chunks == 1))
+        if (!watched && LIKELY(image->chunks == 1))
             step = image->loops->blocks(warp, &stretch, step, limit);
         if (step != stretch->last) {
-            if (UNLIKELY(!run_step(warp, &stretch->insts[step - stretch->steps], step))) {
+            const struct inst *inst = &stretch->insts[step - stretch->steps];
+            if (UNLIKELY(!(watched ? run_watched : run_step)(warp, inst, step))) {
                 warp_stop_inside(warp, (u32)(step - image->steps));
                 return;
             }
@@ -352,6 +372,8 @@ static void run_path(struct warp *warp, u64 limit)
             step++;
             continue;
         }
+        if (watched && stretch->kind != STRETCH_FALLS)
+            about_to(warp, stretch->straight_end);
         warp->instructions += stretch->length;
         path = warp_path(warp); /* a split may have moved the paths */
         stretch = run_end(warp, path, stretch);
@@ -360,6 +382,16 @@ static void run_path(struct warp *warp, u64 limit)
         step = stretch->steps;
         exec_count_entry(exec, stretch, warp->active_count);
     }
+}
+
+static void run_path_plain(struct warp *warp, u64 limit)
+{
+    run_path(warp, limit, false);
+}
+
+static COLD void run_path_watched(struct warp *warp, u64 limit)
+{
+    run_path(warp, limit, true);
 }
 
 /* No leaf is ready: what now? */
@@ -443,7 +475,9 @@ void warp_run(struct warp *warp, u64 budget)
         }
         if (exec->image->program->traits.explicit_exec)
             wave_run_path(warp, end);
+        else if (UNLIKELY(exec->watcher))
+            run_path_watched(warp, end);
         else
-            run_path(warp, end);
+            run_path_plain(warp, end);
     }
 }

@@ -162,12 +162,15 @@ typedef void output_fn(void *user, const char *text, size_t length);
 
 /*
  * Someone who watches a launch instruction by instruction. `started` sees a warp when its registers
- * are set and before it runs, and may change them; `stored` sees each lane's write of a store or
- * atomic, in the order of the writes, at an address of the space; `committed` is called when an
- * instruction has done all it does. Any of them may be NULL.
+ * are set and before it runs, and may change them (code with explicit EXEC only); `before` is
+ * called when the current path has come to an instruction, whose sources are in the registers;
+ * `stored` sees each lane's write of a store or atomic, in the order of the writes, at an address
+ * of the space; `committed` is called when an instruction has done all it does, or waits. Without
+ * explicit EXEC, branches are not told again when they are done. Any of them may be NULL.
  */
 struct exec_watcher {
     void (*started)(struct exec_watcher *watcher, struct warp *warp);
+    void (*before)(struct exec_watcher *watcher, struct warp *warp, u32 inst);
     void (*stored)(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
                    u64 address, const u8 *bytes, u32 size);
     void (*committed)(struct exec_watcher *watcher, struct warp *warp, u32 inst);
@@ -567,5 +570,10 @@ void fault_deadlock(struct thread_block *block);
 /* From outside the guest: says where the warp that ran last was seen. */
 void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A launch that has ended otherwise without a fault: a check of it failed, at an instruction. */
+void fault_check(struct exec *exec, u32 inst, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Where an instruction is: "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32 ...". */
+void fault_place_text(const struct exec *exec, u32 inst, char *text, size_t size);
 
 #endif

@@ -80,6 +80,13 @@ void wave_start(struct warp *warp)
 
 /* ---- steps ---- */
 
+static void about_to(struct warp *warp, u32 inst)
+{
+    struct exec_watcher *watcher = warp->exec->watcher;
+    if (watcher && watcher->before)
+        watcher->before(watcher, warp, inst);
+}
+
 static void committed(struct warp *warp, u32 inst)
 {
     struct exec_watcher *watcher = warp->exec->watcher;
@@ -226,6 +233,7 @@ void wave_run_path(struct warp *warp, u64 limit)
             if (step == stretch->last)
                 break;
             u32 pc = (u32)(step - warp->view->steps);
+            about_to(warp, pc);
             bool going =
                 !exec->stopped && run_step(warp, &stretch->insts[step - stretch->steps], step);
             if (!exec->stopped)
@@ -239,6 +247,8 @@ void wave_run_path(struct warp *warp, u64 limit)
             step++;
         }
         warp->instructions += stretch->length;
+        if (stretch->kind != STRETCH_FALLS)
+            about_to(warp, stretch->straight_end);
         if (!run_end(warp, stretch) || exec->instructions >= limit)
             return;
     }

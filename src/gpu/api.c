@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 _Static_assert((int)HD_ERROR_INTERRUPTED == (int)ERROR_INTERRUPTED, "error codes are the same");
-_Static_assert((int)HD_STOPPED == (int)OUTCOME_INTERRUPTED, "outcomes are the same");
+_Static_assert((int)HD_CHECK == (int)OUTCOME_CHECK, "outcomes are the same");
 
 const char *hd_version(void)
 {
@@ -246,6 +246,8 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
         *vec_push(&device->plugins) = plugin_share(config->plugins.data[i]);
     if (!timing->functional)
         device->timing = timing_create(device);
+    else if (device->mechanisms.count)
+        device->look = look_create(&device->mechanisms);
     return device;
 }
 
@@ -264,6 +266,7 @@ void hd_device_close(struct hd_device *device)
     free(device->energy_totals);
     energy_destroy(device->energy);
     timing_destroy(device->timing);
+    look_destroy(device->look);
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
     memory_destroy(device->memory);

@@ -75,7 +75,7 @@ bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range, str
 
 const char *hd_outcome_name(enum hd_outcome outcome)
 {
-    return (u32)outcome <= HD_STOPPED ? outcome_name((enum outcome)outcome) : "unknown";
+    return (u32)outcome <= HD_CHECK ? outcome_name((enum outcome)outcome) : "unknown";
 }
 
 void hd_interrupt(struct hd_device *device)

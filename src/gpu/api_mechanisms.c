@@ -221,7 +221,7 @@ static json_t *seams_json(const struct mechanism *mechanism)
         SEAM(insert),     SEAM(issue),      SEAM(issued),   SEAM(operand), SEAM(result),
         SEAM(write_back), SEAM(retired),    SEAM(control),  SEAM(stuck),   SEAM(view),
         SEAM(packet),     SEAM(reply),      SEAM(cache),    SEAM(clock),   SEAM(l2),
-        SEAM(dram),       SEAM(l2_request), SEAM(l2_reply),
+        SEAM(dram),       SEAM(l2_request), SEAM(l2_reply), SEAM(gather),  SEAM(look),
     };
 #undef SEAM
     json_t *list = json_array();

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "exec/warp.h"
 #include "gpu/energy.h"
+#include "gpu/look.h"
 #include "gpu/mechanisms.h"
 #include "gpu/observer.h"
 #include "gpu/plugins.h"
@@ -92,6 +93,7 @@ struct hd_device {
     enum core_order core_order;
     u64 core_order_seed;   /* ORDER_SHUFFLE */
     json_t *profiles;      /* of modules that are gone, or NULL */
+    struct look *look;     /* NULL: there is time, or no mechanism is on */
     struct timing *timing; /* NULL: there is no time, all launches are functional */
     bool untimed;          /* launches are functional for now */
 };
@@ -189,6 +191,8 @@ struct launch_timing {
 };
 void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
                           struct hd_result *result);
+/* What mechanisms have counted in it. */
+void launch_record_mechanisms(struct hd_device *device, const u8 *counts);
 void launch_record_free(struct launch_record *launch);
 
 /* launch.c: false when the launch cannot be set up. */

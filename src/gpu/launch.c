@@ -63,8 +63,12 @@ static void run_blocks(struct exec *exec, struct hd_device *device, u64 total, u
             if (next == total)
                 continue;
             slots[s] = block_start(exec, next++, s % device->gpu->cores);
+            if (UNLIKELY(device->look))
+                look_block(device->look, slots[s], true);
         }
         if (block_turn(slots[s])) {
+            if (UNLIKELY(device->look))
+                look_block(device->look, slots[s], false);
             block_end(slots[s]);
             slots[s] = NULL;
             exec->stats.blocks++;
@@ -219,11 +223,17 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         timing_run(device->timing, exec, total, occupancy->blocks_per_core, &timed);
     } else {
         exec_prepare(exec, resident);
+        if (UNLIKELY(device->look))
+            look_begin(device->look, exec);
         run_blocks(exec, device, total, resident);
+        if (UNLIKELY(device->look))
+            look_end(device->look, exec);
         exec_release(exec);
     }
     fesetenv(&host);
     launch_end(device, exec, function->name, result);
+    if (UNLIKELY(device->look))
+        launch_record_mechanisms(device, look_counts(device->look));
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
     if (in_time)
         launch_record_timing(device,

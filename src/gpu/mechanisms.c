@@ -90,7 +90,7 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
     for (u32 i = 0; i < count; i++) {
         if (!mechanism_is_on(config, available[i]))
             continue;
-        if (functional)
+        if (functional && !available[i]->look)
             return error_set(error, ERROR_USAGE, "",
                              "mechanism %s needs a model of time: not with timing.functional=true",
                              available[i]->name);

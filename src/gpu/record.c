@@ -43,6 +43,14 @@ static void record_energy(struct hd_device *device, struct launch_record *launch
     energy_add(device->energy_totals, launch->energy);
 }
 
+void launch_record_mechanisms(struct hd_device *device, const u8 *counts)
+{
+    struct launch_record *launch = &device->launches.data[device->launches.count - 1];
+    launch->mechanisms = mechanism_stats_create(&device->mechanisms);
+    mechanism_stats_add(&device->mechanisms, launch->mechanisms, counts);
+    mechanism_stats_add(&device->mechanisms, device->mechanism_totals, counts);
+}
+
 void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
                           struct hd_result *result)
 {
@@ -52,11 +60,8 @@ void launch_record_timing(struct hd_device *device, const struct launch_timing *
     if (!device->machine_totals)
         device->machine_totals = zeroed();
     machine_stats_add(device->machine_totals, timing->stats);
-    if (timing->mechanisms) {
-        launch->mechanisms = mechanism_stats_create(&device->mechanisms);
-        mechanism_stats_add(&device->mechanisms, launch->mechanisms, timing->mechanisms);
-        mechanism_stats_add(&device->mechanisms, device->mechanism_totals, timing->mechanisms);
-    }
+    if (timing->mechanisms)
+        launch_record_mechanisms(device, timing->mechanisms);
     if (timing->profile)
         profile_add(timing->module, timing->profile);
     record_energy(device, launch, timing);

@@ -233,6 +233,21 @@ static void drain(struct run *run)
     stats_add(&dram_component, &stats->dram, &rest.dram);
 }
 
+/* What the cores have seen together. */
+static void gather(struct run *run)
+{
+    const struct timing *t = run->timing;
+    void **states = checked(calloc(t->core_count, sizeof *states));
+    for (u32 m = 0; m < t->device->mechanisms.count; m++) {
+        const struct mechanism *mechanism = t->device->mechanisms.uses[m].mechanism;
+        for (u32 i = 0; i < t->core_count; i++)
+            states[i] = t->cores[i]->hooks.uses[m].state;
+        if (mechanism->gather)
+            mechanism->gather(states, t->core_count, run->exec);
+    }
+    free(states);
+}
+
 static void finish(struct run *run)
 {
     struct timing *t = run->timing;
@@ -240,6 +255,7 @@ static void finish(struct run *run)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
     drain(run);
+    gather(run);
     observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {
         struct core *core = t->cores[i];
