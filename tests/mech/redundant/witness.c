@@ -179,10 +179,15 @@ static const struct mechanism witness_mechanism = {
     .result = result,
 };
 
-struct hd_config *witness_config(void)
+const struct mechanism *const *witness_mechanisms(void)
 {
     static const struct mechanism *all[MOST_BUILT_IN + 2] = {&witness_mechanism};
     for (u32 i = 0; i < MOST_BUILT_IN && mechanisms_built_in[i]; i++)
         all[i + 1] = mechanisms_built_in[i];
-    return config_with(all);
+    return all;
+}
+
+struct hd_config *witness_config(void)
+{
+    return config_with(witness_mechanisms());
 }

@@ -6,4 +6,8 @@ struct hd_config;
 /* The default machine, with all mechanisms that are built in and this one, "witness". */
 struct hd_config *witness_config(void);
 
+struct mechanism;
+/* The same as a list, NULL-terminated. */
+const struct mechanism *const *witness_mechanisms(void);
+
 #endif
