@@ -189,6 +189,7 @@ static void gather(void *const *all, u32 count, struct exec *exec)
             states[0]->stats->grid += redundant ? warps : 0;
     }
     free(at);
+    check_gather(states, count, exec);
 }
 
 /* ---- the block ---- */
@@ -315,6 +316,7 @@ static void look_at(struct redundancy_core *r, struct warp *warp, u32 inst, lane
 
 static void free_block(struct redundancy_block *b)
 {
+    free(b->warps);
     free(b->lists);
     free(b->at);
     free(b);
@@ -347,8 +349,10 @@ static void look_launch(void *state, struct exec *exec, bool begins)
 {
     struct redundancy_core *r = state;
     forget(r);
-    if (!begins)
+    if (!begins) {
+        check_launch(r, false);
         return;
+    }
     if (!r->instances.base) {
         cells_create(&r->instances, sizeof(struct instance), r->params->instances);
         cells_create(&r->grid, sizeof(struct grid_instance), r->params->instances);
@@ -368,6 +372,7 @@ static void look_launch(void *state, struct exec *exec, bool begins)
     r->grid_last = checked(calloc(count, sizeof *r->grid_last));
     for (u32 i = 0; i < r->count; i++)
         r->kinds[i] = (u8)kind_of(exec->image->program, r->first + i);
+    check_launch(r, true);
 }
 
 static struct redundancy_block *start_block(struct redundancy_core *r)
@@ -393,6 +398,8 @@ static void look_block(void *state, struct thread_block *block, bool started)
     if (!started) {
         struct redundancy_block *b = r->blocks[slot];
         end_block(r, b);
+        if (r->marked)
+            check_block(r, b, false);
         r->blocks[slot] = NULL;
         b->next = r->free_blocks;
         r->free_blocks = b;
@@ -404,15 +411,27 @@ static void look_block(void *state, struct thread_block *block, bool started)
         r->block_count = slot + 1;
     }
     r->blocks[slot] = start_block(r);
+    if (r->marked)
+        check_block(r, r->blocks[slot], true);
 }
 
 static void look(void *state, struct warp *warp, u32 inst)
 {
+    struct redundancy_core *r = state;
     const struct step *step = &warp->exec->image->steps[inst];
     if (UNLIKELY(step->shape & SHAPE_DERIVED))
         scalar_derive(warp);
-    look_at(state, warp, inst, warp->active,
-            step_is_guarded(step) ? warp_guard(warp, step) : warp->active);
+    const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
+    look_at(r, warp, inst, warp->active, lanes);
+    if (UNLIKELY(r->marked))
+        check_before(r, block_of(r, warp), warp, inst, warp->active, lanes, r->tasks);
+}
+
+static void looked(void *state, struct warp *warp, u32 inst)
+{
+    struct redundancy_core *r = state;
+    if (UNLIKELY(r->marked))
+        check_after(r, block_of(r, warp), warp, inst, NULL, r->tasks);
 }
 
 /* ---- in time ---- */
@@ -431,10 +450,29 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
 
 static u32 operand(void *state, struct core *core, struct task *task)
 {
+    struct redundancy_core *r = state;
     const struct flight *f = &task->flight;
-    if (!task->extra_task && !f->homes)
-        look_at(state, f->warp, f->inst, f->active, f->lanes);
+    if (task->extra_task || f->homes)
+        return 0;
+    look_at(r, f->warp, f->inst, f->active, f->lanes);
+    if (r->marked && block_of(r, f->warp))
+        check_before(r, block_of(r, f->warp), f->warp, f->inst, f->active, f->lanes,
+                     &r->tasks[task_index(core, task)]);
     return 0;
+}
+
+static void result(void *state, struct core *core, struct task *task)
+{
+    struct redundancy_core *r = state;
+    const struct flight *f = &task->flight;
+    if (r->marked && !task->extra_task && !f->homes && block_of(r, f->warp))
+        check_after(r, block_of(r, f->warp), f->warp, f->inst, f,
+                    &r->tasks[task_index(core, task)]);
+}
+
+static u32 idle(const void *params)
+{
+    return ((const struct redundancy_params *)params)->check ? 0 : 1u << SEAM_RESULT;
 }
 
 static void destroy(void *state)
@@ -443,6 +481,7 @@ static void destroy(void *state)
     forget(r);
     cells_destroy(&r->instances);
     cells_destroy(&r->grid);
+    check_destroy(r);
 }
 
 static const char *const deviations[] = {
@@ -465,12 +504,16 @@ const struct mechanism redundancy_mechanism = {
               "\"Dimensionality-aware redundant SIMT instruction elimination\", ASPLOS 2020",
     .deviations = deviations,
     .state_size = sizeof(struct redundancy_core),
+    .marks = true,
     .destroy = destroy,
+    .idle = idle,
     .launch = launch,
     .block = block,
     .operand = operand,
+    .result = result,
     .gather = gather,
     .look_launch = look_launch,
     .look_block = look_block,
     .look = look,
+    .looked = looked,
 };

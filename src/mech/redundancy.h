@@ -73,10 +73,38 @@ struct instances {
     u32 cut;  /* a flag: there was no room for one more, the list does not go on */
 };
 
+/* A warp, for the check: redundancy_check.c. */
+struct check_warp {
+    u32 node;      /* where it is; 0: it has left */
+    u32 hint;      /* the result it has last looked at there */
+    u32 epoch;     /* barriers of the whole block that it has passed */
+    bool branched; /* its last instruction was a branch */
+    bool ended;    /* it does not come again */
+};
+
 struct redundancy_block {
     struct redundancy_block *next; /* of those that are free */
     struct instances *lists;       /* by instruction */
     u32 *at;                       /* by warp and instruction: the last instance it came to, or 0 */
+    struct check_warp *warps;
+    u32 roots; /* of paths: a list */
+};
+
+/* An instruction that has come to its operands and whose results are yet to come, for the check. */
+struct check_task {
+    u32 node; /* 0: it is not checked */
+    u32 hint;
+};
+
+enum {
+    LIES_TOLD = 4 /* that are explained */
+};
+
+struct check_lie {
+    u64 block;
+    u32 inst, warps[2], values[2]; /* the one that came first, and the other */
+    u16 row;                       /* which operand or result */
+    u8 at;                         /* the word of it: a lane's, or a scalar */
 };
 
 struct redundancy_core {
@@ -94,6 +122,12 @@ struct redundancy_core {
     u32 *grid_first, *grid_last; /* by instruction */
     u8 *grid_cut;
     u32 scratch[16 * MAX_LANES]; /* operands that are not in their rows */
+    /* the check */
+    u8 *marked; /* by instruction from the first on; NULL: nothing is checked */
+    struct cells nodes, results;
+    struct check_task *tasks; /* by task of the core; without time there is one */
+    u32 lie_count;
+    struct check_lie lies[LIES_TOLD];
 };
 
 static inline struct redundancy_block *block_of(const struct redundancy_core *r,
@@ -111,5 +145,18 @@ enum values operands_class(struct redundancy_core *r, struct warp *warp, u32 ins
                            enum redundancy_kind kind);
 /* All lanes of a register, wherever its value is. */
 const u32 *operand_rows(struct redundancy_core *r, const struct warp *warp, struct operand o);
+
+/* redundancy_check.c; all but the first and the last only while `marked` is not NULL. */
+void check_launch(struct redundancy_core *r, bool begins);
+void check_block(struct redundancy_core *r, struct redundancy_block *b, bool started);
+/* A warp comes to an instruction, of which these lanes run, out of those that are active. */
+void check_before(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp,
+                  u32 inst, lane_set active, lane_set lanes, struct check_task *task);
+/* Its results are in the record, or without one in the warp's registers. */
+void check_after(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp, u32 inst,
+                 const struct flight *f, struct check_task *task);
+/* Tells what was found. */
+void check_gather(struct redundancy_core *const *states, u32 count, struct exec *exec);
+void check_destroy(struct redundancy_core *r);
 
 #endif
