@@ -298,7 +298,7 @@ static COLD void push_mark(struct core *core, u32 s)
 static COLD u64 skim_slots(struct core *core, u64 left)
 {
     struct skim all = {0};
-    u64 wanting = left & ~(core->redirected | core->branching);
+    u64 wanting = left & ~core->redirected;
     EACH_USE(use, &core->hooks, skim)
     {
         struct skim skim = {0};

@@ -1,0 +1,121 @@
+/*
+ * What the mechanism `darsie` stands for: its storage, what an access to it costs, and where it
+ * differs from the published design.
+ *
+ * Of the storage, rows that are published have the published widths: 82 bits an entry of the PC
+ * skip table, 32 a majority mask, 21 an entry of the rename and version tables, 5.31 kB a core of
+ * 32 blocks together. What this design needs beyond that stands in rows of its own.
+ */
+#include "mech/darsie.h"
+
+enum {
+    BLOCKS = 32,        /* of a core, as published */
+    PC_BITS = 48,       /* of an entry, as published, */
+    WARP_BITS = 32,     /* of a block's warps: one each, */
+    FLAG_BITS = 2,      /* IsLoad, LeaderWB; */
+    RENAME_BITS = 21,   /* register 8, physical register 8, version 5 */
+    POSITION_BITS = 16, /* instructions since the last branch barrier */
+    ID_BITS = 16,       /* of a load, among those whose values are in registers */
+    ENTRIES = 8,        /* as published, where there is no limit */
+    REGISTERS = 32
+};
+
+/* Entries of a row that the machine has before ours. */
+static u64 entries_of(const struct state_list *list, const char *unit, const char *name, u64 absent)
+{
+    for (u32 i = 0; i < list->rows.count; i++)
+        if (!strcmp(list->rows.data[i].unit, unit) && !strcmp(list->rows.data[i].name, name))
+            return list->rows.data[i].entries;
+    return absent;
+}
+
+void darsie_storage(const void *params, struct state_list *list)
+{
+    const struct darsie_params *p = params;
+    const u32 entries = p->entries ? p->entries : ENTRIES;
+    const u32 registers = p->registers ? p->registers : REGISTERS;
+    const u32 version = state_index_bits(registers);
+    const u64 warps = entries_of(list, "fetch", "pc", 64);
+    const u64 vectors = entries_of(list, "issue", "scoreboard", 2048);
+    const struct array_shape two = {.banks = BLOCKS, .read_ports = 1, .write_ports = 1};
+    state_add(list, "darsie", "skip_table", (u64)BLOCKS * entries, PC_BITS + WARP_BITS + FLAG_BITS,
+              STATE_LIVE, "PC skip tables, as published: PC, warps that wait, IsLoad, LeaderWB");
+    state_shape(list, (struct array_shape){.banks = BLOCKS, .searched = true});
+    state_add(list, "darsie", "majority", BLOCKS, WARP_BITS, STATE_LIVE,
+              "majority path masks, as published");
+    state_add(list, "darsie", "rename", (u64)BLOCKS * registers, RENAME_BITS, STATE_LIVE,
+              "rename and version tables, as published: register, physical register, version");
+    state_shape(list, two);
+    state_add(
+        list, "darsie", "rename_warps", vectors, 1 + version, STATE_LIVE,
+        "rename table: valid, version, for each register of each warp; the published size has "
+        "no entry for each warp");
+    state_shape(list, (struct array_shape){.banks = BLOCKS, .read_ports = 3, .write_ports = 1});
+    state_add(list, "darsie", "skip_more", (u64)BLOCKS * entries,
+              POSITION_BITS + WARP_BITS + state_index_bits(WARP_BITS) + 1 + 2 * version, STATE_LIVE,
+              "PC skip tables beyond: position, warps still to pass, leader, synchronisation "
+              "point, versions of two results");
+    state_add(list, "darsie", "users", (u64)BLOCKS * registers, WARP_BITS + 1, STATE_LIVE,
+              "warps that read a version, and whether it is given out: when it is free");
+    state_add(list, "darsie", "freelist", (u64)BLOCKS * registers, version, STATE_LIVE,
+              "free registers");
+    state_add(list, "darsie", "positions", warps, POSITION_BITS, STATE_LIVE,
+              "instructions of each warp since the last branch barrier");
+    state_add(list, "darsie", "arrived", BLOCKS, WARP_BITS, STATE_LIVE,
+              "warps that wait behind a branch");
+    if (p->masks)
+        state_add(list, "darsie", "masks", (u64)BLOCKS * entries, WARP_BITS, STATE_LIVE,
+                  "predicates of skipped instructions");
+    if (!p->loads)
+        return;
+    state_add(list, "darsie", "stores", BLOCKS, 8, STATE_LIVE,
+              "stores of the block that have not acted");
+    state_add(
+        list, "darsie", "load_ids", vectors, ID_BITS, STATE_LIVE,
+        "which load a register depends on, so that warps that have loaded different values do "
+        "not share what is made of them");
+    state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
+}
+
+const struct energy_event darsie_events[] = {
+    {"probes", "skipping", ENERGY_SEARCH, .array = "darsie.skip_table"},
+    {"elections", "skipping", ENERGY_SEARCH, .array = "darsie.skip_table"},
+    {"table_writes", "skipping", ENERGY_WRITE, .array = "darsie.skip_table"},
+    {"majority_writes", "skipping", ENERGY_WRITE, .array = "darsie.majority"},
+    {"rename_reads", "renaming", ENERGY_READ, .array = "darsie.rename_warps"},
+    {"rename_writes", "renaming", ENERGY_WRITE, .array = "darsie.rename_warps"},
+    {"shared_reads", "renaming", ENERGY_READ, .array = "darsie.rename"},
+    {"version_writes", "renaming", ENERGY_WRITE, .array = "darsie.rename"},
+    {0},
+};
+
+const char *const darsie_deviations[] = {
+    "A follower's rename table changes when the warp comes to the skipped instruction in program "
+    "order, not when it is skipped before fetch: instructions before it have not read their "
+    "registers yet. Marks of skipped instructions stand in the buffer, beside its instructions.",
+    "Marks are taken to be known before fetch: unmarked instructions are not looked up in the skip "
+    "table, and one behind a branch or barrier that has not taken effect is not fetched before it "
+    "has. A fetch that would bring several instructions ends before a marked one.",
+    "The leader's rename table changes when its result is written, not when it is elected: until "
+    "then its register is pending.",
+    "Warps that share depend on all having loaded the same. The text has loads removed by stores; "
+    "warps that are still to come then load another value, and instructions made of it are marked "
+    "all the same. Here a register knows which load it depends on, and only warps with the same "
+    "ones share.",
+    "While a store of the block is under way, its loads are neither led nor followed. Stores to "
+    "memory of single threads do not count. Volatile accesses count as communication, like atomics "
+    "and fences.",
+    "An instruction that writes several registers needs all of them from the freelist. Predicates, "
+    "of which the text does not speak, are kept with the entry and copied (masks).",
+    "Where no entry, register or write port is free, each warp executes the instruction itself; so "
+    "does the last one that comes to it.",
+    "An entry that takes the last free register is a synchronisation point.",
+    "Registers that a warp copies when it leaves the majority path are moved by instructions of "
+    "its own, one by one, before its next one. So is one of which it is about to write some lanes.",
+    "Warps that wait too long behind a branch for warps that wait for them (patience), or when "
+    "nothing moves, leave the majority path.",
+    "Instructions of Southern Islands that write scalar registers or masks are not skipped.",
+    "Where schedulers have their own banks, a shared register is in one bank of all of them, and "
+    "all warps read it there.",
+    NULL,
+};

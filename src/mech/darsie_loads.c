@@ -1,0 +1,138 @@
+/*
+ * Loads of the mechanism `darsie`: what takes them out of the skip table, and what may be skipped
+ * that was made of them.
+ *
+ * A load gives all warps the same value only if nobody stores there between the first and the last.
+ * As published, any store or atomic of the block removes the block's loads from its table, when it
+ * issues and when it acts, and while one has not acted loads are neither led nor followed; atomics,
+ * fences and volatile accesses on a core remove all loads of global memory there.
+ *
+ * What the table does not share, warps load themselves, perhaps at different times and perhaps
+ * different values; and instructions that are made of these values are marked as the same all the
+ * same. So each register that depends on a load has an id (0: it depends on none): that of the
+ * result of an entry if the warp has taken part in it, else one of its own. An entry is of use only
+ * to warps whose sources have the leader's ids.
+ *
+ * With stores=ignore, plain stores remove nothing. Whoever skips a load then looks what it would
+ * have loaded, and has that for its own if it is something else.
+ *
+ * Invariants
+ *  L1  Two warps that have come the same way and have the same id in a register have the same value
+ *      there. (Registers that no mark reaches may have any id: nothing that is marked reads them.)
+ *  L2  Ids change in program order, when an instruction issues or is passed.
+ */
+#include "mech/darsie.h"
+
+static void invalidate(struct darsie_core *d, struct darsie_block *b, bool only_global)
+{
+    EACH_ENTRY(e, d, b)
+    {
+        const struct darsie_inst *info = &d->insts[e->inst];
+        if (!(only_global ? info->global : info->load))
+            continue;
+        *(only_global ? &d->stats->invalidated_global : &d->stats->invalidated) += 1;
+        table_remove(d, b, e);
+    }
+}
+
+void loads_issued(struct darsie_core *d, struct task *task)
+{
+    const struct flight *f = &task->flight;
+    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
+    struct darsie_block *b = block_of(d, &d->slots[task->slot]);
+    if (UNLIKELY(d->insts[f->inst].tells))
+        for (u32 i = 0; i < CORE_BLOCKS; i++)
+            if (d->blocks[i].on)
+                invalidate(d, &d->blocks[i], true);
+    if (f->kind != FLIGHT_ACCESS || !(f->stores || f->atomic) || !(f->global | f->shared) ||
+        (d->params->stores == STORES_IGNORE && !f->atomic))
+        return;
+    t->stores = true;
+    b->unacted++;
+    invalidate(d, b, false);
+}
+
+void loads_acted(struct darsie_core *d, struct task *task)
+{
+    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
+    struct darsie_block *b = block_of(d, &d->slots[task->slot]);
+    if (!t->stores)
+        return;
+    t->stores = false;
+    b->unacted--;
+    invalidate(d, b, false);
+}
+
+/* The load that a warp would skip, with what it loads; NULL: there is no record free. */
+static struct task *try_load(struct darsie_core *d, u32 slot, u32 inst)
+{
+    struct core *core = d->core;
+    struct warp *warp = core->slots[slot].warp;
+    struct task *task = task_take(core);
+    if (!task)
+        return NULL;
+    flight_issue(&task->flight, warp, inst);
+    warp->instructions--; /* it is not issued: whoever skips it counts it */
+    if (!flight_access(&task->flight, core->view))
+        core->stopped = true; /* as the load would have */
+    task_give(core, task);
+    return task;
+}
+
+enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
+                                const struct darsie_entry *e)
+{
+    const struct darsie_block *b = block_of(d, s);
+    if (d->params->stores == STORES_OBEY || !d->insts[e->inst].load)
+        return LOADS_FRESH;
+    if (d->core->slots[s->slot].unacted) /* its own stores come first */
+        return LOADS_WAIT;
+    const struct task *task = try_load(d, s->slot, e->inst);
+    if (!task)
+        return LOADS_WAIT;
+    const struct flight *f = &task->flight;
+    const size_t bytes = d->warp_size * sizeof(u32);
+    bool same = true;
+    u32 n = 0;
+    for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
+        for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++, n++)
+            same &= !memcmp(f->dst[k] + j * d->warp_size,
+                            b->values + (size_t)e->versions[n] * d->warp_size, bytes);
+    if (same)
+        return LOADS_FRESH;
+    for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
+        for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++) {
+            const u32 reg = f->to[k] + j;
+            memcpy(vector_row(f->warp, &f->warp->chunks[0], reg), f->dst[k] + j * d->warp_size,
+                   bytes);
+            if (in_set(s->apart, reg))
+                rename_clear(d, s, reg);
+        }
+    d->stats->stale++;
+    return LOADS_STALE;
+}
+
+bool loads_same(const struct darsie_core *d, const struct darsie_slot *s,
+                const struct darsie_entry *e)
+{
+    const struct darsie_inst *info = &d->insts[e->inst];
+    for (u32 i = 0; i < info->sources; i++)
+        if (s->ids[info->source[i]] != e->from[i])
+            return false;
+    return true;
+}
+
+void loads_passed(struct darsie_core *d, struct darsie_slot *s, u32 inst,
+                  const struct darsie_entry *e)
+{
+    const struct darsie_inst *info = &d->insts[inst];
+    u32 id = e ? e->id : 0;
+    if (!e) {
+        bool depends = info->load;
+        for (u32 i = 0; i < info->sources; i++)
+            depends |= s->ids[info->source[i]] != 0;
+        id = depends ? ++d->next_id : 0;
+    }
+    for (u32 i = 0; i < info->targets; i++)
+        s->ids[info->target[i]] = id;
+}

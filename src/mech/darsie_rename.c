@@ -1,0 +1,236 @@
+/*
+ * Registers that warps of a block share, for the mechanism `darsie`: the freelist, the version
+ * table and the rename table.
+ *
+ * A version of a register is a physical register of its block, which the leader of an instruction
+ * has written; it has a number, which counts the versions of that register in that block. A warp's
+ * rename table says which version it reads, if any: its own register is stale then.
+ *
+ * Invariants
+ *  R1  A register of a warp is `apart` exactly while its rename table has a version, and the warp
+ *      is among the users of that version.
+ *  R2  A version is free exactly when it has no users and is not offered: no entry gives it out and
+ *      no leader is going to write it.
+ *  R3  A version in use is not written again: readers at any pace find what they were given.
+ *  R4  No partial write is committed to a register that is apart: it is copied before.
+ */
+#include "mech/darsie.h"
+
+static void count_free(struct darsie_core *d, struct darsie_block *b)
+{
+    if (b->free_count >= b->least_free)
+        return;
+    d->stats->versions_peak += b->least_free - b->free_count;
+    b->least_free = b->free_count;
+}
+
+static void maybe_free(struct darsie_block *b, u16 version)
+{
+    struct darsie_version *v = &b->versions[version];
+    if (!v->users && !v->offered)
+        b->freelist[b->free_count++] = version;
+}
+
+bool rename_take(struct darsie_core *d, struct darsie_block *b, const struct inst *code,
+                 u16 *versions)
+{
+    u32 n = 0;
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
+        for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++, n++) {
+            const u32 reg = code->dst[k].index + j;
+            if (!b->free_count) {
+                rename_give(d, b, versions, n);
+                return false;
+            }
+            versions[n] = b->freelist[--b->free_count];
+            struct darsie_version *v = &b->versions[versions[n]];
+            assert(!v->users && !v->offered); /* R2 */
+            *v = (struct darsie_version){
+                .reg = (u16)reg, .number = b->numbers[reg]++, .offered = true};
+        }
+    d->stats->versions += n;
+    d->stats->version_writes += n;
+    count_free(d, b);
+    return true;
+}
+
+void rename_give(struct darsie_core *d, struct darsie_block *b, const u16 *versions, u32 count)
+{
+    for (u32 i = 0; i < count; i++) {
+        b->versions[versions[i]].offered = false;
+        maybe_free(b, versions[i]);
+    }
+}
+
+static void drop(struct darsie_block *b, struct darsie_slot *s, u32 reg)
+{
+    const u16 version = s->map[reg];
+    assert(b->versions[version].users >> s->warp & 1 && b->versions[version].reg == reg);
+    b->versions[version].users &= ~bit(s->warp);
+    s->map[reg] = NO_VERSION;
+    maybe_free(b, version);
+}
+
+void rename_set(struct darsie_core *d, struct darsie_slot *s, u32 reg, u16 version)
+{
+    struct darsie_block *b = block_of(d, s);
+    assert(b->versions[version].reg == reg);
+    b->versions[version].users |= bit(s->warp);
+    if (s->map[reg] != NO_VERSION)
+        drop(b, s, reg);
+    s->map[reg] = version;
+    set_put(s->apart, reg);
+    d->stats->rename_writes++;
+}
+
+void rename_clear(struct darsie_core *d, struct darsie_slot *s, u32 reg)
+{
+    drop(block_of(d, s), s, reg);
+    set_take(s->apart, reg);
+    d->stats->rename_writes++;
+}
+
+void rename_start(struct darsie_core *d, struct darsie_slot *s)
+{
+    struct warp *warp = d->core->slots[s->slot].warp;
+    memset(s->apart, 0, d->words * sizeof *s->apart);
+    memset(s->map, 0xff, d->registers * sizeof *s->map); /* NO_VERSION */
+    memset(s->ids, 0, d->id_count * sizeof *s->ids);
+    s->leaving = false;
+    s->private = 0;
+    warp->registers = &s->view;
+}
+
+void rename_end(struct darsie_core *d, struct darsie_slot *s)
+{
+    for (u32 w = 0; w < d->words; w++)
+        for (u64 set = s->apart[w]; set; set &= set - 1)
+            drop(block_of(d, s), s, w * 64 + first_bit(set));
+    memset(s->apart, 0, d->words * sizeof *s->apart);
+    s->leaving = false;
+}
+
+/* ---- reading ---- */
+
+void rename_read(const struct register_view *view, const struct warp *warp, u32 reg, u32 *row)
+{
+    const struct darsie_slot *s = view->user;
+    const struct darsie_core *d = s->darsie;
+    memcpy(row, d->blocks[s->block].values + (size_t)s->map[reg] * d->warp_size,
+           d->warp_size * sizeof *row);
+}
+
+/* What acts outside of flights has made it whole. */
+void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
+{
+    struct darsie_slot *s = view->user;
+    s->darsie->stats->made_whole++;
+    rename_clear(s->darsie, s, reg);
+}
+
+/* The bank of a physical register: blocks' registers are strided over all of them. */
+static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
+{
+    const u32 banks = d->core->banks_per_group * d->core->groups;
+    return (u8)(((u32)s->block * d->version_count + version) % banks);
+}
+
+void rename_places(struct darsie_core *d, const struct task *task, bool write,
+                   struct places *places)
+{
+    const struct darsie_slot *s = &d->slots[task->slot];
+    const struct darsie_task *t = &d->tasks[task_index(d->core, task)];
+    if (!s->on || task->extra_task)
+        return;
+    for (u32 i = 0; i < places->count; i++) {
+        const u32 reg = places->regs[i];
+        if (write && i < t->shared)
+            places->banks[i] = bank_of(d, s, t->versions[i]);
+        else if (!write && reg < d->registers && in_set(s->apart, reg))
+            places->banks[i] = bank_of(d, s, s->map[reg]);
+    }
+}
+
+/* ---- copies ---- */
+
+static u32 first_apart(const struct darsie_core *d, const struct darsie_slot *s)
+{
+    for (u32 w = 0; w < d->words; w++)
+        for (u64 set = s->apart[w]; set; set &= set - 1) {
+            const u32 reg = w * 64 + first_bit(set);
+            if (!in_set(d->core->slots[s->slot].pending, reg))
+                return reg;
+        }
+    return UINT32_MAX;
+}
+
+u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst)
+{
+    const struct inst *code = &d->core->exec->image->program->insts[inst];
+    const struct warp *warp = d->core->slots[s->slot].warp;
+    if (s->leaving || d->core->times[inst].flags & TIME_DRAIN) {
+        const u32 reg = first_apart(d, s);
+        /* those under way are pending */
+        s->leaving &= reg != UINT32_MAX;
+        return reg;
+    }
+    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
+        for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++) {
+            const u32 reg = code->dst[k].index + j;
+            if (reg >= d->registers || !in_set(s->apart, reg))
+                continue;
+            const struct step *step = &warp->view->steps[inst];
+            const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
+            if (lanes && (lanes != d->core->all_lanes || code->op == OP_writelane))
+                return reg;
+        }
+    return UINT32_MAX;
+}
+
+/* The register counts as pending, so that the warp waits for it. */
+static void set_pending(struct core *core, u32 s, u32 reg, bool pending)
+{
+    if (pending) {
+        set_put(core->slots[s].pending, reg);
+        core->clear &= ~bit(s);
+        slot_update(core, s);
+        return;
+    }
+    set_take(core->slots[s].pending, reg);
+    if (core->buffered & ~core->clear & bit(s))
+        slot_recheck(core, s);
+}
+
+enum issue_answer rename_copy(struct darsie_core *d, u32 slot, u32 inst, u32 reg)
+{
+    struct core *core = d->core;
+    const struct operand o = operand_make(OPERAND_VECTOR, reg, 1);
+    struct inst *copy = &d->copies[reg];
+    struct inst_time *time = &d->copy_times[reg];
+    if (!copy->op || copy->dst[0].kind != OPERAND_VECTOR) {
+        *copy = (struct inst){.op = OP_mov_b32, .type = TYPE_B32, .dst = {o}, .src = {o}};
+        time_own(time, copy, &core->config);
+    }
+    const u32 group = core->groups > 1 ? slot % core->groups : 0;
+    struct task *task = collect_room(core, group, time->pipe) ? task_take(core) : NULL;
+    if (!task)
+        return ISSUE_WAIT;
+    struct darsie_task *t = &d->tasks[task_index(core, task)];
+    *t = (struct darsie_task){.entry = NO_ENTRY, .copy = true};
+    task->extra_task = true;
+    flight_rewrite(&task->flight, core->slots[slot].warp, inst, copy);
+    set_pending(core, slot, reg, true);
+    core_issue_own(core, task, slot, time);
+    d->stats->copies++;
+    d->stats->shared_reads++;
+    return ISSUE_DONE;
+}
+
+void rename_copied(struct darsie_core *d, const struct task *task)
+{
+    struct darsie_slot *s = &d->slots[task->slot];
+    const u32 reg = task->flight.code->dst[0].index;
+    if (s->on && in_set(s->apart, reg))
+        rename_clear(d, s, reg);
+    set_pending(d->core, task->slot, reg, false);
+}
