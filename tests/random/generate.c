@@ -5,6 +5,14 @@
 
 #include "program.h"
 
+/* Registers of programs whose warps are alike, by what tells threads apart in them unless a branch
+ * does. A statement writes one of its tier and reads those of its tier and of the tiers before. */
+enum tier {
+    TIER_BLOCK,
+    TIER_X,
+    TIER_ANY,
+    TIERS
+};
 struct maker {
     struct program *program;
     u64 state;
@@ -15,16 +23,26 @@ struct maker {
     bool uniform;     /* all threads of the block are here together */
     bool function;    /* inside a function: registers of its own, no collectives */
     bool alike;       /* = program->alike, and not in a function */
+    enum tier tier;   /* of the statement */
+    bool parted;      /* not all threads of the block may be here */
     u32 first_callee; /* functions from here on may be called: no cycles but through RECURSE */
 };
 
 enum {
-    FIRST_ALIKE = 2 /* registers from here on are not of single threads */
+    MOST_OF_TIER = 6
 };
+
+/* Registers of each tier. */
+static const struct tier_registers {
+    u8 count, list[MOST_OF_TIER];
+} words_of[TIERS] = {{4, {4, 5, 6, 9}}, {3, {2, 3, 8}}, {3, {0, 1, 7}}},
+  pairs_of[TIERS] = {{1, {4}}, {2, {2, 3}}, {2, {0, 1}}},
+  halves_of[TIERS] = {{1, {2}}, {2, {0, 1}}, {3, {0, 1, 2}}},
+  predicates_of[TIERS] = {{2, {1, 2}}, {1, {0}}, {2, {3, 4}}};
 
 enum seed program_seed(const struct program *program, u32 r)
 {
-    static const enum seed seeds[] = {SEED_THREAD, SEED_WARP,  SEED_X, SEED_X, SEED_X,
+    static const enum seed seeds[] = {SEED_THREAD, SEED_WARP,  SEED_X, SEED_X, SEED_BLOCK,
                                       SEED_BLOCK,  SEED_BLOCK, SEED_Y, SEED_X, SEED_BLOCK};
     return program->alike ? seeds[r % (sizeof seeds / sizeof *seeds)] : SEED_THREAD;
 }
@@ -76,30 +94,30 @@ static u64 constant(struct maker *m, char kind)
     }
 }
 
-/* In programs whose warps are alike, most statements stay away from registers of single threads. */
-static u32 some_word(struct maker *m)
+/* Of the statement's tier; a source may be of one before it. */
+static u32 of_tier(struct maker *m, const struct tier_registers *of, bool source)
 {
-    return m->alike && below(m, 8) ? FIRST_ALIKE + below(m, REGS_R - FIRST_ALIKE)
-                                   : below(m, REGS_R);
+    enum tier tier = source && below(m, 2) ? below(m, m->tier + 1) : m->tier;
+    return of[tier].list[below(m, of[tier].count)];
 }
 
-static u32 some_register(struct maker *m, char kind)
+static u32 some_register(struct maker *m, char kind, bool source)
 {
     switch (kind) {
     case 'D':
-        return below(m, REGS_D);
+        return m->alike ? of_tier(m, pairs_of, source) : below(m, REGS_D);
     case 'H':
-        return below(m, REGS_H);
+        return m->alike ? of_tier(m, halves_of, source) : below(m, REGS_H);
     case 'P':
-        return below(m, REGS_P);
+        return m->alike ? of_tier(m, predicates_of, source) : below(m, REGS_P);
     default:
-        return some_word(m);
+        return m->alike ? of_tier(m, words_of, source) : below(m, REGS_R);
     }
 }
 
 static struct operand some_operand(struct maker *m, char kind, bool may_be_constant)
 {
-    struct operand o = {.reg = some_register(m, kind)};
+    struct operand o = {.reg = some_register(m, kind, true)};
     o.is_constant =
         kind == 'I' || (may_be_constant && kind != 'P' && kind != 'r' && below(m, 4) == 0);
     if (o.is_constant)
@@ -111,7 +129,7 @@ static void make_op(struct maker *m, struct statement *s)
 {
     s->op = below(m, op_count);
     const char *p = op_rows[s->op].signature;
-    s->dst[0] = some_register(m, *p);
+    s->dst[0] = some_register(m, *p, false);
     bool one = strchr(op_rows[s->op].text, ' ') != NULL; /* own statements take registers */
     p += 2;
     for (unsigned k = 0; *p; p++, k++)
@@ -125,6 +143,7 @@ static struct block *make_inner(struct maker *m, u32 most, bool uniform)
     struct maker inner = *m;
     inner.depth++;
     inner.uniform = m->uniform && uniform;
+    inner.parted = m->parted || m->tier != TIER_BLOCK;
     struct block *block = make_block(&inner, most);
     m->state = inner.state;
     m->budget = inner.budget;
@@ -193,13 +212,24 @@ static enum statement_kind some_kind(struct maker *m)
     return ST_UNPACK;
 }
 
+/* Most statements that all threads come to are of the whole block, others of few threads. */
+static enum tier some_tier(struct maker *m)
+{
+    u32 dice = below(m, 10);
+    if (m->parted)
+        return dice < 1 ? TIER_BLOCK : dice < 4 ? TIER_X : TIER_ANY;
+    return dice < 5 ? TIER_BLOCK : dice < 8 ? TIER_X : TIER_ANY;
+}
+
 static void make_statement(struct maker *m, struct statement *s)
 {
     m->budget--;
+    if (m->alike)
+        m->tier = some_tier(m);
     s->kind = some_kind(m);
-    s->guard = below(m, REGS_P);
+    s->guard = some_register(m, 'P', false);
     s->guard_negated = below(m, 2);
-    s->dst[0] = some_word(m);
+    s->dst[0] = some_register(m, 'R', false);
     s->dst[1] = (s->dst[0] + 1 + below(m, REGS_R - 1)) % REGS_R;
     for (unsigned k = 0; k < 4; k++)
         s->src[k] = some_operand(m, 'R', k == 1);
@@ -217,8 +247,8 @@ static void make_statement(struct maker *m, struct statement *s)
         break;
     case ST_COPY:
         s->op = below(m, 3);
-        s->src[0].reg = below(m, s->op == 0 ? REGS_R : s->op == 1 ? REGS_D : REGS_P);
-        s->dst[0] = below(m, s->op == 0 ? REGS_R : s->op == 1 ? REGS_D : REGS_P);
+        s->src[0].reg = some_register(m, "RDP"[s->op], true);
+        s->dst[0] = some_register(m, "RDP"[s->op], false);
         s->blocks[0] = make_inner(m, 5, false);
         break;
     case ST_SWITCH:
@@ -246,7 +276,7 @@ static void make_statement(struct maker *m, struct statement *s)
         s->other = 1 + below(m, 40);
         break;
     case ST_SEED:
-        s->op = below(m, SEEDS);
+        s->op = m->tier == TIER_BLOCK ? SEED_BLOCK : m->tier == TIER_X ? SEED_X : below(m, SEEDS);
         s->other = (u32)next(m);
         break;
     case ST_PEEK:
@@ -261,7 +291,7 @@ static void make_statement(struct maker *m, struct statement *s)
         break;
     case ST_VOTE:
         s->other = below(m, 2);
-        s->dst[0] = below(m, REGS_P);
+        s->dst[0] = some_register(m, 'P', false);
         break;
     default:
         break;
