@@ -37,6 +37,8 @@ for words in sets:
     found, stats = run(mechanisms)
     if found != plain and not order_dependent:
         sys.exit(f"{name} with {words}: results differ in bits")
+    if stats.get("dac_ideal.untrue"):
+        sys.exit(f"{name} with {words}: {stats['dac_ideal.untrue']} results are not what was said of them")
     own = {word.split(":")[0] for word in mechanisms}
     if own - {key.split(".")[0] for key in stats}:
         sys.exit(f"{name} with {words}: it has counted nothing")

@@ -1,0 +1,205 @@
+/*
+ * A barrier of the block at every end of a basic block: what synchronisation alone costs, when
+ * instructions are to be shared between warps that run in step. Nothing is gained by it.
+ *
+ * The rule. A warp comes to a boundary when it has issued the last instruction of a basic block
+ * (or, `branches`, a branch that may go two ways). If all its live lanes are on one path, it waits
+ * there, wherever it goes next, until every warp of its block that is awaited has come to a
+ * boundary, too. Awaited are those that have not ended, whose live lanes are all on one path, and
+ * that do not wait at a barrier of the program. So
+ *  - warps that go different ways wait for each other at whatever boundaries they come to;
+ *  - a warp whose lanes are on different paths passes all boundaries, and nobody waits for it until
+ *    its lanes have met again;
+ *  - warps at a barrier of the program are not waited for: those that have not come to it go on.
+ * An awaited warp runs, and a loop has a boundary: it comes to one, ends, waits or diverges. When
+ * none of this happens, all that wait are let go (`patience`, `stuck`).
+ *
+ * Seams: launch, block, issued, control, stuck.
+ *
+ * Invariants
+ *  B1  Only slots of `arrived` are held, and each of them is.
+ *  B2  Whatever may change who is awaited is followed by a look at the block.
+ */
+#include "analysis/cfg.h"
+#include "core/core.h"
+#include <stdlib.h>
+
+#define COMPONENT block_sync
+#define COMPONENT_DEF "mech/block_sync.def"
+#define COMPONENT_HELP "barriers at the ends of basic blocks"
+#include "base/component_struct.h"
+#include "base/component_table.h"
+
+enum {
+    WHERE_BLOCKS,
+    WHERE_BRANCHES
+};
+
+struct block_sync {
+    MECHANISM_STATE(block_sync);
+    bool *ends;             /* by instruction: a boundary is behind it */
+    u64 arrived;            /* slots that wait, bits */
+    u64 since[CORE_WARPS];  /* cycle in which they came, */
+    u64 first[CORE_BLOCKS]; /* and in which the first of a block did */
+};
+
+/* ---- boundaries ---- */
+
+static void mark_function(struct block_sync *b, struct arena *arena, const struct program *program,
+                          const struct function *function)
+{
+    const struct code code = code_of(program, function);
+    if (!code.count)
+        return;
+    const struct cfg *cfg = cfg_build(arena, &code);
+    for (u32 i = 0; i < cfg->count; i++) {
+        const struct cfg_block *block = &cfg->blocks[i];
+        if (b->params->where == WHERE_BLOCKS || block->successor_count + block->exits > 1)
+            b->ends[code.base + block->end - 1] = true;
+    }
+}
+
+static void launch(void *state, struct core *core, bool begins)
+{
+    struct block_sync *b = state;
+    free(b->ends);
+    b->ends = NULL;
+    b->arrived = 0;
+    if (!begins)
+        return;
+    const struct program *program = core->exec->image->program;
+    struct arena *arena = arena_create();
+    b->ends = checked(calloc(MAX(core->inst_count, 1u), sizeof *b->ends));
+    for (u32 i = 0; i < program->function_count; i++)
+        mark_function(b, arena, program, &program->functions[i]);
+    arena_destroy(arena);
+}
+
+static void destroy(void *state)
+{
+    free(((struct block_sync *)state)->ends);
+}
+
+/* ---- who waits ---- */
+
+/* All its live lanes are on one path. */
+static bool is_together(const struct warp *warp)
+{
+    return warp->active == warp->live;
+}
+
+static void let_go(struct block_sync *b, struct core *core, u64 slots)
+{
+    for (u64 set = slots; set; set &= set - 1)
+        b->stats->waited += core_cycle(core) - b->since[first_bit(set)];
+    b->arrived &= ~slots;
+    core_release(core, slots);
+}
+
+/* Slots of a block's warps that have not ended; a warp that has may have given its place to another
+ * block's. */
+static u64 live_slots(const struct core *core, u32 place)
+{
+    u64 slots = core->blocks[place].slots & core->present & ~core->ended;
+    for (u64 set = slots; set; set &= set - 1)
+        if (core->slots[first_bit(set)].block != place)
+            slots &= ~(set & -set);
+    return slots;
+}
+
+/* The warps of a block, after something has happened to one. */
+static void look(struct block_sync *b, struct core *core, u32 place)
+{
+    const u64 slots = live_slots(core, place), here = b->arrived & slots;
+    if (!here)
+        return;
+    for (u64 set = slots & ~(here | core->waiting); set; set &= set - 1)
+        if (is_together(core->slots[first_bit(set)].warp)) {
+            if (!b->params->patience || core_cycle(core) - b->first[place] < b->params->patience)
+                return;
+            b->stats->impatient++;
+            let_go(b, core, here);
+            return;
+        }
+    b->stats->meetings++;
+    let_go(b, core, here);
+}
+
+/* A warp has passed the last instruction of a basic block. */
+static void arrive(struct block_sync *b, struct core *core, u32 s)
+{
+    const u32 place = core->slots[s].block;
+    b->stats->boundaries++;
+    if (!is_together(core->slots[s].warp)) {
+        b->stats->diverged++;
+        return;
+    }
+    b->stats->arrivals++;
+    if (!(b->arrived & live_slots(core, place)))
+        b->first[place] = core_cycle(core);
+    b->since[s] = core_cycle(core);
+    b->arrived |= bit(s);
+    core_hold(core, bit(s));
+}
+
+/* ---- seams ---- */
+
+static bool tells_control(const struct inst_time *time)
+{
+    return time->flags & (TIME_BRANCH | TIME_BARRIER);
+}
+
+/* One that does not branch: the warp stands behind it, where its lanes may meet others. */
+static void issued(void *state, struct core *core, struct task *task)
+{
+    struct block_sync *b = state;
+    const u32 s = task->slot;
+    if (tells_control(task->time) || task->extra_task)
+        return;
+    if (b->ends[task->flight.inst] && warp_next(core->slots[s].warp) != NO_INST) {
+        arrive(b, core, s);
+        look(b, core, core->slots[s].block);
+    } else if (UNLIKELY(b->params->patience) && b->arrived) {
+        look(b, core, core->slots[s].block);
+    }
+}
+
+static void control(void *state, struct core *core, u32 s, u32 inst)
+{
+    struct block_sync *b = state;
+    const struct slot *slot = &core->slots[s];
+    if (b->ends[inst] && slot->warp && !slot->ended && slot->at != NO_INST)
+        arrive(b, core, s);
+    look(b, core, slot->block);
+}
+
+static bool stuck(void *state, struct core *core)
+{
+    struct block_sync *b = state;
+    if (!b->arrived)
+        return false;
+    b->stats->unstuck++;
+    let_go(b, core, b->arrived);
+    return true;
+}
+
+static const char *const deviations[] = {
+    "There, __syncthreads() stands at the boundaries of a real program on silicon; here no "
+    "instruction is inserted: warps only wait, and go on in the cycle after the last has come.",
+    "Warps whose lanes are on different paths, or that wait at a barrier of the program, do not "
+    "take part; the text does not say how such programs were instrumented.",
+    NULL,
+};
+
+const struct mechanism block_sync_mechanism = {
+    MECHANISM_NAMED(block_sync, "the warps of a block wait for each other at ends of basic blocks"),
+    .source = "SILICON-SYNC of T. T. Yeh, R. N. Green, T. G. Rogers, \"Dimensionality-aware "
+              "redundant SIMT instruction elimination\", ASPLOS 2020",
+    .deviations = deviations,
+    .state_size = sizeof(struct block_sync),
+    .destroy = destroy,
+    .launch = launch,
+    .issued = issued,
+    .control = control,
+    .stuck = stuck,
+};

@@ -1,0 +1,505 @@
+/*
+ * Decoupled affine computation, idealised: instructions whose sources are uniform or affine run
+ * once for a block, in the warp that comes to them first, and are removed before fetch for all its
+ * other warps. It is a comparator, not a design: nothing is charged for it, and it waits for
+ * nobody.
+ *
+ * Which registers are uniform or affine is known by tags (dac_ideal_tags.c) when a warp issues. For
+ * an instruction that is to be fetched, those before it that stand in the warp's buffer are added.
+ * The nth execution of an instruction by one warp belongs to the nth of every other warp of its
+ * block. Whoever comes first leads: it is fetched and runs as ever. Others pass it with a mark in
+ * their buffer. When the mark has come to the head, the instruction is computed from the warp's own
+ * registers at no cost, so that what is written there is right whatever tags say.
+ *
+ * A load that is passed acts when its mark is at the head: behind all stores of its warp that came
+ * before it, and with no atomic of the core under way.
+ *
+ * Seams: launch, block, skim, skims, skip, issued, retired, view.
+ *
+ * Invariants
+ *  D1  Only warps that have all lanes, all of them on one path, lead or pass over instructions, and
+ *      nothing is passed behind a branch that has not issued.
+ *  D2  Tags of a slot are those of all that its warp has issued or passed, in order.
+ *  D3  What fetch expects (a sum that may wrap around is affine) is looked at again at the head: an
+ *      instruction that was passed in vain is fetched after all.
+ */
+#include "mech/dac_ideal.h"
+#include "exec/values.h"
+#include "ir/program.h"
+#include <stdlib.h>
+
+#define COMPONENT dac_ideal
+#define COMPONENT_DEF "mech/dac_ideal.def"
+#define COMPONENT_HELP "affine computation once for a block, idealised"
+#include "base/component_table.h"
+
+struct dac_ideal {
+    MECHANISM_STATE(dac_ideal);
+    u32 rows;       /* of a slot's tags; one more than it has registers (T2) */
+    u32 mask_words; /* of its masks */
+    u32 width;      /* values_width */
+    bool explicit_exec;
+    struct dac_inst *insts; /* by instruction, as `wrong` */
+    u8 *wrong;              /* what it was expected to make was not affine, once */
+    u8 *tags;               /* by slot and register */
+    u64 *masks;             /* by slot: uniform ones, bits */
+    u32 *counts;            /* by slot and instruction: executions */
+    u32 *led;               /* by block and instruction: executions that have a leader */
+    u8 *leads;              /* by slot and instruction: it leads the one that it has come to */
+    u8 threads[CORE_WARPS][DAC_COORDINATES]; /* by warp of a block: tags of coordinates */
+    u32 refetch[CORE_WARPS]; /* an instruction that is not to be passed, or NO_INST */
+    u32 unacted[CORE_WARPS]; /* stores and atomics that have not acted */
+    u32 atomics;             /* of the core to global memory, under way */
+    bool atomic[CORE_TASKS]; /* it is one of them */
+    struct flight flight;    /* of what is passed */
+    u32 *flight_rows;
+};
+
+enum decision {
+    DECIDED_FETCH,
+    DECIDED_SKIP,
+    DECIDED_HOLD
+};
+
+/* ---- what a warp comes to ---- */
+
+static struct dac_view view_of(const struct dac_ideal *d, u32 slot, bool ahead)
+{
+    struct dac_view view; /* its list is long, and empty */
+    view.tags = d->tags + (size_t)slot * d->rows;
+    view.masks = d->masks + (size_t)slot * d->mask_words;
+    view.ahead = ahead;
+    view.full = false;
+    view.no_masks = d->explicit_exec;
+    view.warp = d->params->scope == SCOPE_WARP;
+    view.count = 0;
+    return view;
+}
+
+/* Whether one execution does for all warps. */
+static bool is_removed(const struct dac_ideal *d, const struct dac_inst *info,
+                       struct dac_verdict verdict)
+{
+    if (!info->removable || verdict.sources < TAG_AFFINE)
+        return false;
+    if (verdict.sources == TAG_UNIFORM)
+        return true;
+    return !info->load &&
+           (d->params->results == RESULTS_ANY || info->compare || verdict.result == TAG_AFFINE);
+}
+
+/* All lanes of the warp run, or wait for its block. */
+static bool is_whole(const struct dac_ideal *d, const struct core *core, const struct warp *warp)
+{
+    if (d->explicit_exec)
+        return warp->active == core->all_lanes;
+    return warp->order_count == 1 && warp->paths[warp->order[0]].mask == core->all_lanes;
+}
+
+/* Lanes that are elsewhere join the warp at, or before, an instruction that it is to fetch. */
+static bool is_joined(const struct dac_ideal *d, const struct slot *slot, u32 inst)
+{
+    if (d->explicit_exec || slot->at == NO_INST || slot->warp->current == NO_PATH)
+        return false;
+    const u32 meet = warp_path(slot->warp)->rpc;
+    return meet >= slot->at && meet <= inst;
+}
+
+/* Tags behind what stands in a slot's buffer, and behind what will be there before `inst`. True:
+ * something there has to issue first. */
+static bool look_ahead(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst,
+                       struct dac_view *view)
+{
+    const struct slot *slot = &core->slots[s];
+    const u32 count = slot->buffered + (inst - slot->fetch_at);
+    bool blocked = false;
+    for (u32 i = 0; i < count; i++) {
+        const u32 at = i < slot->buffered ? slot->buffer[i] : slot->fetch_at + i - slot->buffered;
+        const struct dac_inst *info = &d->insts[at];
+        const struct inst *code = &core->exec->image->program->insts[at];
+        struct dac_verdict verdict =
+            dac_judge(view, info, code, d->threads[slot->warp->index % CORE_WARPS]);
+        if (code->guard.kind != OPERAND_NONE ||
+            (info->checked && d->wrong[at] && verdict.result == TAG_AFFINE))
+            verdict.result = TAG_NONE;
+        dac_write(view, code, verdict.result);
+        blocked |= info->blocks;
+    }
+    return blocked;
+}
+
+/* The slot leads the next execution of an instruction. */
+static void lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
+{
+    const size_t own = (size_t)s * core->inst_count + inst;
+    d->led[(size_t)core->slots[s].block * core->inst_count + inst] = d->counts[own] + 1;
+    d->leads[own] = 1;
+}
+
+/* Whether somebody leads it, or has. */
+static bool has_leader(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
+{
+    return d->counts[(size_t)s * core->inst_count + inst] <
+           d->led[(size_t)core->slots[s].block * core->inst_count + inst];
+}
+
+/* Whether the slot leads, passes or just fetches an instruction that it comes to. */
+static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
+{
+    const struct slot *slot = &core->slots[s];
+    const struct dac_inst *info = &d->insts[inst];
+    if (!info->removable || d->refetch[s] == inst || d->leads[(size_t)s * core->inst_count + inst])
+        return DECIDED_FETCH;
+    const bool whole = is_whole(d, core, slot->warp);
+    if (!whole && !is_joined(d, slot, inst))
+        return DECIDED_FETCH;
+    struct dac_view view = view_of(d, s, true);
+    const bool blocked = look_ahead(d, core, s, inst, &view);
+    const struct dac_verdict verdict =
+        dac_judge(&view, info, &core->exec->image->program->insts[inst],
+                  d->threads[slot->warp->index % CORE_WARPS]);
+    if (view.full || !is_removed(d, info, verdict))
+        return DECIDED_FETCH;
+    if (has_leader(d, core, s, inst))
+        return blocked || !whole ? DECIDED_HOLD : DECIDED_SKIP;
+    if (!blocked) /* else it leads when it issues, if it does */
+        lead(d, core, s, inst);
+    return DECIDED_FETCH;
+}
+
+static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
+{
+    for (u64 set = wanting; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        const enum decision decision = decide(state, core, s, core->slots[s].fetch_at);
+        skim->skip |= decision == DECIDED_SKIP ? bit(s) : 0;
+        skim->hold |= decision == DECIDED_HOLD ? bit(s) : 0;
+    }
+}
+
+static bool skims(void *state, struct core *core, u32 slot, u32 inst)
+{
+    return decide(state, core, slot, inst) != DECIDED_FETCH;
+}
+
+/* ---- its results ---- */
+
+/* Lanes of a result as they were taken to be. */
+static bool is_true(const struct dac_ideal *d, const struct core *core, const struct flight *f,
+                    u32 k, enum dac_tag result)
+{
+    const struct operand o = f->code->dst[k];
+    const u32 lanes = core->config.core->warp_size;
+    if (o.kind == OPERAND_MASK) {
+        const u64 mask = f->dst[k][0] | (lanes > LANES ? (u64)f->dst[k][1] << 32 : 0);
+        return result != TAG_UNIFORM || d->explicit_exec || !(mask & core->all_lanes) ||
+               (mask & core->all_lanes) == core->all_lanes;
+    }
+    if (o.kind != OPERAND_VECTOR || (result == TAG_AFFINE && k))
+        return true;
+    const u32 words = result == TAG_AFFINE ? o.count : 1;
+    const enum values most = result == TAG_AFFINE ? VALUES_AFFINE : VALUES_UNIFORM;
+    for (u32 j = 0; j < o.count; j += words)
+        if (values_of(f->dst[k] + j * lanes, words, core->all_lanes, d->width, lanes) > most)
+            return false;
+    return true;
+}
+
+/* What its results are now that they are there; those of an access that has not acted follow from
+ * its addresses. */
+static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct flight *f,
+                         const struct dac_inst *info, enum dac_tag result, bool acted)
+{
+    if (result == TAG_NONE)
+        return result;
+    if (info->load && (f->kind != FLIGHT_ACCESS || f->local))
+        return TAG_NONE;
+    if (info->checked && result == TAG_AFFINE && !is_true(d, core, f, 0, result)) {
+        d->wrong[f->inst] = 1;
+        return TAG_NONE;
+    }
+    if (!d->params->verify)
+        return result;
+    bool holds = true;
+    if (info->load && !acted)
+        for (u32 lane = 1; lane < core->config.core->warp_size; lane++)
+            holds &= flight_addresses(f)[lane] == flight_addresses(f)[0];
+    else
+        for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
+            holds &= !f->dst[k] || is_true(d, core, f, k, result);
+    d->stats->untrue += !holds;
+    return result;
+}
+
+/* ---- it issues ---- */
+
+static void count_lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
+{
+    if (!has_leader(d, core, s, inst))
+        lead(d, core, s, inst);
+    *(d->leads[(size_t)s * core->inst_count + inst] ? &d->stats->led : &d->stats->missed) += 1;
+}
+
+static void issued(void *state, struct core *core, struct task *task)
+{
+    struct dac_ideal *d = state;
+    struct flight *f = &task->flight;
+    const u32 s = task->slot;
+    const struct dac_inst *info = &d->insts[f->inst];
+    struct dac_view view = view_of(d, s, false);
+    if (task->extra_task)
+        return;
+    d->stats->instructions++;
+    d->atomic[task_index(core, task)] = f->kind == FLIGHT_ACCESS && f->atomic && f->global;
+    d->atomics += d->atomic[task_index(core, task)];
+    d->unacted[s] += f->kind == FLIGHT_ACCESS && (f->stores || f->atomic);
+    if (d->refetch[s] == f->inst)
+        d->refetch[s] = NO_INST;
+    if (task->time->flags & TIME_DRAIN) {
+        memset(view.tags, TAG_NONE, d->rows);
+    } else if (f->lanes == core->all_lanes && f->code->guard.kind == OPERAND_NONE) {
+        const struct dac_verdict verdict =
+            dac_judge(&view, info, f->code, d->threads[f->warp->index % CORE_WARPS]);
+        dac_write(&view, f->code, look(d, core, f, info, verdict.result, false));
+        if (is_removed(d, info, verdict))
+            count_lead(d, core, s, f->inst);
+    } else { /* as fetch has it, be it all lanes or none */
+        dac_write(&view, f->code, TAG_NONE);
+    }
+    d->counts[(size_t)s * core->inst_count + f->inst]++;
+    d->leads[(size_t)s * core->inst_count + f->inst] = 0;
+}
+
+static void retired(void *state, struct core *core, struct task *task)
+{
+    struct dac_ideal *d = state;
+    d->atomics -= d->atomic[task_index(core, task)];
+    d->atomic[task_index(core, task)] = false;
+}
+
+/* An access acts. */
+static struct memory_view *view(void *state, struct core *core, struct task *task,
+                                struct memory_view *memory)
+{
+    struct dac_ideal *d = state;
+    d->unacted[task->slot] -= !task->extra_task && (task->flight.stores || task->flight.atomic);
+    return memory;
+}
+
+/* ---- it is passed ---- */
+
+static void count_skip(struct dac_ideal *d, const struct dac_inst *info, enum dac_tag sources)
+{
+    struct dac_ideal_stats *stats = d->stats;
+    stats->instructions++;
+    stats->skipped++;
+    if (info->load)
+        stats->skipped_loads++;
+    else if (info->compare)
+        stats->skipped_compares++;
+    else
+        *(sources == TAG_UNIFORM ? &stats->skipped_uniform : &stats->skipped_affine) += 1;
+}
+
+/* The instruction as if it had issued, and its results; skip_heads moves the warp on. False: what
+ * it loads is each lane's own. */
+static bool run(struct dac_ideal *d, struct core *core, struct warp *warp, u32 inst)
+{
+    struct flight *f = &d->flight;
+    f->rows = d->flight_rows;
+    flight_issue(f, warp, inst);
+    warp->instructions--;
+    if (f->kind == FLIGHT_ACCESS && f->local) {
+        warp_path(warp)->pc = inst;
+        return false;
+    }
+    if (f->kind == FLIGHT_ACCESS && !f->faulted)
+        flight_access(f, core->view);
+    else
+        flight_compute(f);
+    flight_commit(f);
+    if (core->exec->stopped)
+        core->stopped = true;
+    return true;
+}
+
+/* A load stays behind what its warp stores, and behind atomics, which act late. */
+static bool must_wait(const struct dac_ideal *d, u32 slot, const struct inst *code)
+{
+    if (code->space == SPACE_PARAM || code->space == SPACE_CONST)
+        return false;
+    return d->unacted[slot] || (d->atomics && code->space != SPACE_SHARED);
+}
+
+static enum skip_answer fetch_after_all(struct dac_ideal *d, u32 slot, u32 inst)
+{
+    d->refetch[slot] = inst;
+    d->stats->refetched++;
+    return SKIP_FETCH;
+}
+
+static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
+{
+    struct dac_ideal *d = state;
+    const struct slot *slot = &core->slots[s];
+    const struct dac_inst *info = &d->insts[inst];
+    const struct inst *code = &core->exec->image->program->insts[inst];
+    struct dac_view tags = view_of(d, s, false);
+    const struct dac_verdict verdict =
+        dac_judge(&tags, info, code, d->threads[slot->warp->index % CORE_WARPS]);
+    if (!is_whole(d, core, slot->warp) || !is_removed(d, info, verdict))
+        return fetch_after_all(d, s, inst);
+    if (scoreboard_check(core, slot, &core->times[inst]) != STALL_NONE ||
+        (info->load && must_wait(d, s, code))) {
+        d->stats->waits++;
+        return SKIP_WAIT;
+    }
+    if (!run(d, core, slot->warp, inst))
+        return fetch_after_all(d, s, inst);
+    dac_write(&tags, code, look(d, core, &d->flight, info, verdict.result, true));
+    d->counts[(size_t)s * core->inst_count + inst]++;
+    count_skip(d, info, verdict.sources);
+    return SKIP_DONE;
+}
+
+/* ---- blocks and launches ---- */
+
+/* Where warps begin with coordinates in their first registers. */
+static void tag_entry(struct dac_ideal *d, const struct core *core, u32 s)
+{
+    const struct exec *exec = core->exec;
+    const struct warp *warp = core->slots[s].warp;
+    const u32 lanes = core->config.core->warp_size;
+    for (u32 k = 0; k < 3 && k < exec->register_rows; k++) {
+        const u32 *row = vector_row(warp, &warp->chunks[0], k);
+        if (values_of(row, 1, core->all_lanes, d->width, lanes) != VALUES_OTHER)
+            d->tags[(size_t)s * d->rows + k] = TAG_AFFINE;
+    }
+}
+
+static void block(void *state, struct core *core, u32 place, bool started)
+{
+    struct dac_ideal *d = state;
+    if (!started)
+        return;
+    const size_t insts = core->inst_count;
+    memset(d->led + place * insts, 0, insts * sizeof *d->led);
+    for (u64 set = core->blocks[place].slots; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        memset(d->counts + s * insts, 0, insts * sizeof *d->counts);
+        memset(d->leads + s * insts, 0, insts);
+        memset(d->tags + (size_t)s * d->rows, TAG_NONE, d->rows);
+        memset(d->masks + (size_t)s * d->mask_words, 0, d->mask_words * sizeof *d->masks);
+        d->refetch[s] = NO_INST;
+        d->unacted[s] = 0;
+        if (core->exec->entry)
+            tag_entry(d, core, s);
+    }
+}
+
+/* What coordinates of threads are in each warp of a block. */
+static void tag_threads(struct dac_ideal *d, const struct core *core)
+{
+    const struct exec *exec = core->exec;
+    const u32 lanes = core->config.core->warp_size;
+    for (u32 w = 0; w < MIN(exec->warps, (u32)CORE_WARPS); w++) {
+        for (u32 k = 0; k < 3; k++) {
+            const enum values values =
+                values_of(exec->tids[k] + (size_t)w * lanes, 1, core->all_lanes, d->width, lanes);
+            const bool same =
+                d->params->scope == SCOPE_WARP ? values == VALUES_UNIFORM : exec->dims[k] == 1;
+            d->threads[w][k] = same ? TAG_UNIFORM : values != VALUES_OTHER ? TAG_AFFINE : TAG_NONE;
+        }
+        d->threads[w][DAC_LANE] = TAG_AFFINE;
+    }
+}
+
+static void release(struct dac_ideal *d)
+{
+    free(d->insts);
+    free(d->wrong);
+    free(d->tags);
+    free(d->masks);
+    free(d->counts);
+    free(d->led);
+    free(d->leads);
+    free(d->flight_rows);
+    d->insts = NULL;
+    d->wrong = d->tags = d->leads = NULL;
+    d->masks = NULL;
+    d->counts = d->led = d->flight_rows = NULL;
+}
+
+static void launch(void *state, struct core *core, bool begins)
+{
+    struct dac_ideal *d = state;
+    const struct exec *exec = core->exec;
+    release(d);
+    d->atomics = 0;
+    memset(d->atomic, 0, sizeof d->atomic);
+    if (!begins)
+        return;
+    const struct program *program = exec->image->program;
+    const size_t insts = core->inst_count;
+    d->explicit_exec = program->traits.explicit_exec;
+    d->width = values_width(exec->dims, core->config.core->warp_size);
+    d->rows = exec->register_rows + 1;
+    d->mask_words = exec->masks / 64 + 1;
+    d->insts = checked(calloc(MAX(insts, 1u), sizeof *d->insts));
+    d->wrong = checked(calloc(MAX(insts, 1u), 1));
+    d->tags = checked(calloc(CORE_WARPS, d->rows));
+    d->masks = checked(calloc((size_t)CORE_WARPS * d->mask_words, sizeof *d->masks));
+    d->counts = checked(calloc(CORE_WARPS * MAX(insts, 1u), sizeof *d->counts));
+    d->led = checked(calloc(CORE_BLOCKS * MAX(insts, 1u), sizeof *d->led));
+    d->leads = checked(calloc(CORE_WARPS * MAX(insts, 1u), 1));
+    d->flight_rows = checked(aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32)));
+    for (u32 i = 0; i < insts; i++)
+        d->insts[i] = dac_classify(&program->insts[i], &core->times[i],
+                                   d->explicit_exec && (inst_writes_exec(&program->insts[i]) ||
+                                                        inst_writes_mode(&program->insts[i])),
+                                   d->params->loads);
+    tag_threads(d, core);
+}
+
+static void destroy(void *state)
+{
+    release(state);
+}
+
+static const char *const conflicts[] = {"darsie", "filter_cache", "uniform", NULL};
+
+static const char *const deviations[] = {
+    "An idealisation, as that of Yeh et al. is: there is no second stream of instructions, no "
+    "queue "
+    "between the two and no compiler. What is removed costs no time and no energy, nothing that "
+    "would find or compute affine values is charged, and no warp waits for another.",
+    "Affine is base + a * x + b * y of a thread's place in its warp, by rows of the block, as the "
+    "warps have it; that a value is uniform in its block follows from how it was computed, and is "
+    "not compared between warps.",
+    "A warp that finds no leader runs an instruction itself. So does one whose instruction is "
+    "behind a branch that has not issued, or whose lanes do not all run.",
+    "A removed load takes what memory holds when its warp comes to it, with no delay.",
+    "Yeh et al. do not say what becomes of instructions that read affine values and write others: "
+    "here they are removed, too, unless `results` says otherwise.",
+    NULL,
+};
+
+const struct mechanism dac_ideal_mechanism = {
+    MECHANISM_NAMED(dac_ideal,
+                    "uniform and affine instructions run once for a block, at no cost else"),
+    .source = "K. Wang, C. Lin, \"Decoupled affine computation for SIMT GPUs\", ISCA 2017, as "
+              "idealised by T. T. Yeh, R. N. Green, T. G. Rogers, \"Dimensionality-aware redundant "
+              "SIMT instruction elimination\", ASPLOS 2020",
+    .deviations = deviations,
+    .conflicts = conflicts,
+    .state_size = sizeof(struct dac_ideal),
+    .destroy = destroy,
+    .launch = launch,
+    .block = block,
+    .skim = skim,
+    .skims = skims,
+    .skip = skip,
+    .issued = issued,
+    .retired = retired,
+    .view = view,
+};
