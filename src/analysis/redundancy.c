@@ -306,12 +306,11 @@ static bool decides_barriers(const struct flow *f)
         return false;
     for (u32 k = 0; k < p->reached_count; k++) {
         u32 b = p->reached[k];
-        if (b == p->stop)
-            continue;
         meetings += parting_is_meeting(p, b) && f->will_wait[b];
-        apart |= f->waits[b] && parting_is_side(p, b);
-        between |= f->waits[b];
+        apart |= b != p->stop && f->waits[b] && parting_is_side(p, b);
+        between |= b != p->stop && f->waits[b];
     }
+    /* with one meeting all come through it before they wait */
     return apart || (between && meetings > 1);
 }
 
