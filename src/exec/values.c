@@ -12,23 +12,39 @@ static u64 value_at(const u32 *row, u32 words, u32 warp_size, u32 lane)
     return row[lane] | (words > 1 ? (u64)row[warp_size + lane] << 32 : 0);
 }
 
-/* ---- all lanes: v(l + d) - v(l) is looked at without a branch ---- */
+/* ---- all lanes: most that are neither differ early, the rest is looked at by four ---- */
+
+typedef u32 four __attribute__((vector_size(16), aligned(4), may_alias));
+
+static inline bool is_zero(four bits)
+{
+    return !(bits[0] | bits[1] | bits[2] | bits[3]);
+}
 
 static bool same_words(const u32 *row, u32 count)
 {
-    u32 differ = 0;
-    for (u32 l = 0; l < count; l++)
-        differ |= row[l] ^ row[0];
-    return !differ;
+    if (row[1] != row[0] || row[count - 1] != row[0])
+        return false;
+    const four first = (four){} + row[0];
+    four differ = {};
+    for (u32 l = 0; l < count; l += 4)
+        differ |= *(const four *)(row + l) ^ first;
+    return is_zero(differ);
 }
 
 /* Whether each of `count` values is `by` more than that `d` before it. */
 static bool even_words(const u32 *row, u32 count, u32 d, u32 by)
 {
-    u32 differ = 0;
-    for (u32 l = 0; l < count; l++)
-        differ |= row[l + d] - row[l] - by;
-    return !differ;
+    if (count > 1 && (row[d + 1] - row[1] != by || row[count - 1 + d] - row[count - 1] != by))
+        return false;
+    const four step = (four){} + by;
+    four differ = {};
+    u32 l = 0;
+    for (; l + 4 <= count; l += 4)
+        differ |= *(const four *)(row + l + d) - *(const four *)(row + l) - step;
+    for (; l < count; l++)
+        differ[0] |= row[l + d] - row[l] - by;
+    return is_zero(differ);
 }
 
 static bool even_pairs(const u32 *row, u32 warp_size, u32 count, u32 d, u64 by)
@@ -117,6 +133,11 @@ static bool some_uniform(const u32 *row, u32 words, lane_set lanes, u32 warp_siz
         if (value_at(row, words, warp_size, first_lane(set)) != first)
             return false;
     return true;
+}
+
+bool values_uniform(const u32 *row, u32 words, u32 warp_size)
+{
+    return same_words(row, warp_size) && (words == 1 || same_words(row + warp_size, warp_size));
 }
 
 enum values values_of(const u32 *row, u32 words, lane_set lanes, u32 width, u32 warp_size)

@@ -34,5 +34,7 @@ u32 values_width(const u32 dims[3], u32 warp_size);
 /* Values of 32 bits, or, with `words` 2, of 64, whose upper words are `warp_size` words behind the
  * lower ones, as rows of registers are. */
 enum values values_of(const u32 *row, u32 words, lane_set lanes, u32 width, u32 warp_size);
+/* The same for all lanes, when only this is asked. */
+bool values_uniform(const u32 *row, u32 words, u32 warp_size);
 
 #endif

@@ -260,21 +260,22 @@ static void end_block(struct redundancy_core *r, struct redundancy_block *b)
 
 /* ---- an instruction ---- */
 
-/* With all lanes: what it reads goes into the instance. Returns the kind of its operands. */
-static enum values compare(struct redundancy_core *r, struct warp *warp, u32 inst,
-                           enum redundancy_kind kind, struct instance *instance)
+/* With all lanes: what it reads goes into the instance. Whether that is uniform. */
+static bool compare(struct redundancy_core *r, struct warp *warp, u32 inst,
+                    enum redundancy_kind kind, struct instance *instance)
 {
     if (instance && instance->same) {
         const u64 hash = operands_hash(r, warp, inst, kind);
         if (!instance->arrived) {
             instance->hash = hash;
-            return instance->class = (u8)operands_class(r, warp, inst, kind);
+            instance->class = (u8)operands_class(r, warp, inst, kind);
+            return instance->class == VALUES_UNIFORM;
         }
         if (LIKELY(hash == instance->hash))
-            return instance->class;
+            return instance->class == VALUES_UNIFORM;
         instance->same = false;
     }
-    return operands_class(r, warp, inst, kind);
+    return operands_uniform(r, warp, inst, kind);
 }
 
 static void look_at(struct redundancy_core *r, struct warp *warp, u32 inst, lane_set active,
@@ -303,7 +304,7 @@ static void look_at(struct redundancy_core *r, struct warp *warp, u32 inst, lane
     stats->lone += r->full == 1;
     stats->diverged += !full;
     if (full)
-        stats->warp += compare(r, warp, inst, kind, instance) == VALUES_UNIFORM;
+        stats->warp += compare(r, warp, inst, kind, instance);
     if (!cell)
         return;
     *at = cell;

@@ -143,6 +143,9 @@ u64 operands_hash(struct redundancy_core *r, struct warp *warp, u32 inst,
                   enum redundancy_kind kind);
 enum values operands_class(struct redundancy_core *r, struct warp *warp, u32 inst,
                            enum redundancy_kind kind);
+/* Whether they are uniform. */
+bool operands_uniform(struct redundancy_core *r, struct warp *warp, u32 inst,
+                      enum redundancy_kind kind);
 /* All lanes of a register, wherever its value is. */
 const u32 *operand_rows(struct redundancy_core *r, const struct warp *warp, struct operand o);
 

@@ -150,6 +150,37 @@ static enum values class_of(struct redundancy_core *r, const struct warp *warp, 
     }
 }
 
+static bool is_uniform(struct redundancy_core *r, const struct warp *warp, struct operand o)
+{
+    switch (o.kind) {
+    case OPERAND_VECTOR: {
+        const u32 *rows = operand_rows(r, warp, o);
+        for (u32 j = 0; j < o.count; j++)
+            if (!values_uniform(rows + j * r->warp_size, 1, r->warp_size))
+                return false;
+        return true;
+    }
+    case OPERAND_MASK:
+        return class_of_mask(r, mask_of(warp, o)) == VALUES_UNIFORM;
+    case OPERAND_LANEID:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool operands_uniform(struct redundancy_core *r, struct warp *warp, u32 inst,
+                      enum redundancy_kind kind)
+{
+    const struct inst *code = warp_inst(warp, inst);
+    if (kind == KIND_SPECIAL)
+        return operands_class(r, warp, inst, kind) == VALUES_UNIFORM;
+    for (u32 k = 0; k < ARRAY_LEN(code->src); k++)
+        if (!is_uniform(r, warp, code->src[k]))
+            return false;
+    return kind != KIND_BRANCH || is_uniform(r, warp, code->guard);
+}
+
 enum values operands_class(struct redundancy_core *r, struct warp *warp, u32 inst,
                            enum redundancy_kind kind)
 {
