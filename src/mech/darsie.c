@@ -160,7 +160,16 @@ static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
 static bool skims(void *state, struct core *core, u32 slot, u32 inst)
 {
     const struct darsie_core *d = state;
-    return d->taking_part >> slot & 1 && d->insts[inst].skips;
+    if (!(d->taking_part >> slot & 1) || !d->insts[inst].skips)
+        return false;
+    /* as many as can be elected in a cycle come along, up to a branch */
+    u32 marked = 0;
+    for (u32 i = core->slots[slot].fetch_at; i < inst; i++) {
+        if (core->times[i].flags & (TIME_BRANCH | TIME_BARRIER))
+            return true;
+        marked += d->insts[i].skips;
+    }
+    return d->params->write_ports && marked >= d->params->write_ports;
 }
 
 static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here)
@@ -317,7 +326,7 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
 /* ---- launches and cores ---- */
 
 /* Vector registers that the register file has for each block beside those of its warps, with as
- * many blocks as fit. */
+ * many blocks as fit, or as come to a core if the grid is spread over all of them. */
 static u32 registers_left(const struct core *core)
 {
     const struct exec *exec = core->exec;
@@ -335,6 +344,8 @@ static u32 registers_left(const struct core *core)
         blocks = MIN(blocks, p->scalar_registers / (scalars * exec->warps));
     if (shared)
         blocks = MIN(blocks, p->shared_bytes / shared);
+    const u64 grid = (u64)exec->grid[0] * exec->grid[1] * exec->grid[2];
+    blocks = MIN(blocks, (grid + core->config.cores - 1) / core->config.cores);
     blocks = MAX(blocks, 1);
     const u64 used = blocks * a_warp * exec->warps;
     return used >= p->registers ? 0 : (u32)((p->registers - used) / p->warp_size / blocks);

@@ -96,9 +96,10 @@ struct darsie_slot {
     bool on;      /* a warp of a block with instructions to skip */
     bool leaving; /* its registers are to be copied before anything else */
     u32 way;      /* as in its block, while it is on the majority path */
+    u64 probed;   /* 1 + the position of one that was looked up and has no entry */
     u64 private;  /* 1 + the position of a marked instruction that it executes itself */
     u32 leading;  /* tasks whose results are to be shared */
-    u64 waits;    /* cycle since which it waits behind a branch */
+    u64 waits;    /* cycle since which it waits behind a branch or before an entry */
     u64 *apart;   /* a bit for each register: shared */
     u16 *map;     /* rename table: version by register, or NO_VERSION */
     u32 *ids;     /* by register, then by mask or scalar: see darsie_loads.c */

@@ -31,7 +31,7 @@ static void begin_way(struct darsie_core *d, struct darsie_block *b)
         const u32 warp = first_bit(set);
         struct darsie_slot *s = &d->slots[b->slots[warp]];
         s->way = b->way;
-        s->private = 0;
+        s->private = s->probed = 0;
         b->start[warp] = d->core->slots[b->slots[warp]].warp->instructions;
     }
 }

@@ -97,7 +97,7 @@ void rename_start(struct darsie_core *d, struct darsie_slot *s)
     memset(s->map, 0xff, d->registers * sizeof *s->map); /* NO_VERSION */
     memset(s->ids, 0, d->id_count * sizeof *s->ids);
     s->leaving = false;
-    s->private = 0;
+    s->private = s->probed = 0;
     warp->registers = &s->view;
 }
 

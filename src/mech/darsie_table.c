@@ -14,6 +14,8 @@
  *  T2  A warp skips in program order: what it reads from then on is the entry's version.
  *  T3  Those in `waiting` do not fetch, or are held if they had fetched it; they go on when the
  *      entry is written (and all warps have come, if it is a synchronisation point) or removed.
+ *  T5  A warp that was looked up and has no entry waits for its turn to fetch without being looked
+ *      up again; a new entry tells those who wait at its PC.
  *  T4  Versions that are not written are offered as long as their leader is under way.
  */
 #include "mech/darsie.h"
@@ -29,7 +31,9 @@ static struct darsie_entry *find(const struct darsie_core *d, const struct darsi
 
 static void release(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e)
 {
-    const u64 slots = slots_of(b, e->waiting);
+    const u64 slots = slots_of(b, e->waiting), now = core_cycle(d->core);
+    for (u64 set = slots; set; set &= set - 1)
+        d->stats->leader_wait_cycles += now - d->slots[first_bit(set)].waits;
     e->waiting = 0;
     core_release(d->core, slots);
     core_release_fetch(d->core, slots);
@@ -107,6 +111,7 @@ static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie
                     struct darsie_entry *e)
 {
     e->waiting |= bit(s->warp);
+    s->waits = core_cycle(d->core);
     d->stats->table_writes++;
     if (e->sync && !(e->to_pass & ~e->waiting)) {
         e->sync = false;
@@ -121,14 +126,14 @@ static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie
 
 /* ---- before fetch ---- */
 
-/* A branch or barrier in its buffer has not issued, or has not taken effect: what comes next, or
- * what way the warp will have come then, is not known. */
-static bool behind_branch(const struct core *core, u32 s)
+/* A branch or barrier before this place of its buffer has not issued, or has not taken effect: what
+ * comes next, or what way the warp will have come then, is not known. */
+static bool behind_branch(const struct core *core, u32 s, u32 at)
 {
     const struct slot *slot = &core->slots[s];
-    if ((core->branching | core->waiting) >> s & 1)
+    if ((core->branching | core->waiting | core->redirected) >> s & 1)
         return true;
-    for (u32 i = 0; i < slot->buffered; i++)
+    for (u32 i = 0; i < at; i++)
         if (core->times[slot->buffer[i]].flags & (TIME_BRANCH | TIME_BARRIER))
             return true;
     return false;
@@ -160,7 +165,7 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
     const struct slot *from = &d->core->slots[slot];
     struct darsie_slot *s = &d->slots[slot];
     struct darsie_block *b = block_of(d, s);
-    if (behind_branch(d->core, slot)) {
+    if (behind_branch(d->core, slot, from->buffered)) {
         skim->hold |= bit(slot);
         if (d->core->branching >> slot & 1)
             return;
@@ -169,15 +174,17 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
         return;
     }
     const u64 position = passed(d, b, s->warp) + from->buffered;
-    if (s->private == position + 1)
+    if (s->private == position + 1 || s->probed == position + 1)
         return;
     if (!take_port(d, l, from->fetch_at)) {
         skim->hold |= bit(slot);
         return;
     }
     struct darsie_entry *e = find(d, b, s, from->fetch_at, position);
-    if (!e || (e->leader == s->warp && !e->issued))
+    if (!e || (e->leader == s->warp && !e->issued)) {
+        s->probed = position + 1;
         return;
+    }
     if (e->written && !e->sync) {
         skim->skip |= bit(slot);
         return;
@@ -276,22 +283,23 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
         .sync = info->results && !b->free_count,
     };
     memcpy(e->versions, versions, info->results * sizeof *versions);
+    for (u64 set = to_pass; set; set &= set - 1) { /* T5 */
+        struct darsie_slot *other = &d->slots[b->slots[first_bit(set)]];
+        other->probed = other->probed == position + 1 ? 0 : other->probed;
+    }
     set_put(b->used, (u32)(e - b->entries));
     stats->sync_points += e->sync;
     stats->table_writes++;
 }
 
-void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
+/* One of the instructions that have come to a buffer. */
+static void decode(struct darsie_core *d, u32 slot, u32 at)
 {
-    const struct slot *to = &d->core->slots[slot];
     struct darsie_slot *s = &d->slots[slot];
-    struct darsie_block *b = block_of(d, s);
-    if (!(d->taking_part >> slot & 1) || !d->insts[inst].skips || to->fetch_at != inst + count ||
-        (d->core->redirected | d->core->branching) >> slot & 1)
-        return;
-    const u32 at = to->buffered - count;
+    const struct darsie_block *b = block_of(d, s);
+    const u32 inst = d->core->slots[slot].buffer[at];
     const u64 position = passed(d, b, s->warp) + at;
-    if (s->private == position + 1)
+    if (!d->insts[inst].skips || s->private == position + 1)
         return;
     const struct darsie_entry *e = find(d, b, s, inst, position);
     d->stats->elections++;
@@ -301,6 +309,16 @@ void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
         core_mark(d->core, slot, at);
         d->stats->dropped++;
     }
+}
+
+void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
+{
+    const struct slot *to = &d->core->slots[slot];
+    if (to->fetch_at != inst + count)
+        return;
+    for (u32 at = to->buffered - count; at < to->buffered && !behind_branch(d->core, slot, at);
+         at++)
+        decode(d, slot, at);
 }
 
 /* ---- in program order ---- */
@@ -356,8 +374,10 @@ enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
         follow(d, s, e, answer == LOADS_STALE);
         return SKIP_DONE;
     }
-    if (e)
+    if (e) {
         s->private = position + 1;
+        d->stats->private_values += full;
+    }
     d->stats->refetched++;
     return SKIP_FETCH;
 }
