@@ -1,6 +1,20 @@
 /* Labels of parted threads, to the fixed point. See parting.h. */
 #include "analysis/parting.h"
 
+/* A way back to a block has an edge that leads over its place in the order, or to it. */
+static void find_loops(struct parting *p)
+{
+    const struct cfg *cfg = p->cfg;
+    u32 first = cfg->order_count; /* place that an edge from here or from behind leads back to */
+    for (u32 n = cfg->order_count; n-- > 0;) {
+        const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
+        for (u32 s = 0; s < block->successor_count; s++)
+            if (p->position[block->successors[s]] <= n)
+                first = MIN(first, p->position[block->successors[s]]);
+        p->loops[cfg->order[n]] = first <= n;
+    }
+}
+
 struct parting *parting_create(struct arena *arena, const struct cfg *cfg)
 {
     struct parting *p = arena_new(arena, struct parting);
@@ -11,11 +25,13 @@ struct parting *parting_create(struct arena *arena, const struct cfg *cfg)
     p->cycles = arena_array(arena, u8, cfg->count);
     p->leads = arena_array(arena, u8, cfg->count);
     p->stack = arena_array(arena, u32, cfg->count + 1);
+    p->loops = arena_array(arena, u8, cfg->count);
     p->pending = arena_array(arena, u64, cfg->count / 64 + 1);
     for (u32 b = 0; b < cfg->count; b++)
         p->label[b] = NO_LABEL;
     for (u32 n = 0; n < cfg->order_count; n++)
         p->position[cfg->order[n]] = n;
+    find_loops(p);
     return p;
 }
 
@@ -64,6 +80,7 @@ static void want_successors(struct parting *p, u32 block)
     const struct cfg_block *from = &p->cfg->blocks[block];
     for (u32 s = 0; s < from->successor_count; s++) {
         u32 place = p->position[from->successors[s]];
+        p->pending_count += !(p->pending[place / 64] >> place % 64 & 1);
         p->pending[place / 64] |= 1ull << place % 64;
     }
 }
@@ -103,22 +120,23 @@ static void walk_back(struct parting *p, u32 to, u8 *from)
 
 void parting_cycles(struct parting *p)
 {
-    memset(p->cycles, 0, p->cfg->count);
     walk_back(p, p->branch, p->cycles);
 }
 
 void parting_find(struct parting *p, u32 branch, bool rounds)
 {
-    for (u32 k = 0; k < p->reached_count; k++)
+    for (u32 k = 0; k < p->reached_count; k++) {
         p->label[p->reached[k]] = NO_LABEL;
+        p->leads[p->reached[k]] = p->cycles[p->reached[k]] = 0;
+    }
     p->reached_count = 0;
     p->branch = branch;
     p->rounds = rounds;
+    p->pending_count = 0;
     p->stop = p->cfg->blocks[branch].ipdom;
     want_successors(p, branch);
     const u32 words = p->cfg->count / 64 + 1;
-    for (bool again = true; again;) {
-        again = false;
+    while (p->pending_count) {
         /* Passes in the order, so that most blocks have all that arrives when they are seen (M2):
          * what lies behind waits for the next pass. */
         for (u32 w = 0; w < words; w++) {
@@ -126,13 +144,13 @@ void parting_find(struct parting *p, u32 branch, bool rounds)
                 u32 bit = (u32)__builtin_ctzll(p->pending[w] & ahead);
                 ahead = ~0ull << bit << 1;
                 p->pending[w] &= ~(1ull << bit);
+                p->pending_count--;
+                if (!p->pending_count && !p->loops[branch] && p->stop == NO_BLOCK)
+                    p->stop = p->cfg->order[64 * w + bit]; /* M3 */
                 visit(p, p->cfg->order[64 * w + bit]);
             }
         }
-        for (u32 w = 0; w < words; w++)
-            again |= p->pending[w] != 0;
     }
-    memset(p->leads, 0, p->cfg->count);
     for (u32 k = 0; k < p->reached_count; k++)
         if (parting_is_meeting(p, p->reached[k]))
             walk_back(p, p->reached[k], p->leads);

@@ -11,7 +11,9 @@
  *      of a meeting, too: threads may meet in each round and yet leave the loop in different ones.
  *  M2  A block that has become a meeting stays one, even if the labels it was made for become the
  *      same later: too many meetings are safe.
- *  M3  Nothing is assumed of the flow graph: loops may have several entries.
+ *  M3  Where no way leads back to the branch it ends sooner: at a block that all ways go through
+ *      which have not ended.
+ *  M4  Nothing is assumed of the flow graph: loops may have several entries.
  */
 #ifndef ANALYSIS_PARTING_H
 #define ANALYSIS_PARTING_H
@@ -31,13 +33,15 @@ struct parting {
     u8 *cycles;    /* by block: parted threads can come from it to the branch; see parting_cycles */
     u32 *position; /* by block: in cfg->order */
     u64 *pending;  /* places in the order */
+    u32 pending_count;
+    u8 *loops; /* by block: a way may lead back to it */
     u32 *stack;
 };
 
 struct parting *parting_create(struct arena *arena, const struct cfg *cfg);
 /* Fills label, reached, leads, branch and stop for the branch that ends a block. */
 void parting_find(struct parting *parting, u32 branch, bool rounds);
-/* Fills `cycles` for what was found. */
+/* Fills `cycles` for what was found, once. */
 void parting_cycles(struct parting *parting);
 
 static inline bool parting_is_side(const struct parting *parting, u32 block)

@@ -160,7 +160,6 @@ static u8 class_of_op(const struct flow *f, const struct inst *inst)
     case OP_writelane:
         return REDUNDANT;
     case OP_sgetreg:
-    case OP_ssetreg:
         return REDUNDANT_NO;
     default:
         break;
@@ -174,8 +173,8 @@ static u8 class_of_op(const struct flow *f, const struct inst *inst)
 static bool keeps_lanes(const struct flow *f, u32 at, struct operand written)
 {
     const struct inst *inst = &f->code.insts[at];
-    if (inst->guard.kind != OPERAND_NONE || inst->op == OP_writelane)
-        return true;
+    if (inst->guard.kind != OPERAND_NONE || inst->op == OP_writelane || inst->op == OP_ssetreg)
+        return true;                                    /* some bits of MODE are like some lanes */
     if (written.kind != OPERAND_MASK && !written.count) /* one of a range */
         return true;
     return written.kind == OPERAND_VECTOR && runs_by_exec(f, inst) &&
