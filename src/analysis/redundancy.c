@@ -87,6 +87,13 @@ static bool runs_by_exec(const struct flow *f, const struct inst *inst)
     return f->code.explicit_exec && !(op_info[inst->op].flags & OPF_SCALAR);
 }
 
+/* EXEC where it is the initial one (F3), whatever it was made of. */
+static void set_exec(struct flow *f, u32 at)
+{
+    if (f->exec && f->exec->initial[at])
+        memset(f->now + f->code.vectors + SCALAR_EXEC, REDUNDANT, 2);
+}
+
 /* The lowest class of all that an instruction reads. */
 static u8 class_of_sources(const struct flow *f, const struct inst *inst)
 {
@@ -200,20 +207,28 @@ static void forget_at_barrier(struct flow *f, const struct inst *inst)
         f->now[l] = MIN(f->now[l], most);
 }
 
+/* Whether its first result is the EXEC that was. */
+static bool saves_exec(const struct inst *inst)
+{
+    return op_info[inst->op].flags & OPF_SCALAR && inst->mods & MOD_EXEC;
+}
+
 /* From before an instruction to after it; returns the class of its results. */
 static u8 step(struct flow *f, u32 at)
 {
     const struct inst *inst = &f->code.insts[at];
     struct operand list[INST_REFS];
     u32 count = inst_writes(inst, list), first;
+    set_exec(f, at);
     u8 class = MIN(class_of_op(f, inst), class_of_sources(f, inst)), mark = REDUNDANT;
+    u8 saved = saves_exec(inst) ? lowest(f->now, f->code.vectors + SCALAR_EXEC, 2) : class;
     if (is_wait(inst))
         forget_at_barrier(f, inst);
     for (u32 k = 0; k < count; k++) {
         u32 n = locations_of(f, list[k], &first);
         bool keeps = keeps_lanes(f, at, list[k]);
         for (u32 l = first; l < first + n && l < f->locations; l++) {
-            f->now[l] = keeps ? MIN(f->now[l], class) : class;
+            f->now[l] = keeps ? MIN(f->now[l], class) : k ? class : saved;
             mark = MIN(mark, f->now[l]);
         }
     }
@@ -381,6 +396,7 @@ static void run_block(struct flow *f, u32 b)
     u8 taken = REDUNDANT;
     for (u32 i = block->first; i < block->end; i++) {
         const struct inst *inst = &f->code.insts[i];
+        set_exec(f, i);
         if (op_info[inst->op].flags & OPF_BRANCH)
             taken = class_of_sources(f, inst);
         else if (is_wait(inst) && inst->guard.kind != OPERAND_NONE)
