@@ -30,10 +30,9 @@ enum dac_tag {
 /* What an operation makes of affine sources, when not all are uniform. */
 enum dac_rule {
     RULE_NONE,   /* something else */
-    RULE_LINEAR, /* sums, differences, copies: affine */
+    RULE_LINEAR, /* sums, differences, copies, one of two: affine */
     RULE_SCALE,  /* a product, and something added: affine if one factor is uniform */
     RULE_SHIFT,  /* to the left: affine by a uniform count */
-    RULE_SELECT, /* one of two, by a mask: affine if the mask is uniform */
     RULE_THREAD, /* a coordinate of the thread */
 };
 

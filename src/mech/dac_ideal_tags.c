@@ -39,6 +39,8 @@ static enum dac_rule rule_of(const struct inst *inst, bool *checked)
     case OP_neg_s64:
     case OP_not_b32: /* -x - 1 */
     case OP_not_b64:
+    case OP_selp_b32: /* a mask has a tag only if it is uniform */
+    case OP_selp_b64:
         return RULE_LINEAR;
     case OP_or_b32: /* a sum, where no bits meet */
     case OP_or_b64:
@@ -68,9 +70,6 @@ static enum dac_rule rule_of(const struct inst *inst, bool *checked)
     case OP_shl_wrap_b32:
     case OP_shl_wrap_b64:
         return RULE_SHIFT;
-    case OP_selp_b32:
-    case OP_selp_b64:
-        return RULE_SELECT;
     case OP_cvt:
         return rule_of_cvt(inst, checked);
     default:
@@ -231,9 +230,6 @@ struct dac_verdict dac_judge(const struct dac_view *view, const struct dac_inst 
         break;
     case RULE_SHIFT:
         affine &= tags[1] == TAG_UNIFORM;
-        break;
-    case RULE_SELECT:
-        affine &= tags[2] == TAG_UNIFORM;
         break;
     default:
         affine = false;

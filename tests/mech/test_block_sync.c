@@ -173,6 +173,7 @@ static void diverged_warps_pass(void **state)
     /* three come behind the branch; where the lanes meet, warp 1 waits for those alone */
     assert_int_equal(stat(rig, "block_sync.arrivals"), 3 + 1);
     assert_int_equal(stat(rig, "block_sync.diverged"), 1);
+    assert_true(first_issue(rig, 8 + 10) < last_issue(rig, 8 + 9)); /* they go on before it has */
     assert_int_equal(stat(rig, "block_sync.unstuck"), 0);
     rig_close(rig);
 }

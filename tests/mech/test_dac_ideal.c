@@ -5,6 +5,7 @@
 #include "micro/rig.h"
 
 #include "gpu/device.h"
+#include "mech/dac_ideal.h"
 
 extern const struct mechanism dac_ideal_mechanism;
 static const struct mechanism *const available[] = {&dac_ideal_mechanism, NULL};
@@ -220,6 +221,53 @@ static void only_affine_results(void **state)
           COMMON);
 }
 
+/* ---- tags ---- */
+
+static struct operand regs(u32 index, u32 count)
+{
+    return operand_make(OPERAND_VECTOR, index, count);
+}
+
+static enum dac_tag tag_of(const struct dac_view *view, u32 index, u32 count)
+{
+    const struct inst copy = {.op = count == 1 ? OP_mov_b32 : OP_mov_b64,
+                              .dst = {regs(20, count)},
+                              .src = {regs(index, count)}};
+    const struct dac_inst info = dac_classify(&copy, &(struct inst_time){0}, false, true);
+    return dac_judge(view, &info, &copy, NULL).result;
+}
+
+/* The two registers of an affine value of 64 bits belong together as long as both are left alone.
+ */
+static void pairs(void **state)
+{
+    const struct inst pair = {.dst = {regs(4, 2)}}, low = {.dst = {regs(4, 1)}},
+                      high = {.dst = {regs(5, 1)}};
+    for (u32 ahead = 0; ahead < 2; ahead++) {
+        u8 tags[32] = {0};
+        u64 masks = 0;
+        struct dac_view view = {.tags = tags, .masks = &masks, .ahead = ahead};
+        dac_write(&view, &pair, TAG_AFFINE);
+        assert_int_equal(tag_of(&view, 4, 2), TAG_AFFINE);
+        assert_int_equal(tag_of(&view, 4, 1), TAG_AFFINE);
+        assert_int_equal(tag_of(&view, 5, 1), TAG_NONE);
+        assert_int_equal(tag_of(&view, 5, 2), TAG_NONE);
+        assert_int_equal(tag_of(&view, 3, 2), TAG_NONE);
+        dac_write(&view, &low, TAG_AFFINE); /* another one */
+        assert_int_equal(tag_of(&view, 4, 2), TAG_NONE);
+        assert_int_equal(tag_of(&view, 4, 1), TAG_AFFINE);
+        dac_write(&view, &pair, TAG_AFFINE);
+        dac_write(&view, &high, TAG_UNIFORM);
+        assert_int_equal(tag_of(&view, 4, 2), TAG_NONE);
+        assert_int_equal(tag_of(&view, 5, 1), TAG_UNIFORM);
+        dac_write(&view, &low, TAG_UNIFORM);
+        assert_int_equal(tag_of(&view, 4, 2), TAG_UNIFORM);
+        dac_write(&view, &pair, TAG_NONE);
+        assert_int_equal(tag_of(&view, 4, 1), TAG_NONE);
+        assert_int_equal(tags[4] | tags[5] | tags[6], 0); /* ahead: only in the list */
+    }
+}
+
 /* ---- shapes ---- */
 
 static void rows_of_a_block(void **state)
@@ -396,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_generic_address_is_looked_at),
         cmocka_unit_test(what_was_passed_in_vain_is_fetched),
         cmocka_unit_test(only_affine_results),
+        cmocka_unit_test(pairs),
         cmocka_unit_test(rows_of_a_block),
         cmocka_unit_test(uniform_in_a_warp),
         cmocka_unit_test(warps_without_all_lanes_take_no_part),
