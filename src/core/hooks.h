@@ -173,7 +173,7 @@ struct mechanism {
      * that the same fetch brings, only mechanisms that fill `skip` are asked. */
     enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 *inst);
     /* `count` instructions have come to a slot's buffer, where they are the last ones, or were
-     * thrown away because its warp went elsewhere (slots[slot].fetch_at is not behind them then);
+     * thrown away because its warp went elsewhere (they are not there then);
      * `here`: past the instruction cache. Told in the order of their fetches. */
     void (*fetched)(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here);
     /* A skipped instruction is next and what it would write is not pending: its results are to be

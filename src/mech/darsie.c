@@ -378,6 +378,8 @@ static size_t lay_out(struct darsie_core *d, u8 *at, u32 blocks, u32 insts)
         b->versions = take(&at, d->version_count, sizeof *b->versions);
         b->freelist = take(&at, d->version_count, sizeof *b->freelist);
         b->numbers = take(&at, d->registers, sizeof *b->numbers);
+        if (d->params->sync == SYNC_NONE)
+            b->ways = take(&at, DARSIE_WAYS, sizeof *b->ways);
         b->values = take(&at, (size_t)d->version_count * d->warp_size, sizeof *b->values);
     }
     return (size_t)(at - from);

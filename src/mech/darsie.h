@@ -15,11 +15,16 @@ enum {
     STORES_OBEY,
     STORES_IGNORE
 };
+enum {
+    SYNC_BRANCHES,
+    SYNC_NONE
+};
 
 enum {
     DARSIE_RESULTS = 8,  /* vector registers of one instruction that may be shared, */
     DARSIE_SOURCES = 16, /* registers and masks that it may read, */
     DARSIE_TARGETS = 12, /* and write */
+    DARSIE_WAYS = 1024,  /* of a block, with sync=none */
     NO_VERSION = 0xffff,
     NO_ENTRY = 0xffff
 };
@@ -65,21 +70,32 @@ struct darsie_version {
     bool offered; /* an entry gives it out, or its leader has not written it */
 };
 
+/* How warps have come: see darsie_ways.c. */
+struct darsie_way {
+    u64 warps;  /* that stand there */
+    u32 parent; /* 0: none; of a free one: the next */
+    u32 target; /* where its last branch went */
+    u32 children;
+    u32 entries; /* of the skip table */
+};
+
 struct darsie_block {
-    bool on;               /* the block has instructions to skip */
-    u32 warps;             /* of it */
-    u64 live;              /* that have not ended, */
-    u64 live_slots;        /* and their slots */
-    u64 majority;          /* on the majority path, */
-    u64 arrived;           /* and waiting behind a branch */
-    u64 since;             /* cycle of the first arrival */
-    u64 stalled;           /* do not fetch until a branch or barrier of theirs has taken effect */
-    bool at_barrier;       /* warps wait, or waited last, at a barrier of the whole block */
-    u32 way;               /* that the majority has come; counts up */
-    u32 unacted;           /* stores that were issued and have not acted */
-    u8 slots[CORE_WARPS];  /* by warp */
-    u64 start[CORE_WARPS]; /* by warp: instructions before its way began */
-    u64 *used;             /* entries, bits */
+    bool on;                 /* the block has instructions to skip */
+    u32 warps;               /* of it */
+    u64 live;                /* that have not ended, */
+    u64 live_slots;          /* and their slots */
+    u64 majority;            /* on the majority path, */
+    u64 arrived;             /* and waiting behind a branch */
+    u64 since;               /* cycle of the first arrival */
+    u64 stalled;             /* do not fetch until a branch or barrier of theirs has taken effect */
+    bool at_barrier;         /* warps wait, or waited last, at a barrier of the whole block */
+    u32 way;                 /* that the majority has come; counts up */
+    u32 unacted;             /* stores that were issued and have not acted */
+    u8 slots[CORE_WARPS];    /* by warp */
+    u64 start[CORE_WARPS];   /* by warp: instructions before its way began */
+    struct darsie_way *ways; /* DARSIE_WAYS, from 1 on; NULL: with barriers behind branches */
+    u32 ways_free;
+    u64 *used; /* entries, bits */
     struct darsie_entry *entries;
     struct darsie_version *versions;
     u16 *freelist;
@@ -187,6 +203,8 @@ void table_issued(struct darsie_core *d, struct task *task);
 void table_written(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e);
 void table_remove(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e);
 void table_flush(struct darsie_core *d, struct darsie_block *b);
+/* A warp has taken a branch: it will not come to entries of other ways. */
+void table_moved(struct darsie_core *d, struct darsie_block *b, u32 warp);
 /* A warp will not come to any entry any more. */
 void table_forget(struct darsie_core *d, struct darsie_block *b, u32 warp);
 /* Those who wait before an entry go on by themselves. True: there were some. */
@@ -222,6 +240,16 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst);
 void paths_leave(struct darsie_core *d, struct darsie_slot *s);
 /* Whoever waits too long goes on. True: somebody did. */
 bool paths_give_up(struct darsie_core *d, bool stuck);
+
+/* darsie_ways.c: without barriers behind branches. Majority warps begin a way together. */
+void ways_start(struct darsie_core *d, struct darsie_block *b);
+/* A warp has gone somewhere. False: there is no room to tell the way. */
+bool ways_move(struct darsie_core *d, struct darsie_slot *s, u32 target);
+void ways_leave(struct darsie_core *d, struct darsie_slot *s);
+/* An entry of the skip table is made there, or removed. */
+void ways_entry(struct darsie_block *b, u32 way, bool made);
+/* Warps that may yet come that way. */
+u64 ways_before(const struct darsie_block *b, u32 way);
 
 /* darsie_loads.c: when results of loads, and what is made of them, are the same. */
 void loads_issued(struct darsie_core *d, struct task *task);

@@ -26,11 +26,13 @@ static void begin_way(struct darsie_core *d, struct darsie_block *b)
 {
     table_flush(d, b);
     b->way++;
+    if (b->ways)
+        ways_start(d, b);
     d->stats->majority_writes++;
     for (u64 set = b->majority; set; set &= set - 1) {
         const u32 warp = first_bit(set);
         struct darsie_slot *s = &d->slots[b->slots[warp]];
-        s->way = b->way;
+        s->way = b->ways ? s->way : b->way;
         s->private = s->probed = 0;
         b->start[warp] = d->core->slots[b->slots[warp]].warp->instructions;
     }
@@ -75,6 +77,8 @@ void paths_leave(struct darsie_core *d, struct darsie_slot *s)
         s->leaving = true;
     }
     table_forget(d, b, s->warp);
+    if (b->ways)
+        ways_leave(d, s);
     unstall(d, b, bit(s->warp));
 }
 
@@ -137,6 +141,21 @@ static void arrive(struct darsie_core *d, struct darsie_slot *s)
         core_hold(d->core, bit(s->slot));
     else
         part(d, b);
+}
+
+/* Without barriers: the warp has come another way from now on. */
+static void go_on(struct darsie_core *d, struct darsie_slot *s)
+{
+    struct darsie_block *b = block_of(d, s);
+    const struct slot *slot = &d->core->slots[s->slot];
+    if (!ways_move(d, s, slot->at)) {
+        d->stats->ways_full++;
+        paths_leave(d, s);
+        return;
+    }
+    s->private = s->probed = 0;
+    b->start[s->warp] = slot->warp->instructions;
+    table_moved(d, b, s->warp);
 }
 
 bool paths_give_up(struct darsie_core *d, bool stuck)
@@ -214,6 +233,8 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
             d->stats->divergences++;
             paths_leave(d, s);
             maybe_part(d, b);
+        } else if (info->branch && b->ways) {
+            go_on(d, s);
         } else if (info->branch) {
             arrive(d, s);
         }

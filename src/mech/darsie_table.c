@@ -43,6 +43,8 @@ void table_remove(struct darsie_core *d, struct darsie_block *b, struct darsie_e
 {
     release(d, b, e);
     set_take(b->used, (u32)(e - b->entries));
+    if (b->ways)
+        ways_entry(b, e->way, false);
     d->stats->table_writes++;
     if (e->issued && !e->written) { /* its leader goes on alone with the registers (T4) */
         d->tasks[e->task].entry = NO_ENTRY;
@@ -88,6 +90,18 @@ void table_forget(struct darsie_core *d, struct darsie_block *b, u32 warp)
             core_release_fetch(d->core, slot);
         }
         e->waiting &= ~bit(warp);
+        e->to_pass &= ~bit(warp);
+        look_at(d, b, e);
+    }
+}
+
+void table_moved(struct darsie_core *d, struct darsie_block *b, u32 warp)
+{
+    EACH_ENTRY(e, d, b)
+    {
+        if (!(e->to_pass >> warp & 1) ||
+            (ways_before(b, e->way) | b->ways[e->way].warps) >> warp & 1)
+            continue;
         e->to_pass &= ~bit(warp);
         look_at(d, b, e);
     }
@@ -228,7 +242,9 @@ static struct darsie_entry *free_entry(struct darsie_core *d, struct darsie_bloc
 static u64 still_to_pass(const struct darsie_core *d, const struct darsie_block *b, u32 warp,
                          u64 position)
 {
-    u64 set = b->majority & ~bit(warp), left = 0;
+    const u32 way = d->slots[b->slots[warp]].way;
+    u64 set = (b->ways ? b->ways[way].warps : b->majority) & ~bit(warp);
+    u64 left = b->ways ? ways_before(b, way) : 0;
     for (; set; set &= set - 1)
         left |= (u64)(passed(d, b, first_bit(set)) <= position) << first_bit(set);
     return left;
@@ -280,7 +296,7 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
         .to_pass = to_pass,
         .task = NO_TASK,
         .leader = s->warp,
-        .sync = info->results && !b->free_count,
+        .sync = info->results && !b->free_count && !b->ways,
     };
     memcpy(e->versions, versions, info->results * sizeof *versions);
     for (u64 set = to_pass; set; set &= set - 1) { /* T5 */
@@ -288,6 +304,8 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
         other->probed = other->probed == position + 1 ? 0 : other->probed;
     }
     set_put(b->used, (u32)(e - b->entries));
+    if (b->ways)
+        ways_entry(b, s->way, true);
     stats->sync_points += e->sync;
     stats->table_writes++;
 }
@@ -314,8 +332,8 @@ static void decode(struct darsie_core *d, u32 slot, u32 at)
 void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
 {
     const struct slot *to = &d->core->slots[slot];
-    if (to->fetch_at != inst + count)
-        return;
+    if (to->buffered < count || to->buffer[to->buffered - count] != inst)
+        return; /* thrown away */
     for (u32 at = to->buffered - count; at < to->buffered && !behind_branch(d->core, slot, at);
          at++)
         decode(d, slot, at);
