@@ -32,13 +32,6 @@
 #define COMPONENT_HELP "uniform vector instructions"
 #include "base/component_table.h"
 
-enum uniform_kind {
-    KIND_OTHER,
-    KIND_COMPUTE, /* a function of its operands, lane by lane */
-    KIND_SPECIAL, /* a special register that all lanes read alike */
-    KIND_LOAD,
-};
-
 /* ---- instructions ---- */
 
 /* Whether all lanes see the same, and as long as the warp runs. */
@@ -104,8 +97,8 @@ static bool has_tokens(const struct uniform_slot *s, struct operand o)
     return true;
 }
 
-static bool sources_uniform(const struct uniform_core *u, const struct uniform_slot *s,
-                            const struct inst *code)
+bool uniform_sources(const struct uniform_core *u, const struct uniform_slot *s,
+                     const struct inst *code)
 {
     for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
         const struct operand o = code->src[k];
@@ -207,6 +200,8 @@ static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 ins
     const struct warp *warp = core->slots[slot].warp;
     if (!u->changes)
         return ISSUE_PLAIN;
+    if (u->params->irb_issue && reuse_remove(u, core, slot, inst))
+        return ISSUE_DONE;
     const u32 reg = uniform_result(&u->slots[slot], code);
     if (LIKELY(reg == UINT32_MAX))
         return ISSUE_PLAIN;
@@ -247,8 +242,7 @@ static void count_broadcasts(struct uniform_core *u, const struct core *core, st
     }
 }
 
-/* It runs on one lane, or not at all: `ops` are left. */
-static void convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops)
+void uniform_convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops)
 {
     const struct inst_time *time = task->time;
     const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
@@ -266,51 +260,6 @@ static void convert(struct uniform_core *u, struct task *task, struct uniform_ta
     u->stats->srf_reads += u->insts[task->flight.inst].registers - time->result_count;
 }
 
-/* What an instruction left in the buffer goes into the record of another. */
-static void take_result(struct flight *f, u64 result)
-{
-    const u32 lanes = f->warp->exec->image->warp_size;
-    flight_skip(f);
-    for (u32 j = 0; j < f->dst_rows[0]; j++)
-        for (u32 lane = 0; lane < lanes; lane++)
-            f->dst[0][j * lanes + lane] = (u32)(result >> 32 * j);
-    if (f->code->dst[0].kind == OPERAND_MASK)
-        for (u32 c = 0; c < f->warp->exec->image->chunks; c++)
-            f->dst[0][c] = result ? ~0u : 0;
-}
-
-/* Whether the reuse buffer has it; `t` says what is to be stored else. */
-static bool reuse(struct uniform_core *u, const struct core *core, struct task *task,
-                  struct uniform_task *t)
-{
-    struct uniform_stats *stats = u->stats;
-    const struct irb_entry *entry;
-    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
-    if (!key.code) {
-        stats->irb_unfit++;
-        return false;
-    }
-    stats->irb_probes++;
-    const enum irb_answer answer = irb_probe(&u->irb, &key, u->params->parity, &entry);
-    if (answer != IRB_HIT) {
-        stats->irb_mismatches += answer == IRB_MISMATCH;
-        stats->irb_parity_errors += answer == IRB_ERROR;
-        t->stores = true;
-        t->key = key;
-        return false;
-    }
-    stats->irb_hits++;
-    stats->irb_own_hits += entry->slot == task->slot && entry->age == core->slots[task->slot].age;
-    stats->redundant_inter += core->config.core->warp_size;
-    stats->redundant_combined++;
-    if (!u->changes)
-        return true;
-    take_result(&task->flight, entry->result);
-    task->latency = 1;
-    task->passes = true;
-    return true;
-}
-
 /* True: it runs on all its lanes nevertheless. */
 static bool found_uniform(struct uniform_core *u, const struct core *core, struct task *task,
                           struct uniform_task *t)
@@ -326,11 +275,11 @@ static bool found_uniform(struct uniform_core *u, const struct core *core, struc
         return true;
     }
     t->uniform = true;
-    const bool hit = mode != MODE_INTRA && reuse(u, core, task, t);
+    const bool hit = mode != MODE_INTRA && reuse_find(u, core, task, t);
     if (!u->changes || (mode == MODE_INTER && !hit))
         return true;
     stats->converted += !hit;
-    convert(u, task, t, hit ? 0 : u->params->protect ? 2 : 1);
+    uniform_convert(u, task, t, hit ? 0 : u->params->protect ? 2 : 1);
     if (hit ? u->params->parity : u->params->protect)
         stats->alu_protected += core->config.core->warp_size;
     return false;
@@ -342,6 +291,18 @@ static void forget_masks(struct uniform_core *u, struct uniform_slot *s, const s
     for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
         if (code->dst[k].kind == OPERAND_MASK && !u->explicit_exec)
             set_take(s->masks, code->dst[k].index);
+}
+
+void uniform_count(struct uniform_core *u, u32 slot, const struct uniform_inst *info, u32 lanes)
+{
+    u->stats->instructions++;
+    u->stats->vector_instructions += info->vector;
+    u->stats->scalar_ops += lanes;
+    u->stats->alu_ops += info->alu ? lanes : 0;
+    *(u->params->design == DESIGN_SRF ? &u->stats->rename_reads : &u->stats->token_reads) +=
+        info->registers;
+    if (u->params->protect)
+        cover_moved(u, slot);
 }
 
 static u32 operand(void *state, struct core *core, struct task *task)
@@ -367,17 +328,10 @@ static u32 operand(void *state, struct core *core, struct task *task)
     t->uniform = t->load = t->stores = false;
     t->entry_count = 0;
     const u32 lanes = full ? core->config.core->warp_size : count_lanes(f->lanes);
-    u->stats->instructions++;
-    u->stats->vector_instructions += info->vector;
-    u->stats->scalar_ops += lanes;
-    u->stats->alu_ops += info->alu ? lanes : 0;
-    *(u->params->design == DESIGN_SRF ? &u->stats->rename_reads : &u->stats->token_reads) +=
-        info->registers;
-    if (u->params->protect)
-        cover_moved(u, task->slot);
+    uniform_count(u, task->slot, info, lanes);
     bool whole = true; /* it runs on all its lanes */
     if (full && (info->kind == KIND_COMPUTE || info->kind == KIND_SPECIAL) && !f->homes &&
-        sources_uniform(u, s, f->code))
+        uniform_sources(u, s, f->code))
         whole = found_uniform(u, core, task, t);
     else if (full && info->kind == KIND_LOAD && f->kind == FLIGHT_ACCESS && !f->homes)
         t->load = one_address(f, core->all_lanes);
@@ -390,23 +344,6 @@ static u32 operand(void *state, struct core *core, struct task *task)
 
 /* ---- its result comes ---- */
 
-static u64 result_value(const struct uniform_core *u, const struct flight *f)
-{
-    const u32 lanes = f->warp->exec->image->warp_size;
-    if (f->code->dst[0].kind == OPERAND_MASK)
-        return f->dst[0][u->lane / LANES] >> u->lane % LANES & 1;
-    return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
-}
-
-static void store_result(struct uniform_core *u, const struct core *core, const struct task *task,
-                         struct uniform_task *t)
-{
-    u->stats->irb_writes++;
-    irb_store(&u->irb, &t->key, result_value(u, &task->flight), task->slot,
-              core->slots[task->slot].age);
-    t->stores = false;
-}
-
 static void result(void *state, struct core *core, struct task *task)
 {
     struct uniform_core *u = state;
@@ -414,7 +351,7 @@ static void result(void *state, struct core *core, struct task *task)
     if (!t->watched)
         return;
     if (UNLIKELY(t->stores) && u->params->irb_early)
-        store_result(u, core, task, t);
+        reuse_store(u, core, task, t);
     if (!t->load || core->slots[task->slot].ended)
         return;
     u->stats->broadcast_loads++;
@@ -490,7 +427,7 @@ static void retired(void *state, struct core *core, struct task *task)
         cover_written(u, slot);
     if (t->uniform) {
         if (t->stores)
-            store_result(u, core, task, t);
+            reuse_store(u, core, task, t);
         place_set(u, task, t);
         return;
     }
@@ -530,7 +467,9 @@ static void launch(void *state, struct core *core, bool begins)
     const u32 size = core->config.core->warp_size;
     u->core = core;
     free(u->insts);
+    free(u->removed_rows);
     u->insts = NULL;
+    u->removed_rows = NULL;
     cover_launch(u, begins);
     place_launch(u, begins);
     if (!begins)
@@ -542,7 +481,8 @@ static void launch(void *state, struct core *core, bool begins)
     u->second = u->lane + 1 < size ? u->lane + 1 : u->lane - 1;
     u->irb = (struct irb){.count = u->params->irb_entries};
     u->insts = calloc(MAX(program->inst_count, 1), sizeof *u->insts);
-    if (!u->insts)
+    u->removed_rows = aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32));
+    if (!u->insts || !u->removed_rows)
         abort();
     for (u32 i = 0; i < program->inst_count; i++)
         u->insts[i] = classify(&program->insts[i], u->params->params_uniform);
@@ -572,6 +512,7 @@ static void destroy(void *state)
     cover_launch(u, false);
     place_launch(u, false);
     free(u->insts);
+    free(u->removed_rows);
     free(u->tasks);
 }
 

@@ -85,6 +85,13 @@ struct uniform_slot {
     struct inst_time copy_time; /* its times; result_count 0: none is */
 };
 
+enum uniform_kind {
+    KIND_OTHER,
+    KIND_COMPUTE, /* a function of its operands, lane by lane */
+    KIND_SPECIAL, /* a special register that all lanes read alike */
+    KIND_LOAD,
+};
+
 /* What an instruction can become; by instruction. */
 struct uniform_inst {
     u8 kind; /* enum uniform_kind */
@@ -134,6 +141,8 @@ struct uniform_core {
     u32 srf_free_count;
     u32 srf_peak;
     struct uniform_cover cover;
+    struct task removed; /* an instruction that goes no further than issue */
+    u32 *removed_rows;
 };
 
 static inline bool in_set(const u64 *set, u32 at)
@@ -148,6 +157,25 @@ static inline void set_take(u64 *set, u32 at)
 {
     set[at / 64] &= ~(1ull << at % 64);
 }
+
+/* uniform.c */
+/* All that an instruction reads is uniform. */
+bool uniform_sources(const struct uniform_core *u, const struct uniform_slot *s,
+                     const struct inst *code);
+/* It runs on one lane, or not at all: `ops` are left. */
+void uniform_convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops);
+/* An instruction of a slot is looked at. */
+void uniform_count(struct uniform_core *u, u32 slot, const struct uniform_inst *info, u32 lanes);
+
+/* uniform_reuse.c */
+/* Whether the reuse buffer has it; `t` says what is to be stored else. */
+bool reuse_find(struct uniform_core *u, const struct core *core, struct task *task,
+                struct uniform_task *t);
+void reuse_store(struct uniform_core *u, const struct core *core, const struct task *task,
+                 struct uniform_task *t);
+/* The next instruction of a slot, if the reuse buffer has it: its result is written, and the warp
+ * goes on. */
+bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst);
 
 /* uniform_place.c: registers become uniform, are read, and cease to be. */
 void place_create(struct uniform_core *u);

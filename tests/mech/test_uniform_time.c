@@ -39,6 +39,9 @@ static const char *const designs[] = {
     "uniform.irb_wide=true uniform.irb_entries=2",
     "uniform.protect=true uniform.parity=true",
     "uniform.protect=true uniform.design=srf",
+    "uniform.mode=inter uniform.irb_issue=true",
+    "uniform.irb_issue=true uniform.irb_wide=true",
+    "uniform.irb_issue=true uniform.design=srf uniform.protect=true uniform.parity=true",
 };
 
 static struct rig *open_rig(const char *settings, const char *ptx)
@@ -165,6 +168,43 @@ static void latency_stays_and_reuse_has_one(void **state)
     assert_int_equal(stat(rig, "uniform.irb_hits"), LINKS + 1);
     assert_int_equal(stat(rig, "uniform.irb_own_hits"), LINKS + 1);
     rig_close(rig);
+    free(text.data);
+}
+
+/* What the reuse buffer knows goes no further than issue, a turn each: the next instruction, which
+ * needs its result, follows in the next cycle. */
+static void known_ones_stay_at_issue(void **state)
+{
+    enum {
+        LINKS = 6
+    };
+    struct text text = {0};
+    add(&text, "%s", KERNEL);
+    add(&text, " mov.u32 %%r4, 0;\nagain: mov.u32 %%r2, 5;\n");
+    for (u32 i = 0; i < LINKS; i++)
+        add(&text, " add.u32 %%r2, %%r2, 1;\n");
+    add(&text,
+        " mov.u32 %%r3, %%tid.x; add.u32 %%r4, %%r4, 1; setp.lt.u32 %%q1, %%r4, 2; @%%q1 bra "
+        "again;\n ret;\n}\n");
+    u64 instructions[2];
+    for (u32 on = 0; on < 2; on++) {
+        struct rig *rig =
+            open_rig(on ? ONE "uniform.irb_issue=true collect.banks=64 uniform.irb_entries=16"
+                        : ONE "collect.banks=64 uniform.irb_entries=16",
+                     text.data);
+        rig_run(rig, 1, WARP, rig_memory(rig, 4));
+        instructions[on] = stat(rig, "issue.instructions");
+        assert_int_equal(stat(rig, "uniform.irb_hits"), LINKS + 1);
+        assert_int_equal(stat(rig, "uniform.irb_removed"), on ? LINKS + 1 : 0);
+        assert_int_equal(stat(rig, "uniform.instructions"), instructions[0]);
+        if (on) { /* the branch, then those that are removed, then what reads the thread's number */
+            const u32 branch = 3 + 1 + 1 + LINKS + 3;
+            const u64 gone = issued_at(rig, 0, 0, branch + 1) - issued_at(rig, 0, 0, branch);
+            assert_in_range(gone, LINKS + 1, LINKS + 1 + 4); /* and the way from the branch */
+        }
+        rig_close(rig);
+    }
+    assert_int_equal(instructions[1], instructions[0] - (LINKS + 1));
     free(text.data);
 }
 
@@ -634,6 +674,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(issues_one_a_cycle),
         cmocka_unit_test(latency_stays_and_reuse_has_one),
+        cmocka_unit_test(known_ones_stay_at_issue),
         cmocka_unit_test(renaming_takes_a_stage),
         cmocka_unit_test(copies_come_before_partial_writes),
         cmocka_unit_test(guards_count_by_their_lanes),

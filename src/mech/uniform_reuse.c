@@ -1,0 +1,138 @@
+/*
+ * Instructions of the mechanism `uniform` that its reuse buffer knows: they take the result from
+ * there, on their way to a unit that they leave at once, or (irb_issue) go no further than issue.
+ */
+#include "mech/uniform.h"
+
+/* What an instruction left in the buffer goes into the record of another. */
+static void take_result(struct flight *f, u64 result)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    flight_skip(f);
+    for (u32 j = 0; j < f->dst_rows[0]; j++)
+        for (u32 lane = 0; lane < lanes; lane++)
+            f->dst[0][j * lanes + lane] = (u32)(result >> 32 * j);
+    if (f->code->dst[0].kind == OPERAND_MASK)
+        for (u32 c = 0; c < f->warp->exec->image->chunks; c++)
+            f->dst[0][c] = result ? ~0u : 0;
+}
+
+static void count_hit(struct uniform_core *u, const struct core *core, u32 slot,
+                      const struct irb_entry *entry)
+{
+    struct uniform_stats *stats = u->stats;
+    stats->irb_hits++;
+    stats->irb_own_hits += entry->slot == slot && entry->age == core->slots[slot].age;
+    stats->redundant_inter += core->config.core->warp_size;
+    stats->redundant_combined++;
+}
+
+bool reuse_find(struct uniform_core *u, const struct core *core, struct task *task,
+                struct uniform_task *t)
+{
+    struct uniform_stats *stats = u->stats;
+    const struct irb_entry *entry;
+    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
+    if (!key.code) {
+        stats->irb_unfit++;
+        return false;
+    }
+    stats->irb_probes++;
+    const enum irb_answer answer = irb_probe(&u->irb, &key, u->params->parity, &entry);
+    if (answer != IRB_HIT) {
+        stats->irb_mismatches += answer == IRB_MISMATCH;
+        stats->irb_parity_errors += answer == IRB_ERROR;
+        t->stores = true;
+        t->key = key;
+        return false;
+    }
+    count_hit(u, core, task->slot, entry);
+    if (!u->changes)
+        return true;
+    take_result(&task->flight, entry->result);
+    task->latency = 1;
+    task->passes = true;
+    return true;
+}
+
+static u64 result_value(const struct uniform_core *u, const struct flight *f)
+{
+    const u32 lanes = f->warp->exec->image->warp_size;
+    if (f->code->dst[0].kind == OPERAND_MASK)
+        return f->dst[0][u->lane / LANES] >> u->lane % LANES & 1;
+    return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
+}
+
+void reuse_store(struct uniform_core *u, const struct core *core, const struct task *task,
+                 struct uniform_task *t)
+{
+    u->stats->irb_writes++;
+    irb_store(&u->irb, &t->key, result_value(u, &task->flight), task->slot,
+              core->slots[task->slot].age);
+    t->stores = false;
+}
+
+/* ---- at issue ---- */
+
+/* As if it had not been looked at. */
+static bool give_up(struct warp *warp, u32 inst)
+{
+    warp->instructions--;
+    warp_path(warp)->pc = inst;
+    return false;
+}
+
+/* The result goes where it is kept; what that costs is counted as of a task of our own. */
+static void write_result(struct uniform_core *u, struct core *core, struct task *task,
+                         struct uniform_task *t)
+{
+    uniform_convert(u, task, t, 0);
+    task_count_work(core, task, false);
+    flight_commit(&task->flight);
+    task_count_work(core, task, true);
+    place_set(u, task, t);
+    if (u->params->protect)
+        cover_written(u, task->slot);
+}
+
+static void count_removed(struct uniform_core *u, const struct core *core, u32 slot, u32 inst)
+{
+    const u32 lanes = core->config.core->warp_size;
+    uniform_count(u, slot, &u->insts[inst], lanes);
+    u->stats->uniform++;
+    u->stats->irb_probes++;
+    u->stats->irb_removed++;
+    u->stats->redundant_intra += lanes - 1;
+    u->stats->redundant_combined += lanes - 1;
+    u->stats->alu_protected += u->params->parity ? lanes : 0;
+}
+
+bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
+{
+    struct warp *warp = core->slots[slot].warp;
+    struct task *task = &u->removed;
+    struct uniform_task t = {0};
+    const struct irb_entry *entry;
+    const u8 kind = u->insts[inst].kind;
+    const struct step *step = &warp->view->steps[inst];
+    const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
+    if (u->params->mode == MODE_INTRA || (kind != KIND_COMPUTE && kind != KIND_SPECIAL) ||
+        lanes != core->all_lanes || !uniform_sources(u, &u->slots[slot], &warp->view->insts[inst]))
+        return false;
+    task->flight.rows = u->removed_rows;
+    task->time = &core->times[inst];
+    task->slot = (u8)slot;
+    task->extra_task = true;
+    flight_issue(&task->flight, warp, inst);
+    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
+    if (!key.code || irb_probe(&u->irb, &key, u->params->parity, &entry) != IRB_HIT)
+        return give_up(warp, inst); /* and it is counted when it runs */
+    if (u->params->design == DESIGN_SRF && !place_reserve(u, slot, task->flight.code, &t))
+        return give_up(warp, inst);
+    count_removed(u, core, slot, inst);
+    count_hit(u, core, slot, entry);
+    take_result(&task->flight, entry->result);
+    write_result(u, core, task, &t);
+    core_step(core, slot, inst);
+    return true;
+}
