@@ -59,6 +59,12 @@ static const char ptx[] = HEAD
     " atom.global.add.u32 %r4, [%rd0+8], 1;\n"
     " add.u32 %r5, %r3, %r2;\n"
     " ret;\n}\n"
+    /* all blocks but the first do a little more */
+    ".visible .entry blocks(.param .u64 p)\n{\n" REGISTERS " mov.u32 %r0, %ctaid.x;\n"
+    " setp.eq.u32 %p0, %r0, 0;\n"
+    " @%p0 bra end;\n"
+    " mov.u32 %r1, 7;\n"
+    "end: ret;\n}\n"
     /* 600 rounds */
     ".visible .entry long(.param .u64 p)\n{\n" REGISTERS " mov.u32 %r2, 0;\n"
     "loop: add.u32 %r2, %r2, 1;\n"
@@ -318,7 +324,19 @@ static void test_trips(void **unused)
                                                                          .warp = 60});
 }
 
-/* Of five that are the same: the parameter, the constant, the store, the load, in that order. */
+/* What a block leaves out is not of the grid. */
+static void test_blocks(void **unused)
+{
+    expect((struct run){"blocks", {3, 1, 1}, {64, 1, 1}},
+           (struct counts){.instructions = 8 + 10 + 10,
+                           .effects = 6,
+                           .block = 18 + 4,
+                           .uniform = 18 + 4,
+                           .branches = 6,
+                           .warp = 18 + 4});
+}
+
+/* The same are: the parameter, the constant, the store, the load, in that order. */
 static void test_memory(void **unused)
 {
     expect((struct run){"memory", {2, 1, 1}, {128, 1, 1}}, (struct counts){.instructions = 96,
@@ -454,10 +472,10 @@ int main(void)
         cmocka_unit_test(test_one_dimension),  cmocka_unit_test(test_three_dimensions),
         cmocka_unit_test(test_uneven_rows),    cmocka_unit_test(test_partial),
         cmocka_unit_test(test_divergence),     cmocka_unit_test(test_trips),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_determined),     cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_room),           cmocka_unit_test(test_passive),
-        cmocka_unit_test(test_needs_time),
+        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_pairs),          cmocka_unit_test(test_determined),
+        cmocka_unit_test(test_cores),          cmocka_unit_test(test_room),
+        cmocka_unit_test(test_passive),        cmocka_unit_test(test_needs_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

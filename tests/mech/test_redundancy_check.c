@@ -15,12 +15,14 @@
 #define REGISTERS " .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<4>;\n"
 #define ENTRY(name) ".visible .entry " name "(.param .u64 p)\n{\n" REGISTERS
 
-static const char ptx[] = HEAD ENTRY("shape") " mov.u32 %r0, %tid.x;\n"
-                                              " mov.u32 %r3, %ntid.x;\n"
-                                              " add.u32 %r4, %r0, 1;\n"
-                                              " setp.lt.u32 %p0, %r0, 40;\n"
-                                              " mul.wide.u32 %rd0, %r0, %r3;\n"
-                                              " ret;\n}\n"
+static const char ptx[] = HEAD
+    /* coordinates */
+    ENTRY("shape") " mov.u32 %r0, %tid.x;\n"
+                   " mov.u32 %r3, %ntid.x;\n"
+                   " add.u32 %r4, %r0, 1;\n"
+                   " setp.lt.u32 %p0, %r0, 40;\n"
+                   " mul.wide.u32 %rd0, %r0, %r3;\n"
+                   " ret;\n}\n"
     /* two warps of four go another way */
     ENTRY("ways") " mov.u32 %r0, %tid.x;\n"
                   " and.b32 %r1, %r0, 32;\n"
@@ -53,11 +55,21 @@ static const char ptx[] = HEAD ENTRY("shape") " mov.u32 %r0, %tid.x;\n"
                    " st.global.u32 [%rd0], %r2;\n"
                    " bar.sync 0;\n"
                    " add.u32 %r4, %r1, 2;\n"
-                   " ret;\n}\n" ENTRY("long") " mov.u32 %r2, 0;\n"
-                                              "loop: add.u32 %r2, %r2, 1;\n"
-                                              " setp.lt.u32 %p0, %r2, 600;\n"
-                                              " @%p0 bra loop;\n"
-                                              " ret;\n}\n";
+                   " ret;\n}\n"
+    /* barriers in a loop */
+    ENTRY("rounds") " mov.u32 %r2, 0;\n"
+                    "loop: add.u32 %r2, %r2, 1;\n"
+                    " bar.sync 0;\n"
+                    " add.u32 %r3, %r2, 5;\n"
+                    " setp.lt.u32 %p0, %r2, 3;\n"
+                    " @%p0 bra loop;\n"
+                    " ret;\n}\n"
+    /* 600 rounds without one */
+    ENTRY("long") " mov.u32 %r2, 0;\n"
+                  "loop: add.u32 %r2, %r2, 1;\n"
+                  " setp.lt.u32 %p0, %r2, 600;\n"
+                  " @%p0 bra loop;\n"
+                  " ret;\n}\n";
 
 struct run {
     const char *kernel;
@@ -213,6 +225,17 @@ static void test_ways(void **unused)
     }
 }
 
+/* What was kept before a barrier is not that of the next round. */
+static void test_rounds(void **unused)
+{
+    for (u32 timed = 0; timed < 2; timed++) {
+        const struct found f =
+            run_it(&(struct run){"rounds", {2, 1, 1}, {96, 1, 1}, .plant = NO_PLANT}, timed);
+        assert_int_equal(f.kept, 2 * (1 + 3 * 3));
+        assert_int_equal(f.checked, 2 * f.kept);
+    }
+}
+
 /* A warp whose lanes have parted takes part again behind the next barrier. */
 static void test_parts(void **unused)
 {
@@ -270,8 +293,8 @@ static void test_room(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted), cmocka_unit_test(test_ways), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_races),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_planted), cmocka_unit_test(test_ways),  cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_races), cmocka_unit_test(test_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
