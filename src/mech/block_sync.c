@@ -183,9 +183,13 @@ static bool stuck(void *state, struct core *core)
     return true;
 }
 
+/* what the one lets go, the other may hold */
+static const char *const conflicts[] = {"darsie", NULL};
+
 static const char *const deviations[] = {
     "There, __syncthreads() stands at the boundaries of a real program on silicon; here no "
-    "instruction is inserted: warps only wait, and go on in the cycle after the last has come.",
+    "instruction is inserted: warps only wait, and go on from the cycle in which the last has "
+    "come.",
     "Warps whose lanes are on different paths, or that wait at a barrier of the program, do not "
     "take part; the text does not say how such programs were instrumented.",
     NULL,
@@ -196,6 +200,7 @@ const struct mechanism block_sync_mechanism = {
     .source = "SILICON-SYNC of T. T. Yeh, R. N. Green, T. G. Rogers, \"Dimensionality-aware "
               "redundant SIMT instruction elimination\", ASPLOS 2020",
     .deviations = deviations,
+    .conflicts = conflicts,
     .state_size = sizeof(struct block_sync),
     .destroy = destroy,
     .launch = launch,
