@@ -294,19 +294,6 @@ static void add_written(const struct flow *f, bool sides_only, u64 *set)
     }
 }
 
-/* F2, for threads that leave a loop in different rounds though they meet in each. */
-static bool decides_rounds(const struct flow *f)
-{
-    const struct parting *p = f->parting;
-    bool within = false, behind = false;
-    for (u32 k = 0; k < p->reached_count; k++) {
-        u32 b = p->reached[k];
-        within |= p->cycles[b] && f->waits[b];
-        behind |= !p->cycles[b] && f->will_wait[b];
-    }
-    return within && behind;
-}
-
 /* F2: whether a branch may decide how many barriers a warp comes to before all have met. */
 static bool decides_barriers(const struct flow *f)
 {
@@ -324,7 +311,8 @@ static bool decides_barriers(const struct flow *f)
         apart |= b != p->stop && f->waits[b] && parting_is_side(p, b);
         between |= b != p->stop && f->waits[b];
     }
-    /* with one meeting all come through it before they wait */
+    /* With one meeting all come through it before they wait; who leaves a loop in another round
+     * than others either leaves it apart from them or meets them behind it as well. */
     return apart || (between && meetings > 1);
 }
 
@@ -378,15 +366,13 @@ static void part(struct flow *f, u32 block, u8 class)
     f->branch[block] = class;
     parting_find(f->parting, block, false);
     limit_meetings(f, class);
-    bool decides = decides_barriers(f);
+    if (decides_barriers(f))
+        lower_barriers(f, class);
     if (f->parting->label[block] != NO_LABEL && !parting_is_side(f->parting, block)) {
         parting_find(f->parting, block, true);
         parting_cycles(f->parting);
         limit_behind(f, class);
-        decides |= decides_rounds(f);
     }
-    if (decides)
-        lower_barriers(f, class);
 }
 
 static void run_block(struct flow *f, u32 b)

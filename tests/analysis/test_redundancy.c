@@ -393,6 +393,21 @@ static void test_barriers_out_of_step(void **state)
                                        "@%p1 bra L; //V\n"
                                        "add.u32 %r4, %r2, 1; //V\n"
                                        "exit; //V\n"));
+    /* Some end in a loop; all others come to all barriers. */
+    check(KERNEL(BRANCH("%tid.z; //V") "setp.lt.u32 %p0, %r0, 3; //V\n"
+                                       "setp.eq.u32 %p1, %r1, 3; //DR\n"
+                                       "mov.u32 %r2, 0; //DR\n"
+                                       "L:\n"
+                                       "bar.sync 0; //V\n"
+                                       "add.u32 %r2, %r2, 1; //DR\n"
+                                       "@%p0 bra J; //V\n"
+                                       "@%p1 exit; //V\n"
+                                       "J:\n"
+                                       "setp.lt.u32 %p2, %r2, 9; //DR\n"
+                                       "@%p2 bra L; //V\n"
+                                       "bar.sync 0; //V\n"
+                                       "add.u32 %r3, %r1, 1; //DR\n"
+                                       "exit; //V\n"));
     /* A guard decides. */
     check(KERNEL(BRANCH("%tid.z; //V") "setp.lt.u32 %p0, %r0, 3; //V\n"
                                        "mov.u32 %r2, 0; //DR\n"

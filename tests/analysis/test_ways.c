@@ -22,12 +22,15 @@ enum {
     THREADS = 4,
     STEPS = 400, /* of a thread in all */
     SEEN = 4096, /* a power of two, more than THREADS * STEPS */
-    CONSTANTS = 8
+    CONSTANTS = 8,
+    WAYS = 4 /* of a jump table */
 };
 
 struct sample {
     struct inst insts[INSTS];
     u32 constants[CONSTANTS];
+    u32 targets[WAYS];
+    struct jump_table table;
     struct function function;
     struct program program;
     u64 seed;
@@ -64,6 +67,8 @@ static struct operand counter(struct sample *s)
 static struct inst random_branch(struct sample *s, u32 count)
 {
     struct inst inst = {.op = OP_bra, .imm = DIFFERING + pick(s, count - DIFFERING)};
+    if (!pick(s, 12))
+        return (struct inst){.op = OP_brx, .src = {pick(s, 2) ? counter(s) : vector(s)}};
     if (pick(s, 8)) {
         inst.guard = mask(s);
         inst.guard.neg = pick(s, 2);
@@ -122,6 +127,9 @@ static void make_sample(struct sample *s, u64 seed)
     s->insts[count - 1] = (struct inst){.op = OP_ret};
     for (u32 i = 0; i < CONSTANTS; i++)
         s->constants[i] = i;
+    for (u32 i = 0; i < WAYS; i++)
+        s->targets[i] = DIFFERING + pick(s, count - DIFFERING);
+    s->table = (struct jump_table){s->targets, WAYS};
     s->function = (struct function){
         .name = "k", .is_kernel = true, .end = count, .registers = VECTORS, .masks = MASKS};
     s->program = (struct program){.insts = s->insts,
@@ -130,6 +138,8 @@ static void make_sample(struct sample *s, u64 seed)
                                   .function_count = 1,
                                   .constants = s->constants,
                                   .constant_count = CONSTANTS,
+                                  .tables = &s->table,
+                                  .table_count = 1,
                                   .traits = {.inst_bytes = 1}};
 }
 
@@ -230,6 +240,8 @@ static void run(struct trial *t, struct thread *thread)
         thread->done = ++thread->steps == STEPS;
         if (inst->op == OP_bra) {
             thread->at = runs ? (u32)inst->imm : thread->at;
+        } else if (inst->op == OP_brx) {
+            thread->at = t->sample->targets[value_of(t, thread, inst->src[0]) % WAYS];
         } else if (inst->op == OP_exit || inst->op == OP_ret) {
             thread->done |= runs;
         } else if (inst->op == OP_bar) {
