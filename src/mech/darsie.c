@@ -86,14 +86,19 @@ static bool can_share(const struct darsie_core *d, const struct inst *code,
     return n && results <= DARSIE_RESULTS;
 }
 
-static bool is_whole_barrier(const struct exec *exec, const struct inst *code)
+/* Whether it is a barrier of the whole block, and which. */
+static bool is_whole_barrier(const struct exec *exec, const struct inst *code, u8 *number)
 {
+    *number = 0;
     if (code->op == OP_bar_whole)
         return true;
     if ((code->op != OP_bar && code->op != OP_bar_popc) || code->guard.kind != OPERAND_NONE ||
         (code->op == OP_bar && code->key == BAR_ARRIVE))
         return false;
     const struct operand threads = code->src[1];
+    if (code->src[0].kind != OPERAND_CONST)
+        return false;
+    *number = exec->image->constants[code->src[0].index * exec->image->warp_size] % BARRIERS;
     if (threads.kind == OPERAND_NONE)
         return true;
     if (threads.kind != OPERAND_CONST)
@@ -133,9 +138,9 @@ static struct darsie_inst classify(const struct darsie_core *d, u32 inst)
         .marked = mark != REDUNDANT_NO && (mark != REDUNDANT_XY || d->params->second) &&
                   redundancy_holds(mark, exec->dims, d->warp_size),
         .branch = can_part(code, time),
-        .barrier = is_whole_barrier(exec, code),
         .load = flags & OPF_LOAD && code->space != SPACE_CONST && code->space != SPACE_PARAM,
     };
+    info.barrier = is_whole_barrier(exec, code, &info.number);
     info.global = info.load && code->space != SPACE_SHARED;
     info.tells = code->op == OP_fence ||
                  (flags & (OPF_LOAD | OPF_STORE | OPF_ATOMIC) && code->space != SPACE_SHARED &&

@@ -192,7 +192,7 @@ bool paths_give_up(struct darsie_core *d, bool stuck)
 /* All warps of the block stand behind a barrier. */
 static void rejoin(struct darsie_core *d, struct darsie_block *b)
 {
-    b->at_barrier = false;
+    b->at_barriers = 0;
     for (u64 set = b->live; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[b->slots[first_bit(set)]];
         if (!is_whole(d, d->core->slots[s->slot].warp)) {
@@ -225,8 +225,10 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     const struct warp *warp = d->core->slots[slot].warp;
     for (u64 set = b->live_slots & (d->core->ended | ~d->core->present); set; set &= set - 1)
         end(d, &d->slots[first_bit(set)]);
-    b->at_barrier |= info->barrier;
-    if (b->at_barrier && b->live && !d->core->blocks[s->block].block->barriers_used)
+    b->at_barriers |= (u32)info->barrier << info->number;
+    /* others, of some warps only, may be open meanwhile */
+    if (b->at_barriers && b->live &&
+        !(d->core->blocks[s->block].block->barriers_used & b->at_barriers))
         rejoin(d, b);
     if (s->on && b->majority >> s->warp & 1 && !info->barrier) {
         if (!is_whole(d, warp) && d->core->slots[slot].at != NO_INST) {
@@ -254,7 +256,7 @@ void paths_start_block(struct darsie_core *d, u32 block_slot)
     b->warps = (u32)__builtin_popcountll(slots);
     b->on = d->on && b->warps > 1;
     b->live = b->live_slots = b->majority = b->arrived = b->stalled = 0;
-    b->at_barrier = false;
+    b->at_barriers = 0;
     b->unacted = 0;
     for (u64 set = slots; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[first_bit(set)];

@@ -100,7 +100,8 @@ static bool simulate(struct trial *t, struct hd_device *device, const struct pro
 
 /* ---- mechanisms ---- */
 
-static struct hd_device *open_set(const char *set)
+/* `plain`: only what it says of cores, without mechanisms and time. */
+static struct hd_device *open_set(const char *set, bool plain)
 {
     struct hd_error error = {0};
     struct hd_config *config = witness_config();
@@ -108,8 +109,10 @@ static struct hd_device *open_set(const char *set)
     bool good = hd_config_set(config, "gpu.cores=2", &error) &&
                 hd_config_set(config, "timing.max_cycles=3000000", &error);
     for (char *word; good && (word = strtok_r(NULL, "+", &rest));)
-        good = word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, &error)
-                                                : hd_config_mechanism(config, word, &error);
+        if (!plain || strncmp(word, "core.", 5) == 0)
+            good = word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, &error)
+                                                    : hd_config_mechanism(config, word, &error);
+    good = good && (!plain || hd_config_set(config, "timing.functional=true", &error));
     struct hd_device *device = good ? hd_device_open(config, &error) : NULL;
     if (!device) {
         fprintf(stderr, "%s: %s\n", set, error.message);
@@ -159,11 +162,11 @@ static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, b
 static bool simulate_set(struct trial *t, const char *set, const struct program *program,
                          const char *ptx, u32 *out, u32 *counters, bool say)
 {
-    struct hd_device *device = open_set("timing.functional=true");
+    struct hd_device *device = open_set(set, true);
     bool good = simulate(t, device, program, ptx, out, counters);
     counts_hold(t, device, true, false);
     hd_device_close(device);
-    device = open_set(set);
+    device = open_set(set, false);
     good = good && simulate(t, device, program, ptx, out, counters) &&
            counts_hold(t, device, false, say);
     hd_device_close(device);
