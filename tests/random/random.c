@@ -143,7 +143,8 @@ static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, b
             good = false;
         }
     const u64 issued = total(all, "exec.warp_instructions");
-    const u64 skipped = total(all, "darsie.skipped") + total(all, "dac_ideal.skipped");
+    const u64 skipped = total(all, "darsie.skipped") + total(all, "dac_ideal.skipped") +
+                        total(all, "uniform.irb_removed");
     t->compared += total(all, "witness.compared");
     json_decref(all);
     if (plain)
