@@ -485,6 +485,9 @@ static void destroy(void *state)
     check_destroy(r);
 }
 
+/* What these skip is not seen, so executions could not be matched. */
+static const char *const conflicts[] = {"dac_ideal", "darsie", NULL};
+
 static const char *const deviations[] = {
     "The text does not say how executions are matched: here it is the n-th time that a warp comes "
     "to an instruction, whatever way it took.",
@@ -504,6 +507,7 @@ const struct mechanism redundancy_mechanism = {
     .source = "the limit study (figures 1 and 2) of T. Yeh, R. N. Green, T. G. Rogers, "
               "\"Dimensionality-aware redundant SIMT instruction elimination\", ASPLOS 2020",
     .deviations = deviations,
+    .conflicts = conflicts,
     .state_size = sizeof(struct redundancy_core),
     .marks = true,
     .destroy = destroy,

@@ -465,6 +465,19 @@ static void test_needs_time(void **unused)
     hd_config_destroy(config);
 }
 
+/* Nor is it with those that skip what it would look at. */
+static void test_conflicts(void **unused)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    assert_true(hd_config_mechanism(config, "redundancy", &error));
+    assert_true(hd_config_mechanism(config, "darsie", &error));
+    assert_null(hd_device_open(config, &error));
+    assert_non_null(strstr(error.message, "redundancy"));
+    assert_non_null(strstr(error.message, "cannot be combined"));
+    hd_config_destroy(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_pairs),          cmocka_unit_test(test_determined),
         cmocka_unit_test(test_cores),          cmocka_unit_test(test_room),
         cmocka_unit_test(test_passive),        cmocka_unit_test(test_needs_time),
+        cmocka_unit_test(test_conflicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
