@@ -165,16 +165,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
 static bool skims(void *state, struct core *core, u32 slot, u32 inst)
 {
     const struct darsie_core *d = state;
-    if (!(d->taking_part >> slot & 1) || !d->insts[inst].skips)
-        return false;
-    /* as many as can be elected in a cycle come along, up to a branch */
-    u32 marked = 0;
-    for (u32 i = core->slots[slot].fetch_at; i < inst; i++) {
-        if (core->times[i].flags & (TIME_BRANCH | TIME_BARRIER))
-            return true;
-        marked += d->insts[i].skips;
-    }
-    return d->params->write_ports && marked >= d->params->write_ports;
+    return d->taking_part >> slot & 1 && d->insts[inst].skips && !table_comes_along(d, slot, inst);
 }
 
 static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here)

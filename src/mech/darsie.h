@@ -196,6 +196,8 @@ extern const char *const darsie_deviations[];
 
 /* darsie_table.c: the skip table, its ports, and who leads. */
 void table_skim(struct darsie_core *d, u64 wanting, struct skim *skim);
+/* Whether a marked instruction may come with the fetch of those from fetch_at on. */
+bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst);
 void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count);
 enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst);
 /* A marked instruction issues: does it lead? */

@@ -153,6 +153,21 @@ static bool behind_branch(const struct core *core, u32 s, u32 at)
     return false;
 }
 
+/* As many as can be elected in a cycle come along, up to a branch. */
+bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
+{
+    const struct slot *to = &d->core->slots[slot];
+    u32 marked = 0;
+    if (behind_branch(d->core, slot, to->buffered))
+        return false;
+    for (u32 i = to->fetch_at; i < inst; i++) {
+        if (d->core->times[i].flags & (TIME_BRANCH | TIME_BARRIER))
+            return false;
+        marked += d->insts[i].skips;
+    }
+    return !d->params->write_ports || marked < d->params->write_ports;
+}
+
 /* PCs that have been looked up in this cycle. */
 struct lookups {
     u32 count;
