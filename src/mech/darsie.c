@@ -86,25 +86,28 @@ static bool can_share(const struct darsie_core *d, const struct inst *code,
     return n && results <= DARSIE_RESULTS;
 }
 
-/* Whether it is a barrier of the whole block, and which. */
+/* The value of a source that is a constant; an absent one is 0. False: it is not known. */
+static bool constant_of(const struct exec *exec, struct operand o, u32 *value)
+{
+    *value = o.kind == OPERAND_CONST ? exec->image->constants[o.index * exec->image->warp_size] : 0;
+    return o.kind == OPERAND_CONST || o.kind == OPERAND_NONE;
+}
+
+/* A barrier of all warps of the block. */
 static bool is_whole_barrier(const struct exec *exec, const struct inst *code, u8 *number)
 {
+    u32 which, threads;
     *number = 0;
     if (code->op == OP_bar_whole)
         return true;
     if ((code->op != OP_bar && code->op != OP_bar_popc) || code->guard.kind != OPERAND_NONE ||
         (code->op == OP_bar && code->key == BAR_ARRIVE))
         return false;
-    const struct operand threads = code->src[1];
-    if (code->src[0].kind != OPERAND_CONST)
+    if (!constant_of(exec, code->src[0], &which) || !constant_of(exec, code->src[1], &threads) ||
+        which >= BARRIERS)
         return false;
-    *number = exec->image->constants[code->src[0].index * exec->image->warp_size] % BARRIERS;
-    if (threads.kind == OPERAND_NONE)
-        return true;
-    if (threads.kind != OPERAND_CONST)
-        return false;
-    const u32 count = exec->image->constants[threads.index * exec->image->warp_size];
-    return !count || count >= exec->threads;
+    *number = (u8)which;
+    return !threads; /* with a count, a warp that arrives twice may stand for another */
 }
 
 static bool can_part(const struct inst *code, const struct inst_time *time)

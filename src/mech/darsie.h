@@ -37,7 +37,7 @@ struct darsie_inst {
     bool global;                /* and that other blocks see */
     bool branch;                /* warps may part behind it */
     bool barrier;               /* of all warps of the block, */
-    u8 number;                  /* and which */
+    u8 number;                  /* which */
     bool tells;                 /* atomic, fence or volatile: blocks may communicate by it */
     u8 results;                 /* vector registers it writes */
     u8 sources, targets;        /* registers and masks that it reads, and writes: */
@@ -89,7 +89,7 @@ struct darsie_block {
     u64 arrived;             /* and waiting behind a branch */
     u64 since;               /* cycle of the first arrival */
     u64 stalled;             /* do not fetch until a branch or barrier of theirs has taken effect */
-    u32 at_barriers;         /* of the whole block, at which warps wait or waited last; bits */
+    u32 open;                /* barriers of the whole block at which warps wait, bits */
     u32 way;                 /* that the majority has come; counts up */
     u32 unacted;             /* stores that were issued and have not acted */
     u8 slots[CORE_WARPS];    /* by warp */

@@ -192,7 +192,7 @@ bool paths_give_up(struct darsie_core *d, bool stuck)
 /* All warps of the block stand behind a barrier. */
 static void rejoin(struct darsie_core *d, struct darsie_block *b)
 {
-    b->at_barriers = 0;
+    assert(!b->arrived);
     for (u64 set = b->live; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[b->slots[first_bit(set)]];
         if (!is_whole(d, d->core->slots[s->slot].warp)) {
@@ -204,6 +204,17 @@ static void rejoin(struct darsie_core *d, struct darsie_block *b)
         d->taking_part |= bit(s->slot);
     }
     begin_way(d, b);
+}
+
+/* Whether one of the barriers that all warps of the block wait at has just let them go. */
+static bool opened(const struct darsie_core *d, u32 block_slot, struct darsie_block *b)
+{
+    const struct thread_block *block = d->core->blocks[block_slot].block;
+    bool any = false;
+    for (u32 set = b->open & ~block->barriers_used; set; set &= set - 1)
+        any |= !block->barriers[first_lane(set)].threads; /* as the first arrival has said */
+    b->open &= block->barriers_used;
+    return any;
 }
 
 static void end(struct darsie_core *d, struct darsie_slot *s)
@@ -225,10 +236,9 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     const struct warp *warp = d->core->slots[slot].warp;
     for (u64 set = b->live_slots & (d->core->ended | ~d->core->present); set; set &= set - 1)
         end(d, &d->slots[first_bit(set)]);
-    b->at_barriers |= (u32)info->barrier << info->number;
-    /* others, of some warps only, may be open meanwhile */
-    if (b->at_barriers && b->live &&
-        !(d->core->blocks[s->block].block->barriers_used & b->at_barriers))
+    if (info->barrier)
+        b->open |= 1u << info->number;
+    if (b->open && opened(d, s->block, b) && b->live)
         rejoin(d, b);
     if (s->on && b->majority >> s->warp & 1 && !info->barrier) {
         if (!is_whole(d, warp) && d->core->slots[slot].at != NO_INST) {
@@ -256,7 +266,7 @@ void paths_start_block(struct darsie_core *d, u32 block_slot)
     b->warps = (u32)__builtin_popcountll(slots);
     b->on = d->on && b->warps > 1;
     b->live = b->live_slots = b->majority = b->arrived = b->stalled = 0;
-    b->at_barriers = 0;
+    b->open = 0;
     b->unacted = 0;
     for (u64 set = slots; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[first_bit(set)];
