@@ -402,6 +402,12 @@ static void tag_threads(struct dac_ideal *d, const struct core *core)
 {
     const struct exec *exec = core->exec;
     const u32 lanes = core->config.core->warp_size;
+    u32 numbers[MAX_LANES]; /* %laneid begins anew in the second half of a warp of 64 */
+    for (u32 l = 0; l < lanes; l++)
+        numbers[l] = l % LANES;
+    const u8 lane = values_of(numbers, 1, core->all_lanes, d->width, lanes) == VALUES_OTHER
+                        ? TAG_NONE
+                        : TAG_AFFINE;
     for (u32 w = 0; w < MIN(exec->warps, (u32)CORE_WARPS); w++) {
         for (u32 k = 0; k < 3; k++) {
             const enum values values =
@@ -410,7 +416,7 @@ static void tag_threads(struct dac_ideal *d, const struct core *core)
                 d->params->scope == SCOPE_WARP ? values == VALUES_UNIFORM : exec->dims[k] == 1;
             d->threads[w][k] = same ? TAG_UNIFORM : values != VALUES_OTHER ? TAG_AFFINE : TAG_NONE;
         }
-        d->threads[w][DAC_LANE] = TAG_AFFINE;
+        d->threads[w][DAC_LANE] = lane;
     }
 }
 

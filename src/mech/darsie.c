@@ -350,17 +350,23 @@ static u32 registers_left(const struct core *core)
     return used >= p->registers ? 0 : (u32)((p->registers - used) / p->warp_size / blocks);
 }
 
-static void *take(u8 **at, size_t count, size_t bytes)
+/* Memory to be laid out; NULL: only how much it would be. */
+struct room {
+    u8 *from;
+    size_t used;
+};
+
+static void *take(struct room *at, size_t count, size_t bytes)
 {
-    void *memory = *at;
-    *at += align_up(count * bytes, 64);
+    void *memory = at->from ? at->from + at->used : NULL;
+    at->used += align_up(count * bytes, 64);
     return memory;
 }
 
-/* Tables of all blocks and slots, in one piece; `at` is NULL: how much that is. */
-static size_t lay_out(struct darsie_core *d, u8 *at, u32 blocks, u32 insts)
+/* Tables of all blocks and slots, in one piece; `from` is NULL: how much that is. */
+static size_t lay_out(struct darsie_core *d, u8 *from, u32 blocks, u32 insts)
 {
-    u8 *const from = at;
+    struct room at = {from, 0};
     d->insts = take(&at, insts, sizeof *d->insts);
     d->copies = take(&at, d->registers, sizeof *d->copies);
     d->copy_times = take(&at, d->registers, sizeof *d->copy_times);
@@ -381,7 +387,7 @@ static size_t lay_out(struct darsie_core *d, u8 *at, u32 blocks, u32 insts)
             b->ways = take(&at, DARSIE_WAYS, sizeof *b->ways);
         b->values = take(&at, (size_t)d->version_count * d->warp_size, sizeof *b->values);
     }
-    return (size_t)(at - from);
+    return at.used;
 }
 
 static void free_tables(struct darsie_core *d)
