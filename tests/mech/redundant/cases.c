@@ -54,8 +54,8 @@ static void read_word(struct redundant_case *c, const char *word)
         c->spin = true;
     } else if (strcmp(word, "warp32") == 0) {
         c->warp32 = true;
-    } else if (strcmp(word, "cond") == 0) {
-        c->cond = true;
+    } else if (strncmp(word, "as=", 3) == 0) {
+        snprintf(c->as, sizeof c->as, "%s", word + 3);
     } else if (sscanf(word, "%u,%u,%u", &d.x, &d.y, &d.z) > 0 && c->shape_count < MOST_SHAPES) {
         c->shapes[c->shape_count++] = d;
     } else {

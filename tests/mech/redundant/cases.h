@@ -32,8 +32,8 @@ struct redundant_case {
     char *ptx;
     struct hd_dim shapes[MOST_SHAPES];
     unsigned shape_count, grid;
-    char outcome[32];
-    bool spin, warp32, cond;
+    char outcome[32], as[64];
+    bool spin, warp32;
 };
 
 struct redundant_cases {

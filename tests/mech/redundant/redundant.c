@@ -35,6 +35,7 @@ struct left {
     uint8_t *bytes; /* of out, room and flags */
     size_t count;
     uint64_t instructions;
+    uint64_t marked; /* with a mark that holds, in the set that runs */
     const struct redundant_case *of;
     struct hd_dim shape;
 };
@@ -116,6 +117,19 @@ static uint64_t stat(const json_t *launch, const char *name)
     return (uint64_t)json_integer_value(json_object_get(json_object_get(launch, "stats"), name));
 }
 
+/* Launch `at` may share no more than another case does in the same shape. */
+static void check_as(struct run *run, size_t at)
+{
+    const struct left *l = &run->reference[at];
+    for (size_t i = 0; i < at; i++) {
+        const struct left *other = &run->reference[i];
+        if (strcmp(other->of->name, l->of->as) == 0 &&
+            memcmp(&other->shape, &l->shape, sizeof l->shape) == 0 && l->marked != other->marked)
+            wrong(run, l->of, l->shape, "%" PRIu64 " marked instructions, not %" PRIu64 " as in %s",
+                  l->marked, other->marked, l->of->as);
+    }
+}
+
 /* Launch number `at` of the device. */
 static void check_launch(struct run *run, const json_t *launch, size_t at)
 {
@@ -127,6 +141,10 @@ static void check_launch(struct run *run, const json_t *launch, size_t at)
                    all = run->reference[at].instructions;
     const size_t count = json_object_size(json_object_get(launch, "stats"));
     const bool done = strcmp(c->outcome, "done") == 0;
+    run->reference[at].marked =
+        stat(launch, "darsie.marked") + skipped + stat(launch, "witness.marked");
+    if (c->as[0] && !stat(launch, "dac_ideal.instructions"))
+        check_as(run, at);
     if (run->statistics && count != run->statistics)
         wrong(run, c, shape, "%zu statistics, not %zu", count, run->statistics);
     run->statistics = count;
