@@ -474,7 +474,7 @@ void core_run(struct core *core, fs end)
     while (core->clock.next < end && !core->stopped) {
         if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
             core->quiet_until = due_cycle(core);
-            if (UNLIKELY(core->held) && core->quiet_until == UINT64_MAX)
+            if (UNLIKELY(core->hooks.seams) && core->quiet_until == UINT64_MAX)
                 hold_stuck(core);
         }
         if (core->quiet_until > core_cycle(core)) {

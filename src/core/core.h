@@ -595,7 +595,7 @@ static inline u32 slot_marks(const struct core *core, const struct slot *slot)
 }
 /* A branch of a held slot is resolved. */
 void hold_resolved(struct core *core, u32 slot);
-/* Nothing will happen by itself on a core that holds slots: mechanisms may let some go. */
+/* Nothing will happen on a core by itself: mechanisms may let go what they hold. */
 bool hold_stuck(struct core *core);
 /* All of them are asked. */
 bool hooks_stuck(struct core *core);

@@ -89,10 +89,13 @@ void core_mark(struct core *core, u32 s, u32 at)
 
 bool hold_stuck(struct core *core)
 {
-    if (core->tasks_taken || core->serial || port_next(core->config.replies) != FS_NEVER)
+    if (!core->present || core->tasks_taken || core->serial ||
+        port_next(core->config.replies) != FS_NEVER)
         return false;
-    for (u64 set = core->present; set; set &= set - 1)
-        if (core->slots[first_bit(set)].barred & BARRED_MISSING)
+    for (u64 set = core->present; set; set &= set - 1) {
+        const struct slot *slot = &core->slots[first_bit(set)];
+        if (slot->barred & BARRED_MISSING || slot->stores)
             return false;
+    }
     return hooks_stuck(core);
 }
