@@ -52,6 +52,8 @@ static void read_word(struct redundant_case *c, const char *word)
         snprintf(c->outcome, sizeof c->outcome, "%s", word + 8);
     } else if (strcmp(word, "spin") == 0) {
         c->spin = true;
+    } else if (strcmp(word, "races") == 0) {
+        c->races = true;
     } else if (strcmp(word, "warp32") == 0) {
         c->warp32 = true;
     } else if (strncmp(word, "as=", 3) == 0) {
