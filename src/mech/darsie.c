@@ -433,6 +433,7 @@ static void launch(void *state, struct core *core, bool begins)
     d->id_count = d->registers + exec->masks + SCALAR_COUNT;
     d->deadline = UINT64_MAX;
     d->next_id = 0;
+    d->write_turn = 0;
     d->entry_count = d->params->entries ? d->params->entries : insts;
     d->entry_words = (d->entry_count + 63) / 64;
     d->version_count = d->params->registers

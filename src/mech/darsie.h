@@ -143,8 +143,7 @@ struct darsie_core {
     u32 version_count; /* of a block */
     u32 next_id;       /* see darsie_loads.c */
     u64 deadline;      /* cycle at which some block's patience ends */
-    u64 written_at;    /* cycle of the last entry that was made, */
-    u32 written;       /* and how many were in it */
+    u64 write_turn;    /* of the write ports: the next one that is free */
     u64 taking_part;   /* slots on a majority path */
     struct darsie_inst *insts;
     struct inst *copies; /* by register: a move of it to itself, */

@@ -95,7 +95,8 @@ const char *const darsie_deviations[] = {
     "registers yet. Marks of skipped instructions stand in the buffer, beside its instructions.",
     "Marks are taken to be known before fetch: unmarked instructions are not looked up in the skip "
     "table, and one behind a branch or barrier that has not taken effect is not fetched before it "
-    "has. A fetch brings as many marked instructions as the table has write ports.",
+    "has. A fetch brings at most as many marked instructions as the table can take in two cycles: "
+    "an election may wait a cycle for a write port.",
     "The leader's rename table changes when its result is written, not when it is elected: until "
     "then its register is pending.",
     "Warps that share depend on all having loaded the same. The text has loads removed by stores; "

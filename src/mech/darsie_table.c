@@ -153,7 +153,15 @@ static bool behind_branch(const struct core *core, u32 s, u32 at)
     return false;
 }
 
-/* As many as can be elected in a cycle come along, up to a branch. */
+/* Turns of the write ports, from this cycle on, that are taken. An election may wait for the next
+ * cycle: a fetch of several instructions can. */
+static u64 turns_taken(const struct darsie_core *d)
+{
+    const u64 now = core_cycle(d->core) * d->params->write_ports;
+    return d->write_turn > now ? d->write_turn - now : 0;
+}
+
+/* As many as can be elected in this cycle and the next come along, up to a branch. */
 bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
 {
     const struct slot *to = &d->core->slots[slot];
@@ -165,7 +173,7 @@ bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
             return false;
         marked += d->insts[i].skips;
     }
-    return !d->params->write_ports || marked < d->params->write_ports;
+    return !d->params->write_ports || turns_taken(d) + marked < 2 * (u64)d->params->write_ports;
 }
 
 /* PCs that have been looked up in this cycle. */
@@ -265,17 +273,13 @@ static u64 still_to_pass(const struct darsie_core *d, const struct darsie_block 
     return left;
 }
 
-/* Room for one more entry in this cycle? */
+/* A turn of a write port for one more entry, if it comes in time. */
 static bool take_write_port(struct darsie_core *d)
 {
-    const u64 now = core_cycle(d->core);
-    if (d->written_at != now) {
-        d->written_at = now;
-        d->written = 0;
-    }
-    if (d->params->write_ports && d->written == d->params->write_ports)
+    const u64 taken = turns_taken(d);
+    if (d->params->write_ports && taken >= 2 * (u64)d->params->write_ports)
         return false;
-    d->written++;
+    d->write_turn = core_cycle(d->core) * d->params->write_ports + taken + 1;
     return true;
 }
 
