@@ -54,6 +54,8 @@ static void read_word(struct redundant_case *c, const char *word)
         c->spin = true;
     } else if (strcmp(word, "races") == 0) {
         c->races = true;
+    } else if (strcmp(word, "clock") == 0) {
+        c->clock = true;
     } else if (strcmp(word, "warp32") == 0) {
         c->warp32 = true;
     } else if (strncmp(word, "as=", 3) == 0) {

@@ -33,7 +33,7 @@ struct redundant_case {
     struct hd_dim shapes[MOST_SHAPES];
     unsigned shape_count, grid;
     char outcome[32], as[64];
-    bool spin, races, warp32;
+    bool spin, races, clock, warp32;
 };
 
 struct redundant_cases {

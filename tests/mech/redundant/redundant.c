@@ -168,11 +168,38 @@ static void check_launch(struct run *run, const json_t *launch, size_t at)
                stat(launch, "witness.compared"));
 }
 
+/* Those whose names begin as options say are the same in all sets. */
+static void check_same(struct run *run, const json_t *launch, size_t at)
+{
+    const struct redundant_case *c = run->reference[at].of;
+    json_t *value, *stats = json_object_get(launch, "stats");
+    json_t *first = json_object_get(json_array_get(run->options->first, at), "stats");
+    const char *name, *prefix = run->options->same;
+    if (c->spin || c->races || c->clock || strcmp(c->outcome, "done") != 0)
+        return;
+    json_object_foreach(stats, name, value)
+    {
+        const json_t *other = json_object_get(first, name);
+        if (strncmp(name, prefix, strlen(prefix)) != 0 || json_equal(value, other))
+            continue;
+        wrong(run, c, run->reference[at].shape, "%s is %g, not %g as in the first set", name,
+              json_number_value(value), json_number_value(other));
+        return;
+    }
+}
+
 static void check_statistics(struct run *run, const char *text)
 {
-    json_t *all = json_loads(text, 0, NULL), *launch;
+    json_t *all = json_loads(text, 0, NULL), *launches = json_object_get(all, "launches"), *launch;
     size_t i;
-    json_array_foreach(json_object_get(all, "launches"), i, launch) check_launch(run, launch, i);
+    json_array_foreach(launches, i, launch)
+    {
+        check_launch(run, launch, i);
+        if (run->options->same && run->options->first)
+            check_same(run, launch, i);
+    }
+    if (run->options->same && !run->options->first)
+        run->options->first = json_incref(launches);
     json_decref(all);
 }
 
