@@ -671,6 +671,17 @@ void core_issue_flight(struct core *core, struct task *task, u32 slot);
 /* The same for a task of a mechanism's own (extra_task) that goes another way than the instruction
  * it is numbered as; there must be room in that pipe (collect_room). */
 void core_issue_own(struct core *core, struct task *task, u32 slot, const struct inst_time *time);
+/* copy.c. A move of a register, as the warp's view has it, to its own row. */
+struct core_copy {
+    struct inst inst;
+    struct inst_time time;
+};
+void core_copy_make(struct core_copy *copy, u32 reg, const struct core_config *config);
+/* A task for it, numbered as `inst`; NULL: there is no room. Then it is issued, and the register
+ * is pending until the mechanism, which sees it retire, has said so. */
+struct task *core_copy_take(struct core *core, u32 slot, u32 inst, const struct core_copy *copy);
+void core_copy_issue(struct core *core, struct task *task, u32 slot, const struct core_copy *copy);
+void core_copy_retired(struct core *core, const struct task *task);
 /* Counts it as an instruction of the slot's warp. */
 void core_count_issue(struct core *core, const struct flight *flight, u32 slot);
 /* The slot's warp has gone on from the head of its buffer. */

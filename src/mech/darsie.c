@@ -369,7 +369,6 @@ static size_t lay_out(struct darsie_core *d, u8 *from, u32 blocks, u32 insts)
     struct room at = {from, 0};
     d->insts = take(&at, insts, sizeof *d->insts);
     d->copies = take(&at, d->registers, sizeof *d->copies);
-    d->copy_times = take(&at, d->registers, sizeof *d->copy_times);
     for (u32 i = 0; i < CORE_WARPS; i++) {
         struct darsie_slot *s = &d->slots[i];
         s->apart = take(&at, d->words, sizeof *s->apart);

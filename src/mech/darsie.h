@@ -146,8 +146,7 @@ struct darsie_core {
     u64 write_turn;    /* of the write ports: the next one that is free */
     u64 taking_part;   /* slots on a majority path */
     struct darsie_inst *insts;
-    struct inst *copies; /* by register: a move of it to itself, */
-    struct inst_time *copy_times;
+    struct core_copy *copies; /* by register */
     void *memory;
     struct darsie_slot slots[CORE_WARPS];
     struct darsie_block blocks[CORE_BLOCKS];

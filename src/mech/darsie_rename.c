@@ -187,40 +187,17 @@ u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst)
     return UINT32_MAX;
 }
 
-/* The register counts as pending, so that the warp waits for it. */
-static void set_pending(struct core *core, u32 s, u32 reg, bool pending)
-{
-    if (pending) {
-        set_put(core->slots[s].pending, reg);
-        core->clear &= ~bit(s);
-        slot_update(core, s);
-        return;
-    }
-    set_take(core->slots[s].pending, reg);
-    if (core->buffered & ~core->clear & bit(s))
-        slot_recheck(core, s);
-}
-
 enum issue_answer rename_copy(struct darsie_core *d, u32 slot, u32 inst, u32 reg)
 {
-    struct core *core = d->core;
-    const struct operand o = operand_make(OPERAND_VECTOR, reg, 1);
-    struct inst *copy = &d->copies[reg];
-    struct inst_time *time = &d->copy_times[reg];
-    if (!copy->op || copy->dst[0].kind != OPERAND_VECTOR) {
-        *copy = (struct inst){.op = OP_mov_b32, .type = TYPE_B32, .dst = {o}, .src = {o}};
-        time_own(time, copy, &core->config);
-    }
-    const u32 group = core->groups > 1 ? slot % core->groups : 0;
-    struct task *task = collect_room(core, group, time->pipe) ? task_take(core) : NULL;
+    struct core_copy *copy = &d->copies[reg];
+    if (operand_is(copy->inst.dst[0], OPERAND_NONE))
+        core_copy_make(copy, reg, &d->core->config);
+    struct task *task = core_copy_take(d->core, slot, inst, copy);
     if (!task)
         return ISSUE_WAIT;
-    struct darsie_task *t = &d->tasks[task_index(core, task)];
+    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
     *t = (struct darsie_task){.entry = NO_ENTRY, .copy = true};
-    task->extra_task = true;
-    flight_rewrite(&task->flight, core->slots[slot].warp, inst, copy);
-    set_pending(core, slot, reg, true);
-    core_issue_own(core, task, slot, time);
+    core_copy_issue(d->core, task, slot, copy);
     d->stats->copies++;
     d->stats->shared_reads++;
     return ISSUE_DONE;
@@ -232,5 +209,5 @@ void rename_copied(struct darsie_core *d, const struct task *task)
     const u32 reg = task->flight.code->dst[0].index;
     if (s->on && in_set(s->apart, reg))
         rename_clear(d, s, reg);
-    set_pending(d->core, task->slot, reg, false);
+    core_copy_retired(d->core, task);
 }

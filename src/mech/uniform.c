@@ -157,39 +157,17 @@ static u32 uniform_result(const struct uniform_slot *s, const struct inst *code)
     return UINT32_MAX;
 }
 
-/* The register counts as pending, so that the warp waits for it. */
-static void set_pending(struct core *core, u32 s, u32 reg, bool pending)
-{
-    if (pending) {
-        set_put(core->slots[s].pending, reg);
-        core->clear &= ~bit(s);
-        slot_update(core, s);
-        return;
-    }
-    set_take(core->slots[s].pending, reg);
-    if (core->buffered & ~core->clear & bit(s))
-        slot_recheck(core, s);
-}
-
 static enum issue_answer issue_copy(struct uniform_core *u, struct core *core, u32 slot, u32 inst,
                                     u32 reg)
 {
-    struct uniform_slot *s = &u->slots[slot];
-    const struct operand o = operand_make(OPERAND_VECTOR, reg, 1);
-    const bool source = reads_it(&core->exec->image->program->insts[inst], reg);
-    s->copy = (struct inst){.op = OP_mov_b32, .type = TYPE_B32, .dst = {o}, .src = {o}};
-    time_own(&s->copy_time, &s->copy, &core->config);
-    const u32 group = core->groups > 1 ? slot % core->groups : 0;
-    struct task *task = collect_room(core, group, s->copy_time.pipe) ? task_take(core) : NULL;
-    if (!task) {
-        s->copy_time.result_count = 0;
+    struct core_copy *copy = &u->slots[slot].copy;
+    core_copy_make(copy, reg, &core->config);
+    struct task *task = core_copy_take(core, slot, inst, copy);
+    if (!task)
         return ISSUE_WAIT;
-    }
-    task->extra_task = true;
-    flight_rewrite(&task->flight, core->slots[slot].warp, inst, &s->copy);
-    set_pending(core, slot, reg, true);
-    core_issue_own(core, task, slot, &s->copy_time);
-    *(source ? &u->stats->copies_source : &u->stats->copies_other) += 1;
+    core_copy_issue(core, task, slot, copy);
+    *(reads_it(&core->exec->image->program->insts[inst], reg) ? &u->stats->copies_source
+                                                              : &u->stats->copies_other) += 1;
     return ISSUE_DONE;
 }
 
@@ -316,7 +294,7 @@ static u32 operand(void *state, struct core *core, struct task *task)
     t->watched = false;
     t->elsewhere = 0;
     if (UNLIKELY(task->extra_task)) {
-        if (task->time == &s->copy_time) {
+        if (task->time == &s->copy.time) {
             const bool srf = u->params->design == DESIGN_SRF;
             task->lane_reads = !srf;
             t->elsewhere = srf;
@@ -396,12 +374,9 @@ static void places(void *state, struct core *core, const struct task *task, bool
 
 static void copied(struct uniform_core *u, struct core *core, const struct task *task)
 {
-    struct uniform_slot *s = &u->slots[task->slot];
-    const u32 reg = s->copy.dst[0].index;
     if (!task->dropped)
-        place_clear(u, task->slot, reg);
-    s->copy_time.result_count = 0;
-    set_pending(core, task->slot, reg, false);
+        place_clear(u, task->slot, task->flight.code->dst[0].index);
+    core_copy_retired(core, task);
 }
 
 static void retired(void *state, struct core *core, struct task *task)
@@ -412,7 +387,7 @@ static void retired(void *state, struct core *core, struct task *task)
     const u32 slot = task->slot;
     struct uniform_slot *s = &u->slots[slot];
     if (UNLIKELY(task->extra_task)) {
-        if (task->time == &s->copy_time)
+        if (task->time == &s->copy.time)
             copied(u, core, task);
         return;
     }

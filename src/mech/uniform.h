@@ -77,12 +77,11 @@ struct uniform_slot {
     struct register_view view;
     struct uniform_core *uniform;
     u32 slot;
-    u64 *tokens;                /* a bit for each register: uniform */
-    u64 *masks;                 /* the same for masks; only with implicit divergence */
-    u16 *entry;                 /* by register: in the scalar register file, or NO_ENTRY */
-    u64 *parity;                /* of the value of a uniform register */
-    struct inst copy;           /* the copy that is under way, and */
-    struct inst_time copy_time; /* its times; result_count 0: none is */
+    u64 *tokens;           /* a bit for each register: uniform */
+    u64 *masks;            /* the same for masks; only with implicit divergence */
+    u16 *entry;            /* by register: in the scalar register file, or NO_ENTRY */
+    u64 *parity;           /* of the value of a uniform register */
+    struct core_copy copy; /* the last one, which may be under way */
 };
 
 enum uniform_kind {

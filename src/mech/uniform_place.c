@@ -242,7 +242,6 @@ void place_launch(struct uniform_core *u, bool begins)
         s->parity = s->tokens + u->words;
         s->masks = s->parity + u->words;
         s->entry = entries + (size_t)i * registers;
-        s->copy_time.result_count = 0;
         s->view = (struct register_view){s->tokens, s, read_uniform, made_whole};
     }
     u->srf_peak = 0;
