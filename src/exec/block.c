@@ -143,7 +143,8 @@ static struct thread_block *storage_create(struct exec *exec)
         warp->exec = exec;
         warp->block = block;
         warp->index = w;
-        warp->local = block->local + (size_t)w * exec->image->warp_size * exec->local_stride;
+        if (block->local)
+            warp->local = block->local + (size_t)w * exec->image->warp_size * exec->local_stride;
         for (u32 c = 0; c < exec->image->chunks; c++)
             chunk_create(&warp->chunks[c], exec, block,
                          rows + w * warp_row_bytes(exec) + c * LANES * sizeof(u32),
