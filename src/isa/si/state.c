@@ -242,7 +242,7 @@ static bool read_vgprs(struct parser *p, json_t *object, struct si_wave *wave)
 /* The group's LDS: its size and bytes may come from any of its waves. */
 static bool read_lds_size(struct parser *p, const json_t *value, u32 group)
 {
-    u32 bytes;
+    u32 bytes = 0;
     struct si_group *g = &p->state->groups[group];
     if (!limited(p, value, 0, SI_STATE_LDS_BYTES, 1, &bytes))
         return false;
@@ -318,7 +318,7 @@ static bool check_keys(struct parser *p, json_t *object, const char *const *keys
 static bool read_wave_key(struct parser *p, enum key key, json_t *value, struct si_wave *wave)
 {
     u64 given = 0;
-    u32 small;
+    u32 small = 0;
     switch (key) {
     case KEY_WORKGROUP:
         return true; /* already */
