@@ -70,6 +70,7 @@ static u32 locations_of(const struct flow *f, struct operand o, u32 *first)
         }
         return o.count ? o.count : SCALAR_COUNT - o.index;
     default:
+        *first = 0;
         return 0;
     }
 }
