@@ -375,8 +375,10 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
         core->heads[pipe] &= ~bit(s);
     core->heads[slot->head] |= bit(s);
     core->present |= bit(s);
-    core_observe(core, OBSERVED_WARP_START, s, slot->at, warp->block->number << 16 | warp->index,
-                 0);
+    const u64 who = warp->block->number << 16 | warp->index;
+    core_observe(core, OBSERVED_WARP_START, s, slot->at, who, 0);
+    core_observe(core, OBSERVED_DISPATCH, s, slot->at, who,
+                 slot->at == NO_INST ? 0 : program_offset(core->exec->image->program, slot->at));
     slot_update(core, s);
     fetch_want(core, s);
 }
@@ -443,8 +445,12 @@ static void tick(struct core *core)
     if (core->fetchable || core->decode_head != core->decode_tail ||
         core->miss_head != core->miss_tail)
         fetch_tick(core);
-    if (UNLIKELY(core->observations))
-        observe_stalls(core);
+    if (UNLIKELY(core->watched)) {
+        if (core->observations)
+            observe_stalls(core);
+        if (core->steps)
+            observe_steps(core);
+    }
     clock_advance(&core->clock, 1);
 }
 

@@ -366,6 +366,13 @@ struct core {
     u32 task_count, tasks_taken;
     u32 *rows;
     u32 row_words; /* of a task, a multiple of 16 */
+
+    /* who follows instructions */
+    struct observations *steps;   /* as `observations`, of instructions */
+    struct core_watcher *watcher; /* NULL: none */
+    bool watched;                 /* there are observations or steps */
+    u64 steps_told;               /* slots whose head has been told to have come to issue, */
+    u32 steps_fetched;            /* and fetches that have been told, as decode_tail */
 };
 
 struct core *core_create(const struct core_config *config);
@@ -414,6 +421,10 @@ void core_serial(struct core *core);
 bool core_unblock(struct core *core);
 /* After core_end: answers to a launch that stopped are dropped. */
 void core_drain(struct core *core, fs end);
+
+/* observe.c: who looks at this launch, after core_begin; all NULL when it is over. */
+void core_watch(struct core *core, struct observations *spans, struct observations *steps,
+                struct core_watcher *watcher);
 
 /* decode.c: `count` entries. */
 void time_program(struct inst_time *times, const struct program *program,
@@ -487,13 +498,22 @@ static inline bool core_hooked(const struct core *core, enum seam seam)
 static inline void core_observe(struct core *core, enum observed what, u32 slot, u32 inst,
                                 u64 value, u64 more)
 {
-    struct observations *o = core->observations;
+    struct observations *o = what < OBSERVED_DISPATCH ? core->observations : core->steps;
     if (LIKELY(!o) || core->clock.next < o->from || core->clock.next >= o->to)
         return;
     struct observation *seen = vec_push(&o->list);
     *seen = (struct observation){core->clock.next,        value,    more,    inst,
                                  (u16)core->config.index, (u8)slot, (u8)what};
 }
+
+/* observe.c: steps of the common stages. An instruction has issued; is written; words have come to
+ * the buffer; a cycle is over. */
+void observe_issued(struct core *core, const struct task *task);
+void observe_retired(struct core *core, const struct task *task);
+void observe_decoded(struct core *core, u32 slot, u32 inst, u32 count);
+void observe_steps(struct core *core);
+/* Which registers a result goes to. */
+enum observed_place observed_register(struct operand o);
 
 /* core.c */
 /* NULL: none is free. */

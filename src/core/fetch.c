@@ -176,8 +176,10 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
     core->stats.fetch.instructions += count;
     core->stats.fetch.buffered += count;
     slot->fetch_at = inst + count;
-    if (core_hooked(core, SEAM_FETCHED))
+    if (UNLIKELY(core->hooks.seams & (1u << SEAM_FETCHED | 1u << SEAM_STEPS))) {
         tell_fetched(core, s, wanted, count, here);
+        observe_decoded(core, s, inst, count);
+    }
     if (to == slot->buffer) /* it has a head now */
         slot_update(core, s);
     if (slot->buffered <= slot->limit) /* else it wants none, as while it was decoding */

@@ -49,6 +49,7 @@ enum seam {
     SEAM_VIEW,
     SEAM_PACKET,
     SEAM_REPLY,
+    SEAM_STEPS, /* of no mechanism: somebody follows each instruction (observe.h) */
     SEAMS
 };
 

@@ -102,6 +102,8 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
     collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
+    if (core_hooked(core, SEAM_STEPS))
+        observe_issued(core, task);
     task_count_work(core, task, false);
 }
 

@@ -1,5 +1,12 @@
-/* Names of what is observed: see observe.h. */
-#include "core/observe.h"
+/*
+ * What is observed: names, and the steps of instructions in the common stages. See observe.h.
+ *
+ * In the common stages an instruction's words are fetched when the cache has delivered them, and
+ * decoded when they enter the buffer; it is issue's when it stands at the head of its buffer and
+ * its warp stands there. A unit is done, and the result written, in the cycle of write-back.
+ */
+#include "core/core.h"
+#include "ir/scalars.h"
 
 const char *const stall_names[STALLS] = {
     [STALL_NONE] = "none",     [STALL_EMPTY] = "empty",         [STALL_FETCH] = "fetch",
@@ -7,3 +14,166 @@ const char *const stall_names[STALLS] = {
     [STALL_WAW] = "waw",       [STALL_MEMORY] = "memory",       [STALL_WAIT] = "wait",
     [STALL_UNIT] = "unit",     [STALL_COLLECTOR] = "collector", [STALL_HELD] = "held",
 };
+
+const char *const observed_names[OBSERVED_KINDS] = {
+    [OBSERVED_DISPATCH] = "dispatch", [OBSERVED_FETCH] = "fetch", [OBSERVED_DECODE] = "decode",
+    [OBSERVED_TO_ISSUE] = "to_issue", [OBSERVED_ISSUE] = "issue", [OBSERVED_DONE] = "done",
+    [OBSERVED_WRITE] = "write",
+};
+
+const char *const place_names[AT_PLACES] = {
+    [AT_DISPATCHER] = "dispatcher",
+    [AT_FETCH] = "fetch",
+    [AT_DECODE] = "decode",
+    [AT_SALU] = "salu",
+    [AT_SIMD] = "simd",
+    [AT_SIMF] = "simf",
+    [AT_LSU] = "lsu",
+    [AT_LSUV] = "lsuv",
+    [AT_LSUS] = "lsus",
+    [AT_SP] = "sp",
+    [AT_INT] = "int",
+    [AT_FP64] = "fp64",
+    [AT_SFU] = "sfu",
+    [AT_MEMORY] = "memory",
+    [AT_SCALAR] = "scalar",
+    [AT_SGPR] = "sgpr",
+    [AT_VGPR] = "vgpr",
+    [AT_SCC] = "scc",
+    [AT_VCC] = "vcc",
+    [AT_EXEC] = "exec",
+    [AT_M0] = "m0",
+    [AT_MODE] = "mode",
+};
+
+void core_watch(struct core *core, struct observations *spans, struct observations *steps,
+                struct core_watcher *watcher)
+{
+    core->observations = spans;
+    core->steps = steps;
+    core->watcher = watcher;
+    core->watched = spans || steps;
+    core->steps_told = 0;
+    core->steps_fetched = core->decode_tail;
+    if (steps || watcher)
+        core->hooks.seams |= 1u << SEAM_STEPS;
+    else
+        core->hooks.seams &= ~(1u << SEAM_STEPS);
+}
+
+/* ---- steps of the common stages ---- */
+
+static u64 address_of(const struct core *core, u32 inst)
+{
+    return program_offset(core->exec->image->program, inst);
+}
+
+static void observe_words(struct core *core, enum observed what, enum observed_place place, u32 s,
+                          u32 inst)
+{
+    const u64 end = address_of(core, inst + 1);
+    for (u64 at = address_of(core, inst); at < end; at += 4)
+        core_observe(core, what, s, inst, observed_at(place), at);
+}
+
+void observe_decoded(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 0; i < count; i++)
+        observe_words(core, OBSERVED_DECODE, AT_DECODE, s, inst + i);
+}
+
+static enum observed_place place_of(u32 pipe)
+{
+    static const u8 places[PIPES] = {
+        [PIPE_SP] = AT_SP,   [PIPE_INT] = AT_INT,       [PIPE_FP64] = AT_FP64,
+        [PIPE_SFU] = AT_SFU, [PIPE_MEMORY] = AT_MEMORY, [PIPE_SCALAR] = AT_SCALAR,
+    };
+    return places[pipe];
+}
+
+/* The pipe of a group where there are several. */
+static u64 pipe_at(const struct core *core, u32 pipe, u32 group)
+{
+    return core->groups > 1 ? observed_at_number(place_of(pipe), group)
+                            : observed_at(place_of(pipe));
+}
+
+static void observe_head(struct core *core, u32 s, u32 inst)
+{
+    const u32 group = core->groups > 1 ? s % core->groups : 0;
+    core->steps_told |= bit(s);
+    core_observe(core, OBSERVED_TO_ISSUE, s, inst, pipe_at(core, core->times[inst].pipe, group),
+                 address_of(core, inst));
+}
+
+void observe_issued(struct core *core, const struct task *task)
+{
+    const u32 s = task->slot, inst = task->flight.inst;
+    if (task->extra_task)
+        return;
+    if (!(core->steps_told & bit(s))) /* it came to issue in this very cycle */
+        observe_head(core, s, inst);
+    core->steps_told &= ~bit(s);
+    core_observe(core, OBSERVED_ISSUE, s, inst, pipe_at(core, task->pipe, task->group),
+                 address_of(core, inst));
+    if (core->watcher)
+        core->watcher->issued(core->watcher, core, task);
+}
+
+enum observed_place observed_register(struct operand o)
+{
+    if (o.kind == OPERAND_VECTOR)
+        return AT_VGPR;
+    const u32 scalar = o.kind == OPERAND_MASK ? 2u * o.index : o.index;
+    switch (scalar) {
+    case SCALAR_VCC:
+    case SCALAR_VCC + 1:
+        return AT_VCC;
+    case SCALAR_EXEC:
+    case SCALAR_EXEC + 1:
+        return AT_EXEC;
+    case SCALAR_SCC:
+        return AT_SCC;
+    case SCALAR_M0:
+        return AT_M0;
+    case SCALAR_MODE:
+        return AT_MODE;
+    default:
+        return AT_SGPR;
+    }
+}
+
+void observe_retired(struct core *core, const struct task *task)
+{
+    const u32 s = task->slot, inst = task->flight.inst;
+    const u64 address = address_of(core, inst);
+    if (task->extra_task)
+        return;
+    u64 unit = pipe_at(core, task->pipe, task->group);
+    if (task->pipe != PIPE_MEMORY && core->groups == 1 && core->unit_count[task->pipe] > 1)
+        unit = observed_at_number(place_of(task->pipe), task->unit);
+    core_observe(core, OBSERVED_DONE, s, inst, unit, address);
+    struct operand list[INST_REFS];
+    const u32 count = task->dropped ? 0 : inst_writes(task->flight.code, list);
+    for (u32 i = 0; i < count; i++)
+        core_observe(core, OBSERVED_WRITE, s, inst, observed_at(observed_register(list[i])),
+                     address);
+    if (core->watcher)
+        core->watcher->retired(core->watcher, core, task);
+}
+
+/* What the stages of this cycle have done without telling. */
+void observe_steps(struct core *core)
+{
+    for (; core->steps_fetched != core->decode_tail; core->steps_fetched++) {
+        const u32 at = core->steps_fetched % ARRAY_LEN(core->decode);
+        const u32 inst = core->decode[at].inst;
+        const u32 count = core->decode[at].served == NO_INST ? core->times[inst].fetched : 1;
+        for (u32 i = 0; i < count; i++)
+            observe_words(core, OBSERVED_FETCH, AT_FETCH, core->decode[at].slot, inst + i);
+    }
+    for (u64 set =
+             core->present & core->buffered & ~(core->ended | core->steps_told | core->skipping);
+         set; set &= set - 1)
+        observe_head(core, first_bit(set), core->slots[first_bit(set)].at);
+}

@@ -1,6 +1,15 @@
 /*
  * What a core tells whoever wants a trace: one record an event, kept in the core's own buffer until
  * the window ends. Nothing is recorded when the buffer is NULL.
+ *
+ * There are two buffers, for what takes a while (blocks, warps, stalls, requests) and for the steps
+ * of single instructions. Steps are noted only on paths that instructions take when somebody fills
+ * a seam (SEAM_STEPS), so that they cost nothing when nobody looks.
+ *
+ * A step's `value` is where it happened (observed_at), its `more` the byte address from the start
+ * of the program. An instruction that runs has one to_issue, issue and done, and a write for each
+ * of its results; each of its 32-bit words has a fetch and a decode. What is fetched or decoded
+ * need not run. Steps of a core are in order of time, not sorted within a cycle.
  */
 #ifndef CORE_OBSERVE_H
 #define CORE_OBSERVE_H
@@ -16,7 +25,58 @@ enum observed {
     OBSERVED_WARP_STALL,   /* slot: the warp; value: enum stall (0 = it can issue); inst: where */
     OBSERVED_REQUEST_SENT, /* value: address; inst: where it comes from; slot: packet_kind */
     OBSERVED_REQUEST_DONE, /* value: address; inst, slot: the same; more: when it was sent (fs) */
+    OBSERVED_DISPATCH,     /* the first of the steps. value: as OBSERVED_WARP_START, from which
+                            * on `slot` of other steps means this warp */
+    OBSERVED_FETCH,        /* a word comes from the instruction memory */
+    OBSERVED_DECODE,       /* a word is decoded */
+    OBSERVED_TO_ISSUE,     /* issue sees the instruction: it is its warp's next */
+    OBSERVED_ISSUE,        /* it leaves for a unit, */
+    OBSERVED_DONE,         /* which is done with it */
+    OBSERVED_WRITE,        /* its result is in the registers */
+    OBSERVED_KINDS
 };
+
+/* Where a step happens. */
+enum observed_place {
+    AT_DISPATCHER,
+    AT_FETCH,
+    AT_DECODE,
+    /* classes of instructions and units of a compute unit with wavepool stages */
+    AT_SALU,
+    AT_SIMD,
+    AT_SIMF,
+    AT_LSU,
+    AT_LSUV,
+    AT_LSUS,
+    /* pipes of the common stages */
+    AT_SP,
+    AT_INT,
+    AT_FP64,
+    AT_SFU,
+    AT_MEMORY,
+    AT_SCALAR,
+    /* registers */
+    AT_SGPR,
+    AT_VGPR,
+    AT_SCC,
+    AT_VCC,
+    AT_EXEC,
+    AT_M0,
+    AT_MODE,
+    AT_PLACES
+};
+extern const char *const observed_names[OBSERVED_KINDS]; /* "to_issue"; NULL: no step */
+extern const char *const place_names[AT_PLACES];         /* "simd" */
+
+/* Codes of `value`: a place, or one of several of its kind, counted from 0. */
+static inline u64 observed_at(enum observed_place place)
+{
+    return place;
+}
+static inline u64 observed_at_number(enum observed_place place, u32 number)
+{
+    return place | (u64)(number + 1) << 8;
+}
 
 struct observation {
     fs time;
@@ -30,6 +90,19 @@ struct observation {
 struct observations {
     VEC(struct observation) list;
     fs from, to; /* only what happens in [from, to) is kept */
+};
+
+struct core;
+struct task;
+
+/*
+ * Who follows each instruction of a launch. Both are called within a window, for instructions of
+ * the program only (no mechanism's own): `issued` in the order of the warp's program, `retired`
+ * when the results are in the registers, in any order.
+ */
+struct core_watcher {
+    void (*issued)(struct core_watcher *watcher, struct core *core, const struct task *task);
+    void (*retired)(struct core_watcher *watcher, struct core *core, const struct task *task);
 };
 
 /* Why a scheduler issued nothing, or a warp cannot: the idle_ counters of issue.def, in order. */

@@ -101,6 +101,8 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct ta
     }
     task->dropped = answer == WRITE_BACK_DROP;
     task_count_work(core, task, true);
+    if (core_hooked(core, SEAM_STEPS)) /* before its warp may be gone */
+        observe_retired(core, task);
     settle(core, task, task->time);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);

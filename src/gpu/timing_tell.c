@@ -79,7 +79,7 @@ void observe_begin(struct run *run)
     for (u32 i = 0; i < t->core_count; i++) {
         run->seen[i].from = from;
         run->seen[i].to = to;
-        t->cores[i]->observations = from < to ? &run->seen[i] : NULL;
+        core_watch(t->cores[i], from < to ? &run->seen[i] : NULL, NULL, NULL);
     }
 }
 
@@ -170,7 +170,7 @@ void observe_end(struct run *run)
     observe(run, true);
     observer_end(t->device->observer, run->end, &run->launch->stats);
     for (u32 i = 0; i < t->core_count; i++) {
-        t->cores[i]->observations = NULL;
+        core_watch(t->cores[i], NULL, NULL, NULL);
         vec_free(&run->seen[i].list);
     }
     free(run->seen);

@@ -309,6 +309,8 @@ void trace_note(struct trace *trace, const struct observation *seen, fs time)
     case OBSERVED_REQUEST_DONE:
         answer_request(trace, core, seen, time);
         break;
+    default: /* steps of instructions: not in this trace */
+        break;
     }
 }
 
