@@ -210,6 +210,15 @@ static COLD u32 ask_places(struct core *core, struct task *task, u64 *wanted)
     return depth;
 }
 
+void collect_count(struct core *core, struct task *task)
+{
+    u64 wanted[PLACES];
+    if (core_hooked(core, SEAM_PLACES))
+        ask_places(core, task, wanted);
+    else
+        core->stats.collect.reads += task->time->read_count;
+}
+
 static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 {
     struct task *task = core_task(core, index);

@@ -100,6 +100,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->stopped = false;
     core->inst_count = exec->image->program->inst_count;
     core->greedy = schedule_is_greedy(core);
+    core->in_turn = core->config.issue->turns == 1;
+    memset(core->kind_free, 0, sizeof core->kind_free);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
     core->quiet_until = 0;
@@ -173,7 +175,8 @@ void core_settle(struct core *core, fs end)
 {
     u64 cycles =
         end > core->began ? (end - core->began + core->clock.period - 1) / core->clock.period : 0;
-    u64 slots = (cycles - core_cycle(core)) * core->config.issue->schedulers; /* may be negative */
+    u64 slots = cycles - core_cycle(core); /* may be negative */
+    slots *= core->config.issue->turns == 1 ? 1 : core->config.issue->schedulers;
     core->stats.issue.slots += slots;
     core->stats.issue.idle_empty += slots;
 }

@@ -60,6 +60,17 @@ enum pipe {
     PIPES
 };
 
+/* What an instruction is to a scheduler that gives one of each on in its turn (issue.turns). */
+enum turn_kind {
+    TURN_VECTOR,   /* the vector unit of its warps */
+    TURN_SCALAR,   /* the scalar unit of the core, and scalar loads */
+    TURN_BRANCH,   /* jumps, taken or not */
+    TURN_ACCESS,   /* lanes' accesses to memory */
+    TURN_SHARED,   /* lanes' accesses to shared memory */
+    TURN_INTERNAL, /* done in the warp's buffer: waits, barriers, ends; has no unit */
+    TURN_KINDS
+};
+
 enum timing_flags {
     TIME_BRANCH = 1 << 0,   /* may change the PC */
     TIME_BARRIER = 1 << 1,  /* may wait for other warps or lanes */
@@ -87,6 +98,7 @@ struct inst_time {
     u64 line;         /* from this line of the instruction cache */
     u16 latency, interval;
     bool plain;                  /* it waits for nothing but registers, and those of `near` */
+    u8 kind;                     /* enum turn_kind */
     u64 near[NEAR_WORDS];        /* all bits it looks at in the first words of the scoreboard, */
     u64 near_writes[NEAR_WORDS]; /* those of them that it writes, */
     u64 near_reads[NEAR_WORDS];  /* and that it reads */
@@ -325,6 +337,10 @@ struct core {
     u32 first_scheduler;          /* rotates */
     bool sleeps;                  /* schedulers of this launch may fall asleep */
     bool greedy;                  /* the warp that issued last goes first */
+    bool in_turn;                 /* one scheduler a cycle (issue.turns) */
+    u64 kind_free[TURN_KINDS]
+                 [CORE_SCHEDULERS]; /* in turns: cycle from which a unit takes another;
+                                     * those of the core as a whole are the first ones */
 
     /* collect */
     struct core_group group[CORE_SCHEDULERS];
@@ -673,6 +689,18 @@ struct lane_work {
 void task_count_work(struct core *core, const struct task *task, bool written);
 /* Schedulers take their turns, beginning with this one. */
 void issue_turns(struct core *core, u32 first);
+/* turns.c: one takes its turn, the one whose cycle this is. */
+void turns_take(struct core *core);
+/* Slots of a scheduler whose head's unit is busy, and will be free by itself. */
+u64 turns_busy(const struct core *core, u32 scheduler);
+/* The instruction enters its unit in the cycle in which it issues. */
+void turns_enter(struct core *core, struct task *task);
+/* Turns that a scheduler has in the cycles from `since` on, before `until`. */
+static inline u64 turns_between(const struct core *core, u32 scheduler, u64 since, u64 until)
+{
+    const u64 n = core->config.issue->schedulers, before = n - 1 - scheduler;
+    return (until + before) / n - (since + before) / n;
+}
 static inline void issue_tick(struct core *core)
 {
     const u32 first = core->first_scheduler;
@@ -760,6 +788,8 @@ void collect_create(struct core *core);
 void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
 void collect_tick(struct core *core);
+/* Counts the registers that an instruction reads which needs no collector. */
+void collect_count(struct core *core, struct task *task);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
     return !(core->full_pipes[group] >> pipe & 1);
@@ -794,6 +824,7 @@ static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 
 /* execute.c */
 void execute_create(struct core *core);
+void execute_count(struct core *core, const struct task *task);
 void execute_tick(struct core *core);
 
 /* writeback.c */

@@ -73,6 +73,26 @@ static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
     return info->unit == UNIT_FP32 ? PIPE_SP : integer;
 }
 
+static enum turn_kind kind_of(const struct inst *inst, enum pipe pipe)
+{
+    const struct op_info *info = &op_info[inst->op];
+    switch (inst->op) {
+    case OP_nop:
+    case OP_wait:
+    case OP_sleep:
+    case OP_end:
+    case OP_bar_whole:
+        return TURN_INTERNAL;
+    default:
+        break;
+    }
+    if (info->flags & OPF_BRANCH)
+        return TURN_BRANCH;
+    if (pipe == PIPE_MEMORY && !(info->flags & OPF_SCALAR))
+        return inst->space == SPACE_SHARED ? TURN_SHARED : TURN_ACCESS;
+    return pipe == PIPE_MEMORY || pipe == PIPE_SCALAR ? TURN_SCALAR : TURN_VECTOR;
+}
+
 static u32 lanes_of(const struct units_params *u, enum pipe pipe)
 {
     return pipe == PIPE_FP64 ? u->fp64_lanes : pipe == PIPE_SFU ? u->sfu_lanes : u->sp_lanes;
@@ -85,6 +105,9 @@ static void set_cost(struct inst_time *time, const struct inst *inst,
     const struct units_params *u = config->units;
     const struct op_info *info = &op_info[inst->op];
     time->pipe = (u8)pipe_of(u, inst);
+    time->kind = (u8)kind_of(inst, time->pipe);
+    if (config->issue->turns == 1 && (time->kind == TURN_BRANCH || time->kind == TURN_INTERNAL))
+        time->pipe = PIPE_SCALAR; /* whatever else such instructions may be taken for */
     if (time->pipe == PIPE_SCALAR) {
         time->latency = (u16)u->scalar_latency;
         time->interval = (u16)u->scalar_interval;

@@ -10,7 +10,8 @@
 #include "core/core.h"
 
 enum {
-    UNIT_REGISTERS = 2 /* input and output register of a unit, in cycles */
+    UNIT_REGISTERS = 2, /* input and output register of a unit, in cycles */
+    ACCESSES_A_TURN = 3 /* of lanes, to shared memory and of scalars: issue.turns */
 };
 
 void execute_create(struct core *core)
@@ -22,14 +23,16 @@ void execute_create(struct core *core)
     };
     for (u32 pipe = 0; pipe < PIPES; pipe++) {
         core->unit_count[pipe] = MAX(units[pipe] / core->groups, 1);
+        const bool several = pipe == PIPE_MEMORY && core->config.issue->turns == 1;
         for (u32 g = 0; g < core->groups; g++) {
-            core->group[g].issued[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
+            core->group[g].issued[pipe].limit =
+                several ? ACCESSES_A_TURN : (u8)MIN(core->unit_count[pipe], LATCH);
             core->group[g].collected[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
         }
     }
 }
 
-static void count_unit(struct core *core, const struct task *task)
+void execute_count(struct core *core, const struct task *task)
 {
     struct units_stats *s = &core->stats.units;
     switch (task->pipe) {
@@ -72,7 +75,7 @@ static void start(struct core *core, struct task *task, u32 unit, u64 done)
 {
     task->unit = (u8)unit;
     core->bus[done % WHEEL]++;
-    count_unit(core, task);
+    execute_count(core, task);
     wheel_add(core, task, task->latency + UNIT_REGISTERS);
 }
 

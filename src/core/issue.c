@@ -13,21 +13,7 @@
  *      order: unit, held, collector, memory, RAW, WAW, wait, branch, held (core_hold), barrier,
  *      fetch; empty when it has none.
  */
-#include "core/slots.h"
-
-static u32 group_of(const struct core *core, u32 scheduler)
-{
-    return core->groups > 1 ? scheduler : 0;
-}
-
-/* Slots whose head finds no room behind issue. */
-static inline u64 without_room(const struct core *core, u32 group)
-{
-    u64 set = 0;
-    for (u32 full = core->full_pipes[group]; full; full &= full - 1)
-        set |= core->heads[first_bit(full)];
-    return set;
-}
+#include "core/issue_parts.h"
 
 static COLD void tell_issued(struct core *core, struct task *task)
 {
@@ -88,6 +74,12 @@ u64 core_lanes_unwritten(const struct core *core)
     return lanes;
 }
 
+/* To its unit, without a collector. */
+static inline bool goes_straight(const struct core *core, const struct task *task)
+{
+    return core->in_turn && task->pipe != PIPE_MEMORY;
+}
+
 /* What follows from reading the operands, with mechanisms. */
 static __attribute__((noinline)) void compute_hooked(struct core *core, struct task *task)
 {
@@ -99,11 +91,14 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
         if (core_hooked(core, SEAM_RESULT))
             hooks_result(core, task);
     }
-    collect_push(core, task);
+    if (!goes_straight(core, task))
+        collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
     if (core_hooked(core, SEAM_STEPS))
         observe_issued(core, task);
+    if (goes_straight(core, task))
+        turns_enter(core, task);
     task_count_work(core, task, false);
 }
 
@@ -144,7 +139,10 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
     } else {
         if (task->flight.kind == FLIGHT_COMPUTE)
             flight_compute(&task->flight);
-        collect_push(core, task);
+        if (UNLIKELY(goes_straight(core, task)))
+            turns_enter(core, task);
+        else
+            collect_push(core, task);
     }
     if (UNLIKELY(core->config.issue->interval > 1))
         take_interval(core, task, s);
@@ -274,6 +272,11 @@ PART_OF bool issue_one(struct core *core, u32 s)
     return issue_head(core, s);
 }
 
+bool issue_slot(struct core *core, u32 s)
+{
+    return issue_one(core, s);
+}
+
 static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
 {
     enum skip_answer answer = SKIP_DONE;
@@ -305,7 +308,7 @@ static COLD void skip_heads(struct core *core)
     }
 }
 
-static COLD void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
+COLD void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
 {
     struct pick pick = {0};
     EACH_USE(use, &core->hooks, pick)
@@ -316,8 +319,7 @@ static COLD void ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *hel
         *ready &= pick.prefer;
 }
 
-/* Whether a mechanism has used the scheduler's turn. */
-static COLD bool ask_insert(struct core *core, u32 scheduler)
+COLD bool issue_ask_insert(struct core *core, u32 scheduler)
 {
     EACH_USE(use, &core->hooks, insert)
     {
@@ -346,87 +348,11 @@ void core_serial(struct core *core)
 
 /* ---- why nothing was issued ---- */
 
-struct reason {
-    enum stall stall;
-    u32 slot; /* one that it holds for, or CORE_WARPS */
-};
-
-/* Warps whose next instruction could issue, if there were room for it. */
-static inline u64 able_slots(const struct core *core)
-{
-    return core->clear & ~core->branching; /* K8 */
-}
-
-static inline struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
-{
-    const u64 mine = core->schedulers[scheduler].slots & core->present;
-    const u64 live = mine & ~core->ended;
-    const u64 able = live & able_slots(core);
-    u64 set;
-#define TRY(stall, slots)         \
-    if ((set = (slots)))          \
-        return (struct reason)    \
-        {                         \
-            stall, first_bit(set) \
-        }
-    if (able | held) {
-        TRY(STALL_UNIT, able & ~held & without_room(core, group_of(core, scheduler)));
-        TRY(STALL_HELD, held | (able & core->skipping));
-        TRY(STALL_COLLECTOR, able);
-    }
-    TRY(STALL_MEMORY, live & core->blocked[STALL_MEMORY]);
-    TRY(STALL_RAW, live & core->blocked[STALL_RAW]);
-    TRY(STALL_WAW, live & core->blocked[STALL_WAW]);
-    TRY(STALL_WAIT, live & core->blocked[STALL_WAIT]);
-    TRY(STALL_BRANCH, live & core->branching & ~core->held);
-    TRY(STALL_HELD, live & core->held);
-    TRY(STALL_BARRIER, live & core->waiting);
-    TRY(STALL_FETCH, live & ~core->buffered);
-    TRY(STALL_MEMORY, mine & core->ended);
-#undef TRY
-    return (struct reason){STALL_EMPTY, CORE_WARPS};
-}
-
-/* From this cycle on it is idle, until it takes a turn again. */
-static inline void note_idle(struct core *core, u32 scheduler, struct reason reason)
-{
-    u32 inst = NO_INST;
-    if (LIKELY(reason.slot != CORE_WARPS)) {
-        inst = core->slots[reason.slot].at;
-        if (UNLIKELY(inst == NO_INST))
-            inst = core_stands(core, reason.slot);
-    }
-    core->idle[scheduler].since = core_cycle(core);
-    core->idle[scheduler].inst = inst;
-    core->idle[scheduler].stall = (u8)reason.stall;
-    core->idle_set |= 1u << scheduler;
-}
-
-/* Charges the cycles before this one in which it was idle. */
-static inline void charge_idle(struct core *core, u32 scheduler)
-{
-    const u64 cycles = core_cycle(core) - core->idle[scheduler].since;
-    const u32 inst = core->idle[scheduler].inst, stall = core->idle[scheduler].stall;
-    (&core->stats.issue.idle_empty)[stall - STALL_EMPTY] += cycles;
-    core->stats.issue.slots += cycles;
-    if (inst != NO_INST)
-        core->profile[inst].stalls[stall] += cycles;
-}
-
 void issue_charge_idle(struct core *core)
 {
     for (u32 set = core->idle_set; set; set &= set - 1) {
         charge_idle(core, first_bit(set));
         core->idle[first_bit(set)].since = core_cycle(core);
-    }
-}
-
-/* Ends what it is idle for. */
-static inline void end_idle(struct core *core, u32 scheduler)
-{
-    if (core->idle_set >> scheduler & 1) {
-        charge_idle(core, scheduler);
-        core->idle_set &= ~(1u << scheduler);
     }
 }
 
@@ -439,7 +365,10 @@ void issue_charge(struct core *core, u64 cycles)
         u32 i = first_bit(awake);
         end_idle(core, i);
         note_idle(core, i, reason_of(core, i, 0));
-        schedule_pass(core, i, cycles);
+        schedule_pass(core, i,
+                      core->in_turn
+                          ? turns_between(core, i, core_cycle(core), core_cycle(core) + cycles)
+                          : cycles);
     }
 }
 
@@ -466,47 +395,22 @@ static bool issue_several(struct core *core, u32 s, u32 group)
     return true;
 }
 
-PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
-{
-    u64 ready = core->schedulers[scheduler].slots & able_slots(core) & ~core->skipping;
-    return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
-}
-
 u64 core_ready(const struct core *core, u32 scheduler)
 {
     return ready_slots(core, scheduler);
 }
 
-/* Greedy policies mostly stay with a warp. */
-PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
-{
-    const u32 last = core->schedulers[scheduler].last;
-    if (core->greedy && last < CORE_WARPS && ready >> last & 1)
-        return last;
-    return schedule_pick(core, scheduler, ready);
-}
-
-/* It has issued nothing. If it could not, it need not look again until something changes. */
-PART_OF void rest(struct core *core, u32 scheduler, u64 ready, u64 held)
-{
-    note_idle(core, scheduler, reason_of(core, scheduler, held));
-    if (LIKELY(core->sleeps))
-        core->asleep |= (u32)!ready << scheduler;
-    else
-        schedule_pass(core, scheduler, 1);
-}
-
 PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
 {
     end_idle(core, scheduler);
-    if (hooked && core_hooked(core, SEAM_INSERT) && ask_insert(core, scheduler)) {
+    if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
         core->stats.issue.slots++;
         core->stats.issue.issued++;
         return;
     }
     u64 held = 0, ready = ready_slots(core, scheduler);
     if (hooked && ready && core_hooked(core, SEAM_PICK))
-        ask_pick(core, scheduler, &ready, &held);
+        issue_ask_pick(core, scheduler, &ready, &held);
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
     if (s == CORE_WARPS) {
         rest(core, scheduler, ready, held);
@@ -529,8 +433,7 @@ static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 sc
     take_turn(core, scheduler, true);
 }
 
-/* Its last instruction takes more than a cycle to issue: the reason, if another could. */
-static COLD void wait_turn(struct core *core, u32 scheduler)
+COLD void issue_wait_turn(struct core *core, u32 scheduler)
 {
     end_idle(core, scheduler);
     struct reason reason = reason_of(core, scheduler, 0);
@@ -546,7 +449,7 @@ PART_OF void run_scheduler(struct core *core, u32 scheduler)
     if (core->asleep >> scheduler & 1)
         return;
     if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
-        wait_turn(core, scheduler);
+        issue_wait_turn(core, scheduler);
         return;
     }
     if (UNLIKELY(core->hooks.seams))
@@ -565,6 +468,10 @@ void issue_turns(struct core *core, u32 first)
     }
     if (UNLIKELY(core->skipping))
         skip_heads(core);
+    if (UNLIKELY(core->in_turn)) {
+        turns_take(core);
+        return;
+    }
     u32 scheduler = first;
     do {
         run_scheduler(core, scheduler);

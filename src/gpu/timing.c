@@ -69,6 +69,9 @@ bool timing_check(const struct hd_device *device, struct error *error)
         return refuse(error, "core.blocks", c.core->blocks, "at most 64");
     if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
         return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
+    if (c.issue->turns == 1 && !c.issue->sub_cores)
+        return refuse(error, "issue.sub_cores", 0,
+                      "true where schedulers take turns (issue.turns)");
     if (!check_collectors(&c, error))
         return false;
     if (time_longest(&c) > WHEEL - 64)

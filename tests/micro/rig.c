@@ -122,8 +122,8 @@ struct rig *rig_open(const char *machine, const char *settings, const char *ptx)
     return rig_open_with(NULL, machine, settings, ptx);
 }
 
-struct rig *rig_open_with(const struct mechanism *const *more, const char *machine,
-                          const char *settings, const char *ptx)
+static struct rig *open_code(const struct mechanism *const *more, const char *machine,
+                             const char *settings, const char *code, size_t length)
 {
     struct hd_error error = {0};
     struct rig *rig = calloc(1, sizeof *rig);
@@ -144,10 +144,27 @@ struct rig *rig_open_with(const struct mechanism *const *more, const char *machi
     hd_config_destroy(config);
     if (!rig->device)
         fail_msg("%s", error.message);
-    rig->module = hd_module_load(rig->device, ptx, strlen(ptx), "bench.ptx", &error);
+    rig->module = hd_module_load(rig->device, code, length, "bench", &error);
     if (!rig->module)
-        fail_msg("%s: %s\n%s", error.place, error.message, ptx);
+        fail_msg("%s: %s\n%s", error.place, error.message, code);
     return rig;
+}
+
+struct rig *rig_open_with(const struct mechanism *const *more, const char *machine,
+                          const char *settings, const char *ptx)
+{
+    return open_code(more, machine, settings, ptx, strlen(ptx));
+}
+
+struct rig *rig_open_file(const char *machine, const char *settings, const char *path)
+{
+    static char code[1 << 18];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("cannot open %s", path);
+    const size_t length = fread(code, 1, sizeof code, file);
+    fclose(file);
+    return open_code(NULL, machine, settings, code, length);
 }
 
 struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx)
@@ -173,7 +190,11 @@ void rig_launch_shape(struct rig *rig, struct hd_dim grid, struct hd_dim block,
 {
     struct hd_error error = {0};
     rig->issued.count = rig->retired.count = 0;
-    if (!hd_launch(hd_kernel_at(rig->module, 0), grid, block, 0, args, count, &rig->result, &error))
+    struct hd_kernel *kernel = rig->kernel ? hd_kernel_find(rig->module, rig->kernel, &error)
+                                           : hd_kernel_at(rig->module, 0);
+    if (!kernel)
+        fail_msg("%s", error.message);
+    if (!hd_launch(kernel, grid, block, 0, args, count, &rig->result, &error))
         fail_msg("%s", error.message);
     gather(rig);
     char *text = hd_stats_json(rig->device);
@@ -247,4 +268,13 @@ u64 retired_at(const struct rig *rig, u32 core, u32 slot, u32 inst)
     }
     fail_msg("instruction %u of warp %u has not retired", inst, slot);
     return 0;
+}
+
+u64 issued_before_end(const struct rig *rig, u32 core, u32 slot, u32 back)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < rig->issued.count; i++)
+        count += rig->issued.data[i].core == core && rig->issued.data[i].slot == slot;
+    assert_true(back < count);
+    return issued_at(rig, core, slot, count - 1 - back);
 }

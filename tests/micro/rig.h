@@ -42,6 +42,7 @@ struct moves {
 struct rig {
     struct hd_device *device;
     struct hd_module *module;
+    const char *kernel; /* the one that is launched; NULL: the first */
     struct hd_result result;
     json_t *params, *stats; /* stats: of the device */
     struct moves issued, retired;
@@ -57,8 +58,10 @@ struct rig *rig_open_with(const struct mechanism *const *more, const char *machi
                           const char *settings, const char *ptx);
 /* The first with a text that is given up. */
 struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx);
+/* The same with a code object from a file. */
+struct rig *rig_open_file(const char *machine, const char *settings, const char *path);
 void rig_close(struct rig *rig);
-/* Runs the first kernel; logs and statistics are those of this launch. */
+/* Runs the kernel; logs and statistics are those of this launch. */
 void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count);
 /* The same with any dimensions. */
 void rig_launch_shape(struct rig *rig, struct hd_dim grid, struct hd_dim block,
@@ -73,5 +76,7 @@ u64 stat(const struct rig *rig, const char *name);  /* "l1d.reads", of the last 
 /* Cycle in which the nth instruction (from 0) of a warp's place issued or retired. */
 u64 issued_at(const struct rig *rig, u32 core, u32 slot, u32 nth);
 u64 retired_at(const struct rig *rig, u32 core, u32 slot, u32 inst);
+/* The same for the instruction that is `back` ones before the last of its warp. */
+u64 issued_before_end(const struct rig *rig, u32 core, u32 slot, u32 back);
 
 #endif
