@@ -140,24 +140,35 @@ static void print_occupancy(FILE *to, const json_t *stats)
     fputc('\n', to);
 }
 
+static u64 count_in(const json_t *totals, const char *cache, const char *what)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s.%s", cache, what);
+    return count_of(totals, name);
+}
+
 static void print_caches(FILE *to, const json_t *totals)
 {
-    static const char *const caches[][2] = {{"l1d", "L1 data"},
-                                            {"l2", "L2"},
-                                            {"icache", "instructions"},
-                                            {"constant", "constants"},
-                                            {"readonly", "read-only"}};
+    /* The third is what cores of a cluster share, and may have instead. */
+    static const char *const caches[][3] = {
+        {"l1d", "L1 data"},
+        {"l2", "L2"},
+        {"icache", "instructions", "cluster_icache"},
+        {"cluster_icache", "shared instructions"},
+        {"constant", "constants", "cluster_constant"},
+        {"cluster_constant", "shared constants"},
+        {"readonly", "read-only"},
+    };
     const char *comma = "";
     fprintf(to, "read hits    ");
     for (u32 i = 0; i < ARRAY_LEN(caches); i++) {
-        char reads[32], hits[32];
-        snprintf(reads, sizeof reads, "%s.reads", caches[i][0]);
-        snprintf(hits, sizeof hits, "%s.read_hits", caches[i][0]);
-        u64 all = count_of(totals, reads);
-        if (!all)
+        u64 all = count_in(totals, caches[i][0], "reads");
+        u64 hits = count_in(totals, caches[i][0], "read_hits");
+        bool instead = caches[i][2] && !hits && count_in(totals, caches[i][2], "reads");
+        if (!all || instead)
             continue;
-        fprintf(to, "%s%s %.1f %% of %llu", comma, caches[i][1],
-                percent(count_of(totals, hits), all), (unsigned long long)all);
+        fprintf(to, "%s%s %.1f %% of %llu", comma, caches[i][1], percent(hits, all),
+                (unsigned long long)all);
         comma = ", ";
     }
     fputs(*comma ? "\n" : "none\n", to);

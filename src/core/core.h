@@ -233,6 +233,9 @@ struct core_config {
     const struct readonly_params *readonly;
     f64 mhz;
     struct port *requests, *replies;
+    /* For instructions, and for constants and scalar loads: to the caches that cores share, or the
+     * same as for all others. */
+    struct port *fetch_requests, *constant_requests;
     u32 l2_line_bytes;
     u64 memory_bytes;
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */

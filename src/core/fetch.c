@@ -7,6 +7,9 @@
  * loses what it has buffered. Warps whose line has just come are served before others: with a small
  * cache these would take the line away again before anyone has used it, for ever.
  *
+ * Without a cache of its own (icache.keeps off) a core has only its buffers: instructions go from
+ * memory straight to the warps that wait for their line.
+ *
  * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
  * its bytes would; a fetch never crosses a line.
  */
@@ -26,6 +29,7 @@ void fetch_create(struct core *core)
     core->line_packets = requests_needed(core, bytes);
     core->line_sectors = sectors >= 32 ? ~0u : (1u << sectors) - 1;
     struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
+    config.passing = !core->config.icache->keeps;
     core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
 }
 
@@ -233,8 +237,9 @@ static bool look_up(struct core *core, u32 s)
         decode_push(core, s, inst, NO_INST);
         return true;
     }
-    if (core->config.icache->miss_cycles ? core->miss_tail - core->miss_head == MISSES
-                                         : !requests_room(core, core->line_packets)) {
+    if (core->config.icache->miss_cycles
+            ? core->miss_tail - core->miss_head == MISSES
+            : !port_room_for(core->config.fetch_requests, core->line_packets)) {
         core->stats.icache.stalls_queue++;
         return false;
     }
@@ -258,16 +263,30 @@ static bool look_up(struct core *core, u32 s)
     return true;
 }
 
+/* A line has come that is not kept: a warp that waited for it and still wants it gets its
+ * instructions; one that has gone elsewhere meanwhile looks again. */
+static void hand_over(struct core *core, u32 s, u64 line)
+{
+    const u32 inst = core->slots[s].fetch_at;
+    if (!(core->fetchable >> s & 1) || core->times[inst].line != line)
+        return;
+    core->fetchable &= ~bit(s);
+    decode_push(core, s, inst, NO_INST);
+}
+
 void fetch_reply(struct core *core, u32 mshr)
 {
     struct cache_out out;
     u32 s;
+    const u64 line = cache_mshr_line(core->icache, mshr);
     cache_fill(core->icache, mshr, &out);
     while (cache_waiter(core->icache, mshr, &s)) {
         core->slots[s].barred &= (u8)~BARRED_MISSING;
         core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
         core->arrived |= bit(s);
         fetch_want(core, s);
+        if (!core->config.icache->keeps)
+            hand_over(core, s, line);
         if (core->slots[s].ended)
             slot_maybe_leave(core, s);
     }

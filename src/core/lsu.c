@@ -284,7 +284,7 @@ static bool send_constant(struct core *core, struct task *task)
     u64 line, same = constant_line(f, p->line_bytes, &line);
     u32 all = (u32)((1ull << p->line_bytes / SECTOR_BYTES) - 1);
     if (!p->perfect) {
-        if (!requests_room(core, requests_needed(core, p->line_bytes))) {
+        if (!port_room_for(core->config.constant_requests, requests_needed(core, p->line_bytes))) {
             core->stats.constant.stalls_queue++;
             return false;
         }

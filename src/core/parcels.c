@@ -41,6 +41,7 @@ void lsu_create(struct core *core)
     const struct core_config *c = &core->config;
     struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
     struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
+    constant.passing = !c->constant->keeps;
     struct cache_config readonly = CACHE_CONFIG(c->readonly, WRITE_EVICT);
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
     lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);

@@ -8,14 +8,20 @@ u32 requests_needed(const struct core *core, u32 line_bytes)
 
 bool requests_room(const struct core *core, u32 packets)
 {
-    const struct port *port = core->config.requests;
-    return port->limit - (port->pushed - port->popped_seen) >= packets;
+    return port_room_for(core->config.requests, packets);
 }
 
 static COLD void tell_packet(struct core *core, struct packet *packet)
 {
     EACH_USE(use, &core->hooks, packet)
     use->mechanism->packet(use->state, core, packet);
+}
+
+static struct port *port_of(const struct core *core, u32 client)
+{
+    return client == CLIENT_FETCH      ? core->config.fetch_requests
+           : client == CLIENT_CONSTANT ? core->config.constant_requests
+                                       : core->config.requests;
 }
 
 void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
@@ -29,7 +35,7 @@ void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
     packet->core = (u16)core->config.index;
     if (core_hooked(core, SEAM_PACKET))
         tell_packet(core, packet);
-    port_push(core->config.requests, packet, core->clock.next);
+    port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
     core_observe(core, OBSERVED_REQUEST_SENT, packet->kind, packet->inst, packet->address, 0);
 }

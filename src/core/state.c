@@ -234,6 +234,7 @@ static void caches_state(struct state_list *list, const struct core_config *mach
         cache_state(list, "readonly", &cache);
     cache = (struct cache_state){CACHE_CONFIG(machine->constant, WRITE_EVICT),
                                  machine->constant->miss_queue, width.pc, load};
+    cache.config.passing = !machine->constant->keeps;
     if (!machine->constant->perfect)
         cache_state(list, "constant", &cache);
 }
@@ -247,6 +248,7 @@ void core_state(struct state_list *list, const struct core_config *machine)
                                  width.warp,
                                  INSTRUCTION_BITS * machine->fetch->width,
                                  2};
+    icache.config.passing = !machine->icache->keeps;
     state_owner(list, "core", machine->cores);
     fetch_state(list, machine);
     if (!machine->icache->perfect)

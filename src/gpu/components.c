@@ -46,6 +46,8 @@ const struct component *const gpu_components[] = {
     &l1d_component,
     &readonly_component,
     &constant_component,
+    &cluster_icache_component,
+    &cluster_constant_component,
     &network_component,
     &l2_component,
     &dram_component,

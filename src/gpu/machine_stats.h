@@ -22,6 +22,8 @@
     PART(l1d)               \
     PART(readonly)          \
     PART(constant)          \
+    PART(cluster_icache)    \
+    PART(cluster_constant)  \
     PART(network)           \
     PART(l2)                \
     PART(dram)

@@ -36,6 +36,9 @@ struct memside_params memside_params_of(const struct config *config)
         .l2_mhz = clock->l2_mhz,
         .dram_mhz = clock->dram_mhz,
         .cores = PARAMS(config, gpu)->cores,
+        .cluster = PARAMS(config, gpu)->cluster,
+        .cluster_icache = PARAMS(config, cluster_icache),
+        .cluster_constant = PARAMS(config, cluster_constant),
     };
 }
 
@@ -114,6 +117,8 @@ struct timing *timing_create(struct hd_device *device)
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
         config.requests = memside_requests(t->memside, i);
+        config.fetch_requests = memside_shared(t->memside, i, CLIENT_FETCH);
+        config.constant_requests = memside_shared(t->memside, i, CLIENT_CONSTANT);
         config.replies = memside_replies(t->memside, i);
         t->cores[i] = core_create(&config);
         t->order[i] = i;

@@ -71,5 +71,6 @@ void observe_end(struct run *run);
 /* All that has been counted so far goes to the launch's statistics. */
 void take_counts(struct run *run, fs now);
 void take_mechanism_counts(struct run *run);
+void add_memory_counts(struct machine_stats *stats, const struct memside_stats *counts);
 
 #endif

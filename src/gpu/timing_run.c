@@ -48,6 +48,8 @@ static void begin(struct run *run)
     run->start = t->now + t->params->launch_cycles * t->period;
     run->end = run->moved = run->start;
     memside_start(t->memside, t->now);
+    if (t->params->flush_l1)
+        memside_flush(t->memside);
     for (u32 i = 0; i < t->core_count; i++) {
         exec_of_core(run, i);
         t->cores[i]->config.mhz = t->clock->core_mhz;
@@ -228,9 +230,7 @@ static void drain(struct run *run)
     struct machine_stats *stats = &run->launch->stats;
     memside_take_stats(t->memside, t->now, &rest);
     rest.network.cycles = rest.l2.slice_cycles = rest.dram.channel_cycles = 0;
-    stats_add(&network_component, &stats->network, &rest.network);
-    stats_add(&l2_component, &stats->l2, &rest.l2);
-    stats_add(&dram_component, &stats->dram, &rest.dram);
+    add_memory_counts(stats, &rest);
 }
 
 /* What the cores have seen together. */

@@ -98,6 +98,17 @@ static void add_core_counts(struct machine_stats *stats, const struct core_count
 #undef ADD
 }
 
+void add_memory_counts(struct machine_stats *stats, const struct memside_stats *counts)
+{
+#define ADD(name) stats_add(&name##_component, &stats->name, &counts->name);
+    ADD(network)
+    ADD(l2)
+    ADD(dram)
+    ADD(cluster_icache)
+    ADD(cluster_constant)
+#undef ADD
+}
+
 /* Of warps that have left and of those that are there. */
 static u64 warp_cycles(const struct core *core)
 {
@@ -122,9 +133,7 @@ void take_counts(struct run *run, fs now)
         unwritten += core_lanes_unwritten(t->cores[i]);
     }
     memside_take_stats(t->memside, now, &memory);
-    stats_add(&network_component, &stats->network, &memory.network);
-    stats_add(&l2_component, &stats->l2, &memory.l2);
-    stats_add(&dram_component, &stats->dram, &memory.dram);
+    add_memory_counts(stats, &memory);
     lanes_count(stats, t->uses, run->launch->profile, t->timed->inst_count, unwritten);
     struct timing_stats *s = &stats->timing;
     fs begin_time = run->start - t->params->launch_cycles * t->period;

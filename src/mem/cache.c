@@ -50,7 +50,7 @@ struct cache {
     const u16 *residues;        /* of hashed set numbers, or NULL */
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
-    bool sectored, allocate_on_fill, fifo, hooked;
+    bool sectored, allocate_on_fill, fifo, hooked, passing;
     u32 write;   /* as in the configuration */
     u64 time;    /* of stamps */
     u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
@@ -435,12 +435,22 @@ u64 cache_mshr_line(const struct cache *cache, u32 mshr)
     return cache->mshrs.entries[mshr].line;
 }
 
+u32 cache_mshr_for(const struct cache *cache, u64 line)
+{
+    u32 at = *mshr_bucket(&cache->mshrs, line);
+    while (at != NO_MSHR &&
+           (cache->mshrs.entries[at].line != line || !cache->mshrs.entries[at].sectors))
+        at = cache->mshrs.entries[at].chain;
+    return at;
+}
+
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 {
     cache->hooked = hooks;
     cache->refused = NO_LINE;
     cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
-    cache->takable = cache->ways - MIN(cache->hooks.reserved_ways, cache->ways);
+    cache->takable =
+        cache->passing ? 0 : cache->ways - MIN(cache->hooks.reserved_ways, cache->ways);
 }
 
 struct cache *cache_create(const struct cache_config *config, struct cache_counters *counters)
@@ -462,7 +472,8 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .index_bits = (u32)__builtin_ctz(config->sets),
         .index_mask = is_pow2(config->sets) ? config->sets - 1 : 0,
         .all = UINT32_MAX >> (32 - sectors),
-        .takable = config->ways,
+        .takable = config->passing ? 0 : config->ways,
+        .passing = config->passing,
         .refused = NO_LINE,
         .sectored = config->sectored,
         .allocate_on_fill = config->allocate_on_fill,

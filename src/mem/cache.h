@@ -18,6 +18,7 @@
 struct cache_config {
     u32 sets, ways, line_bytes, mshrs, merges;
     bool sectored, allocate_on_fill, fifo, hashed;
+    bool passing; /* it keeps no lines: only what is under way is known */
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses allocate nothing */
         WRITE_THROUGH, /* a write updates a line that is there and goes on; allocates nothing */
@@ -86,6 +87,8 @@ void cache_invalidate(struct cache *cache);
 /* Lines (or entries) under way. */
 u32 cache_pending(const struct cache *cache);
 u64 cache_mshr_line(const struct cache *cache, u32 mshr);
+/* One that brings sectors of the line, or UINT32_MAX. */
+u32 cache_mshr_for(const struct cache *cache, u64 line);
 
 /* The cache seam of mechanisms; all NULL by default. */
 struct cache_hooks {

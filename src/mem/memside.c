@@ -4,6 +4,7 @@
  * A network edge: packets that stand at outputs leave (requests into slices, replies into ports),
  * then packets enter, then both networks tick. So what enters in cycle n of a network that takes k
  * ticks leaves it in cycle n + k.
+ * Clusters come before all of this: what has come for them leaves for cores a cycle later.
  * An L2 edge: the slices that have something to do, in order. A DRAM edge: the channels likewise.
  *
  * Unloaded, in cycles of equal clocks: a request that a core pushes at t enters the network at t +
@@ -130,20 +131,39 @@ static void deliver_requests(struct memside *m, fs now)
     }
 }
 
+/* A line for a cluster's cache. */
+static void deliver_line(struct memside *m, const struct packet *packet, fs now)
+{
+    struct cluster *cluster = &m->clusters[packet->core - m->cores];
+    cluster_fill(cluster, packet, now);
+    m->cluster_next = MIN(m->cluster_next, cluster->next);
+}
+
 static void deliver_replies(struct memside *m, fs now)
 {
     const u64 *ready = network_ready(m->down);
     FOR_MEMBERS(output, ready, m->port_words)
     {
         const struct packet *packet = network_head(m->down, (u32)output);
-        struct port *port = &m->replies[packet->core];
-        if (!port_room(port))
-            continue;
-        port_push(port, packet, now);
+        if (UNLIKELY(packet->core >= m->cores)) {
+            deliver_line(m, packet, now);
+        } else {
+            struct port *port = &m->replies[packet->core];
+            if (!port_room(port))
+                continue;
+            port_push(port, packet, now);
+        }
         catch_up(m->down, &m->down_done, m->network.cycle);
         network_pop(m->down, (u32)output);
         m->inside--;
     }
+}
+
+/* The place in the network of a core, or of a cluster, behind those. */
+static u32 place_of(const struct memside *m, u32 sender)
+{
+    return LIKELY(sender < m->cores) ? sender / m->network_params.cores_per_port
+                                     : m->core_ports + sender - m->cores;
 }
 
 static void enter_replies(struct memside *m)
@@ -157,7 +177,7 @@ static void enter_replies(struct memside *m)
         }
         const struct packet *packet = ring_head(&slice->out);
         catch_up(m->down, &m->down_done, m->network.cycle);
-        network_push(m->down, (u32)unit, packet->core / m->network_params.cores_per_port, packet);
+        network_push(m->down, (u32)unit, place_of(m, packet->core), packet);
         if (ring_count(&slice->out) == m->l2_params.queue_out)
             call(&m->slice_calls, (u32)unit);
         ring_pop(&slice->out);
@@ -213,6 +233,38 @@ static void enter_requests(struct memside *m, fs now)
     m->arrival = first;
 }
 
+/* A request of a cluster enters. */
+static void enter_miss(struct memside *m, struct cluster *cluster)
+{
+    const struct packet *packet = cluster_miss(cluster);
+    if (!packet)
+        return;
+    u32 at = place_of(m, packet->core);
+    if (!network_room(m->up, at)) {
+        network_full(m->up);
+        return;
+    }
+    struct place place = address_place(&m->shared.map, packet->address);
+    catch_up(m->up, &m->up_done, m->network.cycle);
+    network_push(m->up, at, place.channel * m->l2_params.slices + place.slice, packet);
+    cluster_sent(cluster);
+    m->inside++;
+}
+
+static void clusters_edge(struct memside *m, fs now)
+{
+    fs first = FS_NEVER;
+    for (u32 i = 0; i < m->cluster_count; i++) {
+        struct cluster *cluster = &m->clusters[i];
+        if (cluster->next <= now || UNLIKELY(m->every)) {
+            enter_miss(m, cluster);
+            cluster_tick(cluster, now);
+        }
+        first = MIN(first, cluster->next);
+    }
+    m->cluster_next = first;
+}
+
 static void tick(struct memside *m, struct network *network, u64 *done)
 {
     if (!network_busy(network) && !m->every)
@@ -224,6 +276,8 @@ static void tick(struct memside *m, struct network *network, u64 *done)
 
 static void network_edge(struct memside *m, fs now)
 {
+    if (m->cluster_next <= now || UNLIKELY(m->every))
+        clusters_edge(m, now);
     deliver_requests(m, now);
     deliver_replies(m, now);
     enter_replies(m);
@@ -364,6 +418,7 @@ static void dram_edge(struct memside *m, fs now)
 static fs wanted(const struct memside *m)
 {
     fs next = MIN(calls_next(&m->slice_calls, &m->l2), calls_next(&m->channel_calls, &m->dram));
+    next = MIN(next, m->cluster_next);
     if (m->network_wants)
         return MIN(next, m->network.next);
     return m->arrival == FS_NEVER ? next : MIN(next, m->arrival + 1);
@@ -391,7 +446,7 @@ void memside_run(struct memside *m, fs end)
             return;
         /* ties: network, L2, DRAM */
         if (m->network.next == now) {
-            if (!idle || m->network_wants || m->arrival < now) {
+            if (!idle || m->network_wants || m->arrival < now || m->cluster_next <= now) {
                 network_edge(m, now);
                 idle = false;
             }
@@ -431,6 +486,10 @@ void memside_meet(struct memside *m)
         }
         port_meet(port);
         port_meet(&m->replies[i]);
+    }
+    for (u32 i = 0; i < m->cluster_count; i++) {
+        cluster_meet(&m->clusters[i]);
+        m->cluster_next = MIN(m->cluster_next, m->clusters[i].next);
     }
 }
 

@@ -1,5 +1,6 @@
 /*
- * The memory side: both networks, the L2 slices and the DRAM channels, as one actor in time.
+ * The memory side: both networks, the L2 slices and the DRAM channels, as one actor in time; and
+ * the caches that the cores of a cluster share, where they do.
  *
  * Cores and the memory side meet through a pair of ports each, of one window's latency. Within a
  * window it runs its own three clocks (network, L2, DRAM; ties in this order) and nothing else.
@@ -15,6 +16,7 @@
 
 #include "base/text.h"
 #include "mem/cache.h"
+#include "mem/cluster.h"
 #include "mem/dram.h"
 #include "mem/network.h"
 #include "mem/port.h"
@@ -29,12 +31,17 @@ struct memside_params {
     const struct dram_params *dram;
     f64 network_mhz, l2_mhz, dram_mhz;
     u32 cores;
+    u32 cluster; /* cores that share caches; below 2: none do, and what follows is not looked at */
+    const struct cluster_icache_params *cluster_icache;
+    const struct cluster_constant_params *cluster_constant;
 };
 
 struct memside_stats {
     struct network_stats network;
     struct l2_stats l2;
     struct dram_stats dram;
+    struct cluster_icache_stats cluster_icache;
+    struct cluster_constant_stats cluster_constant;
 };
 
 struct memside;
@@ -47,6 +54,9 @@ void memside_destroy(struct memside *memside);
 /* The two ports of a core: it pushes requests and pops replies. */
 struct port *memside_requests(struct memside *memside, u32 core);
 struct port *memside_replies(struct memside *memside, u32 core);
+/* The ports for what its cluster's caches serve, CLIENT_FETCH and CLIENT_CONSTANT; without a
+ * cluster the same as for all requests. */
+struct port *memside_shared(struct memside *memside, u32 core, enum packet_client client);
 
 /* Seams of mechanisms; slices are numbered through all channels. */
 u32 memside_slices(const struct memside *memside);
@@ -65,6 +75,11 @@ fs memside_next(const struct memside *memside);
 /* Atomics that the last window served, in order; valid until the next memside_run. */
 const struct packet *memside_atomics(const struct memside *memside, u32 *count);
 
+/* Clusters of cores that share caches, each with a place of its own in the network. */
+static inline u32 memside_clusters(const struct memside_params *params)
+{
+    return params->cluster > 1 ? (params->cores + params->cluster - 1) / params->cluster : 0;
+}
 /* The length of a window. */
 fs memside_window(const struct memside_params *params);
 /* Statistics since the last call, and set to zero. `now` is the time they reach to. */
@@ -78,6 +93,8 @@ void memside_copied(struct memside *memside, u64 address, u64 bytes);
 void memside_tick_all(struct memside *memside);
 /* Forgets the L2's lines. */
 void memside_invalidate(struct memside *memside);
+/* Clusters forget constants and what scalar loads have brought. */
+void memside_flush(struct memside *memside);
 /* Where a request that was not answered yet is, for explanations; false: nowhere. */
 bool memside_find(const struct memside *memside, const struct packet *request, char *text,
                   size_t size);

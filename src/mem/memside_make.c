@@ -17,6 +17,36 @@ static i64 delay_of(const struct memside_params *params)
            2 * (i64)memside_window(params);
 }
 
+/* The same from leaving the port of a cluster. */
+static i64 shared_delay_of(const struct memside_params *params, u32 latency)
+{
+    return (i64)((latency - 1) * clock_period(params->network_mhz)) -
+           2 * (i64)memside_window(params);
+}
+
+static bool check_cluster(const struct memside_params *params, struct error *error)
+{
+    const struct {
+        const char *name;
+        struct cluster_config config;
+    } parts[] = {{"cluster_icache", CLUSTER_CONFIG(params->cluster_icache)},
+                 {"cluster_constant", CLUSTER_CONFIG(params->cluster_constant)}};
+    for (u32 p = 0; p < ARRAY_LEN(parts); p++) {
+        if (parts[p].config.cache.line_bytes != params->l2->line_bytes)
+            return error_set(error, ERROR_USAGE, "",
+                             "%s.line_bytes is %u and l2.line_bytes %u: caches that cores share "
+                             "(gpu.cluster) have lines of the L2",
+                             parts[p].name, parts[p].config.cache.line_bytes,
+                             params->l2->line_bytes);
+        if (shared_delay_of(params, parts[p].config.latency) < 0)
+            return error_set(error, ERROR_USAGE, "",
+                             "%s.latency of %u network cycles is shorter than two windows of %u "
+                             "(network.window) and the cycle of the look-up, which are part of it",
+                             parts[p].name, parts[p].config.latency, params->network->window);
+    }
+    return true;
+}
+
 bool memside_check(const struct memside_params *params, struct error *error)
 {
     const struct l2_params *l2 = params->l2;
@@ -40,7 +70,7 @@ bool memside_check(const struct memside_params *params, struct error *error)
                          "l2.latency of %u L2 cycles is shorter than two windows of %u network "
                          "cycles (network.window), which are part of it",
                          l2->latency, params->network->window);
-    return true;
+    return params->cluster < 2 || check_cluster(params, error);
 }
 
 static void calls_create(struct calls *calls, struct arena *arena, u32 count, u64 alarms)
@@ -75,20 +105,55 @@ static void create_parts(struct memside *m)
                  (u64)m->l2_params.channels * m->channel_limit);
 }
 
+/* The clusters and their ports. */
+static void create_clusters(struct memside *m, const struct memside_params *params)
+{
+    const struct cluster_config configs[] = {CLUSTER_CONFIG(params->cluster_icache),
+                                             CLUSTER_CONFIG(params->cluster_constant)};
+    struct cluster_counters *const counters[] = {
+        (struct cluster_counters *)&m->stats.cluster_icache,
+        (struct cluster_counters *)&m->stats.cluster_constant};
+    const fs period = clock_period(m->network_mhz);
+    m->shared_requests = arena_array(m->arena, struct port, CLUSTER_PARTS * m->cores);
+    m->clusters = arena_array(m->arena, struct cluster, m->cluster_count);
+    for (u32 i = 0; i < m->cluster_count; i++) {
+        struct cluster *cluster = &m->clusters[i];
+        cluster->number = i;
+        cluster->first = i * m->cluster_size;
+        cluster->cores = MIN(m->cluster_size, m->cores - cluster->first);
+        cluster->place = m->cores + i;
+        cluster->period = period;
+        cluster->replies = m->replies;
+        for (u32 p = 0; p < CLUSTER_PARTS; p++) {
+            struct cluster_cache *part = &cluster->parts[p];
+            part->delay = (fs)shared_delay_of(params, configs[p].latency);
+            part->requests = &m->shared_requests[p * m->cores + cluster->first];
+            /* as other ports, and what is between the port and the tags */
+            u32 limit = 2 * m->network_params.window + 2 + (u32)(part->delay / period);
+            for (u32 c = 0; c < cluster->cores; c++)
+                port_create(&part->requests[c], limit, m->window);
+        }
+        cluster_create(cluster, m->arena, configs, counters);
+    }
+}
+
 static void create_ports(struct memside *m)
 {
     /* What is pushed in a window is read in the next and known to be read after that: two windows
-     * of a packet a cycle, and those that the edge of a window cuts off. */
+     * of a packet a cycle, and those that the edge of a window cuts off. Both caches of a cluster
+     * may answer beside the network. */
     u32 limit = 2 * m->network_params.window + 2;
+    u32 answers = m->cluster_count ? 1 + CLUSTER_PARTS : 1;
     m->requests = arena_array(m->arena, struct port, m->cores);
     m->replies = arena_array(m->arena, struct port, m->cores);
     for (u32 i = 0; i < m->cores; i++) {
         port_create(&m->requests[i], limit, m->window);
-        port_create(&m->replies[i], limit, m->window);
+        port_create(&m->replies[i], answers * limit, m->window);
     }
     m->core_ports =
         (m->cores + m->network_params.cores_per_port - 1) / m->network_params.cores_per_port;
-    m->port_words = (m->core_ports + 63) / 64;
+    u32 places = m->core_ports + m->cluster_count; /* in the network */
+    m->port_words = (places + 63) / 64;
     m->unread = arena_array(m->arena, u64, m->port_words);
     m->turn = arena_array(m->arena, u8, m->core_ports);
     m->arrivals = arena_array(m->arena, fs, m->core_ports);
@@ -97,8 +162,8 @@ static void create_ports(struct memside *m)
     m->unit_words = (m->units + 63) / 64;
     m->closed = arena_array(m->arena, bool, m->units);
     m->waiting = arena_array(m->arena, u64, m->unit_words);
-    m->up = network_create(&m->network_params, m->core_ports, m->units, false, &m->stats.network);
-    m->down = network_create(&m->network_params, m->core_ports, m->units, true, &m->stats.network);
+    m->up = network_create(&m->network_params, places, m->units, false, &m->stats.network);
+    m->down = network_create(&m->network_params, places, m->units, true, &m->stats.network);
 }
 
 struct memside *memside_create(const struct memside_params *params)
@@ -128,7 +193,12 @@ struct memside *memside_create(const struct memside_params *params)
     };
     m->dram_delay = params->dram->latency * m->shared.period;
     m->arrival = FS_NEVER;
+    m->cluster_next = FS_NEVER;
+    m->cluster_size = params->cluster;
+    m->cluster_count = memside_clusters(params);
     create_ports(m);
+    if (m->cluster_count)
+        create_clusters(m, params);
     create_parts(m);
     memside_start(m, 0);
     return m;
@@ -142,6 +212,10 @@ void memside_destroy(struct memside *m)
         port_destroy(&m->requests[i]);
         port_destroy(&m->replies[i]);
     }
+    for (u32 i = 0; i < m->cluster_count; i++)
+        cluster_destroy(&m->clusters[i]);
+    for (u32 i = 0; m->cluster_count && i < CLUSTER_PARTS * m->cores; i++)
+        port_destroy(&m->shared_requests[i]);
     for (u32 i = 0; i < m->units; i++)
         l2_destroy(m->slices[i]);
     for (u32 i = 0; i < m->l2_params.channels; i++)
@@ -160,6 +234,12 @@ struct port *memside_requests(struct memside *m, u32 core)
 struct port *memside_replies(struct memside *m, u32 core)
 {
     return &m->replies[core];
+}
+
+struct port *memside_shared(struct memside *m, u32 core, enum packet_client client)
+{
+    u32 part = client == CLIENT_FETCH ? CLUSTER_ICACHE : CLUSTER_CONSTANT;
+    return m->cluster_count ? &m->shared_requests[part * m->cores + core] : &m->requests[core];
 }
 
 u32 memside_slices(const struct memside *m)
@@ -228,6 +308,8 @@ void memside_start(struct memside *m, fs now)
         port_reset(&m->requests[i]);
         port_reset(&m->replies[i]);
     }
+    for (u32 i = 0; m->cluster_count && i < CLUSTER_PARTS * m->cores; i++)
+        port_reset(&m->shared_requests[i]);
     for (u32 i = 0; i < m->units; i++)
         l2_reset(m->slices[i]);
     for (u32 i = 0; i < m->l2_params.channels; i++)
@@ -294,6 +376,12 @@ void memside_invalidate(struct memside *m)
         cache_invalidate(m->slices[i]->cache);
 }
 
+void memside_flush(struct memside *m)
+{
+    for (u32 i = 0; i < m->cluster_count; i++)
+        cluster_flush(&m->clusters[i]);
+}
+
 /* ---- Explanations ---- */
 
 static bool in_port(const struct port *port, const struct packet *request)
@@ -330,16 +418,36 @@ static void find_data(const struct memside *m, u32 unit, const struct packet *re
         }
 }
 
+/* A request that caches of a cluster serve, and where its line is. */
+static bool find_shared(const struct memside *m, const struct packet *request, char *text,
+                        size_t size)
+{
+    char where[128], line[320];
+    struct packet fetch;
+    if (!cluster_find(&m->clusters[request->core / m->cluster_size], request, where, sizeof where,
+                      &fetch))
+        return false;
+    if (fetch.kind != PACKET_KINDS && memside_find(m, &fetch, line, sizeof line))
+        return snprintf(text, size, "%s: %s", where, line) > 0;
+    return snprintf(text, size, "%s", where) > 0;
+}
+
 bool memside_find(const struct memside *m, const struct packet *request, char *text, size_t size)
 {
     char where[128];
-    if (in_port(&m->requests[request->core], request))
+    const bool of_core = request->core < m->cores;
+    if (m->cluster_count && of_core &&
+        (request->client == CLIENT_FETCH || request->client == CLIENT_CONSTANT)) {
+        if (find_shared(m, request, text, size))
+            return true;
+    } else if (of_core && in_port(&m->requests[request->core], request)) {
         return snprintf(text, size, "on its way from core %u to the network", request->core) > 0;
+    }
     if (network_find(m->up, request->core, request->client, request->tag, where, sizeof where))
         return snprintf(text, size, "request network, %s", where) > 0;
     if (network_find(m->down, request->core, request->client, request->tag, where, sizeof where))
         return snprintf(text, size, "reply network, %s", where) > 0;
-    if (in_port(&m->replies[request->core], request))
+    if (of_core && in_port(&m->replies[request->core], request))
         return snprintf(text, size, "its answer is on its way to core %u", request->core) > 0;
     for (u32 i = 0; i < m->units; i++) {
         char data[160] = "";
@@ -358,5 +466,7 @@ u32 memside_pending(const struct memside *m)
     u32 unread = 0;
     for (u32 i = 0; i < m->cores; i++)
         unread += m->requests[i].pushed_seen - m->requests[i].popped;
+    for (u32 i = 0; i < m->cluster_count; i++)
+        unread += m->clusters[i].inside + cluster_unread(&m->clusters[i]);
     return m->inside + unread;
 }

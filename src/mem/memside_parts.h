@@ -40,6 +40,7 @@ struct memside {
     struct dram_params dram_params;
     f64 network_mhz, l2_mhz, dram_mhz;
     u32 cores, core_ports, units; /* units: slices of all channels */
+    u32 cluster_size, cluster_count;
     struct memside_stats stats;
     struct clock network, l2, dram;
     u64 counted[3]; /* cycles of these that earlier statistics have */
@@ -58,7 +59,11 @@ struct memside {
     u32 port_words, unit_words;
     bool network_wants; /* the next network edge has something to do */
     bool every;         /* tests: every edge, everybody */
-    u32 inside;         /* requests between the ports */
+    u32 inside;         /* requests between the ports, those of clusters among them */
+
+    struct cluster *clusters;
+    struct port *shared_requests; /* of cores to clusters: by part, then core */
+    fs cluster_next;              /* the first time at which a cluster may have something to do */
 
     struct l2_slice **slices; /* by channel, then slice */
     struct channel *channels;

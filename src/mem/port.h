@@ -30,6 +30,11 @@ static inline bool port_room(const struct port *port)
 {
     return port->pushed - port->popped_seen < port->limit;
 }
+/* Room for so many. */
+static inline bool port_room_for(const struct port *port, u32 packets)
+{
+    return port->limit - (port->pushed - port->popped_seen) >= packets;
+}
 static inline void port_push(struct port *port, const struct packet *packet, fs now)
 {
     u32 at = port->pushed++ & (port->capacity - 1);

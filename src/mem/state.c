@@ -25,13 +25,12 @@ static struct array_shape beside_tags(const struct cache_state *cache, u32 bits)
                                 .compared = true};
 }
 
-void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
+static void lines_state(struct state_list *list, const char *unit, const struct cache_state *cache,
+                        u32 line_bits, u32 sectors)
 {
     const struct cache_config *config = &cache->config;
     u64 lines = (u64)config->sets * config->ways;
-    u32 sectors = config->sectored ? MAX(config->line_bytes / SECTOR_BYTES, 1) : 1;
     /* A line's number without what its set says. Sets that are no power of two say less. */
-    u32 line_bits = cache->address_bits - MIN(cache->address_bits, floor_log2(config->line_bytes));
     u32 tag_bits = line_bits - MIN(line_bits, floor_log2(config->sets));
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
@@ -53,6 +52,15 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
                                            .access_bits = cache->access_bits,
                                            .read_ports = cache->ports == 2,
                                            .write_ports = cache->ports == 2});
+}
+
+void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
+{
+    const struct cache_config *config = &cache->config;
+    u32 sectors = config->sectored ? MAX(config->line_bytes / SECTOR_BYTES, 1) : 1;
+    u32 line_bits = cache->address_bits - MIN(cache->address_bits, floor_log2(config->line_bytes));
+    if (!config->passing)
+        lines_state(list, unit, cache, line_bits, sectors);
     state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_LIVE,
               "lines under way: valid, number, sectors");
     state_shape(list, (struct array_shape){.searched = true});
@@ -68,7 +76,8 @@ static void network_state(struct state_list *list, const struct memside_params *
     u32 flit = 8 * network->flit_bytes;
     /* The largest packet is a whole L2 line with its header. */
     u32 packet = HEADER_BITS + 8 * params->l2->line_bytes;
-    u64 ports = (params->cores + network->cores_per_port - 1) / network->cores_per_port;
+    u64 ports = (params->cores + network->cores_per_port - 1) / network->cores_per_port +
+                memside_clusters(params);
     u64 slices = (u64)params->l2->channels * params->l2->slices, ends = ports + slices;
     /* A crossbar has a buffer for each input of both networks; a router of a mesh five for each. */
     enum {
@@ -95,6 +104,28 @@ static void network_state(struct state_list *list, const struct memside_params *
                 "where each output's round robin begins");
 }
 
+/* Both caches of a cluster. */
+static void cluster_state(struct state_list *list, const struct memside_params *params,
+                          u64 memory_bytes)
+{
+    const struct cluster_config configs[] = {CLUSTER_CONFIG(params->cluster_icache),
+                                             CLUSTER_CONFIG(params->cluster_constant)};
+    static const char *const names[] = {"cluster_icache", "cluster_constant"};
+    state_owner(list, "cluster", memside_clusters(params));
+    for (u32 p = 0; p < CLUSTER_PARTS; p++) {
+        const struct cluster_config *config = &configs[p];
+        struct cache_state cache = {
+            .config = config->cache,
+            .miss_queue = config->miss_queue,
+            .address_bits = state_index_bits(memory_bytes),
+            /* The core, and which of its requests. */
+            .waiter_bits = state_index_bits(params->cluster) + HEADER_BITS / 4,
+            .banks = config->ports,
+        };
+        cache_state(list, names[p], &cache);
+    }
+}
+
 static void l2_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
 {
     const struct l2_params *l2 = params->l2;
@@ -106,7 +137,7 @@ static void l2_state(struct state_list *list, const struct memside_params *param
         /* Of the slice's own bytes. */
         .address_bits = state_index_bits((memory_bytes + slices - 1) / slices),
         /* The core, and which of its requests. */
-        .waiter_bits = state_index_bits(params->cores) + HEADER_BITS / 4,
+        .waiter_bits = state_index_bits(params->cores + memside_clusters(params)) + HEADER_BITS / 4,
         .access_bits = 8 * SECTOR_BYTES,
     };
     state_owner(list, "slice", slices);
@@ -148,6 +179,8 @@ static void dram_state(struct state_list *list, const struct memside_params *par
 
 void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
 {
+    if (memside_clusters(params))
+        cluster_state(list, params, memory_bytes);
     network_state(list, params);
     l2_state(list, params, memory_bytes);
     dram_state(list, params, memory_bytes);

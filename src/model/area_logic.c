@@ -208,7 +208,8 @@ static void network_logic(const struct build *build, const struct config *config
     const struct memside_params memory = memside_params_of(config);
     const struct network_params *network = memory.network;
     f64 flit = 8.0 * network->flit_bytes;
-    f64 cores = (memory.cores + network->cores_per_port - 1) / network->cores_per_port;
+    f64 cores = (memory.cores + network->cores_per_port - 1) / network->cores_per_port +
+                memside_clusters(&memory);
     f64 slices = (f64)memory.l2->channels * memory.l2->slices;
     f64 um2 = network->kind == MESH
                   ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)

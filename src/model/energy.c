@@ -119,6 +119,8 @@ static u32 fill_bits(const struct config *config, const struct component *compon
     CACHE(l1d)
     CACHE(readonly)
     CACHE(constant)
+    CACHE(cluster_icache)
+    CACHE(cluster_constant)
     CACHE(l2)
 #undef CACHE
     return 0;

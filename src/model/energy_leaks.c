@@ -63,6 +63,7 @@ static const struct {
     const char *part;
 } places[] = {
     {"icache", NULL, "instruction_cache"},
+    {"cluster_icache", NULL, "instruction_cache"},
     {"fetch", "decoders", "control"},
     {"fetch", NULL, "instruction_buffers"},
     {"issue", NULL, "scheduler"},
@@ -80,6 +81,7 @@ static const struct {
     {"lsu", "crossbar", "shared_memory"},
     {"lsu", NULL, "load_store"},
     {"constant", NULL, "constant_cache"},
+    {"cluster_constant", NULL, "constant_cache"},
     {"dram", NULL, "memory_controllers"},
 };
 

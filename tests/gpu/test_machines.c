@@ -40,6 +40,9 @@ static void machines_fit_together(void **state)
             .l2_mhz = clock->l2_mhz,
             .dram_mhz = clock->dram_mhz,
             .cores = gpu->cores,
+            .cluster = gpu->cluster,
+            .cluster_icache = config_params(config, &cluster_icache_component),
+            .cluster_constant = config_params(config, &cluster_constant_component),
         };
         struct error error = {0};
         char text[2400];
@@ -235,6 +238,17 @@ static const struct {
     {"rtx2060", "issue.policy", "\"lrr\""},
     {"rtx2060", "units.integer", "4"},
     {"rtx2060", "dram.tRAS", "55"},
+    /* AMD: whitepaper on Graphics Core Next, OpenCL programming guide, data sheet of the board */
+    {"tahiti", "gpu.cores", "32"},
+    {"tahiti", "gpu.cluster", "4"},
+    {"tahiti", "clock.core_mhz", "925.0"},
+    {"tahiti", "core.warp_size", "64"},
+    {"tahiti", "core.warps", "40"},
+    {"tahiti", "issue.schedulers", "4"},
+    {"tahiti", "l1d.write", "\"through\""},
+    {"tahiti", "lsu.shared_banks", "32"},
+    {"tahiti", "l2.channels", "12"},
+    {"tahiti", "l2.ways", "16"},
 };
 
 static const json_t *value_of(const json_t *config, const char *key)
@@ -297,6 +311,11 @@ static const struct {
     {"rtx2060", "l1d", "data", 64 << 10},
     {"generic64", "collect", "registers", 256 << 10},
     {"generic64", "collect", "scalar_registers", 8 << 10},
+    {"tahiti", "l1d", "data", 16 << 10},
+    {"tahiti", "lsu", "shared", 64 << 10},
+    {"tahiti", "cluster_icache", "data", 32 << 10},
+    {"tahiti", "cluster_constant", "data", 16 << 10},
+    {"tahiti", "l2", "data", 64 << 10},
 };
 
 static void storage_has_the_stated_sizes(void **state)
@@ -410,6 +429,37 @@ static void storage_follows_parameters(void **state)
     config_destroy(config);
 }
 
+/* Eight clusters of tahiti: tags of 32 bits of address, 6 of line, 7 or 6 of set; places in the
+ * network; and cores have only what is under way. */
+static void storage_of_clusters(void **state)
+{
+    struct config *config = load("tahiti");
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    static const struct {
+        const char *unit, *name;
+        u64 copies, entries;
+        u32 bits;
+    } rows[] = {
+        {"cluster_icache", "tags", 8, 512, 32 - 6 - 7},
+        {"cluster_icache", "mshrs", 8, 16, 1 + 26 + 1},
+        {"cluster_constant", "tags", 8, 256, 32 - 6 - 6},
+        {"icache", "mshrs", 32, 40, 1 + 26 + 1},
+        /* 32 cores, 8 clusters, 12 slices */
+        {"network", "buffers", 1, 52 * 64, 72 * 8},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct state_row *row = row_of(&list, rows[i].unit, rows[i].name);
+        if (!row || row->copies != rows[i].copies || row->entries != rows[i].entries ||
+            row->bits != rows[i].bits)
+            fail_msg("%s.%s: %u bits", rows[i].unit, rows[i].name, row ? row->bits : 0);
+    }
+    assert_null(row_of(&list, "icache", "data"));
+    assert_null(row_of(&list, "constant", "tags"));
+    state_free(&list);
+    config_destroy(config);
+}
+
 /* Cores beyond the list run at the common rate. */
 static void cores_have_rates(void **state)
 {
@@ -512,6 +562,7 @@ int main(void)
         cmocka_unit_test(storage_has_the_stated_sizes),
         cmocka_unit_test(storage_of_gtx480_by_hand),
         cmocka_unit_test(storage_follows_parameters),
+        cmocka_unit_test(storage_of_clusters),
         cmocka_unit_test(cores_have_rates),
         cmocka_unit_test(machines_run_in_time),
         cmocka_unit_test(indices_have_enough_bits),

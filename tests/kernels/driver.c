@@ -301,7 +301,9 @@ static bool parse(struct options *o, int argc, char **argv)
             o->only = argv[++i];
         } else if (strcmp(argv[i], "--machine") == 0) {
             o->custom.machine = argv[++i];
-            o->custom.warp = strcmp(value, "generic64") == 0 ? 64 : o->custom.warp;
+            o->custom.warp = strcmp(value, "generic64") == 0 || strcmp(value, "tahiti") == 0
+                                 ? 64
+                                 : o->custom.warp;
         } else if (strcmp(argv[i], "--set") == 0 && o->custom_count < 7) {
             o->custom.settings[o->custom_count++] = argv[++i];
             if (strcmp(value, "core.warp_size=64") == 0)

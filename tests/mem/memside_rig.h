@@ -19,6 +19,8 @@ struct rig {
     struct network_params network;
     struct l2_params l2;
     struct dram_params dram;
+    struct cluster_icache_params icache;
+    struct cluster_constant_params constant;
     struct memside_params params;
     struct memside *memside;
     fs window, period; /* period: of the network and of cores */
@@ -56,13 +58,17 @@ static inline void rig_params(struct rig *rig)
     rig_defaults(&network_component, &rig->network);
     rig_defaults(&l2_component, &rig->l2);
     rig_defaults(&dram_component, &rig->dram);
+    rig_defaults(&cluster_icache_component, &rig->icache);
+    rig_defaults(&cluster_constant_component, &rig->constant);
     rig->params = (struct memside_params){.network = &rig->network,
                                           .l2 = &rig->l2,
                                           .dram = &rig->dram,
                                           .network_mhz = 1000,
                                           .l2_mhz = 1000,
                                           .dram_mhz = 1000,
-                                          .cores = RIG_CORES};
+                                          .cores = RIG_CORES,
+                                          .cluster_icache = &rig->icache,
+                                          .cluster_constant = &rig->constant};
 }
 
 static inline void rig_open(struct rig *rig)
@@ -88,6 +94,14 @@ static inline void rig_end_window(struct rig *rig)
     memside_meet(rig->memside);
 }
 
+/* The port that a packet of a core goes out by. */
+static inline struct port *rig_port(const struct rig *rig, u32 core, const struct packet *packet)
+{
+    return packet->client == CLIENT_FETCH || packet->client == CLIENT_CONSTANT
+               ? memside_shared(rig->memside, core, packet->client)
+               : memside_requests(rig->memside, core);
+}
+
 /*
  * One request alone: pushed by `core` at core cycle `at`; gives the core cycle at which the answer
  * is at the core. Everything is idle before and after.
@@ -95,7 +109,7 @@ static inline void rig_end_window(struct rig *rig)
 static inline u64 rig_alone(struct rig *rig, u32 core, const struct packet *packet, u64 at,
                             struct packet *answer)
 {
-    struct port *requests = memside_requests(rig->memside, core);
+    struct port *requests = rig_port(rig, core, packet);
     struct port *replies = memside_replies(rig->memside, core);
     u64 cycle = rig->now / rig->period;
     bool sent = false;

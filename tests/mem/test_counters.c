@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gpu/device.h"
+#include "mem/cluster.h"
 
 #define PARAM(type, name, initial, min, max, unit, help)
 #define FLAG(name, initial, help)
@@ -29,6 +30,14 @@ static void counters_are_the_table(void **state)
     for (u32 i = 0; i < ARRAY_LEN(counters); i++)
         assert_int_equal(counters[i].offset, i * sizeof(u64));
     assert_int_equal(sizeof(struct cache_counters), ARRAY_LEN(counters) * sizeof(u64));
+}
+
+/* What a cluster's caches count beside that: mem/cluster.h has it behind the others. */
+static void counters_of_clusters(void **state)
+{
+    size_t own = offsetof(struct cluster_counters, queue_cycles);
+    assert_int_equal(own, offsetof(struct cluster_icache_stats, queue_cycles));
+    assert_int_equal(own, offsetof(struct cluster_constant_stats, queue_cycles));
 }
 
 static bool has(const struct component *component, const char *name)
@@ -64,6 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_the_table),
+        cmocka_unit_test(counters_of_clusters),
         cmocka_unit_test(components_begin_with_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

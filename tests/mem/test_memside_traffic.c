@@ -48,6 +48,12 @@ static struct packet any_packet(struct traffic *t, struct sender *sender, u32 ta
     packet.sectors = packet.kind == PACKET_ATOMIC
                          ? 1u << rig_random(&sender->seed, sectors)
                          : 1 + rig_random(&sender->seed, (1u << sectors) - 1);
+    if (packet.kind == PACKET_READ && t->rig.params.cluster) {
+        static const u8 clients[] = {CLIENT_L1D, CLIENT_FETCH, CLIENT_CONSTANT};
+        packet.client = clients[rig_random(&sender->seed, ARRAY_LEN(clients))];
+        if (packet.client != CLIENT_L1D) /* code is small */
+            packet.address = rig_random(&sender->seed, 64) * line;
+    }
     packet.returns = packet.kind == PACKET_ATOMIC && rig_random(&sender->seed, 2);
     packet.full = packet.kind == PACKET_WRITE && rig_random(&sender->seed, 2);
     if (packet.kind != PACKET_READ)
@@ -74,7 +80,6 @@ static void check_answer(struct traffic *t, struct sender *sender, const struct 
 static void core_cycle(struct traffic *t, u32 core, fs now)
 {
     struct sender *sender = &t->senders[core];
-    struct port *requests = memside_requests(t->rig.memside, core);
     struct port *replies = memside_replies(t->rig.memside, core);
     const struct packet *head = port_head(replies, now);
     if (head && !rig_random(&sender->seed, t->pop_rate)) {
@@ -83,12 +88,15 @@ static void core_cycle(struct traffic *t, u32 core, fs now)
         note(t, (u64)core << 32 | head->tag);
         port_pop(replies);
     }
-    if (!sender->left || rig_random(&sender->seed, t->rate) || !port_room(requests))
+    if (!sender->left || rig_random(&sender->seed, t->rate))
         return;
     for (u32 tag = 0; tag < OUTSTANDING; tag++) {
         if (sender->sent[tag].sectors)
             continue;
         struct packet packet = any_packet(t, sender, tag);
+        struct port *requests = rig_port(&t->rig, core, &packet);
+        if (!port_room(requests))
+            return;
         packet.core = (u16)core;
         packet.sent = now;
         sender->sent[tag] = packet;
@@ -149,6 +157,7 @@ static const struct machine {
     bool mesh, disabled, fill, whole, hashed;
     f64 l2_mhz, dram_mhz;
     u32 rate, pop_rate;
+    u32 cluster, shared; /* cores that share; sets, MSHRs and merges of what they share */
 } machines[] = {
     {"usual", 0, 1, 6, 2, 256, 8, 0, 0, 0, 0, 0, 1000, 1320, 1, 1},
     {"sparse", 0, 1, 6, 2, 256, 8, 0, 0, 0, 0, 0, 1000, 1320, 200, 1},
@@ -162,6 +171,10 @@ static const struct machine {
     {"mesh", 2, 2, 12, 2, 16, 8, 1, 0, 0, 0, 0, 1000, 1764, 1, 1},
     {"hashed, odd clocks", 0, 1, 7, 3, 32, 8, 0, 0, 0, 0, 1, 1417, 777, 2, 1},
     {"slow L2", 4, 3, 12, 2, 32, 16, 0, 0, 1, 0, 1, 333, 2500, 1, 1},
+    {"clusters", 0, 1, 6, 2, 256, 8, 0, 0, 0, 0, 0, 1000, 1320, 1, 1, 4, 8},
+    {"sparse clusters", 0, 1, 6, 2, 256, 8, 0, 0, 0, 0, 0, 1000, 1320, 200, 1, 4, 8},
+    {"tiny clusters", 1, 2, 6, 2, 4, 8, 0, 0, 0, 0, 0, 777, 924, 1, 1, 7, 1},
+    {"a cluster, slow cores", 2, 1, 6, 2, 4, 4, 1, 0, 0, 1, 0, 1000, 924, 1, 9, 15, 2},
 };
 
 static void set_machine(struct rig *rig, const struct machine *machine)
@@ -180,6 +193,15 @@ static void set_machine(struct rig *rig, const struct machine *machine)
     rig->l2.hashed = machine->hashed;
     rig->l2.sets = 8; /* so that lines with changes give way */
     rig->l2.ways = machine->whole ? 2 : 4;
+    rig->params.cluster = machine->cluster;
+    if (machine->shared) {
+        rig->icache.sets = rig->icache.mshrs = rig->icache.merges = machine->shared;
+        rig->constant.sets = rig->constant.mshrs = rig->constant.merges = machine->shared;
+        rig->icache.miss_queue = rig->icache.ports = 1 + machine->shared / 4;
+        rig->constant.sectored = true;
+        rig->constant.latency = 33;
+        rig->constant.allocate = 1;
+    }
     rig->params.l2_mhz = machine->l2_mhz;
     rig->params.dram_mhz = machine->dram_mhz;
     if (machine->queues) {
@@ -210,6 +232,19 @@ static void check_stats(const struct traffic *t, const struct memside_stats *sta
     const struct l2_stats *l2 = &stats->l2;
     u64 total = (u64)requests * RIG_CORES;
     assert_int_equal(t->answers, total);
+    /* what clusters have asked for instead of their cores */
+    const struct cluster_icache_stats *code = &stats->cluster_icache;
+    const struct cluster_constant_stats *data = &stats->cluster_constant;
+    assert_int_equal(code->reads, code->read_hits + code->read_merges + code->read_misses);
+    assert_int_equal(data->reads, data->read_hits + data->read_merges + data->read_misses);
+    assert_int_equal(code->fills, code->read_misses);
+    assert_int_equal(data->fills, data->read_misses);
+    if (t->rig.params.cluster) {
+        assert_true(code->read_hits && data->read_hits && code->evictions && data->evictions);
+        assert_true(t->rate > 1 || data->queue_cycles);
+        assert_true(t->rate > 1 || t->rig.constant.merges == 1 || data->read_merges);
+    }
+    total -= code->reads - code->read_misses + data->reads - data->read_misses;
     assert_int_equal(stats->network.request_packets, total);
     assert_int_equal(stats->network.reply_packets, total);
     assert_int_equal(l2->atomics, t->sent_atomics);

@@ -314,9 +314,12 @@ static json_t *all_elements(void)
         add_elements(elements, config);
         hd_config_destroy(config);
     }
-    struct hd_config *config = config_of("generic64", "");
-    add_elements(elements, config);
-    hd_config_destroy(config);
+    static const char *const wide[] = {"generic64", "tahiti"};
+    for (u32 i = 0; i < ARRAY_LEN(wide); i++) {
+        struct hd_config *config = config_of(wide[i], "");
+        add_elements(elements, config);
+        hd_config_destroy(config);
+    }
     return elements;
 }
 
