@@ -14,7 +14,7 @@ enum {
 /* ---- records ---- */
 
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */
-static u64 wheel_next(const struct core *core)
+u64 wheel_next(const struct core *core)
 {
     _Static_assert(WHEEL == 64 * 64, "a word says which words of the wheel are used");
     const u32 now = (u32)(core_cycle(core) % WHEEL), w = now / 64;
@@ -65,6 +65,7 @@ struct core *core_create(const struct core_config *config)
     core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
     memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
     core_create_stages(core);
+    wavepool_create(core);
     core->view = memory_view_create();
     core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
     core->tasks_free = checked(calloc(TASKS / 64, sizeof(u64)));
@@ -80,6 +81,7 @@ void core_destroy(struct core *core)
     hooks_destroy(core);
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
+    wavepool_destroy(core);
     lsu_destroy(core);
     fetch_destroy(core);
     memory_view_destroy(core->view);
@@ -132,6 +134,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     for (u32 i = 0; i < core->turn_count; i++)
         core->turns[i].next = 0;
     lsu_begin(core);
+    if (core->pool)
+        wavepool_begin(core);
     hooks_launch(core, true);
 }
 
@@ -380,8 +384,12 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     core->present |= bit(s);
     const u64 who = warp->block->number << 16 | warp->index;
     core_observe(core, OBSERVED_WARP_START, s, slot->at, who, 0);
-    core_observe(core, OBSERVED_DISPATCH, s, slot->at, who,
-                 slot->at == NO_INST ? 0 : program_offset(core->exec->image->program, slot->at));
+    if (core->pool)
+        wavepool_start(core, s);
+    else
+        core_observe(core, OBSERVED_DISPATCH, s, slot->at, who,
+                     slot->at == NO_INST ? 0
+                                         : program_offset(core->exec->image->program, slot->at));
     slot_update(core, s);
     fetch_want(core, s);
 }
@@ -409,7 +417,7 @@ void core_start_block(struct core *core, struct thread_block *block, bool copy)
 
 /* ---- time ---- */
 
-static void take_replies(struct core *core)
+void core_take_replies(struct core *core)
 {
     for (struct packet *p; (p = port_head(core->config.replies, core->clock.next));) {
         requests_answered(core, p);
@@ -417,7 +425,7 @@ static void take_replies(struct core *core)
     }
 }
 
-static void observe_stalls(struct core *core)
+void core_observe_stalls(struct core *core)
 {
     for (u64 set = core->present; set; set &= set - 1) {
         u32 s = first_bit(set);
@@ -435,7 +443,7 @@ static void observe_stalls(struct core *core)
 static void tick(struct core *core)
 {
     if (port_next(core->config.replies) <= core->clock.next)
-        take_replies(core);
+        core_take_replies(core);
     write_back_tick(core);
     if (core->collected_groups)
         execute_tick(core);
@@ -450,7 +458,7 @@ static void tick(struct core *core)
         fetch_tick(core);
     if (UNLIKELY(core->watched)) {
         if (core->observations)
-            observe_stalls(core);
+            core_observe_stalls(core);
         if (core->steps)
             observe_steps(core);
     }
@@ -478,6 +486,10 @@ static u64 due_cycle(const struct core *core)
 
 void core_run(struct core *core, fs end)
 {
+    if (UNLIKELY(core->pool)) {
+        wavepool_run(core, end);
+        return;
+    }
     if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
         core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
@@ -508,6 +520,8 @@ fs core_next(const struct core *core)
         return FS_NEVER;
     if (!core->present && !core->tasks_taken) /* it does not run: its clock stands */
         return port_next(core->config.replies);
+    if (UNLIKELY(core->pool))
+        return wavepool_next(core);
     const u64 now = core_cycle(core);
     u64 due = core->quiet_until;
     if (due <= now || core->mechanism_work) {
@@ -526,6 +540,8 @@ fs core_next(const struct core *core)
 enum stall core_waits(const struct core *core, u32 s)
 {
     const u64 mask = bit(s);
+    if (UNLIKELY(core->pool))
+        return wavepool_waits(core, s);
     if (!(core->present & mask))
         return STALL_EMPTY;
     if (core->ended & mask)
@@ -564,7 +580,7 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
     wait->has_request = lsu_request_of(core, s, &wait->request);
     if (slot->stores)
         snprintf(wait->more, sizeof wait->more, "%u stores are not acknowledged", slot->stores);
-    if (slot->at == NO_INST || !slot->buffered)
+    if (slot->at == NO_INST || !(slot->buffered || core->pool))
         return;
     const struct inst_time *time = &core->times[slot->at];
     for (u32 i = 0; i < TASKS; i++) {

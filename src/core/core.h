@@ -81,6 +81,7 @@ enum timing_flags {
     TIME_SCALAR_MEMORY = 1 << 6,
     TIME_SERIAL = 1 << 7,        /* acts on what all cores share: done between windows */
     TIME_BLOCK_BARRIER = 1 << 8, /* what the warp stored before it must have acted */
+    TIME_END = 1 << 9,           /* of the warp; wavepool stages only */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */
@@ -227,6 +228,7 @@ struct core_config {
     const struct issue_params *issue;
     const struct collect_params *collect;
     const struct units_params *units;
+    const struct wavepool_params *wavepool;
     const struct lsu_params *lsu;
     const struct l1d_params *l1d;
     const struct constant_params *constant;
@@ -255,7 +257,8 @@ struct core_counts {
     struct readonly_stats readonly;
 };
 
-struct lsu; /* lsu.c */
+struct lsu;      /* lsu.c */
+struct wavepool; /* wavepool.h */
 
 struct core {
     struct core_config config;
@@ -273,6 +276,7 @@ struct core {
     lane_set all_lanes;
     struct inst_profile *profile;
     struct memory_view *view;
+    struct wavepool *pool;             /* NULL: the common stages */
     struct observations *observations; /* NULL: nobody looks */
     u32 scoreboard_words;
     u64 *pending; /* of all slots */
@@ -571,6 +575,10 @@ static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
     }
     list_push(core, &core->wheel[at], task);
 }
+void core_take_replies(struct core *core);
+void core_observe_stalls(struct core *core);
+/* Cycles until something on the wheel is due; WHEEL: nothing is. */
+u64 wheel_next(const struct core *core);
 /* The warp of a slot, which is not clear, may have moved, or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
 /* What a slot's scheduler looks at has changed (K6). */
@@ -745,6 +753,14 @@ void core_issue_group(struct core *core, struct task *task, u32 slot);
 /* Slots of a scheduler that may issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
 
+/* For the wavepool stages. An instruction of a slot's warp issues in a record; false: the launch
+ * has stopped. One that takes no unit acts at once, and is done. */
+bool core_issue_pool(struct core *core, struct task *task, u32 slot, u32 inst);
+void core_act(struct core *core, struct task *task, u32 slot, u32 inst);
+/* The issue slot of this cycle was used, or not, and why; slot: one that it holds for. */
+void issue_used(struct core *core);
+void issue_idle(struct core *core, enum stall stall, u32 slot);
+
 /* schedule.c: what a policy wants. */
 bool schedule_is_greedy(const struct core *core);
 /* A warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
@@ -835,11 +851,29 @@ void write_back_tick(struct core *core);
 /* The task is done: its results are written, what waited for it may go on. */
 void task_retire(struct core *core, struct task *task);
 
+/* wavepool.c: the stages of their own. */
+void wavepool_create(struct core *core);
+void wavepool_destroy(struct core *core);
+void wavepool_begin(struct core *core);
+/* A warp has taken its place. */
+void wavepool_start(struct core *core, u32 slot);
+void wavepool_run(struct core *core, fs end);
+fs wavepool_next(const struct core *core);
+enum stall wavepool_waits(const struct core *core, u32 slot);
+
 /* lsu.c */
 void lsu_create(struct core *core);
 void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
 void lsu_work(struct core *core);
+/* Memory acts for an access. False: it has faulted, and the core stops. */
+bool lsu_act(struct core *core, struct task *task);
+/* An access takes its place before the unit. */
+static inline void lsu_enter(struct core *core, struct task *task)
+{
+    latch_push(&core->group[task->group].collected[PIPE_MEMORY], task_index(core, task));
+    core->access_groups |= 1u << task->group;
+}
 static inline void lsu_tick(struct core *core)
 {
     if (core->lsu_held | core->access_groups || core->lsu_due <= core_cycle(core))

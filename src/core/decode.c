@@ -6,7 +6,7 @@
  * integer pipe at units.int_simple, control flow included, as the peer has it. Division and
  * remainder of any type take the special-function pipe.
  */
-#include "core/core.h"
+#include "core/wavepool.h"
 #include "ir/scalars.h"
 
 /* ---- pipes and latencies ---- */
@@ -218,7 +218,7 @@ static void add_writes(struct inst_time *time, const struct program *program,
  * as they are.
  */
 static void add_reads(struct inst_time *time, const struct program *program,
-                      const struct inst *inst, u32 base)
+                      const struct inst *inst, u32 base, bool pool)
 {
     struct inst_time reads = {0};
     struct operand list[INST_REFS];
@@ -226,7 +226,8 @@ static void add_reads(struct inst_time *time, const struct program *program,
     for (u32 i = 0; i < count; i++)
         add_operand(&reads, program, base, list[i]);
     if (program->traits.explicit_exec) {
-        add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
+        if (!pool || wavepool_reads_exec(inst))
+            add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
         if (inst->mods & MOD_MODE)
             add_bits(&reads, base + SCALAR_MODE, 1);
     }
@@ -294,6 +295,19 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     }
 }
 
+/* Where VCC and EXEC are one register each for the scoreboard. */
+static void join_halves(struct inst_time *time, u32 base)
+{
+    const u32 words[] = {SCALAR_VCC, SCALAR_EXEC};
+    for (u32 i = 0; i < time->dependence_count; i++)
+        for (u32 k = 0; k < ARRAY_LEN(words); k++) {
+            const u64 both = 3ull << (base + words[k]) % 64;
+            if (time->dependences[i].word == (base + words[k]) / 64 &&
+                time->dependences[i].bits & both)
+                time->dependences[i].bits |= both;
+        }
+}
+
 void time_own(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     memset(time, 0, sizeof *time);
@@ -304,6 +318,7 @@ void time_own(struct inst_time *time, const struct inst *inst, const struct core
 void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config)
 {
+    const bool pool = config->core->stages == STAGES_WAVEPOOL;
     u32 base = scalar_base(program);
     for (u32 i = 0; i < program->inst_count; i++) {
         const struct inst *inst = &program->insts[i];
@@ -311,8 +326,12 @@ void time_program(struct inst_time *times, const struct program *program,
         memset(time, 0, sizeof *time);
         set_cost(time, inst, config);
         set_flags(time, inst);
+        if (pool)
+            wavepool_time(time, inst, config);
         add_writes(time, program, inst, base);
-        add_reads(time, program, inst, base);
+        add_reads(time, program, inst, base, pool);
+        if (pool)
+            join_halves(time, base);
         collect_time(time, inst, config);
         set_plain(time, config->issue);
     }

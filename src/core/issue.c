@@ -91,7 +91,7 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
         if (core_hooked(core, SEAM_RESULT))
             hooks_result(core, task);
     }
-    if (!goes_straight(core, task))
+    if (!goes_straight(core, task) && !core->pool) /* whose stages find it a unit themselves */
         collect_push(core, task);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, task);
@@ -141,7 +141,7 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
             flight_compute(&task->flight);
         if (UNLIKELY(goes_straight(core, task)))
             turns_enter(core, task);
-        else
+        else if (LIKELY(!core->pool))
             collect_push(core, task);
     }
     if (UNLIKELY(core->config.issue->interval > 1))
@@ -249,6 +249,57 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     return true;
 }
 
+/* ---- for the wavepool stages ---- */
+
+/* The warp has gone on: where it stands, and what that does to its block. */
+static void moved(struct core *core, u32 s, u32 inst)
+{
+    struct slot *slot = &core->slots[s];
+    slot->at = warp_next(slot->warp);
+    slot_sort(core, s, slot);
+    if (!(core->times[inst].flags & (TIME_BRANCH | TIME_BARRIER)))
+        return;
+    block_update(core, s);
+    if (core_hooked(core, SEAM_CONTROL))
+        tell_control(core, s, inst);
+}
+
+static bool start(struct core *core, struct task *task, u32 s, u32 inst)
+{
+    if (UNLIKELY(core->hooks.seams))
+        flight_issue(&task->flight, core->slots[s].warp, inst);
+    else
+        flight_start(&task->flight, core->slots[s].warp, inst);
+    count_issue(core, &task->flight, &core->slots[s]);
+    core->stopped = core->exec->stopped;
+    if (core->stopped)
+        task_give(core, task);
+    return !core->stopped;
+}
+
+bool core_issue_pool(struct core *core, struct task *task, u32 s, u32 inst)
+{
+    if (!start(core, task, s, inst))
+        return false;
+    issue_flight(core, task, s, &core->times[inst]);
+    moved(core, s, inst);
+    return true;
+}
+
+void core_act(struct core *core, struct task *task, u32 s, u32 inst)
+{
+    if (!start(core, task, s, inst))
+        return;
+    task->slot = (u8)s;
+    task->time = &core->times[inst];
+    if (core_hooked(core, SEAM_STEPS) && core->watcher) {
+        core->watcher->issued(core->watcher, core, task);
+        core->watcher->retired(core->watcher, core, task);
+    }
+    task_give(core, task);
+    moved(core, s, inst);
+}
+
 /* Whether mechanisms issue something in its place. */
 static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
 {
@@ -354,6 +405,22 @@ void issue_charge_idle(struct core *core)
         charge_idle(core, first_bit(set));
         core->idle[first_bit(set)].since = core_cycle(core);
     }
+}
+
+void issue_used(struct core *core)
+{
+    end_idle(core, 0);
+    core->stats.issue.slots++;
+    core->stats.issue.issued++;
+}
+
+void issue_idle(struct core *core, enum stall stall, u32 s)
+{
+    const u32 inst = s == CORE_WARPS ? NO_INST : core_stands(core, s);
+    if (core->idle_set & 1 && core->idle[0].stall == stall && core->idle[0].inst == inst)
+        return;
+    end_idle(core, 0);
+    note_idle(core, 0, (struct reason){stall, s});
 }
 
 void issue_charge(struct core *core, u64 cycles)

@@ -171,6 +171,18 @@ static COLD struct memory_view *view_of(struct core *core, struct task *task)
     return view;
 }
 
+bool lsu_act(struct core *core, struct task *task)
+{
+    if (!flight_access(&task->flight,
+                       core_hooked(core, SEAM_VIEW) ? view_of(core, task) : core->view)) {
+        core->stopped = true;
+        return false;
+    }
+    if (!--core->slots[task->slot].unacted)
+        slot_counted(core, task->slot);
+    return true;
+}
+
 /* Memory acts now. False: it has faulted. */
 static bool start_current(struct core *core, struct task *task)
 {
@@ -178,13 +190,8 @@ static bool start_current(struct core *core, struct task *task)
     struct flight *f = &task->flight;
     lsu->started = true;
     core->stats.lsu.instructions++;
-    if (f->kind == FLIGHT_ACCESS &&
-        !flight_access(f, core_hooked(core, SEAM_VIEW) ? view_of(core, task) : core->view)) {
-        core->stopped = true;
+    if (f->kind == FLIGHT_ACCESS && !lsu_act(core, task))
         return false;
-    }
-    if (f->kind == FLIGHT_ACCESS && !--core->slots[task->slot].unacted)
-        slot_counted(core, task->slot);
     task->outstanding = 1; /* the head itself, until all is sent */
     lsu->count = lsu->next = 0;
     lsu->shared_until = 0;

@@ -111,6 +111,11 @@ void observe_issued(struct core *core, const struct task *task)
     const u32 s = task->slot, inst = task->flight.inst;
     if (task->extra_task)
         return;
+    if (core->pool) { /* its stages have told */
+        if (core->watcher)
+            core->watcher->issued(core->watcher, core, task);
+        return;
+    }
     if (!(core->steps_told & bit(s))) /* it came to issue in this very cycle */
         observe_head(core, s, inst);
     core->steps_told &= ~bit(s);
@@ -149,6 +154,11 @@ void observe_retired(struct core *core, const struct task *task)
     const u64 address = address_of(core, inst);
     if (task->extra_task)
         return;
+    if (core->pool) {
+        if (core->watcher)
+            core->watcher->retired(core->watcher, core, task);
+        return;
+    }
     u64 unit = pipe_at(core, task->pipe, task->group);
     if (task->pipe != PIPE_MEMORY && core->groups == 1 && core->unit_count[task->pipe] > 1)
         unit = observed_at_number(place_of(task->pipe), task->unit);

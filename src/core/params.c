@@ -41,6 +41,11 @@
 #define COMPONENT_HELP "the constant cache of a core"
 #include "base/component_table.h"
 
+#define COMPONENT wavepool
+#define COMPONENT_DEF "core/wavepool.def"
+#define COMPONENT_HELP "the stages of MIAOW's compute unit (core.stages)"
+#include "base/component_table.h"
+
 #define COMPONENT readonly
 #define COMPONENT_DEF "core/readonly.def"
 #define COMPONENT_HELP "the read-only (texture) cache of a core"

@@ -42,6 +42,16 @@ static inline u32 collect_places(const struct collect_params *params, u32 warp_s
 #define COMPONENT_DEF "core/constant.def"
 #include "base/component_struct.h"
 
+#define COMPONENT wavepool
+#define COMPONENT_DEF "core/wavepool.def"
+#include "base/component_struct.h"
+
+/* core.stages */
+enum {
+    STAGES_COMMON,
+    STAGES_WAVEPOOL
+};
+
 #define COMPONENT readonly
 #define COMPONENT_DEF "core/readonly.def"
 #include "base/component_struct.h"

@@ -42,6 +42,7 @@ const struct component *const gpu_components[] = {
     &issue_component,
     &collect_component,
     &units_component,
+    &wavepool_component,
     &lsu_component,
     &l1d_component,
     &readonly_component,

@@ -15,6 +15,7 @@ struct core_config core_config_of(const struct config *config)
         .issue = PARAMS(config, issue),
         .collect = PARAMS(config, collect),
         .units = PARAMS(config, units),
+        .wavepool = PARAMS(config, wavepool),
         .lsu = PARAMS(config, lsu),
         .l1d = PARAMS(config, l1d),
         .constant = PARAMS(config, constant),
