@@ -365,8 +365,9 @@ HD_API bool hd_set_core_order(struct hd_device *device, const char *order, struc
  *               "vgpr": {"0": [a value for each lane], ...}, "exec": "0x...", ...}],
  *    "memory": [{"address": "0x0", "hex": ".."}]}
  *
- * docs/southern-islands.md has all of it. Waves of one workgroup share LDS and barriers; workgroups
- * run one after the other. Memory regions are all the memory there is, beside the code itself.
+ * docs/southern-islands.md has all of it. Waves of one workgroup share LDS and barriers. On a
+ * device that models time workgroups are the blocks of one launch, else they run one after the
+ * other. Memory regions are all the memory there is, beside the code itself.
  */
 
 /* A module without kernels to launch: to be listed, and to be run from a state. */
@@ -384,10 +385,12 @@ HD_API struct hd_raw *hd_raw_create(struct hd_module *module, const char *state,
                                     const char *name, struct hd_error *error);
 HD_API void hd_raw_destroy(struct hd_raw *raw);
 
-/* One line of JSON for an instruction that was completed, without a newline. */
+/* One line of JSON for an instruction that was completed or, in time, for one of its steps, without
+ * a newline. */
 typedef void hd_trace_fn(void *user, const char *line, size_t length);
 
-/* Runs to the end, once. `trace` may be NULL. It counts as a launch of the device. */
+/* Runs to the end, once, in time unless the device has none. `trace` may be NULL. It counts as a
+ * launch of the device. */
 HD_API bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_result *result,
                        struct hd_error *error);
 

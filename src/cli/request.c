@@ -468,8 +468,9 @@ static bool complete_timed(const struct parser *parser)
                          : request->annotate ? "--annotate"
                          : request->energy   ? "--energy"
                                              : NULL;
+    const bool raw = request->state && !request->in_time;
     const char *without = request->functional ? "--functional"
-                          : request->state    ? "--si-state"
+                          : raw               ? "--si-state without --machine"
                                               : NULL;
     bool window = request->trace_from || request->trace_to;
     if (option && without)
@@ -549,12 +550,28 @@ static bool complete(const struct parser *parser)
     return true;
 }
 
+/* What single instructions do needs no time: raw programs have it when a machine is asked for. */
+static bool asks_for_time(const struct command_line *line)
+{
+    static const char key[] = "timing.functional";
+    for (u32 i = 0; i < line->count; i++) {
+        const struct given *given = &line->given[i];
+        if (!given->option || !given->value)
+            continue;
+        if (!strcmp(given->option->name, "--machine") ||
+            (!strcmp(given->option->name, "--set") && !strncmp(given->value, key, sizeof key - 1)))
+            return true;
+    }
+    return false;
+}
+
 bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line)
 {
     const struct parser parser = {request, command};
     *request = (struct request){.arena = arena_create(), .seed = 1};
     (void)vec_push(&request->launches);
+    request->in_time = asks_for_time(line);
     for (u32 i = 0; i < line->count; i++)
         if (!take(&parser, &line->given[i]))
             return false;

@@ -67,6 +67,7 @@ struct request {
     const char *series;
     const char *core_order;
     bool functional, annotate, energy, quiet;
+    bool in_time; /* of a raw program: a machine is named, or timing.functional is set */
     /* of a program */
     char **program;              /* its words, NULL-terminated; NULL: kernels of a file run */
     const char *workload;        /* one that comes with Heddle, instead of a path */

@@ -340,8 +340,7 @@ static bool apply_limits(struct run *run)
             return false;
         }
     }
-    /* raw programs are for what single instructions do: they have no time */
-    if (run->request.functional || run->request.state)
+    if (run->request.functional || (run->request.state && !run->request.in_time))
         hd_config_set(run->config, "timing.functional=true", NULL);
     return true;
 }
@@ -486,13 +485,16 @@ static const struct option options[] = {
     {"--si-state", "FILE",
      "Run the file as Southern Islands machine code without a container: a .s file is assembled, "
      "anything else is the code itself. The JSON file says what its waves and memory hold at the "
-     "start; '-' is standard input. docs/southern-islands.md describes it.",
+     "start; '-' is standard input. It runs in time when --machine names one. "
+     "docs/southern-islands.md describes it.",
      OPTION_FILE, COMPLETE_FILE},
     {"--si-dump", "FILE",
      "Write what waves and memory of a raw program hold at the end, in the form of its state.",
      OPTION_FILE, COMPLETE_FILE},
     {"--si-trace", "FILE",
-     "Write a line of JSON for each instruction that a raw program completes, with all it wrote.",
+     "Write a line of JSON for each instruction that a raw program completes, with all it wrote; "
+     "in "
+     "time also one for each of its steps, with the cycle.",
      OPTION_FILE, COMPLETE_FILE},
     {"--workload", "NAME",
      "Run a program that comes with Heddle: 'heddle workloads' lists them. What stands behind '--' "

@@ -401,12 +401,12 @@ void core_start_block(struct core *core, struct thread_block *block, bool copy)
     while (core->blocks[place].block)
         place++;
     struct resident *r = &core->blocks[place];
-    *r = (struct resident){.block = block, .left = core->exec->warps, .started = core_cycle(core)};
+    *r = (struct resident){.block = block, .left = block->warp_count, .started = core_cycle(core)};
     r->copy = copy;
     core->block_count++;
     core_observe(core, OBSERVED_BLOCK_START, place, NO_INST, block->number, 0);
     u64 free_slots = ~core->present;
-    for (u32 w = 0; w < core->exec->warps; w++, free_slots &= free_slots - 1) {
+    for (u32 w = 0; w < block->warp_count; w++, free_slots &= free_slots - 1) {
         u32 s = first_bit(free_slots);
         r->slots |= bit(s);
         start_slot(core, s, place, &block->warps[w]);

@@ -170,6 +170,14 @@ static void add_bits(struct inst_time *time, u32 first, u32 count)
     }
 }
 
+/* A register that M0 names, from `first` on: what it reads or writes is known only when it runs, so
+ * it runs alone, and all that it may write is pending until it has. */
+static void add_open(struct inst_time *time, u32 first, u32 end)
+{
+    time->flags |= TIME_DRAIN;
+    add_bits(time, first, end > first ? end - first : 0);
+}
+
 /* A read joins the words that are looked at, and must not widen those that are written. */
 static void add_operand(struct inst_time *time, const struct program *program, u32 base,
                         struct operand o)
@@ -177,7 +185,7 @@ static void add_operand(struct inst_time *time, const struct program *program, u
     switch (o.kind) {
     case OPERAND_VECTOR:
         if (!o.count)
-            time->flags |= TIME_DRAIN;
+            add_open(time, o.index, base);
         add_bits(time, o.index, o.count);
         break;
     case OPERAND_MASK:
@@ -188,7 +196,7 @@ static void add_operand(struct inst_time *time, const struct program *program, u
         break;
     case OPERAND_SCALAR:
         if (!o.count)
-            time->flags |= TIME_DRAIN;
+            add_open(time, base + o.index, base + SCALAR_VCC);
         if (o.index == SCALAR_VCCZ)
             add_bits(time, base + SCALAR_VCC, 2);
         else if (o.index == SCALAR_EXECZ)

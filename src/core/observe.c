@@ -91,11 +91,11 @@ static enum observed_place place_of(u32 pipe)
     return places[pipe];
 }
 
-/* The pipe of a group where there are several. */
+/* The pipe of a group where there are several; there is one load/store unit. */
 static u64 pipe_at(const struct core *core, u32 pipe, u32 group)
 {
-    return core->groups > 1 ? observed_at_number(place_of(pipe), group)
-                            : observed_at(place_of(pipe));
+    return core->groups > 1 && pipe != PIPE_MEMORY ? observed_at_number(place_of(pipe), group)
+                                                   : observed_at(place_of(pipe));
 }
 
 static void observe_head(struct core *core, u32 s, u32 inst)

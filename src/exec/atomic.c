@@ -144,7 +144,7 @@ static void read_operand(u64 *value, const u32 *row, u32 stride, u32 element, u3
 static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *at)
 {
     u64 offset = (uintptr_t)at - (uintptr_t)warp->block->shared;
-    bool in_shared = warp->block->shared && offset < warp->exec->shared_bytes;
+    bool in_shared = warp->block->shared && offset < warp->block->shared_bytes;
     return inst->type == TYPE_F32 && !in_shared;
 }
 

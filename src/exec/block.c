@@ -218,6 +218,8 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
     block->number = number;
     block->core = core;
     block->done_warps = 0;
+    block->warp_count = exec->warps;
+    block->shared_bytes = exec->shared_bytes;
     reset_barriers(block);
     block->id[0] = (u32)(number % exec->grid[0]);
     block->id[1] = (u32)(number / exec->grid[0] % exec->grid[1]);
@@ -226,6 +228,23 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
     for (u32 w = 0; w < exec->warps; w++)
         start_warp(&block->warps[w]);
     return block;
+}
+
+void block_limit(struct thread_block *block, u32 warps, u32 shared_bytes)
+{
+    const struct exec *exec = block->exec;
+    block->warp_count = warps;
+    block->shared_bytes = shared_bytes;
+    for (u32 w = 0; w < exec->warps; w++) {
+        struct warp *warp = &block->warps[w];
+        for (u32 c = 0; c < exec->image->chunks; c++)
+            chunk_shared(&warp->chunks[c], block->shared, shared_bytes);
+        if (w < warps)
+            continue;
+        warp->live = 0;
+        warp->state = WARP_DONE;
+        block->done_warps++;
+    }
 }
 
 void block_end(struct thread_block *block)

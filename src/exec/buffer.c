@@ -127,14 +127,14 @@ static bool land(struct warp *warp, u32 pc, const struct step *step, const struc
     const u32 ignored = exec->image->program->traits.window_faults ? 0 : 3;
     for (u32 set = mask; set; set &= set - 1) {
         const u32 lane = first_lane(set), at = (start + 4 * (first + lane)) & ~ignored;
-        const bool in = at + 4 <= exec->shared_bytes;
+        const bool in = at + 4 <= warp->block->shared_bytes;
         if (!in && !exec->image->program->traits.window_faults)
             continue;
         if (!in || at & 3) {
             fault_at(
                 warp, pc, first + lane, in ? OUTCOME_MISALIGNED : OUTCOME_OUT_OF_BOUNDS,
                 "%s: write of 4 bytes at 0x%x in shared memory, of which the block has %u bytes",
-                in ? "misaligned access" : "out of bounds", at, exec->shared_bytes);
+                in ? "misaligned access" : "out of bounds", at, warp->block->shared_bytes);
             return false;
         }
         memcpy(warp->block->shared + at, &landing->words[lane], 4);

@@ -316,6 +316,7 @@ bool flight_access(struct flight *f, struct memory_view *view)
         f->faulted = !load_scalars(f, view);
     } else if (f->work != WORK_NONE) {
         lane_set group;
+        f->warp->exec->acting = f;
         for (lane_set left = f->lanes; left && !f->faulted; left &= ~group) {
             group = same_home(f, left);
             f->faulted = !move_lanes(f, home_of(f, group), group, view);
@@ -328,6 +329,7 @@ bool flight_access(struct flight *f, struct memory_view *view)
 bool flight_atomic(struct flight *f, lane_set lanes)
 {
     lane_set group;
+    f->warp->exec->acting = f;
     for (lane_set left = lanes & f->global; left && !f->faulted; left &= ~group) {
         struct warp *warp = home_of(f, left);
         group = same_home(f, left);

@@ -188,6 +188,8 @@ static bool view_places(const struct flight *f, u32 groups, struct memory_view *
         for (u32 g = 0; g < groups; g++)
             if (f->apart[g] != 4)
                 return false;
+        if (exec_records(f->warp->exec)) /* not here: nothing may be in the log */
+            return false;
         memory_view_reserve(view, groups, MAX_LANES * sizeof(u32));
         for (u32 g = 0; g < groups; g++)
             at[g] = memory_view_log(view, at[g], EVEN_LANES * sizeof(u32));

@@ -183,11 +183,11 @@ bool append_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
         return true;
     if (!faults)
         at &= ~3u;
-    const bool in = (u64)at + 4 <= exec->shared_bytes;
+    const bool in = (u64)at + 4 <= warp->block->shared_bytes;
     if (faults && (!in || at & 3)) {
         fault_at(warp, pc, first_lane(lanes), in ? OUTCOME_MISALIGNED : OUTCOME_OUT_OF_BOUNDS,
                  "%s: atomic of 4 bytes at 0x%x in shared memory, of which the block has %u bytes",
-                 in ? "misaligned access" : "out of bounds", at, exec->shared_bytes);
+                 in ? "misaligned access" : "out of bounds", at, warp->block->shared_bytes);
         return false;
     }
     if (in) {

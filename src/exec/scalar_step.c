@@ -144,14 +144,15 @@ static u32 hardware_register(struct warp *warp, u32 id)
         return *scalar_word(warp, SCALAR_MODE);
     case HWREG_STATUS: /* SCC, EXECZ, VCCZ, in a barrier-capable group, valid */
         return *scalar_word(warp, SCALAR_SCC) | *scalar_word(warp, SCALAR_EXECZ) << 9 |
-               *scalar_word(warp, SCALAR_VCCZ) << 10 | (exec->warps > 1 ? 1u : 0) << 11 | 1u << 16;
+               *scalar_word(warp, SCALAR_VCCZ) << 10 |
+               (warp->block->warp_count > 1 ? 1u : 0) << 11 | 1u << 16;
     case HWREG_ID: /* slot of the warp on its core, and the core */
         return (warp->index & 15) | (warp->block->core & 15) << 8;
     case HWREG_GPR_ALLOC: /* sizes in units of 4 vector and 8 scalar registers, less one */
         return ((exec->register_rows + 3) / 4 - 1) << 8 |
                ((exec->kernel->scalars + 7) / 8 - (exec->kernel->scalars > 0)) << 24;
     case HWREG_LDS_ALLOC: /* in units of 64 words */
-        return ((exec->shared_bytes + 255) / 256) << 12;
+        return ((warp->block->shared_bytes + 255) / 256) << 12;
     default:
         return 0;
     }

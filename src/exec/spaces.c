@@ -65,7 +65,7 @@ u32 access_within(const struct warp *warp, const struct addresses *addresses, u3
     if (limit == UINT32_MAX || (!limit && !faults)) /* none at all; or never set */
         end = UINT64_MAX;
     if (!faults)
-        end = MIN(end, exec->shared_bytes);
+        end = MIN(end, warp->block->shared_bytes);
     if (LIKELY(end == UINT64_MAX || addresses->space != SPACE_SHARED))
         return mask;
     u32 inside = 0;
@@ -91,7 +91,7 @@ u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 addres
     const struct exec *exec = warp->exec;
     switch (window_space(space, &address)) {
     case SPACE_SHARED:
-        return within(warp->block->shared, exec->shared_bytes, address, bytes);
+        return within(warp->block->shared, warp->block->shared_bytes, address, bytes);
     case SPACE_LOCAL:
         return within(lane_local(warp, lane), exec->local_bytes, address, bytes);
     case SPACE_PARAM:
@@ -234,7 +234,8 @@ bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     switch (space) {
     case SPACE_SHARED:
         access->base = warp->block->shared;
-        found = resolve_window(warp, addresses, start, exec->shared_bytes, mask, bytes, access);
+        found =
+            resolve_window(warp, addresses, start, warp->block->shared_bytes, mask, bytes, access);
         break;
     case SPACE_LOCAL:
         found = resolve_local(warp, addresses, chunk, start, mask, bytes, access);

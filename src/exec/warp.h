@@ -150,6 +150,8 @@ struct thread_block {
     u32 slot; /* its place among the resident blocks, below most_resident of exec_prepare */
     u32 done_warps;
     u8 *shared;
+    /* What it has of warps and shared memory: the launch's, or fewer (block_limit). */
+    u32 warp_count, shared_bytes;
     struct barrier barriers[BARRIERS];
     u32 barriers_used; /* a bit for each that may need a look */
     struct warp *warps;
@@ -202,6 +204,7 @@ struct exec {
     const u8 *marks; /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL:
                       * no mechanism that is on wants them, or the code has no kernels */
     struct exec_watcher *watcher; /* NULL: nobody, and full speed */
+    const struct flight *acting;  /* whose stores the watcher is told of, in time */
     bool by_flight; /* instructions are issued, and counted by the issuer, one by one: flight.h */
     /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c
      * says. */
@@ -254,6 +257,8 @@ void exec_release(struct exec *exec);
 /* block.c */
 struct thread_block *block_start(struct exec *exec, u64 number, u32 core);
 void block_end(struct thread_block *block);
+/* After its start: it has only this many warps, the first ones, and bytes of shared memory. */
+void block_limit(struct thread_block *block, u32 warps, u32 shared_bytes);
 /* One turn: every warp may run a quantum. True when the block has ended. */
 bool block_turn(struct thread_block *block);
 /* Nothing in a block that has not ended can run: lets lanes at reconvergence points go ahead, or

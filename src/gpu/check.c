@@ -171,8 +171,8 @@ static void bound(struct occupancy *occupancy, u64 blocks, const char *limit)
     }
 }
 
-static bool check_resources(const struct launch_request *r, struct occupancy *occupancy,
-                            struct error *error)
+bool launch_resources(const struct launch_request *r, struct occupancy *occupancy,
+                      struct error *error)
 {
     const struct hd_device *device = r->kernel->module->device;
     const struct core_params *core = device->core;
@@ -192,12 +192,12 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
                          "kernel %s needs %" PRIu64 " bytes of local memory a thread, at most %llu "
                          "are possible",
                          function->name, launch_local_bytes(r->kernel), WINDOW_BYTES);
-    u64 registers =
-        device->launch->registers ? device->launch->registers : function->total_registers;
+    const u64 needed = r->registers ? r->registers : function->total_registers;
+    const u32 scalars_needed = r->scalars ? r->scalars : function->scalars;
+    u64 registers = device->launch->registers ? device->launch->registers : needed;
     u64 a_warp = (registers * core->warp_size + core->register_unit - 1) / core->register_unit *
                  core->register_unit;
-    u64 scalars =
-        (function->scalars + core->scalar_unit - 1) / core->scalar_unit * core->scalar_unit;
+    u64 scalars = (scalars_needed + core->scalar_unit - 1) / core->scalar_unit * core->scalar_unit;
     u64 shared_given = (shared + core->shared_unit - 1) / core->shared_unit * core->shared_unit;
     *occupancy = (struct occupancy){core->blocks, "core.blocks"};
     bound(occupancy, core->threads / (warps * core->warp_size), "core.threads");
@@ -213,7 +213,7 @@ static bool check_resources(const struct launch_request *r, struct occupancy *oc
                          "no core can hold a block of kernel %s: %u threads in %u warps, %" PRIu64
                          " registers a thread, %u scalar ones a warp, %" PRIu64
                          " bytes of shared memory (limited by %s)",
-                         function->name, threads, warps, registers, function->scalars, shared,
+                         function->name, threads, warps, registers, scalars_needed, shared,
                          occupancy->limit);
     return true;
 }
@@ -232,5 +232,5 @@ bool launch_check(const struct launch_request *request, struct occupancy *occupa
 {
     return check_placed(request, error) && check_sizes(request, error) &&
            check_arguments(request, error) && check_supported(request->kernel, error) &&
-           check_resolved(request, error) && check_resources(request, occupancy, error);
+           check_resolved(request, error) && launch_resources(request, occupancy, error);
 }

@@ -156,6 +156,7 @@ struct launch_request {
     u32 dynamic_shared_bytes;
     const struct hd_arg *args;
     size_t arg_count;
+    u32 registers, scalars; /* that a warp takes of a core; 0: the kernel's */
 };
 
 /* profile.c: the place of an instruction, or null. */
@@ -164,6 +165,9 @@ json_t *place_json(const struct program *program, u32 inst);
 /* check.c */
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error);
+/* The part of it about what a core must hold. */
+bool launch_resources(const struct launch_request *request, struct occupancy *occupancy,
+                      struct error *error);
 /* Local memory of a thread: static frames and, where depth is unknown, the stack. */
 u64 launch_local_bytes(const struct hd_kernel *kernel);
 

@@ -15,6 +15,9 @@ static bool core_takes(const struct run *run, u32 core)
 static void start_block(struct run *run, u32 core, u64 number, bool copy)
 {
     struct thread_block *block = block_start(&run->execs[core].exec, number, core);
+    struct block_source *source = run->launch->source;
+    if (source)
+        source->start(source, block);
     core_start_block(run->timing->cores[core], block, copy);
     run->resident[core]++;
     run->copies += copy;
@@ -59,6 +62,14 @@ void place_blocks(struct run *run)
     }
 }
 
+void leave_block(struct run *run, struct thread_block *block)
+{
+    struct block_source *source = run->launch->source;
+    if (source)
+        source->end(source, block);
+    block_end(block);
+}
+
 void take_finished(struct run *run)
 {
     struct timing *t = run->timing;
@@ -67,7 +78,7 @@ void take_finished(struct run *run)
         for (u32 k = 0; k < core->finished_count; k++) {
             struct resident *r = &core->blocks[core->finished[k]];
             run->launch->stats.timing.block_cycles += core_cycle(core) - r->started;
-            block_end(r->block);
+            leave_block(run, r->block);
             r->block = NULL;
             core->block_count--;
             run->resident[i]--;

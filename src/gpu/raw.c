@@ -2,7 +2,8 @@
  * Raw programs: waves that start from given registers at given places of the code, in memory that
  * lies where the state says.
  *
- * Workgroups run one after the other, each as a block of its own launch; their counts are added up.
+ * Without time workgroups run one after the other, each as a block of its own launch, and their
+ * counts are added up; raw_time.c has them run in time.
  * What a wave holds goes from the state into its registers before it runs and back afterwards, so
  * that the state is always what the dump should say.
  *
@@ -155,6 +156,7 @@ struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t
     raw->arena = arena_create();
     raw->state = state_read(raw->arena, state, bytes, name, &inner);
     if (raw->state && check_waves(raw, name, &inner) && check_reached(raw, &inner) &&
+        (!module->device->timing || raw_check_time(raw, name, &inner)) &&
         map_regions(raw, name, &inner) && module_place(module, &inner))
         return raw;
     hd_raw_destroy(raw);
@@ -234,7 +236,7 @@ static u32 stands_at(const struct warp *warp)
     return faulted ? exec->fault.inst : warp->paths[0].pc;
 }
 
-static void wave_in(struct warp *warp, const struct si_wave *wave)
+void raw_wave_in(struct warp *warp, const struct si_wave *wave)
 {
     for (u32 s = 0; s < SI_STATE_SGPRS; s++)
         *scalar_word(warp, s) = wave->sgpr[s];
@@ -248,7 +250,7 @@ static void wave_in(struct warp *warp, const struct si_wave *wave)
     paths_reset(warp, warp->live, program_inst_at(warp->exec->image->program, wave->pc));
 }
 
-static void wave_out(const struct warp *warp, struct si_wave *wave)
+void raw_wave_out(const struct warp *warp, struct si_wave *wave, u32 at)
 {
     const struct exec *exec = warp->exec;
     for (u32 s = 0; s < SI_STATE_SGPRS; s++)
@@ -261,7 +263,7 @@ static void wave_out(const struct warp *warp, struct si_wave *wave)
     wave->m0 = *scalar_word(warp, SCALAR_M0);
     wave->mode = *scalar_word(warp, SCALAR_MODE);
     /* What stands behind code without an end has no address of its own. */
-    wave->pc = align_up(program_offset(exec->image->program, stands_at(warp)), 4);
+    wave->pc = align_up(program_offset(exec->image->program, at), 4);
 }
 
 /* ---- running ---- */
@@ -275,11 +277,11 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
     struct thread_block *block = block_start(exec, group, 0);
     memcpy(block->shared, g->lds, g->lds_bytes);
     for (u32 w = 0; w < g->wave_count; w++)
-        wave_in(&block->warps[w], &raw->state->waves[waves[w]]);
+        raw_wave_in(&block->warps[w], &raw->state->waves[waves[w]]);
     while (!exec->stopped && !block_turn(block))
         ;
     for (u32 w = 0; w < g->wave_count; w++)
-        wave_out(&block->warps[w], &raw->state->waves[waves[w]]);
+        raw_wave_out(&block->warps[w], &raw->state->waves[waves[w]], stands_at(&block->warps[w]));
     memcpy(g->lds, block->shared, g->lds_bytes);
     if (exec->stopped)
         account_tails(block);
@@ -338,6 +340,14 @@ static void run_groups(struct hd_raw *raw, struct raw_trace *trace, struct hd_re
     free(waves);
 }
 
+static void run_untimed(struct hd_raw *raw, hd_trace_fn *trace, void *user,
+                        struct hd_result *result)
+{
+    struct raw_trace *writer = trace ? raw_trace_create(trace, user) : NULL;
+    run_groups(raw, writer, result);
+    raw_trace_destroy(writer);
+}
+
 /* What the code may write is a part of the dump, whether or not the state names it. */
 static void add_registers(struct hd_raw *raw)
 {
@@ -360,13 +370,14 @@ bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_re
     raw->ran = true;
     add_registers(raw);
     launch_begin(raw->module->device, raw->state->group_count);
-    struct raw_trace *writer = trace ? raw_trace_create(trace, user) : NULL;
     fenv_t host;
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
-    run_groups(raw, writer, result ? result : &unused);
+    if (raw->module->device->timing && !raw->module->device->untimed)
+        raw_run_timed(raw, trace, user, result ? result : &unused);
+    else
+        run_untimed(raw, trace, user, result ? result : &unused);
     fesetenv(&host);
-    raw_trace_destroy(writer);
     return true;
 }
 

@@ -18,12 +18,40 @@
 #include "gpu/waiting.h"
 
 struct core;
+struct core_watcher;
 struct exec;
 struct hd_device;
+struct observations;
+struct thread_block;
 struct timing;
 
-/* What a launch in time leaves. */
+/* How the time of a launch is told. */
+struct launch_clock {
+    u32 cores;
+    fs origin; /* when the launch was given to the machine: its cycle 0 */
+    fs period; /* of the cores' nominal clock */
+};
+
+/*
+ * Who says how blocks start, which need not be alike, and takes them when they end; and may follow
+ * each instruction. All is called between windows.
+ */
+struct block_source {
+    /* A block starts as the kernel says; it may be changed, and have fewer warps (block_limit). */
+    void (*start)(struct block_source *source, struct thread_block *block);
+    /* It has ended, or is where it was when the launch stopped. */
+    void (*end)(struct block_source *source, struct thread_block *block);
+    /* The launch begins, if its instructions are followed; NULL: they are not. */
+    void (*follow)(struct block_source *source, const struct launch_clock *clock);
+    /* Who watches a core, whose launch may get a watcher for its stores. */
+    struct core_watcher *(*watcher)(struct block_source *source, u32 core, struct exec *exec);
+    /* A window is over; `steps` of each core are taken out. */
+    void (*take)(struct block_source *source, struct observations *steps);
+};
+
+/* What a launch in time leaves, and where its blocks come from. */
 struct timed_launch {
+    struct block_source *source; /* NULL: blocks are alike and start as the kernel says */
     struct machine_stats stats;
     struct inst_profile *profile; /* by instruction of the program; malloc'd */
     struct waiting_list waiting;  /* rows only after a deadlock */

@@ -42,12 +42,13 @@ struct run {
     u64 blocks, next, done;
     u32 copies; /* of blocks, on cores */
     u32 per_core;
-    u32 *resident;             /* blocks of each core */
-    u32 turn;                  /* core that is asked first for room */
-    fs start, end;             /* when the first block may start; when the last warp left */
-    u64 progress;              /* instructions issued when something last moved */
-    fs moved;                  /* and when that was */
-    struct observations *seen; /* of each core; NULL: nobody looks */
+    u32 *resident;              /* blocks of each core */
+    u32 turn;                   /* core that is asked first for room */
+    fs start, end;              /* when the first block may start; when the last warp left */
+    u64 progress;               /* instructions issued when something last moved */
+    fs moved;                   /* and when that was */
+    struct observations *seen;  /* of each core; NULL: nobody looks */
+    struct observations *steps; /* of instructions; the same */
 };
 
 /* timing.c: what a configuration says of its parts; mechanisms are left out. */
@@ -60,11 +61,15 @@ u64 run_issued(const struct run *run);
 /* dispatcher.c */
 void place_blocks(struct run *run);
 void take_finished(struct run *run);
+/* A block that has ended, or is left when the launch stops. */
+void leave_block(struct run *run, struct thread_block *block);
 
 /* timing_tell.c */
 /* Nothing moves any more: the launch stops with who waits for what. */
 void stop_deadlocked(struct run *run);
 void observe_begin(struct run *run);
+/* After it: each instruction is followed, if someone wants to. */
+void follow_begin(struct run *run);
 /* Between windows. */
 void observe(struct run *run, bool last);
 void observe_end(struct run *run);

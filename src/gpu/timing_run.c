@@ -261,7 +261,7 @@ static void finish(struct run *run)
         struct core *core = t->cores[i];
         for (u32 b = 0; b < CORE_BLOCKS; b++)
             if (core->blocks[b].block)
-                block_end(core->blocks[b].block);
+                leave_block(run, core->blocks[b].block);
         core_end(core);
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
         exec_release(&run->execs[i].exec);
@@ -290,6 +290,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     };
     begin(&run);
     observe_begin(&run);
+    follow_begin(&run);
     while ((run.done < blocks || run.copies) && !exec->stopped) {
         place_blocks(&run);
         fs next = next_event(&run);

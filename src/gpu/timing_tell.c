@@ -154,10 +154,40 @@ void take_mechanism_counts(struct run *run)
     mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
 }
 
+void follow_begin(struct run *run)
+{
+    struct timing *t = run->timing;
+    struct block_source *source = run->launch->source;
+    if (!source || !source->follow)
+        return;
+    source->follow(source, &(struct launch_clock){
+                               t->core_count,
+                               run->start - t->params->launch_cycles * t->period,
+                               t->period,
+                           });
+    run->steps = checked(calloc(t->core_count, sizeof *run->steps));
+    for (u32 i = 0; i < t->core_count; i++) {
+        run->steps[i].to = FS_NEVER;
+        core_watch(t->cores[i], t->cores[i]->observations, &run->steps[i],
+                   source->watcher(source, i, &run->execs[i].exec));
+    }
+}
+
+static void follow_end(struct run *run)
+{
+    for (u32 i = 0; i < run->timing->core_count; i++) {
+        core_watch(run->timing->cores[i], run->timing->cores[i]->observations, NULL, NULL);
+        vec_free(&run->steps[i].list);
+    }
+    free(run->steps);
+}
+
 void observe(struct run *run, bool last)
 {
     struct timing *t = run->timing;
     struct observer *observer = t->device->observer;
+    if (run->steps)
+        run->launch->source->take(run->launch->source, run->steps);
     if (!run->seen)
         return;
     for (u32 i = 0; i < t->core_count; i++)
@@ -174,6 +204,9 @@ void observe(struct run *run, bool last)
 void observe_end(struct run *run)
 {
     struct timing *t = run->timing;
+    if (run->steps)
+        follow_end(run);
+    run->steps = NULL;
     if (!run->seen)
         return;
     observe(run, true);

@@ -8,13 +8,66 @@
 #include "compare.h"
 #include "json.h"
 
+enum {
+    PLAIN,
+    PORTABLE, /* lane functions */
+    TIMED,    /* and all that it says beside */
+    CONFIGS
+};
+
 struct heddle {
-    struct hd_config *config[2]; /* as it is; with portable lane functions */
+    struct hd_config *config[CONFIGS];
+};
+
+/* The lines of each wave's instructions, one behind the other. */
+struct lines {
+    char *text[MAX_WAVES];
+    size_t length[MAX_WAVES];
+};
+
+static void lines_add(struct lines *lines, const char *line, size_t length)
+{
+    unsigned wave;
+    if (sscanf(line, "{\"wave\":%u,", &wave) != 1) /* a step, which only time has */
+        return;
+    assert(wave < MAX_WAVES);
+    char **text = &lines->text[wave];
+    *text = realloc(*text, lines->length[wave] + length + 2);
+    assert(*text);
+    memcpy(*text + lines->length[wave], line, length);
+    lines->length[wave] += length + 1;
+    memcpy(*text + lines->length[wave] - 1, "\n", 2);
+}
+
+static bool lines_same(const struct lines *a, const struct lines *b)
+{
+    for (u32 i = 0; i < MAX_WAVES; i++)
+        if (a->length[i] != b->length[i] ||
+            (a->length[i] && memcmp(a->text[i], b->text[i], a->length[i]) != 0))
+            return false;
+    return true;
+}
+
+static void lines_free(struct lines *lines)
+{
+    for (u32 i = 0; i < MAX_WAVES; i++)
+        free(lines->text[i]);
+}
+
+/* Who takes the trace: records, or lines alone. */
+struct taker {
+    struct outcome *out; /* NULL: lines alone */
+    struct lines lines;
 };
 
 static void keep_line(void *user, const char *line, size_t length)
 {
-    struct outcome *out = user;
+    struct taker *taker = user;
+    struct outcome *out = taker->out;
+    if (!out) {
+        lines_add(&taker->lines, line, length);
+        return;
+    }
     if (out->count == out->capacity) {
         out->capacity = out->capacity ? 2 * out->capacity : 64;
         out->records = realloc(out->records, out->capacity * sizeof *out->records);
@@ -28,12 +81,12 @@ static void keep_line(void *user, const char *line, size_t length)
 }
 
 /*
- * Runs a program and returns the dump, or NULL with out->error set; without `traced` the device
+ * Runs a program and returns the dump, or NULL with out->error set; without a taker the device
  * takes its short ways. Each run has a device of its own, since addresses of code are part of its
  * end.
  */
 static char *run(const struct hd_config *config, const struct program *p, const char *state,
-                 bool traced, struct outcome *out)
+                 struct taker *taker, struct outcome *out)
 {
     struct hd_error error = {0};
     struct hd_result result = {0};
@@ -42,7 +95,7 @@ static char *run(const struct hd_config *config, const struct program *p, const 
         device ? hd_module_load_raw(device, p->words, p->count * 4, "program", &error) : NULL;
     struct hd_raw *raw =
         module ? hd_raw_create(module, state, strlen(state), "state", &error) : NULL;
-    bool ran = raw && hd_raw_run(raw, traced ? keep_line : NULL, out, &result, &error);
+    bool ran = raw && hd_raw_run(raw, taker ? keep_line : NULL, taker, &result, &error);
     if (!ran || result.outcome != HD_DONE)
         snprintf(out->error, sizeof out->error, "%.300s", ran ? result.explanation : error.message);
     char *end = ran ? hd_raw_dump(raw) : NULL;
@@ -57,10 +110,16 @@ struct heddle *heddle_open(void)
     struct heddle *h = calloc(1, sizeof *h);
     struct hd_error error = {0};
     assert(h);
-    for (u32 i = 0; i < 2; i++) {
+    for (u32 i = 0; i < CONFIGS; i++) {
+        static const char *const settings[CONFIGS] = {
+            [PLAIN] = "timing.functional=true",
+            [PORTABLE] = "exec.simd=portable",
+            [TIMED] = "gpu.cores=2",
+        };
         h->config[i] = hd_config_create();
         if (!hd_config_load(h->config[i], hd_machine_for(NULL, 0, true), &error) ||
-            (i && !hd_config_set(h->config[i], "exec.simd=portable", &error)))
+            !hd_config_set(h->config[i], settings[i], &error) ||
+            (i == PORTABLE && !hd_config_set(h->config[i], settings[PLAIN], &error)))
             printf("%s\n", error.message);
     }
     return h;
@@ -68,23 +127,53 @@ struct heddle *heddle_open(void)
 
 void heddle_close(struct heddle *h)
 {
-    hd_config_destroy(h->config[0]);
-    hd_config_destroy(h->config[1]);
+    for (u32 i = 0; i < CONFIGS; i++)
+        hd_config_destroy(h->config[i]);
     free(h);
+}
+
+/* Nothing a lone wave does depends on when it does it, but for atomics, whose lanes have no order.
+ */
+static bool has_order(const struct lines *lines)
+{
+    return !strstr(lines->text[0], "\"buffer_atomic") && !strstr(lines->text[0], "\"s_memtime");
+}
+
+/* In time a wave does the same as without, in the same order, and leaves the same. */
+static void run_timed(struct heddle *h, const struct program *p, struct outcome *out)
+{
+    struct program alone = *p;
+    struct taker plain = {0}, timed = {0};
+    alone.start.wave_count = 1;
+    char *state = state_json(&alone.start);
+    char *end = run(h->config[PLAIN], &alone, state, &plain, out);
+    char *again = out->error[0] ? NULL : run(h->config[TIMED], &alone, state, &timed, out);
+    if (again && has_order(&plain.lines)) {
+        if (strcmp(again, end) != 0)
+            out->differs = "another end in time";
+        else if (!lines_same(&plain.lines, &timed.lines))
+            out->differs = "other instructions in time";
+    }
+    hd_free(again);
+    hd_free(end);
+    free(state);
+    lines_free(&plain.lines);
+    lines_free(&timed.lines);
 }
 
 bool heddle_run(struct heddle *h, const struct program *p, struct outcome *out)
 {
     char *state = state_json(&p->start);
-    char *end = run(h->config[0], p, state, true, out);
+    struct taker taker = {.out = out};
+    char *end = run(h->config[PLAIN], p, state, &taker, out);
     if (end && !out->error[0]) {
         out->end = calloc(1, sizeof *out->end);
         assert(out->end);
         if (!state_from_json(end, out->end))
             snprintf(out->error, sizeof out->error, "the dump cannot be read");
     }
-    for (u32 i = 0; i < 2 && !out->error[0]; i++) {
-        char *again = run(h->config[i], p, state, false, out);
+    for (u32 i = 0; i <= PORTABLE && !out->error[0]; i++) {
+        char *again = run(h->config[i], p, state, NULL, out);
         if (again && strcmp(again, end) != 0)
             out->differs =
                 i ? "another end without a trace, portable" : "another end without a trace";
@@ -92,6 +181,8 @@ bool heddle_run(struct heddle *h, const struct program *p, struct outcome *out)
     }
     hd_free(end);
     free(state);
+    if (!out->error[0] && !out->differs)
+        run_timed(h, p, out);
     return !out->error[0];
 }
 
