@@ -147,9 +147,10 @@ static void start_shared(struct core *core, struct task *task)
 {
     const struct lsu_params *p = core->config.lsu;
     struct flight *f = &task->flight;
-    u32 cycles = 1;
+    u32 cycles = core->lsu->even_parts;
     if (!(f->even && f->bytes == core->lsu->even_bytes &&
-          shared_is_free(f->first, f->apart, f->bytes)))
+          shared_is_free(f->first, f->apart, f->bytes) &&
+          (cycles == 1 || shared_is_free(f->first + 2, f->apart + 2, f->bytes))))
         cycles = shared_cycles(flight_addresses(f), f->shared, f->bytes, p->shared_banks,
                                p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
     if (f->pair)

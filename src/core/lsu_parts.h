@@ -53,6 +53,7 @@ struct lsu {
     bool started;
     bool constants;   /* it reads constants */
     u32 even_bytes;   /* of a lane, for shared_is_free; 0: never */
+    u32 even_parts;   /* of 32 lanes, each in a cycle then */
     u64 shared_until; /* cycle in which its shared part leaves */
     struct transaction list[MAX_TRANSACTIONS];
     u32 count, next; /* transactions of the current task, and sent on */

@@ -55,7 +55,8 @@ void lsu_create(struct core *core)
     lsu->current = NO_TASK;
     core->lsu_held = 0;
     core->lsu_due = core->lsu_done = UINT64_MAX;
-    if (c->lsu->shared_banks == 32 && c->core->warp_size == 32 && c->lsu->shared_parts == 1)
+    lsu->even_parts = c->core->warp_size / 32;
+    if (c->lsu->shared_banks == 32 && c->lsu->shared_parts == lsu->even_parts)
         lsu->even_bytes = c->lsu->shared_bank_bytes;
 }
 

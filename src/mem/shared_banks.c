@@ -116,6 +116,20 @@ bool shared_is_free(const u64 first[2], const i32 apart[2], u32 bytes)
     return !(asked[0] & asked[1]) || (first[0] == first[1] && apart[0] == apart[1]);
 }
 
+/* The same for 32 lanes, all there, by their addresses. */
+static bool rows_are_free(const u64 *address, u32 bytes)
+{
+    const u64 first[] = {address[0], address[STRIDE_GROUP]};
+    i32 apart[2];
+    for (u32 g = 0; g < 2; g++) {
+        const u64 *group = address + g * STRIDE_GROUP, step = group[1] - group[0];
+        if ((step && step != bytes) || !evenly_apart(group, step))
+            return false;
+        apart[g] = (i32)step;
+    }
+    return shared_is_free(first, apart, bytes);
+}
+
 u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_bytes, u32 parts,
                   u32 warp_size)
 {
@@ -125,10 +139,15 @@ u32 shared_cycles(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_
         words *= 2;
     u32 group = MAX(warp_size / parts / words, 1);
     bool simple = bytes == words << bank_shift && is_pow2(banks);
+    const bool rows = simple && words == 1 && banks == 32 && group == 32;
     for (u32 lane = 0; lane < warp_size; lane += group) {
         u64 pass = lanes >> lane & ones(group);
         if (!pass)
             continue;
+        if (rows && pass == ones(32) && rows_are_free(address + lane, bytes)) {
+            cycles++;
+            continue;
+        }
         cycles += simple && conflict_free(address + lane, pass, bytes, banks, bank_shift)
                       ? 1
                       : pass_cycles(address + lane, pass, bytes, banks, bank_shift);

@@ -157,6 +157,7 @@ static void even_groups(void **state)
         u64 first[2];
         i32 apart[2];
         bool plain = true;
+        memcpy(address + 32, address, 32 * sizeof *address); /* those of the last round */
         for (u32 g = 0; g < 2; g++) {
             first[g] = random_below(&random, 64) * 4 + 2 * (random_below(&random, 20) == 0);
             apart[g] = distances[random_below(&random, ARRAY_LEN(distances))];
@@ -167,6 +168,10 @@ static void even_groups(void **state)
                 address[16 * g + i] = 1024 + first[g] + i * (u64)(i64)apart[g];
         }
         first[0] += 1024, first[1] += 1024;
+        assert_int_equal(shared_cycles(address, UINT32_MAX, 4, 32, 4, 1, 32),
+                         reference(UINT32_MAX, 4, 32, 4, 1, 32));
+        assert_int_equal(shared_cycles(address, UINT64_MAX, 4, 32, 4, 2, 64),
+                         reference(UINT64_MAX, 4, 32, 4, 2, 64));
         bool one = reference(UINT32_MAX, 4, 32, 4, 1, 32) == 1;
         bool told = shared_is_free(first, apart, 4);
         assert_true(!told || one);
