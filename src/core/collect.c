@@ -122,6 +122,8 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
             task->extra--;
             return;
         }
+        if (core->counts)
+            counters_read(core, task);
     }
     latch_push(latch, collector->task);
     if (pipe == PIPE_MEMORY) {

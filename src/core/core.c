@@ -4,6 +4,7 @@
 #include "core/core.h"
 #include "core/requests.h"
 #include "core/slots.h"
+#include "ir/waits.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,7 +103,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->stopped = false;
     core->inst_count = exec->image->program->inst_count;
     core->greedy = schedule_is_greedy(core);
-    core->in_turn = core->config.issue->turns == 1;
+    core->in_turn = core->config.issue->turns == 1 && !core->pool;
+    core->take_turns = core->in_turn ? turns_take : issue_turns;
     memset(core->kind_free, 0, sizeof core->kind_free);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
@@ -113,6 +115,14 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->began = core->last_left = now;
     core->warp_cycles = 0;
     clock_start(&core->clock, core->config.mhz, now);
+    core->counts = core->config.issue->memory_order == 1 &&
+                   exec->image->program->traits.explicit_exec && !core->pool;
+    core->hooks.seams &= ~SEAMS_OWN;
+    core->hooks.seams |= (u32)(core->in_turn || core->pool) << SEAM_WAYS | (u32)core->counts
+                                                                               << SEAM_COUNTS;
+    for (u32 i = 0; core->counts && i < TASKS; i++)
+        core->tasks[i].counted = false;
+    memset(core->waits, 0, sizeof core->waits);
     core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
     core->pending = checked(calloc(CORE_WARPS, 2 * core->scoreboard_words * sizeof(u64)));
     core->row_words = (u32)align_up(flight_row_words(exec->image), 16); /* 64 bytes */
@@ -209,38 +219,48 @@ void core_flush(struct core *core)
 
 /* ---- warps and blocks ---- */
 
-/* The head is known and the warp stands there: may it issue? */
-static enum stall check_head(const struct core *core, const struct slot *slot,
-                             const struct inst_time *time)
+/* Waits for instructions under way, by fences and counters. */
+static enum stall check_waits(const struct core *core, u32 s, const struct inst_time *time)
 {
+    const struct slot *slot = &core->slots[s];
+    const u32 accesses = slot->vector_accesses + slot->scalar_accesses;
+    if (time->flags & TIME_BLOCK_BARRIER && slot->unacted && !core->counts)
+        return STALL_WAIT;
+    if (time->flags & TIME_DRAIN && slot->in_flight > (core->counts ? accesses : 0))
+        return STALL_WAIT;
+    if (time->flags & TIME_FENCE && (slot->stores || accesses))
+        return STALL_WAIT;
+    if (core->counts)
+        return counters_check(core, s, time);
+    if (time->flags & TIME_COUNTERS) {
+        const struct inst *inst = &core->exec->image->program->insts[slot->buffer[0]];
+        const u32 vector = wait_left(inst, WAIT_VECTOR), others = wait_left(inst, WAIT_OTHERS);
+        if ((slot->vector_accesses + slot->stores > vector && vector != WAIT_VECTOR_MOST) ||
+            (slot->scalar_accesses > others && others != WAIT_OTHERS_MOST))
+            return STALL_WAIT;
+    }
+    return STALL_NONE;
+}
+
+/* The head is known and the warp stands there: may it issue? */
+static enum stall check_head(const struct core *core, u32 s, const struct inst_time *time)
+{
+    const struct slot *slot = &core->slots[s];
     enum stall stall = scoreboard_check(core, slot, time);
     if (stall != STALL_NONE)
         return stall;
     const u32 limit = core->config.issue->in_flight_per_warp;
     if (limit && slot->in_flight >= limit)
         return STALL_WAIT;
-    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER))))
+    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER)) &&
+               !time->counter))
         return STALL_NONE;
-    if (time->flags & TIME_BLOCK_BARRIER && slot->unacted)
-        return STALL_WAIT;
-    if (time->flags & TIME_DRAIN && slot->in_flight)
-        return STALL_WAIT;
-    if (time->flags & TIME_FENCE &&
-        (slot->stores || slot->vector_accesses || slot->scalar_accesses))
-        return STALL_WAIT;
-    if (time->flags & TIME_COUNTERS) { /* fields of s_waitcnt: bits 3:0 vector, 12:8 the others */
-        u64 wanted = (u64)core->exec->image->program->insts[slot->buffer[0]].imm;
-        if (slot->vector_accesses + slot->stores > (wanted & 15) && (wanted & 15) != 15)
-            return STALL_WAIT;
-        if (slot->scalar_accesses > (wanted >> 8 & 31) && (wanted >> 8 & 31) != 31)
-            return STALL_WAIT;
-    }
-    return STALL_NONE;
+    return check_waits(core, s, time);
 }
 
 enum stall slot_check_all(struct core *core, u32 s, const struct inst_time *time)
 {
-    enum stall stall = check_head(core, &core->slots[s], time);
+    enum stall stall = check_head(core, s, time);
     if (stall != STALL_NONE || !(time->flags & TIME_SERIAL))
         return stall;
     core->serial |= bit(s);
@@ -495,7 +515,7 @@ void core_run(struct core *core, fs end)
     while (core->clock.next < end && !core->stopped) {
         if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
             core->quiet_until = due_cycle(core);
-            if (UNLIKELY(core->hooks.seams) && core->quiet_until == UINT64_MAX)
+            if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN) && core->quiet_until == UINT64_MAX)
                 hold_stuck(core);
         }
         if (core->quiet_until > core_cycle(core)) {
@@ -588,7 +608,7 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
         if (core->tasks_free[i / 64] >> i % 64 & 1 || task->slot != s)
             continue;
         const struct inst_time *other = task->time;
-        for (u32 w = 0; w < other->write_count; w++)
+        for (u32 w = 0; w < other->reserve_count; w++)
             for (u32 d = 0; d < time->dependence_count; d++) {
                 u64 both = other->dependences[w].bits & time->dependences[d].bits;
                 if (other->dependences[w].word != time->dependences[d].word || !both)

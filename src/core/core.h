@@ -82,6 +82,7 @@ enum timing_flags {
     TIME_SERIAL = 1 << 7,        /* acts on what all cores share: done between windows */
     TIME_BLOCK_BARRIER = 1 << 8, /* what the warp stored before it must have acted */
     TIME_END = 1 << 9,           /* of the warp; wavepool stages only */
+    TIME_DATA = 1 << 10,         /* a wait counter covers the data it stores */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */
@@ -90,16 +91,18 @@ struct inst_time {
     u16 flags;
     u8 read_count;
     u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
-    u8 write_count;
-    u8 region_count;  /* of registers it writes */
-    bool reserves;    /* it has any */
-    u8 result_count;  /* vector registers it writes, */
-    u64 result_banks; /* and where they are in slot 0's group (collect_banks) */
-    u8 fetched;       /* instructions that a fetch of it brings, */
-    u64 line;         /* from this line of the instruction cache */
+    u8 write_count;      /* these; */
+    u8 reserve_count;    /* and of them, those it reserves: all, but for what counters cover */
+    u8 region_count;     /* of registers it writes */
+    bool reserves;       /* it has any */
+    u8 result_count;     /* vector registers it writes, */
+    u64 result_banks;    /* and where they are in slot 0's group (collect_banks) */
+    u8 fetched;          /* instructions that a fetch of it brings, */
+    u64 line;            /* from this line of the instruction cache */
     u16 latency, interval;
     bool plain;                  /* it waits for nothing but registers, and those of `near` */
     u8 kind;                     /* enum turn_kind */
+    u8 counter, counts;          /* enum wait_counter that covers its results, and by how much */
     u64 near[NEAR_WORDS];        /* all bits it looks at in the first words of the scoreboard, */
     u64 near_writes[NEAR_WORDS]; /* those of them that it writes, */
     u64 near_reads[NEAR_WORDS];  /* and that it reads */
@@ -139,6 +142,9 @@ struct task {
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
     bool passes;      /* a mechanism has its result: it enters its unit, but leaves it at once */
+    bool counted;     /* in a wait counter, */
+    bool in_order;    /* whose turn of it has come: counters.c */
+    u8 order;         /* its place among those of its warp */
     /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
      * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
      */
@@ -173,6 +179,22 @@ struct slot {
     u8 head;                      /* its bit is in core.heads of this pipe, */
     u8 blocked;                   /* and in core.blocked of this reason; STALL_NONE: in none */
 } __attribute__((aligned(64)));
+
+/* Wait counters of a warp. */
+enum {
+    WAIT_QUEUE = 32
+};
+struct wait_queue {
+    u8 first, used;        /* accesses under way, in their order, in a ring; */
+    u8 count;              /* what they count together; */
+    u32 finished;          /* those whose data have come, by place; */
+    u16 tasks[WAIT_QUEUE]; /* all of them; */
+    u8 counts[WAIT_QUEUE]; /* and what each counts: more, if ones behind it were skipped */
+};
+struct waits {
+    struct wait_queue vector, shared;
+    u8 scalars, data; /* of scalar loads, in any order, and of stores */
+};
 
 struct resident {
     struct thread_block *block; /* NULL: free */
@@ -281,6 +303,8 @@ struct core {
     u32 scoreboard_words;
     u64 *pending; /* of all slots */
     bool stopped; /* the launch has stopped on this core */
+    bool counts;  /* wait counters order memory, not the scoreboard (issue.memory_order) */
+    struct waits waits[CORE_WARPS];
     /* Nothing happens before this cycle unless an answer arrives or, between windows, a block
      * starts or a warp goes on; not in the future: not known. */
     u64 quiet_until;
@@ -345,6 +369,7 @@ struct core {
     bool sleeps;                  /* schedulers of this launch may fall asleep */
     bool greedy;                  /* the warp that issued last goes first */
     bool in_turn;                 /* one scheduler a cycle (issue.turns) */
+    void (*take_turns)(struct core *core, u32 first); /* issue_turns, or turns_take */
     u64 kind_free[TURN_KINDS]
                  [CORE_SCHEDULERS]; /* in turns: cycle from which a unit takes another;
                                      * those of the core as a whole are the first ones */
@@ -701,7 +726,7 @@ void task_count_work(struct core *core, const struct task *task, bool written);
 /* Schedulers take their turns, beginning with this one. */
 void issue_turns(struct core *core, u32 first);
 /* turns.c: one takes its turn, the one whose cycle this is. */
-void turns_take(struct core *core);
+void turns_take(struct core *core, u32 first);
 /* Slots of a scheduler whose head's unit is busy, and will be free by itself. */
 u64 turns_busy(const struct core *core, u32 scheduler);
 /* The instruction enters its unit in the cycle in which it issues. */
@@ -718,7 +743,7 @@ static inline void issue_tick(struct core *core)
     core->first_scheduler = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
     core->stats.issue.cycles += core->present != 0;
     if (core->asleep != core->all_schedulers || core->redirected | core->skipping)
-        issue_turns(core, first);
+        core->take_turns(core, first);
 }
 /* Charges the cycles in which schedulers were idle up to now. */
 void issue_charge_idle(struct core *core);
@@ -801,6 +826,24 @@ static inline void scoreboard_release(struct core *core, struct slot *slot,
 enum stall scoreboard_check(const struct core *core, const struct slot *slot,
                             const struct inst_time *time);
 
+/* counters.c: with core.counts. */
+/* What the scoreboard does not cover of an instruction. */
+void counters_time(struct inst_time *time, const struct inst *inst);
+void counters_issue(struct core *core, struct task *task);
+/* A mechanism has skipped an access: it is done when those before it are. */
+void counters_skip(struct core *core, u32 slot, const struct inst_time *time);
+/* Whether an access under way will write a vector register. */
+bool counters_cover(const struct core *core, u32 slot, u32 reg);
+/* Of the head of a slot: a wait, or an access. */
+enum stall counters_check(const struct core *core, u32 slot, const struct inst_time *time);
+/* What a store needs has been read. */
+void counters_read(struct core *core, const struct task *task);
+/* Its results are written. */
+void counters_settle(struct core *core, struct task *task);
+/* Calls `retire` for it when it is its turn, and for those that waited for it. */
+void counters_retire(struct core *core, struct task *task,
+                     void (*retire)(struct core *core, struct task *task));
+
 /* collect.c */
 void collect_create(struct core *core);
 /* Where the registers of an instruction are. */
@@ -843,6 +886,7 @@ static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 
 /* execute.c */
 void execute_create(struct core *core);
+/* Counts an instruction that a unit takes. */
 void execute_count(struct core *core, const struct task *task);
 void execute_tick(struct core *core);
 

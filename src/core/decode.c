@@ -216,7 +216,7 @@ static void add_writes(struct inst_time *time, const struct program *program,
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++)
         add_operand(time, program, base, list[i]);
-    time->write_count = time->dependence_count;
+    time->write_count = time->reserve_count = time->dependence_count;
     time->region_count = (u8)count;
     time->reserves = count;
 }
@@ -286,19 +286,20 @@ static void set_flags(struct inst_time *time, const struct inst *inst)
 static void set_plain(struct inst_time *time, const struct issue_params *issue)
 {
     const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
-    time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard;
+    time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard &&
+                  !time->counter;
     for (u32 i = 0; i < time->dependence_count; i++) {
         const u32 word = time->dependences[i].word;
         const u64 bits = time->dependences[i].bits;
         if (word >= NEAR_WORDS) {
             time->plain = false;
-            time->far_writes |= i < time->write_count;
+            time->far_writes |= i < time->reserve_count;
             continue;
         }
         time->near[word] |= bits;
         if (i >= time->write_count)
             time->near_reads[word] |= bits;
-        else
+        else if (i < time->reserve_count)
             time->near_writes[word] |= bits;
     }
 }
@@ -340,6 +341,8 @@ void time_program(struct inst_time *times, const struct program *program,
         add_reads(time, program, inst, base, pool);
         if (pool)
             join_halves(time, base);
+        if (config->issue->memory_order == 1 && program->traits.explicit_exec && !pool)
+            counters_time(time, inst);
         collect_time(time, inst, config);
         set_plain(time, config->issue);
     }

@@ -32,7 +32,7 @@ void execute_create(struct core *core)
     }
 }
 
-void execute_count(struct core *core, const struct task *task)
+PART_OF void count_unit(struct core *core, const struct task *task)
 {
     struct units_stats *s = &core->stats.units;
     switch (task->pipe) {
@@ -58,6 +58,11 @@ void execute_count(struct core *core, const struct task *task)
     }
 }
 
+void execute_count(struct core *core, const struct task *task)
+{
+    count_unit(core, task);
+}
+
 /* Whether a result of this unit leaves in cycle `done` already: it has one output register. */
 static bool output_taken(const struct core *core, const struct task *task, u32 unit, u64 done)
 {
@@ -75,7 +80,7 @@ static void start(struct core *core, struct task *task, u32 unit, u64 done)
 {
     task->unit = (u8)unit;
     core->bus[done % WHEEL]++;
-    execute_count(core, task);
+    count_unit(core, task);
     wheel_add(core, task, task->latency + UNIT_REGISTERS);
 }
 

@@ -49,13 +49,19 @@ enum seam {
     SEAM_VIEW,
     SEAM_PACKET,
     SEAM_REPLY,
-    SEAM_STEPS, /* of no mechanism: somebody follows each instruction (observe.h) */
+    SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (turns.c, wavepool.c),
+                  */
+    SEAM_COUNTS, /* or wait counters order memory (counters.c) */
+    SEAM_STEPS,  /* of no mechanism: somebody follows each instruction (observe.h) */
     SEAMS
 };
 
 /* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
  * change their mind at any time. */
 #define SEAMS_EVERY_CYCLE (1u << SEAM_PICK | 1u << SEAM_INSERT)
+
+/* What the core itself has put among them, so that nobody else pays for it. */
+#define SEAMS_OWN (1u << SEAM_WAYS | 1u << SEAM_COUNTS)
 
 /* A block that a core has room for. */
 struct dispatch {

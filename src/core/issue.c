@@ -81,7 +81,7 @@ static inline bool goes_straight(const struct core *core, const struct task *tas
 }
 
 /* What follows from reading the operands, with mechanisms. */
-static __attribute__((noinline)) void compute_hooked(struct core *core, struct task *task)
+static void compute_hooked(struct core *core, struct task *task)
 {
     expect_work(core, task);
     if (core_hooked(core, SEAM_OPERAND))
@@ -100,6 +100,24 @@ static __attribute__((noinline)) void compute_hooked(struct core *core, struct t
     if (goes_straight(core, task))
         turns_enter(core, task);
     task_count_work(core, task, false);
+}
+
+/* The same where memory is counted, schedulers take turns, stages are others, or mechanisms are on.
+ */
+static __attribute__((noinline)) void compute_specially(struct core *core, struct task *task)
+{
+    if (task->time->counter && !task->extra_task)
+        counters_issue(core, task);
+    if (core->hooks.seams & ~SEAMS_OWN) {
+        compute_hooked(core, task);
+        return;
+    }
+    if (task->flight.kind == FLIGHT_COMPUTE)
+        flight_compute(&task->flight);
+    if (goes_straight(core, task))
+        turns_enter(core, task);
+    else if (!core->pool)
+        collect_push(core, task);
 }
 
 /* Its scheduler's next turn. */
@@ -134,15 +152,12 @@ PART_OF void issue_flight(struct core *core, struct task *task, u32 s, const str
         else
             slot->vector_accesses++;
     }
-    if (UNLIKELY(core->hooks.seams)) { /* one test for three seams */
-        compute_hooked(core, task);
+    if (UNLIKELY(core->hooks.seams)) { /* one test for three seams, and more */
+        compute_specially(core, task);
     } else {
         if (task->flight.kind == FLIGHT_COMPUTE)
             flight_compute(&task->flight);
-        if (UNLIKELY(goes_straight(core, task)))
-            turns_enter(core, task);
-        else if (LIKELY(!core->pool))
-            collect_push(core, task);
+        collect_push(core, task);
     }
     if (UNLIKELY(core->config.issue->interval > 1))
         take_interval(core, task, s);
@@ -233,7 +248,7 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     struct task *task = task_take(core);
     if (!task)
         return false;
-    if (UNLIKELY(core->hooks.seams)) /* mechanisms may look at operands */
+    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN)) /* mechanisms may look at operands */
         flight_issue(&task->flight, slot->warp, inst);
     else
         flight_start(&task->flight, slot->warp, inst);
@@ -354,6 +369,8 @@ static COLD void skip_heads(struct core *core)
             continue;
         }
         core->slots[s].limit--;
+        if (core->counts && core->times[inst].counter)
+            counters_skip(core, s, &core->times[inst]);
         flight_advance(core->slots[s].warp, inst);
         core_step(core, s, inst);
     }
@@ -399,17 +416,29 @@ void core_serial(struct core *core)
 
 /* ---- why nothing was issued ---- */
 
+static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
+{
+    return reason_with(core, scheduler, held, 0);
+}
+
+static struct reason reason_now(const struct core *core, u32 scheduler)
+{
+    return core->in_turn ? reason_with(core, scheduler, 0, turns_busy(core, scheduler))
+                         : reason_of(core, scheduler, 0);
+}
+
 void issue_charge_idle(struct core *core)
 {
     for (u32 set = core->idle_set; set; set &= set - 1) {
-        charge_idle(core, first_bit(set));
+        const u32 i = first_bit(set);
+        charge_idle(core, i, idle_turns(core, i, core->in_turn));
         core->idle[first_bit(set)].since = core_cycle(core);
     }
 }
 
 void issue_used(struct core *core)
 {
-    end_idle(core, 0);
+    end_idle(core, 0, false);
     core->stats.issue.slots++;
     core->stats.issue.issued++;
 }
@@ -419,7 +448,7 @@ void issue_idle(struct core *core, enum stall stall, u32 s)
     const u32 inst = s == CORE_WARPS ? NO_INST : core_stands(core, s);
     if (core->idle_set & 1 && core->idle[0].stall == stall && core->idle[0].inst == inst)
         return;
-    end_idle(core, 0);
+    end_idle(core, 0, false);
     note_idle(core, 0, (struct reason){stall, s});
 }
 
@@ -430,8 +459,8 @@ void issue_charge(struct core *core, u64 cycles)
         (u32)((core->first_scheduler + cycles) % core->config.issue->schedulers);
     for (u32 awake = core->all_schedulers & ~core->asleep; awake; awake &= awake - 1) {
         u32 i = first_bit(awake);
-        end_idle(core, i);
-        note_idle(core, i, reason_of(core, i, 0));
+        end_idle(core, i, core->in_turn);
+        note_idle(core, i, reason_now(core, i));
         schedule_pass(core, i,
                       core->in_turn
                           ? turns_between(core, i, core_cycle(core), core_cycle(core) + cycles)
@@ -469,7 +498,7 @@ u64 core_ready(const struct core *core, u32 scheduler)
 
 PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
 {
-    end_idle(core, scheduler);
+    end_idle(core, scheduler, false);
     if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
         core->stats.issue.slots++;
         core->stats.issue.issued++;
@@ -480,14 +509,14 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
         issue_ask_pick(core, scheduler, &ready, &held);
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
     if (s == CORE_WARPS) {
-        rest(core, scheduler, ready, held);
+        rest(core, scheduler, ready, reason_of(core, scheduler, held));
         return;
     }
     const bool issued = hooked || core->config.issue->per_warp > 1
                             ? issue_several(core, s, group_of(core, scheduler))
                             : issue_head(core, s);
     if (!issued) {
-        rest(core, scheduler, ready, held);
+        rest(core, scheduler, ready, reason_of(core, scheduler, held));
         return;
     }
     core->stats.issue.slots++;
@@ -502,8 +531,8 @@ static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 sc
 
 COLD void issue_wait_turn(struct core *core, u32 scheduler)
 {
-    end_idle(core, scheduler);
-    struct reason reason = reason_of(core, scheduler, 0);
+    end_idle(core, scheduler, core->in_turn);
+    struct reason reason = reason_now(core, scheduler);
     if (reason.stall == STALL_COLLECTOR)
         reason.stall = STALL_UNIT;
     note_idle(core, scheduler, reason);
@@ -525,9 +554,8 @@ PART_OF void run_scheduler(struct core *core, u32 scheduler)
         take_turn(core, scheduler, false);
 }
 
-void issue_turns(struct core *core, u32 first)
+PART_OF void prepare(struct core *core)
 {
-    const u32 n = core->config.issue->schedulers;
     for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
         u32 s = first_bit(set);
         if (core->slots[s].at != NO_INST)
@@ -535,10 +563,17 @@ void issue_turns(struct core *core, u32 first)
     }
     if (UNLIKELY(core->skipping))
         skip_heads(core);
-    if (UNLIKELY(core->in_turn)) {
-        turns_take(core);
-        return;
-    }
+}
+
+void issue_prepare(struct core *core)
+{
+    prepare(core);
+}
+
+void issue_turns(struct core *core, u32 first)
+{
+    const u32 n = core->config.issue->schedulers;
+    prepare(core);
     u32 scheduler = first;
     do {
         run_scheduler(core, scheduler);

@@ -14,6 +14,8 @@ void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held);
 bool issue_ask_insert(struct core *core, u32 scheduler);
 /* Its last instruction takes more than a cycle to issue: the reason, if another could. */
 void issue_wait_turn(struct core *core, u32 scheduler);
+/* Buffers are put right before turns are taken: warps that went elsewhere, skipped instructions. */
+void issue_prepare(struct core *core);
 
 static inline u32 group_of(const struct core *core, u32 scheduler)
 {
@@ -21,10 +23,9 @@ static inline u32 group_of(const struct core *core, u32 scheduler)
 }
 
 /* Slots whose head finds no room behind issue. */
-static inline u64 without_room(const struct core *core, u32 scheduler)
+static inline u64 without_room(const struct core *core, u32 group)
 {
-    const u32 group = group_of(core, scheduler);
-    u64 set = UNLIKELY(core->in_turn) ? turns_busy(core, scheduler) : 0;
+    u64 set = 0;
     for (u32 full = core->full_pipes[group]; full; full &= full - 1)
         set |= core->heads[first_bit(full)];
     return set;
@@ -41,7 +42,8 @@ static inline u64 able_slots(const struct core *core)
     return core->clear & ~core->branching; /* K8 */
 }
 
-static inline struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
+/* `busy`: slots whose unit is. */
+PART_OF struct reason reason_with(const struct core *core, u32 scheduler, u64 held, u64 busy)
 {
     const u64 mine = core->schedulers[scheduler].slots & core->present;
     const u64 live = mine & ~core->ended;
@@ -54,7 +56,7 @@ static inline struct reason reason_of(const struct core *core, u32 scheduler, u6
             stall, first_bit(set) \
         }
     if (able | held) {
-        TRY(STALL_UNIT, able & ~held & without_room(core, scheduler));
+        TRY(STALL_UNIT, able & ~held & (busy | without_room(core, group_of(core, scheduler))));
         TRY(STALL_HELD, held | (able & core->skipping));
         TRY(STALL_COLLECTOR, able);
     }
@@ -86,24 +88,28 @@ static inline void note_idle(struct core *core, u32 scheduler, struct reason rea
     core->idle_set |= 1u << scheduler;
 }
 
-/* Charges the cycles before this one in which it was idle: those of its turns. */
-static inline void charge_idle(struct core *core, u32 scheduler)
+/* Charges turns in which it was idle. */
+static inline void charge_idle(struct core *core, u32 scheduler, u64 turns)
 {
-    u64 cycles = core_cycle(core) - core->idle[scheduler].since;
     const u32 inst = core->idle[scheduler].inst, stall = core->idle[scheduler].stall;
-    if (UNLIKELY(core->in_turn))
-        cycles = turns_between(core, scheduler, core->idle[scheduler].since, core_cycle(core));
-    (&core->stats.issue.idle_empty)[stall - STALL_EMPTY] += cycles;
-    core->stats.issue.slots += cycles;
+    (&core->stats.issue.idle_empty)[stall - STALL_EMPTY] += turns;
+    core->stats.issue.slots += turns;
     if (inst != NO_INST)
-        core->profile[inst].stalls[stall] += cycles;
+        core->profile[inst].stalls[stall] += turns;
+}
+
+/* The turns before this cycle that it was idle in. */
+PART_OF u64 idle_turns(const struct core *core, u32 scheduler, bool in_turn)
+{
+    const u64 since = core->idle[scheduler].since, now = core_cycle(core);
+    return in_turn ? turns_between(core, scheduler, since, now) : now - since;
 }
 
 /* Ends what it is idle for. */
-static inline void end_idle(struct core *core, u32 scheduler)
+PART_OF void end_idle(struct core *core, u32 scheduler, bool in_turn)
 {
     if (core->idle_set >> scheduler & 1) {
-        charge_idle(core, scheduler);
+        charge_idle(core, scheduler, idle_turns(core, scheduler, in_turn));
         core->idle_set &= ~(1u << scheduler);
     }
 }
@@ -111,7 +117,7 @@ static inline void end_idle(struct core *core, u32 scheduler)
 PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 {
     u64 ready = core->schedulers[scheduler].slots & able_slots(core) & ~core->skipping;
-    return ready ? ready & ~without_room(core, scheduler) : 0;
+    return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
 /* Greedy policies mostly stay with a warp. */
@@ -124,9 +130,9 @@ PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
 }
 
 /* It has issued nothing. If it could not, it need not look again until something changes. */
-PART_OF void rest(struct core *core, u32 scheduler, u64 ready, u64 held)
+PART_OF void rest(struct core *core, u32 scheduler, u64 ready, struct reason reason)
 {
-    note_idle(core, scheduler, reason_of(core, scheduler, held));
+    note_idle(core, scheduler, reason);
     if (LIKELY(core->sleeps))
         core->asleep |= (u32)!ready << scheduler;
     else

@@ -240,7 +240,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
         .task = (u16)task_index(core, task),
         .slot = task->slot,
         .kind = f->atomic   ? PARCEL_ATOMIC
-                : f->stores ? PARCEL_STORE
+                : f->stores ? (core->counts && task->counted ? PARCEL_KEPT : PARCEL_STORE)
                             : PARCEL_LOAD,
         .full = t->full,
         .readonly = readonly,
@@ -327,7 +327,9 @@ static void leave_head(struct core *core, struct task *task)
     task->sent = true;
     /* what is in shared memory, or in the constant cache, comes after its latency */
     u32 cycles = 0;
-    if (f->kind == FLIGHT_ACCESS && f->shared && f->loads)
+    if ((f->kind == FLIGHT_ACCESS && f->shared && f->loads) ||
+        (UNLIKELY(core->counts) && task->counted &&
+         task->time->kind == TURN_SHARED)) /* these stay in order */
         cycles = core->config.lsu->shared_latency + 1;
     else if (f->kind == FLIGHT_ACCESS && lsu->constants)
         cycles = core->config.constant->latency - 1;

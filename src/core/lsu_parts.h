@@ -23,8 +23,9 @@ enum {
 
 enum parcel_kind {
     PARCEL_LOAD,
+    PARCEL_ATOMIC,
     PARCEL_STORE,
-    PARCEL_ATOMIC
+    PARCEL_KEPT, /* a store that its task waits for (counters.c) */
 };
 
 struct parcel {
@@ -33,7 +34,7 @@ struct parcel {
     u32 bytes; /* of the line that `sectors` divides */
     u32 sectors;
     u32 next; /* of a list */
-    u16 task; /* NO_TASK: its task is done (stores) */
+    u16 task; /* of a store: it is done, unless it is kept */
     u8 slot;
     u8 kind;
     bool full, readonly, atomic_returns;

@@ -130,6 +130,7 @@ static void send_parcel(struct core *core, struct parcel *parcel)
 {
     static const u8 kinds[] = {[PARCEL_LOAD] = PACKET_READ,
                                [PARCEL_STORE] = PACKET_WRITE,
+                               [PARCEL_KEPT] = PACKET_WRITE,
                                [PARCEL_ATOMIC] = PACKET_ATOMIC};
     struct packet packet = {
         .address = parcel->line,
@@ -201,7 +202,7 @@ static bool look_up(struct core *core, u32 pipe, struct parcel *parcel)
         core->stats.l1d.stalls_queue++;
         return false;
     }
-    if (parcel->kind == PARCEL_STORE) {
+    if (parcel->kind >= PARCEL_STORE) {
         lsu->pipes_stalled = 0;
         cache_write(lsu->l1d, line, sectors, parcel->full, &out);
         queue_push(core, index);
@@ -293,8 +294,10 @@ void lsu_reply(struct core *core, const struct packet *packet)
         slot_counted(core, s);
         if (parcel->kind == PARCEL_ATOMIC)
             part_done(core, parcel->task, true);
+        else if (UNLIKELY(parcel->kind == PARCEL_KEPT))
+            part_done(core, parcel->task, false);
         parcel_give(lsu, parcel);
-        if (core->slots[s].ended)
+        if (core->slots[s].ended && core->present & bit(s)) /* it may be gone by now */
             slot_maybe_leave(core, s);
         return;
     }

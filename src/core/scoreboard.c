@@ -26,7 +26,7 @@ void scoreboard_reserve_far(const struct core *core, struct slot *slot,
                             const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
+    for (u32 i = 0; i < time->reserve_count; i++) {
         pending[time->dependences[i].word] |= time->dependences[i].bits;
         if (time->flags & TIME_LOAD)
             memory[time->dependences[i].word] |= time->dependences[i].bits;
@@ -37,7 +37,7 @@ void scoreboard_release_far(const struct core *core, struct slot *slot,
                             const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
-    for (u32 i = 0; i < time->write_count; i++) {
+    for (u32 i = 0; i < time->reserve_count; i++) {
         pending[time->dependences[i].word] &= ~time->dependences[i].bits;
         memory[time->dependences[i].word] &= ~time->dependences[i].bits;
     }

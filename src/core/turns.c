@@ -83,7 +83,7 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
         }
         open &= able_slots(core) & ~done & ~core->skipping;
         if (open)
-            open &= ~without_room(core, scheduler);
+            open &= ~(without_room(core, group_of(core, scheduler)) | turns_busy(core, scheduler));
         for (u64 set = open; set; set &= set - 1) {
             const u32 other = core->slots[first_bit(set)].time->kind;
             if (kinds >> other & 1 || (other != TURN_INTERNAL &&
@@ -94,17 +94,20 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
     return any;
 }
 
-void turns_take(struct core *core)
+void turns_take(struct core *core, u32 first)
 {
     const u32 scheduler = (u32)(core_cycle(core) % core->config.issue->schedulers);
+    (void)first; /* that is for schedulers which act together */
+    issue_prepare(core);
     if (core->asleep >> scheduler & 1)
         return;
     if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
         issue_wait_turn(core, scheduler);
         return;
     }
-    end_idle(core, scheduler);
-    u64 held = 0, ready = ready_slots(core, scheduler);
+    end_idle(core, scheduler, true);
+    const u64 busy = turns_busy(core, scheduler);
+    u64 held = 0, ready = ready_slots(core, scheduler) & ~busy;
     bool issued = core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler);
     if (!issued) {
         if (ready && core_hooked(core, SEAM_PICK))
@@ -112,7 +115,7 @@ void turns_take(struct core *core)
         issued = ready && issue_kinds(core, scheduler, ready);
     }
     if (!issued) {
-        rest(core, scheduler, ready | turns_busy(core, scheduler), held);
+        rest(core, scheduler, ready | busy, reason_with(core, scheduler, held, busy));
         return;
     }
     core->stats.issue.slots++;

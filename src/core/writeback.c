@@ -103,23 +103,46 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct ta
     task_count_work(core, task, true);
     if (core_hooked(core, SEAM_STEPS)) /* before its warp may be gone */
         observe_retired(core, task);
+    if (core->counts)
+        counters_settle(core, task);
     settle(core, task, task->time);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, task);
     task_give(core, task);
 }
 
-void task_retire(struct core *core, struct task *task)
+PART_OF void retire_plain(struct core *core, struct task *task, bool counts)
 {
-    if (UNLIKELY(core->hooks.seams)) { /* one test for four seams */
-        retire_hooked(core, task);
-        return;
-    }
     const struct inst_time *time = task->time;
     claim_banks(core, task, time);
     flight_commit(&task->flight);
+    if (counts)
+        counters_settle(core, task);
     settle(core, task, time);
     task_give(core, task);
+}
+
+static void retire_counted(struct core *core, struct task *task)
+{
+    retire_plain(core, task, core->counts);
+}
+
+static __attribute__((noinline)) void retire_specially(struct core *core, struct task *task)
+{
+    void (*const retire)(struct core *, struct task *) =
+        core->hooks.seams & ~SEAMS_OWN ? retire_hooked : retire_counted;
+    if (core->counts)
+        counters_retire(core, task, retire);
+    else
+        retire(core, task);
+}
+
+void task_retire(struct core *core, struct task *task)
+{
+    if (UNLIKELY(core->hooks.seams)) /* one test for four seams, and more */
+        retire_specially(core, task);
+    else
+        retire_plain(core, task, false);
 }
 
 void write_back_tick(struct core *core)

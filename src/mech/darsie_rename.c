@@ -158,7 +158,8 @@ static u32 first_apart(const struct darsie_core *d, const struct darsie_slot *s)
     for (u32 w = 0; w < d->words; w++)
         for (u64 set = s->apart[w]; set; set &= set - 1) {
             const u32 reg = w * 64 + first_bit(set);
-            if (!in_set(d->core->slots[s->slot].pending, reg))
+            if (!in_set(d->core->slots[s->slot].pending, reg) &&
+                !counters_cover(d->core, s->slot, reg))
                 return reg;
         }
     return UINT32_MAX;
