@@ -173,9 +173,10 @@ static struct hd_config *open_config(const char *machine)
          apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);
     if (ok && functional && strcmp(functional, "0") != 0)
         ok = hd_config_set(config, "timing.functional=true", &error);
-    /* Our library and libclc agree on where they look, whatever a code object's metadata say. */
+    /* Our library and the compiler's agree on where they look, whatever a code object's metadata
+     * say. */
     if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
-        ok = hd_config_set(config, "si.hidden_args=libclc", &error);
+        ok = hd_config_set(config, "si.hidden_args=driver", &error);
     if (ok)
         return config;
     hd_config_destroy(config);

@@ -76,7 +76,7 @@ static void check_entry(const struct entry *entry)
 static void launch(struct arena *arena, const struct code_object *object)
 {
     static const u8 arguments[65536];
-    for (u32 hidden = ABI_AUTO; hidden <= ABI_ROCM5; hidden++) {
+    for (u32 hidden = ABI_AUTO; hidden <= ABI_DRIVER; hidden++) {
         const struct si_params params = {.hidden_args = hidden};
         const struct abi_kernel *kernels = abi_kernels(arena, object, &params);
         for (u32 i = 0; i < object->kernel_count; i++) {

@@ -38,7 +38,7 @@ struct composer {
 
 const char *abi_hidden_name(enum abi_hidden hidden)
 {
-    static const char *const names[] = {"auto", "libclc", "rocm4", "rocm5"};
+    static const char *const names[] = {"auto", "libclc", "rocm4", "rocm5", "driver"};
     return names[hidden];
 }
 
@@ -67,6 +67,8 @@ struct abi_kernel *abi_kernels(struct arena *arena, const struct code_object *ob
     enum abi_hidden hidden = (enum abi_hidden)params->hidden_args;
     if (hidden == ABI_AUTO)
         hidden = abi_detect(object, NULL);
+    else if (hidden == ABI_DRIVER)
+        hidden = object->version >= 5 ? ABI_ROCM5 : ABI_LIBCLC;
     for (u32 i = 0; i < object->kernel_count; i++)
         kernels[i] = (struct abi_kernel){object, &object->kernels[i], hidden};
     return kernels;

@@ -33,7 +33,8 @@ enum abi_hidden {
     ABI_AUTO,
     ABI_LIBCLC,
     ABI_ROCM4,
-    ABI_ROCM5
+    ABI_ROCM5,
+    ABI_DRIVER, /* a choice, not a layout */
 };
 
 struct abi_kernel {

@@ -46,17 +46,18 @@ static void override(void **state)
 {
     struct arena *arena = arena_create();
     const struct code_object *object = object_open(arena, "loader_clc14.so");
-    for (u32 choice = 0; choice < 4; choice++) {
+    for (u32 choice = 0; choice <= ABI_DRIVER; choice++) {
         const struct si_params params = {.hidden_args = choice};
         const struct abi_kernel *kernels = abi_kernels(arena, object, &params);
         for (u32 i = 0; i < object->kernel_count; i++) {
-            assert_int_equal(kernels[i].hidden, choice ? choice : ABI_LIBCLC);
+            assert_int_equal(kernels[i].hidden,
+                             choice && choice != ABI_DRIVER ? choice : ABI_LIBCLC);
             assert_ptr_equal(kernels[i].kernel, &object->kernels[i]);
             assert_ptr_equal(kernels[i].object, object);
         }
     }
-    static const char *const names[] = {"auto", "libclc", "rocm4", "rocm5"};
-    for (u32 i = 0; i < 4; i++)
+    static const char *const names[] = {"auto", "libclc", "rocm4", "rocm5", "driver"};
+    for (u32 i = 0; i < ARRAY_LEN(names); i++)
         assert_string_equal(abi_hidden_name((enum abi_hidden)i), names[i]);
     arena_destroy(arena);
 }
