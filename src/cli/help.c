@@ -44,7 +44,10 @@ static const struct {
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
      "Where compiled OpenCL kernels are kept ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and how "
      "much of them (512)."},
-    {"HEDDLE_CLANG", "The clang 14 that compiles OpenCL kernels; clang-14 by default."},
+    {"HEDDLE_CLANG",
+     "The clang that compiles OpenCL kernels: clang-14 by default, for machines of 64 lanes "
+     "clang-19 when it, ld.lld-19 and AMD's device libraries are installed."},
+    {"HEDDLE_ROCM", "The folder of AMD's device libraries, if it is not Debian's."},
 };
 
 /* ---- plain text ---- */

@@ -1,4 +1,4 @@
-/* The compiler: see compiler.h. Arguments are clang-14's. */
+/* The compiler: see compiler.h. Arguments are those of clang-14 to clang-19. */
 #include "opencl/compiler.h"
 
 #include "base/text.h"
@@ -73,10 +73,16 @@ static void start(struct work *work)
 {
     work->words.count = 0;
     ADD(work, work->toolchain.clang, "-target");
-    if (work->job->si)
+    if (work->job->si) {
         ADD(work, "amdgcn-amd-amdhsa", "-mcpu=tahiti");
-    else /* The first with all 64-bit atomics. With later DWARF code with calls makes LLVM 14 crash:
-          * they are described, and there are no such descriptions in PTX. */
+        /* The version tells where hidden arguments are (si.hidden_args=driver). What LLVM knows of
+         * some functions of AMD's libraries it would put in place of ours. */
+        if (work->toolchain.rocm)
+            ADD(work, "-mcode-object-version=5", "-mllvm", "-amdgpu-simplify-libcall=0");
+        else
+            add(work, "-mcode-object-version=4");
+    } else /* The first with all 64-bit atomics. With later DWARF code with calls makes LLVM 14
+            * crash: they are described, and there are no such descriptions in PTX. */
         ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
             "-target-feature", "-Xclang", "+ptx60", "-Xclang", "-dwarf-version=2");
     ADD(work, "-nogpulib", "-O2", "-gline-tables-only", "-fdebug-compilation-dir=.",
@@ -108,6 +114,15 @@ static bool finish(struct work *work, const char *input)
     "+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"   \
     "+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"
 
+static bool asked_for(const struct work *work, const char *option)
+{
+    const struct options *options = work->job->options;
+    for (u32 i = 0; i < options->count; i++)
+        if (!strcmp(options->words[i], option))
+            return true;
+    return false;
+}
+
 /* Arguments of everything that begins with OpenCL C. */
 static void add_language(struct work *work)
 {
@@ -115,14 +130,52 @@ static void add_language(struct work *work)
         EXTENSIONS, "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
     if (work->job->embedded)
         add(work, "-D__EMBEDDED_PROFILE__=1");
+    /* A warning of clang-14's, and an error of later ones unless they are told. */
+    if (!asked_for(work, "-Werror"))
+        add(work, "-Wno-error=int-conversion");
     for (u32 i = 0; i < work->job->options->count; i++)
         add(work, work->job->options->words[i]);
 }
 
+static void add_library(struct work *work, const char *file)
+{
+    ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", file);
+}
+
+/* A file of AMD's device libraries: "name", or "name_on" or "name_off". */
+static void add_rocm(struct work *work, const char *name, const char *state)
+{
+    add_library(work, arena_printf(work->arena, "%s/%s%s.bc", work->toolchain.rocm, name, state));
+}
+
+/* AMD's: functions, then constants by which they choose. The compiler's driver would name the same
+ * files, but before ours. Subnormal numbers of float are zeros on this GPU. */
+static void add_rocm_libraries(struct work *work)
+{
+    static const char *const STATES[] = {"_off", "_on"};
+    bool fast = asked_for(work, "-cl-fast-relaxed-math");
+    add_rocm(work, "opencl", "");
+    add_rocm(work, "ocml", "");
+    add_rocm(work, "ockl", "");
+    add_rocm(work, "oclc_daz_opt", "_on");
+    add_rocm(work, "oclc_unsafe_math",
+             STATES[fast || asked_for(work, "-cl-unsafe-math-optimizations")]);
+    add_rocm(work, "oclc_finite_only", STATES[fast || asked_for(work, "-cl-finite-math-only")]);
+    add_rocm(work, "oclc_correctly_rounded_sqrt",
+             STATES[asked_for(work, "-cl-fp32-correctly-rounded-divide-sqrt")]);
+    add_rocm(work, "oclc_wavefrontsize64", "_on");
+    add_rocm(work, "oclc_isa_version", "_600");
+    add_rocm(work, "oclc_abi_version", "_500");
+}
+
+/* Only what is called and not defined yet is taken of each, in this order. */
 static void add_libraries(struct work *work)
 {
-    ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", work->toolchain.library);
-    ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", work->toolchain.libclc);
+    add_library(work, work->toolchain.library);
+    if (work->toolchain.rocm)
+        add_rocm_libraries(work);
+    else
+        add_library(work, work->toolchain.libclc);
 }
 
 /* The source as a file that the compiler reads from its input, so that it has the name we want and
@@ -231,6 +284,13 @@ static bool inline_kernels(struct work *work, const char *text, const char *file
     return written;
 }
 
+/* "5)*)" or, of LLVM 15 and later, which do not say to what they point, "5))". */
+static bool private_or_local(const char *space)
+{
+    return (*space == '5' || *space == '3') &&
+           (!strncmp(space + 1, ")*)", 3) || !strncmp(space + 1, "))", 2));
+}
+
 /*
  * A null pointer to private or local memory is all ones on Southern Islands, and comes as a cast of
  * the generic one, for which there is no code without generic addresses. It is written out instead,
@@ -244,8 +304,7 @@ static bool write_nulls(struct work *work, char *text, size_t length, const char
     for (char *at = text; work->job->si && (at = strstr(at, CAST)); at++) {
         char *of = strstr(at, OF_NULL), *space = of ? strstr(of, "addrspace(") : NULL;
         if (!space || memchr(at, '\n', (size_t)(space - at)) ||
-            memchr(at, ')', (size_t)(of - at)) ||
-            (strncmp(space, "addrspace(5)*)", 14) && strncmp(space, "addrspace(3)*)", 14)))
+            memchr(at, ')', (size_t)(of - at)) || !private_or_local(space + strlen("addrspace(")))
             continue;
         memset(at, ' ', (size_t)(of - at) + strlen(OF_NULL));
         memcpy(at, ONES, strlen(ONES));

@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef HEDDLE_LIBCLC
 #define HEDDLE_LIBCLC "/usr/lib/clc"
 #endif
+/* Where Debian's package rocm-device-libs puts them. */
+#define ROCM_FOLDER "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
 static bool exists(const char *path)
 {
@@ -37,16 +40,67 @@ static const char *data_folder(struct arena *arena, const char *file)
     return NULL;
 }
 
+/* Where a program on the PATH is, into `place`; a path is what it is. False: nowhere. */
+static bool find_program(const char *name, char place[PATH_MAX])
+{
+    const char *path = getenv("PATH");
+    if (strchr(name, '/') || !path) {
+        snprintf(place, PATH_MAX, "%s", name);
+        return !access(place, X_OK);
+    }
+    while (*path) {
+        size_t length = strcspn(path, ":");
+        snprintf(place, PATH_MAX, "%.*s/%s", (int)length, path, name);
+        if (!access(place, X_OK))
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+/* The compiler's version by its name (clang-19) or the folder that it really lies in
+ * (/usr/lib/llvm-19/bin/clang), without running it; 0: neither tells. */
+static unsigned long version_of(const char *clang)
+{
+    static const char FOLDER[] = "/llvm-";
+    char place[PATH_MAX];
+    const char *slash = strrchr(clang, '/'), *dash = strrchr(slash ? slash : clang, '-');
+    if (dash)
+        return strtoul(dash + 1, NULL, 10);
+    char *real = find_program(clang, place) ? realpath(place, NULL) : NULL;
+    const char *folder = real ? strstr(real, FOLDER) : NULL;
+    unsigned long version = folder ? strtoul(folder + strlen(FOLDER), NULL, 10) : 0;
+    free(real);
+    return version;
+}
+
+/* The compiler, and AMD's device libraries if they are there and it can read them: they are
+ * bitcode of LLVM 15. */
+static void choose_compiler(struct toolchain *toolchain, struct arena *arena, bool si)
+{
+    const char *set = getenv("HEDDLE_CLANG"), *folder = getenv("HEDDLE_ROCM");
+    char place[PATH_MAX];
+    folder = folder && *folder ? folder : ROCM_FOLDER;
+    const bool rocm = si && exists(arena_printf(arena, "%s/opencl.bc", folder));
+    toolchain->clang = set && *set ? set : "clang-14";
+    if (rocm && !(set && *set) && find_program("clang-19", place) &&
+        find_program("ld.lld-19", place))
+        toolchain->clang = "clang-19";
+    toolchain->rocm = rocm && version_of(toolchain->clang) >= 15 ? folder : NULL;
+}
+
 bool toolchain_find(struct toolchain *toolchain, struct arena *arena, bool si, const char **missing)
 {
-    const char *clang = getenv("HEDDLE_CLANG");
-    toolchain->clang = clang && *clang ? clang : "clang-14";
-    const char *library = si ? "builtins-si.bc" : "builtins-ptx.bc";
+    choose_compiler(toolchain, arena, si);
+    const char *library = toolchain->rocm ? "builtins-rocm.bc"
+                          : si            ? "builtins-si.bc"
+                                          : "builtins-ptx.bc";
     const char *folder = data_folder(arena, library);
-    toolchain->libclc =
-        si ? HEDDLE_LIBCLC "/amdgcn--amdhsa.bc" : HEDDLE_LIBCLC "/nvptx64--nvidiacl.bc";
+    toolchain->libclc = toolchain->rocm ? NULL
+                        : si            ? HEDDLE_LIBCLC "/amdgcn--amdhsa.bc"
+                                        : HEDDLE_LIBCLC "/nvptx64--nvidiacl.bc";
     *missing = !folder ? library : toolchain->libclc;
-    if (!folder || !exists(toolchain->libclc))
+    if (!folder || (toolchain->libclc && !exists(toolchain->libclc)))
         return false;
     toolchain->library = arena_printf(arena, "%s/%s", folder, library);
     toolchain->header = arena_printf(arena, "%s/builtins.h", folder);
@@ -67,21 +121,9 @@ static void identify_file(const char *path, struct sha256 *hash)
 /* Of a program on the PATH the one that will run. */
 static void identify_program(const char *name, struct sha256 *hash)
 {
-    const char *path = getenv("PATH");
-    if (strchr(name, '/') || !path) {
-        identify_file(name, hash);
-        return;
-    }
-    while (*path) {
-        size_t length = strcspn(path, ":");
-        char candidate[PATH_MAX];
-        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
-        if (!access(candidate, X_OK)) {
-            identify_file(candidate, hash);
-            return;
-        }
-        path += length + (path[length] == ':');
-    }
+    char place[PATH_MAX];
+    if (find_program(name, place))
+        identify_file(place, hash);
 }
 
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash)
@@ -92,5 +134,12 @@ void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash)
     identify_program(toolchain->clang, hash);
     identify_file(toolchain->header, hash);
     identify_file(toolchain->library, hash);
-    identify_file(toolchain->libclc, hash);
+    if (toolchain->libclc)
+        identify_file(toolchain->libclc, hash);
+    static const char *const parts[] = {"opencl.bc", "ocml.bc", "ockl.bc"};
+    for (u32 i = 0; toolchain->rocm && i < ARRAY_LEN(parts); i++) {
+        char part[PATH_MAX];
+        snprintf(part, sizeof part, "%s/%s", toolchain->rocm, parts[i]);
+        identify_file(part, hash);
+    }
 }

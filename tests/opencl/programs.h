@@ -46,6 +46,23 @@ static inline const char *build_log(cl_program program, cl_device_id device)
     return build_text(program, device, CL_PROGRAM_BUILD_LOG);
 }
 
+/* The same without what later compilers put before lines of the source: "   12 | ". */
+static inline const char *plain_log(cl_program program, cl_device_id device)
+{
+    static char plain[1 << 16];
+    char *out = plain;
+    for (const char *at = build_log(program, device); *at;) {
+        const char *end = strchrnul(at, '\n');
+        size_t gutter = strspn(at, " 0123456789");
+        if (!strncmp(at + gutter, "| ", 2))
+            at += gutter + 2;
+        out += sprintf(out, "%.*s", (int)(end - at + (*end == '\n')), at);
+        at = end + (*end == '\n');
+    }
+    *out = 0;
+    return plain;
+}
+
 static inline cl_program built(const struct world *world, const char *source, const char *options)
 {
     cl_program program = from_source(world, source);

@@ -1,6 +1,7 @@
 /*
  * Functions of OpenCL C 1.2 that libclc lacks for our targets or does wrong; compiled when Heddle
- * is built, and linked before libclc, whose functions of the same names are then left out.
+ * is built, and linked before libclc, whose functions of the same names are then left out. With
+ * HD_ROCM for AMD's device libraries in libclc's place.
  *
  * A function that is defined here hides the compiler's own declarations of its name, so that its
  * other overloads must be declared where they are called.
@@ -63,5 +64,8 @@
 #ifdef __NVPTX__
 #include "atomic.cl"
 #include "native.cl"
+#endif
+#ifdef HD_ROCM
+#include "rocm.cl"
 #endif
 #include "print.cl"

@@ -11,6 +11,8 @@ static hd_print_place print_buffer(void)
 {
 #ifdef __NVPTX__
     return (hd_print_place)upsample(ENVREG(8), ENVREG(7));
+#elif defined(HD_ROCM) /* code objects of version 5 */
+    return *(constant hd_print_place *)(__builtin_amdgcn_implicitarg_ptr() + 72);
 #else
     return *(constant hd_print_place *)(__builtin_amdgcn_implicitarg_ptr() + 24);
 #endif

@@ -1,0 +1,207 @@
+/*
+ * Which compiler is chosen, and that what it makes fits its hidden arguments. Each case runs this
+ * program anew (`test-opencl-toolchain build MACHINE`) with a PATH of its own, where compilers say
+ * that they were called and then are the real ones. What is not installed is skipped.
+ */
+#include "cl.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROCM "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
+
+static char root[64]; /* of a case: bin/, runs, caches */
+static char self[4096];
+
+/* ---- the process that builds ---- */
+
+/* Numbers, an offset and the number of dimensions come by hidden arguments; a null pointer to
+ * local memory is not 0. */
+static const char SOURCE[] =
+    "kernel void k(global ulong *out, local int *place) {\n"
+    "    local int *chosen = out[get_global_size(0)] ? place : 0;\n"
+    "    size_t i = get_global_id(0) - get_global_offset(0);\n"
+    "    out[i] = get_global_id(0) * 100 + get_work_dim() * 10 + (chosen == 0);\n"
+    "}\n";
+
+static int build_once(void)
+{
+    enum {
+        ITEMS = 192,
+        OFFSET = 1000
+    };
+    static cl_context context; /* static: leak checkers see that they are held */
+    static cl_command_queue queue;
+    static cl_program program;
+    static cl_kernel kernel;
+    static cl_mem buffer;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int status;
+    cl_ulong data[ITEMS + 1] = {0};
+    const char *source = SOURCE;
+    const size_t items = ITEMS, offset = OFFSET, block = 64;
+    if (clGetPlatformIDs(1, &platform, NULL) ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+        return 10;
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    queue = clCreateCommandQueue(context, device, 0, &status);
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
+    if (clBuildProgram(program, 0, NULL, "", NULL, NULL))
+        return 11;
+    kernel = clCreateKernel(program, "k", &status);
+    buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof data, data, &status);
+    if (clSetKernelArg(kernel, 0, sizeof buffer, &buffer) || clSetKernelArg(kernel, 1, 64, NULL) ||
+        clEnqueueNDRangeKernel(queue, kernel, 1, &offset, &items, &block, 0, NULL, NULL) ||
+        clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL))
+        return 12;
+    for (cl_ulong i = 0; i < ITEMS; i++)
+        if (data[i] != (OFFSET + i) * 100 + 11)
+            return 13;
+    return 0;
+}
+
+/* ---- cases ---- */
+
+static const char *in_root(const char *name)
+{
+    static char path[4][128];
+    static int next;
+    char *result = path[next++ % 4];
+    snprintf(result, sizeof path[0], "%s/%s", root, name);
+    return result;
+}
+
+/* A program `name` that writes `said` and, of the library that it is given, a letter: R for AMD's,
+ * L for libclc's, P for PTX's. Then it is `really`. */
+static void write_tool(const char *name, char said, const char *really)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/bin/%s", root, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "#!/bin/sh\n{\nprintf %c\ncase \"$*\" in\n*/ocml.bc*) printf R;;\n"
+            "*/amdgcn--amdhsa.bc*) printf L;;\n*/nvptx64--nvidiacl.bc*) printf P;;\nesac\n"
+            "} >>%s/runs\nexec %s \"$@\"\n",
+            said, root, really);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+static int set_up(void **state)
+{
+    strcpy(root, "/tmp/heddle-tools-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(mkdir(in_root("bin"), 0700), 0);
+    setenv("HEDDLE_FUNCTIONAL", "1", 1);
+    unsetenv("HEDDLE_CLANG");
+    unsetenv("HEDDLE_ROCM");
+    setenv("PATH", in_root("bin"), 1);
+    write_tool("clang-14", 'a', "/usr/bin/clang-14");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    setenv("PATH", "/usr/bin:/bin", 1);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+/* Builds and runs on the machine; `said`: by what was called, to LLVM's text and then to code. */
+static void builds_with(const char *machine, const char *said)
+{
+    static int builds;
+    char runs[16] = "", cache[32];
+    int status;
+    unlink(in_root("runs"));
+    snprintf(cache, sizeof cache, "cache%d", builds++);
+    setenv("HEDDLE_CACHE_DIR", in_root(cache), 1);
+    setenv("HEDDLE_MACHINE", machine, 1);
+    pid_t child = fork();
+    if (!child) {
+        execl(self, self, "build", (char *)NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    FILE *file = fopen(in_root("runs"), "r");
+    assert_non_null(file);
+    assert_true(fread(runs, 1, sizeof runs - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(runs, said);
+}
+
+static void need_the_later(void)
+{
+    if (access("/usr/bin/clang-19", X_OK) || access("/usr/bin/ld.lld-19", X_OK) ||
+        access(ROCM "/opencl.bc", R_OK))
+        skip();
+    write_tool("clang-19", 'b', "/usr/bin/clang-19");
+    write_tool("ld.lld-19", 'l', "/usr/bin/ld.lld-19");
+}
+
+static void alone(void **state)
+{
+    builds_with("generic64", "aLa");
+}
+
+static void takes_the_later(void **state)
+{
+    need_the_later();
+    builds_with("generic64", "bRb");
+    builds_with("generic", "aPa"); /* not for PTX */
+}
+
+static void needs_all_of_it(void **state)
+{
+    need_the_later();
+    setenv("HEDDLE_ROCM", in_root("nowhere"), 1);
+    builds_with("generic64", "aLa");
+    unsetenv("HEDDLE_ROCM");
+    unlink(in_root("bin/ld.lld-19"));
+    builds_with("generic64", "aLa");
+}
+
+static void asks_for_it(void **state)
+{
+    need_the_later();
+    setenv("HEDDLE_CLANG", "clang-14", 1);
+    builds_with("generic64", "aLa");
+    setenv("HEDDLE_CLANG", in_root("bin/clang-19"), 1);
+    builds_with("generic64", "bRb");
+    /* Not known to be a later one: with libclc, which any compiler reads. */
+    write_tool("clang", 'c', "/usr/bin/clang-19");
+    setenv("HEDDLE_CLANG", in_root("bin/clang"), 1);
+    builds_with("generic64", "cLc");
+}
+
+/* Its folder tells which one it is. */
+static void knows_folders(void **state)
+{
+    need_the_later();
+    assert_int_equal(mkdir(in_root("llvm-19"), 0700), 0);
+    assert_int_equal(mkdir(in_root("llvm-19/bin"), 0700), 0);
+    assert_int_equal(rename(in_root("bin/clang-19"), in_root("llvm-19/bin/clang")), 0);
+    assert_int_equal(symlink(in_root("llvm-19/bin/clang"), in_root("bin/newest")), 0);
+    setenv("HEDDLE_CLANG", "newest", 1);
+    builds_with("generic64", "bRb");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "build"))
+        return build_once();
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        CASE(alone),       CASE(takes_the_later), CASE(needs_all_of_it),
+        CASE(asks_for_it), CASE(knows_folders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
