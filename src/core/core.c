@@ -414,7 +414,7 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     fetch_want(core, s);
 }
 
-void core_start_block(struct core *core, struct thread_block *block, bool copy)
+u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
 {
     u32 place = 0;
     core->quiet_until = 0;
@@ -433,6 +433,7 @@ void core_start_block(struct core *core, struct thread_block *block, bool copy)
     }
     if (core_hooked(core, SEAM_BLOCK))
         hooks_block(core, place, true);
+    return place;
 }
 
 /* ---- time ---- */

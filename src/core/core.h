@@ -432,8 +432,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
 /* Its tasks are gone; counters stay until core_take_counts. */
 void core_end(struct core *core);
 bool core_has_room(const struct core *core);
-/* A block takes place, between windows. */
-void core_start_block(struct core *core, struct thread_block *block, bool copy);
+/* A block takes place, between windows; which one is returned. */
+u32 core_start_block(struct core *core, struct thread_block *block, bool copy);
 /* Runs its edges before `end`. */
 void core_run(struct core *core, fs end);
 /* The first time at which it has something to do, as far as it knows; FS_NEVER: nothing. */

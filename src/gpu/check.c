@@ -200,6 +200,12 @@ bool launch_resources(const struct launch_request *r, struct occupancy *occupanc
     u64 scalars = (scalars_needed + core->scalar_unit - 1) / core->scalar_unit * core->scalar_unit;
     u64 shared_given = (shared + core->shared_unit - 1) / core->shared_unit * core->shared_unit;
     *occupancy = (struct occupancy){core->blocks, "core.blocks"};
+    occupancy->needs = (struct amounts){{
+        [RESOURCE_WARPS] = warps,
+        [RESOURCE_VECTORS] = (u32)(a_warp * warps),
+        [RESOURCE_SCALARS] = core->scalar_registers ? (u32)(scalars * warps) : 0,
+        [RESOURCE_SHARED] = (u32)shared_given,
+    }};
     bound(occupancy, core->threads / (warps * core->warp_size), "core.threads");
     bound(occupancy, core->warps / warps, "core.warps");
     if (a_warp)

@@ -37,7 +37,8 @@ struct hd_config *config_with(const struct mechanism *const *available);
 /* What a launch needs and how much of it the machine holds. */
 struct occupancy {
     u32 blocks_per_core;
-    const char *limit; /* what the number is bounded by */
+    const char *limit;    /* what the number is bounded by */
+    struct amounts needs; /* of a block, in whole units */
 };
 
 /* What is kept of a launch. */

@@ -217,7 +217,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     fenv_t host;
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
-    struct timed_launch timed = {0};
+    struct timed_launch timed = {.needs = occupancy->needs};
     bool in_time = device->timing && !device->untimed;
     if (in_time) {
         timing_run(device->timing, exec, total, occupancy->blocks_per_core, &timed);

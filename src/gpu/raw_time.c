@@ -65,6 +65,22 @@ bool raw_check_time(struct hd_raw *raw, const char *name, struct error *error)
     return false;
 }
 
+/* Registers by its own waves, LDS in the same units as any block. */
+static void needs(struct block_source *source, u64 number, struct amounts *amounts)
+{
+    const struct raw_launch *launch = (const struct raw_launch *)source;
+    const struct si_group *group = &launch->raw->state->groups[number];
+    const struct amounts *most = &launch->raw->occupancy.needs;
+    const u32 unit = launch->raw->module->device->core->shared_unit;
+    const u32 waves = most->of[RESOURCE_WARPS];
+    *amounts = (struct amounts){{
+        [RESOURCE_WARPS] = group->wave_count,
+        [RESOURCE_VECTORS] = most->of[RESOURCE_VECTORS] / waves * group->wave_count,
+        [RESOURCE_SCALARS] = most->of[RESOURCE_SCALARS] / waves * group->wave_count,
+        [RESOURCE_SHARED] = (group->lds_bytes + unit - 1) / unit * unit,
+    }};
+}
+
 static void start(struct block_source *source, struct thread_block *block)
 {
     const struct raw_launch *launch = (const struct raw_launch *)source;
@@ -146,7 +162,7 @@ void raw_run_timed(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd
 {
     struct hd_device *device = raw->module->device;
     struct raw_launch launch = {
-        .source = {.start = start, .end = end},
+        .source = {.needs = needs, .start = start, .end = end},
         .raw = raw,
         .waves = waves_of(raw),
     };
@@ -156,7 +172,7 @@ void raw_run_timed(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd
         launch.source.watcher = watcher;
         launch.source.take = take;
     }
-    struct timed_launch timed = {.source = &launch.source};
+    struct timed_launch timed = {.source = &launch.source, .needs = raw->occupancy.needs};
     struct exec *exec = exec_of(raw);
     timing_run(device->timing, exec, raw->state->group_count, raw->occupancy.blocks_per_core,
                &timed);

@@ -15,6 +15,7 @@
 #define GPU_TIMING_H
 
 #include "gpu/machine_stats.h"
+#include "gpu/resources.h"
 #include "gpu/waiting.h"
 
 struct core;
@@ -37,6 +38,8 @@ struct launch_clock {
  * each instruction. All is called between windows.
  */
 struct block_source {
+    /* What a block takes of a core. */
+    void (*needs)(struct block_source *source, u64 number, struct amounts *needs);
     /* A block starts as the kernel says; it may be changed, and have fewer warps (block_limit). */
     void (*start)(struct block_source *source, struct thread_block *block);
     /* It has ended, or is where it was when the launch stopped. */
@@ -52,6 +55,7 @@ struct block_source {
 /* What a launch in time leaves, and where its blocks come from. */
 struct timed_launch {
     struct block_source *source; /* NULL: blocks are alike and start as the kernel says */
+    struct amounts needs;        /* what a block takes of a core, where they are alike */
     struct machine_stats stats;
     struct inst_profile *profile; /* by instruction of the program; malloc'd */
     struct waiting_list waiting;  /* rows only after a deadlock */

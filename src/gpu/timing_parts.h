@@ -44,6 +44,7 @@ struct run {
     u32 per_core;
     u32 *resident;              /* blocks of each core */
     u32 turn;                   /* core that is asked first for room */
+    struct tables *tables;      /* of dispatch=tables, or NULL: dispatcher.c */
     fs start, end;              /* when the first block may start; when the last warp left */
     u64 progress;               /* instructions issued when something last moved */
     fs moved;                   /* and when that was */
@@ -58,7 +59,10 @@ struct memside_params memside_params_of(const struct config *config);
 /* timing_run.c: instructions issued so far. */
 u64 run_issued(const struct run *run);
 
-/* dispatcher.c */
+/* dispatcher.c: before anything else of the launch; after all of it */
+void dispatcher_begin(struct run *run);
+void dispatcher_end(struct run *run);
+/* Between windows: */
 void place_blocks(struct run *run);
 void take_finished(struct run *run);
 /* A block that has ended, or is left when the launch stops. */

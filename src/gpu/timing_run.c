@@ -284,10 +284,10 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
         .execs = checked(calloc(t->core_count, sizeof(struct core_launch))),
         .launch = launch,
         .blocks = blocks,
-        /* a small grid is spread over the cores evenly */
-        .per_core = (u32)MIN(per_core, (blocks + t->core_count - 1) / t->core_count),
+        .per_core = per_core,
         .resident = checked(calloc(t->core_count, sizeof(u32))),
     };
+    dispatcher_begin(&run);
     begin(&run);
     observe_begin(&run);
     follow_begin(&run);
@@ -310,6 +310,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     if (run.done < blocks)
         run.end = t->now;
     finish(&run);
+    dispatcher_end(&run);
     free(run.execs);
     free(run.resident);
 }
