@@ -281,7 +281,7 @@ static void moved(struct core *core, u32 s, u32 inst)
 
 static bool start(struct core *core, struct task *task, u32 s, u32 inst)
 {
-    if (UNLIKELY(core->hooks.seams))
+    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN))
         flight_issue(&task->flight, core->slots[s].warp, inst);
     else
         flight_start(&task->flight, core->slots[s].warp, inst);
@@ -307,6 +307,8 @@ void core_act(struct core *core, struct task *task, u32 s, u32 inst)
         return;
     task->slot = (u8)s;
     task->time = &core->times[inst];
+    if (core_hooked(core, SEAM_OPERAND)) /* those who look on see it, too */
+        ask_operands(core, task);
     if (core_hooked(core, SEAM_STEPS) && core->watcher) {
         core->watcher->issued(core->watcher, core, task);
         core->watcher->retired(core->watcher, core, task);
