@@ -1,0 +1,159 @@
+/*
+ * MIAOW's compute unit, event by event: programs on machine miaow do in each cycle what the
+ * published RTL does with them in its test bench.
+ *
+ * A file has a comment, the number of waves (of one workgroup), the code as words, and then all
+ * steps in order, as the trace of a raw program has them: cycle, event, unit, wave, pc. The steps
+ * were compared with events of the RTL, simulated, of which they are all.
+ *
+ * At the start v0 holds four times the lane and other vector registers what nobody else holds; s4
+ * to s7 are a buffer descriptor of 64 KB at address 0, where each byte has a value of its own.
+ */
+#include <heddle/heddle.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    MOST_WORDS = 256,
+    VECTORS = 4,
+    SCALARS = 8,
+    LANES = 64,
+    MEMORY = 65536
+};
+
+static const char *folder;
+
+/* ---- the state ---- */
+
+static void write_wave(FILE *to, unsigned wave)
+{
+    static const unsigned scalars[SCALARS] = {1, 2, 3, 4, 0, 0, MEMORY, 0};
+    fprintf(to, "%s{\"sgpr\": {", wave ? ", " : "");
+    for (unsigned s = 0; s < SCALARS; s++)
+        fprintf(to, "%s\"%u\": %u", s ? ", " : "", s, scalars[s]);
+    fprintf(to, "}, \"vgpr\": {");
+    for (unsigned v = 0; v < VECTORS; v++) {
+        fprintf(to, "%s\"%u\": [", v ? ", " : "", v);
+        for (unsigned lane = 0; lane < LANES; lane++)
+            fprintf(to, "%s%u", lane ? ", " : "",
+                    v ? (wave * VECTORS + v) * LANES + lane + 1 : lane * 4);
+        fprintf(to, "]");
+    }
+    fprintf(to, "}}");
+}
+
+static char *make_state(unsigned waves)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    assert_non_null(to);
+    fprintf(to, "{\"waves\": [");
+    for (unsigned wave = 0; wave < waves; wave++)
+        write_wave(to, wave);
+    fprintf(to, "], \"memory\": [{\"address\": \"0x0\", \"hex\": \"");
+    for (unsigned i = 0; i < MEMORY; i++)
+        fprintf(to, "%02x", (i * 7 + 3) & 255);
+    fprintf(to, "\"}]}");
+    fclose(to);
+    return text;
+}
+
+/* ---- the run ---- */
+
+/* The expected steps, and how many have come. */
+struct expected {
+    FILE *file;
+    const char *name;
+    unsigned count;
+};
+
+static void compare(void *user, const char *line, size_t length)
+{
+    struct expected *expected = user;
+    char wanted[128] = "", made[128], event[16], unit[16];
+    unsigned long cycle;
+    unsigned wave, pc;
+    if (sscanf(line,
+               "{\"cycle\":%lu,\"event\":\"%15[a-z_]\",\"unit\":\"%15[a-z0-9]\",\"wave\":%u,"
+               "\"pc\":%u}",
+               &cycle, event, unit, &wave, &pc) != 5)
+        return; /* an instruction */
+    snprintf(made, sizeof made, "%lu %s %s %u %u\n", cycle, event, unit, wave, pc);
+    if (!fgets(wanted, sizeof wanted, expected->file) || strcmp(wanted, made) != 0)
+        fail_msg("%s, step %u: expected %sgot %s", expected->name, expected->count,
+                 *wanted ? wanted : "none, ", made);
+    expected->count++;
+}
+
+static unsigned read_code(FILE *file, unsigned *words)
+{
+    unsigned count = 0, used;
+    char line[MOST_WORDS * 10];
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_int_equal(strncmp(line, "code ", 5), 0);
+    for (const char *at = line + 5; sscanf(at, "%x%n", &words[count], (int *)&used) == 1;
+         at += used)
+        assert_in_range(++count, 1, MOST_WORDS - 1);
+    return count;
+}
+
+static void run(const char *name)
+{
+    unsigned words[MOST_WORDS], waves;
+    char path[1024], line[256];
+    snprintf(path, sizeof path, "%s/%s.events", folder, name);
+    struct expected expected = {.file = fopen(path, "r"), .name = name};
+    if (!expected.file)
+        fail_msg("cannot open %s", path);
+    assert_non_null(fgets(line, sizeof line, expected.file));
+    assert_int_equal(fscanf(expected.file, "waves %u\n", &waves), 1);
+    const unsigned count = read_code(expected.file, words);
+
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_config *config = hd_config_create();
+    assert_true(hd_config_load(config, "miaow", &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    assert_non_null(device);
+    struct hd_module *module = hd_module_load_raw(device, words, 4 * count, name, &error);
+    assert_non_null(module);
+    char *state = make_state(waves);
+    struct hd_raw *raw = hd_raw_create(module, state, strlen(state), "state", &error);
+    if (!raw || !hd_raw_run(raw, compare, &expected, &result, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(result.outcome, HD_DONE);
+    if (fgets(line, sizeof line, expected.file))
+        fail_msg("%s: after %u steps expected %s", name, expected.count, line);
+    assert_true(expected.count > 0);
+    fclose(expected.file);
+    free(state);
+    hd_raw_destroy(raw);
+    hd_module_unload(module);
+    hd_device_close(device);
+    hd_config_destroy(config);
+}
+
+static void events(void **name)
+{
+    run(*name);
+}
+
+int main(int argc, char **argv)
+{
+    static char *const names[] = {"salu_dep_w1", "mix_w1",     "mix_w10",
+                                  "loopbr_w1",   "barrier_w4", "bufld_w4"};
+    struct CMUnitTest all[sizeof names / sizeof *names];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        all[i] = (struct CMUnitTest){
+            .name = names[i], .test_func = events, .initial_state = (void *)names[i]};
+    folder = argc > 1 ? argv[1] : "tests/gpu/miaow";
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
