@@ -11,8 +11,13 @@
 enum {
     PLAIN,
     PORTABLE, /* lane functions */
-    TIMED,    /* and all that it says beside */
-    CONFIGS
+    TIMED,    /* machines, in turn */
+    CONFIGS = TIMED + 3
+};
+static const char *const machines[CONFIGS] = {
+    [TIMED] = "generic64",
+    [TIMED + 1] = "tahiti",
+    [TIMED + 2] = "miaow",
 };
 
 struct heddle {
@@ -115,10 +120,14 @@ struct heddle *heddle_open(void)
             [PLAIN] = "timing.functional=true",
             [PORTABLE] = "exec.simd=portable",
             [TIMED] = "gpu.cores=2",
+            [TIMED + 1] = "issue.memory_order=scoreboard", /* programs here do not wait */
+            [TIMED + 2] = "gpu.cores=2",
         };
+        const char *machine = machines[i] ? machines[i] : hd_machine_for(NULL, 0, true);
+        const char *setting = settings[i];
         h->config[i] = hd_config_create();
-        if (!hd_config_load(h->config[i], hd_machine_for(NULL, 0, true), &error) ||
-            !hd_config_set(h->config[i], settings[i], &error) ||
+        if (!hd_config_load(h->config[i], machine, &error) ||
+            !hd_config_set(h->config[i], setting, &error) ||
             (i == PORTABLE && !hd_config_set(h->config[i], settings[PLAIN], &error)))
             printf("%s\n", error.message);
     }
@@ -147,7 +156,8 @@ static void run_timed(struct heddle *h, const struct program *p, struct outcome 
     alone.start.wave_count = 1;
     char *state = state_json(&alone.start);
     char *end = run(h->config[PLAIN], &alone, state, &plain, out);
-    char *again = out->error[0] ? NULL : run(h->config[TIMED], &alone, state, &timed, out);
+    char *again =
+        out->error[0] ? NULL : run(h->config[TIMED + p->seed % 3], &alone, state, &timed, out);
     if (again && has_order(&plain.lines)) {
         if (strcmp(again, end) != 0)
             out->differs = "another end in time";
