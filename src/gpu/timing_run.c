@@ -25,6 +25,7 @@ static void exec_of_core(struct run *run, u32 i)
     *exec = *run->exec;
     exec->poll = NULL;
     exec->clock = clock_of;
+    exec->by_flight = true;
     exec_prepare(exec, run->per_core);
     exec->storages = i * run->per_core; /* places in local memory differ between cores */
 }

@@ -377,6 +377,33 @@ static void test_slots(void **state)
     told_free(told);
 }
 
+/* Lanes that part at a barrier: what is counted is what has issued. */
+static void test_parted(void **state)
+{
+    static const char ptx[] = HEAD ".visible .entry k()\n{\n .reg .pred %p<2>; .reg .b32 %r<3>;\n"
+                                   " mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 16;\n"
+                                   " @%p0 barrier.sync 1, 32;\n @!%p0 barrier.sync 1, 32;\n"
+                                   " add.u32 %r1, %r0, 5;\n ret;\n}\n";
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_device *device = open_timed();
+    struct hd_module *module = hd_module_load(device, ptx, strlen(ptx), "k.ptx", &error);
+    if (!module)
+        fail_msg("%s: %s", error.place, error.message);
+    assert_true(hd_launch(hd_kernel_find(module, NULL, NULL), (struct hd_dim){1, 1, 1},
+                          (struct hd_dim){32, 1, 1}, 0, NULL, 0, &result, &error));
+    assert_int_equal(result.outcome, HD_DONE);
+    char *json = hd_stats_json(device);
+    json_t *stats = json_loads(json, 0, NULL), *totals = json_object_get(stats, "totals");
+    assert_int_equal(json_integer_value(json_object_get(totals, "exec.warp_instructions")),
+                     json_integer_value(json_object_get(totals, "issue.instructions")));
+    assert_int_equal(json_integer_value(json_object_get(totals, "exec.thread_instructions")),
+                     json_integer_value(json_object_get(totals, "issue.threads")));
+    json_decref(stats);
+    hd_free(json);
+    hd_device_close(device);
+}
+
 static void test_profile(void **state)
 {
     struct told *told = tell((struct setting){.launches = 2});
@@ -520,7 +547,7 @@ int main(void)
         cmocka_unit_test(test_order),           cmocka_unit_test(test_unobserved),
         cmocka_unit_test(test_slots),           cmocka_unit_test(test_profile),
         cmocka_unit_test(test_caches_of_loads), cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_deadlock),        cmocka_unit_test(test_parted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
