@@ -95,6 +95,8 @@ static void test_shared_order(void **state)
         assert_int_equal(run.words[64 + i], 9);
         assert_int_equal(run.words[128 + i], 9);
     }
+    /* a swizzle takes as long as a read, and comes behind it */
+    assert_true(retired(&run, 3) > retired(&run, 4));
     rig_close(run.rig);
 }
 

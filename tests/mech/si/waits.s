@@ -79,6 +79,10 @@ kernel ok_data
     s_waitcnt vmcnt(0)
     v_mov_b32 v2, 2
     store v2, 0
+    load v6, 256
+    s_waitcnt vmcnt(1)                  // memory has the first one
+    v_mov_b32 v2, 3
+    store v2, 0
     load v2, 256
     s_waitcnt vmcnt(0)
 end_kernel ok_data
