@@ -142,6 +142,14 @@ static void make_list(struct core *core, struct task *task)
         core->stats.lsu.global_accesses++;
 }
 
+/* Whether both elements of a pair meet in banks alike: they are as far apart in every lane. */
+static bool second_is_alike(const struct flight *f, const struct lsu_params *p)
+{
+    const u32 apart = (u32)(f->code->imm >> 32) - (u32)f->code->imm;
+    return f->code->op != OP_atom_src2 && !(apart & (p->shared_bank_bytes - 1)) &&
+           is_pow2(p->shared_banks);
+}
+
 /* Shared memory takes the head for as long as banks collide. */
 static void start_shared(struct core *core, struct task *task)
 {
@@ -153,7 +161,9 @@ static void start_shared(struct core *core, struct task *task)
           (cycles == 1 || shared_is_free(f->first + 2, f->apart + 2, f->bytes))))
         cycles = shared_cycles(flight_addresses(f), f->shared, f->bytes, p->shared_banks,
                                p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
-    if (f->pair)
+    if (f->pair && second_is_alike(f, p))
+        cycles *= 2;
+    else if (f->pair)
         cycles +=
             shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
                           p->shared_parts, core->config.core->warp_size);

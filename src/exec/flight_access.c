@@ -223,14 +223,26 @@ static bool move_chunks(struct flight *f, struct warp *warp, struct step *step, 
     return going;
 }
 
+/* The same for 64 lanes: shared memory only, as nobody has a view of that. */
+static bool move_wave_shortly(struct flight *f)
+{
+    const struct chunk *const chunks = f->warp->chunks;
+    const unsigned shape = f->own.shape;
+    return (shape == SHAPE_PAIR_LOAD || shape == SHAPE_SHARED_LOAD || shape == SHAPE_SHARED_STORE ||
+            shape == SHAPE_PAIR_STORE) &&
+           f->lanes == ~(lane_set)0 && (chunks[0].active & chunks[1].active) == LANES_FULL &&
+           !f->homes && f->warp->exec->image->waves->shared(f->warp, f->code, &f->own);
+}
+
 /* The interpreter's short way, when all lanes run and what they see is plain memory. */
 static bool move_shortly(struct flight *f, const struct memory_view *view)
 {
     struct chunk *chunk = &f->warp->chunks[0];
     const struct image *image = f->warp->exec->image;
     const unsigned shape = f->own.shape;
-    if (image->chunks > 1 || f->lanes != LANES_FULL || chunk->active != LANES_FULL || f->homes ||
-        shape >= SHAPE_OTHER)
+    if (image->chunks > 1)
+        return move_wave_shortly(f);
+    if (f->lanes != LANES_FULL || chunk->active != LANES_FULL || f->homes || shape >= SHAPE_OTHER)
         return false;
     if (view &&
         (shape == SHAPE_GLOBAL_STORE || (shape == SHAPE_GLOBAL_LOAD && !memory_view_empty(view))))

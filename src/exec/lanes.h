@@ -114,6 +114,9 @@ struct lanes_waves {
                           const struct step *last);
     struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
                            u64 limit);
+    /* An access of all lanes to shared memory, by the short way alone. False: it must be done by
+     * the long one, and may be, from its beginning. */
+    bool (*shared)(struct warp *warp, const struct inst *inst, const struct step *step);
 };
 const struct lanes_waves *lanes_waves(enum simd simd);
 

@@ -79,11 +79,17 @@ ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const s
     }                                                                             \
     return true
 
+/* Where the scalar is that limits the space. */
+ALWAYS_INLINE unsigned shared_limit(bool store, bool pair)
+{
+    return !store ? 1 : pair ? 3 : 2;
+}
+
 ALWAYS_INLINE bool run_shared(struct warp *warp, const struct inst *inst, struct step *step,
                               u32 words, bool store, bool pair)
 {
-    const unsigned limit = !store ? 1 : pair ? 3 : 2;
-    const struct shared_way way = find_shared(warp, inst, step, words, limit, pair);
+    const struct shared_way way =
+        find_shared(warp, inst, step, words, shared_limit(store, pair), pair);
     if (store) {
         EACH_CHUNK(way.may && shared_store(chunk, step, &way, words, pair, all));
     }
@@ -206,4 +212,22 @@ static struct step *LANE(wave_blocks)(struct warp *warp, struct stretch **at, st
     return step;
 }
 
-const struct lanes_waves LANE(waves) = {LANE(wave_steps), LANE(wave_blocks)};
+static bool LANE(wave_shared)(struct warp *warp, const struct inst *inst, const struct step *step)
+{
+    const bool pair = step->shape == SHAPE_PAIR_LOAD || step->shape == SHAPE_PAIR_STORE;
+    const bool store = step->shape == SHAPE_SHARED_STORE || step->shape == SHAPE_PAIR_STORE;
+    const u32 words = step->words;
+    const struct shared_way way =
+        find_shared(warp, inst, step, words, shared_limit(store, pair), pair);
+    bool done = way.may;
+    for (unsigned c = 0; c < MAX_CHUNKS && done; c++) {
+        struct chunk *const chunk = &warp->chunks[c];
+        done = store                ? shared_store(chunk, step, &way, words, pair, true)
+               : words == 1 && pair ? shared_load(chunk, step, &way, 1, true, true)
+               : words == 1         ? shared_load(chunk, step, &way, 1, false, true)
+                                    : shared_load(chunk, step, &way, words, pair, true);
+    }
+    return done;
+}
+
+const struct lanes_waves LANE(waves) = {LANE(wave_steps), LANE(wave_blocks), LANE(wave_shared)};

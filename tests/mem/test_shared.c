@@ -123,8 +123,13 @@ static void random_addresses(void **state)
             address[lane] = stride ? 64 + lane * stride * bytes : random_below(&random, spread);
             address[lane] -= aligned ? address[lane] % bytes : 0;
         }
-        assert_int_equal(shared_cycles(address, lanes, bytes, m[0], m[1], m[2], m[3]),
-                         reference(lanes, bytes, m[0], m[1], m[2], m[3]));
+        const u32 cycles = reference(lanes, bytes, m[0], m[1], m[2], m[3]);
+        assert_int_equal(shared_cycles(address, lanes, bytes, m[0], m[1], m[2], m[3]), cycles);
+        /* all lanes so many banks further: the second element of a pair */
+        const u64 apart = (u64)m[1] * random_below(&random, 256);
+        for (u32 lane = 0; lane < 64; lane++)
+            address[lane] += apart;
+        assert_int_equal(shared_cycles(address, lanes, bytes, m[0], m[1], m[2], m[3]), cycles);
     }
 }
 
