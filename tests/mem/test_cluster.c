@@ -175,6 +175,37 @@ static void test_turns(void **state)
     rig_close(&rig);
 }
 
+/* Both caches miss in every cycle and have one place in the network: neither waits for the other to
+ * be done. */
+static void test_senders(void **state)
+{
+    enum {
+        LINES = 14 /* that a port takes at once */
+    };
+    struct rig rig;
+    u64 last[CLIENTS] = {0};
+    u32 left = 2 * LINES;
+    cluster_params(&rig);
+    rig_open(&rig);
+    for (u32 i = 0; i < LINES; i++)
+        for (u32 client = CLIENT_FETCH; client <= CLIENT_CONSTANT; client += CLIENT_CONSTANT) {
+            struct packet packet = read_of(client, (u64)(client * LINES + i) * 128);
+            port_push(rig_port(&rig, 0, &packet), &packet, 0);
+        }
+    for (u64 cycle = 0; left; cycle++) {
+        struct port *replies = memside_replies(rig.memside, 0);
+        for (struct packet *p; (p = port_head(replies, cycle * rig.period)); port_pop(replies)) {
+            last[p->client] = cycle;
+            left--;
+        }
+        if ((cycle + 1) % rig.network.window == 0)
+            rig_end_window(&rig);
+    }
+    /* the first would be done long before if it always went first */
+    assert_true(last[CLIENT_CONSTANT] <= last[CLIENT_FETCH] + 6);
+    rig_close(&rig);
+}
+
 static void test_find(void **state)
 {
     static const char *const way[] = {
@@ -236,7 +267,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency),  cmocka_unit_test(test_apart),
         cmocka_unit_test(test_together), cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_find),     cmocka_unit_test(test_check),
+        cmocka_unit_test(test_senders),  cmocka_unit_test(test_find),
+        cmocka_unit_test(test_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
