@@ -37,6 +37,8 @@ timed = run("gtx480", False, "--quick")
 for other, functional in (("generic", False), ("gtx480", True)):
     if run(other, functional, "--quick") != timed and not order_dependent:
         sys.exit(f"{name}: results on {other} (functional: {functional}) differ in bits")
-run("generic64", False, "--quick")
+wide = run("generic64", False, "--quick")
+if run("tahiti", False, "--quick") != wide and not order_dependent:
+    sys.exit(f"{name}: results on tahiti differ in bits from those on generic64")
 run("gtx480", True)
 run("generic64", True)
