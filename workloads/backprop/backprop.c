@@ -9,10 +9,11 @@
 enum {
     INPUTS,
     HIDDEN,
+    BLOCK,
 };
 
 enum {
-    TILE = 16, /* inputs and hidden units of a block */
+    TILE = 16, /* inputs and hidden units of a block at most */
 };
 
 static const struct option_row options[] = {
@@ -20,6 +21,7 @@ static const struct option_row options[] = {
                 .multiple = TILE},
     [HIDDEN] = {"hidden", "units", "units of the hidden layer", 16, 0, TILE, 1024,
                 .multiple = TILE},
+    [BLOCK] = {"block", "threads", "side of a block", 16, 0, 1, 16, POWER_OF_TWO},
     {0},
 };
 
@@ -86,7 +88,7 @@ static void train_on_device(struct workload *w, const struct network *net, float
 {
     cl_uint inputs = net->inputs, hidden = net->hidden;
     size_t bytes = (size_t)inputs * hidden * sizeof(float);
-    struct shape block = {"BLOCK", TILE, TILE};
+    struct shape block = {"BLOCK", option(w, BLOCK), option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     size_t across = hidden / block.x, down = inputs / block.y;
     float *parts = zeroed(down * hidden, sizeof *parts);

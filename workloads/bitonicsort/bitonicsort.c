@@ -4,10 +4,12 @@
 
 enum {
     KEYS,
+    BLOCK,
 };
 
 static const struct option_row options[] = {
     [KEYS] = {"keys", "integers", "how many to sort", 65536, 8192, 1024, 1 << 26, POWER_OF_TWO},
+    [BLOCK] = {"block", "threads", "threads of a block", 512, 0, 1, 512, POWER_OF_TWO},
     {0},
 };
 
@@ -29,7 +31,7 @@ int main(int argc, char **argv)
         expected[i] = keys[i] = random_bits(w);
     qsort(expected, count, sizeof *expected, by_value);
 
-    struct shape block = {"BLOCK", 512};
+    struct shape block = {"BLOCK", option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     cl_uint section = (cl_uint)(2 * block.x); /* keys of a block */
     size_t blocks = count / section;

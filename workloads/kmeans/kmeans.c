@@ -12,6 +12,7 @@ enum {
     FEATURES,
     CLUSTERS,
     ROUNDS,
+    BLOCK,
 };
 
 enum {
@@ -23,6 +24,7 @@ static const struct option_row options[] = {
     [FEATURES] = {"features", NULL, "features of a point", 34, 0, 1, MOST_FEATURES},
     [CLUSTERS] = {"clusters", NULL, "how many centres", 5, 0, 1, 64},
     [ROUNDS] = {"rounds", NULL, "how often the centres move", 3, 2, 1, 1000},
+    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 
@@ -94,7 +96,7 @@ static void assign_on_device(struct workload *w, const struct points *all, float
     cl_uint count = (cl_uint)all->count, features = (cl_uint)all->features;
     cl_uint clusters = (cl_uint)all->clusters;
     size_t bytes = all->count * features * sizeof(float);
-    struct shape block = {"BLOCK", 256};
+    struct shape block = {"BLOCK", option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     size_t blocks = pieces(count, block.x);
     cl_mem points = workload_input(w, all->values, bytes), by_feature = workload_output(w, bytes);

@@ -4,10 +4,12 @@
 
 enum {
     ELEMENTS,
+    BLOCK,
 };
 
 static const struct option_row options[] = {
     [ELEMENTS] = {"elements", "integers", "length of the array", 1048576, 65536, 1, 1 << 28},
+    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 
@@ -24,7 +26,7 @@ int main(int argc, char **argv)
         expected += (cl_uint)numbers[i];
     }
 
-    struct shape block = {"BLOCK", 256};
+    struct shape block = {"BLOCK", option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     cl_kernel kernel = workload_kernel(w, "sum_blocks");
     cl_mem from = workload_input(w, numbers, count * sizeof *numbers);

@@ -8,6 +8,7 @@
 enum {
     KIND,
     ELEMENTS,
+    BLOCK,
 };
 
 enum {
@@ -19,6 +20,7 @@ static const struct option_row options[] = {
     [KIND] = {"kind", NULL, "sums within each block's section only, or over the whole array",
               .value = KIND_BLOCKS, .choices = "blocks|large"},
     [ELEMENTS] = {"elements", "integers", "length of the array", 32768, 8192, 1, 1 << 26},
+    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 
@@ -52,7 +54,7 @@ int main(int argc, char **argv)
     for (cl_uint i = 0; i < count; i++)
         numbers[i] = random_below(w, 1000);
 
-    struct shape block = {"BLOCK", 256};
+    struct shape block = {"BLOCK", option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     cl_mem from = workload_input(w, numbers, count * sizeof *numbers);
     cl_mem to = workload_output(w, count * sizeof *numbers);

@@ -5,11 +5,13 @@
 enum {
     ROWS,
     COLUMNS,
+    BLOCK,
 };
 
 static const struct option_row options[] = {
     [ROWS] = {"rows", NULL, "rows of the matrix", 1024, 256, 1, 16384},
     [COLUMNS] = {"columns", NULL, "columns of the matrix", 1024, 256, 1, 16384},
+    [BLOCK] = {"block", "threads", "side of a block", 16, 0, 1, 32, POWER_OF_TWO},
     {0},
 };
 
@@ -28,7 +30,7 @@ int main(int argc, char **argv)
         for (cl_uint j = 0; j < columns; j++)
             expected[(size_t)j * rows + i] = from[(size_t)i * columns + j];
 
-    struct shape block = {"BLOCK", 16, 16};
+    struct shape block = {"BLOCK", option(w, BLOCK), option(w, BLOCK)};
     workload_build(w, &block, 1, NULL);
     cl_mem from_device = workload_input(w, from, count * sizeof *from);
     cl_mem to_device = workload_output(w, count * sizeof *to);
