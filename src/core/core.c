@@ -246,7 +246,8 @@ static enum stall check_waits(const struct core *core, u32 s, const struct inst_
 static enum stall check_head(const struct core *core, u32 s, const struct inst_time *time)
 {
     const struct slot *slot = &core->slots[s];
-    enum stall stall = scoreboard_check(core, slot, time);
+    enum stall stall = time->flags & TIME_NEAR ? slot_check_plain(core, slot, time)
+                                               : scoreboard_check(core, slot, time);
     if (stall != STALL_NONE)
         return stall;
     const u32 limit = core->config.issue->in_flight_per_warp;

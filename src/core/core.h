@@ -83,6 +83,7 @@ enum timing_flags {
     TIME_BLOCK_BARRIER = 1 << 8, /* what the warp stored before it must have acted */
     TIME_END = 1 << 9,           /* of the warp; wavepool stages only */
     TIME_DATA = 1 << 10,         /* a wait counter covers the data it stores */
+    TIME_NEAR = 1 << 11,         /* all registers it looks at are in `near` */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */

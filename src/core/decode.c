@@ -288,11 +288,13 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
     time->plain = !(time->flags & special) && !issue->in_flight_per_warp && !issue->scoreboard &&
                   !time->counter;
+    time->flags |= issue->scoreboard ? 0 : TIME_NEAR;
     for (u32 i = 0; i < time->dependence_count; i++) {
         const u32 word = time->dependences[i].word;
         const u64 bits = time->dependences[i].bits;
         if (word >= NEAR_WORDS) {
             time->plain = false;
+            time->flags &= (u16)~TIME_NEAR;
             time->far_writes |= i < time->reserve_count;
             continue;
         }
