@@ -20,6 +20,7 @@ struct config {
     const char *machine, *description;
     const char *parents[MACHINE_MAX_PARENTS];
     u32 parent_count;
+    struct claims claims;
 };
 
 /* ---- values ---- */
@@ -280,6 +281,7 @@ struct config *config_clone(const struct config *config)
     struct config *clone = config_create(config->components);
     clone->machine = arena_strdup(clone->arena, config->machine);
     clone->description = arena_strdup(clone->arena, config->description);
+    claims_copy(clone->arena, &clone->claims, &config->claims);
     clone->parent_count = config->parent_count;
     for (u32 i = 0; i < config->parent_count; i++)
         clone->parents[i] = arena_strdup(clone->arena, config->parents[i]);
@@ -318,6 +320,11 @@ const char *config_machine(const struct config *config)
     return config->machine;
 }
 
+const struct claims *config_claims(const struct config *config)
+{
+    return &config->claims;
+}
+
 /* ---- loading ---- */
 
 /* C2 */
@@ -332,6 +339,7 @@ static bool load(struct config *config, const char *name, const char *text, size
     if (ok) {
         fresh->machine = arena_strdup(fresh->arena, about.name);
         fresh->description = arena_strdup(fresh->arena, about.description);
+        claims_copy(fresh->arena, &fresh->claims, &about.claims);
         fresh->parent_count = about.parent_count;
         for (u32 i = 0; i < about.parent_count; i++)
             fresh->parents[i] = arena_strdup(fresh->arena, about.parents[i]);

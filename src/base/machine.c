@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 const char *const value_source_names[SOURCE_COUNT] = {"", "stated", "inherited", "assumed"};
-static const char *const about_keys[] = {"machine", "parent", "description"};
+static const char *const about_keys[] = {"machine", "parent", "description", "published"};
 
 struct machine_file {
     const char *place;     /* for messages */
@@ -27,6 +27,7 @@ struct machine_file {
     size_t length;
     const char *name, *parent, *description;
     const struct yaml *tree;
+    struct claims claims;
 };
 
 struct loader {
@@ -207,6 +208,12 @@ static bool name_ok(const struct loader *loader, const struct machine_file *file
                  text_printable(loader->arena, name));
 }
 
+static bool read_claims(const struct loader *loader, struct machine_file *file)
+{
+    const struct yaml *node = yaml_get(file->tree, "published");
+    return !node || claims_read(loader->arena, &file->claims, node, file->place, loader->error);
+}
+
 static bool parse_file(const struct loader *loader, struct machine_file *file)
 {
     struct yaml *tree =
@@ -224,7 +231,7 @@ static bool parse_file(const struct loader *loader, struct machine_file *file)
            about_text(loader, file, "parent", &file->parent) &&
            about_text(loader, file, "description", &file->description) &&
            name_ok(loader, file, "machine", file->name) &&
-           name_ok(loader, file, "parent", file->parent);
+           name_ok(loader, file, "parent", file->parent) && read_claims(loader, file);
 }
 
 /* ---- values ---- */
@@ -422,6 +429,7 @@ bool machine_load(struct arena *arena, const struct component *const *components
                 return false;
     about->name = files[0].name;
     about->description = files[0].description;
+    about->claims = files[0].claims;
     about->parent_count = count - 1;
     for (u32 i = 1; i < count; i++)
         about->parents[i - 1] = files[i].name;

@@ -7,6 +7,7 @@
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
+#include "base/claims.h"
 #include "base/component.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -45,6 +46,7 @@ struct machine_about {
     const char *name, *description;
     const char *parents[MACHINE_MAX_PARENTS]; /* nearest first */
     u32 parent_count;
+    struct claims claims; /* what has been published about it */
 };
 
 /*

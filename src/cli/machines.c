@@ -94,6 +94,31 @@ static void print_sums(struct arena *arena, struct columns *columns, const char 
                                           kilobytes(arena, live + counted)});
 }
 
+/* What has been published about a core's modules, beside what is declared here. */
+static void print_claims(struct arena *arena, const json_t *published)
+{
+    struct columns rows = {arena, 5, {false, true, true, true}, {0}};
+    columns_row(&rows, (const char *[]){"module", "bits here", "published", "difference", ""});
+    const json_t *modules = json_object_get(published, "modules");
+    for (size_t i = 0; i < json_array_size(modules); i++) {
+        const json_t *module = json_array_get(modules, i);
+        f64 each = number(module, "each");
+        const char *note = field_text(arena, module, "note"),
+                   *times = each > 1 ? arena_printf(arena, "%.0f x %s", each,
+                                                    field_text(arena, module, "bits"))
+                                     : "";
+        columns_row(&rows, (const char *[]){field_text(arena, module, "name"),
+                                            field_text(arena, module, "our_bits"),
+                                            field_text(arena, module, "their_bits"),
+                                            field_text(arena, module, "difference"),
+                                            arena_printf(arena, "%s%s%s", times,
+                                                         times[0] && note[0] ? "; " : "", note)});
+    }
+    printf("\none core beside what has been published\n");
+    print_wrapped(stdout, field_text(arena, published, "source"), 2);
+    columns_print(&rows);
+}
+
 static void print_storage(const json_t *storage)
 {
     struct arena *arena = arena_create();
@@ -130,6 +155,8 @@ static void print_storage(const json_t *storage)
     print_sums(arena, &sums, "the chip", storage);
     printf("\n");
     columns_print(&sums);
+    if (json_object_get(storage, "published"))
+        print_claims(arena, json_object_get(storage, "published"));
     arena_destroy(arena);
 }
 

@@ -250,6 +250,10 @@ void core_state(struct state_list *list, const struct core_config *machine)
                                  2};
     icache.config.passing = !machine->icache->keeps;
     state_owner(list, "core", machine->cores);
+    if (machine->core->stages == STAGES_WAVEPOOL) {
+        wavepool_state(list, machine);
+        return;
+    }
     fetch_state(list, machine);
     if (!machine->icache->perfect)
         cache_state(list, "icache", &icache);

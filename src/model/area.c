@@ -9,6 +9,8 @@
  */
 #include "model/area.h"
 
+#include "core/params.h"
+#include "exec/params.h"
 #include "gpu/mechanisms.h"
 #include "gpu/params.h"
 #include "gpu/storage.h"
@@ -34,22 +36,31 @@ const char *area_table(const struct config *config)
     return names[params_of(config)->table];
 }
 
-/* Stages of units: the units' published areas have their registers in them. */
-static bool is_inside(const struct state_row *row)
+/* Stages of units, and stages of the wavepool kind whose logic is in area_logic.c: published areas
+ * have their registers in them. */
+static bool is_inside(const struct state_row *row, bool wavepool)
 {
+    static const char *const stages[] = {"fetch", "wavepool", "decode", "issue",
+                                         "exec",  "salu",     "simd",   "simf"};
+    for (u32 i = 0; wavepool && i < ARRAY_LEN(stages); i++)
+        if (!strcmp(row->unit, stages[i]))
+            return true;
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
 }
 
 /* Rows of the registry from `first` on. */
-static void take(struct area_list *list, const struct state_list *states, u32 first,
-                 const char *mechanism, const char *table, const struct technology *technology)
+static void take(struct area_list *list, const struct config *config,
+                 const struct state_list *states, u32 first, const char *mechanism)
 {
+    const struct technology technology = area_technology(config);
+    const struct core_params *core = config_params(config, &core_component);
+    const bool wavepool = core->stages == STAGES_WAVEPOOL;
     for (u32 i = first; i < states->rows.count; i++) {
         struct area_row *row = vec_push(&list->rows);
         *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
-        row->inside = !mechanism && is_inside(&row->state);
+        row->inside = !mechanism && is_inside(&row->state, wavepool);
         if (!row->inside)
-            row->cost = element_cost(table, &row->state, technology, &row->printed);
+            row->cost = element_cost(area_table(config), &row->state, &technology, &row->printed);
     }
 }
 
@@ -57,16 +68,15 @@ void area_collect(struct area_list *list, const struct config *config,
                   const struct mechanism *const *available)
 {
     struct technology technology = area_technology(config);
-    const char *table = area_table(config);
     struct state_list states = {0};
     storage_collect(&states, config);
-    take(list, &states, 0, NULL, table, &technology);
+    take(list, config, &states, 0, NULL);
     /* One at a time, to know whose a row is; behind those of the machine, which it may look at. */
     for (; *available; available++) {
         const struct mechanism *one[] = {*available, NULL};
         u32 before = states.rows.count;
         mechanisms_storage(&states, config, one);
-        take(list, &states, before, (*available)->name, table, &technology);
+        take(list, config, &states, before, (*available)->name);
     }
     state_free(&states);
     area_logic(list, config, &technology);
@@ -84,5 +94,6 @@ bool area_in_front_end(const struct area_row *row)
         return false;
     if (!strcmp(unit, "collect"))
         return strcmp(name, "registers") != 0 && strcmp(name, "scalar_registers") != 0;
-    return !strcmp(unit, "fetch") || !strcmp(unit, "icache") || !strcmp(unit, "issue");
+    return !strcmp(unit, "fetch") || !strcmp(unit, "icache") || !strcmp(unit, "issue") ||
+           !strcmp(unit, "wavepool") || !strcmp(unit, "decode");
 }

@@ -16,6 +16,7 @@
  *    twice (a few percent of these stages).
  */
 #include "gpu/params.h"
+#include "gpu/storage.h"
 #include "gpu/timing_parts.h"
 #include "mem/memside.h"
 #include "model/area.h"
@@ -28,7 +29,8 @@ static const struct technology at_32 = {.nm = 32}, at_45 = {.nm = 45};
 
 /* MIAOW: um2 of a look-up table's worth of logic. */
 static const f64 issue_um2 = 0.43e6, issue_luts = 36142, issue_warps = 40;
-static const f64 decode_luts = 3474, fetch_luts = 22290, pool_luts = 27833, scalar_luts = 1240;
+static const f64 decode_luts = 3474, fetch_luts = 22290, pool_luts = 27833, scalar_luts = 1240,
+                 exec_luts = 8689;
 static const f64 integer_luts = 36890.0 / 16; /* of a lane */
 /* Kaul et al., "A 1.45GHz 52-to-162GFLOPS/W variable-precision floating-point fused multiply-add
  * unit with certainty tracking in 32nm CMOS", ISSCC 2012: single precision. MIAOW's lane in
@@ -119,10 +121,10 @@ static void add_wires(const struct build *build, const char *unit, const char *n
     put(build, unit, name, um2, 0, "wires of a pitch of 4 feature sizes (CACTI 7), crossing", help);
 }
 
-static void add_lanes(const struct build *build, const char *name, const char *part, u64 count,
-                      f64 um2, const char *source, const char *help)
+static void add_lanes(const struct build *build, const char *unit, const char *name,
+                      const char *part, u64 count, f64 um2, const char *source, const char *help)
 {
-    put(build, "units", name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
+    put(build, unit, name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
 }
 
 /* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
@@ -149,13 +151,13 @@ static void lanes_logic(const struct build *build, const struct core_config *cor
     u64 fp64 =
         units->fp64 ? (u64)units->fp64 * units->fp64_lanes : (u64)units->sfu * units->sfu_lanes;
     fp64 = full_lanes(fp64, units->fp64_mad_interval);
-    add_lanes(build, "fp32_lanes", "fp32_units", sp, fp32, KAUL,
+    add_lanes(build, "units", "fp32_lanes", "fp32_units", sp, fp32, KAUL,
               "single-precision multiply-add units");
-    add_lanes(build, "int_lanes", "int_units", integer, integer_luts * lut, MIAOW,
+    add_lanes(build, "units", "int_lanes", "int_units", integer, integer_luts * lut, MIAOW,
               "integer units, of their own or beside the single-precision ones");
-    add_lanes(build, "fp64_lanes", "fp64_units", fp64, fp32 * fp64_over_fp32,
+    add_lanes(build, "units", "fp64_lanes", "fp64_units", fp64, fp32 * fp64_over_fp32,
               KAUL " x 217/74.6 (FPMax, 2016)", "double-precision units that work in every cycle");
-    add_lanes(build, "sfu_lanes", "sfu", sfu, fp32, "assumed: as a single-precision lane",
+    add_lanes(build, "units", "sfu_lanes", "sfu", sfu, fp32, "assumed: as a single-precision lane",
               "special-function units that work in every cycle");
     if (core->core->scalar_registers)
         add(build, "units", "scalar_logic", units->scalar * scalar_luts * lut, MIAOW,
@@ -177,12 +179,35 @@ static void front_logic(const struct build *build, const struct core_config *cor
         "dependences and choice of a warp; by warps");
 }
 
+/* A core of wavepool stages: MIAOW's own, module by module. Nothing is printed of the logic of its
+ * load/store unit and of the multiplexers of register files. */
+static void wavepool_logic(const struct build *build, const struct core_config *core)
+{
+    const struct wavepool_params *pool = core->wavepool;
+    f64 scale = scale_area(&at_32, build->technology), lut = scale * issue_um2 / issue_luts;
+    f64 warps = core->core->warps / issue_warps;
+    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW, "next PCs, choice of a warp");
+    add(build, "wavepool", "logic", warps * pool_luts * lut, MIAOW, "queues of words and feeder");
+    add(build, "decode", "logic", decode_luts * lut, MIAOW, "the decoder");
+    add(build, "issue", "logic", warps * issue_luts * lut, MIAOW, "busy tables and arbiters");
+    add(build, "exec", "logic", warps * exec_luts * lut, MIAOW, "EXEC, VCC, SCC and M0");
+    add(build, "salu", "logic", scalar_luts * lut, MIAOW, "the scalar ALU");
+    add_lanes(build, "simd", "lanes", "int_units", (u64)pool->simd * pool->lanes,
+              integer_luts * lut, MIAOW, "lanes of integer units");
+    add_lanes(build, "simf", "lanes", "fp32_units", (u64)pool->simf * pool->lanes, scale * fp32_um2,
+              KAUL, "lanes of float units");
+}
+
 static void core_logic(const struct build *build, const struct config *config)
 {
     enum {
         WORD_BITS = 32
     };
     const struct core_config core = core_config_of(config);
+    if (core.core->stages == STAGES_WAVEPOOL) {
+        wavepool_logic(build, &core);
+        return;
+    }
     const struct collect_params *collect = core.collect;
     u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
     u64 collectors = collect->generic ? collect->generic : own;
@@ -228,5 +253,6 @@ void area_logic(struct area_list *list, const struct config *config,
     core_logic(&build, config);
     build.owner = "chip";
     build.copies = 1;
-    network_logic(&build, config);
+    if (storage_has_memory_side(config))
+        network_logic(&build, config);
 }

@@ -5,6 +5,7 @@
  * counted under.
  */
 #include "gpu/params.h"
+#include "gpu/storage.h"
 #include "mem/memside.h"
 #include "model/area.h"
 #include "model/energy.h"
@@ -43,6 +44,8 @@ static f64 given_mw(const struct config *config, u32 row)
 
 static void add_chips(struct energy_model *model, const struct config *config)
 {
+    if (!storage_has_memory_side(config))
+        return;
     const struct l2_params *l2 = config_params(config, &l2_component);
     const u32 row = find_published("dram");
     f64 given = given_mw(config, row);
@@ -71,6 +74,16 @@ static const struct {
     {"collect", "scalar_registers", "scalar_registers"},
     {"collect", "crossbar", "operand_wires"},
     {"collect", NULL, "operand_collectors"},
+    {"wavepool", NULL, "instruction_buffers"},
+    {"decode", NULL, "control"},
+    {"exec", NULL, "scalar_registers"},
+    {"sgpr", NULL, "scalar_registers"},
+    {"vgpr", NULL, "registers"},
+    {"salu", NULL, "scalar_unit"},
+    {"simd", NULL, "int_units"},
+    {"simf", NULL, "fp32_units"},
+    {"arbiter", NULL, "operand_wires"},
+    {"shared", NULL, "shared_memory"},
     {"units", "fp32_lanes", "fp32_units"},
     {"units", "int_lanes", "int_units"},
     {"units", "fp64_lanes", "fp64_units"},

@@ -429,6 +429,78 @@ static void storage_follows_parameters(void **state)
     config_destroy(config);
 }
 
+static u64 unit_bits(const struct state_list *list, const char *unit)
+{
+    u64 bits = 0;
+    for (u32 i = 0; i < list->rows.count; i++)
+        if (!strcmp(list->rows.data[i].unit, unit))
+            bits += list->rows.data[i].entries * list->rows.data[i].bits;
+    return bits;
+}
+
+/* Flip-flops of MIAOW's published RTL. Those of fetch, decode and the vector registers' ports are
+ * counted by hand: 40 x (33 + 1 + 15 + 22) + 93 + 2 x 6; 106 + 40 x 65; 64 x 3 x (32 + 10). */
+static void miaow_has_the_flip_flops_of_its_rtl(void **state)
+{
+    static const struct {
+        const char *unit;
+        u64 bits;
+    } modules[] = {
+        {"fetch", 2945}, {"wavepool", 22392}, {"decode", 2706},      {"issue", 14537},
+        {"exec", 6440},  {"salu", 926},       {"simd", 4 * 18147},   {"simf", 4 * 41748},
+        {"lsu", 8505},   {"arbiter", 4},      {"sgpr", 680 + 16384}, {"vgpr", 2097152 + 8064},
+    };
+    struct config *config = load("miaow");
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    for (size_t i = 0; i < ARRAY_LEN(modules); i++)
+        if (unit_bits(&list, modules[i].unit) != modules[i].bits)
+            fail_msg("%s: %llu bits", modules[i].unit,
+                     (unsigned long long)unit_bits(&list, modules[i].unit));
+    /* Memory is the test bench's. */
+    assert_int_equal(unit_bits(&list, "l2") + unit_bits(&list, "dram"), 0);
+    /* The machine's file says the same, and that is what reports print beside ours. */
+    const struct mechanism *none = NULL;
+    json_t *json = storage_json(config, &none), *module;
+    json_t *said = json_object_get(json_object_get(json, "published"), "modules");
+    size_t i;
+    assert_int_equal(json_array_size(said), ARRAY_LEN(modules));
+    json_array_foreach(said, i, module)
+    {
+        assert_string_equal(json_string_value(json_object_get(module, "name")), modules[i].unit);
+        assert_int_equal(json_integer_value(json_object_get(module, "their_bits")),
+                         modules[i].bits);
+        assert_int_equal(json_integer_value(json_object_get(module, "difference")), 0);
+    }
+    json_decref(json);
+    state_free(&list);
+    config_destroy(config);
+}
+
+/* Six words of queue, as the paper says, and two integer units. */
+static void miaow_follows_parameters(void **state)
+{
+    struct config *config = load("miaow");
+    struct error error = {0};
+    assert_true(config_set(config, "wavepool.queue=6", &error));
+    assert_true(config_set(config, "wavepool.simd=2", &error));
+    assert_true(config_set(config, "wavepool.files=memory", &error));
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    assert_int_equal(unit_bits(&list, "wavepool"), 22392 - 2 * 40 * 64);
+    assert_int_equal(unit_bits(&list, "simd"), 2 * 18147);
+    assert_false(row_of(&list, "vgpr", "registers")->shape.flip_flops);
+    assert_int_equal(row_of(&list, "vgpr", "registers")->shape.read_ports, 0);
+    const struct mechanism *none = NULL;
+    json_t *json = storage_json(config, &none);
+    json_t *pool =
+        json_array_get(json_object_get(json_object_get(json, "published"), "modules"), 1);
+    assert_int_equal(json_integer_value(json_object_get(pool, "difference")), -2 * 40 * 64);
+    json_decref(json);
+    state_free(&list);
+    config_destroy(config);
+}
+
 /* Eight clusters of tahiti: tags of 32 bits of address, 6 of line, 7 or 6 of set; places in the
  * network; and cores have only what is under way. */
 static void storage_of_clusters(void **state)
@@ -563,6 +635,8 @@ int main(void)
         cmocka_unit_test(storage_of_gtx480_by_hand),
         cmocka_unit_test(storage_follows_parameters),
         cmocka_unit_test(storage_of_clusters),
+        cmocka_unit_test(miaow_has_the_flip_flops_of_its_rtl),
+        cmocka_unit_test(miaow_follows_parameters),
         cmocka_unit_test(cores_have_rates),
         cmocka_unit_test(machines_run_in_time),
         cmocka_unit_test(indices_have_enough_bits),

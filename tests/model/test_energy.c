@@ -314,7 +314,7 @@ static json_t *all_elements(void)
         add_elements(elements, config);
         hd_config_destroy(config);
     }
-    static const char *const wide[] = {"generic64", "tahiti"};
+    static const char *const wide[] = {"generic64", "tahiti", "miaow"};
     for (u32 i = 0; i < ARRAY_LEN(wide); i++) {
         struct hd_config *config = config_of(wide[i], "");
         add_elements(elements, config);

@@ -1,0 +1,48 @@
+/*
+ * What has been published about a machine's parts: bits, area and power of a module, as the file of
+ * the machine states them, for reports to print beside their own numbers. Nothing is computed from
+ * them.
+ *
+ *     published:
+ *       source: who says it, and where
+ *       modules:
+ *         simd: {each: 4, bits: 18147}      # units of that name, four times the same
+ *         registers: {units: [sgpr, vgpr], mm2: 8.1, mw: 171, note: 54 % of 15 mm2}
+ *         core: {units: all, mm2: 15}
+ *
+ * They are of one core, and of the machine itself: a machine that names this one as its parent is
+ * another one, of which nothing has been said.
+ */
+#ifndef BASE_CLAIMS_H
+#define BASE_CLAIMS_H
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include <jansson.h>
+
+struct claim {
+    const char *name;
+    const char **units; /* of the state registry and of area; NULL: all of a core */
+    u32 unit_count;
+    u32 each;    /* modules of this kind, each of which has `bits` */
+    u64 bits;    /* of one; 0: not said */
+    f64 mm2, mw; /* of all of them; 0: not said */
+    const char *note;
+};
+
+struct claims {
+    const char *source;
+    struct claim *rows;
+    u32 count;
+};
+
+/* From the value of `published:`; `place` names the file in messages. Lives in the arena. */
+bool claims_read(struct arena *arena, struct claims *claims, const struct yaml *node,
+                 const char *place, struct error *error);
+void claims_copy(struct arena *arena, struct claims *to, const struct claims *from);
+/* Whether a unit belongs to it. */
+bool claim_has(const struct claim *claim, const char *unit);
+/* {"name", "units": [...] or null, "each", "bits", "mm2", "mw", "note"}; null: not said. */
+json_t *claim_json(const struct claim *claim);
+
+#endif
