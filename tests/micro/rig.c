@@ -129,8 +129,10 @@ static struct rig *open_code(const struct mechanism *const *more, const char *ma
     struct rig *rig = calloc(1, sizeof *rig);
     const struct mechanism **list = rig->mechanisms;
     *list++ = &eye;
-    while (more && *more)
+    while (more && *more) {
+        assert_true(list + 1 < rig->mechanisms + ARRAY_LEN(rig->mechanisms));
         *list++ = *more++;
+    }
     struct hd_config *config = config_with(rig->mechanisms);
     if (machine && !hd_config_load(config, machine, &error))
         fail_msg("%s", error.message);

@@ -46,7 +46,7 @@ struct rig {
     struct hd_result result;
     json_t *params, *stats; /* stats: of the device */
     struct moves issued, retired;
-    const struct mechanism *mechanisms[8]; /* NULL-terminated */
+    const struct mechanism *mechanisms[32]; /* NULL-terminated; all built-in ones fit */
 };
 
 /* Settings are "key=value" one after the other, with spaces between. Every rig is timed, takes PTX
