@@ -905,6 +905,8 @@ void wavepool_start(struct core *core, u32 slot);
 void wavepool_run(struct core *core, fs end);
 fs wavepool_next(const struct core *core);
 enum stall wavepool_waits(const struct core *core, u32 slot);
+/* What a mechanism wants that these stages do not have; NULL: nothing. */
+const char *wavepool_lacks(const struct mechanism *mechanism, const void *params);
 
 /* lsu.c */
 void lsu_create(struct core *core);

@@ -2,6 +2,31 @@
 #include "core/core.h"
 #include <stdlib.h>
 
+const char *seam_name(enum seam seam)
+{
+    static const char *const names[SEAMS] = {
+        [SEAM_DISPATCH] = "dispatch",
+        [SEAM_BLOCK] = "block",
+        [SEAM_SKIM] = "skim",
+        [SEAM_FETCH] = "fetch",
+        [SEAM_FETCHED] = "fetched",
+        [SEAM_PICK] = "pick",
+        [SEAM_INSERT] = "insert",
+        [SEAM_ISSUE] = "issue",
+        [SEAM_OPERAND] = "operand",
+        [SEAM_RESULT] = "result",
+        [SEAM_ISSUED] = "issued",
+        [SEAM_PLACES] = "places",
+        [SEAM_WRITE_BACK] = "write_back",
+        [SEAM_RETIRED] = "retired",
+        [SEAM_CONTROL] = "control",
+        [SEAM_VIEW] = "view",
+        [SEAM_PACKET] = "packet",
+        [SEAM_REPLY] = "reply",
+    };
+    return names[seam];
+}
+
 static u32 seams_of(const struct mechanism *m)
 {
     const bool filled[SEAMS] = {
@@ -28,6 +53,11 @@ static u32 seams_of(const struct mechanism *m)
     for (u32 i = 0; i < SEAMS; i++)
         seams |= (u32)filled[i] << i;
     return seams;
+}
+
+u32 mechanism_seams(const struct mechanism *m, const void *params)
+{
+    return seams_of(m) & ~(m->idle ? m->idle(params) : 0);
 }
 
 void mechanism_use_create(struct mechanism_use *use, u32 state_size)
@@ -61,7 +91,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         mechanism_use_create(use, m->state_size);
         if (m->create)
             m->create(use->state, core);
-        hooks->seams |= seams_of(m) & ~(m->idle ? m->idle(use->params) : 0);
+        hooks->seams |= mechanism_seams(m, use->params);
         hooks->caches |= m->cache != NULL;
     }
     hooks_set_caches(core);

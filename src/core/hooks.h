@@ -303,7 +303,11 @@ struct hooks {
          use < end_; use++)                                                                   \
         if (use->mechanism->seam)
 
-/* hooks.c. A state as struct mechanism says. */
+/* hooks.c. What a mechanism calls it; NULL: none can fill it. */
+const char *seam_name(enum seam seam);
+/* Those that it fills and needs under these parameters, bits. */
+u32 mechanism_seams(const struct mechanism *mechanism, const void *params);
+/* A state as struct mechanism says. */
 void mechanism_use_create(struct mechanism_use *use, u32 state_size);
 void mechanism_use_destroy(struct mechanism_use *use);
 /* `uses` have mechanism and params, the rest is made here; `core` is complete. */

@@ -325,3 +325,24 @@ enum stall wavepool_waits(const struct core *core, u32 s)
 {
     return arbiters_waits(core, s);
 }
+
+/* ---- mechanisms ---- */
+
+/* There are neither fetches of instructions nor banks of registers as the common stages have them,
+ * an instruction that has issued is written when it comes, and memory has no packets. */
+enum {
+    SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND | 1 << SEAM_RESULT |
+             1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL | 1 << SEAM_VIEW
+};
+
+const char *wavepool_lacks(const struct mechanism *m, const void *params)
+{
+    const u32 lacks = mechanism_seams(m, params) & ~(u32)SERVED;
+    if (lacks)
+        return seam_name((enum seam)first_bit(lacks));
+    return m->stuck   ? "stuck" /* it holds warps back */
+           : m->cache ? "cache"
+           : m->l2    ? "l2"
+           : m->dram  ? "dram"
+                      : NULL;
+}

@@ -233,6 +233,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
         (!timing->functional && !timing_check(device, &inner)) ||
         !mechanisms_choose(&device->mechanisms, device->config, config->available,
                            timing->functional, &inner) ||
+        (!timing->functional && !timing_serves(device, &inner)) ||
         !(device->energy = energy_create(device->config, &device->mechanisms, &inner))) {
         free(device->mechanisms.uses);
         config_destroy(device->config);

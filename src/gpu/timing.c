@@ -98,6 +98,21 @@ bool timing_check(const struct hd_device *device, struct error *error)
     return memside_check(&memory, error);
 }
 
+bool timing_serves(const struct hd_device *device, struct error *error)
+{
+    const struct mechanism_set *set = &device->mechanisms;
+    for (u32 i = 0; device->core->stages && i < set->count; i++) {
+        const struct mechanism *m = set->uses[i].mechanism;
+        const char *lacks = wavepool_lacks(m, set->uses[i].params);
+        if (lacks)
+            return error_set(error, ERROR_USAGE, "",
+                             "mechanism %s needs the seam '%s', which the stages of machine '%s' "
+                             "(core.stages=wavepool) do not have",
+                             m->name, lacks, config_machine(device->config));
+    }
+    return true;
+}
+
 struct timing *timing_create(struct hd_device *device)
 {
     struct timing *t = checked(calloc(1, sizeof *t));

@@ -65,6 +65,8 @@ struct timed_launch {
 
 /* Whether the configuration can be built; says what cannot. */
 bool timing_check(const struct hd_device *device, struct error *error);
+/* Mechanisms that are on have the seams they need. */
+bool timing_serves(const struct hd_device *device, struct error *error);
 struct timing *timing_create(struct hd_device *device);
 void timing_destroy(struct timing *timing);
 /* For tests and tools that look into the machine. */

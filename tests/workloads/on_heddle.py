@@ -1,6 +1,7 @@
 """A workload program on Heddle, with time at the quick size and without at the default size.
 
-on_heddle.py PROGRAM MANIFEST FOLDER-FOR-FILES. Machines with the same code must give the same bits,
+on_heddle.py PROGRAM MANIFEST FOLDER-FOR-FILES [MACHINE...]; with machines only those, of 64 lanes, beside
+generic64. Machines with the same code must give the same bits,
 whatever their timing, unless the manifest says that order matters; those with other code (Southern
 Islands) pass by the program's own check.
 """
@@ -8,7 +9,7 @@ import os
 import subprocess
 import sys
 
-program, manifest, folder = sys.argv[1:]
+program, manifest, folder = sys.argv[1:4]
 name = os.path.basename(program)
 os.makedirs(folder, exist_ok=True)
 with open(manifest, encoding="utf-8") as text:
@@ -33,12 +34,21 @@ def run(machine, functional, *options):
         return file.read()
 
 
+def compare_wide(machines):
+    """Machines of 64 lanes in time, quick: all run the same code."""
+    wide = run("generic64", False, "--quick")
+    for other in machines:
+        if run(other, False, "--quick") != wide and not order_dependent:
+            sys.exit(f"{name}: results on {other} differ in bits from those on generic64")
+
+
+if len(sys.argv) > 4:
+    compare_wide(sys.argv[4:])
+    sys.exit()
 timed = run("gtx480", False, "--quick")
 for other, functional in (("generic", False), ("gtx480", True)):
     if run(other, functional, "--quick") != timed and not order_dependent:
         sys.exit(f"{name}: results on {other} (functional: {functional}) differ in bits")
-wide = run("generic64", False, "--quick")
-if run("tahiti", False, "--quick") != wide and not order_dependent:
-    sys.exit(f"{name}: results on tahiti differ in bits from those on generic64")
+compare_wide(["tahiti"])
 run("gtx480", True)
 run("generic64", True)
