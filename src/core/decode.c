@@ -236,6 +236,8 @@ static void add_reads(struct inst_time *time, const struct program *program,
     if (program->traits.explicit_exec) {
         if (!pool || wavepool_reads_exec(inst))
             add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
+        if (pool && wavepool_reads_scc(inst))
+            add_bits(&reads, base + SCALAR_SCC, 1);
         if (inst->mods & MOD_MODE)
             add_bits(&reads, base + SCALAR_MODE, 1);
     }

@@ -159,7 +159,7 @@ static void write_row(struct core *core, struct lanewise *lw, struct task *task)
     core->pool->writes_taken = true;
     pool_observe(core, OBSERVED_WRITE, task->slot, f->inst,
                  observed_at(observed_register(f->code->dst[0])));
-    if (lw->rows == 1 || core->hooks.seams & ~(1u << SEAM_STEPS)) {
+    if (lw->rows == 1 || core->hooks.count) {
         if (last)
             arbiters_written(core, task, false);
         return;
@@ -179,7 +179,9 @@ static void finish(struct core *core, struct lanewise *lw, struct task *task)
     core->pool->moved = true;
     if (lw->writes)
         lw->last_load = lw->scalar ? AT_LSUS : AT_LSUV;
-    pool_observe(core, OBSERVED_DONE, s, task->flight.inst, observed_at(lw->last_load));
+    if (lw->last_load !=
+        AT_LSU) /* the RTL tells a store's end by the register file of the last load */
+        pool_observe(core, OBSERVED_DONE, s, task->flight.inst, observed_at(lw->last_load));
     if (!lw->writes)
         arbiters_written(core, task, false);
     core->pool->memory_done |= bit(s);

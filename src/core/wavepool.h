@@ -130,6 +130,8 @@ void wavepool_time(struct inst_time *time, const struct inst *inst,
                    const struct core_config *config);
 /* Whether reading EXEC is part of it. */
 bool wavepool_reads_exec(const struct inst *inst);
+/* Whether it waits for SCC without reading it. */
+bool wavepool_reads_scc(const struct inst *inst);
 
 /* wavepool.c */
 static inline u64 *pool_ring(struct wavepool *pool, u64 *ring, u64 cycle)

@@ -93,3 +93,8 @@ bool wavepool_reads_exec(const struct inst *inst)
     return !is_scalar(inst) &&
            !(op_info[inst->op].unit == UNIT_MEM && op_info[inst->op].flags & OPF_SCALAR);
 }
+
+bool wavepool_reads_scc(const struct inst *inst)
+{
+    return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as the RTL's decoder has it */
+}
