@@ -89,7 +89,9 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * "copies", "entries", "bits", "total_bits", "class", "help"}], "owners": [{"owner", "copies",
  * "live_bits", "counted_bits"}], "live_bits", "counted_bits"}. An owner's bits are those of one
  * copy, the last two those of the chip. Live bits are held by the model, of counted ones it knows
- * only the number. Free with hd_free.
+ * only the number. Where the machine's file says what has been published about it, "published":
+ * {"source", "modules": [{"name", "units", "each", "bits", "mm2", "mw", "note", "our_bits",
+ * "their_bits", "difference"}]}, of one core; "units" null: all of them. Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
 /*
@@ -100,7 +102,8 @@ HD_API char *hd_config_storage(const struct hd_config *config);
  * "source", "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}],
  * "front_end", "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}],
  * "chip"}. A row's costs are those of one owner. "kind" is array, compared, searched, flip-flops,
- * logic, or inside: registers within units, which cost nothing beside these. Free with hd_free.
+ * logic, or inside: registers within units, which cost nothing beside these. "published" is as of
+ * hd_config_storage, with "our_mm2" and "our_leakage_mw" instead of bits. Free with hd_free.
  */
 HD_API char *hd_area_json(const struct hd_config *config);
 /*

@@ -84,6 +84,32 @@ static void sum_row(struct arena *arena, struct columns *table, const char *what
                     percent(arena, 100 * copies * leakage / number(chip, "leakage_mw"))});
 }
 
+static const char *said(struct arena *arena, const json_t *module, const char *name)
+{
+    f64 value = number(module, name);
+    return value > 0 ? arena_printf(arena, "%.2f", value) : "";
+}
+
+/* What has been published about a core's modules. Power is what they take in a run: here, only what
+ * leaks is known. */
+static void print_claims(struct arena *arena, const json_t *published)
+{
+    struct columns rows = {arena, 6, {false, true, true, true, true, false}, {0}};
+    columns_row(&rows, (const char *[]){"one core", "mm2 here", "published", "mW leaking here",
+                                        "published in a run", ""});
+    const json_t *modules = json_object_get(published, "modules");
+    for (size_t i = 0; i < json_array_size(modules); i++) {
+        const json_t *module = json_array_get(modules, i);
+        columns_row(&rows, (const char *[]){
+                               field_text(arena, module, "name"), said(arena, module, "our_mm2"),
+                               said(arena, module, "mm2"), said(arena, module, "our_leakage_mw"),
+                               said(arena, module, "mw"), field_text(arena, module, "note")});
+    }
+    printf("\nbeside what has been published\n");
+    print_wrapped(stdout, field_text(arena, published, "source"), 2);
+    columns_print(&rows);
+}
+
 static void print_sums(struct arena *arena, const json_t *area)
 {
     const json_t *owners = json_object_get(area, "owners"), *chip = json_object_get(area, "chip");
@@ -143,6 +169,8 @@ static void print_area(const json_t *area)
            field_text(arena, technology, "table"));
     print_rows(arena, json_object_get(area, "rows"));
     print_sums(arena, area);
+    if (json_object_get(area, "published"))
+        print_claims(arena, json_object_get(area, "published"));
     print_mechanisms(arena, json_object_get(area, "mechanisms"));
     arena_destroy(arena);
 }

@@ -193,6 +193,32 @@ static json_t *mechanisms_json(const struct area_list *list, const struct config
     return json;
 }
 
+/* ---- beside what has been published about the machine ---- */
+
+static json_t *claims_json(const struct area_list *list, const struct claims *claims)
+{
+    json_t *json = json_object(), *modules = json_array();
+    for (u32 i = 0; i < claims->count; i++) {
+        const struct claim *claim = &claims->rows[i];
+        if (claim->mm2 <= 0 && claim->mw <= 0)
+            continue;
+        struct sums sums = {0};
+        for (u32 r = 0; r < list->rows.count; r++) {
+            const struct area_row *row = &list->rows.data[r];
+            if (!row->mechanism && !strcmp(row->state.owner, "core") &&
+                claim_has(claim, row->state.unit))
+                add(&sums, row, 1);
+        }
+        json_t *module = claim_json(claim);
+        put(module, "our_mm2", sums.area_um2 / 1e6);
+        put(module, "our_leakage_mw", sums.leakage_mw);
+        json_array_append_new(modules, module);
+    }
+    put_text(json, "source", claims->source);
+    json_object_set_new(json, "modules", modules);
+    return json;
+}
+
 static char *dump(json_t *json)
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -223,6 +249,8 @@ char *hd_area_json(const struct hd_config *config)
     json_object_set_new(json, "mechanisms",
                         mechanisms_json(&list, config->config, config->available));
     json_object_set_new(json, "chip", sums_json(&chip));
+    if (config_claims(config->config)->source)
+        json_object_set_new(json, "published", claims_json(&list, config_claims(config->config)));
     area_free(&list);
     return dump(json);
 }
