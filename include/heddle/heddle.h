@@ -90,8 +90,9 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * "live_bits", "counted_bits"}], "live_bits", "counted_bits"}. An owner's bits are those of one
  * copy, the last two those of the chip. Live bits are held by the model, of counted ones it knows
  * only the number. Where the machine's file says what has been published about it, "published":
- * {"source", "modules": [{"name", "units", "each", "bits", "mm2", "mw", "note", "our_bits",
- * "their_bits", "difference"}]}, of one core; "units" null: all of them. Free with hd_free.
+ * {"source", "modules": [{"name", "units", "parts", "each", "bits", "mm2", "mw", "note",
+ * "our_bits", "their_bits", "difference"}]}, of one core; "units" null: all of them; "parts": of
+ * energy. Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
 /*

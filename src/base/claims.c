@@ -59,6 +59,24 @@ static bool read_number(const struct reader *reader, const struct yaml *node, co
                  node->key, whole ? "a whole number" : "a number", most);
 }
 
+static bool read_names(const struct reader *reader, const struct yaml *node, const char *where,
+                       const char ***names, u32 *count)
+{
+    if (node->kind != YAML_LIST || !node->count)
+        return wrong(reader, node->line, node->column, "%s.%s: expected a list of names%s, not %s",
+                     where, node->key, !strcmp(node->key, "units") ? " or 'all'" : "",
+                     yaml_kind_name(node));
+    *names = arena_array(reader->arena, const char *, node->count);
+    *count = 0;
+    for (const struct yaml *name = node->first; name; name = name->next) {
+        if (name->kind != YAML_SCALAR || !name->text[0])
+            return wrong(reader, name->line, name->column, "%s.%s: expected a name, not %s", where,
+                         node->key, yaml_kind_name(name));
+        (*names)[(*count)++] = name->text;
+    }
+    return true;
+}
+
 /* `units: all`, or a list of names. */
 static bool read_units(const struct reader *reader, const struct yaml *node, const char *where,
                        struct claim *claim)
@@ -67,29 +85,19 @@ static bool read_units(const struct reader *reader, const struct yaml *node, con
         claim->units = NULL;
         return true;
     }
-    if (node->kind != YAML_LIST || !node->count)
-        return wrong(reader, node->line, node->column,
-                     "%s.units: expected a list of units or 'all', not %s", where,
-                     yaml_kind_name(node));
-    claim->units = arena_array(reader->arena, const char *, node->count);
-    claim->unit_count = 0;
-    for (const struct yaml *unit = node->first; unit; unit = unit->next) {
-        if (unit->kind != YAML_SCALAR || !unit->text[0])
-            return wrong(reader, unit->line, unit->column, "%s.units: expected a name, not %s",
-                         where, yaml_kind_name(unit));
-        claim->units[claim->unit_count++] = unit->text;
-    }
-    return true;
+    return read_names(reader, node, where, &claim->units, &claim->unit_count);
 }
 
 static bool read_field(const struct reader *reader, const struct yaml *node, const char *where,
                        struct claim *claim)
 {
-    static const char *const fields[] = {"units", "each", "bits", "mm2", "mw", "note"};
+    static const char *const fields[] = {"units", "parts", "each", "bits", "mm2", "mw", "note"};
     static const f64 most_bits = 1e15, most_each = 1e6, most = 1e9;
     f64 number = 0;
     if (!strcmp(node->key, "units"))
         return read_units(reader, node, where, claim);
+    if (!strcmp(node->key, "parts"))
+        return read_names(reader, node, where, &claim->parts, &claim->part_count);
     if (!strcmp(node->key, "note"))
         return read_text(reader, node, where, &claim->note);
     if (!strcmp(node->key, "mm2"))
@@ -162,6 +170,14 @@ bool claims_read(struct arena *arena, struct claims *claims, const struct yaml *
     return true;
 }
 
+static const char **copy_names(struct arena *arena, const char **names, u32 count)
+{
+    const char **copy = names ? arena_array(arena, const char *, count) : NULL;
+    for (u32 i = 0; copy && i < count; i++)
+        copy[i] = arena_strdup(arena, names[i]);
+    return copy;
+}
+
 void claims_copy(struct arena *arena, struct claims *to, const struct claims *from)
 {
     *to = (struct claims){.source = from->source ? arena_strdup(arena, from->source) : NULL,
@@ -173,9 +189,8 @@ void claims_copy(struct arena *arena, struct claims *to, const struct claims *fr
         *copy = *claim;
         copy->name = arena_strdup(arena, claim->name);
         copy->note = arena_strdup(arena, claim->note);
-        copy->units = claim->units ? arena_array(arena, const char *, claim->unit_count) : NULL;
-        for (u32 j = 0; copy->units && j < claim->unit_count; j++)
-            copy->units[j] = arena_strdup(arena, claim->units[j]);
+        copy->units = copy_names(arena, claim->units, claim->unit_count);
+        copy->parts = copy_names(arena, claim->parts, claim->part_count);
     }
 }
 
@@ -194,13 +209,20 @@ static json_t *said(f64 value)
     return value > 0 ? json_real(value) : json_null();
 }
 
+static json_t *names_json(const char **names, u32 count)
+{
+    json_t *json = names ? json_array() : json_null();
+    for (u32 i = 0; names && i < count; i++)
+        json_array_append_new(json, json_string(names[i]));
+    return json;
+}
+
 json_t *claim_json(const struct claim *claim)
 {
-    json_t *json = json_object(), *units = claim->units ? json_array() : json_null();
-    for (u32 i = 0; claim->units && i < claim->unit_count; i++)
-        json_array_append_new(units, json_string(claim->units[i]));
+    json_t *json = json_object();
     json_object_set_new(json, "name", json_string(claim->name));
-    json_object_set_new(json, "units", units);
+    json_object_set_new(json, "units", names_json(claim->units, claim->unit_count));
+    json_object_set_new(json, "parts", names_json(claim->parts, claim->part_count));
     json_object_set_new(json, "each", json_integer(claim->each));
     json_object_set_new(json, "bits",
                         claim->bits ? json_integer((json_int_t)claim->bits) : json_null());

@@ -7,7 +7,7 @@
  *       source: who says it, and where
  *       modules:
  *         simd: {each: 4, bits: 18147}      # units of that name, four times the same
- *         registers: {units: [sgpr, vgpr], mm2: 8.1, mw: 171, note: 54 % of 15 mm2}
+ *         registers: {units: [sgpr, vgpr], mm2: 8.1, mw: 171, parts: [registers, scalar_registers]}
  *         core: {units: all, mm2: 15}
  *
  * They are of one core, and of the machine itself: a machine that names this one as its parent is
@@ -24,6 +24,8 @@ struct claim {
     const char *name;
     const char **units; /* of the state registry and of area; NULL: all of a core */
     u32 unit_count;
+    const char **parts; /* of energy, for its power; NULL: none are named */
+    u32 part_count;
     u32 each;    /* modules of this kind, each of which has `bits` */
     u64 bits;    /* of one; 0: not said */
     f64 mm2, mw; /* of all of them; 0: not said */
@@ -42,7 +44,8 @@ bool claims_read(struct arena *arena, struct claims *claims, const struct yaml *
 void claims_copy(struct arena *arena, struct claims *to, const struct claims *from);
 /* Whether a unit belongs to it. */
 bool claim_has(const struct claim *claim, const char *unit);
-/* {"name", "units": [...] or null, "each", "bits", "mm2", "mw", "note"}; null: not said. */
+/* {"name", "units": [...] or null, "parts": [...] or null, "each", "bits", "mm2", "mw", "note"};
+ * null: not said. */
 json_t *claim_json(const struct claim *claim);
 
 #endif

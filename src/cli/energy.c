@@ -5,6 +5,7 @@
 #include "cli/energy.h"
 
 #include "cli/breakdown.h"
+#include <heddle/heddle.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,4 +110,66 @@ void print_energy(FILE *to, const json_t *stats)
             time_text(number(totals, "timing.picoseconds") * 1e-12, time, sizeof time),
             number(totals, "energy.dynamic_w"), number(totals, "energy.static_w"),
             energy_text(number(totals, "energy.pj_per_thread_instruction"), each, sizeof each));
+}
+
+/* ---- beside what has been published ---- */
+
+static f64 part_pj(const json_t *totals, const char *name)
+{
+    f64 sum = 0;
+    static const char *const kinds[] = {"dynamic", "static"};
+    for (u32 i = 0; i < ARRAY_LEN(kinds); i++) {
+        char key[192];
+        snprintf(key, sizeof key, "energy.parts.%.64s.%s_pj", name, kinds[i]);
+        sum += number(totals, key);
+    }
+    return sum;
+}
+
+static f64 cores_of(const json_t *area)
+{
+    const json_t *owner;
+    size_t i;
+    json_array_foreach(json_object_get(area, "owners"), i, owner)
+    {
+        const char *name = json_string_value(json_object_get(owner, "owner"));
+        if (name && !strcmp(name, "core"))
+            return number(owner, "copies");
+    }
+    return 1;
+}
+
+static void print_published_power(FILE *to, const json_t *stats, const json_t *area)
+{
+    const json_t *totals = json_object_get(stats, "totals"), *module, *part;
+    const json_t *published = json_object_get(area, "published");
+    f64 picoseconds = number(totals, "timing.picoseconds"), cores = cores_of(area);
+    bool first = true;
+    size_t i, p;
+    if (!json_object_get(totals, "energy.total_pj") || picoseconds <= 0)
+        return;
+    json_array_foreach(json_object_get(published, "modules"), i, module)
+    {
+        f64 pj = 0;
+        const json_t *parts = json_object_get(module, "parts");
+        if (!json_is_array(parts) || !json_is_number(json_object_get(module, "mw")))
+            continue;
+        if (first)
+            fprintf(to, "\n%-22s %10s %10s\n", "one core", "mW here", "published");
+        first = false;
+        json_array_foreach(parts, p, part) pj += part_pj(totals, json_string_value(part));
+        fprintf(to, "%-22s %10.1f %10.1f  %s\n", json_string_value(json_object_get(module, "name")),
+                1000 * pj / picoseconds / cores, number(module, "mw"),
+                json_string_value(json_object_get(module, "note")));
+    }
+}
+
+void print_run_energy(FILE *to, const json_t *stats, const struct hd_config *config)
+{
+    print_energy(to, stats);
+    char *text = hd_area_json(config);
+    json_t *area = json_loads(text, 0, NULL);
+    hd_free(text);
+    print_published_power(to, stats, area);
+    json_decref(area);
 }

@@ -435,7 +435,7 @@ static int finish(struct child *child, f64 wall_seconds)
     if (stats && !run->request.quiet)
         print_kernels(stats, all.seconds);
     if (stats && run->request.energy)
-        print_energy(stderr, stats);
+        print_run_energy(stderr, stats, run->config);
     if (stats && run->request.annotate)
         print_annotated(stderr, stats, child->folder, run->request.energy);
     json_decref(stats);

@@ -437,7 +437,7 @@ static int run_all(struct run *run)
     if (!run->request.quiet)
         print_summary(&run->request, stats);
     if (run->request.energy)
-        print_energy(stderr, stats);
+        print_run_energy(stderr, stats, run->config);
     if (run->request.annotate)
         print_annotated(stderr, stats, NULL, run->request.energy);
     json_decref(stats);

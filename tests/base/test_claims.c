@@ -26,7 +26,8 @@ static void test_read(void **state)
                      "  source: a paper\n"
                      "  modules:\n"
                      "    simd: {each: 4, bits: 18147}\n"
-                     "    files: {units: [sgpr, vgpr], mm2: 8.1, mw: 171.06, note: table 7}\n"
+                     "    files: {units: [sgpr, vgpr], mm2: 8.1, mw: 171.06, note: table 7, parts: "
+                     "[registers]}\n"
                      "    core: {units: all, mm2: 15}\n",
                      &error));
     /* A clone keeps them, with text of its own. */
@@ -44,6 +45,9 @@ static void test_read(void **state)
     assert_false(claim_has(simd, "simf"));
     assert_true(files->mm2 == 8.1 && files->mw == 171.06 && !files->bits);
     assert_string_equal(files->note, "table 7");
+    assert_int_equal(files->part_count, 1);
+    assert_string_equal(files->parts[0], "registers");
+    assert_null(simd->parts);
     assert_true(claim_has(files, "vgpr") && claim_has(files, "sgpr"));
     assert_false(claim_has(files, "files"));
     assert_true(claim_has(core, "anything"));
@@ -90,7 +94,9 @@ static const struct {
     {"published: {source: a, modules: {x: {mw: nan}}}",
      "published.x.mw: expected a number above 0 and up to 1e+09"},
     {"published: {source: a, modules: {x: {units: y, bits: 1}}}",
-     "published.x.units: expected a list of units or 'all', not text"},
+     "published.x.units: expected a list of names or 'all', not text"},
+    {"published: {source: a, modules: {x: {parts: all, mw: 1}}}",
+     "published.x.parts: expected a list of names, not text"},
     {"published: {source: a, modules: {x: {units: [[y]], bits: 1}}}",
      "published.x.units: expected a name, not a list"},
 };
