@@ -12,6 +12,10 @@
  * which costs a cycle. There the lanes behind it get what they happen to get; here they get their
  * values, at no cost.
  *
+ * Behind it is memory with a fixed delay or, with cache_bytes, a cache: set-associative, writing
+ * back, with lines that come in order. The unit waits for each load, and for a store only until the
+ * cache has it. With inactive=skip, words are looked up as if active lanes were the first ones.
+ *
  * Deviations: LDS stores are done as others are (in the RTL they never are), and stores mind EXEC
  * from the first on (there, only after a vector load). The RTL knows loads and stores of one to
  * four words. Assumed for what it lacks: two elements at two addresses are two rows; LDS atomics
@@ -25,6 +29,21 @@ enum {
     TO_MEMORY = 2,  /* cycles from issue to the first request, or to reading a row */
     ROW_READ = 2,   /* a store's row */
     SCALAR_ROW = 4, /* words */
+    MOST_ROWS = 32,
+};
+
+/* The cache: which lines it has, and those that are on their way. */
+struct near_line {
+    u64 line, used; /* used: 0 = there is none */
+    bool dirty;
+};
+struct near_cache {
+    u32 sets, ways, shift;
+    u64 clock;          /* of uses */
+    u64 fill_lines[64]; /* FIFO, the last `mshrs` fills */
+    u64 fill_ready[64]; /* cycles; they come in order */
+    u32 fills;
+    struct near_line lines[];
 };
 
 struct lanewise {
@@ -34,30 +53,120 @@ struct lanewise {
     bool scalar;
     u8 last_load; /* AT_LSUV, AT_LSUS, or AT_LSU: none yet */
     u32 row, rows;
-    u32 row_cycles; /* from one row's write to the next one's */
-    u64 row_at;     /* cycle of the next row's write */
+    u32 row_cycles[MOST_ROWS]; /* from one row's write to the next one's */
+    struct near_cache *cache;  /* NULL: there is none */
+    u64 row_at;                /* cycle of the next row's write */
     u64 done_at, free_at;
 };
 
+static struct near_cache *cache_make(const struct wavepool_params *p)
+{
+    if (!p->cache_bytes)
+        return NULL;
+    const u32 lines = MAX(p->cache_bytes / p->cache_block, p->cache_ways);
+    struct near_cache *cache = checked(calloc(1, sizeof *cache + lines * sizeof(struct near_line)));
+    cache->ways = p->cache_ways;
+    cache->sets = lines / p->cache_ways;
+    cache->shift = (u32)__builtin_ctz(p->cache_block);
+    return cache;
+}
+
 struct lanewise *lanewise_create(const struct core_config *config)
 {
-    (void)config;
-    return checked(calloc(1, sizeof(struct lanewise)));
+    struct lanewise *lw = checked(calloc(1, sizeof *lw));
+    lw->cache = cache_make(config->wavepool);
+    return lw;
 }
 
 void lanewise_destroy(struct lanewise *lanewise)
 {
+    free(lanewise->cache);
     free(lanewise);
 }
 
 void lanewise_begin(struct core *core)
 {
+    struct near_cache *cache = core->pool->lanewise->cache;
+    if (cache) /* what it holds stays; times begin anew */
+        cache->fills = 0;
     *core->pool->lanewise = (struct lanewise){
+        .cache = cache,
         .task = NO_TASK,
         .last_load = AT_LSU,
         .row_at = UINT64_MAX,
         .done_at = UINT64_MAX,
     };
+}
+
+/* ---- the cache ---- */
+
+/* A line comes; the one that was not used for longest goes. Returns when it is there. */
+static u64 cache_bring(struct core *core, struct near_cache *cache, struct near_line *set, u64 line,
+                       u64 now)
+{
+    const struct wavepool_params *p = core->config.wavepool;
+    struct near_line *victim = set;
+    for (u32 w = 1; w < cache->ways; w++)
+        if (set[w].used < victim->used)
+            victim = &set[w];
+    core->stats.l1d.evictions += victim->used != 0;
+    core->stats.l1d.writebacks += victim->used && victim->dirty;
+    core->stats.l1d.fills++;
+    const u32 at = cache->fills % p->cache_mshrs; /* its last fill must have come */
+    const u64 start = cache->fills >= p->cache_mshrs ? MAX(now, cache->fill_ready[at]) : now;
+    cache->fill_lines[at] = line;
+    cache->fill_ready[at] = start + p->cache_miss;
+    cache->fills++;
+    *victim = (struct near_line){.line = line, .used = ++cache->clock};
+    return start + p->cache_miss;
+}
+
+/* Cycles from a request to its answer. */
+static u32 cache_access(struct core *core, struct near_cache *cache, u64 address, bool stores,
+                        u64 now)
+{
+    const struct wavepool_params *p = core->config.wavepool;
+    const u64 line = address >> cache->shift;
+    struct near_line *set = &cache->lines[line % cache->sets * cache->ways], *found = NULL;
+    u64 ready = now;
+    for (u32 w = 0; w < cache->ways && !found; w++)
+        if (set[w].used && set[w].line == line)
+            found = &set[w];
+    *(stores ? &core->stats.l1d.writes : &core->stats.l1d.reads) += 1;
+    if (found) {
+        *(stores ? &core->stats.l1d.write_hits : &core->stats.l1d.read_hits) += 1;
+        found->used = ++cache->clock;
+        for (u32 i = 0; i < MIN(cache->fills, p->cache_mshrs); i++)
+            if (cache->fill_lines[i] == line)
+                ready = MAX(ready, cache->fill_ready[i]);
+    } else {
+        *(stores ? &core->stats.l1d.write_misses : &core->stats.l1d.read_misses) += 1;
+        ready = cache_bring(core, cache, set, line, now);
+        if (stores) /* it waits for a free place at most */
+            ready -= p->cache_miss;
+        for (u32 w = 0; w < cache->ways; w++)
+            found = set[w].line == line && set[w].used ? &set[w] : found;
+    }
+    found->dirty |= stores;
+    return p->cache_hit + (u32)(ready - now);
+}
+
+/* Cycles of the words of a row, the first of which is asked for in cycle `at`. */
+static u32 words_cycles(struct core *core, const struct lanewise *lw, struct flight *f, u32 row,
+                        u32 words, u64 at)
+{
+    const u32 plain = core->config.wavepool->memory_cycles + 1;
+    if (!lw->cache || f->kind != FLIGHT_ACCESS || f->shared)
+        return words * plain;
+    const u64 *address = flight_addresses(f), begin = at;
+    for (u32 i = 0; i < words; i++) {
+        const u64 word =
+            lw->scalar ? address[0] + 4 * (row * SCALAR_ROW + i) : address[i] + 4 * row;
+        const bool there = lw->scalar || f->global >> i & 1;
+        at += 1 + (there ? cache_access(core, lw->cache, word, f->stores, at)
+                         : core->config.wavepool->cache_hit);
+    }
+    return (u32)(at - begin);
 }
 
 bool lanewise_ready(const struct core *core)
@@ -80,11 +189,10 @@ static u32 lanes_asked(const struct core *core, const struct flight *f, u32 *mor
 }
 
 /* Words and rows, and when they come. */
-static void plan(struct core *core, struct lanewise *lw, const struct task *task)
+static void plan(struct core *core, struct lanewise *lw, struct task *task)
 {
-    const struct flight *f = &task->flight;
+    struct flight *f = &task->flight;
     const struct inst *code = f->code;
-    const u32 word = core->config.wavepool->memory_cycles + 1;
     const u16 flags = op_info[code->op].flags;
     const u64 first = core_cycle(core) + TO_MEMORY + task->extra;
     const bool loads = flags & OPF_LOAD || code->dst[0].kind != OPERAND_NONE;
@@ -105,9 +213,16 @@ static void plan(struct core *core, struct lanewise *lw, const struct task *task
             lw->rows *= 2;
         words *= 1 + (flags & OPF_ATOMIC ? 1 : 0);
     }
-    lw->row_cycles = words * word + more + 1 + (loads ? 0 : ROW_READ);
-    lw->row_at = first + lw->row_cycles - 1;
-    lw->done_at = first + (u64)lw->rows * lw->row_cycles;
+    u64 at = first;
+    lw->rows = MIN(lw->rows, MOST_ROWS);
+    for (u32 row = 0; row < lw->rows; row++) {
+        const u64 begin = at;
+        at += loads ? 0 : ROW_READ;
+        at += words_cycles(core, lw, f, row, words, at) + more + 1;
+        lw->row_cycles[row] = (u32)(at - begin);
+    }
+    lw->row_at = first + lw->row_cycles[0] - 1;
+    lw->done_at = at;
     lw->free_at = lw->done_at + 1;
     core->profile[f->inst].transactions += (u64)words * lw->rows;
     core->stats.lsu.transactions += (u64)words * lw->rows;
@@ -153,7 +268,7 @@ static void write_row(struct core *core, struct lanewise *lw, struct task *task)
     struct flight *f = &task->flight;
     const bool last = ++lw->row == lw->rows;
     core->pool->moved = true;
-    lw->row_at = last ? UINT64_MAX : lw->row_at + lw->row_cycles;
+    lw->row_at = last ? UINT64_MAX : lw->row_at + lw->row_cycles[lw->row];
     if (!lw->writes)
         return;
     core->pool->writes_taken = true;

@@ -63,6 +63,21 @@ static bool check_collectors(const struct core_config *c, struct error *error)
     return true;
 }
 
+/* What the wavepool stages are made for. */
+static bool check_wavepool(const struct core_config *c, struct error *error)
+{
+    if (c->core->stages != STAGES_WAVEPOOL)
+        return true;
+    if (c->core->warp_size != 64)
+        return refuse(error, "core.warp_size", c->core->warp_size, "64 with core.stages=wavepool");
+    if (c->issue->schedulers != 1)
+        return refuse(error, "issue.schedulers", c->issue->schedulers,
+                      "1 with core.stages=wavepool");
+    if (!is_pow2(c->wavepool->cache_block))
+        return refuse(error, "wavepool.cache_block", c->wavepool->cache_block, "a power of two");
+    return true;
+}
+
 bool timing_check(const struct hd_device *device, struct error *error)
 {
     struct core_config c = core_config_of(device->config);
@@ -76,7 +91,7 @@ bool timing_check(const struct hd_device *device, struct error *error)
     if (c.issue->turns == 1 && !c.issue->sub_cores)
         return refuse(error, "issue.sub_cores", 0,
                       "true where schedulers take turns (issue.turns)");
-    if (!check_collectors(&c, error))
+    if (!check_collectors(&c, error) || !check_wavepool(&c, error))
         return false;
     if (time_longest(&c) > WHEEL - 64)
         return refuse(error, "the longest latency of all passes through a unit", time_longest(&c),
