@@ -149,7 +149,8 @@ static void events(void **name)
 int main(int argc, char **argv)
 {
     static char *const names[] = {"salu_dep_w1", "mix_w1",     "mix_w10",
-                                  "loopbr_w1",   "barrier_w4", "bufld_w4"};
+                                  "loopbr_w1",   "barrier_w4", "bufld_w4",
+                                  "loopbr_w4",   "loopbr_w10", "units_w3"};
     struct CMUnitTest all[sizeof names / sizeof *names];
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         all[i] = (struct CMUnitTest){
