@@ -24,6 +24,7 @@
 #include "core/plugin_list.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
+#include "ir/waits.h"
 
 #define PLUGIN_MAGIC "heddle mechanism"
 #define PLUGIN_SYMBOL "heddle_mechanism"

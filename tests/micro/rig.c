@@ -146,7 +146,8 @@ static struct rig *open_code(const struct mechanism *const *more, const char *ma
     hd_config_destroy(config);
     if (!rig->device)
         fail_msg("%s", error.message);
-    rig->module = hd_module_load(rig->device, code, length, "bench", &error);
+    const char *name = memcmp(code, "\177ELF", 4) ? "bench.ptx" : "bench.so";
+    rig->module = hd_module_load(rig->device, code, length, name, &error);
     if (!rig->module)
         fail_msg("%s: %s\n%s", error.place, error.message, code);
     return rig;
