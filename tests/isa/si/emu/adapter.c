@@ -119,15 +119,14 @@ struct heddle *heddle_open(void)
         static const char *const settings[CONFIGS] = {
             [PLAIN] = "timing.functional=true",
             [PORTABLE] = "exec.simd=portable",
-            [TIMED] = "gpu.cores=2",
             [TIMED + 1] = "issue.memory_order=scoreboard", /* programs here do not wait */
-            [TIMED + 2] = "gpu.cores=2",
         };
         const char *machine = machines[i] ? machines[i] : hd_machine_for(NULL, 0, true);
         const char *setting = settings[i];
         h->config[i] = hd_config_create();
         if (!hd_config_load(h->config[i], machine, &error) ||
-            !hd_config_set(h->config[i], setting, &error) ||
+            (setting && !hd_config_set(h->config[i], setting, &error)) ||
+            (i >= TIMED && !hd_config_set(h->config[i], "gpu.cores=2", &error)) ||
             (i == PORTABLE && !hd_config_set(h->config[i], settings[PLAIN], &error)))
             printf("%s\n", error.message);
     }
