@@ -84,6 +84,7 @@ enum timing_flags {
     TIME_END = 1 << 9,           /* of the warp; wavepool stages only */
     TIME_DATA = 1 << 10,         /* a wait counter covers the data it stores */
     TIME_NEAR = 1 << 11,         /* all registers it looks at are in `near` */
+    TIME_RESTART = 1 << 12,      /* leaves its unit at work; wavepool stages only */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */

@@ -340,7 +340,7 @@ void time_program(struct inst_time *times, const struct program *program,
         set_cost(time, inst, config);
         set_flags(time, inst);
         if (pool)
-            wavepool_time(time, inst, config);
+            wavepool_time(time, program, i, config);
         add_writes(time, program, inst, base);
         add_reads(time, program, inst, base, pool);
         if (pool)

@@ -260,9 +260,17 @@ void lanewise_start(struct core *core, struct task *task)
 }
 
 /*
- * A row is written. Its registers are free then, and may be written again before the last row is:
- * so all are committed with the first one. Mechanisms see a result as a whole, with the last one.
+ * All rows, with the first one: its registers are free then, and may be written again before the
+ * last row is. Mechanisms are told of the result as a whole, before it is one of the registers'.
  */
+static void commit_rows(struct core *core, struct task *task)
+{
+    if (core_hooked(core, SEAM_RESULT) && !task->has_result)
+        hooks_result(core, task);
+    flight_commit(&task->flight);
+    task->flight.kind = FLIGHT_CONTROL; /* nothing is left to commit */
+}
+
 static void write_row(struct core *core, struct lanewise *lw, struct task *task)
 {
     struct flight *f = &task->flight;
@@ -274,14 +282,12 @@ static void write_row(struct core *core, struct lanewise *lw, struct task *task)
     core->pool->writes_taken = true;
     pool_observe(core, OBSERVED_WRITE, task->slot, f->inst,
                  observed_at(observed_register(f->code->dst[0])));
-    if (lw->rows == 1 || core->hooks.count) {
-        if (last)
-            arbiters_written(core, task, false);
+    if (lw->rows == 1) {
+        arbiters_written(core, task, false);
         return;
     }
     if (lw->row == 1)
-        flight_commit(f);
-    f->kind = FLIGHT_CONTROL; /* nothing is left to commit */
+        commit_rows(core, task);
     const u32 count = lw->scalar ? SCALAR_ROW : 1;
     const u32 first = task->time->dependences[0].word * 64 +
                       first_bit(task->time->dependences[0].bits); /* writes come first */

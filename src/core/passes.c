@@ -8,6 +8,10 @@
  * is active. The result comes to the unit's queue two cycles after the last pass; a unit whose
  * queue holds two takes nothing.
  *
+ * A pass of a float unit lasts until its counter says so. v_mad_f32 starts the counter again when a
+ * pass is over, as in the RTL, so that an instruction that follows soon may have shorter passes
+ * (its values are right here). Lanes of a pass are taken to be all alike.
+ *
  * One result is written in a cycle: the scalar ALU's, else the load/store unit's, else that of the
  * first vector unit in turn that has one.
  */
@@ -16,6 +20,7 @@
 enum {
     TO_FIRST_PASS = 1, /* cycles between issue and the first pass, less one */
     TO_RESULTS = 2,    /* from the last pass to the queue */
+    COUNTER_REST = 4,  /* cycles of a pass that its counter does not count */
     MOST_RESULTS = 2   /* of a queue of four, with which a unit takes nothing */
 };
 
@@ -85,10 +90,74 @@ static u32 passes_cycles(const struct core *core, const struct task *task)
     return cycles;
 }
 
+/* A cycle of a counter that says `ready` after `last`. */
+static void counter_step(struct pool_counter *c, bool start, u32 last)
+{
+    if (c->starts) {
+        c->busy = true;
+        c->count = 0;
+    } else if (!c->busy) {
+        c->ready = false;
+    } else if (c->count == last) {
+        c->busy = false;
+        c->ready = true;
+        c->count = 0;
+    } else {
+        c->count++;
+    }
+    c->starts = start;
+}
+
+/* Cycles of one pass, after which the counter is as it leaves it. */
+static u32 counted_pass(struct pool_counter *c, const struct task *task, u32 add)
+{
+    const u32 last = task->interval - COUNTER_REST;
+    const bool restarts = task->time->flags & TIME_RESTART;
+    for (u32 cycles = 0;; cycles++) {
+        const bool done = c->ready;
+        counter_step(c, cycles == 0 || (done && restarts), done && restarts ? add : last);
+        if (done)
+            return cycles + 1;
+    }
+}
+
+/* passes_cycles, for a unit that is still at work or will be; it is free in cycle free_at. */
+static u32 counted_cycles(const struct core *core, struct pool_unit *unit, const struct task *task)
+{
+    const u32 lanes = core->config.wavepool->lanes;
+    const u64 pass = lanes < 64 ? bit(lanes) - 1 : ~0ull;
+    const u32 add = MAX(core->config.wavepool->simf_add, COUNTER_REST) - COUNTER_REST;
+    const u64 begin = core_cycle(core) + TO_FIRST_PASS + 1;
+    struct pool_counter *c = &unit->counter;
+    u32 cycles = 0;
+    for (u64 at = unit->free_at + 1; at < begin && (c->starts || c->busy || c->ready); at++)
+        counter_step(c, false, add);
+    for (u32 at = 0; at < core->config.core->warp_size; at += lanes) {
+        if (!(task->flight.active >> at & pass)) {
+            counter_step(c, false, add);
+            cycles++;
+        } else if (task->interval <= COUNTER_REST) {
+            for (u32 i = 0; i < task->interval; i++, cycles++)
+                counter_step(c, false, UINT32_MAX);
+        } else {
+            cycles += counted_pass(c, task, add);
+        }
+    }
+    return cycles;
+}
+
+static u32 unit_cycles(const struct core *core, struct pool_unit *unit, const struct task *task)
+{
+    const struct pool_counter *c = &unit->counter;
+    if (UNLIKELY(c->starts || c->busy || c->ready || task->time->flags & TIME_RESTART))
+        return counted_cycles(core, unit, task);
+    return passes_cycles(core, task);
+}
+
 void passes_start(struct core *core, struct task *task, u32 u)
 {
     struct pool_unit *unit = &core->pool->units[u];
-    const u32 cycles = passes_cycles(core, task) + task->extra;
+    const u32 cycles = unit_cycles(core, unit, task) + task->extra;
     assert(unit->comes_at == UINT64_MAX);
     task->unit = (u8)(u % POOL_SIMF);
     unit->free_at = core_cycle(core) + TO_FIRST_PASS + cycles;

@@ -79,10 +79,17 @@ struct pool_slot {
     bool half;  /* its next word is an instruction's second */
 };
 
+/* What makes the passes of a float unit as long as they are, at the begin of a cycle. */
+struct pool_counter {
+    bool starts, busy, ready;
+    u32 count;
+};
+
 struct pool_unit {
     u64 free_at;  /* cycle from which it takes an instruction */
     u64 comes_at; /* cycle in which a result comes to its queue; UINT64_MAX: none is under way */
     u16 coming;
+    struct pool_counter counter; /* in the cycle after free_at */
     u16 queue[RESULTS];
     u32 head, count;
 };
@@ -126,7 +133,7 @@ struct wavepool {
 };
 
 /* wavepool_time.c: what `time`, of the common stages, has to be for these ones. */
-void wavepool_time(struct inst_time *time, const struct inst *inst,
+void wavepool_time(struct inst_time *time, const struct program *program, u32 i,
                    const struct core_config *config);
 /* Whether reading EXEC is part of it. */
 bool wavepool_reads_exec(const struct inst *inst);

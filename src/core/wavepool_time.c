@@ -66,9 +66,19 @@ static u32 integer_pass(const struct wavepool_params *p, const struct inst *inst
     }
 }
 
-void wavepool_time(struct inst_time *time, const struct inst *inst,
+/* v_mad_f32; of those with a literal or two operands in a word, the RTL thinks otherwise. */
+static bool restarts(const struct program *program, u32 i)
+{
+    const struct inst *inst = &program->insts[i];
+    return inst->op == OP_mad_f32 &&
+           program_offset(program, i + 1) - program_offset(program, i) > 4 &&
+           inst->src[1].kind != OPERAND_CONST;
+}
+
+void wavepool_time(struct inst_time *time, const struct program *program, u32 i,
                    const struct core_config *config)
 {
+    const struct inst *inst = &program->insts[i];
     const struct wavepool_params *p = config->wavepool;
     if (op_info[inst->op].unit == UNIT_MEM) {
         time->pipe = PIPE_MEMORY;
@@ -79,6 +89,7 @@ void wavepool_time(struct inst_time *time, const struct inst *inst,
         const bool wide = op_info[inst->op].unit == UNIT_FP64 || inst->type == TYPE_F64 ||
                           inst->stype == TYPE_F64;
         time->pipe = PIPE_SP;
+        time->flags |= restarts(program, i) ? TIME_RESTART : 0;
         time->interval = (u16)(float_pass(p, inst) * (wide ? p->simf_double : 1));
     } else {
         time->pipe = PIPE_INT;

@@ -2,9 +2,9 @@
  * MIAOW's compute unit, event by event: programs on machine miaow do in each cycle what the
  * published RTL does with them in its test bench.
  *
- * A file has a comment, the number of waves (of one workgroup), the code as words, and then all
- * steps in order, as the trace of a raw program has them: cycle, event, unit, wave, pc. The steps
- * were compared with events of the RTL, simulated, of which they are all.
+ * A file has a comment, the number of waves (of one workgroup, or of so many waves each), the code
+ * as words, and then all steps in order, as the trace of a raw program has them: cycle, event,
+ * unit, wave, pc. The steps were compared with events of the RTL, simulated, of which they are all.
  *
  * At the start v0 holds four times the lane and other vector registers what nobody else holds; s4
  * to s7 are a buffer descriptor of 64 KB at address 0, where each byte has a value of its own.
@@ -32,10 +32,10 @@ static const char *folder;
 
 /* ---- the state ---- */
 
-static void write_wave(FILE *to, unsigned wave)
+static void write_wave(FILE *to, unsigned wave, unsigned group)
 {
     static const unsigned scalars[SCALARS] = {1, 2, 3, 4, 0, 0, MEMORY, 0};
-    fprintf(to, "%s{\"sgpr\": {", wave ? ", " : "");
+    fprintf(to, "%s{\"workgroup\": %u, \"sgpr\": {", wave ? ", " : "", group);
     for (unsigned s = 0; s < SCALARS; s++)
         fprintf(to, "%s\"%u\": %u", s ? ", " : "", s, scalars[s]);
     fprintf(to, "}, \"vgpr\": {");
@@ -49,7 +49,7 @@ static void write_wave(FILE *to, unsigned wave)
     fprintf(to, "}}");
 }
 
-static char *make_state(unsigned waves)
+static char *make_state(unsigned waves, unsigned each)
 {
     char *text = NULL;
     size_t length;
@@ -57,7 +57,7 @@ static char *make_state(unsigned waves)
     assert_non_null(to);
     fprintf(to, "{\"waves\": [");
     for (unsigned wave = 0; wave < waves; wave++)
-        write_wave(to, wave);
+        write_wave(to, wave, wave / each);
     fprintf(to, "], \"memory\": [{\"address\": \"0x0\", \"hex\": \"");
     for (unsigned i = 0; i < MEMORY; i++)
         fprintf(to, "%02x", (i * 7 + 3) & 255);
@@ -105,18 +105,10 @@ static unsigned read_code(FILE *file, unsigned *words)
     return count;
 }
 
-static void run(const char *name)
+/* Runs words on the machine; `told` gets the trace. */
+static void run_words(const char *name, const unsigned *words, unsigned count, unsigned waves,
+                      unsigned each, void (*told)(void *, const char *, size_t), void *user)
 {
-    unsigned words[MOST_WORDS], waves;
-    char path[1024], line[256];
-    snprintf(path, sizeof path, "%s/%s.events", folder, name);
-    struct expected expected = {.file = fopen(path, "r"), .name = name};
-    if (!expected.file)
-        fail_msg("cannot open %s", path);
-    assert_non_null(fgets(line, sizeof line, expected.file));
-    assert_int_equal(fscanf(expected.file, "waves %u\n", &waves), 1);
-    const unsigned count = read_code(expected.file, words);
-
     struct hd_error error = {0};
     struct hd_result result;
     struct hd_config *config = hd_config_create();
@@ -125,15 +117,11 @@ static void run(const char *name)
     assert_non_null(device);
     struct hd_module *module = hd_module_load_raw(device, words, 4 * count, name, &error);
     assert_non_null(module);
-    char *state = make_state(waves);
+    char *state = make_state(waves, each);
     struct hd_raw *raw = hd_raw_create(module, state, strlen(state), "state", &error);
-    if (!raw || !hd_raw_run(raw, compare, &expected, &result, &error))
+    if (!raw || !hd_raw_run(raw, told, user, &result, &error))
         fail_msg("%s", error.message);
     assert_int_equal(result.outcome, HD_DONE);
-    if (fgets(line, sizeof line, expected.file))
-        fail_msg("%s: after %u steps expected %s", name, expected.count, line);
-    assert_true(expected.count > 0);
-    fclose(expected.file);
     free(state);
     hd_raw_destroy(raw);
     hd_module_unload(module);
@@ -141,18 +129,112 @@ static void run(const char *name)
     hd_config_destroy(config);
 }
 
+static void run(const char *name)
+{
+    unsigned words[MOST_WORDS], waves, each;
+    char path[1024], line[256];
+    snprintf(path, sizeof path, "%s/%s.events", folder, name);
+    struct expected expected = {.file = fopen(path, "r"), .name = name};
+    if (!expected.file)
+        fail_msg("cannot open %s", path);
+    assert_non_null(fgets(line, sizeof line, expected.file));
+    assert_non_null(fgets(line, sizeof line, expected.file));
+    const int numbers = sscanf(line, "waves %u of %u", &waves, &each);
+    assert_true(numbers >= 1);
+    each = numbers == 2 ? each : waves;
+    const unsigned count = read_code(expected.file, words);
+    run_words(name, words, count, waves, each, compare, &expected);
+    if (fgets(line, sizeof line, expected.file))
+        fail_msg("%s: after %u steps expected %s", name, expected.count, line);
+    assert_true(expected.count > 0);
+    fclose(expected.file);
+}
+
 static void events(void **name)
 {
     run(*name);
 }
 
+/* ---- cycles per instruction ---- */
+
+enum {
+    REPEATED = 12, /* instructions, as the published table counts them */
+    SIZES = 4
+};
+
+static const unsigned sizes[SIZES] = {1, 4, 10, 40};
+
+/* Words that are repeated, and hundredths of cycles between issues for each of `sizes`. */
+static const struct steady {
+    const char *name;
+    unsigned words[4], count, instructions;
+    unsigned hundredths[SIZES]; /* 0: not published */
+} steady[] = {
+    {"scalar", {0xbe800303, 0xbe810303}, 2, 2, {700, 600, 600, 600}},
+    {"simd", {0x7e020300, 0x7e040300}, 2, 2, {700, 170, 173, 175}},
+    {"simd, dependent", {0x36020101}, 1, 1, {1100}},
+    {"simf add", {0x06020700, 0x06040700}, 2, 2, {2200, 1013, 1050, 1069}},
+    {"simf mul", {0x10020700, 0x10040700}, 2, 2, {7291}},
+    {"v_mul_hi", {0xd2d40001, 0x00020700, 0xd2d40002, 0x00020700}, 4, 2, {945}},
+    {"s_load", {0xc0000500, 0xc0008500}, 2, 2, {800, 800}},
+    {"tbuffer_load", {0xe8201000, 0x80010100, 0xe8201000, 0x80010200}, 4, 2, {13400, 13400}},
+    {"in turn", {0xbe800381, 0x7e020282, 0x06040700}, 3, 3, {1409, 0, 352}},
+};
+
+struct issues {
+    unsigned count;
+    unsigned long first, last;
+};
+
+static void count_issues(void *user, const char *line, size_t length)
+{
+    struct issues *issues = user;
+    unsigned long cycle;
+    (void)length;
+    if (!strstr(line, "\"event\":\"issue\"") || sscanf(line, "{\"cycle\":%lu", &cycle) != 1)
+        return;
+    if (!issues->count++)
+        issues->first = cycle;
+    issues->last = cycle;
+}
+
+static void cycles_of(const struct steady *row, unsigned waves, unsigned wanted)
+{
+    unsigned words[MOST_WORDS], count = 0;
+    struct issues issues = {0};
+    for (unsigned i = 0; i < REPEATED / row->instructions; i++)
+        for (unsigned k = 0; k < row->count; k++)
+            words[count++] = row->words[k];
+    words[count++] = 0xbf810000; /* s_endpgm */
+    run_words(row->name, words, count, waves, waves, count_issues, &issues);
+    assert_int_equal(issues.count, waves * REPEATED);
+    const unsigned long steps = issues.count - 1;
+    const unsigned long got = ((issues.last - issues.first) * 100 + steps / 2) / steps;
+    if (got != wanted)
+        fail_msg("%s, %u waves: expected %u hundredths of a cycle, got %lu", row->name, waves,
+                 wanted, got);
+}
+
+static void published_cycles(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof steady / sizeof *steady; i++)
+        for (unsigned k = 0; k < SIZES; k++)
+            if (steady[i].hundredths[k])
+                cycles_of(&steady[i], sizes[k], steady[i].hundredths[k]);
+}
+
 int main(int argc, char **argv)
 {
-    static char *const names[] = {"salu_dep_w1", "mix_w1",     "mix_w10",
-                                  "loopbr_w1",   "barrier_w4", "bufld_w4",
-                                  "loopbr_w4",   "loopbr_w10", "units_w3"};
-    struct CMUnitTest all[sizeof names / sizeof *names];
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    static char *const names[] = {"salu_dep_w1", "mix_w1",   "mix_w10",    "loopbr_w1",
+                                  "barrier_w4",  "bufld_w4", "loopbr_w4",  "loopbr_w10",
+                                  "units_w3",    "all_w40",  "compare_w3", "barrier_w4_2",
+                                  "memory_w4",   "mad_w2"};
+    enum {
+        FILES = sizeof names / sizeof *names
+    };
+    struct CMUnitTest all[FILES + 1] = {[FILES] = cmocka_unit_test(published_cycles)};
+    for (unsigned i = 0; i < FILES; i++)
         all[i] = (struct CMUnitTest){
             .name = names[i], .test_func = events, .initial_state = (void *)names[i]};
     folder = argc > 1 ? argv[1] : "tests/gpu/miaow";
