@@ -159,6 +159,7 @@ void passes_start(struct core *core, struct task *task, u32 u)
     struct pool_unit *unit = &core->pool->units[u];
     const u32 cycles = unit_cycles(core, unit, task) + task->extra;
     assert(unit->comes_at == UINT64_MAX);
+    core->pool->working |= 1u << u;
     task->unit = (u8)(u % POOL_SIMF);
     unit->free_at = core_cycle(core) + TO_FIRST_PASS + cycles;
     unit->comes_at = unit->free_at + TO_RESULTS;
@@ -177,7 +178,8 @@ static u32 take_results(struct core *core)
 {
     const u64 now = core_cycle(core);
     u32 set = 0;
-    for (u32 u = 0; u < VECTOR_UNITS; u++) {
+    for (u32 working = core->pool->working; working; working &= working - 1) {
+        const u32 u = first_bit(working);
         struct pool_unit *unit = &core->pool->units[u];
         if (unit->comes_at == now) {
             unit->queue[(unit->head + unit->count++) % RESULTS] = unit->coming;
@@ -185,6 +187,8 @@ static u32 take_results(struct core *core)
             core->pool->moved = true;
         }
         set |= (u32)(unit->count != 0) << u;
+        if (!unit->count && unit->comes_at == UINT64_MAX && unit->free_at < now)
+            core->pool->working &= ~(1u << u);
     }
     return set;
 }
@@ -193,11 +197,12 @@ u32 passes_ready(const struct core *core)
 {
     const struct wavepool *pool = core->pool;
     const u64 now = core_cycle(core);
-    u32 set = (u32)lanewise_ready(core) << POOL_LSU | (u32)(pool->scalar_free <= now) << POOL_SALU;
-    for (u32 u = 0; u < VECTOR_UNITS; u++) {
-        const struct pool_unit *unit = &pool->units[u];
+    u32 set = (u32)lanewise_ready(core) << POOL_LSU | (u32)(pool->scalar_free <= now) << POOL_SALU |
+              (((1u << VECTOR_UNITS) - 1) & ~pool->working);
+    for (u32 working = pool->working; working; working &= working - 1) {
+        const struct pool_unit *unit = &pool->units[first_bit(working)];
         const u32 count = unit->count + (unit->comes_at == now);
-        set |= (u32)(unit->free_at <= now && count < MOST_RESULTS) << u;
+        set |= (u32)(unit->free_at <= now && count < MOST_RESULTS) << first_bit(working);
     }
     return set & core->pool->units_all;
 }
@@ -231,10 +236,11 @@ u64 passes_due(const struct core *core)
     u64 due = pool->scalar_done;
     if (pool->scalar_free >= now)
         due = MIN(due, pool->scalar_free);
-    for (u32 u = 0; u < VECTOR_UNITS; u++) {
-        due = MIN(due, pool->units[u].comes_at);
-        if (pool->units[u].free_at >= now)
-            due = MIN(due, pool->units[u].free_at);
+    for (u32 working = pool->working; working; working &= working - 1) {
+        const struct pool_unit *unit = &pool->units[first_bit(working)];
+        due = MIN(due, unit->comes_at);
+        if (unit->free_at >= now)
+            due = MIN(due, unit->free_at);
     }
     return due;
 }

@@ -122,6 +122,7 @@ struct wavepool {
     u8 release_count[SOON];
     /* units */
     struct pool_unit units[VECTOR_UNITS];
+    u32 working; /* of these, those that hold or just held an instruction or a result; bits */
     u32 write_turn;
     u16 scalar_task;
     u64 scalar_done, scalar_free;
