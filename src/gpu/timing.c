@@ -75,6 +75,9 @@ static bool check_wavepool(const struct core_config *c, struct error *error)
                       "1 with core.stages=wavepool");
     if (!is_pow2(c->wavepool->cache_block))
         return refuse(error, "wavepool.cache_block", c->wavepool->cache_block, "a power of two");
+    if (c->wavepool->cache_bytes % (c->wavepool->cache_ways * c->wavepool->cache_block))
+        return refuse(error, "wavepool.cache_bytes", c->wavepool->cache_bytes,
+                      "a multiple of wavepool.cache_ways x wavepool.cache_block");
     return true;
 }
 

@@ -105,23 +105,42 @@ static unsigned read_code(FILE *file, unsigned *words)
     return count;
 }
 
-/* Runs words on the machine; `told` gets the trace. */
-static void run_words(const char *name, const unsigned *words, unsigned count, unsigned waves,
-                      unsigned each, void (*told)(void *, const char *, size_t), void *user)
+/* How a program is run, and to end. */
+struct way {
+    unsigned waves, each;  /* all; of a workgroup */
+    const char *mechanism; /* NULL: none */
+    const char *setting;   /* the same */
+    enum hd_outcome outcome;
+    const char *says; /* part of the explanation; NULL: there is none */
+    void (*told)(void *, const char *, size_t);
+    void *user; /* of told, which gets the trace */
+};
+
+static void run_words(const char *name, const unsigned *words, unsigned count,
+                      const struct way *way)
 {
     struct hd_error error = {0};
     struct hd_result result;
     struct hd_config *config = hd_config_create();
     assert_true(hd_config_load(config, "miaow", &error));
+    assert_true(!way->mechanism || hd_config_mechanism(config, way->mechanism, &error));
+    assert_true(!way->setting || hd_config_set(config, way->setting, &error));
     struct hd_device *device = hd_device_open(config, &error);
     assert_non_null(device);
     struct hd_module *module = hd_module_load_raw(device, words, 4 * count, name, &error);
     assert_non_null(module);
-    char *state = make_state(waves, each);
+    char *state = make_state(way->waves, way->each);
     struct hd_raw *raw = hd_raw_create(module, state, strlen(state), "state", &error);
-    if (!raw || !hd_raw_run(raw, told, user, &result, &error))
+    if (!raw || !hd_raw_run(raw, way->told, way->user, &result, &error))
         fail_msg("%s", error.message);
-    assert_int_equal(result.outcome, HD_DONE);
+    assert_int_equal(result.outcome, way->outcome);
+    assert_true(result.cycles > 0 && result.warp_instructions > 0);
+    if (way->says && !strstr(result.explanation, way->says))
+        fail_msg("%s: expected '%s' in: %s", name, way->says, result.explanation);
+    char *stats = hd_stats_json(device);
+    assert_non_null(stats);
+    assert_non_null(strstr(stats, "\"timing.cycles\""));
+    free(stats);
     free(state);
     hd_raw_destroy(raw);
     hd_module_unload(module);
@@ -129,7 +148,7 @@ static void run_words(const char *name, const unsigned *words, unsigned count, u
     hd_config_destroy(config);
 }
 
-static void run(const char *name)
+static void run(const char *name, const char *mechanism, enum hd_outcome outcome)
 {
     unsigned words[MOST_WORDS], waves, each;
     char path[1024], line[256];
@@ -143,7 +162,9 @@ static void run(const char *name)
     assert_true(numbers >= 1);
     each = numbers == 2 ? each : waves;
     const unsigned count = read_code(expected.file, words);
-    run_words(name, words, count, waves, each, compare, &expected);
+    run_words(name, words, count,
+              &(struct way){waves, each, mechanism, .outcome = outcome, .told = compare,
+                            .user = &expected});
     if (fgets(line, sizeof line, expected.file))
         fail_msg("%s: after %u steps expected %s", name, expected.count, line);
     assert_true(expected.count > 0);
@@ -152,7 +173,7 @@ static void run(const char *name)
 
 static void events(void **name)
 {
-    run(*name);
+    run(*name, NULL, HD_DONE);
 }
 
 /* ---- cycles per instruction ---- */
@@ -206,7 +227,8 @@ static void cycles_of(const struct steady *row, unsigned waves, unsigned wanted)
         for (unsigned k = 0; k < row->count; k++)
             words[count++] = row->words[k];
     words[count++] = 0xbf810000; /* s_endpgm */
-    run_words(row->name, words, count, waves, waves, count_issues, &issues);
+    run_words(row->name, words, count,
+              &(struct way){waves, waves, .told = count_issues, .user = &issues});
     assert_int_equal(issues.count, waves * REPEATED);
     const unsigned long steps = issues.count - 1;
     const unsigned long got = ((issues.last - issues.first) * 100 + steps / 2) / steps;
@@ -224,6 +246,43 @@ static void published_cycles(void **state)
                 cycles_of(&steady[i], sizes[k], steady[i].hundredths[k]);
 }
 
+/* ---- mechanisms that look on, and other ends ---- */
+
+static void lookers_on(void **state)
+{
+    (void)state;
+    run("memory_w4", "waits", HD_CHECK); /* it does not wait, and need not */
+    run("memory_w4", "class_cycles", HD_DONE);
+    run("memory_w4", "redundancy", HD_DONE);
+}
+
+static void ends(void **state)
+{
+    static const unsigned outside[] = {0xbe8803ff, 0x7ffffff0, 0xbe8903ff,
+                                       0x00007fff, 0xc0000900, 0xbf810000};
+    static const unsigned for_ever[] = {0x80008100, 0xbf82fffe, 0xbf810000};
+    struct issues issues = {0};
+    (void)state;
+    run_words("outside", outside, sizeof outside / 4,
+              &(struct way){2, 2, NULL, NULL, HD_OUT_OF_BOUNDS, "s_load_dword s0, s[8:9]",
+                            count_issues, &issues});
+    run_words("for ever", for_ever, sizeof for_ever / 4,
+              &(struct way){2, 2, NULL, "timing.max_cycles=2000", HD_LIMIT, "timing.max_cycles",
+                            count_issues, &issues});
+}
+
+static void cache_sizes(void **state)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    (void)state;
+    assert_true(hd_config_load(config, "miaow", &error));
+    assert_true(hd_config_set(config, "wavepool.cache_bytes=1000", &error));
+    assert_null(hd_device_open(config, &error));
+    assert_non_null(strstr(error.message, "wavepool.cache_bytes"));
+    hd_config_destroy(config);
+}
+
 int main(int argc, char **argv)
 {
     static char *const names[] = {"salu_dep_w1", "mix_w1",   "mix_w10",    "loopbr_w1",
@@ -233,7 +292,10 @@ int main(int argc, char **argv)
     enum {
         FILES = sizeof names / sizeof *names
     };
-    struct CMUnitTest all[FILES + 1] = {[FILES] = cmocka_unit_test(published_cycles)};
+    struct CMUnitTest all[FILES + 4] = {[FILES] = cmocka_unit_test(published_cycles),
+                                        cmocka_unit_test(lookers_on),
+                                        cmocka_unit_test(ends),
+                                        cmocka_unit_test(cache_sizes)};
     for (unsigned i = 0; i < FILES; i++)
         all[i] = (struct CMUnitTest){
             .name = names[i], .test_func = events, .initial_state = (void *)names[i]};
