@@ -251,9 +251,9 @@ static void published_cycles(void **state)
 static void lookers_on(void **state)
 {
     (void)state;
-    run("memory_w4", "waits", HD_CHECK); /* it does not wait, and need not */
-    run("memory_w4", "class_cycles", HD_DONE);
-    run("memory_w4", "redundancy", HD_DONE);
+    run("units_w3", "waits", HD_CHECK); /* it does not wait, and need not */
+    run("units_w3", "class_cycles", HD_DONE);
+    run("units_w3", "redundancy", HD_DONE);
 }
 
 static void ends(void **state)
