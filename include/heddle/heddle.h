@@ -390,7 +390,7 @@ HD_API struct hd_raw *hd_raw_create(struct hd_module *module, const char *state,
 HD_API void hd_raw_destroy(struct hd_raw *raw);
 
 /* One line of JSON for an instruction that was completed or, in time, for one of its steps, without
- * a newline. */
+ * a newline; terminated. */
 typedef void hd_trace_fn(void *user, const char *line, size_t length);
 
 /* Runs to the end, once, in time unless the device has none. `trace` may be NULL. It counts as a

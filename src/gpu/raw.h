@@ -23,7 +23,7 @@ void raw_wave_out(const struct warp *warp, struct si_wave *wave, u32 at);
 bool raw_check_time(struct hd_raw *raw, const char *name, struct error *error);
 void raw_run_timed(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_result *result);
 
-/* Text that grows. */
+/* Text that grows; terminated. */
 struct raw_text {
     char *data;
     size_t length, capacity;

@@ -12,14 +12,15 @@
 
 void raw_add_bytes(struct raw_text *text, const char *bytes, size_t length)
 {
-    if (text->length + length > text->capacity) {
-        text->capacity = MAX(2 * text->capacity, text->length + length);
+    if (text->length + length >= text->capacity) {
+        text->capacity = MAX(2 * text->capacity, text->length + length + 1);
         text->data = realloc(text->data, text->capacity);
         if (!text->data)
             abort();
     }
     memcpy(text->data + text->length, bytes, length);
     text->length += length;
+    text->data[text->length] = 0;
 }
 
 void raw_add(struct raw_text *text, const char *format, ...)
