@@ -101,17 +101,40 @@ HEDDLE_INDEX(heddle_grid_size, nctaid)
 
 /* ---- synchronisation ---- */
 
-#define __syncthreads_count(p) __nvvm_bar0_popc(p)
-#define __syncthreads_and(p) __nvvm_bar0_and(p)
-#define __syncthreads_or(p) __nvvm_bar0_or(p)
-#define __threadfence_block() __nvvm_membar_cta()
-#define __threadfence() __nvvm_membar_gl()
-#define __threadfence_system() __nvvm_membar_sys()
+/* clang 14 moves loads of __shared__ variables over barriers and fences; over these it cannot. */
+#define HEDDLE_COMPILER_FENCE() asm volatile("" ::: "memory")
+#define HEDDLE_FENCE(name, instruction)                                                            \
+    HEDDLE_FN void name(void)                                                                      \
+    {                                                                                              \
+        HEDDLE_COMPILER_FENCE();                                                                   \
+        instruction();                                                                             \
+        HEDDLE_COMPILER_FENCE();                                                                   \
+    }
+#define HEDDLE_BARRIER(name, instruction)                                                          \
+    HEDDLE_FN int name(int predicate)                                                              \
+    {                                                                                              \
+        HEDDLE_COMPILER_FENCE();                                                                   \
+        int result = instruction(predicate);                                                       \
+        HEDDLE_COMPILER_FENCE();                                                                   \
+        return result;                                                                             \
+    }
+HEDDLE_FENCE(heddle_barrier, __syncthreads)
+HEDDLE_BARRIER(__syncthreads_count, __nvvm_bar0_popc)
+HEDDLE_BARRIER(__syncthreads_and, __nvvm_bar0_and)
+HEDDLE_BARRIER(__syncthreads_or, __nvvm_bar0_or)
+HEDDLE_FENCE(__threadfence_block, __nvvm_membar_cta)
+HEDDLE_FENCE(__threadfence, __nvvm_membar_gl)
+HEDDLE_FENCE(__threadfence_system, __nvvm_membar_sys)
+#define __syncthreads() heddle_barrier()
 
 HEDDLE_FN void __syncwarp(unsigned mask = 0xffffffffu)
 {
+    HEDDLE_COMPILER_FENCE();
     __nvvm_bar_warp_sync(mask);
+    HEDDLE_COMPILER_FENCE();
 }
+#undef HEDDLE_FENCE
+#undef HEDDLE_BARRIER
 
 /* ---- across a warp ---- */
 

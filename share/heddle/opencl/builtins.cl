@@ -57,6 +57,9 @@
 #ifdef __NVPTX__
 #include "workitem.cl"
 #endif
+#ifndef HD_ROCM
+#include "barrier.cl"
+#endif
 #include "integer.cl"
 #include "convert.cl"
 #include "async.cl"
