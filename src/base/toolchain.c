@@ -1,7 +1,6 @@
 /* Where the compiler and its libraries are: see toolchain.h. */
-#include "opencl/toolchain.h"
+#include "base/toolchain.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +20,16 @@ static bool exists(const char *path)
 
 /* The folder of our library, which has this file; NULL: nowhere. It is looked for from the driver's
  * own place, so that an installation can be moved. */
-static const char *data_folder(struct arena *arena, const char *file)
+static const char *data_folder(struct arena *arena, const char *driver, const char *file)
 {
-    const char *set = getenv("HEDDLE_DATA");
-    const char *folders[] = {set && *set ? arena_printf(arena, "%s/opencl", set) : NULL, NULL,
-                             NULL};
-    Dl_info info;
-    if (!folders[0] && dladdr((const void *)(uintptr_t)toolchain_find, &info) && info.dli_fname) {
-        const char *slash = strrchr(info.dli_fname, '/');
-        const char *here =
-            slash ? arena_strndup(arena, info.dli_fname, (size_t)(slash - info.dli_fname)) : ".";
-        folders[1] = arena_printf(arena, "%s/share/heddle/opencl", here); /* the build's */
-        folders[2] = arena_printf(arena, "%s/" HEDDLE_DATA_FROM_LIBRARY "/heddle/opencl", here);
+    const char *set = getenv("HEDDLE_DATA"), *slash = driver ? strrchr(driver, '/') : NULL;
+    const char *folders[] = {NULL, NULL};
+    if (set && *set) {
+        folders[0] = arena_printf(arena, "%s/opencl", set);
+    } else if (driver) {
+        const char *here = slash ? arena_strndup(arena, driver, (size_t)(slash - driver)) : ".";
+        folders[0] = arena_printf(arena, "%s/share/heddle/opencl", here); /* the build's */
+        folders[1] = arena_printf(arena, "%s/" HEDDLE_DATA_FROM_LIBRARY "/heddle/opencl", here);
     }
     for (u32 i = 0; i < ARRAY_LEN(folders); i++)
         if (folders[i] && exists(arena_printf(arena, "%s/%s", folders[i], file)))
@@ -60,42 +57,73 @@ static bool find_program(const char *name, char place[PATH_MAX])
 
 /* The compiler's version by its name (clang-19) or the folder that it really lies in
  * (/usr/lib/llvm-19/bin/clang), without running it; 0: neither tells. */
-static unsigned long version_of(const char *clang)
+static unsigned version_of(const char *clang)
 {
     static const char FOLDER[] = "/llvm-";
     char place[PATH_MAX];
     const char *slash = strrchr(clang, '/'), *dash = strrchr(slash ? slash : clang, '-');
     if (dash)
-        return strtoul(dash + 1, NULL, 10);
+        return (unsigned)strtoul(dash + 1, NULL, 10);
     char *real = find_program(clang, place) ? realpath(place, NULL) : NULL;
     const char *folder = real ? strstr(real, FOLDER) : NULL;
-    unsigned long version = folder ? strtoul(folder + strlen(FOLDER), NULL, 10) : 0;
+    unsigned version = folder ? (unsigned)strtoul(folder + strlen(FOLDER), NULL, 10) : 0;
     free(real);
     return version;
 }
 
-/* The compiler, and AMD's device libraries if they are there and it can read them: they are
- * bitcode of LLVM 15. */
-static void choose_compiler(struct toolchain *toolchain, struct arena *arena, bool si)
+enum {
+    OLDEST = 14,
+    PREFERRED = 19,  /* what Debian 12 has and the workloads were tried with most */
+    ROCM_READER = 15 /* AMD's device libraries are bitcode of LLVM 15 */
+};
+
+/* A linker comes with each version, in a package of its own. */
+static bool can_link(const char *clang)
 {
-    const char *set = getenv("HEDDLE_CLANG"), *folder = getenv("HEDDLE_ROCM");
-    char place[PATH_MAX];
-    folder = folder && *folder ? folder : ROCM_FOLDER;
-    const bool rocm = si && exists(arena_printf(arena, "%s/opencl.bc", folder));
-    toolchain->clang = set && *set ? set : "clang-14";
-    if (rocm && !(set && *set) && find_program("clang-19", place) &&
-        find_program("ld.lld-19", place))
-        toolchain->clang = "clang-19";
-    toolchain->rocm = rocm && version_of(toolchain->clang) >= 15 ? folder : NULL;
+    char place[PATH_MAX], name[32];
+    snprintf(name, sizeof name, "ld.lld-%u", version_of(clang));
+    return find_program(name, place);
 }
 
-bool toolchain_find(struct toolchain *toolchain, struct arena *arena, bool si, const char **missing)
+static const char *choose_compiler(struct arena *arena, bool si)
 {
-    choose_compiler(toolchain, arena, si);
+    static const unsigned ORDER[] = {PREFERRED, 20, 21, 22, 18, 17, 16, 15};
+    const char *set = getenv("HEDDLE_CLANG");
+    char place[PATH_MAX];
+    if (set && *set)
+        return set;
+    for (u32 i = 0; i < ARRAY_LEN(ORDER); i++) {
+        const char *clang = arena_printf(arena, "clang-%u", ORDER[i]);
+        if (find_program(clang, place) && (!si || can_link(clang)))
+            return clang;
+    }
+    /* Its place tells whether it is one of those. */
+    return version_of("clang") > OLDEST && (!si || can_link("clang")) ? "clang" : "clang-14";
+}
+
+static void choose(struct toolchain *toolchain, struct arena *arena, bool si)
+{
+    const char *folder = getenv("HEDDLE_ROCM");
+    folder = folder && *folder ? folder : ROCM_FOLDER;
+    toolchain->clang = choose_compiler(arena, si);
+    toolchain->version = version_of(toolchain->clang);
+    if (si && toolchain->version >= ROCM_READER &&
+        exists(arena_printf(arena, "%s/opencl.bc", folder)))
+        toolchain->rocm = folder;
+    const char *slash = strrchr(toolchain->clang, '/');
+    toolchain->name = arena_printf(arena, "%s with %s", slash ? slash + 1 : toolchain->clang,
+                                   toolchain->rocm ? "AMD's device libraries" : "libclc");
+}
+
+bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver, bool si,
+                    const char **missing)
+{
+    *toolchain = (struct toolchain){.driver = driver};
+    choose(toolchain, arena, si);
     const char *library = toolchain->rocm ? "builtins-rocm.bc"
                           : si            ? "builtins-si.bc"
                                           : "builtins-ptx.bc";
-    const char *folder = data_folder(arena, library);
+    const char *folder = data_folder(arena, driver, library);
     toolchain->libclc = toolchain->rocm ? NULL
                         : si            ? HEDDLE_LIBCLC "/amdgcn--amdhsa.bc"
                                         : HEDDLE_LIBCLC "/nvptx64--nvidiacl.bc";
@@ -128,14 +156,13 @@ static void identify_program(const char *name, struct sha256 *hash)
 
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash)
 {
-    Dl_info driver; /* it decides on arguments, and changes what the compiler left */
-    if (dladdr((const void *)(uintptr_t)toolchain_find, &driver) && driver.dli_fname)
-        identify_file(driver.dli_fname, hash);
+    if (toolchain->driver) /* it decides on arguments, and changes what the compiler left */
+        identify_file(toolchain->driver, hash);
     identify_program(toolchain->clang, hash);
-    identify_file(toolchain->header, hash);
-    identify_file(toolchain->library, hash);
-    if (toolchain->libclc)
-        identify_file(toolchain->libclc, hash);
+    const char *const files[] = {toolchain->header, toolchain->library, toolchain->libclc};
+    for (u32 i = 0; i < ARRAY_LEN(files); i++)
+        if (files[i])
+            identify_file(files[i], hash);
     static const char *const parts[] = {"opencl.bc", "ocml.bc", "ockl.bc"};
     for (u32 i = 0; toolchain->rocm && i < ARRAY_LEN(parts); i++) {
         char part[PATH_MAX];

@@ -1,28 +1,36 @@
 /*
- * Where the compiler, its libraries and ours are.
+ * Which compiler and which libraries make code of OpenCL C.
  *
- * The compiler is clang-14 with libclc, whose folder was found when Heddle was built; for Southern
- * Islands clang-19 (with ld.lld-19) and AMD's device libraries, when all are installed.
- * HEDDLE_CLANG names another compiler: the device libraries go with clang-15 and later ones.
- * HEDDLE_ROCM names their folder. Our own library is looked for in HEDDLE_DATA, beside the driver
- * (a build folder) and where Heddle is installed.
+ * The compiler is the first of clang-19, other versions from 15 on, `clang`, and clang-14 that is
+ * on the PATH; for Southern Islands one with its own ld.lld. HEDDLE_CLANG names another. It is
+ * joined with libclc, whose folder was found when Heddle was built, or, for Southern Islands and
+ * from clang-15 on, with AMD's device libraries where they are installed (HEDDLE_ROCM names their
+ * folder). Our own library is looked for in HEDDLE_DATA, beside the driver (a build folder) and
+ * where Heddle is installed.
+ *
+ * clang-14 comes last because its code for PTX is wrong in places: it moves loads over barriers
+ * (share/heddle/opencl/barrier.cl keeps it from that) and cuts off signs (compiler.c mends it).
  */
-#ifndef OPENCL_TOOLCHAIN_H
-#define OPENCL_TOOLCHAIN_H
+#ifndef BASE_TOOLCHAIN_H
+#define BASE_TOOLCHAIN_H
 
 #include "base/arena.h"
 #include "base/hash.h"
 
 struct toolchain {
     const char *clang;   /* a name for the PATH, or a path */
+    unsigned version;    /* 14 and later; 0: its name and place do not tell */
+    const char *name;    /* "clang-19 with libclc", for people and records */
+    const char *driver;  /* the file that calls the compiler; NULL: none is known */
     const char *header;  /* builtins.h, which comes before each program */
     const char *library; /* builtins for the target, bitcode */
     const char *libclc;  /* NULL: ... */
     const char *rocm;    /* ... the folder of AMD's device libraries, else NULL */
 };
 
-/* All is of the arena. False: `missing` names what is not there. */
-bool toolchain_find(struct toolchain *toolchain, struct arena *arena, bool si,
+/* `driver` may be NULL. All is of the arena. False: `missing` names what is not there; compiler and
+ * name are known all the same. */
+bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver, bool si,
                     const char **missing);
 /* Adds what tells this compiler and these libraries from others. */
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash);

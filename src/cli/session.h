@@ -5,7 +5,7 @@
  *
  *   {"event": "loaded", "at": ns}                  the loader has asked the driver for its platform
  *   {"event": "device", "machine": name}           a context was made on the device
- *   {"event": "build", "sha256", "bytes", "options", "ok"}    a program from source
+ *   {"event": "build", "sha256", "bytes", "options", "compiler", "ok"}    a program from source
  *   {"event": "start", "kernel", "blocks"}
  *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
  *   {"event": "profile", "device", "profile": [...]}        as hd_profile_json tells it; a device's

@@ -1,6 +1,7 @@
 /* Jobs of experiments: see plan.h. */
 #include "lab/plan.h"
 
+#include "base/toolchain.h"
 #include "heddle/heddle.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,12 +239,23 @@ static f64 manifest_seconds(struct plan *plan, const struct suite_row *row)
     return (f64)count / INSTRUCTIONS_PER_SECOND;
 }
 
+/* The machine's warps tell which instruction set its kernels are compiled to. */
+static bool runs_si(const struct job *job)
+{
+    json_t *tree = json_loads(job->configuration, 0, NULL);
+    json_int_t lanes =
+        json_integer_value(json_object_get(json_object_get(tree, "core"), "warp_size"));
+    json_decref(tree);
+    return lanes == 64;
+}
+
 static bool make_key(struct plan *plan, const struct configuration *from,
                      const struct suite_row *row, struct job *job, struct error *error)
 {
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
+    add_text(&hash, plan->compilers[runs_si(job)]);
     if (!add_program(plan, row, &hash, error))
         return false;
     for (const char **word = job->program; *word; word++)
@@ -342,6 +354,19 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
     return true;
 }
 
+static void name_compilers(struct plan *plan)
+{
+    for (u32 si = 0; si < ARRAY_LEN(plan->compilers); si++) {
+        struct toolchain toolchain;
+        struct sha256 hash;
+        const char *missing;
+        sha256_start(&hash);
+        toolchain_find(&toolchain, plan->arena, plan->host->driver, si, &missing);
+        toolchain_identify(&toolchain, &hash);
+        sha256_text(&hash, plan->compilers[si]);
+    }
+}
+
 struct plan *plan_create(const struct lab_host *host, const struct lab_files *files, bool quick,
                          struct error *error)
 {
@@ -353,6 +378,7 @@ struct plan *plan_create(const struct lab_host *host, const struct lab_files *fi
     struct plan *plan = checked(calloc(1, sizeof *plan));
     *plan = (struct plan){.arena = arena_create(), .host = host, .files = files, .quick = quick};
     sha256_text(&hash, plan->build);
+    name_compilers(plan);
     return plan;
 }
 

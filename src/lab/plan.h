@@ -3,8 +3,8 @@
  * experiments need it.
  *
  *  P1  A job's key is a hash of all that its result depends on: the files of Heddle and of the
- *      program, its arguments, and the resolved configuration. Names of configurations and
- *      experiments are no part of it.
+ *      program, the compiler of its kernels, its arguments, and the resolved configuration. Names of
+ *      configurations and experiments are no part of it.
  *  P2  Machines, mechanisms, settings and statistics are checked here, before anything runs.
  */
 #ifndef LAB_PLAN_H
@@ -58,6 +58,7 @@ struct plan {
     const struct lab_files *files;
     bool quick;
     char build[SHA256_TEXT];
+    char compilers[2][SHA256_TEXT]; /* that make PTX, and Southern Islands code */
     VEC(struct job) jobs;
     VEC(struct planned) experiments;
 };

@@ -110,7 +110,9 @@ static void run_device(const struct task *task, cl_device_id device)
     driver_unlock();
     compiler_run(&job, &result);
     if (job.source)
-        session_built(platform_get()->session, job.source, build->options, result.binary);
+        session_built(platform_get()->session, job.source, build->options, result.compiler,
+                      result.binary);
+    free(result.compiler);
     driver_lock();
     free(build->log);
     build->log = result.log;

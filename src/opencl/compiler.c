@@ -2,17 +2,20 @@
 #include "opencl/compiler.h"
 
 #include "base/text.h"
+#include "base/toolchain.h"
 #include "opencl/cache.h"
 #include "opencl/llinfo.h"
 #include "opencl/process.h"
-#include "opencl/toolchain.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum {
-    FILE_LIMIT = 256 << 20 /* bytes of a file that a compilation makes */
+    FILE_LIMIT = 256 << 20, /* bytes of a file that a compilation makes */
+    OLDEST_CLANG = 14,      /* our library is its bitcode */
+    RIGHT_CLANG = 15        /* the first that keeps the order of memory accesses and barriers */
 };
 
 struct work {
@@ -75,12 +78,11 @@ static void start(struct work *work)
     ADD(work, work->toolchain.clang, "-target");
     if (work->job->si) {
         ADD(work, "amdgcn-amd-amdhsa", "-mcpu=tahiti");
-        /* The version tells where hidden arguments are (si.hidden_args=driver). What LLVM knows of
-         * some functions of AMD's libraries it would put in place of ours. */
-        if (work->toolchain.rocm)
-            ADD(work, "-mcode-object-version=5", "-mllvm", "-amdgpu-simplify-libcall=0");
-        else
-            add(work, "-mcode-object-version=4");
+        /* It tells where hidden arguments are (si.hidden_args=driver). */
+        add(work, work->toolchain.rocm ? "-mcode-object-version=5" : "-mcode-object-version=4");
+        /* What LLVM knows of some functions it would put in place of ours. */
+        if (work->toolchain.version != OLDEST_CLANG)
+            ADD(work, "-mllvm", "-amdgpu-simplify-libcall=0");
     } else /* The first with all 64-bit atomics. With later DWARF code with calls makes LLVM 14
             * crash: they are described, and there are no such descriptions in PTX. */
         ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
@@ -313,6 +315,16 @@ static bool write_nulls(struct work *work, char *text, size_t length, const char
     return !found || scratch_write(&work->scratch, file, text, length);
 }
 
+static void warn_of_compiler(struct work *work)
+{
+    if (!work->job->si && work->toolchain.version && work->toolchain.version < RIGHT_CLANG)
+        say(work, arena_printf(work->arena,
+                               "note: %s moves loads over barriers of PTX; Heddle's own barrier() "
+                               "and fences keep it from that, assembly in the program does not. "
+                               "clang %d or newer is right by itself\n",
+                               work->toolchain.clang, RIGHT_CLANG));
+}
+
 static bool generate(struct work *work, const char *text, bool optimize, const char *output)
 {
     start(work);
@@ -410,6 +422,7 @@ static char *mend_fields(char *code, size_t *bytes)
 static u8 *make_code(struct work *work, size_t *bytes)
 {
     const char *text_path = path(work, "out.ll"), *code_path = path(work, "out.code");
+    warn_of_compiler(work);
     if (work->job->source ? !compile(work, false, text_path) : !link_inputs(work, false, text_path))
         return NULL;
     struct binary binary = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
@@ -524,6 +537,12 @@ static void make(struct work *work, const char key[SHA256_TEXT], struct compiler
     scratch_destroy(&work->scratch);
 }
 
+static const char *driver_file(void)
+{
+    Dl_info info;
+    return dladdr((const void *)(uintptr_t)compiler_run, &info) ? info.dli_fname : NULL;
+}
+
 void compiler_run(const struct compiler_job *job, struct compiler_result *result)
 {
     struct work work = {.job = job, .arena = arena_create()};
@@ -531,9 +550,12 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
     struct cache_entry kept;
     const char *missing;
     *result = (struct compiler_result){0};
-    if (!toolchain_find(&work.toolchain, work.arena, job->si, &missing)) {
+    if (!toolchain_find(&work.toolchain, work.arena, driver_file(), job->si, &missing)) {
         say(&work, arena_printf(work.arena, "error: %s is not there; is Heddle installed whole?\n",
                                 missing));
+    } else if (work.toolchain.version && work.toolchain.version < OLDEST_CLANG) {
+        say(&work, arena_printf(work.arena, "error: %s is too old: clang %d or newer is needed\n",
+                                work.toolchain.clang, OLDEST_CLANG));
     } else {
         name_job(&work, key);
         if (cache_find(work.arena, key, &kept)) {
@@ -546,6 +568,7 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
     }
     *(char *)vec_push(&work.log) = 0;
     result->log = work.log.data;
+    result->compiler = checked(strdup(work.toolchain.name));
     vec_free(&work.words);
     arena_destroy(work.arena);
 }

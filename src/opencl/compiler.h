@@ -1,5 +1,5 @@
 /*
- * From OpenCL C to what a machine runs, by clang-14 and libclc.
+ * From OpenCL C to what a machine runs, by clang and its libraries (base/toolchain.h).
  *
  *   source -> bitcode                        an object, to be linked later
  *   bitcode ... -> bitcode                   a library
@@ -37,8 +37,9 @@ struct compiler_job {
 };
 
 struct compiler_result {
-    char *log;  /* what the compiler said; free() */
-    u8 *binary; /* binary.h; NULL: it failed; free() */
+    char *log;      /* what the compiler said; free() */
+    char *compiler; /* its name and that of its library; free() */
+    u8 *binary;     /* binary.h; NULL: it failed; free() */
     size_t bytes;
 };
 

@@ -427,7 +427,8 @@ bool session_configs(struct session *session, struct hd_config ***configs, u32 *
 /* A device has been opened: it is observed as asked. */
 void session_device(struct session *session, cl_device_id device);
 /* A program was built from source, or not. */
-void session_built(struct session *session, const char *source, const char *options, bool ok);
+void session_built(struct session *session, const char *source, const char *options,
+                   const char *compiler, bool ok);
 /* Before a launch: whether it is modelled in time (HEDDLE_KERNELS, HEDDLE_LAUNCHES, ...). `number`
  * counts launches of the process from 1. */
 bool session_timed(struct session *session, u64 number, const char *kernel);

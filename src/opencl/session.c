@@ -263,7 +263,8 @@ static void keep_source(struct session *session, const char *source)
     free(before);
 }
 
-void session_built(struct session *session, const char *source, const char *options, bool ok)
+void session_built(struct session *session, const char *source, const char *options,
+                   const char *compiler, bool ok)
 {
     struct sha256 hash;
     char digest[SHA256_TEXT];
@@ -272,8 +273,9 @@ void session_built(struct session *session, const char *source, const char *opti
     sha256_start(&hash);
     sha256_add(&hash, source, strlen(source));
     sha256_text(&hash, digest);
-    json_t *event = json_pack("{s:s, s:s, s:I, s:s, s:b}", "event", "build", "sha256", digest,
-                              "bytes", (json_int_t)strlen(source), "options", options, "ok", ok);
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:b}", "event", "build", "sha256", digest, "bytes",
+                  (json_int_t)strlen(source), "options", options, "compiler", compiler, "ok", ok);
     if (event) /* options that are no UTF-8 */
         tell(session, event);
     keep_source(session, source);

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -64,6 +65,18 @@ def same_on_any_number_of_jobs(parent):
     run(one, TINY, "--quick", "--force", "--workloads", "VA")
     assert rows(one) == 4
     return one
+
+
+def another_compiler(parent, one):
+    """What one compiler made is no result of another."""
+    folder = folder_of(parent, "compiler")
+    shutil.copy(one / "heddle-results.db", folder)
+    ENVIRONMENT["HEDDLE_CLANG"] = "clang-14"
+    run(folder, TINY, "--quick", "--workloads", "VA")
+    assert rows(folder) == 6, rows(folder)
+    del ENVIRONMENT["HEDDLE_CLANG"]
+    run(folder, TINY, "--quick", "--workloads", "VA")
+    assert rows(folder) == 6, rows(folder)
 
 
 def numbers(parent):
@@ -238,6 +251,7 @@ def main():
         parent = pathlib.Path(name)
         one = same_on_any_number_of_jobs(parent)
         run(one, TINY, "--quick")
+        another_compiler(parent, one)
         numbers(parent)
         pages(one)
         alone(parent)
