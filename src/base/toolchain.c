@@ -73,32 +73,37 @@ static unsigned version_of(const char *clang)
 
 enum {
     OLDEST = 14,
-    PREFERRED = 19,  /* what Debian 12 has and the workloads were tried with most */
     ROCM_READER = 15 /* AMD's device libraries are bitcode of LLVM 15 */
 };
 
-/* A linker comes with each version, in a package of its own. */
-static bool can_link(const char *clang)
+/* The folder of the linker that belongs to the compiler, which comes in a package of its own; NULL:
+ * it is not there. The compiler itself would take any ld.lld that it finds, of another version. */
+static const char *linker_folder(struct arena *arena, const char *clang)
 {
     char place[PATH_MAX], name[32];
     snprintf(name, sizeof name, "ld.lld-%u", version_of(clang));
-    return find_program(name, place);
+    char *real = find_program(name, place) ? realpath(place, NULL) : NULL;
+    const char *folder =
+        real ? arena_strndup(arena, real, (size_t)(strrchr(real, '/') - real)) : NULL;
+    free(real);
+    return folder;
 }
 
 static const char *choose_compiler(struct arena *arena, bool si)
 {
-    static const unsigned ORDER[] = {PREFERRED, 20, 21, 22, 18, 17, 16, 15};
+    static const unsigned ORDER[] = {16, 15, 17, 18, 19, 20, 21, 22};
     const char *set = getenv("HEDDLE_CLANG");
     char place[PATH_MAX];
     if (set && *set)
         return set;
     for (u32 i = 0; i < ARRAY_LEN(ORDER); i++) {
         const char *clang = arena_printf(arena, "clang-%u", ORDER[i]);
-        if (find_program(clang, place) && (!si || can_link(clang)))
+        if (find_program(clang, place) && (!si || linker_folder(arena, clang)))
             return clang;
     }
     /* Its place tells whether it is one of those. */
-    return version_of("clang") > OLDEST && (!si || can_link("clang")) ? "clang" : "clang-14";
+    return version_of("clang") > OLDEST && (!si || linker_folder(arena, "clang")) ? "clang"
+                                                                                  : "clang-14";
 }
 
 static void choose(struct toolchain *toolchain, struct arena *arena, bool si)
@@ -107,6 +112,7 @@ static void choose(struct toolchain *toolchain, struct arena *arena, bool si)
     folder = folder && *folder ? folder : ROCM_FOLDER;
     toolchain->clang = choose_compiler(arena, si);
     toolchain->version = version_of(toolchain->clang);
+    toolchain->linker = si ? linker_folder(arena, toolchain->clang) : NULL;
     if (si && toolchain->version >= ROCM_READER &&
         exists(arena_printf(arena, "%s/opencl.bc", folder)))
         toolchain->rocm = folder;

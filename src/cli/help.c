@@ -45,7 +45,7 @@ static const struct {
      "Where compiled OpenCL kernels are kept ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and how "
      "much of them (512)."},
     {"HEDDLE_CLANG",
-     "The clang that compiles OpenCL kernels: by default clang-19, or another from clang-15 on, or "
+     "The clang that compiles OpenCL kernels: by default clang-16, or another from clang-15 on, or "
      "clang-14."},
     {"HEDDLE_ROCM", "The folder of AMD's device libraries, if it is not Debian's."},
 };

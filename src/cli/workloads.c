@@ -144,7 +144,7 @@ static void print_markdown(const json_t *rows)
         "computation of the host. `heddle run --workload NAME` runs one on a modelled machine, "
         "`--quick` its small size, `-- --help` says what it can be told.\n\n"
         "Instructions are warp instructions at the default and the quick size, as PTX (warps of "
-        "32) and as Southern Islands code (64), both compiled by clang 19 with libclc. Paper identifiers "
+        "32) and as Southern Islands code (64), both compiled by clang 16 with libclc. Paper identifiers "
         "are those of the works that use such a program; sizes are `stated` there, `inferred` from "
         "what they say, or "
         "`ours`.\n\n"
