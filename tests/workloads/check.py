@@ -1,15 +1,24 @@
 """A workload program on PoCL: it passes, its check can fail, and its manifest is true.
 
-check.py PROGRAM FOLDER-WITH-MANIFEST; exits 77 (skipped) where PoCL is not installed,
-or ends itself at its start because the host has no /sys.
+check.py PROGRAM FOLDER-WITH-MANIFEST [--unless-verified | --record]; exits 77 (skipped) where PoCL
+is not installed, or ends itself at its start because the host has no /sys.
+
+PoCL takes minutes for all programs, and what it says of one depends on the program alone. So
+`verified`, beside this file, keeps a hash of each program that has passed: with --unless-verified
+one that has not changed since is not run on PoCL again. --record adds the hash after a pass
+(scripts/verify-workloads does that for all).
 """
+import hashlib
 import os
 import re
 import subprocess
 import sys
 
-program, folder = sys.argv[1:]
+program, folder = sys.argv[1:3]
+mode = sys.argv[3] if len(sys.argv) > 3 else ""
 name = os.path.basename(folder)
+here = os.path.dirname(os.path.abspath(__file__))
+VERIFIED = os.path.join(here, "verified")
 on_pocl = ["--platform", "Portable Computing Language"]
 
 
@@ -77,8 +86,39 @@ def check_runs():
     expect(code == 0 and "--quick" in output, "--help fails", output)
 
 
+def digest():
+    """Of all that the program and its checks are made of."""
+    total = hashlib.sha256()
+    common = os.path.join(os.path.dirname(folder), "common")
+    files = [os.path.join(place, file) for place in (folder, common) for file in os.listdir(place)]
+    for file in sorted(files, key=os.path.basename) + [os.path.abspath(__file__)]:
+        with open(file, "rb") as content:
+            text = content.read()
+        if file.endswith("workload.yaml"):  # counts of instructions are ours, not PoCL's
+            text = re.sub(rb"^instructions:\n(  .*\n)*", b"", text, flags=re.M)
+        total.update(os.path.basename(file).encode() + b"\0%d\0" % len(text) + text)
+    return total.hexdigest()
+
+
+def read_verified():
+    with open(VERIFIED, encoding="utf-8") as lines:
+        return dict(line.split() for line in lines)
+
+
+def record():
+    rows = read_verified()
+    rows[name] = digest()
+    with open(VERIFIED, "w", encoding="utf-8") as file:
+        file.writelines(f"{row} {rows[row]}\n" for row in sorted(rows))
+
+
 with open(os.path.join(folder, "workload.yaml"), encoding="utf-8") as manifest:
     manifest_text = manifest.read()
 check_manifest(manifest_text)
+if mode == "--unless-verified" and read_verified().get(name) == digest():
+    print("verified on PoCL before, and unchanged since")
+    sys.exit()
 check_runs()
 check_variants(manifest_text)
+if mode == "--record":
+    record()
