@@ -21,6 +21,18 @@ static const char source[] =
     "    to[21] = get_work_dim();\n"
     "    to[22] += 1;\n"
     "}\n"
+    "#define ASK(to, d) (to)[0] = get_global_id(d); (to)[1] = get_local_id(d); \\\n"
+    "    (to)[2] = get_group_id(d); (to)[3] = get_global_offset(d); \\\n"
+    "    (to)[4] = get_global_size(d); (to)[5] = get_local_size(d); (to)[6] = get_num_groups(d)\n"
+    "kernel void dimension(global ulong *out, uint d)\n"
+    "{\n"
+    "    size_t x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - "
+    "get_global_offset(1);\n"
+    "    global ulong *to = out + 21 * (y * get_global_size(0) + x);\n"
+    "    ASK(to, d);\n"
+    "    ASK(to + 7, 3);\n"
+    "    ASK(to + 14, ~0u);\n"
+    "}\n"
     "kernel void sizes(global ulong *out)\n"
     "{\n"
     "    if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)\n"
@@ -164,6 +176,46 @@ static void ids(void **state)
                              CL_INVALID_GLOBAL_OFFSET);
         }
     OK(clReleaseKernel(kernel));
+}
+
+/* Whatever the dimension is known to be: where there is none, numbers are 0 and sizes 1. */
+static void dimensions(void **state)
+{
+    struct rig *rig = *state;
+    enum {
+        ASKED = 7,
+        ITEMS = 6 * 4
+    };
+    static const size_t offset[] = {5, 7}, global[] = {6, 4}, local[] = {3, 2};
+    static const uint64_t none[ASKED] = {0, 0, 0, 0, 1, 1, 1};
+    cl_kernel kernel = create("dimension");
+    uint64_t seen[ITEMS][3][ASKED];
+    cl_mem out = rig_buffer(rig, 0, sizeof seen, NULL);
+    OK(clSetKernelArg(kernel, 0, sizeof out, &out));
+    for (cl_uint device = 0; device < rig->device_count; device++)
+        for (cl_uint d = 0; d < 6; d++) {
+            cl_uint asked = d < 5 ? d : UINT32_MAX;
+            OK(clSetKernelArg(kernel, 1, sizeof asked, &asked));
+            OK(clEnqueueNDRangeKernel(rig->queues[device], kernel, 2, offset, global, local, 0,
+                                      NULL, NULL));
+            OK(clFinish(rig->queues[device]));
+            rig_read(rig, out, seen, 0, sizeof seen);
+            for (size_t i = 0; i < ITEMS; i++) {
+                size_t at = d == 0 ? i % global[0] : i / global[0];
+                uint64_t there[ASKED] = {at + offset[d % 2],
+                                         at % local[d % 2],
+                                         at / local[d % 2],
+                                         offset[d % 2],
+                                         global[d % 2],
+                                         local[d % 2],
+                                         global[d % 2] / local[d % 2]};
+                assert_memory_equal(seen[i][0], d < 2 ? there : none, sizeof there);
+                assert_memory_equal(seen[i][1], none, sizeof none);
+                assert_memory_equal(seen[i][2], none, sizeof none);
+            }
+        }
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseMemObject(out));
 }
 
 /* What is chosen divides the range, is whole warps where that can be, and as large as can be. */
@@ -520,10 +572,10 @@ static void wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids),      cmocka_unit_test(chosen),    cmocka_unit_test(many_rows),
-        cmocka_unit_test(locals),   cmocka_unit_test(all_local), cmocka_unit_test(snapshot),
-        cmocka_unit_test(times),    cmocka_unit_test(faults),    cmocka_unit_test(parts),
-        cmocka_unit_test(required), cmocka_unit_test(wrong),
+        cmocka_unit_test(ids),       cmocka_unit_test(dimensions), cmocka_unit_test(chosen),
+        cmocka_unit_test(many_rows), cmocka_unit_test(locals),     cmocka_unit_test(all_local),
+        cmocka_unit_test(snapshot),  cmocka_unit_test(times),      cmocka_unit_test(faults),
+        cmocka_unit_test(parts),     cmocka_unit_test(required),   cmocka_unit_test(wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -6,6 +6,7 @@
  * A function that is defined here hides the compiler's own declarations of its name, so that its
  * other overloads must be declared where they are called.
  */
+#define HD_LIBRARY
 #include "builtins.h"
 
 #define OVERLOAD __attribute__((overloadable))
@@ -54,9 +55,7 @@
     CONVERT_2(T, s, A, 8, 4, 4)                                                            \
     CONVERT_2(T, s, A, 16, 8, 8)
 
-#ifdef __NVPTX__
 #include "workitem.cl"
-#endif
 #ifndef HD_ROCM
 #include "barrier.cl"
 #endif

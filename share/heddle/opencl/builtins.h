@@ -7,6 +7,21 @@
 
 #define HD_OVERLOAD __attribute__((overloadable))
 
+/* ---- work-items ----
+ *
+ * A program's calls go to functions of ours (workitem.cl), which know what there is beyond three
+ * dimensions; those ask the library's functions, which keep their names.
+ */
+#ifndef HD_LIBRARY
+#define HD_ASK(name) size_t HD_OVERLOAD name(uint) __asm__("hd_" #name);
+HD_ASK(get_global_id)
+HD_ASK(get_local_id)
+HD_ASK(get_group_id)
+HD_ASK(get_global_size)
+HD_ASK(get_local_size)
+HD_ASK(get_num_groups)
+#endif
+
 /* ---- loads and stores of half, which the compiler declares only for devices with half ---- */
 
 #define HD_LOAD_IN(space, n, v)                                        \
