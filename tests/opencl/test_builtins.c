@@ -237,15 +237,28 @@ static const char HALF[] = "kernel void load(global float *out) {\n"
                            "    global half *in = (global half *)(out + 65536);\n"
                            "    out[i] = vload_half(i, in);\n"
                            "}\n"
-                           "kernel void store(global ushort *out) {\n"
-                           "    size_t i = get_global_id(0);\n"
-                           "    float x = ((global float *)(out + 4 * 65536))[i];\n"
-                           "    global half *to = (global half *)out;\n"
-                           "    vstore_half_rte(x, i, to);\n"
-                           "    vstore_half_rtz(x, i, to + 65536);\n"
-                           "    vstore_half_rtp(x, i, to + 2 * 65536);\n"
-                           "    vstore_half_rtn(x, i, to + 3 * 65536);\n"
-                           "}\n"
+                           "#define STORE(name, type)                                  \\\n"
+                           "    kernel void name(global ushort *out) {                 \\\n"
+                           "        size_t i = get_global_id(0), n = get_global_size(0); \\\n"
+                           "        type x = ((global type *)(out + 8 * n))[i];        \\\n"
+                           "        private ushort here[16];                           \\\n"
+                           "        local ushort there[1024 * 2];                      \\\n"
+                           "        size_t place = get_local_id(0);                    \\\n"
+                           "        global half *to = (global half *)out;              \\\n"
+                           "        vstore_half(x, i, to);                             \\\n"
+                           "        vstore_half_rte(x, i, to + n);                     \\\n"
+                           "        vstore_half_rtz(x, i, to + 2 * n);                 \\\n"
+                           "        vstore_half_rtp(x, i, to + 3 * n);                 \\\n"
+                           "        vstore_half_rtn(x, i, to + 4 * n);                 \\\n"
+                           "        vstorea_half3_rtn((type##3)x, 1, (private half *)here);  \\\n"
+                           "        out[5 * n + i] = here[6];                          \\\n"
+                           "        vstore_half2_rtp((type##2)x, place, (local half *)there); \\\n"
+                           "        out[6 * n + i] = there[place * 2 + 1];             \\\n"
+                           "        vstorea_half8_rtz((type##8)x, 1, (private half *)here); \\\n"
+                           "        out[7 * n + i] = here[15];                         \\\n"
+                           "    }\n"
+                           "STORE(store_float, float)\n"
+                           "STORE(store_double, double)\n"
                            "kernel void wide(global ushort *out) {\n"
                            "    float3 x = vload_half3(0, (global half *)out);\n"
                            "    vstore_half3(x, 1, (global half *)out);\n"
@@ -253,26 +266,66 @@ static const char HALF[] = "kernel void load(global float *out) {\n"
                            "    vstore_half2(convert_double2(x.yz), 6, (global half *)out);\n"
                            "}";
 
-/* The half that a rounding mode wants for a number that is none: 'e' nearest even, or a side. */
-static bool right_half(double x, uint32_t bits, char mode)
+/* What a number becomes: 'e' to the nearest, the even one in the middle; 'z' towards 0, 'p' up,
+ * 'n' down. Every step is exact. */
+static uint16_t half_of(double x, char mode)
 {
-    double y = half_value(bits), distance = fabs(x - y);
-    if (isnan(x) || isnan(y))
-        return isnan(x) && isnan(y);
-    if (x == y)
-        return true;
-    if (mode == 'z')
-        mode = x > 0 ? 'n' : 'p';
-    uint32_t up = y >= 0 && !(bits & 0x8000) ? bits + 1 : bits == 0x8000 ? 1 : bits - 1;
-    uint32_t down = y > 0 ? bits - 1 : bits == 0 ? 0x8001 : bits + 1;
-    if (mode == 'n')
-        return y < x && half_value(up) > x;
-    if (mode == 'p')
-        return y > x && half_value(down) < x;
-    if (isinf(y))
-        return fabs(x) >= 65520;
-    double other = fabs(x - half_value(x > y ? up : down));
-    return distance < other || (distance == other && !(bits & 1));
+    const uint16_t sign = signbit(x) ? 0x8000 : 0, most = 0x7bff, infinite = 0x7c00;
+    double size = fabs(x);
+    int exponent;
+    if (isinf(x) || x == 0)
+        return sign | (x == 0 ? 0 : infinite);
+    frexp(size, &exponent);
+    exponent = exponent - 1 < -14 ? -14 : exponent - 1;
+    if (exponent > 15)
+        return sign | (mode == 'e' || mode == (sign ? 'n' : 'p') ? infinite : most);
+    double units = ldexp(size, 10 - exponent), rest = units - floor(units);
+    uint16_t bits = (uint16_t)(((exponent + 14) << 10) + (int)units);
+    if (mode == 'e' ? rest > 0.5 || (rest == 0.5 && bits & 1)
+                    : rest > 0 && mode == (sign ? 'n' : 'p'))
+        bits++; /* to the next power of two, too, or infinity */
+    return sign | bits;
+}
+
+enum {
+    STORED = 4096
+};
+
+/* Halves and what lies in the middle, each with its neighbours of the type, then any number. */
+static void numbers_near_halves(double numbers[STORED], bool is_float)
+{
+    static const double OTHERS[] = {0x1p-149, 0x1p-127,        0x1p-126, 0x1p-1074, 0x1p-1022,
+                                    65519.99, 0x1.fffffep+127, 1e300,    INFINITY,  NAN};
+    static const int FRACTIONS[] = {0, 1, 2, 511, 512, 1022, 1023};
+    uint64_t random = 3;
+    int n = 0;
+    for (int exponent = 0; exponent < 31; exponent++)
+        for (int k = 0; k < 7 * 2 * 3 * 2; k++) {
+            uint32_t bits = (uint32_t)(exponent << 10 | FRACTIONS[k % 7]);
+            double x = half_value(bits), after = bits == 0x7bff ? 65536 : half_value(bits + 1);
+            double towards = k / 14 % 3 == 1 ? INFINITY : -INFINITY;
+            x = k / 7 % 2 ? (x + after) / 2 : x;
+            if (k / 14 % 3)
+                x = is_float ? (double)nextafterf((float)x, (float)towards) : nextafter(x, towards);
+            numbers[n++] = k / 42 ? -x : x;
+        }
+    for (size_t i = 0; i < 2 * sizeof OTHERS / sizeof *OTHERS; i++)
+        numbers[n++] = i % 2 ? -OTHERS[i / 2] : OTHERS[i / 2];
+    for (; n < STORED; n++)
+        numbers[n] = n % 3 ? ldexp((double)(int64_t)next(&random), (int)(next(&random) % 64) - 100)
+                           : real(&random);
+}
+
+static void check_stores(const uint16_t (*out)[STORED], const double *numbers, bool is_float)
+{
+    for (int i = 0; i < STORED; i++)
+        for (int mode = 0; mode < 8; mode++) {
+            double x = is_float ? (double)(float)numbers[i] : numbers[i];
+            uint16_t got = out[mode][i];
+            if (isnan(x) ? (got & 0x7fff) <= 0x7c00 : got != half_of(x, "eezpnnpz"[mode]))
+                fail_msg("%s %a, mode %c: %#x, not %#x", is_float ? "float" : "double", x,
+                         "eezpnnpz"[mode], got, half_of(x, "eezpnnpz"[mode]));
+        }
 }
 
 static void halves(void **state)
@@ -294,21 +347,22 @@ static void halves(void **state)
             assert_true(load.out[i] == half_value(i) ||
                         (isnan(load.out[i]) && isnan(half_value(i))));
         static struct {
-            uint16_t out[4][ALL];
-            float in[ALL];
-        } store;
-        uint64_t random = 3;
-        for (uint32_t i = 0; i < ALL; i++) { /* exact, halfway to the next, or near it */
-            double x = half_value(i), step = ldexp(1, -11) * (double)(next(&random) % 3) / 2;
-            store.in[i] = (float)(i % 4 == 3 ? x : x * (1 + step));
-            if (i % 8 == 0)
-                store.in[i] = (float)real(&random);
-        }
-        run_on(world, device, program, "store", ALL, &store, sizeof store);
-        for (uint32_t i = 0; i < ALL; i++)
-            for (int mode = 0; mode < 4; mode++)
-                assert_true(right_half(store.in[i], store.out[mode][i], "ezpn"[mode]) ||
-                            fabsf(store.in[i]) < 0x1p-126f); /* may be taken for 0 */
+            uint16_t out[8][STORED];
+            float in[STORED];
+        } floats;
+        static struct {
+            uint16_t out[8][STORED];
+            double in[STORED];
+        } doubles;
+        static double numbers[STORED];
+        numbers_near_halves(numbers, true);
+        for (int i = 0; i < STORED; i++)
+            floats.in[i] = (float)numbers[i];
+        run_on(world, device, program, "store_float", STORED, &floats, sizeof floats);
+        check_stores(floats.out, numbers, true);
+        numbers_near_halves(doubles.in, false);
+        run_on(world, device, program, "store_double", STORED, &doubles, sizeof doubles);
+        check_stores(doubles.out, doubles.in, false);
         uint16_t few[16] = {0x3c00, 0x4000, 0x4200};
         run_on(world, device, program, "wide", 1, few, sizeof few);
         static const uint16_t EXPECTED[16] = {0x3c00, 0x4000, 0x4200, 0x3c00, 0x4000, 0x4200, 0, 0,
@@ -389,6 +443,42 @@ static void reals(void **state)
             assert_true(near(p->native_log, log(fabs((double)p->y))));
             assert_true(near(p->native_powr, pow(fabs((double)p->y), 1.5)));
             assert_true(ulps(p->half_cos, cosl(p->y), 24) <= 8192);
+        }
+    }
+    assert_cl(clReleaseProgram(program));
+}
+
+/* Quiet, and not a number, whatever their codes are. */
+static void nans(void **state)
+{
+    const struct world *world = *state;
+    cl_program program = built(
+        world,
+        "typedef struct { ulong code, of_double, of_double3; uint of_float, of_float4; } item;\n"
+        "kernel void k(global item *items) {\n"
+        "    global item *p = items + get_global_id(0);\n"
+        "    p->of_double = as_ulong(nan(p->code));\n"
+        "    p->of_double3 = as_ulong(nan((ulong3)(1, 2, p->code)).z);\n"
+        "    p->of_float = as_uint(nan((uint)p->code));\n"
+        "    p->of_float4 = as_uint4(nan((uint4)(1, 2, 3, (uint)p->code))).w;\n"
+        "}",
+        "");
+    for (cl_uint device = 0; device < world->device_count; device++) {
+        static struct {
+            uint64_t code, of_double, of_double3;
+            uint32_t of_float, of_float4;
+        } items[ITEMS];
+        const uint64_t quiet = UINT64_C(0x7ff8) << 48;
+        const uint32_t quiet_float = 0x7fc00000;
+        uint64_t random = 5;
+        for (int i = 0; i < ITEMS; i++)
+            items[i].code = i ? (uint64_t)whole(&random) : 0;
+        run_items(world, device, program, "k", items, sizeof *items);
+        for (int i = 0; i < ITEMS; i++) {
+            assert_true((items[i].of_double & quiet) == quiet);
+            assert_true((items[i].of_double3 & quiet) == quiet);
+            assert_true((items[i].of_float & quiet_float) == quiet_float);
+            assert_true((items[i].of_float4 & quiet_float) == quiet_float);
         }
     }
     assert_cl(clReleaseProgram(program));
@@ -486,7 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers), cmocka_unit_test(fields), cmocka_unit_test(conversions),
         cmocka_unit_test(halves),   cmocka_unit_test(reals),  cmocka_unit_test(atomics),
-        cmocka_unit_test(copies),   cmocka_unit_test(calls),
+        cmocka_unit_test(copies),   cmocka_unit_test(calls),  cmocka_unit_test(nans),
     };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }

@@ -61,6 +61,9 @@
 #endif
 #include "integer.cl"
 #include "convert.cl"
+#ifndef HD_ROCM
+#include "half.cl"
+#endif
 #include "async.cl"
 #include "math.cl"
 #ifdef __NVPTX__

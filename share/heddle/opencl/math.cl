@@ -78,6 +78,15 @@ SMOOTHSTEP(double16)
     STORES_TO(type##8, name)                                     \
     STORES_TO(type##16, name)
 
+/* ---- nan of double: libclc's of 0 is infinite ---- */
+
+PURE double nan(ulong code)
+{
+    return as_double(code | 0x7ff8000000000000);
+}
+
+WIDEN_1(double, nan, ulong)
+
 /* ---- nextafter, fract: libclc loses signs of zeros ---- */
 
 #define NEXTAFTER(type, bits_type, as_bits, as_type, lowest)                        \
