@@ -26,6 +26,7 @@ struct work {
     struct arena *arena;
     VEC(const char *) words; /* of the next process */
     VEC(char) log;
+    bool approximate; /* division and square root of float may be */
 };
 
 static void say_bytes(struct work *work, const char *text, size_t bytes)
@@ -299,9 +300,9 @@ static bool private_or_local(const char *space)
 /*
  * A null pointer to private or local memory is all ones on Southern Islands, and comes as a cast of
  * the generic one, for which there is no code without generic addresses. It is written out instead,
- * in its own place: that is shorter.
+ * in its own place: that is shorter. True: there was one.
  */
-static bool write_nulls(struct work *work, char *text, size_t length, const char *file)
+static bool write_nulls(struct work *work, char *text)
 {
     static const char CAST[] = "addrspacecast (", OF_NULL[] = " null to ",
                       ONES[] = "inttoptr (i32 -1 to";
@@ -315,7 +316,43 @@ static bool write_nulls(struct work *work, char *text, size_t length, const char
         memcpy(at, ONES, strlen(ONES));
         found = true;
     }
-    return !found || scratch_write(&work->scratch, file, text, length);
+    return found;
+}
+
+/*
+ * Options of relaxed mathematics come as flags of the program's own instructions, which stay, and
+ * as attributes of functions. clang gives these to the libraries' functions, too, and they hold for
+ * all that is inlined: the code generator then folds (x + c) - c, by which a library rounds, and
+ * the small differences that it computes in. So they are blanked. True: there was one.
+ */
+static bool blank_relaxed(struct work *work, char *text)
+{
+    static const char *const RELAXED[] = {
+        " \"unsafe-fp-math\"=\"true\"",          " \"approx-func-fp-math\"=\"true\"",
+        " \"no-infs-fp-math\"=\"true\"",         " \"no-nans-fp-math\"=\"true\"",
+        " \"no-signed-zeros-fp-math\"=\"true\"",
+    };
+    bool found = false;
+    for (char *at = text; (at = strstr(at, "\nattributes #"));) {
+        char *end = at + 1 + strcspn(at + 1, "\n");
+        for (u32 i = 0; i < ARRAY_LEN(RELAXED); i++) {
+            char *name = memmem(at, (size_t)(end - at), RELAXED[i], strlen(RELAXED[i]));
+            if (!name)
+                continue;
+            memset(name, ' ', strlen(RELAXED[i]));
+            found = true;
+            work->approximate |= i < 2;
+        }
+        at = end;
+    }
+    return found;
+}
+
+/* Changes of the text in its own place, before code is made of it. */
+static bool mend_text(struct work *work, char *text, size_t length, const char *file)
+{
+    bool nulls = write_nulls(work, text), relaxed = blank_relaxed(work, text);
+    return !(nulls || relaxed) || scratch_write(&work->scratch, file, text, length);
 }
 
 static void warn_of_compiler(struct work *work)
@@ -357,6 +394,9 @@ static bool generate(struct work *work, const char *text, bool optimize, const c
         ADD(work, "-Xclang", "-disable-llvm-passes");
     if (!work->job->si)
         add(work, "-S");
+    /* Which instructions float has for these is not said of each operation, but of all. */
+    if (!work->job->si && work->approximate)
+        ADD(work, "-mllvm", "-nvptx-prec-divf32=0", "-mllvm", "-nvptx-prec-sqrtf32=0");
     add(work, text);
     return finish(work, NULL);
 }
@@ -454,7 +494,7 @@ static u8 *make_code(struct work *work, size_t *bytes)
     size_t length;
     u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
     if (text && all_defined(work, (char *)text, length) && parameters_right(work, (char *)text) &&
-        write_nulls(work, (char *)text, length, "out.ll") &&
+        mend_text(work, (char *)text, length, "out.ll") &&
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {

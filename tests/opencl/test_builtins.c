@@ -409,6 +409,46 @@ static double ulps(double got, long double exact, int bits)
     return isnan(got) ? 1e9 : (double)(fabsl(got - exact) / ldexpl(1, exponent - bits));
 }
 
+/* Relaxed mathematics is of the program's own operations: what functions round with, and the small
+ * differences they compute in, must not be folded where a sign or a value is known. */
+static void relaxed(void **state)
+{
+    static const char *const OPTIONS[] = {"-cl-unsafe-math-optimizations", "-cl-fast-relaxed-math"};
+    const struct world *world = *state;
+    for (int o = 0; o < 2; o++) {
+        cl_program program =
+            built(world,
+                  "typedef struct { double x, rint, cos, fmod; float y, sin; } item;\n"
+                  "kernel void k(global item *items) {\n"
+                  "    global item *p = items + get_global_id(0);\n"
+                  "    p->rint = rint(fabs(p->x));\n"
+                  "    p->cos = cos(fabs(p->x));\n"
+                  "    p->fmod = fmod(fabs(p->x), 0.7);\n"
+                  "    p->sin = sin(p->y);\n"
+                  "}",
+                  OPTIONS[o]);
+        for (cl_uint device = 0; device < world->device_count; device++) {
+            static struct {
+                double x, rint, cos, fmod;
+                float y, sin;
+            } items[ITEMS];
+            uint64_t random = 6;
+            for (int i = 0; i < ITEMS; i++) {
+                items[i].x = (double)(int64_t)next(&random) * 0x1p-63 * (i + 1);
+                items[i].y = (float)items[i].x;
+            }
+            run_items(world, device, program, "k", items, sizeof *items);
+            for (int i = 0; i < ITEMS; i++) {
+                assert_true(items[i].rint == rint(fabs(items[i].x)));
+                assert_true(ulps(items[i].cos, cosl(items[i].x), 53) <= 4);
+                assert_true(items[i].fmod == fmod(fabs(items[i].x), 0.7));
+                assert_true(ulps(items[i].sin, sinl(items[i].y), 24) <= 4);
+            }
+        }
+        assert_cl(clReleaseProgram(program));
+    }
+}
+
 /* OpenCL leaves native functions' error to the machine; the bound is our own, to find mistakes. */
 static bool near(float got, double exact)
 {
@@ -577,6 +617,7 @@ int main(void)
         cmocka_unit_test(integers), cmocka_unit_test(fields), cmocka_unit_test(conversions),
         cmocka_unit_test(halves),   cmocka_unit_test(reals),  cmocka_unit_test(atomics),
         cmocka_unit_test(copies),   cmocka_unit_test(calls),  cmocka_unit_test(nans),
+        cmocka_unit_test(relaxed),
     };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }

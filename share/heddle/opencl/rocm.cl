@@ -21,6 +21,15 @@ PURE double log1p(double x)
 }
 WIDEN_1(double, log1p, double)
 
+/* Theirs makes NaN of 0 where numbers are said to be finite. */
+double __ocml_cbrt_f64(double x) __attribute__((const));
+
+PURE double cbrt(double x)
+{
+    return x == 0 ? x : __ocml_cbrt_f64(x);
+}
+WIDEN_1(double, cbrt, double)
+
 /* Theirs scales its argument twice. */
 PURE float native_tan(float x)
 {
