@@ -24,6 +24,7 @@
  * stored as 0, and stores do not look at the selectors.
  */
 #include "exec/buffer.h"
+#include "exec/memory_view.h"
 #include "exec/scalars.h"
 
 static u64 buffer_offset(const struct buffer *b, u64 index, u64 offset)
@@ -185,30 +186,46 @@ static void move_words(struct warp *warp, const struct chunk *chunk, const struc
     }
 }
 
-/* The range ends within some lanes' words: each word is an access of its own. */
+/*
+ * The range ends within some lanes' words: each word is an access of its own. A core's view of
+ * memory sees them lane by lane, in the order in which they act, so that later lanes win.
+ */
 static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 *row,
                        u32 words, u32 mask, const struct buffer_access *buffer)
 {
     const struct inst *inst = warp_inst(warp, pc);
+    struct memory_view *const view = warp->memory_view;
     struct access access[4];
     struct addresses addresses[4];
     u32 inside[4];
+    bool found = true;
     assert(words <= 4);
-    for (u32 j = 0; j < words; j++) {
+    warp->memory_view = NULL;
+    for (u32 j = 0; j < words && found; j++) {
         inside[j] = buffer_inside(buffer, 4 * (j + 1));
         addresses[j] = buffer->addresses;
         addresses[j].add += 4 * j;
-        if (inside[j] && !access_find(warp, pc, step, chunk, &addresses[j], inside[j], 4,
-                                      is_store(inst), &access[j]))
-            return buffer_explain(warp, buffer);
+        if (!inside[j])
+            continue;
+        found = access_find(warp, pc, step, chunk, &addresses[j], inside[j], 4, is_store(inst),
+                            &access[j]);
+        access_apart(&access[j], found ? inside[j] : 0);
     }
+    warp->memory_view = view;
+    if (!found)
+        return buffer_explain(warp, buffer);
     if (!is_store(inst))
         lanes_clear(row, chunk->lanes.stride, words, mask);
-    for (u32 set = buffer->inside; set; set &= set - 1) /* later lanes win */
-        for (u32 j = 0; j < words; j++)
-            if (inside[j] & set & -set)
-                move_words(warp, chunk, inst, row + j * chunk->lanes.stride, 1, set & -set,
-                           &addresses[j], &access[j]);
+    for (u32 set = buffer->inside; set; set &= set - 1)
+        for (u32 j = 0; j < words; j++) {
+            const u32 lane = inside[j] & set & -set;
+            if (lane && view)
+                memory_view_redirect(view, warp->exec->image->moves, &access[j], lane, 4,
+                                     is_store(inst));
+            if (lane)
+                move_words(warp, chunk, inst, row + j * chunk->lanes.stride, 1, lane, &addresses[j],
+                           &access[j]);
+        }
     return true;
 }
 

@@ -9,10 +9,6 @@
  *  V1  records[i].at rises, and records do not overlap in `data`.
  *  V2  A byte of memory that some entry holds lies in [low, high), and its sector's filter bit is
  *      set.
- *
- * Deviation: where the range of a buffer ends within the words of some lanes of a store, each word
- * is a store of its own, of all lanes: where such lanes overlap, the later word wins instead of
- * the later lane.
  */
 #include "exec/memory_view.h"
 
@@ -177,8 +173,7 @@ static void redirect_store(struct memory_view *view, const struct lanes_memory *
             access->offset[lane] = lane * bytes;
         return;
     }
-    access_pointers(access, lanes);
-    access->base = NULL;
+    access_apart(access, lanes);
     for (u32 set = lanes; set; set &= set - 1)
         access->at[first_lane(set)] = memory_view_log(view, access->at[first_lane(set)], bytes);
 }
@@ -199,8 +194,7 @@ static void redirect_load(struct memory_view *view, const struct lanes_memory *m
     }
     if (!held)
         return;
-    access_pointers(access, lanes);
-    access->base = NULL;
+    access_apart(access, lanes);
     for (u32 set = held; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         memcpy(view->staged[lane], access->at[lane], bytes);

@@ -264,6 +264,12 @@ void access_pointers(struct access *access, u32 mask)
         access->at[first_lane(set)] = access->base + access->offset[first_lane(set)];
 }
 
+void access_apart(struct access *access, u32 mask)
+{
+    access_pointers(access, mask);
+    access->base = NULL;
+}
+
 void lanes_clear(u32 *row, u32 stride, u32 words, u32 mask)
 {
     for (u32 j = 0; j < words; j++)

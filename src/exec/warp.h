@@ -480,6 +480,8 @@ bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
                  const struct addresses *addresses, u32 mask, u32 bytes, bool write,
                  struct access *access);
 void access_pointers(struct access *access, u32 mask);
+/* The same, and lanes are no longer found by offsets: each may go its own way. */
+void access_apart(struct access *access, u32 mask);
 /* Moves whole words, found by access_find, from or to rows of registers. */
 void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
                  struct access *access, bool write);
