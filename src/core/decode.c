@@ -210,12 +210,14 @@ static void add_operand(struct inst_time *time, const struct program *program, u
 }
 
 static void add_writes(struct inst_time *time, const struct program *program,
-                       const struct inst *inst, u32 base)
+                       const struct inst *inst, u32 base, bool pool)
 {
     struct operand list[INST_REFS];
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++)
         add_operand(time, program, base, list[i]);
+    if (pool && program->traits.explicit_exec && wavepool_writes_scc(inst))
+        add_bits(time, base + SCALAR_SCC, 1);
     time->write_count = time->reserve_count = time->dependence_count;
     time->region_count = (u8)count;
     time->reserves = count;
@@ -341,7 +343,7 @@ void time_program(struct inst_time *times, const struct program *program,
         set_flags(time, inst);
         if (pool)
             wavepool_time(time, program, i, config);
-        add_writes(time, program, inst, base);
+        add_writes(time, program, inst, base, pool);
         add_reads(time, program, inst, base, pool);
         if (pool)
             join_halves(time, base);

@@ -268,6 +268,8 @@ static void commit_rows(struct core *core, struct task *task)
     if (core_hooked(core, SEAM_RESULT) && !task->has_result)
         hooks_result(core, task);
     flight_commit(&task->flight);
+    if (UNLIKELY(core->watcher))
+        core->watcher->written(core->watcher, core, task);
     task->flight.kind = FLIGHT_CONTROL; /* nothing is left to commit */
 }
 

@@ -96,12 +96,14 @@ struct core;
 struct task;
 
 /*
- * Who follows each instruction of a launch. Both are called within a window, for instructions of
+ * Who follows each instruction of a launch. All are called within a window, for instructions of
  * the program only (no mechanism's own): `issued` in the order of the warp's program, `retired`
- * when the results are in the registers, in any order.
+ * when the results are in the registers, in any order. `written` is called only for instructions
+ * whose registers may be overwritten before they retire, when the results have been written.
  */
 struct core_watcher {
     void (*issued)(struct core_watcher *watcher, struct core *core, const struct task *task);
+    void (*written)(struct core_watcher *watcher, struct core *core, const struct task *task);
     void (*retired)(struct core_watcher *watcher, struct core *core, const struct task *task);
 };
 

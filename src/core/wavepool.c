@@ -319,6 +319,8 @@ void pool_observe_writes(struct core *core, const struct task *task)
     for (u32 i = 0; i < count; i++)
         pool_observe(core, OBSERVED_WRITE, task->slot, task->flight.inst,
                      observed_at(observed_register(list[i])));
+    if (wavepool_writes_scc(task->flight.code))
+        pool_observe(core, OBSERVED_WRITE, task->slot, task->flight.inst, observed_at(AT_SCC));
 }
 
 enum stall wavepool_waits(const struct core *core, u32 s)

@@ -140,6 +140,8 @@ void wavepool_time(struct inst_time *time, const struct program *program, u32 i,
 bool wavepool_reads_exec(const struct inst *inst);
 /* Whether it waits for SCC without reading it. */
 bool wavepool_reads_scc(const struct inst *inst);
+/* Whether SCC counts as written although its value stays: s_mulk_i32. */
+bool wavepool_writes_scc(const struct inst *inst);
 
 /* wavepool.c */
 static inline u64 *pool_ring(struct wavepool *pool, u64 *ring, u64 cycle)

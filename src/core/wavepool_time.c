@@ -109,3 +109,10 @@ bool wavepool_reads_scc(const struct inst *inst)
 {
     return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as the RTL's decoder has it */
 }
+
+/* The RTL's decoder and scalar ALU have it write SCC, as s_addk_i32 does; by the ISA's manual SCC
+ * stays. */
+bool wavepool_writes_scc(const struct inst *inst)
+{
+    return inst->op == OP_smul_s32 && inst->key;
+}

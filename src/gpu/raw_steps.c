@@ -53,6 +53,7 @@ struct told {
 struct task_steps {
     u64 number; /* of its wave */
     struct raw_stores stores;
+    struct raw_text line; /* made when it was written, if that was before its end; else empty */
 };
 
 struct core_steps {
@@ -95,8 +96,10 @@ void raw_steps_destroy(struct raw_steps *steps)
     if (!steps)
         return;
     for (u32 i = 0; i < steps->clock.cores; i++) {
-        for (u32 k = 0; k < CORE_TASKS; k++)
+        for (u32 k = 0; k < CORE_TASKS; k++) {
             vec_free(&steps->cores[i].tasks[k].stores.list);
+            free(steps->cores[i].tasks[k].line.data);
+        }
         free(steps->cores[i].tasks);
         vec_free(&steps->cores[i].lines);
     }
@@ -125,6 +128,8 @@ static void issued(struct core_watcher *watcher, struct core *core, const struct
     struct task_steps *t = &own->tasks[task_index(core, task)];
     t->number = own->all->of_wave[wave_of(own->all, task->flight.warp)].issued++;
     t->stores.list.count = 0;
+    free(t->line.data); /* of a task that never ended */
+    t->line = (struct raw_text){0};
 }
 
 static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, enum space space,
@@ -163,12 +168,13 @@ static void tell_waiting(struct core_steps *own, const struct core *core, struct
     }
 }
 
-static void retired(struct core_watcher *watcher, struct core *core, const struct task *task)
+/* Makes the line from what the registers hold now. */
+static void written(struct core_watcher *watcher, struct core *core, const struct task *task)
 {
     struct core_steps *own = (struct core_steps *)watcher;
     struct task_steps *t = &own->tasks[task_index(core, task)];
     const struct flight *f = &task->flight;
-    struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, f->warp)];
+    const struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, f->warp)];
     const struct raw_line line = {
         .warp = f->warp,
         .wave = wave_of(own->all, f->warp),
@@ -177,11 +183,21 @@ static void retired(struct core_watcher *watcher, struct core *core, const struc
         .moved = f->to[0],
         .depth = wave->depth,
     };
-    struct raw_text text = {0};
-    raw_line(&text, &line, &t->stores);
-    wave->depth = raw_depth(f->warp); /* nothing that changes it issues beside another such */
+    raw_line(&t->line, &line, &t->stores);
+}
+
+static void retired(struct core_watcher *watcher, struct core *core, const struct task *task)
+{
+    struct core_steps *own = (struct core_steps *)watcher;
+    struct task_steps *t = &own->tasks[task_index(core, task)];
+    const struct warp *warp = task->flight.warp;
+    struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, warp)];
+    if (!t->line.length)
+        written(watcher, core, task);
+    wave->depth = raw_depth(warp); /* nothing that changes it issues beside another such */
     struct waiting_line *waiting = vec_push(&wave->waiting);
-    *waiting = (struct waiting_line){t->number, text.data, text.length};
+    *waiting = (struct waiting_line){t->number, t->line.data, t->line.length};
+    t->line = (struct raw_text){0};
     tell_waiting(own, core, wave);
 }
 
@@ -193,7 +209,8 @@ void raw_steps_follow(struct raw_steps *steps, const struct launch_clock *clock)
     steps->cores = checked(calloc(clock->cores, sizeof *steps->cores));
     for (u32 i = 0; i < clock->cores; i++) {
         struct core_steps *own = &steps->cores[i];
-        own->watcher = (struct core_watcher){.issued = issued, .retired = retired};
+        own->watcher =
+            (struct core_watcher){.issued = issued, .written = written, .retired = retired};
         own->stores.stored = stored;
         own->all = steps;
         own->tasks = checked(calloc(CORE_TASKS, sizeof *own->tasks));

@@ -246,6 +246,84 @@ static void published_cycles(void **state)
                 cycles_of(&steady[i], sizes[k], steady[i].hundredths[k]);
 }
 
+/* ---- what instructions write ---- */
+
+/* All lines of a trace, one after the other. */
+struct kept {
+    char *text;
+    size_t length;
+    FILE *file;
+};
+
+static void keep(void *user, const char *line, size_t length)
+{
+    (void)length;
+    fprintf(((struct kept *)user)->file, "%s\n", line);
+}
+
+static char *trace(const char *name, const unsigned *words, unsigned count)
+{
+    struct kept kept = {0};
+    kept.file = open_memstream(&kept.text, &kept.length);
+    assert_non_null(kept.file);
+    run_words(name, words, count, &(struct way){1, 1, .told = keep, .user = &kept});
+    fclose(kept.file);
+    return kept.text;
+}
+
+/* The first row is free, and overwritten, while the others are still to come: the load's own line
+ * has what the load wrote. */
+static void rows_of_a_load(void **state)
+{
+    static const unsigned words[] = {
+        0xe86b1000, 0x80010100, /* tbuffer_load_format_xyzw v[1:4], v0, s[4:7], offen */
+        0x7e0202ff, 0x00012345, /* v_mov_b32 v1, 0x12345 */
+        0xbf810000,
+    };
+    (void)state;
+    char *text = trace("rows", words, sizeof words / 4);
+    const char *load = strstr(text, "\"text\":\"tbuffer_load");
+    const char *move = strstr(text, "\"text\":\"v_mov_b32");
+    assert_non_null(load);
+    assert_non_null(move);
+    assert_true(load < move);
+    /* lane 0 reads bytes 0 to 3 of memory: i * 7 + 3 */
+    const char *row = strstr(load, "\"vgpr\":{\"1\":[");
+    assert_true(row && row < move);
+    assert_int_equal(strtoul(strchr(row, '[') + 1, NULL, 10), 0x18110a03);
+    assert_non_null(strstr(move, "\"1\":[74565,"));
+    /* and it was overwritten before the load was done */
+    const char *done = strstr(text, "\"event\":\"done\",\"unit\":\"lsuv\"");
+    const char *moved = strstr(text, "\"event\":\"done\",\"unit\":\"simd0\"");
+    assert_true(done && moved && moved < done);
+    free(text);
+}
+
+/* The RTL's decoder and scalar ALU have s_mulk_i32 write SCC as s_addk_i32 does: the same steps. */
+static void constants_write_scc(void **state)
+{
+    unsigned words[] = {
+        0x80080302, /* s_add_u32 s8, s2, s3 */
+        0xb7810003, /* s_addk_i32 s1, 3 */
+        0x82090302, /* s_addc_u32 s9, s2, s3: reads SCC */
+        0xbf810000,
+    };
+    (void)state;
+    char *added = trace("s_addk", words, sizeof words / 4);
+    words[1] = 0xb8010003; /* s_mulk_i32 s1, 3 */
+    char *multiplied = trace("s_mulk", words, sizeof words / 4);
+    const char *a = added, *m = multiplied;
+    unsigned steps = 0;
+    for (; (a = strstr(a, "{\"cycle\"")) && (m = strstr(m, "{\"cycle\"")); a++, m++, steps++)
+        assert_memory_equal(a, m, strcspn(a, "\n"));
+    assert_true(steps > 20 && !a && !strstr(m + 1, "{\"cycle\""));
+    /* SCC keeps its value: not in the instruction's line, and s9 = 2 + 3 + no carry */
+    assert_null(strstr(strstr(multiplied, "\"text\":\"s_mulk"), "\"1\":6,\"scc\""));
+    assert_non_null(strstr(multiplied, "\"sgpr\":{\"1\":6}}"));
+    free(added);
+    free(multiplied);
+}
+
 /* ---- mechanisms that look on, and other ends ---- */
 
 static void lookers_on(void **state)
@@ -292,7 +370,9 @@ int main(int argc, char **argv)
     enum {
         FILES = sizeof names / sizeof *names
     };
-    struct CMUnitTest all[FILES + 4] = {[FILES] = cmocka_unit_test(published_cycles),
+    struct CMUnitTest all[FILES + 6] = {[FILES] = cmocka_unit_test(published_cycles),
+                                        cmocka_unit_test(rows_of_a_load),
+                                        cmocka_unit_test(constants_write_scc),
                                         cmocka_unit_test(lookers_on),
                                         cmocka_unit_test(ends),
                                         cmocka_unit_test(cache_sizes)};
