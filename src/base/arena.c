@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,20 @@ struct arena {
     struct chunk *chunks; /* the current one first */
     size_t next_size;
 };
+
+/* The only state of the file: it is set once, when the process is about to end. */
+static volatile sig_atomic_t exhausted;
+
+void host_memory_exhausted(void)
+{
+    exhausted = 1;
+    abort();
+}
+
+bool host_memory_was_exhausted(void)
+{
+    return exhausted;
+}
 
 struct arena *arena_create(void)
 {

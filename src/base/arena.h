@@ -9,11 +9,15 @@
 #include "base/types.h"
 #include <stdlib.h>
 
+/* Ends the process: the host has no memory left. */
+_Noreturn void host_memory_exhausted(void);
+/* For whoever explains the end of the process: whether host_memory_exhausted has ended it. */
+bool host_memory_was_exhausted(void);
 /* What malloc and its like gave; they cannot fail either. */
 static inline void *checked(void *memory)
 {
     if (UNLIKELY(!memory))
-        abort();
+        host_memory_exhausted();
     return memory;
 }
 

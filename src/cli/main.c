@@ -2,6 +2,7 @@
  * The heddle command: finds the subcommand, hands it its words and turns its result into an exit
  * code. A crash of our own says so and exits 4, so that scripts can tell it from a guest's fault.
  */
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/options.h"
 #include "heddle/heddle.h"
@@ -24,9 +25,14 @@ static void crashed(int number)
         "Please report it with the command line, the input files and 'heddle --version', unless "
         "it\n"
         "goes away without a mechanism that --mech loads from a file of your own.\n";
-    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    static const char memory[] =
+        "heddle: the host has no memory left: the machine or the launch is too large for it.\n"
+        "'heddle machines NAME' shows the machine's sizes; --set changes them for one run.\n";
+    const bool no_memory = number == SIGABRT && host_memory_was_exhausted();
+    ssize_t written = no_memory ? write(STDERR_FILENO, memory, sizeof memory - 1)
+                                : write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
-    _exit(EXIT_BUG);
+    _exit(no_memory ? EXIT_USAGE : EXIT_BUG);
 }
 
 static void catch_crashes(void)

@@ -364,9 +364,30 @@ static const char *kind_of(const char *path)
     return kind;
 }
 
+/* A program that a signal has ended, and whether that was while the driver ran a kernel. */
+static void explain_signal(const struct child *child)
+{
+    const struct process_record *process = running(&child->session);
+    const int number = WTERMSIG(child->status);
+    if (process)
+        complain(child->run->command,
+                 "%s was ended by signal %d (%s) inside Heddle's OpenCL driver, while kernel %s "
+                 "ran. Unless the host has no memory left, this is a bug in heddle: please report "
+                 "it with what was printed above.",
+                 child->words[0], number, strsignal(number), process->running);
+    else if (!session_launches(&child->session))
+        complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
+                 child->words[0], number, strsignal(number));
+}
+
 /* Says so when nothing of the program ran on Heddle. */
 static void explain_reach(const struct child *child)
 {
+    const int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
+    if (number && number != SIGINT && number != SIGTERM) {
+        explain_signal(child);
+        return;
+    }
     bool loaded = false, device = false;
     for (u32 i = 0; i < child->session.processes.count; i++) {
         loaded |= child->session.processes.data[i].loaded;

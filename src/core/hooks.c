@@ -65,7 +65,7 @@ void mechanism_use_create(struct mechanism_use *use, u32 state_size)
     use->stats = calloc(1, use->mechanism->stats_size + 1);
     use->state = calloc(1, MAX(state_size, (u32)sizeof(struct mechanism_state)));
     if (!use->stats || !use->state)
-        abort();
+        host_memory_exhausted();
     *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats};
 }
 
@@ -83,7 +83,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
     hooks->count = count;
     hooks->uses = calloc(count, sizeof *hooks->uses);
     if (!hooks->uses)
-        abort();
+        host_memory_exhausted();
     for (u32 i = 0; i < count; i++) {
         struct mechanism_use *use = &hooks->uses[i];
         const struct mechanism *m = uses[i].mechanism;

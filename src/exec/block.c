@@ -136,7 +136,7 @@ static struct thread_block *storage_create(struct exec *exec)
         block->local = mmap(NULL, exec->local_storage_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (block->local == MAP_FAILED)
-            abort();
+            host_memory_exhausted();
     }
     for (u32 w = 0; w < exec->warps; w++) {
         struct warp *warp = &block->warps[w];

@@ -346,7 +346,7 @@ static const struct inst *mode_insts(const struct image *image, u32 mode)
         return program->insts;
     struct inst *insts = malloc(MAX(program->inst_count, 1) * sizeof *insts);
     if (!insts)
-        abort();
+        host_memory_exhausted();
     for (u32 i = 0; i < program->inst_count; i++) {
         insts[i] = program->insts[i];
         if (insts[i].mods & MOD_MODE)
@@ -364,7 +364,7 @@ static struct view *view_create(struct image *image, u32 mode)
     struct flight_plan *plans = calloc(MAX(program->inst_count, 1), sizeof *plans);
     struct stretch *stretches = calloc(MAX(image->stretch_count, 1), sizeof *stretches);
     if (!view || !steps || !plans || !stretches)
-        abort();
+        host_memory_exhausted();
     memset(steps, 0, step_bytes);
     *view = (struct view){.mode = mode,
                           .insts = mode_insts(image, mode),
@@ -424,7 +424,7 @@ static void *clean_rows(size_t words)
     size_t bytes = align_up(MAX(words, 1) * sizeof(u32), 64);
     void *rows = aligned_alloc(64, bytes);
     if (!rows)
-        abort();
+        host_memory_exhausted();
     return memset(rows, 0, bytes);
 }
 
@@ -446,7 +446,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
     u64 *addresses = calloc(MAX(program->variable_count, 1), sizeof *addresses);
     u32 *stretch_of = calloc(MAX(program->inst_count, 1), sizeof *stretch_of);
     if (!image || !addresses || !stretch_of)
-        abort();
+        host_memory_exhausted();
     *image = (struct image){
         .program = program,
         .stretch_of = stretch_of,

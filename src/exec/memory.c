@@ -41,7 +41,7 @@ struct memory *memory_create(u64 capacity_bytes)
 {
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory)
-        abort();
+        host_memory_exhausted();
     memory->capacity = capacity_bytes;
     memory->next = MEMORY_BASE;
     memory->generation = 1;

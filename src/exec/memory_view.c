@@ -42,7 +42,7 @@ struct memory_view *memory_view_create(void)
 {
     struct memory_view *view = calloc(1, sizeof *view);
     if (!view)
-        abort();
+        host_memory_exhausted();
     view->low = UINTPTR_MAX;
     return view;
 }
@@ -110,7 +110,7 @@ void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes)
         view->data = realloc(view->data, view->room);
     }
     if (!view->records || !view->data)
-        abort();
+        host_memory_exhausted();
 }
 
 static void mark_sectors(struct memory_view *view, const u8 *to, u32 bytes)

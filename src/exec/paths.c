@@ -30,7 +30,7 @@ void paths_reset(struct warp *warp, lane_set mask, u32 pc)
         warp->path_capacity = 16;
         warp->paths = malloc(warp->path_capacity * sizeof *warp->paths);
         if (!warp->paths)
-            abort();
+            host_memory_exhausted();
     }
     warp->paths[0] = (struct path){.mask = mask, .pc = pc, .rpc = NO_INST, .parent = NO_PATH};
     warp->path_used = warp->path_live = 1;
@@ -49,7 +49,7 @@ static u32 path_new(struct warp *warp, const struct path *from)
             warp->path_capacity *= 2;
             warp->paths = realloc(warp->paths, warp->path_capacity * sizeof *warp->paths);
             if (!warp->paths)
-                abort();
+                host_memory_exhausted();
         }
         index = warp->path_used++;
     }
