@@ -71,6 +71,9 @@ HD_API bool hd_config_set(struct hd_config *config, const char *assignment, stru
  * again to switch it on.
  */
 HD_API bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_error *error);
+/* Whether the values fit each other (line sizes, DRAM timing, what the model would need of the
+ * host's memory); the message says which values would. hd_device_open asks the same. */
+HD_API bool hd_config_check(const struct hd_config *config, struct hd_error *error);
 /* The resolved configuration as JSON; it loads again as a machine file. Free with hd_free. */
 HD_API char *hd_config_json(const struct hd_config *config);
 /*

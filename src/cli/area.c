@@ -231,7 +231,7 @@ static int run_area(const struct command *command, const struct command_line *li
     }
     if (!machine)
         return usage_error(command, "expected a machine, or --residuals");
-    struct hd_config *config = open_config(command, line, machine);
+    struct hd_config *config = open_checked_config(command, line, machine);
     if (!config)
         return EXIT_USAGE;
     int code = show_json(line, hd_area_json(config), print_area);

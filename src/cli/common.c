@@ -47,6 +47,18 @@ struct hd_config *open_config(const struct command *command, const struct comman
     return NULL;
 }
 
+struct hd_config *open_checked_config(const struct command *command,
+                                      const struct command_line *line, const char *machine)
+{
+    struct hd_config *config = open_config(command, line, machine);
+    struct hd_error error = {0};
+    if (!config || hd_config_check(config, &error))
+        return config;
+    report(command, &error);
+    hd_config_destroy(config);
+    return NULL;
+}
+
 json_t *parse_own_json(char *text)
 {
     json_error_t error;

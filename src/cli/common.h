@@ -33,6 +33,9 @@
 /* The machine with --mech and --set; NULL after printing what is wrong. */
 struct hd_config *open_config(const struct command *command, const struct command_line *line,
                               const char *machine);
+/* The same, and its values fit each other. */
+struct hd_config *open_checked_config(const struct command *command,
+                                      const struct command_line *line, const char *machine);
 
 /* Prints an error of the library. */
 int report(const struct command *command, const struct hd_error *error);

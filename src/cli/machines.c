@@ -214,7 +214,7 @@ static int run_machines(const struct command *command, const struct command_line
         return usage_error(command, "%s needs the name of a machine", option);
     if (!name)
         return show_json(line, hd_machines_json(), print_machines);
-    struct hd_config *config = open_config(command, line, name);
+    struct hd_config *config = open_checked_config(command, line, name);
     if (!config)
         return EXIT_USAGE;
     int code = storage ? show_json(line, hd_config_storage(config), print_storage)

@@ -106,6 +106,23 @@ static bool list_runs(struct core *core, const struct flight *f, enum coalesce_r
     return true;
 }
 
+static bool is_readonly(const struct core *core, const struct flight *f)
+{
+    return core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
+}
+
+/* The line size by which lanes are put together: a transaction lies in one line of the cache it
+ * goes to, and in one of the L2, which takes it when no cache does. */
+static u32 transaction_line(const struct core *core, const struct flight *f)
+{
+    const struct lsu_params *p = core->config.lsu;
+    u32 line = MIN(core->config.l1d->line_bytes, core->config.l2_line_bytes);
+    if (f->atomic || p->coalesce == COALESCE_SECTOR ||
+        (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
+        return SECTOR_BYTES;
+    return is_readonly(core, f) ? MIN(line, core->config.readonly->line_bytes) : line;
+}
+
 /* The transactions of a task that comes to the head. */
 static void make_list(struct core *core, struct task *task)
 {
@@ -113,10 +130,7 @@ static void make_list(struct core *core, struct task *task)
     struct flight *f = &task->flight;
     const struct lsu_params *p = core->config.lsu;
     enum coalesce_rule rule = COALESCE_LINE;
-    lsu->list_bytes = core->config.l1d->line_bytes;
-    if (f->atomic || p->coalesce == COALESCE_SECTOR ||
-        (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
-        lsu->list_bytes = SECTOR_BYTES;
+    lsu->list_bytes = transaction_line(core, f);
     if (p->coalesce == COALESCE_HALF && !f->atomic)
         rule = COALESCE_HALF;
     lsu->list_local = f->local != 0;
@@ -228,7 +242,7 @@ static bool send_transaction(struct core *core, struct task *task, const struct 
     struct lsu *lsu = core->lsu;
     const struct l1d_params *l1 = core->config.l1d;
     const struct flight *f = &task->flight;
-    const bool readonly = core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
+    const bool readonly = is_readonly(core, f);
     /* volatile: what other cores store must be seen */
     const bool far = f->code->mods & (MOD_VOLATILE | MOD_FAR);
     const bool cached =

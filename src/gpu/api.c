@@ -3,6 +3,7 @@
  * api_mechanisms.c, modules in api_module.c, launches in api_launch.c, statistics in api_stats.c.
  */
 #include "gpu/device.h"
+#include "gpu/relations.h"
 
 #include "gpu/storage.h"
 #include <inttypes.h>
@@ -204,12 +205,12 @@ static bool choose_simd(struct hd_device *device, struct error *error)
     return true;
 }
 
-static bool check_core(const struct core_params *core, struct error *error)
+bool hd_config_check(const struct hd_config *config, struct hd_error *error)
 {
-    if (core->warp_size != 32 && core->warp_size != 64)
-        return error_set(error, ERROR_USAGE, "", "core.warp_size is %u: expected 32 or 64",
-                         core->warp_size);
-    return true;
+    if (!config)
+        return api_null(error, "hd_config_check");
+    struct error inner = {0};
+    return relations_check(config->config, &inner) || api_fail(error, &inner);
 }
 
 struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error *error)
@@ -229,8 +230,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->ptx = config_params(device->config, &ptx_component);
     device->si = config_params(device->config, &si_component);
     const struct timing_params *timing = config_params(device->config, &timing_component);
-    if (!check_core(device->core, &inner) || !choose_simd(device, &inner) ||
-        (!timing->functional && !timing_check(device, &inner)) ||
+    if (!relations_check(device->config, &inner) || !choose_simd(device, &inner) ||
         !mechanisms_choose(&device->mechanisms, device->config, config->available,
                            timing->functional, &inner) ||
         (!timing->functional && !timing_serves(device, &inner)) ||

@@ -63,8 +63,6 @@ struct timed_launch {
     const struct lane_use *uses;  /* of the program's instructions, until the next launch */
 };
 
-/* Whether the configuration can be built; says what cannot. */
-bool timing_check(const struct hd_device *device, struct error *error);
 /* Mechanisms that are on have the seams they need. */
 bool timing_serves(const struct hd_device *device, struct error *error);
 struct timing *timing_create(struct hd_device *device);

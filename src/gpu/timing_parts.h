@@ -48,6 +48,7 @@ struct run {
     fs start, end;              /* when the first block may start; when the last warp left */
     u64 progress;               /* instructions issued when something last moved */
     fs moved;                   /* and when that was */
+    u64 answers;                /* of memory to cores, when answers_came was asked last */
     struct observations *seen;  /* of each core; NULL: nobody looks */
     struct observations *steps; /* of instructions; the same */
 };

@@ -177,6 +177,17 @@ static const struct warp *some_warp(const struct run *run)
     return NULL;
 }
 
+/* Whether memory has answered since this was asked last: slow is not stuck. */
+static bool answers_came(struct run *run)
+{
+    u64 answers = 0;
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        answers += run->timing->cores[i]->stats.lsu.replies;
+    const bool more = answers != run->answers;
+    run->answers = answers;
+    return more;
+}
+
 /* Limits, the user's interrupt, and launches that do not move. */
 static void look_after(struct run *run, fs next)
 {
@@ -204,7 +215,9 @@ static void look_after(struct run *run, fs next)
         run->progress = issued;
         run->moved = t->now;
     } else if (next == FS_NEVER || t->now - run->moved > t->params->stuck_cycles * t->period) {
-        if (next != FS_NEVER || !unblock_all(run))
+        if (next != FS_NEVER && answers_came(run))
+            run->moved = t->now;
+        else if (next != FS_NEVER || !unblock_all(run))
             stop_deadlocked(run);
     }
 }

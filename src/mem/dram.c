@@ -3,38 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool dram_check(const struct dram_params *params, struct error *error)
-{
-    const struct {
-        const char *name;
-        u32 value;
-    } powers[] = {
-        {"dram.banks", params->banks},
-        {"dram.bank_groups", params->bank_groups},
-        {"dram.row_bytes", params->row_bytes},
-        {"dram.stripe_bytes", params->stripe_bytes},
-    };
-    for (u32 i = 0; i < ARRAY_LEN(powers); i++) {
-        if (!is_pow2(powers[i].value))
-            return error_set(error, ERROR_USAGE, powers[i].name,
-                             "expected a power of two, found %u", powers[i].value);
-    }
-    if (params->bank_groups > params->banks)
-        return error_set(error, ERROR_USAGE, "dram.bank_groups",
-                         "expected at most dram.banks (%u), found %u", params->banks,
-                         params->bank_groups);
-    if (params->write_high > params->queue)
-        return error_set(error, ERROR_USAGE, "dram.write_high",
-                         "expected at most dram.queue (%u), found %u", params->queue,
-                         params->write_high);
-    if (params->write_low > params->write_high ||
-        (params->write_low && params->write_low == params->write_high))
-        return error_set(error, ERROR_USAGE, "dram.write_low",
-                         "expected less than dram.write_high (%u), found %u", params->write_high,
-                         params->write_low);
-    return true;
-}
-
 static bool allocate(struct dram *dram, const struct dram_params *params)
 {
     /* Waiting, in banks, commanded. */

@@ -77,9 +77,7 @@ struct dram_hooks {
 };
 
 struct dram;
-/* Whether the parameters fit each other (powers of two, groups within banks). */
-bool dram_check(const struct dram_params *params, struct error *error);
-/* `params` were checked and are copied. NULL: no memory. */
+/* `params` fit each other (gpu/relations.h) and are copied. NULL: no memory. */
 struct dram *dram_create(const struct dram_params *params, struct dram_stats *stats);
 void dram_destroy(struct dram *dram);
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);

@@ -4,7 +4,7 @@
  *
  * Cores and the memory side meet through a pair of ports each, of one window's latency. Within a
  * window it runs its own three clocks (network, L2, DRAM; ties in this order) and nothing else.
- * What a core sends lies in one L2 line: no cache above may have longer lines.
+ * What a core sends lies in one L2 line: the core splits what does not.
  *
  * Invariants
  *  M1  Every request that was sent is answered once, by the packet itself with its kind changed.
@@ -45,9 +45,7 @@ struct memside_stats {
 };
 
 struct memside;
-/* Whether the parameters fit each other. */
-bool memside_check(const struct memside_params *params, struct error *error);
-/* `params` were checked; they are copied. */
+/* `params` fit each other (gpu/relations.h); they are copied. */
 struct memside *memside_create(const struct memside_params *params);
 void memside_destroy(struct memside *memside);
 
@@ -82,6 +80,10 @@ static inline u32 memside_clusters(const struct memside_params *params)
 }
 /* The length of a window. */
 fs memside_window(const struct memside_params *params);
+/* From leaving the network, or the port of a cluster, until the tags may see a packet, without the
+ * windows; negative: the latency is shorter than they are. */
+i64 memside_delay(const struct memside_params *params);
+i64 memside_shared_delay(const struct memside_params *params, u32 latency);
 /* Statistics since the last call, and set to zero. `now` is the time they reach to. */
 void memside_take_stats(struct memside *memside, fs now, struct memside_stats *stats);
 /* A launch begins at this time: clocks are set, ports emptied, caches stay as they are. What an

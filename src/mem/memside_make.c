@@ -10,67 +10,16 @@ fs memside_window(const struct memside_params *params)
     return params->network->window * clock_period(params->network_mhz);
 }
 
-/* From leaving the network until the tags may see it, without the windows; may be negative. */
-static i64 delay_of(const struct memside_params *params)
+i64 memside_delay(const struct memside_params *params)
 {
     return (i64)(params->l2->latency * clock_period(params->l2_mhz)) -
            2 * (i64)memside_window(params);
 }
 
-/* The same from leaving the port of a cluster. */
-static i64 shared_delay_of(const struct memside_params *params, u32 latency)
+i64 memside_shared_delay(const struct memside_params *params, u32 latency)
 {
     return (i64)((latency - 1) * clock_period(params->network_mhz)) -
            2 * (i64)memside_window(params);
-}
-
-static bool check_cluster(const struct memside_params *params, struct error *error)
-{
-    const struct {
-        const char *name;
-        struct cluster_config config;
-    } parts[] = {{"cluster_icache", CLUSTER_CONFIG(params->cluster_icache)},
-                 {"cluster_constant", CLUSTER_CONFIG(params->cluster_constant)}};
-    for (u32 p = 0; p < ARRAY_LEN(parts); p++) {
-        if (parts[p].config.cache.line_bytes != params->l2->line_bytes)
-            return error_set(error, ERROR_USAGE, "",
-                             "%s.line_bytes is %u and l2.line_bytes %u: caches that cores share "
-                             "(gpu.cluster) have lines of the L2",
-                             parts[p].name, parts[p].config.cache.line_bytes,
-                             params->l2->line_bytes);
-        if (shared_delay_of(params, parts[p].config.latency) < 0)
-            return error_set(error, ERROR_USAGE, "",
-                             "%s.latency of %u network cycles is shorter than two windows of %u "
-                             "(network.window) and the cycle of the look-up, which are part of it",
-                             parts[p].name, parts[p].config.latency, params->network->window);
-    }
-    return true;
-}
-
-bool memside_check(const struct memside_params *params, struct error *error)
-{
-    const struct l2_params *l2 = params->l2;
-    if (!dram_check(params->dram, error))
-        return false;
-    if (!is_pow2(l2->line_bytes))
-        return error_set(error, ERROR_USAGE, "", "l2.line_bytes is %u, not a power of two",
-                         l2->line_bytes);
-    if (!is_pow2(l2->interleave_bytes) || l2->interleave_bytes < l2->line_bytes)
-        return error_set(error, ERROR_USAGE, "",
-                         "l2.interleave_bytes is %u: a power of two from l2.line_bytes (%u) on is "
-                         "needed, so that a line lies in one channel",
-                         l2->interleave_bytes, l2->line_bytes);
-    if (!is_pow2(l2->slice_bytes) || l2->slice_bytes < l2->line_bytes)
-        return error_set(error, ERROR_USAGE, "",
-                         "l2.slice_bytes is %u: a power of two from l2.line_bytes (%u) on is "
-                         "needed, so that a line lies in one slice",
-                         l2->slice_bytes, l2->line_bytes);
-    if (delay_of(params) < 0)
-        return error_set(error, ERROR_USAGE, "",
-                         "l2.latency of %u L2 cycles is shorter than two windows of %u network "
-                         "cycles (network.window), which are part of it",
-                         l2->latency, params->network->window);
-    return params->cluster < 2 || check_cluster(params, error);
 }
 
 static void calls_create(struct calls *calls, struct arena *arena, u32 count, u64 alarms)
@@ -126,7 +75,7 @@ static void create_clusters(struct memside *m, const struct memside_params *para
         cluster->replies = m->replies;
         for (u32 p = 0; p < CLUSTER_PARTS; p++) {
             struct cluster_cache *part = &cluster->parts[p];
-            part->delay = (fs)shared_delay_of(params, configs[p].latency);
+            part->delay = (fs)memside_shared_delay(params, configs[p].latency);
             part->requests = &m->shared_requests[p * m->cores + cluster->first];
             /* as other ports, and what is between the port and the tags */
             u32 limit = 2 * m->network_params.window + 2 + (u32)(part->delay / period);
@@ -180,7 +129,7 @@ struct memside *memside_create(const struct memside_params *params)
     m->cores = params->cores;
     m->units = params->l2->channels * params->l2->slices;
     m->window = memside_window(params);
-    m->delay = (fs)delay_of(params);
+    m->delay = (fs)memside_delay(params);
     m->shared = (struct l2_shared){
         .params = &m->l2_params,
         .map = {.channels = params->l2->channels,

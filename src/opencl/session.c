@@ -177,6 +177,8 @@ static struct hd_config *open_config(const char *machine)
      * say. */
     if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
         ok = hd_config_set(config, "si.hidden_args=driver", &error);
+    if (ok && !(ok = hd_config_check(config, &error)))
+        complain("HEDDLE_MACHINE", error.message);
     if (ok)
         return config;
     hd_config_destroy(config);

@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "gpu/device.h"
 #include "gpu/params.h"
+#include "gpu/relations.h"
 #include "gpu/storage.h"
 #include "mem/memside.h"
 #include <math.h>
@@ -46,7 +47,7 @@ static void machines_fit_together(void **state)
         };
         struct error error = {0};
         char text[2400];
-        if (!memside_check(&params, &error))
+        if (!relations_check_memory(&params, &error))
             fail_msg("%s: %s", machine->name, error_text(&error, text, sizeof text));
         assert_string_equal(config_machine(config), machine->name);
         assert_int_equal(core->threads, core->warps * core->warp_size);

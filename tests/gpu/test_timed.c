@@ -539,6 +539,71 @@ static void test_deadlock(void **state)
     hd_device_close(device);
 }
 
+/* ---- sizes of lines ---- */
+
+static const char lines_ptx[] =
+    HEAD ".visible .entry lines(.param .u64 p, .param .u64 q)\n{\n"
+         " .reg .b32 %r<6>; .reg .b64 %rd<5>;\n"
+         " mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"
+         " mad.lo.u32 %r3, %r0, %r1, %r2;\n ld.param.u64 %rd0, [p]; ld.param.u64 %rd1, [q];\n"
+         " mad.wide.u32 %rd2, %r3, 4, %rd0; mad.wide.u32 %rd3, %r3, 4, %rd1;\n"
+         " ld.global.nc.u32 %r4, [%rd2]; ld.volatile.global.u32 %r5, [%rd2];\n"
+         " add.u32 %r5, %r5, %r4; st.global.u32 [%rd3], %r5;\n"
+         " atom.global.add.u32 %r5, [%rd1+15360], %r5; ret;\n}\n";
+
+static void run_lines(const char *machine, const char *setting, const char *other)
+{
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_config *config = hd_config_create();
+    assert_true(hd_config_load(config, machine, &error));
+    if (!hd_config_set(config, setting, &error) || !hd_config_set(config, other, &error) ||
+        !hd_config_check(config, &error))
+        fail_msg("%s: %s", setting, error.message);
+    struct hd_device *device = hd_device_open(config, &error);
+    assert_non_null(device);
+    struct hd_module *module =
+        hd_module_load(device, lines_ptx, sizeof lines_ptx - 1, "lines.ptx", &error);
+    assert_non_null(module);
+    uint32_t words[WORDS + 1] = {0};
+    _Static_assert(WORDS * sizeof *words == 15360, "where the sum is");
+    for (uint32_t i = 0; i < WORDS; i++)
+        words[i] = 3 * i;
+    hd_address from = hd_alloc(device, sizeof words, &error),
+               to = hd_alloc(device, sizeof words, &error);
+    assert_true(hd_write(device, from, words, sizeof words, &error));
+    const struct hd_arg args[] = {{&from, sizeof from}, {&to, sizeof to}};
+    assert_true(hd_launch(hd_kernel_find(module, "lines", &error), (struct hd_dim){BLOCKS, 1, 1},
+                          (struct hd_dim){THREADS, 1, 1}, 0, args, 2, &result, &error));
+    assert_int_equal(result.outcome, HD_DONE);
+    assert_true(hd_read(device, words, to, sizeof words, &error));
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(words[i], 6 * i);
+    assert_int_equal(words[WORDS], 3 * WORDS * (WORDS - 1));
+    hd_device_close(device);
+    hd_config_destroy(config);
+}
+
+/* Lines of a core's caches may be longer and shorter than the L2's, and than each other's. */
+static void test_lines(void **state)
+{
+    (void)state;
+    run_lines("gtx480", "l2.line_bytes=64", "timing.flush_l1=true");
+    run_lines("gtx480", "l2.line_bytes=32", "timing.flush_l1=true");
+    run_lines("gtx480", "l1d.line_bytes=256", "timing.flush_l1=true");
+    run_lines("gtx285", "l1d.line_bytes=128", "timing.flush_l1=true");
+    run_lines("rise28", "readonly.line_bytes=32", "timing.flush_l1=true");
+    run_lines("rise28", "readonly.line_bytes=256", "timing.flush_l1=true");
+    run_lines("tahiti", "icache.line_bytes=1024", "timing.flush_l1=true");
+}
+
+/* Slow memory is not a deadlock: answers come, though nothing issues for stuck_cycles. */
+static void test_slow(void **state)
+{
+    (void)state;
+    run_lines("gtx480", "timing.stuck_cycles=1000", "l2.atomic_cycles=50");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +613,7 @@ int main(void)
         cmocka_unit_test(test_slots),           cmocka_unit_test(test_profile),
         cmocka_unit_test(test_caches_of_loads), cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_deadlock),        cmocka_unit_test(test_parted),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "dram_log.h"
+#include "gpu/relations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void on_served(void *user, u64 cycle, u32 tag)
 void log_open(struct log *log, const struct dram_params *params)
 {
     struct error error;
-    assert_true(dram_check(params, &error));
+    assert_true(relations_check_dram(params, &error));
     *log = (struct log){.params = *params};
     log->commands = calloc(LOG_COMMANDS, sizeof(*log->commands));
     log->requests = calloc(LOG_REQUESTS, sizeof(*log->requests));

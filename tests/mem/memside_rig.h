@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "gpu/relations.h"
 #include "mem/memside.h"
 
 enum {
@@ -74,7 +75,7 @@ static inline void rig_params(struct rig *rig)
 static inline void rig_open(struct rig *rig)
 {
     struct error error;
-    assert_true(memside_check(&rig->params, &error));
+    assert_true(relations_check_memory(&rig->params, &error));
     rig->memside = memside_create(&rig->params);
     rig->window = memside_window(&rig->params);
     rig->period = clock_period(rig->params.network_mhz);

@@ -1,5 +1,6 @@
 /* The caches that cores share: latency at n and n - 1, one request for a line of many cores, ports,
  * turns, what is told of a request on its way. */
+#include "gpu/relations.h"
 #include "memside_rig.h"
 
 enum {
@@ -250,15 +251,15 @@ static void test_check(void **state)
     struct error error;
     cluster_params(&rig);
     rig.icache.latency = 2 * rig.network.window + 1;
-    assert_true(memside_check(&rig.params, &error));
+    assert_true(relations_check_memory(&rig.params, &error));
     rig.icache.latency--;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     assert_non_null(strstr(error.message, "cluster_icache.latency"));
     rig.params.cluster = 1; /* nobody shares: it does not matter */
-    assert_true(memside_check(&rig.params, &error));
+    assert_true(relations_check_memory(&rig.params, &error));
     cluster_params(&rig);
     rig.constant.line_bytes = 64;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     assert_non_null(strstr(error.message, "cluster_constant.line_bytes"));
 }
 

@@ -1,5 +1,6 @@
 /* What a DRAM channel does: latencies, bandwidth, order, drains, limits, time that is skipped. */
 #include "dram_log.h"
+#include "gpu/relations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -439,16 +440,16 @@ static void parameters_that_do_not_fit(void **state)
     struct error error;
     for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
         struct dram_params p = log_machine(0);
-        assert_true(dram_check(&p, &error));
+        assert_true(relations_check_dram(&p, &error));
         *(u32 *)((char *)&p + cases[i].offset) = cases[i].value;
-        assert_false(dram_check(&p, &error));
+        assert_false(relations_check_dram(&p, &error));
         assert_string_equal(error.place, cases[i].place);
     }
     struct dram_params p = log_machine(0);
     p.write_high = p.write_low = 8;
-    assert_false(dram_check(&p, &error));
+    assert_false(relations_check_dram(&p, &error));
     p.write_low = 7;
-    assert_true(dram_check(&p, &error));
+    assert_true(relations_check_dram(&p, &error));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* The memory side, one request at a time and at full rate: closed forms for latency and bandwidth,
  * read from the parameters. */
+#include "gpu/relations.h"
 #include "mem/address.h"
 #include "memside_rig.h"
 
@@ -433,24 +434,24 @@ static void test_check(void **state)
     struct error error;
     rig_params(&rig);
     rig.l2.latency = 2 * rig.network.window;
-    assert_true(memside_check(&rig.params, &error));
+    assert_true(relations_check_memory(&rig.params, &error));
     rig.l2.latency--;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     assert_non_null(strstr(error.message, "l2.latency"));
     rig_params(&rig);
     rig.l2.interleave_bytes = rig.l2.line_bytes;
-    assert_true(memside_check(&rig.params, &error));
+    assert_true(relations_check_memory(&rig.params, &error));
     rig.l2.interleave_bytes = 64;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     rig.l2.interleave_bytes = 384;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     rig_params(&rig);
     rig.l2.slice_bytes = 64;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
     assert_non_null(strstr(error.message, "l2.slice_bytes"));
     rig_params(&rig);
     rig.l2.line_bytes = 96;
-    assert_false(memside_check(&rig.params, &error));
+    assert_false(relations_check_memory(&rig.params, &error));
 }
 
 /* ---- Addresses ---- */
