@@ -291,6 +291,7 @@ HD_API const char *hd_outcome_name(enum hd_outcome outcome); /* "out_of_bounds" 
 struct hd_result {
     enum hd_outcome outcome;
     const char *explanation; /* lives until the next launch on the device; "" when done */
+    const char *warnings;    /* accesses beyond buffers, with memory.bounds=warn; lives as long */
     uint64_t cycles;         /* 0 in functional mode, */
     uint64_t picoseconds;    /* and so is the simulated time */
     uint64_t warp_instructions;

@@ -79,6 +79,8 @@ int raw_launch(struct run *run)
     if (!ran)
         return written ? report(run->command, &error) : EXIT_USAGE;
     launch->ran = true;
+    if (launch->result.warnings[0])
+        complain(run->command, "%s: %s", launch->file, launch->result.warnings);
     if (launch->result.outcome == HD_DONE)
         return written ? EXIT_DONE : EXIT_USAGE;
     complain(run->command, "%s: %s", launch->file, launch->result.explanation);

@@ -299,6 +299,8 @@ static int launch_one(struct run *run, u32 index)
     if (!ok)
         return report(run->command, &error);
     launch->ran = true;
+    if (launch->result.warnings[0])
+        complain(run->command, "kernel '%s': %s", launch->info.name, launch->result.warnings);
     if (launch->result.outcome == HD_DONE)
         return EXIT_DONE;
     complain(run->command, "kernel '%s': %s", launch->info.name, launch->result.explanation);

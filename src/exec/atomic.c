@@ -4,6 +4,7 @@
  * An operation without a destination is a reduction. Packed 16-bit floats are two additions, each
  * element atomic by itself as PTX has it; here both happen at once.
  */
+#include "exec/bounds.h"
 #include "exec/buffer.h"
 #include "exec/warp.h"
 
@@ -295,7 +296,7 @@ bool atomic_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     return update_lanes(warp, pc, step, chunk, &addresses, mask, inside);
 }
 
-bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+static bool check_lanes(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
 {
     const struct inst *inst = warp_inst(warp, pc);
     u32 bytes = type_bytes(inst->type) * MAX(inst->vector, 1), inside;
@@ -312,4 +313,15 @@ bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *ch
     const struct addresses addresses = access_addresses(warp, step, chunk, inst);
     inside = access_within(warp, &addresses, mask, bytes);
     return !inside || access_find(warp, pc, step, chunk, &addresses, inside, bytes, true, &access);
+}
+
+bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask)
+{
+    struct bounds *const bounds = warp->exec->bounds;
+    if (LIKELY(!bounds))
+        return check_lanes(warp, pc, step, chunk, mask);
+    bounds->checking = true;
+    const bool found = check_lanes(warp, pc, step, chunk, mask);
+    bounds->checking = false;
+    return found;
 }

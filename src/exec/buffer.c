@@ -197,7 +197,7 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
     struct memory_view *const view = warp->memory_view;
     struct access access[4];
     struct addresses addresses[4];
-    u32 inside[4];
+    u32 inside[4], outside[4];
     bool found = true;
     assert(words <= 4);
     warp->memory_view = NULL;
@@ -209,6 +209,7 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
             continue;
         found = access_find(warp, pc, step, chunk, &addresses[j], inside[j], 4, is_store(inst),
                             &access[j]);
+        outside[j] = access[j].base ? 0 : access[j].outside;
         access_apart(&access[j], found ? inside[j] : 0);
     }
     warp->memory_view = view;
@@ -219,7 +220,7 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
     for (u32 set = buffer->inside; set; set &= set - 1)
         for (u32 j = 0; j < words; j++) {
             const u32 lane = inside[j] & set & -set;
-            if (lane && view)
+            if (lane && view && !(outside[j] & lane))
                 memory_view_redirect(view, warp->exec->image->moves, &access[j], lane, 4,
                                      is_store(inst));
             if (lane)

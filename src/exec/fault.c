@@ -174,10 +174,9 @@ static void say_allocation(struct fault *fault, const struct allocation *a)
     say(fault, " [0x%" PRIx64 ", +%" PRIu64 ")", a->address, a->size);
 }
 
-static void say_nearest(struct exec *exec, u64 address, u32 bytes)
+static void say_nearest(struct fault *fault, const struct memory *memory, u64 address, u32 bytes)
 {
-    struct fault *fault = &exec->fault;
-    const struct allocation *near = memory_nearest(exec->memory, address);
+    const struct allocation *near = memory_nearest(memory, address);
     if (!near) {
         say(fault, "\n  no memory is allocated");
         return;
@@ -192,6 +191,14 @@ static void say_nearest(struct exec *exec, u64 address, u32 bytes)
     else
         say(fault, "\n  at offset %" PRIu64 " of ", address - near->address);
     say_allocation(fault, near);
+}
+
+void fault_near_text(const struct exec *exec, u64 address, u32 bytes, char *text, size_t size)
+{
+    struct fault fault;
+    fault.message[0] = '\0';
+    say_nearest(&fault, exec->memory, address, bytes);
+    snprintf(text, size, "%s", fault.message);
 }
 
 /* What kind of wrong an access is. `size` of a window, 0 for device memory. */
@@ -283,7 +290,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     if (space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM)
         say_window(exec, space);
     else
-        say_nearest(exec, address, bytes);
+        say_nearest(&exec->fault, exec->memory, address, bytes);
     if (outcome == OUTCOME_MISALIGNED)
         say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
             bytes, align);

@@ -278,7 +278,9 @@ static bool load_scalars(struct flight *f, struct memory_view *view)
 {
     const struct scalar_place place = {f->address[0], f->code->dst[0].count, f->bytes / 4};
     take_hint(f, view, &f->own);
+    f->warp->memory_view = view; /* for what lies partly beyond an allocation */
     const u8 *from = scalar_load_find(f->warp, f->inst, &f->own, &place);
+    f->warp->memory_view = NULL;
     if (!from && place.inside)
         return false;
     keep_hint(f, view, &f->own);

@@ -24,6 +24,7 @@
 #define SPACE_END 0x700000000000ull
 enum {
     KEPT = 1024,
+    LANE_BYTES = 64, /* most that a lane moves */
     MAPPED_FROM = 128 * 1024
 };
 
@@ -65,10 +66,11 @@ static void storage_destroy(u8 *host, u64 bytes)
         munmap(host, bytes);
 }
 
-/* What the host holds for an allocation: gathers of whole words may not leave it. */
+/* What the host holds for an allocation: gathers of whole words may not leave it, nor may a lane
+ * that begins inside (bounds.h). */
 static u64 storage_bytes(u64 size)
 {
-    return align_up(size, MEMORY_ALIGN);
+    return align_up(size + LANE_BYTES - 1, MEMORY_ALIGN);
 }
 
 void memory_destroy(struct memory *memory)
@@ -243,6 +245,20 @@ const struct allocation *memory_find(const struct memory *memory, u64 address, u
     const struct allocation *a = memory->live.data[index];
     u64 offset = address - a->address;
     return offset < a->size && bytes <= a->size - offset ? a : NULL;
+}
+
+bool memory_has_address(const struct memory *memory, u64 address)
+{
+    const i64 index = last_before(memory, address);
+    const struct allocation *before = index >= 0 ? memory->live.data[index] : NULL;
+    const struct allocation *behind =
+        index + 1 < (i64)memory->live.count ? memory->live.data[index + 1] : NULL;
+    for (u64 i = 0; i < MIN(memory->freed_count, (u64)KEPT); i++)
+        if (address - memory->freed[i].address < memory->freed[i].size)
+            return before && address - before->address < before->size;
+    return (address >= MEMORY_BASE && address < memory->next) ||
+           (before && address <= last_byte(before) + GAP) ||
+           (behind && behind->address - address <= GAP);
 }
 
 /* Bytes between an address and an allocation, 0 inside. */

@@ -53,6 +53,9 @@ void memory_set_read_only(struct memory *memory, u64 address);
 /* The live allocation that holds [address, address + bytes), or NULL. Pointers stay valid until
  * the allocation is freed. */
 const struct allocation *memory_find(const struct memory *memory, u64 address, u64 bytes);
+/* Whether an address is device memory's: between addresses that were given out, or within a page of
+ * a live allocation; and of no allocation that was freed. */
+bool memory_has_address(const struct memory *memory, u64 address);
 /* The allocation, live or freed, nearest to an address; NULL when there are none. */
 const struct allocation *memory_nearest(const struct memory *memory, u64 address);
 

@@ -6,6 +6,11 @@
 #define COMPONENT_HELP "a compute core: what it holds at once"
 #include "base/component_table.h"
 
+#define COMPONENT memory
+#define COMPONENT_DEF "exec/memory.def"
+#define COMPONENT_HELP "what accesses beyond buffers do"
+#include "base/component_table.h"
+
 #define COMPONENT launch
 #define COMPONENT_DEF "exec/launch.def"
 #define COMPONENT_HELP "limits and resources of a launch"

@@ -7,6 +7,10 @@
 #define COMPONENT_DEF "exec/core.def"
 #include "base/component_struct.h"
 
+#define COMPONENT memory
+#define COMPONENT_DEF "exec/memory.def"
+#include "base/component_struct.h"
+
 #define COMPONENT launch
 #define COMPONENT_DEF "exec/launch.def"
 #include "base/component_struct.h"

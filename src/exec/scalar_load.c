@@ -5,6 +5,7 @@
  * and reads as 0, when it does not end within the buffer's bytes: its records, times the stride if
  * it has one.
  */
+#include "exec/bounds.h"
 #include "exec/buffer.h"
 #include "exec/scalars.h"
 
@@ -50,6 +51,8 @@ const u8 *scalar_load_find(struct warp *warp, u32 pc, struct step *step,
     if (!place->inside)
         return NULL;
     const u8 *from = find(warp, step, place->address, 4 * place->inside);
+    if (UNLIKELY(!from && warp->exec->bounds))
+        from = bounds_pass_scalar(warp, pc, place->address, 4 * place->inside);
     if (!from)
         fault_memory(warp, pc, warp->active ? first_lane(warp->active) : 0, place->address,
                      4 * place->inside, 0);

@@ -8,6 +8,7 @@
  *
  * All lanes (of a chunk) are checked before any is moved, so a faulting access moves nothing.
  */
+#include "exec/bounds.h"
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 
@@ -131,6 +132,9 @@ static bool resolve_each(struct warp *warp, u32 pc, const struct addresses *addr
             bad |= 1u << lane;
     }
     access->base = NULL;
+    access->outside = 0;
+    if (UNLIKELY(bad && warp->exec->bounds))
+        bad = bounds_pass(warp, pc, chunk, addresses, bad, bytes, write, access);
     if (!bad)
         return true;
     u32 lane = first_lane(bad);
@@ -202,7 +206,7 @@ static void view_access(const struct warp *warp, const struct addresses *address
                         enum space space, u32 mask, u32 bytes, bool write, struct access *access)
 {
     u32 global = access->base && (space == SPACE_GLOBAL || space == SPACE_GENERIC) ? mask : 0;
-    for (u32 set = access->base ? 0 : mask; set; set &= set - 1) {
+    for (u32 set = access->base ? 0 : mask & ~access->outside; set; set &= set - 1) {
         u64 address = access_address(addresses, first_lane(set));
         enum space at = window_space(addresses->space, &address);
         if (at == SPACE_GENERIC || at == SPACE_GLOBAL)
@@ -282,6 +286,8 @@ void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
 {
     u64 address = access_address(addresses, lane);
     enum space space = window_space(addresses->space, &address);
+    if (UNLIKELY(bounds_dropped(warp->exec, access->at[lane])))
+        return;
     struct exec_watcher *watcher = warp->exec->watcher;
     watcher->stored(watcher, warp, LANES * (u32)(chunk - warp->chunks) + lane, space, address,
                     access->at[lane], bytes);

@@ -203,6 +203,7 @@ struct exec {
                               * warp: entry->local_bytes * lanes each, by thread_block.slot */
     const u8 *marks; /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL:
                       * no mechanism that is on wants them, or the code has no kernels */
+    struct bounds *bounds;        /* NULL: accesses beyond buffers are faults (bounds.h) */
     struct exec_watcher *watcher; /* NULL: nobody, and full speed */
     const struct flight *acting;  /* whose stores the watcher is told of, in time */
     bool by_flight; /* instructions are issued, and counted by the issuer, one by one: flight.h */
@@ -441,6 +442,7 @@ struct access {
     u8 *base; /* with offset, when all lanes fall into one region; else NULL and `at` counts */
     _Alignas(64) u32 offset[LANES];
     u8 *at[LANES];
+    u32 outside; /* without `base`: lanes whose bytes are nobody's (bounds.h) */
 };
 /* By the instruction's first source and imm. */
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
@@ -582,5 +584,7 @@ void fault_check(struct exec *exec, u32 inst, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Where an instruction is: "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32 ...". */
 void fault_place_text(const struct exec *exec, u32 inst, char *text, size_t size);
+/* What lies near an address: "\n  0 bytes past the end of buffer 3 'words' [0x..., +240)". */
+void fault_near_text(const struct exec *exec, u64 address, u32 bytes, char *text, size_t size);
 
 #endif

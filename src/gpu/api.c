@@ -242,6 +242,8 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
         return NULL;
     }
     device->memory = memory_create(device->gpu->memory_bytes);
+    const struct memory_params *memory = config_params(device->config, &memory_component);
+    device->bounds = memory->bounds ? bounds_create() : NULL;
     device->mechanism_totals = mechanism_stats_create(&device->mechanisms);
     for (u32 i = 0; i < config->plugins.count; i++)
         *vec_push(&device->plugins) = plugin_share(config->plugins.data[i]);
@@ -271,6 +273,7 @@ void hd_device_close(struct hd_device *device)
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
     memory_destroy(device->memory);
+    bounds_destroy(device->bounds);
     config_destroy(device->config);
     for (u32 i = 0; i < device->plugins.count; i++)
         plugin_close(device->plugins.data[i]);

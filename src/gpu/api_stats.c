@@ -60,6 +60,8 @@ static json_t *launch_json(const struct hd_device *device, const struct launch_r
     if (launch->fault)
         json_object_set_new(json, "fault", fault_json(launch));
     stats_json(stats, &exec_component, &launch->stats);
+    if (device->bounds)
+        stats_json(stats, &memory_component, &launch->outside);
     if (launch->machine)
         machine_stats_json(stats, launch->machine);
     mechanism_stats_json(stats, &device->mechanisms, launch->mechanisms);
@@ -84,6 +86,8 @@ char *hd_stats_json(const struct hd_device *device)
     for (u32 i = 0; i < device->launches.count; i++)
         json_array_append_new(launches, launch_json(device, &device->launches.data[i]));
     stats_json(totals, &exec_component, &device->totals);
+    if (device->bounds)
+        stats_json(totals, &memory_component, &device->outside_totals);
     if (device->machine_totals)
         machine_stats_json(totals, device->machine_totals);
     mechanism_stats_json(totals, &device->mechanisms, device->mechanism_totals);

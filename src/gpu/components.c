@@ -52,6 +52,7 @@ const struct component *const gpu_components[] = {
     &network_component,
     &l2_component,
     &dram_component,
+    &memory_component,
     &launch_component,
     &ptx_component,
     &si_component,

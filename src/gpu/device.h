@@ -5,6 +5,7 @@
 #define GPU_DEVICE_H
 
 #include "base/config.h"
+#include "exec/bounds.h"
 #include "exec/warp.h"
 #include "gpu/energy.h"
 #include "gpu/look.h"
@@ -51,6 +52,7 @@ struct launch_record {
     struct fault *fault; /* NULL when done */
     enum outcome outcome;
     struct exec_stats stats;
+    struct memory_stats outside;   /* with memory.bounds=warn */
     struct occupancy occupancy;    /* no limit: raw programs have none */
     struct machine_stats *machine; /* NULL: functional */
     u8 *mechanisms;                /* their counters, or NULL: none is on */
@@ -80,6 +82,8 @@ struct hd_device {
     void *output_user;
     VEC(struct launch_record) launches;
     struct exec_stats totals;
+    struct bounds *bounds;                /* NULL: memory.bounds=fault */
+    struct memory_stats outside_totals;   /* with bounds */
     struct machine_stats *machine_totals; /* NULL: no launch was timed */
     struct energy_model *energy;
     struct energy_sum *energy_totals; /* NULL: no launch was timed */

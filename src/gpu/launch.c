@@ -99,6 +99,11 @@ static void record(struct hd_device *device, const struct exec *exec, const char
     memcpy(launch->block, exec->dims, sizeof launch->block);
     launch->registers = exec->kernel->total_registers;
     launch->stats = exec->stats;
+    if (device->bounds) {
+        launch->outside = device->bounds->stats;
+        stats_add(&memory_component, &device->outside_totals, &launch->outside);
+        bounds_forget(device->bounds);
+    }
     stats_add(&exec_component, &device->totals, &exec->stats);
     memset(&device->last_fault, 0, sizeof device->last_fault);
     if (!exec->stopped)
@@ -116,6 +121,7 @@ static void record(struct hd_device *device, const struct exec *exec, const char
 void launch_set_device(struct exec *exec, struct hd_device *device)
 {
     exec->memory = device->memory;
+    exec->bounds = device->bounds;
     exec->heap = &device->heap;
     exec->limits = device->launch;
     exec->cores = device->gpu->cores;
@@ -142,10 +148,12 @@ void launch_end(struct hd_device *device, const struct exec *exec, const char *n
 {
     if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
         atomic_store(&device->interrupt, false);
+    const char *warnings = bounds_text(exec);
     record(device, exec, name);
     *result = (struct hd_result){
         .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
         .explanation = device->last_fault.message,
+        .warnings = warnings,
         .warp_instructions = exec->stats.warp_instructions,
         .thread_instructions = exec->stats.thread_instructions,
     };

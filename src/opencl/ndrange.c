@@ -188,6 +188,8 @@ static cl_int act(struct launch *launch, u64 *ps)
         return CL_OUT_OF_RESOURCES;
     }
     *ps += launch_ps(device, &result);
+    if (result.warnings[0])
+        explain(launch, "", result.warnings);
     if (result.outcome == HD_DONE)
         return CL_SUCCESS;
     explain(launch, "", result.explanation);

@@ -349,6 +349,26 @@ static void ends(void **state)
                             count_issues, &issues});
 }
 
+/* With memory.bounds=warn a scalar load reads zero beyond memory. */
+static void beyond(void **state)
+{
+    static const unsigned words[] = {
+        0xbe8803ff, 0x0000fffc, /* s_mov_b32 s8, 0xfffc: the last word */
+        0xbe890380,             /* s_mov_b32 s9, 0 */
+        0xc0400900,             /* s_load_dwordx2 s[0:1], s[8:9], 0x0 */
+        0xbf810000,
+    };
+    struct kept kept = {0};
+    (void)state;
+    kept.file = open_memstream(&kept.text, &kept.length);
+    assert_non_null(kept.file);
+    run_words("beyond", words, sizeof words / 4,
+              &(struct way){1, 1, NULL, "memory.bounds=warn", .told = keep, .user = &kept});
+    fclose(kept.file);
+    assert_non_null(strstr(kept.text, "\"sgpr\":{\"0\":4243975911,\"1\":0}"));
+    free(kept.text);
+}
+
 static void cache_sizes(void **state)
 {
     struct hd_error error = {0};
@@ -370,11 +390,12 @@ int main(int argc, char **argv)
     enum {
         FILES = sizeof names / sizeof *names
     };
-    struct CMUnitTest all[FILES + 6] = {[FILES] = cmocka_unit_test(published_cycles),
+    struct CMUnitTest all[FILES + 7] = {[FILES] = cmocka_unit_test(published_cycles),
                                         cmocka_unit_test(rows_of_a_load),
                                         cmocka_unit_test(constants_write_scc),
                                         cmocka_unit_test(lookers_on),
                                         cmocka_unit_test(ends),
+                                        cmocka_unit_test(beyond),
                                         cmocka_unit_test(cache_sizes)};
     for (unsigned i = 0; i < FILES; i++)
         all[i] = (struct CMUnitTest){

@@ -597,6 +597,89 @@ static void test_lines(void **state)
     run_lines("tahiti", "icache.line_bytes=1024", "timing.flush_l1=true");
 }
 
+/* ---- beyond buffers ---- */
+
+/* Each thread reads a word, stores it plus one, and adds ten; what the atomic gave goes to q. */
+static const char beyond_ptx[] =
+    HEAD ".visible .entry beyond(.param .u64 p, .param .u64 q)\n{\n"
+         " .reg .b32 %r<6>; .reg .b64 %rd<5>;\n"
+         " mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"
+         " mad.lo.u32 %r3, %r0, %r1, %r2;\n ld.param.u64 %rd0, [p]; ld.param.u64 %rd1, [q];\n"
+         " mad.wide.u32 %rd2, %r3, 4, %rd0; mad.wide.u32 %rd3, %r3, 4, %rd1;\n"
+         " ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, 1; st.global.u32 [%rd2], %r4;\n"
+         " membar.gl; atom.global.add.u32 %r5, [%rd2], 10; st.global.u32 [%rd3], %r5; ret;\n}\n";
+
+enum {
+    INSIDE = 60, /* words of the buffer, of 64 threads */
+    BEYOND_THREADS = 64
+};
+
+static void run_beyond(bool functional, bool warn, bool null, struct hd_result *result,
+                       uint32_t *words, uint32_t *given, char **stats, char *warnings)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    assert_true(!functional || hd_config_set(config, "timing.functional=true", &error));
+    assert_true(!warn || hd_config_set(config, "memory.bounds=warn", &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    assert_non_null(device);
+    struct hd_module *module =
+        hd_module_load(device, beyond_ptx, sizeof beyond_ptx - 1, "beyond.ptx", &error);
+    assert_non_null(module);
+    hd_address p = hd_alloc_named(device, INSIDE * sizeof *words, "short", &error),
+               q = hd_alloc(device, BEYOND_THREADS * sizeof *words, &error), none = 0;
+    assert_true(hd_write(device, p, words, INSIDE * sizeof *words, &error));
+    assert_true(hd_write(device, q, given, BEYOND_THREADS * sizeof *words, &error));
+    const struct hd_arg args[] = {{null ? &none : &p, sizeof p}, {&q, sizeof q}};
+    assert_true(hd_launch(hd_kernel_find(module, "beyond", &error), (struct hd_dim){2, 1, 1},
+                          (struct hd_dim){BEYOND_THREADS / 2, 1, 1}, 0, args, 2, result, &error));
+    assert_true(hd_read(device, words, p, INSIDE * sizeof *words, &error));
+    assert_true(hd_read(device, given, q, BEYOND_THREADS * sizeof *words, &error));
+    *stats = hd_stats_json(device);
+    snprintf(warnings, 4096, "%s", result->warnings);
+    hd_device_close(device);
+    hd_config_destroy(config);
+}
+
+static void test_beyond(void **state)
+{
+    static char warnings[4096];
+    (void)state;
+    for (int functional = 0; functional < 2; functional++) {
+        struct hd_result result;
+        uint32_t words[INSIDE], given[BEYOND_THREADS];
+        char *stats;
+        for (uint32_t i = 0; i < BEYOND_THREADS; i++)
+            given[i] = 77, words[i % INSIDE] = 5 * (i % INSIDE);
+        run_beyond(functional, true, false, &result, words, given, &stats, warnings);
+        assert_int_equal(result.outcome, HD_DONE);
+        for (uint32_t i = 0; i < BEYOND_THREADS; i++)
+            assert_int_equal(given[i], i < INSIDE ? 5 * i + 1 : 0);
+        for (uint32_t i = 0; i < INSIDE; i++)
+            assert_int_equal(words[i], 5 * i + 11);
+        assert_non_null(strstr(stats, "\"memory.outside_loads\": 4,"));
+        assert_non_null(strstr(stats, "\"memory.outside_stores\": 4,"));
+        assert_non_null(strstr(stats, "\"memory.outside_atomics\": 4,"));
+        assert_non_null(strstr(stats, "\"memory.outside_places\": 3"));
+        assert_non_null(strstr(warnings, "4 reads of 4 bytes"));
+        assert_non_null(strstr(warnings, "4 writes of 4 bytes"));
+        assert_non_null(strstr(warnings, "4 atomics of 4 bytes"));
+        assert_non_null(strstr(warnings, "0 bytes past the end of buffer"));
+        assert_non_null(strstr(warnings, "'short'"));
+        assert_non_null(strstr(warnings, "beyond.ptx:12"));
+        assert_non_null(strstr(warnings, "in kernel beyond, block (1,0,0), thread (28,0,0)"));
+        free(stats);
+        run_beyond(functional, true, true, &result, words, given, &stats, warnings);
+        assert_int_equal(result.outcome, HD_OUT_OF_BOUNDS); /* nowhere near memory */
+        free(stats);
+        run_beyond(functional, false, false, &result, words, given, &stats, warnings);
+        assert_int_equal(result.outcome, HD_OUT_OF_BOUNDS);
+        assert_string_equal(warnings, "");
+        assert_null(strstr(stats, "memory.outside"));
+        free(stats);
+    }
+}
+
 /* Slow memory is not a deadlock: answers come, though nothing issues for stuck_cycles. */
 static void test_slow(void **state)
 {
@@ -614,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_caches_of_loads), cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_deadlock),        cmocka_unit_test(test_parted),
         cmocka_unit_test(test_lines),           cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

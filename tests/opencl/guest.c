@@ -6,6 +6,7 @@
  *   exit N       the same, then ends with that code
  *   abort        the same, then abort; kill: SIGKILL; quick: _exit(3) without any clean-up
  *   fault        a launch out of bounds, then a good one
+ *   beyond       a launch that goes four elements beyond its buffer, then a good one
  *   endless      a launch that never ends
  *   platforms    looks at the platforms only
  *   fork         two processes with a launch each
@@ -116,6 +117,10 @@ int main(int argc, char **argv)
     if (!strcmp(what, "fault")) {
         long far = 1L << 30;
         launch("wild", sizeof far, &far);
+    }
+    if (!strcmp(what, "beyond")) { /* by four elements */
+        long few = 4;
+        launch("wild", sizeof few, &few);
     }
     work();
     if (!strcmp(what, "abort"))

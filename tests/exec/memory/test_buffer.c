@@ -4,6 +4,7 @@
  */
 #include "rig.h"
 
+#include "exec/bounds.h"
 #include "exec/flight.h"
 #include "ir/buffer.h"
 #include <setjmp.h>
@@ -375,6 +376,61 @@ static void end_of_range(void **unused)
     }
 }
 
+/* With memory.bounds=warn: words beyond the buffer read as zero and are not written, and each lane
+ * that has one counts. */
+static void beyond_memory(void **unused)
+{
+    u64 state = 15;
+    for (u32 round = 0; round < 200; round++) {
+        const bool store = round & 1, viewed = round & 2;
+        const u32 words = 1 + below(&state, 4);
+        struct inst inst = {.op = store ? OP_buf_st : OP_buf_ld,
+                            .type = TYPE_B32,
+                            .vector = (u8)words,
+                            .key2 = BUFFER_ADDRESS,
+                            .src = {V(ADDRESS, 2), S(DESCRIPTOR, 4), S(SOFFSET, 1)}};
+        (store ? inst.src : inst.dst)[store ? 3 : 0] = V(DATA, words);
+        struct rig rig;
+        rig_open(&rig);
+        rig_start(&rig, inst, true, build_of(round));
+        rig_fill(&rig, &state);
+        rig.exec.bounds = bounds_create();
+        for (u32 k = 0; k < 4; k++)
+            *rig_scalar(&rig, DESCRIPTOR + k) = 0;
+        *rig_scalar(&rig, SOFFSET) = 0;
+        static struct outcome_model m;
+        take_state(&rig, &m);
+        const u64 lanes = random_lanes(&state);
+        u64 outside = 0;
+        for (u32 lane = 0; lane < 64; lane++) {
+            const u32 at = RIG_BYTES - 128 + 4 * below(&state, 64);
+            *rig_vector(&rig, ADDRESS, lane) = (u32)(rig.address + at);
+            *rig_vector(&rig, ADDRESS + 1, lane) = (u32)((rig.address + at) >> 32);
+            outside += (lanes >> lane & 1) && at + 4 * words > RIG_BYTES;
+            for (u32 j = 0; j < words && lanes >> lane & 1; j++) {
+                const bool inside = at + 4 * j < RIG_BYTES;
+                if (!store)
+                    m.data[j][lane] = 0;
+                if (inside && store)
+                    memcpy(m.bytes + at + 4 * j, &m.data[j][lane], 4);
+                else if (inside)
+                    memcpy(&m.data[j][lane], m.bytes + at + 4 * j, 4);
+            }
+        }
+        assert_true(viewed ? run_viewed(&rig, lanes) : rig_run(&rig, lanes));
+        compare_state(&rig, &m, round);
+        const struct memory_stats *stats = &rig.exec.bounds->stats;
+        assert_int_equal(store ? stats->outside_stores : stats->outside_loads, outside);
+        assert_int_equal(stats->outside_places, outside != 0);
+        *rig_vector(&rig, ADDRESS, 3) = 16; /* nowhere near: a fault as ever */
+        *rig_vector(&rig, ADDRESS + 1, 3) = 0;
+        assert_false(rig_run(&rig, 8));
+        assert_int_equal(rig.exec.fault.outcome, OUTCOME_OUT_OF_BOUNDS);
+        bounds_destroy(rig.exec.bounds);
+        rig_end(&rig);
+    }
+}
+
 /* The destination may be the address; the status word follows the data. */
 static void overlap_and_status(void **unused)
 {
@@ -473,9 +529,10 @@ static void explained(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves),     cmocka_unit_test(scratch),
-        cmocka_unit_test(to_shared), cmocka_unit_test(overlap_and_status),
-        cmocka_unit_test(explained), cmocka_unit_test(end_of_range),
+        cmocka_unit_test(moves),         cmocka_unit_test(scratch),
+        cmocka_unit_test(to_shared),     cmocka_unit_test(overlap_and_status),
+        cmocka_unit_test(explained),     cmocka_unit_test(end_of_range),
+        cmocka_unit_test(beyond_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
