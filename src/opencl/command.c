@@ -9,11 +9,24 @@
  * ended, on whatever device. Each takes whole nanoseconds, rounded up, as those are what a program
  * sees: so a command never begins before the previous one has ended.
  *
+ * Failures: a command that fails by itself (a kernel faulted, a device has no memory left) breaks
+ * its queue, unless the call that enqueued it blocks and so returns the error. In a broken queue
+ * what depends on the failed command fails, too: in order, everything behind it; out of order,
+ * barriers and markers that wait for all commands before them, and what is enqueued after such a
+ * barrier. A queue stays broken, as with other drivers; a new queue is not. A failure also passes
+ * through wait lists into other queues, and breaks those. An error that the program itself gave to
+ * a user event fails what waits for the event and breaks no queue.
+ *
  * Invariants
+ *
  *  C1  A command stays in its queue until it has ended, also while it runs; its queue, its event
- * and the events it waits for stay as long. C2  A command one of whose events failed never acts: it
- * fails as soon as the error is known. C3  What fails keeps nothing behind it from running but what
- * waits for its event.
+ *      and the events it waits for stay as long.
+ *
+ *  C2  A command that is to fail because of another never acts: it fails as soon as the error is
+ *      known.
+ *
+ *  C3  No failure that the program has not caused itself goes unreported: blocking calls and
+ *      clFinish of a broken queue return an error.
  */
 #include "opencl/opencl.h"
 
@@ -34,19 +47,23 @@ cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event 
 
 /* ---- which can run ---- */
 
-static bool any_failed(const struct command *command)
+/* What a command fails with because of others before it; CL_SUCCESS: it may act. */
+static cl_int inherited(const struct command *command)
 {
+    const struct _cl_command_queue *queue = command->queue;
     for (u32 i = 0; i < command->wait_count; i++)
         if (command->waits[i]->status < 0)
-            return true;
-    return false;
+            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    bool depends = command->number > queue->broken_from ||
+                   (command->after_all && command->number > queue->failed);
+    return depends ? queue->failure : CL_SUCCESS;
 }
 
 static bool waits_ended(const struct command *command)
 {
     for (u32 i = 0; i < command->wait_count; i++)
         if (command->waits[i]->status > CL_COMPLETE)
-            return any_failed(command); /* C2 */
+            return inherited(command) != CL_SUCCESS; /* C2 */
     return true;
 }
 
@@ -141,6 +158,30 @@ static cl_int act(struct command *command)
     return status;
 }
 
+/* Whether a command that failed did so by itself, or because of one that did: not because of what
+ * the program said of a user event. */
+static bool is_fault(const struct command *command)
+{
+    bool by_event = false;
+    for (u32 i = 0; i < command->wait_count; i++) {
+        if (command->waits[i]->fault)
+            return true;
+        by_event |= command->waits[i]->status < 0;
+    }
+    return !by_event;
+}
+
+static void break_queue(const struct command *command, cl_int status)
+{
+    cl_command_queue queue = command->queue;
+    bool out_of_order = queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    if (!queue->failure)
+        queue->failure = status;
+    queue->failed = MIN(queue->failed, command->number);
+    if (!out_of_order || command->barrier)
+        queue->broken_from = MIN(queue->broken_from, command->number);
+}
+
 bool command_run_one(void)
 {
     struct command *command = ready_anywhere();
@@ -148,11 +189,14 @@ bool command_run_one(void)
         return false;
     cl_device_id device = command->queue->device;
     device->busy = true;
-    cl_int status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (!any_failed(command)) {
+    cl_int status = inherited(command);
+    if (status == CL_SUCCESS) {
         start(command);
         status = act(command);
     }
+    command->event->fault = status < 0 && is_fault(command);
+    if (command->event->fault && !command->blocking)
+        break_queue(command, status);
     device->busy = false;
     remove_from_queue(command);
     event_set(command->event, status);
@@ -182,6 +226,7 @@ cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_comma
         object_retain(waits[i]);
     }
     command->number = ++platform_get()->commands;
+    command->blocking = blocking;
     object_retain(queue);
     if (queue->last)
         queue->last->next = command;

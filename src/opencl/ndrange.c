@@ -10,7 +10,8 @@
  * Deviation: Southern Islands code finds offsets in 32 bits (libclc); larger ones are refused.
  *
  * Faults of the guest end the command's event with CL_OUT_OF_RESOURCES, are explained on standard
- * error and told to the context's callback; memory keeps what was written, and the program goes on.
+ * error and told to the context's callback; memory keeps what was written, and the queue is broken
+ * (command.c).
  */
 #include "opencl/opencl.h"
 

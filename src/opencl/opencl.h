@@ -210,6 +210,10 @@ struct _cl_command_queue {
     cl_device_id device;
     cl_command_queue_properties properties;
     struct command *first, *last; /* enqueued and not finished, in order */
+    cl_int failure; /* of the first command that broke it (command.c); CL_SUCCESS: none did */
+    /* Numbers of commands, UINT64_MAX for none: the earliest that failed, and the earliest that all
+     * later ones depend on. */
+    u64 failed, broken_from;
 };
 
 /* ---- events and commands: event.c, command.c ---- */
@@ -226,7 +230,8 @@ struct _cl_event {
     cl_context context;
     cl_command_queue queue; /* NULL: a user event */
     cl_command_type type;
-    cl_int status; /* CL_QUEUED .. CL_COMPLETE, or a negative error */
+    cl_int status; /* CL_QUEUED .. CL_COMPLETE, or a negative error, */
+    bool fault;    /* which is that of a command, not the program's own of a user event */
     u64 times[4];  /* simulated ns: queued, submitted, started, ended */
     struct event_callback *callbacks;
 };
@@ -253,6 +258,7 @@ struct command {
     cl_event *waits; /* references */
     u32 wait_count;
     u64 number;     /* enqueued in this order, all queues together */
+    bool blocking;  /* the call that enqueues it returns its error */
     bool after_all; /* runs when all that was enqueued before it in its queue has ended, */
     bool barrier;   /* and what was enqueued after it runs when it has ended: also out of order */
     /* Acts, without the lock, on the queue's device, which nobody else uses; adds what it takes to
@@ -277,7 +283,7 @@ bool command_run_one(void);
 void command_run_ready(void);
 /* Commands of the queue that are only queued become submitted. */
 void queue_submit(cl_command_queue queue);
-/* Runs and waits until all commands of the queue have ended. */
+/* Runs and waits until all commands of the queue that were enqueued before have ended. */
 void queue_finish(cl_command_queue queue);
 
 /* ---- memory: buffer.c, transfer.c, map.c ---- */

@@ -10,6 +10,7 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device,
     queue->context = context;
     queue->device = device;
     queue->properties = properties;
+    queue->failed = queue->broken_from = UINT64_MAX;
     queue->next = device->queues;
     device->queues = queue;
     object_retain(context);
@@ -177,6 +178,9 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     LOCKED;
     if (!object_is(command_queue, KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
+    object_retain(command_queue);
     queue_finish(command_queue);
-    return CL_SUCCESS;
+    cl_int failure = command_queue->failure;
+    object_release(command_queue);
+    return failure ? CL_OUT_OF_RESOURCES : CL_SUCCESS; /* of the few errors it may return */
 }

@@ -5,7 +5,8 @@
  *   ok           three launches of two kernels, checked
  *   exit N       the same, then ends with that code
  *   abort        the same, then abort; kill: SIGKILL; quick: _exit(3) without any clean-up
- *   fault        a launch out of bounds, then a good one
+ *   fault        a launch out of bounds, then good ones in a new queue
+ *   notice       a launch out of bounds, whose error the next read returns
  *   beyond       a launch that goes four elements beyond its buffer, then a good one
  *   endless      a launch that never ends
  *   platforms    looks at the platforms only
@@ -32,6 +33,7 @@ enum {
 };
 
 static cl_context context;
+static cl_device_id device;
 static cl_command_queue queue;
 static cl_program program;
 static cl_mem buffer;
@@ -48,7 +50,6 @@ static void need(cl_int status, const char *what)
 static void open_all(void)
 {
     cl_platform_id platform;
-    cl_device_id device;
     cl_int status;
     int data[N];
     for (int i = 0; i < N; i++)
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
     open_all();
     if (!strcmp(what, "endless"))
         launch("endless", 0, NULL);
-    if (!strcmp(what, "fault")) {
+    if (!strcmp(what, "fault") || !strcmp(what, "notice")) {
         long far = 1L << 30;
         launch("wild", sizeof far, &far);
     }
@@ -122,6 +123,8 @@ int main(int argc, char **argv)
         long few = 4;
         launch("wild", sizeof few, &few);
     }
+    if (!strcmp(what, "fault"))
+        queue = clCreateCommandQueue(context, device, 0, NULL);
     work();
     if (!strcmp(what, "abort"))
         abort();

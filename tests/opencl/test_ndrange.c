@@ -418,43 +418,133 @@ static void CL_CALLBACK tell(const char *text, const void *data, size_t bytes, v
     told++;
 }
 
-/* A launch beyond its buffer fails by its event; what follows runs. */
+/* A context of one device with a kernel that writes beyond its buffer. */
+struct stray {
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem out; /* 16 words, zeros */
+};
+
+static struct stray stray_create(struct rig *rig, cl_uint device,
+                                 cl_command_queue_properties properties)
+{
+    cl_int status;
+    struct stray stray = {.device = rig->devices[device]};
+    uint32_t zeros[16] = {0};
+    stray.context = clCreateContext(NULL, 1, &stray.device, tell, &told, &status);
+    OK(status);
+    stray.queue = clCreateCommandQueue(stray.context, stray.device, properties, &status);
+    OK(status);
+    stray.kernel = rig_kernel(stray.context, source, "stray");
+    stray.out = clCreateBuffer(stray.context, CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros, &status);
+    OK(status);
+    OK(clSetKernelArg(stray.kernel, 0, sizeof stray.out, &stray.out));
+    told = 0;
+    return stray;
+}
+
+static void stray_destroy(struct stray *stray)
+{
+    OK(clReleaseMemObject(stray->out));
+    OK(clReleaseKernel(stray->kernel));
+    OK(clReleaseCommandQueue(stray->queue));
+    OK(clReleaseContext(stray->context));
+}
+
+static cl_event stray_launch(struct stray *stray, cl_command_queue queue, uint32_t at)
+{
+    const size_t one = 1;
+    cl_event event;
+    OK(clSetKernelArg(stray->kernel, 1, sizeof at, &at));
+    OK(clEnqueueNDRangeKernel(queue, stray->kernel, 1, NULL, &one, NULL, 0, NULL, &event));
+    return event;
+}
+
+static cl_int stray_read(struct stray *stray, cl_command_queue queue, uint32_t *seen)
+{
+    return clEnqueueReadBuffer(queue, stray->out, CL_TRUE, 0, 64, seen, 0, NULL, NULL);
+}
+
+static cl_int ended(cl_event event)
+{
+    cl_int status;
+    OK(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    OK(clReleaseEvent(event));
+    return status;
+}
+
+/* A launch beyond its buffer fails all that follows in its queue, and what waits elsewhere. */
 static void faults(void **state)
 {
     struct rig *rig = *state;
-    cl_int status;
-    const size_t one = 1;
+    const cl_int failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     for (cl_uint device = 0; device < rig->device_count; device++) {
-        cl_context context = clCreateContext(NULL, 1, &rig->devices[device], tell, &told, &status);
-        OK(status);
-        cl_command_queue queue = clCreateCommandQueue(context, rig->devices[device], 0, &status);
-        cl_kernel kernel = rig_kernel(context, source, "stray");
-        cl_mem out = clCreateBuffer(context, 0, 64, NULL, &status);
-        cl_event event;
-        uint32_t seen[16], at = 16;
-        told = 0;
-        OK(clSetKernelArg(kernel, 0, sizeof out, &out));
-        OK(clSetKernelArg(kernel, 1, sizeof at, &at));
-        OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event));
-        assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-        OK(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-        assert_int_equal(status, CL_OUT_OF_RESOURCES);
+        cl_int status;
+        cl_event marker;
+        uint32_t seen[16] = {0};
+        struct stray stray = stray_create(rig, device, 0);
+        cl_command_queue other = clCreateCommandQueue(stray.context, stray.device, 0, &status);
+        cl_event event = stray_launch(&stray, stray.queue, 16);
+        assert_int_equal(clWaitForEvents(1, &event), failed);
         assert_int_equal(told, 1);
-        assert_int_equal(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, 64, seen, 1, &event, NULL),
-                         CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-        at = 15;
-        OK(clSetKernelArg(kernel, 1, sizeof at, &at));
-        OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
-        OK(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, 64, seen, 0, NULL, NULL));
+        assert_int_equal(ended(stray_launch(&stray, stray.queue, 15)), CL_OUT_OF_RESOURCES);
+        assert_int_equal(told, 1); /* it did not run */
+        assert_int_equal(stray_read(&stray, stray.queue, seen), CL_OUT_OF_RESOURCES);
+        FAILS(CL_OUT_OF_RESOURCES, clEnqueueMapBuffer(stray.queue, stray.out, CL_TRUE, CL_MAP_READ,
+                                                      0, 64, 0, NULL, NULL, &why));
+        assert_int_equal(clFinish(stray.queue), CL_OUT_OF_RESOURCES);
+        /* A blocking call returns the error and so breaks no queue of its own; others do. */
+        assert_int_equal(
+            clEnqueueReadBuffer(other, stray.out, CL_TRUE, 0, 64, seen, 1, &event, NULL), failed);
+        OK(stray_read(&stray, other, seen));
+        assert_int_equal(seen[15], 0);
+        OK(clEnqueueMarkerWithWaitList(other, 1, &event, &marker));
+        assert_int_equal(ended(marker), failed);
+        assert_int_equal(stray_read(&stray, other, seen), failed);
+        assert_int_equal(clFinish(other), CL_OUT_OF_RESOURCES);
+        assert_int_equal(ended(event), CL_OUT_OF_RESOURCES);
+        /* In a new queue the program goes on. */
+        OK(clReleaseCommandQueue(other));
+        other = clCreateCommandQueue(stray.context, stray.device, 0, &status);
+        assert_int_equal(ended(stray_launch(&stray, other, 15)), CL_COMPLETE);
+        OK(stray_read(&stray, other, seen));
         assert_int_equal(seen[15], 1);
         assert_int_equal(seen[0], 2);
-        assert_int_equal(told, 1);
-        OK(clReleaseEvent(event));
-        OK(clReleaseMemObject(out));
-        OK(clReleaseKernel(kernel));
-        OK(clReleaseCommandQueue(queue));
-        OK(clReleaseContext(context));
+        OK(clFinish(other));
+        OK(clReleaseCommandQueue(other));
+        stray_destroy(&stray);
     }
+}
+
+/* Out of order only what waits for all commands, or for a barrier that did, depends on a fault. */
+static void faults_out_of_order(void **state)
+{
+    struct rig *rig = *state;
+    cl_int status;
+    cl_event marker;
+    uint32_t seen[16] = {0};
+    struct stray stray = stray_create(rig, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_event gate = clCreateUserEvent(stray.context, &status), early;
+    OK(status);
+    OK(clEnqueueMarkerWithWaitList(stray.queue, 1, &gate, NULL));
+    OK(clEnqueueMarkerWithWaitList(stray.queue, 0, NULL, &early));
+    assert_int_equal(ended(stray_launch(&stray, stray.queue, 16)), CL_OUT_OF_RESOURCES);
+    assert_int_equal(ended(stray_launch(&stray, stray.queue, 15)), CL_COMPLETE);
+    OK(stray_read(&stray, stray.queue, seen));
+    assert_int_equal(seen[15], 1);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    assert_int_equal(ended(early), CL_COMPLETE); /* it was enqueued before the fault */
+    OK(clEnqueueMarkerWithWaitList(stray.queue, 0, NULL, &marker));
+    assert_int_equal(ended(marker), CL_OUT_OF_RESOURCES);
+    assert_int_equal(ended(stray_launch(&stray, stray.queue, 15)), CL_COMPLETE);
+    assert_int_equal(clFinish(stray.queue), CL_OUT_OF_RESOURCES);
+    OK(clEnqueueBarrierWithWaitList(stray.queue, 0, NULL, NULL));
+    assert_int_equal(ended(stray_launch(&stray, stray.queue, 15)), CL_OUT_OF_RESOURCES);
+    assert_int_equal(stray_read(&stray, stray.queue, seen), CL_OUT_OF_RESOURCES);
+    OK(clReleaseEvent(gate));
+    stray_destroy(&stray);
 }
 
 /* A buffer's part is where it should be, and its end is the buffer's. */
@@ -572,10 +662,19 @@ static void wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids),       cmocka_unit_test(dimensions), cmocka_unit_test(chosen),
-        cmocka_unit_test(many_rows), cmocka_unit_test(locals),     cmocka_unit_test(all_local),
-        cmocka_unit_test(snapshot),  cmocka_unit_test(times),      cmocka_unit_test(faults),
-        cmocka_unit_test(parts),     cmocka_unit_test(required),   cmocka_unit_test(wrong),
+        cmocka_unit_test(ids),
+        cmocka_unit_test(dimensions),
+        cmocka_unit_test(chosen),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(locals),
+        cmocka_unit_test(all_local),
+        cmocka_unit_test(snapshot),
+        cmocka_unit_test(times),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(faults_out_of_order),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(required),
+        cmocka_unit_test(wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
