@@ -23,7 +23,8 @@ static const struct {
     {EXIT_USAGE,
      "A wrong option or input, and nothing ran; or an output that could not be written."},
     {EXIT_FAULT, "The guest faulted, hung or reached a limit. Outputs and statistics hold "
-                 "everything up to that point."},
+                 "everything up to that point. Also of a program that itself ended with 0, "
+                 "unless --keep-exit-code is given."},
     {EXIT_BUG, "A bug in heddle itself."},
     {EXIT_OWN, "With a program, whose own exit code is passed on: heddle itself failed, bad "
                "options included. 126 and 127: the program cannot be started, or is not there."},

@@ -439,9 +439,21 @@ static bool write_stats(struct child *child, json_t *stats, const struct session
     return write_json(run, "--stats", run->request.stats, document);
 }
 
-static int own_code(const struct child *child)
+/* The program's own, unless it takes a fault for a success. */
+static int exit_code(const struct child *child)
 {
-    return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    const struct request *request = &child->run->request;
+    int own =
+        WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    const char *kernel = own ? NULL : session_faulted(&child->session);
+    if (!kernel || request->keep_exit_code)
+        return own;
+    if (!request->quiet)
+        complain(child->run->command,
+                 "kernel '%s' failed (see above), but the program ended with exit code 0; "
+                 "--keep-exit-code passes that on",
+                 kernel);
+    return EXIT_FAULT;
 }
 
 static int finish(struct child *child, f64 wall_seconds)
@@ -464,7 +476,7 @@ static int finish(struct child *child, f64 wall_seconds)
     json_decref(all.seconds);
     json_decref(all.builds);
     json_decref(all.profile);
-    return ok ? own_code(child) : EXIT_OWN;
+    return ok ? exit_code(child) : EXIT_OWN;
 }
 
 static f64 seconds_since(const struct timespec *start)

@@ -367,6 +367,8 @@ static bool take_program(const struct parser *parser, const char *name, const ch
         request->workload = value;
     else if (!strcmp(name, "--quick"))
         request->quick = true;
+    else if (!strcmp(name, "--keep-exit-code"))
+        request->keep_exit_code = true;
     else if (!strcmp(name, "--list-devices"))
         request->list_devices = true;
     else if (!strcmp(name, "--kernels"))

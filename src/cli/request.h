@@ -73,7 +73,7 @@ struct request {
     const char *workload;        /* one that comes with Heddle, instead of a path */
     const char *kernels;         /* which are modelled in time: a regular expression, */
     u64 first_timed, last_timed; /* and numbers of launches from 1; 0: all */
-    bool quick, list_devices;
+    bool quick, list_devices, keep_exit_code;
 };
 
 /* False after printing what is wrong. */

@@ -511,6 +511,10 @@ static const struct option options[] = {
     {"--launches", "N[-M]", "Model only these launches in time, counted from 1: 3-7, 3- or -7.",
      OPTION_PROGRAM, 0},
     {"--functional-until", "N", "Compute the first N launches without time.", OPTION_PROGRAM, 0},
+    {"--keep-exit-code", NULL,
+     "End with the program's own exit code also when it is 0 although a launch faulted, hung or "
+     "reached a limit; otherwise the code is then 3.",
+     OPTION_PROGRAM, 0},
     {"--list-devices", NULL,
      "List the devices that OpenCL programs can be given, as they would see them, and stop.", 0, 0},
     MACHINE_OPTIONS,
@@ -593,8 +597,8 @@ const struct command run_command = {
     .help =
         "With a program behind '--', or a workload, runs an OpenCL program as it is: its kernels "
         "run on the modelled machine, everything else on the host. A summary of its kernels goes "
-        "to standard error when it has ended, however it ends; its exit code is passed on, and "
-        "125 says that heddle itself failed.\n\n"
+        "to standard error when it has ended, however it ends. Its exit code is passed on, but 0 "
+        "becomes 3 when a launch faulted; 125 says that heddle itself failed.\n\n"
         "With a file: "
         "Loads PTX text or a code object for Southern Islands ('-' is standard input), launches "
         "one of its kernels on the modelled machine and writes the output buffers. Arguments are "

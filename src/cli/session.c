@@ -29,6 +29,19 @@ static void set_running(struct process_record *process, const char *kernel, u64 
     process->blocks = blocks;
 }
 
+static bool is_done(const json_t *launch)
+{
+    const char *outcome = json_string_value(json_object_get(launch, "outcome"));
+    return outcome && !strcmp(outcome, "done");
+}
+
+static void set_faulted(struct process_record *process, const json_t *of)
+{
+    const char *kernel = json_string_value(json_object_get(of, "kernel"));
+    if (!process->faulted)
+        process->faulted = strdup(kernel ? kernel : "");
+}
+
 static void take(struct process_record *process, json_t *record)
 {
     const char *event = json_string_value(json_object_get(record, "event"));
@@ -49,6 +62,11 @@ static void take(struct process_record *process, json_t *record)
         set_running(process, NULL, 0);
         json_array_append(process->launches, json_object_get(record, "launch"));
         json_array_append(process->seconds, json_object_get(record, "host_seconds"));
+        if (!is_done(json_object_get(record, "launch")))
+            set_faulted(process, json_object_get(record, "launch"));
+    } else if (!strcmp(event, "refused")) {
+        set_running(process, NULL, 0);
+        set_faulted(process, record);
     } else if (!strcmp(event, "profile")) {
         char device[24];
         snprintf(device, sizeof device, "%lld",
@@ -100,6 +118,14 @@ u64 session_launches(const struct session *session)
     return count;
 }
 
+const char *session_faulted(const struct session *session)
+{
+    for (u32 i = 0; i < session->processes.count; i++)
+        if (session->processes.data[i].faulted)
+            return session->processes.data[i].faulted;
+    return NULL;
+}
+
 static int earlier(const void *a, const void *b)
 {
     const struct process_record *first = a, *second = b;
@@ -136,6 +162,7 @@ void session_free(struct session *session)
         json_decref(process->builds);
         json_decref(process->profiles);
         free(process->running);
+        free(process->faulted);
         free(process->name);
     }
     vec_free(&session->processes);
@@ -159,13 +186,12 @@ static u64 number(const json_t *launch, const char *key)
 static void add_launch(struct kernel_row *row, const json_t *launch, const json_t *host_seconds)
 {
     const json_t *seconds = json_object_get(launch, "seconds");
-    const char *outcome = json_string_value(json_object_get(launch, "outcome"));
     row->launches++;
     row->warp_instructions += number(launch, "warp_instructions");
     row->thread_instructions += number(launch, "thread_instructions");
     row->cycles += number(launch, "cycles");
     row->host_seconds += json_number_value(host_seconds);
-    row->faults += !outcome || strcmp(outcome, "done") != 0;
+    row->faults += !is_done(launch);
     if (json_is_number(seconds)) {
         row->timed++;
         row->timed_instructions += number(launch, "warp_instructions");

@@ -8,6 +8,7 @@
  *   {"event": "build", "sha256", "bytes", "options", "compiler", "ok"}    a program from source
  *   {"event": "start", "kernel", "blocks"}
  *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
+ *   {"event": "refused", "kernel"}                 a launch that was enqueued but could not run
  *   {"event": "profile", "device", "profile": [...]}        as hd_profile_json tells it; a device's
  *                                                           last one counts
  *
@@ -28,6 +29,7 @@ struct process_record {
     json_t *profiles; /* by device */
     char *running;    /* the kernel that runs now, or NULL */
     u64 blocks;       /* of it */
+    char *faulted;    /* the first kernel that did not end as it should, or NULL */
 };
 
 struct session {
@@ -40,6 +42,8 @@ void session_free(struct session *session);
 void session_read(struct session *session);
 /* Launches, in order; each counts once. */
 u64 session_launches(const struct session *session);
+/* A kernel that faulted, hung, reached a limit or could not run; NULL: none. */
+const char *session_faulted(const struct session *session);
 /* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles. */
 struct session_all {
     json_t *launches, *seconds, *builds, *profile;

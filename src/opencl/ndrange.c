@@ -149,6 +149,15 @@ static void explain(const struct launch *launch, const char *place, const char *
     free(line);
 }
 
+/* It was enqueued, but cannot run. */
+static cl_int refuse(const struct launch *launch, const char *place, const char *text,
+                     cl_int status)
+{
+    explain(launch, place, text);
+    session_refused(platform_get()->session, launch->kernel->info->name);
+    return status;
+}
+
 /* The number of this launch among all of the process, from 1. */
 static u64 count_launch(cl_platform_id platform)
 {
@@ -184,10 +193,8 @@ static cl_int act(struct launch *launch, u64 *ps)
                         launch->args, launch->code->info.param_count, &result, &error);
     print_drain(device);
     session_launched(platform->session, device, number, ok);
-    if (!ok) {
-        explain(launch, error.place, error.message);
-        return CL_OUT_OF_RESOURCES;
-    }
+    if (!ok)
+        return refuse(launch, error.place, error.message, CL_OUT_OF_RESOURCES);
     *ps += launch_ps(device, &result);
     if (result.warnings[0])
         explain(launch, "", result.warnings);
@@ -205,7 +212,8 @@ static cl_int launch_run(struct command *command, u64 *ps)
             continue;
         launch->addresses[i] = mem_on(launch->mems[i], command->queue->device, ps);
         if (!launch->addresses[i])
-            return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+            return refuse(launch, "", "the device has no memory left for a buffer of the arguments",
+                          CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
     return act(launch, ps);
 }

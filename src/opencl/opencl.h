@@ -442,6 +442,8 @@ bool session_timed(struct session *session, u64 number, const char *kernel);
  * that would end the program ends the launch first. */
 void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks);
 void session_launched(struct session *session, cl_device_id device, u64 number, bool ran);
+/* A launch that was enqueued cannot run. */
+void session_refused(struct session *session, const char *kernel);
 /* The process ends: what is told only once. */
 void session_close(struct session *session);
 

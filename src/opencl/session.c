@@ -377,6 +377,13 @@ void session_launched(struct session *session, cl_device_id device, u64 number, 
     device->launches += ran;
 }
 
+void session_refused(struct session *session, const char *kernel)
+{
+    pthread_mutex_lock(&session->lock);
+    tell(session, json_pack("{s:s, s:s}", "event", "refused", "kernel", kernel));
+    pthread_mutex_unlock(&session->lock);
+}
+
 void session_close(struct session *session)
 {
     const struct _cl_platform_id *platform = platform_get();

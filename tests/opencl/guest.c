@@ -8,6 +8,7 @@
  *   fault        a launch out of bounds, then good ones in a new queue
  *   notice       a launch out of bounds, whose error the next read returns
  *   beyond       a launch that goes four elements beyond its buffer, then a good one
+ *   unread       a launch whose outcome it never asks for
  *   endless      a launch that never ends
  *   platforms    looks at the platforms only
  *   fork         two processes with a launch each
@@ -122,6 +123,10 @@ int main(int argc, char **argv)
     if (!strcmp(what, "beyond")) { /* by four elements */
         long few = 4;
         launch("wild", sizeof few, &few);
+    }
+    if (!strcmp(what, "unread")) {
+        launch("twice", 0, NULL);
+        return 0;
     }
     if (!strcmp(what, "fault"))
         queue = clCreateCommandQueue(context, device, 0, NULL);
