@@ -134,6 +134,7 @@ static void add_language(struct work *work)
 {
     ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Xclang",
         EXTENSIONS, "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
+    add(work, "-fgnu-keywords"); /* asm, which NVIDIA's and AMD's compilers take, too */
     if (work->job->embedded)
         add(work, "-D__EMBEDDED_PROFILE__=1");
     /* A warning of clang-14's, and an error of later ones unless they are told. */
@@ -411,6 +412,19 @@ static const char *plain_name(struct arena *arena, const char *name)
     return length && length <= strlen(end) ? arena_strndup(arena, end, length) : name;
 }
 
+/* Unused functions must not keep a program from being built. */
+static bool drop_unused(struct work *work, u8 *text, size_t *bytes, const char *file)
+{
+    size_t kept;
+    char *rest = llinfo_reachable(work->arena, (char *)text, *bytes, &kept);
+    if (!rest)
+        return true;
+    memcpy(text, rest, kept);
+    text[kept] = 0;
+    *bytes = kept;
+    return scratch_write(&work->scratch, file, text, kept);
+}
+
 /* A program that calls what nobody defines does not link. */
 static bool all_defined(struct work *work, const char *text, size_t bytes)
 {
@@ -421,8 +435,9 @@ static bool all_defined(struct work *work, const char *text, size_t bytes)
         if (!*name)
             return defined;
         defined = false;
-        say(work, arena_printf(work->arena, "error: undefined reference to '%s'\n",
-                               plain_name(work->arena, name)));
+        name = plain_name(work->arena, name);
+        say(work, arena_printf(work->arena, "error: undefined reference to '%s'%s\n", name,
+                               strstr(name, "_image") ? " (there are no images)" : ""));
     }
 }
 
@@ -493,7 +508,8 @@ static u8 *make_code(struct work *work, size_t *bytes)
                             .target = work->job->si ? BINARY_SI : BINARY_PTX};
     size_t length;
     u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
-    if (text && all_defined(work, (char *)text, length) && parameters_right(work, (char *)text) &&
+    if (text && drop_unused(work, text, &length, "out.ll") &&
+        all_defined(work, (char *)text, length) && parameters_right(work, (char *)text) &&
         mend_text(work, (char *)text, length, "out.ll") &&
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
@@ -630,6 +646,7 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
             make(&work, key, result);
         }
     }
+    say(&work, job->options->notes); /* not part of what the cache keeps */
     *(char *)vec_push(&work.log) = 0;
     result->log = work.log.data;
     result->compiler = checked(strdup(work.toolchain.name));

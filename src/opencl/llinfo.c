@@ -5,8 +5,16 @@
  *   !12 = !{!"a", !"n"}
  *
  * Nothing here reads beyond its line, and no line beyond the text.
+ *
+ * What no kernel reaches: functions that a program defines and does not call stay in the text, as
+ * others might call them by their names. Mostly they do no harm; but they may call what is not
+ * there (images) or hold another machine's assembly. A name is reached when it stands in a kernel,
+ * in a function that is reached, or outside of all functions; '@' begins a name, also in strings,
+ * where it means nothing and only keeps too much.
  */
 #include "opencl/llinfo.h"
+
+#include <ctype.h>
 
 struct span {
     const char *at, *end;
@@ -347,4 +355,160 @@ const char *llinfo_undefined(struct arena *arena, const char *text, size_t bytes
     }
     *at = bytes;
     return "";
+}
+
+/* ---- what no kernel reaches ---- */
+
+struct symbol { /* a function or variable of the text */
+    struct span name;
+    struct span text; /* a definition with its body, or the line that declares it */
+    bool defined;     /* a function with a body */
+    bool reached;
+};
+
+struct symbols {
+    VEC(struct symbol) list;
+    VEC(u32) todo; /* reached, and not looked at */
+};
+
+/* A name after '@', with its quotes. */
+static struct span name_at(const char *at, const char *end)
+{
+    const char *stop = at;
+    if (at < end && *at == '"') {
+        const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
+        return (struct span){at, quote ? quote + 1 : end};
+    }
+    while (stop < end && (isalnum((unsigned char)*stop) || strchr("_.$-", *stop)))
+        stop++;
+    return (struct span){at, stop};
+}
+
+static bool same(struct span a, struct span b)
+{
+    return a.end - a.at == b.end - b.at && !memcmp(a.at, b.at, (size_t)(a.end - a.at));
+}
+
+/* Ours to find: LLVM knows its own. */
+static bool is_declared(struct span line)
+{
+    const char *name = after(line, "@");
+    return name && !starts((struct span){name, line.end}, "llvm.") &&
+           (starts(line, "declare ") || (starts(line, "@") && after(line, " = external ")));
+}
+
+/* The function that begins with the line, to the line of its closing brace. */
+static struct span whole_function(struct span line, const char **at, const char *end)
+{
+    struct span function = line;
+    while (next_line(at, end, &line)) {
+        function.end = line.end;
+        if (line.end - line.at == 1 && *line.at == '}')
+            break;
+    }
+    return function;
+}
+
+static void reach(struct symbols *symbols, struct symbol *symbol_reached)
+{
+    if (symbol_reached->reached)
+        return;
+    symbol_reached->reached = true;
+    if (symbol_reached->defined)
+        *(u32 *)vec_push(&symbols->todo) = (u32)(symbol_reached - symbols->list.data);
+}
+
+/* The symbol that the text names next; NULL: no more. */
+static struct symbol *next_named(const struct symbols *symbols, struct span *text)
+{
+    const char *at;
+    while ((at = after(*text, "@"))) {
+        struct span name = name_at(at, text->end);
+        text->at = name.end;
+        for (u32 i = 0; i < symbols->list.count; i++)
+            if (same(symbols->list.data[i].name, name))
+                return &symbols->list.data[i];
+    }
+    return NULL;
+}
+
+static void reach_named(struct symbols *symbols, struct span text)
+{
+    struct symbol *named;
+    while ((named = next_named(symbols, &text)))
+        reach(symbols, named);
+}
+
+static void list_symbols(struct symbols *symbols, struct span all)
+{
+    struct span line;
+    for (const char *at = all.at; next_line(&at, all.end, &line);) {
+        bool defined = starts(line, "define ");
+        const char *name = after(line, "@");
+        if (!name || (!defined && !is_declared(line)))
+            continue;
+        struct symbol *found = vec_push(&symbols->list);
+        *found = (struct symbol){name_at(name, line.end), line, defined, false};
+        if (defined)
+            found->text = whole_function(line, &at, all.end);
+    }
+}
+
+/* Everything between the symbols is kept and reaches what it names; then on from kernels. */
+static void reach_all(struct symbols *symbols, struct span all)
+{
+    const char *at = all.at;
+    for (u32 i = 0; i < symbols->list.count; i++) {
+        struct symbol *each = &symbols->list.data[i];
+        struct span head = {each->text.at,
+                            memchr(each->text.at, '\n', (size_t)(all.end - each->text.at))};
+        reach_named(symbols, (struct span){at, each->text.at});
+        at = each->text.end;
+        if (each->defined && head.end && is_kernel(head))
+            reach(symbols, each);
+    }
+    reach_named(symbols, (struct span){at, all.end});
+    for (u32 i = 0; i < symbols->todo.count; i++)
+        reach_named(symbols, symbols->list.data[symbols->todo.data[i]].text);
+}
+
+/* Whether a function would keep the program from being built. */
+static bool is_harmful(const struct symbols *symbols, const struct symbol *function)
+{
+    struct span text = function->text;
+    if (after(text, " asm "))
+        return true;
+    for (const struct symbol *named; (named = next_named(symbols, &text));)
+        if (!named->defined)
+            return true;
+    return false;
+}
+
+char *llinfo_reachable(struct arena *arena, const char *text, size_t bytes, size_t *kept)
+{
+    struct span all = {text, text + bytes};
+    struct symbols symbols = {0};
+    bool harmful = false;
+    list_symbols(&symbols, all);
+    reach_all(&symbols, all);
+    for (u32 i = 0; i < symbols.list.count; i++) {
+        const struct symbol *each = &symbols.list.data[i];
+        harmful |= each->defined && !each->reached && is_harmful(&symbols, each);
+    }
+    char *result = harmful ? arena_alloc(arena, bytes + 1) : NULL, *out = result;
+    const char *at = text;
+    for (u32 i = 0; harmful && i <= symbols.list.count; i++) {
+        const struct symbol *each = i < symbols.list.count ? &symbols.list.data[i] : NULL;
+        if (each && each->reached)
+            continue;
+        const char *end = each ? each->text.at : all.end;
+        memcpy(out, at, (size_t)(end - at));
+        out += end - at;
+        at = each ? each->text.end : at;
+    }
+    if (harmful)
+        *kept = (size_t)(out - result);
+    vec_free(&symbols.list);
+    vec_free(&symbols.todo);
+    return result;
 }

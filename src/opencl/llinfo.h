@@ -18,4 +18,11 @@ char *llinfo_extract(struct arena *arena, const char *text, size_t bytes);
  * on. */
 const char *llinfo_undefined(struct arena *arena, const char *text, size_t bytes, size_t *at);
 
+/*
+ * The text without functions that no kernel reaches, and without declarations that only they need;
+ * NULL, as the text can stay as it is: none of these functions names what is not defined or holds
+ * assembly. What is left of a text keeps its order, so that code changes only where it must.
+ */
+char *llinfo_reachable(struct arena *arena, const char *text, size_t bytes, size_t *kept);
+
 #endif

@@ -78,6 +78,18 @@ static const char *value_of(const char *word, const char **text, struct arena *a
     return word[2] ? word + 2 : next_word(text, arena);
 }
 
+/* The value of "-cl-nv-opt-level 2" is a word of its own. */
+static void skip_vendor(struct options *options, struct arena *arena, const char *word,
+                        const char **text)
+{
+    const char *rest = *text, *value = strchr(word, '=') ? NULL : next_word(&rest, arena);
+    options->notes =
+        arena_printf(arena, "%snote: %s is ignored: it is an option of NVIDIA's compiler\n",
+                     options->notes, word);
+    if (value && *value != '-')
+        *text = rest;
+}
+
 static bool one(struct options *options, struct arena *arena, const char *word, const char **text,
                 enum options_for use)
 {
@@ -96,6 +108,10 @@ static bool one(struct options *options, struct arena *arena, const char *word, 
         pass(options, value);
         return true;
     }
+    if (!strncmp(word, "-cl-nv-", strlen("-cl-nv-"))) {
+        skip_vendor(options, arena, word, text);
+        return true;
+    }
     if (use == OPTIONS_LINK && !strcmp(word, "-create-library"))
         return options->create_library = true;
     return use == OPTIONS_LINK && !strcmp(word, "-enable-link-options");
@@ -104,7 +120,7 @@ static bool one(struct options *options, struct arena *arena, const char *word, 
 bool options_parse(struct options *options, struct arena *arena, const char *text,
                    enum options_for use)
 {
-    *options = (struct options){0};
+    *options = (struct options){.notes = ""};
     if (!text)
         text = "";
     options->words = arena_array(arena, const char *, strlen(text) + 2);

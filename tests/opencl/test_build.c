@@ -280,14 +280,100 @@ static void builds_for_one(void **state)
     assert_cl(clReleaseProgram(program));
 }
 
+/* NVIDIA's options are no error; what is left of them is noted, also with code from the cache. */
+static void ignores_nv_options(void **state)
+{
+    const struct world *world = *state;
+    static const char OPTIONS[] = "-cl-nv-verbose -cl-nv-maxrregcount=32 -DVALUE=8 "
+                                  "-cl-nv-opt-level 2 -cl-nv-verbose";
+    static const char NOTES[] =
+        "note: -cl-nv-verbose is ignored: it is an option of NVIDIA's compiler\n"
+        "note: -cl-nv-maxrregcount=32 is ignored: it is an option of NVIDIA's compiler\n"
+        "note: -cl-nv-opt-level is ignored: it is an option of NVIDIA's compiler\n"
+        "note: -cl-nv-verbose is ignored: it is an option of NVIDIA's compiler\n";
+    for (int i = 0; i < 2; i++) {
+        cl_program program = built(world, ANSWER, OPTIONS);
+        assert_int_equal(answer_of(world, 0, program, "answer"), 8);
+        assert_string_equal(build_log(program, world->device), NOTES);
+        assert_cl(clBuildProgram(program, 0, NULL, "-DVALUE=8", NULL, NULL));
+        assert_string_equal(build_log(program, world->device), "");
+        assert_cl(clReleaseProgram(program));
+    }
+}
+
+/* Functions that no kernel calls are not looked at: others than kernels, whatever calls them. */
+static void drops_what_is_unused(void **state)
+{
+    const struct world *world = *state;
+    static const char SOURCE[] =
+        "int nowhere(int);\n"
+        "float4 pixel(read_only image2d_t image, int2 at)\n"
+        "{ return read_imagef(image, CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST, at); }\n"
+        "float brightest(read_only image2d_t image) { return pixel(image, (int2)(0, 0)).x; }\n"
+        "void other_machine(global int *out) { asm volatile(\"no such\" ::: \"memory\"); }\n"
+        "int lost(int x) { return nowhere(x) + 1; }\n"
+        "__attribute__((noinline)) int kept(int x) { return x * 7; }\n"
+        "kernel void k(global int *out) { out[0] = kept(6); }\n";
+    cl_program program = built(world, SOURCE, "");
+    for (cl_uint i = 0; i < world->device_count; i++)
+        assert_int_equal(answer_of(world, i, program, "k"), 42);
+    assert_cl(clReleaseProgram(program));
+    program = from_source(world, "kernel void k(global int *o) { asm volatile(\"no such\"); }");
+    clBuildProgram(program, 0, NULL, "", NULL, NULL); /* PTX is looked at later */
+    cl_int status;
+    assert_null(clCreateKernel(program, "k", &status));
+    assert_cl(clReleaseProgram(program));
+}
+
+static void takes_assembly(void **state)
+{
+    const struct world *world = *state;
+    static const char *const SOURCES[] = {
+        /* PTX */
+        "static inline uint lane(void)\n"
+        "{ uint x; asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); return x; }\n"
+        "kernel void k(global int *out)\n"
+        "{\n"
+        "    uint r;\n"
+        "    __asm__ __volatile__(\"{\\n\\t.reg .u32 t;\\n\\tbfe.u32 t, %1, 1, 3;\\n\\t\"\n"
+        "                         \"add.u32 %0, t, %2;\\n\\t}\"\n"
+        "                         : \"=r\"(r) : \"r\"(lane() + 14), \"n\"(5) : \"memory\");\n"
+        "    asm volatile(\"membar.gl;\" ::: \"memory\");\n"
+        "    out[0] = r;\n"
+        "}\n",
+        /* Southern Islands */
+        "kernel void k(global int *out)\n"
+        "{\n"
+        "    uint r;\n"
+        "    asm volatile(\"v_mbcnt_lo_u32_b32_e64 %0, -1, 12\" : \"=v\"(r));\n"
+        "    out[0] = r;\n"
+        "}\n"};
+    for (cl_uint i = 0; i < world->device_count; i++) {
+        char name[64];
+        assert_cl(clGetDeviceInfo(world->devices[i], CL_DEVICE_NAME, sizeof name, name, NULL));
+        cl_program program = from_source(world, SOURCES[strstr(name, "64") != NULL]);
+        assert_cl(clBuildProgram(program, 1, &world->devices[i], "", NULL, NULL));
+        assert_int_equal(answer_of(world, i, program, "k"), 12);
+        assert_cl(clReleaseProgram(program));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses),        cmocka_unit_test(joins_strings),
-        cmocka_unit_test(builds),         cmocka_unit_test(tells_errors),
-        cmocka_unit_test(tells_warnings), cmocka_unit_test(knows_options),
-        cmocka_unit_test(includes_files), cmocka_unit_test(waits_for_kernels),
-        cmocka_unit_test(calls_back),     cmocka_unit_test(builds_for_one),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(joins_strings),
+        cmocka_unit_test(builds),
+        cmocka_unit_test(tells_errors),
+        cmocka_unit_test(tells_warnings),
+        cmocka_unit_test(knows_options),
+        cmocka_unit_test(includes_files),
+        cmocka_unit_test(waits_for_kernels),
+        cmocka_unit_test(calls_back),
+        cmocka_unit_test(builds_for_one),
+        cmocka_unit_test(ignores_nv_options),
+        cmocka_unit_test(drops_what_is_unused),
+        cmocka_unit_test(takes_assembly),
     };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }
