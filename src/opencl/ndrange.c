@@ -308,10 +308,8 @@ static cl_int read_shape(struct shape *shape, cl_kernel kernel, cl_device_id dev
     cl_int status = read_global(shape, dims, offset, global, device->si ? UINT32_MAX : UINT64_MAX);
     if (status != CL_SUCCESS)
         return status;
-    if (local)
-        return read_local(shape, local, required, code);
-    if (required[0])
-        return CL_INVALID_WORK_GROUP_SIZE;
+    if (local || required[0])
+        return read_local(shape, local ? local : required, required, code);
     choose_local(shape, code->max_block, device->info.lanes);
     return CL_SUCCESS;
 }

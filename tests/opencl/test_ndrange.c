@@ -589,7 +589,17 @@ static void required(void **state)
     for (int i = 0; i < 64; i++)
         assert_int_equal(seen[i], 1);
     OK(launch(rig, kernel, 3, NULL, global, (size_t[]){4, 2, 1}));
-    assert_int_equal(launch(rig, kernel, 2, NULL, global, NULL), CL_INVALID_WORK_GROUP_SIZE);
+    /* Without a size the required one is taken, if it divides the range and has no more sizes. */
+    rig_write(rig, out, zeros, 0, sizeof zeros);
+    OK(launch(rig, kernel, 2, NULL, global, NULL));
+    rig_read(rig, out, seen, 0, sizeof seen);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(seen[i], 1);
+    assert_int_equal(launch(rig, kernel, 2, NULL, (size_t[]){8, 7}, NULL),
+                     CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(launch(rig, kernel, 2, NULL, (size_t[]){6, 8}, NULL),
+                     CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(launch(rig, kernel, 1, NULL, global, NULL), CL_INVALID_WORK_GROUP_SIZE);
     assert_int_equal(launch(rig, kernel, 2, NULL, global, (size_t[]){2, 4}),
                      CL_INVALID_WORK_GROUP_SIZE);
     assert_int_equal(launch(rig, kernel, 1, NULL, global, (size_t[]){4}),
