@@ -288,14 +288,6 @@ static int start(struct child *child, const sigset_t *mask)
 
 /* ---- while it runs ---- */
 
-static const struct process_record *running(const struct session *session)
-{
-    for (u32 i = session->processes.count; i-- > 0;)
-        if (session->processes.data[i].running)
-            return &session->processes.data[i];
-    return NULL;
-}
-
 static void clear_progress(struct child *child)
 {
     if (child->progress)
@@ -307,7 +299,7 @@ static void clear_progress(struct child *child)
 static void show_progress(struct child *child)
 {
     session_read(&child->session);
-    const struct process_record *process = running(&child->session);
+    const struct process_record *process = session_running(&child->session);
     u64 done = session_launches(&child->session);
     if (!process || done != child->seen) {
         clear_progress(child);
@@ -410,6 +402,36 @@ static void explain_reach(const struct child *child)
         complain(child->run->command, "%s launched no kernel", name);
 }
 
+/* A crash of the program is not always its own. False: there was none, or it was late enough. */
+static bool explain_crash(const struct child *child)
+{
+    const char *bug = session_bug(&child->session), *name = child->words[0];
+    const struct process_record *process = session_running(&child->session);
+    int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
+    bool crash = number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+                 number == SIGILL;
+    if (bug)
+        complain(
+            child->run->command,
+            "%s was ended by an assertion inside Heddle's driver: %s. This is a bug in Heddle, "
+            "not in the program: please report it with the command line, the program and "
+            "'heddle --version', unless it goes away without a mechanism that --mech loads "
+            "from a file of your own.",
+            name, bug);
+    else if (crash && process)
+        complain(child->run->command,
+                 "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
+                 "thread of the program is the cause, this is a bug in Heddle: please report it "
+                 "with the command line, the program and 'heddle --version'.",
+                 name, number, strsignal(number), process->running);
+    else if (crash && !session_launches(&child->session))
+        complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
+                 name, number, strsignal(number));
+    else
+        return false;
+    return true;
+}
+
 static json_t *statistics_of(struct child *child, const struct session_all *all)
 {
     struct hd_error error = {0};
@@ -464,7 +486,8 @@ static int finish(struct child *child, f64 wall_seconds)
     json_t *stats = statistics_of(child, &all);
     bool ok = stats && timeline_copy(run, child->folder);
     ok = ok && write_stats(child, stats, &all, wall_seconds);
-    explain_reach(child);
+    if (!explain_crash(child))
+        explain_reach(child);
     if (stats && !run->request.quiet)
         print_kernels(stats, all.seconds);
     if (stats && run->request.energy)
@@ -476,7 +499,7 @@ static int finish(struct child *child, f64 wall_seconds)
     json_decref(all.seconds);
     json_decref(all.builds);
     json_decref(all.profile);
-    return ok ? exit_code(child) : EXIT_OWN;
+    return ok && !session_bug(&child->session) ? exit_code(child) : EXIT_OWN;
 }
 
 static f64 seconds_since(const struct timespec *start)

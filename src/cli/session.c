@@ -67,6 +67,10 @@ static void take(struct process_record *process, json_t *record)
     } else if (!strcmp(event, "refused")) {
         set_running(process, NULL, 0);
         set_faulted(process, record);
+    } else if (!strcmp(event, "bug")) {
+        const char *text = json_string_value(json_object_get(record, "text"));
+        if (!process->bug)
+            process->bug = strdup(text ? text : "");
     } else if (!strcmp(event, "profile")) {
         char device[24];
         snprintf(device, sizeof device, "%lld",
@@ -118,6 +122,22 @@ u64 session_launches(const struct session *session)
     return count;
 }
 
+const char *session_bug(const struct session *session)
+{
+    for (u32 i = 0; i < session->processes.count; i++)
+        if (session->processes.data[i].bug)
+            return session->processes.data[i].bug;
+    return NULL;
+}
+
+const struct process_record *session_running(const struct session *session)
+{
+    for (u32 i = session->processes.count; i-- > 0;)
+        if (session->processes.data[i].running)
+            return &session->processes.data[i];
+    return NULL;
+}
+
 const char *session_faulted(const struct session *session)
 {
     for (u32 i = 0; i < session->processes.count; i++)
@@ -163,6 +183,7 @@ void session_free(struct session *session)
         json_decref(process->profiles);
         free(process->running);
         free(process->faulted);
+        free(process->bug);
         free(process->name);
     }
     vec_free(&session->processes);

@@ -9,6 +9,7 @@
  *   {"event": "start", "kernel", "blocks"}
  *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
  *   {"event": "refused", "kernel"}                 a launch that was enqueued but could not run
+ *   {"event": "bug", "text"}                       an assertion of Heddle's failed
  *   {"event": "profile", "device", "profile": [...]}        as hd_profile_json tells it; a device's
  *                                                           last one counts
  *
@@ -29,6 +30,7 @@ struct process_record {
     json_t *profiles; /* by device */
     char *running;    /* the kernel that runs now, or NULL */
     u64 blocks;       /* of it */
+    char *bug;        /* an assertion that failed, or NULL */
     char *faulted;    /* the first kernel that did not end as it should, or NULL */
 };
 
@@ -42,6 +44,10 @@ void session_free(struct session *session);
 void session_read(struct session *session);
 /* Launches, in order; each counts once. */
 u64 session_launches(const struct session *session);
+/* An assertion of Heddle's that failed in a process; NULL: none. */
+const char *session_bug(const struct session *session);
+/* The kernel that runs now, with the process that runs it; NULL: none. */
+const struct process_record *session_running(const struct session *session);
 /* A kernel that faulted, hung, reached a limit or could not run; NULL: none. */
 const char *session_faulted(const struct session *session);
 /* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles. */

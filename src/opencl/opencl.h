@@ -149,6 +149,8 @@ struct _cl_platform_id {
 /* The one platform. Its devices are made at the first call, from the environment. With the lock or
  * without. */
 cl_platform_id platform_get(void);
+/* Its session; NULL: it has not been opened. Waits for nothing. */
+struct session *platform_session(void);
 
 struct _cl_device_id {
     struct object object;
@@ -444,6 +446,8 @@ void session_started(struct session *session, cl_device_id device, const char *k
 void session_launched(struct session *session, cl_device_id device, u64 number, bool ran);
 /* A launch that was enqueued cannot run. */
 void session_refused(struct session *session, const char *kernel);
+/* An assertion of ours has failed. Takes no lock, as the caller may have any. */
+void session_bug(struct session *session, const char *text);
 /* The process ends: what is told only once. */
 void session_close(struct session *session);
 

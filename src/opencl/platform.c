@@ -77,6 +77,11 @@ cl_platform_id platform_get(void)
     return &driver.platform;
 }
 
+struct session *platform_session(void)
+{
+    return driver.platform.session;
+}
+
 /* When a thread is in the driver still, the process ends in the midst of it, and the record too. */
 static __attribute__((destructor)) void process_ends(void)
 {

@@ -384,6 +384,11 @@ void session_refused(struct session *session, const char *kernel)
     pthread_mutex_unlock(&session->lock);
 }
 
+void session_bug(struct session *session, const char *text)
+{
+    tell(session, json_pack("{s:s, s:s}", "event", "bug", "text", text));
+}
+
 void session_close(struct session *session)
 {
     const struct _cl_platform_id *platform = platform_get();

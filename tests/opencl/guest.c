@@ -5,6 +5,7 @@
  *   ok           three launches of two kernels, checked
  *   exit N       the same, then ends with that code
  *   abort        the same, then abort; kill: SIGKILL; quick: _exit(3) without any clean-up
+ *   crash        SIGSEGV before anything; bug: abort as if an assertion of the driver's had failed
  *   fault        a launch out of bounds, then good ones in a new queue
  *   notice       a launch out of bounds, whose error the next read returns
  *   beyond       a launch that goes four elements beyond its buffer, then a good one
@@ -101,6 +102,19 @@ static void work(void)
     fflush(stdout);
 }
 
+/* What src/opencl/bug.c does, in its own words. */
+static void fail_in_driver(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%ld.jsonl", getenv("HEDDLE_SESSION"), (long)getpid());
+    FILE *record = fopen(path, "a");
+    if (record) {
+        fputs("{\"event\": \"bug\", \"text\": \"file.c:1: f: assertion 'x' failed\"}\n", record);
+        fclose(record);
+    }
+    abort();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ok";
@@ -113,7 +127,11 @@ int main(int argc, char **argv)
             execl(argv[0], argv[0], "ok", (char *)NULL);
         wait(NULL);
     }
+    if (!strcmp(what, "crash"))
+        raise(SIGSEGV);
     open_all();
+    if (!strcmp(what, "bug"))
+        fail_in_driver();
     if (!strcmp(what, "endless"))
         launch("endless", 0, NULL);
     if (!strcmp(what, "fault") || !strcmp(what, "notice")) {
