@@ -422,9 +422,19 @@ HD_API void hd_raw_info(const struct hd_raw *raw, struct hd_raw_info *info);
  */
 HD_API char *hd_stats_json(const struct hd_device *device);
 
-/* One of these launches as a line of JSON, without a newline; NULL: there is none of that number.
- * Free with hd_free. */
+/* One of these launches as a line of JSON, without a newline; NULL: there is none of that number,
+ * or it has been forgotten. Free with hd_free. */
 HD_API char *hd_launch_json(const struct hd_device *device, size_t index);
+/*
+ * For programs of very many launches: the names of all counters of a launch as a JSON array, and a
+ * launch's counters added to `count` numbers in that order; false: there is no such launch, or the
+ * number is not that of the names. Energies ("..._pj") are in fJ here. A launch that is forgotten
+ * takes no more memory: hd_stats_json leaves it out, and only its totals still have it.
+ */
+HD_API char *hd_counters_json(const struct hd_device *device);
+HD_API bool hd_launch_add(const struct hd_device *device, size_t index, uint64_t *counts,
+                          size_t count);
+HD_API void hd_launch_forget(struct hd_device *device, size_t index);
 /* The code that ran so far, instruction by instruction: "profile" of hd_stats_json, in a line. */
 HD_API char *hd_profile_json(const struct hd_device *device);
 /*

@@ -93,6 +93,10 @@ json_t *stats_table_json(const struct component *const *components);
  * rates, in table order. A rate whose denominator is 0 is null.
  */
 void stats_json(json_t *into, const struct component *component, const void *stats);
+/* A counter, whose name is two or three words (the third is NULL then) with dots between them. */
+typedef void count_fn(void *user, const char *const words[3], u64 value);
+/* Every counter in table order; `stats` may be NULL: zeros. */
+void stats_each(const struct component *component, const void *stats, count_fn *visit, void *user);
 /* Adds all counters of `from` to `into`. */
 void stats_add(const struct component *component, void *into, const void *from);
 /*

@@ -44,6 +44,14 @@ void stats_json(json_t *into, const struct component *component, const void *sta
     }
 }
 
+void stats_each(const struct component *component, const void *stats, count_fn *visit, void *user)
+{
+    for (u32 i = 0; i < component->stat_count; i++) {
+        const char *const words[3] = {component->name, component->stats[i].name};
+        visit(user, words, stats ? counter(stats, component->stats[i].offset) : 0);
+    }
+}
+
 void stats_add(const struct component *component, void *into, const void *from)
 {
     for (u32 i = 0; i < component->stat_count; i++) {

@@ -84,7 +84,8 @@ char *hd_stats_json(const struct hd_device *device)
         return NULL;
     json_t *json = json_object(), *launches = json_array(), *totals = json_object();
     for (u32 i = 0; i < device->launches.count; i++)
-        json_array_append_new(launches, launch_json(device, &device->launches.data[i]));
+        if (device->launches.data[i].kernel) /* not forgotten */
+            json_array_append_new(launches, launch_json(device, &device->launches.data[i]));
     stats_json(totals, &exec_component, &device->totals);
     if (device->bounds)
         stats_json(totals, &memory_component, &device->outside_totals);
@@ -101,7 +102,7 @@ char *hd_stats_json(const struct hd_device *device)
 
 char *hd_launch_json(const struct hd_device *device, size_t index)
 {
-    return device && index < device->launches.count
+    return device && index < device->launches.count && device->launches.data[index].kernel
                ? dumped(launch_json(device, &device->launches.data[index]), JSON_COMPACT)
                : NULL;
 }

@@ -58,6 +58,9 @@ json_t *energy_pj(u64 fj);
  */
 void energy_json(json_t *into, const struct energy_model *model, const struct energy_sum *sum,
                  const struct machine_stats *stats);
+/* The sums of these in fJ, although their names end in "_pj"; `sum` may be NULL: zeros. */
+void energy_each(const struct energy_model *model, const struct energy_sum *sum, count_fn *visit,
+                 void *user);
 /* The same of launches that energy_json told, into their totals; false: they are nothing such. */
 bool energy_total_json(json_t *totals, const json_t *launches, struct error *error);
 

@@ -42,3 +42,10 @@ void machine_stats_json(json_t *into, const struct machine_stats *stats)
     for (u32 i = 0; i < ARRAY_LEN(parts); i++)
         stats_json(into, parts[i].component, (const u8 *)stats + parts[i].offset);
 }
+
+void machine_stats_each(const struct machine_stats *stats, count_fn *visit, void *user)
+{
+    for (u32 i = 0; i < ARRAY_LEN(parts); i++)
+        stats_each(parts[i].component, stats ? (const u8 *)stats + parts[i].offset : NULL, visit,
+                   user);
+}

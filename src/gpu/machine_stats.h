@@ -38,6 +38,8 @@ void machine_stats_add(struct machine_stats *into, const struct machine_stats *f
 /* `later` has counted on from `earlier`: what came in between. False: nothing did. */
 bool machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
                            const struct machine_stats *earlier);
+/* Every counter; `stats` may be NULL: zeros. */
+void machine_stats_each(const struct machine_stats *stats, count_fn *visit, void *user);
 /* Adds "component.name": value of every counter and rate. */
 void machine_stats_json(json_t *into, const struct machine_stats *stats);
 

@@ -161,6 +161,15 @@ void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u
     }
 }
 
+void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, count_fn *visit,
+                          void *user)
+{
+    for (u32 i = 0; i < set->count; i++) {
+        stats_each(set->uses[i].mechanism->component, stats, visit, user);
+        stats += stats ? mechanism_stats_size(&set->uses[i]) : 0;
+    }
+}
+
 /* ---- the memory side ---- */
 
 static void tell_request(void *user, u32 slice, struct packet *packet)

@@ -38,6 +38,9 @@ size_t mechanism_stats_size(const struct mechanism_use *use);
 void mechanism_stats_add(const struct mechanism_set *set, u8 *into, const u8 *from);
 /* Adds what these have counted, and sets it to zero. */
 void mechanism_stats_take(const struct mechanism_set *set, u8 *into, struct hooks *from);
+/* Every counter of all of them; `stats` may be NULL: zeros. */
+void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, count_fn *visit,
+                          void *user);
 void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u8 *stats);
 
 /* Their part of the memory side. `memory` stays where it is until mechanisms_detach. */

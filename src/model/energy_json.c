@@ -59,6 +59,27 @@ void energy_json(json_t *into, const struct energy_model *model, const struct en
     }
 }
 
+void energy_each(const struct energy_model *model, const struct energy_sum *sum, count_fn *visit,
+                 void *user)
+{
+    static const struct energy_sum none;
+    u64 dynamic = 0, leaked = 0;
+    sum = sum ? sum : &none;
+    for (u32 i = 0; i < model->part_count; i++) {
+        dynamic += sum->dynamic_fj[i];
+        leaked += sum->static_fj[i];
+    }
+    visit(user, (const char *const[3]){"energy", "dynamic_pj"}, dynamic);
+    visit(user, (const char *const[3]){"energy", "static_pj"}, leaked);
+    visit(user, (const char *const[3]){"energy", "unattributed_pj"},
+          dynamic + leaked - sum->attributed_fj);
+    for (u32 i = 0; i < model->part_count; i++) {
+        const char *part = model->parts[i];
+        visit(user, (const char *const[3]){"energy.parts", part, "dynamic_pj"}, sum->dynamic_fj[i]);
+        visit(user, (const char *const[3]){"energy.parts", part, "static_pj"}, sum->static_fj[i]);
+    }
+}
+
 /* ---- totals of several processes ---- */
 
 static bool is_sum(const char *key)

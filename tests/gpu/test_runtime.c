@@ -106,6 +106,58 @@ static void timed_or_not(void **state)
     hd_device_close(rig.device);
 }
 
+/* Counters of launches added up one by one are those of all; forgotten launches stay in totals. */
+static void counters(void **state)
+{
+    struct hd_error error;
+    struct rig rig = open_rig(NULL);
+    run(&rig, (struct hd_dim){3, 1, 1});
+    assert_true(hd_set_timed(rig.device, false, &error));
+    run(&rig, (struct hd_dim){7, 1, 1});
+    assert_true(hd_set_timed(rig.device, true, &error));
+    run(&rig, (struct hd_dim){40, 1, 1});
+
+    char *text = hd_counters_json(rig.device), *before = hd_stats_json(rig.device);
+    json_t *names = json_loads(text, 0, NULL), *all = json_loads(before, 0, NULL), *value;
+    size_t count = json_array_size(names), index, energies = 0;
+    uint64_t *counts = calloc(count, sizeof *counts);
+    assert_false(hd_launch_add(rig.device, 3, counts, count));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(hd_launch_add(rig.device, i, counts, count));
+    json_array_foreach(names, index, value)
+    {
+        const char *name = json_string_value(value);
+        const json_t *total = json_object_get(json_object_get(all, "totals"), name);
+        assert_true(json_is_number(total));
+        if (json_is_real(total)) {
+            assert_true(json_real_value(total) == (double)counts[index] / 1000);
+            energies++;
+        } else {
+            assert_int_equal(json_integer_value(total), counts[index]);
+        }
+    }
+    assert_true(energies > 10 && count > 100);
+    assert_false(hd_launch_add(rig.device, 0, counts, count - 1));
+
+    hd_launch_forget(rig.device, 1);
+    hd_launch_forget(rig.device, 1);
+    hd_launch_forget(rig.device, 3);
+    assert_null(hd_launch_json(rig.device, 1));
+    assert_false(hd_launch_add(rig.device, 1, counts, count));
+    char *after = hd_stats_json(rig.device);
+    json_t *rest = json_loads(after, 0, NULL);
+    json_array_remove(json_object_get(all, "launches"), 1);
+    assert_true(json_equal(rest, all));
+    free(counts);
+    hd_free(text);
+    hd_free(before);
+    hd_free(after);
+    json_decref(names);
+    json_decref(all);
+    json_decref(rest);
+    hd_device_close(rig.device);
+}
+
 /* Launches told one by one and summed are what the device says of all. */
 static void totals(void **state)
 {
@@ -178,10 +230,8 @@ static void machine_facts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(range),
-        cmocka_unit_test(timed_or_not),
-        cmocka_unit_test(totals),
-        cmocka_unit_test(machine_facts),
+        cmocka_unit_test(range),    cmocka_unit_test(timed_or_not),  cmocka_unit_test(totals),
+        cmocka_unit_test(counters), cmocka_unit_test(machine_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
