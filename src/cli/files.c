@@ -318,8 +318,9 @@ static bool write_stats(struct run *run, f64 wall_seconds)
     for (u32 i = 0; i < run->request.launches.count; i++)
         if (run->request.launches.data[i].ran)
             json_array_append_new(seconds, json_real(run->request.launches.data[i].seconds));
-    json_t *document = statistics_document(&(struct statistics_of){
-        &run->request, &run->inputs, run->config, run->line, stats, NULL, seconds, wall_seconds});
+    json_t *document = statistics_document(
+        &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats, NULL,
+                                seconds, NULL, wall_seconds});
     json_decref(seconds);
     json_decref(stats);
     return write_json(run, "--stats", run->request.stats, document);

@@ -225,10 +225,11 @@ static void set_environment(const struct child *child)
     unsetenv("OCL_ICD_FILENAMES");
     setenv("HEDDLE_SESSION", child->folder, 1);
     setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
-    static const char *const ours[] = {
-        "HEDDLE_SET",          "HEDDLE_MECH",     "HEDDLE_FUNCTIONAL",
-        "HEDDLE_KERNELS",      "HEDDLE_LAUNCHES", "HEDDLE_TRACE",
-        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL", "HEDDLE_CORE_ORDER"};
+    static const char *const ours[] = {"HEDDLE_SET",          "HEDDLE_MECH",
+                                       "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
+                                       "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
+                                       "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
+                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -241,6 +242,9 @@ static void set_environment(const struct child *child)
                    arena, "%llu-%llu", (unsigned long long)MAX(request->first_timed, 1),
                    (unsigned long long)(request->last_timed ? request->last_timed : UINT64_MAX)),
                1);
+    if (request->functional_until)
+        setenv("HEDDLE_FUNCTIONAL_UNTIL",
+               arena_printf(arena, "%llu", (unsigned long long)request->functional_until), 1);
     if (request->timeline) {
         setenv("HEDDLE_TRACE", arena_printf(arena, "%s/trace", child->folder), 1);
         setenv("HEDDLE_TRACE_WINDOW",
@@ -435,7 +439,10 @@ static bool explain_crash(const struct child *child)
 static json_t *statistics_of(struct child *child, const struct session_all *all)
 {
     struct hd_error error = {0};
-    char *launches = json_dumps(all->launches, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_t *both = json_copy(all->launches);
+    json_array_extend(both, all->sums);
+    char *launches = json_dumps(both, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(both);
     char *totals = hd_stats_total(child->run->config, launches, strlen(launches), &error);
     free(launches);
     if (!totals) {
@@ -444,6 +451,8 @@ static json_t *statistics_of(struct child *child, const struct session_all *all)
     }
     json_t *stats = json_object();
     json_object_set(stats, "launches", all->launches);
+    if (json_array_size(all->sums))
+        json_object_set(stats, "sums", all->sums);
     json_object_set_new(stats, "totals", parse_own_json(totals));
     json_object_set(stats, "profile", all->profile);
     return stats;
@@ -457,7 +466,7 @@ static bool write_stats(struct child *child, json_t *stats, const struct session
         return true;
     json_t *document = statistics_document(
         &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats,
-                                all->builds, all->seconds, wall_seconds});
+                                all->builds, all->seconds, all->sum_seconds, wall_seconds});
     return write_json(run, "--stats", run->request.stats, document);
 }
 
@@ -482,23 +491,20 @@ static int finish(struct child *child, f64 wall_seconds)
 {
     struct run *run = child->run;
     session_read(&child->session);
-    struct session_all all = session_collect(&child->session);
+    struct session_all all = session_collect(&child->session, run->config);
     json_t *stats = statistics_of(child, &all);
     bool ok = stats && timeline_copy(run, child->folder);
     ok = ok && write_stats(child, stats, &all, wall_seconds);
     if (!explain_crash(child))
         explain_reach(child);
     if (stats && !run->request.quiet)
-        print_kernels(stats, all.seconds);
+        print_kernels(stats, &all);
     if (stats && run->request.energy)
         print_run_energy(stderr, stats, run->config);
     if (stats && run->request.annotate)
         print_annotated(stderr, stats, child->folder, run->request.energy);
     json_decref(stats);
-    json_decref(all.launches);
-    json_decref(all.seconds);
-    json_decref(all.builds);
-    json_decref(all.profile);
+    session_all_free(&all);
     return ok && !session_bug(&child->session) ? exit_code(child) : EXIT_OWN;
 }
 

@@ -34,6 +34,8 @@ static json_t *host_json(const struct statistics_of *from)
     json_object_set_new(host, "date", json_string(date));
     json_object_set_new(host, "wall_seconds", json_real(from->wall_seconds));
     json_object_set(host, "launch_seconds", from->launch_seconds);
+    if (json_array_size(from->sum_seconds))
+        json_object_set(host, "sum_seconds", from->sum_seconds);
     return host;
 }
 
@@ -69,6 +71,8 @@ json_t *statistics_document(const struct statistics_of *from)
     json_object_set_new(document, "manifest", manifest);
     json_object_set_new(document, "config", parse_own_json(hd_config_json(from->config)));
     json_object_set(document, "launches", json_object_get(from->stats, "launches"));
+    if (json_object_get(from->stats, "sums"))
+        json_object_set(document, "sums", json_object_get(from->stats, "sums"));
     json_object_set(document, "totals", json_object_get(from->stats, "totals"));
     json_object_set(document, "profile", json_object_get(from->stats, "profile"));
     json_object_set_new(document, "energy", parse_own_json(hd_energy_json(from->config, NULL)));

@@ -27,6 +27,7 @@ struct statistics_of {
     json_t *stats;          /* as hd_stats_json gives them */
     json_t *programs;       /* that an OpenCL program built, or NULL */
     json_t *launch_seconds; /* of the host, an array */
+    json_t *sum_seconds;    /* the same of "sums", if there are any */
     f64 wall_seconds;
 };
 /* The document; `host` is all that may differ between two runs. */

@@ -338,7 +338,7 @@ static bool parse_until(const struct parser *parser, const char *value)
     if (text_u64(value, &count) != TEXT_OK || count == UINT64_MAX)
         return wrong(parser, "--functional-until", arena_printf(request->arena, "'%.64s'", value),
                      "a number of launches");
-    request->first_timed = MAX(request->first_timed, count + 1);
+    request->functional_until = MAX(request->functional_until, count);
     return true;
 }
 

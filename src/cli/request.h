@@ -72,7 +72,8 @@ struct request {
     char **program;              /* its words, NULL-terminated; NULL: kernels of a file run */
     const char *workload;        /* one that comes with Heddle, instead of a path */
     const char *kernels;         /* which are modelled in time: a regular expression, */
-    u64 first_timed, last_timed; /* and numbers of launches from 1; 0: all */
+    u64 first_timed, last_timed; /* and numbers of launches from 1; 0: all, */
+    u64 functional_until;        /* of these, beyond that one */
     bool quick, list_devices, keep_exit_code;
 };
 

@@ -508,7 +508,10 @@ static const struct option options[] = {
      "Model only kernels in time whose names match; the program's other launches are computed "
      "without.",
      OPTION_PROGRAM, 0},
-    {"--launches", "N[-M]", "Model only these launches in time, counted from 1: 3-7, 3- or -7.",
+    {"--launches", "N[-M]",
+     "Model only these launches in time, counted from 1: 3-7, 3- or -7. The statistics file has "
+     "each "
+     "of them; without this option it has the first 500, and sums by kernel of the others.",
      OPTION_PROGRAM, 0},
     {"--functional-until", "N", "Compute the first N launches without time.", OPTION_PROGRAM, 0},
     {"--keep-exit-code", NULL,

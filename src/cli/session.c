@@ -42,6 +42,18 @@ static void set_faulted(struct process_record *process, const json_t *of)
         process->faulted = strdup(kernel ? kernel : "");
 }
 
+static void take_launch(struct process_record *process, json_t *record)
+{
+    json_t *launch = json_object_get(record, "launch"), *number = json_object_get(record, "number");
+    f64 ns = (f64)json_integer_value(json_object_get(record, "host_ns"));
+    if (json_integer_value(number) > LAUNCHES_RECORDED)
+        json_object_set(launch, "number", number); /* its place in the list does not tell it */
+    json_array_append(process->launches, launch);
+    json_array_append_new(process->seconds, json_real(ns * 1e-9));
+    if (!is_done(launch))
+        set_faulted(process, launch);
+}
+
 static void take(struct process_record *process, json_t *record)
 {
     const char *event = json_string_value(json_object_get(record, "event"));
@@ -60,10 +72,9 @@ static void take(struct process_record *process, json_t *record)
                     (u64)json_integer_value(json_object_get(record, "blocks")));
     } else if (!strcmp(event, "launch")) {
         set_running(process, NULL, 0);
-        json_array_append(process->launches, json_object_get(record, "launch"));
-        json_array_append(process->seconds, json_object_get(record, "host_seconds"));
-        if (!is_done(json_object_get(record, "launch")))
-            set_faulted(process, json_object_get(record, "launch"));
+        take_launch(process, record);
+    } else if (!strcmp(event, "counters") || !strcmp(event, "sum")) {
+        sums_take(&process->sums, record);
     } else if (!strcmp(event, "refused")) {
         set_running(process, NULL, 0);
         set_faulted(process, record);
@@ -77,6 +88,21 @@ static void take(struct process_record *process, json_t *record)
                  (long long)json_integer_value(json_object_get(record, "device")));
         json_object_set(process->profiles, device, json_object_get(record, "profile"));
     }
+}
+
+/* "123.jsonl": the sums of the process are in "123.sums". */
+static void read_sums(const struct session *session, struct process_record *process)
+{
+    char *path;
+    if (asprintf(&path, "%s/%.*s.sums", session->folder, (int)strcspn(process->name, "."),
+                 process->name) < 0)
+        abort();
+    sums_read(&process->sums, path);
+    free(path);
+    const struct kernel_sum *sum = sums_running(&process->sums);
+    if (sum || process->adding)
+        set_running(process, sum ? sum->kernel : NULL, sum ? sum->head.blocks : 0);
+    process->adding = sum != NULL;
 }
 
 static void read_process(struct session *session, struct process_record *process)
@@ -99,6 +125,7 @@ static void read_process(struct session *session, struct process_record *process
     }
     free(line);
     fclose(file);
+    read_sums(session, process);
 }
 
 void session_read(struct session *session)
@@ -118,7 +145,8 @@ u64 session_launches(const struct session *session)
 {
     u64 count = 0;
     for (u32 i = 0; i < session->processes.count; i++)
-        count += json_array_size(session->processes.data[i].launches);
+        count += json_array_size(session->processes.data[i].launches) +
+                 sums_launches(&session->processes.data[i].sums);
     return count;
 }
 
@@ -154,9 +182,10 @@ static int earlier(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-struct session_all session_collect(struct session *session)
+struct session_all session_collect(struct session *session, const struct hd_config *config)
 {
-    struct session_all all = {json_array(), json_array(), json_array(), json_array()};
+    struct session_all all = {json_array(), json_array(), json_array(),
+                              json_array(), json_array(), json_array()};
     if (session->processes.count)
         qsort(session->processes.data, session->processes.count, sizeof session->processes.data[0],
               earlier);
@@ -165,12 +194,23 @@ struct session_all session_collect(struct session *session)
         json_array_extend(all.launches, process->launches);
         json_array_extend(all.seconds, process->seconds);
         json_array_extend(all.builds, process->builds);
+        sums_collect(&process->sums, config, all.sums, all.sum_seconds);
         const char *device;
         json_t *profile;
         json_object_foreach(process->profiles, device, profile)
             json_array_extend(all.profile, profile);
     }
     return all;
+}
+
+void session_all_free(struct session_all *all)
+{
+    json_decref(all->launches);
+    json_decref(all->seconds);
+    json_decref(all->builds);
+    json_decref(all->profile);
+    json_decref(all->sums);
+    json_decref(all->sum_seconds);
 }
 
 void session_free(struct session *session)
@@ -181,6 +221,7 @@ void session_free(struct session *session)
         json_decref(process->seconds);
         json_decref(process->builds);
         json_decref(process->profiles);
+        sums_free(&process->sums);
         free(process->running);
         free(process->faulted);
         free(process->bug);
@@ -204,44 +245,52 @@ static u64 number(const json_t *launch, const char *key)
     return (u64)json_integer_value(json_object_get(launch, key));
 }
 
+static struct kernel_row *row_of(struct kernel_row *rows, u32 *count, const json_t *launch)
+{
+    const char *name = json_string_value(json_object_get(launch, "kernel"));
+    u32 at = 0;
+    while (at < *count && strcmp(rows[at].name, name ? name : "") != 0)
+        at++;
+    if (at == *count)
+        rows[(*count)++] = (struct kernel_row){.name = name ? name : ""};
+    return &rows[at];
+}
+
+/* A launch, or launches added up. */
 static void add_launch(struct kernel_row *row, const json_t *launch, const json_t *host_seconds)
 {
     const json_t *seconds = json_object_get(launch, "seconds");
-    row->launches++;
+    bool sum = json_object_get(launch, "launches");
+    row->launches += sum ? number(launch, "launches") : 1;
     row->warp_instructions += number(launch, "warp_instructions");
     row->thread_instructions += number(launch, "thread_instructions");
     row->cycles += number(launch, "cycles");
     row->host_seconds += json_number_value(host_seconds);
-    row->faults += !is_done(launch);
+    row->faults += !sum && !is_done(launch);
     if (json_is_number(seconds)) {
-        row->timed++;
+        row->timed += sum ? number(launch, "timed") : 1;
         row->timed_instructions += number(launch, "warp_instructions");
         row->seconds += json_number_value(seconds);
     }
 }
 
-static u32 gather(struct kernel_row *rows, const json_t *launches, const json_t *seconds)
+static void gather(struct kernel_row *rows, u32 *count, const json_t *launches,
+                   const json_t *seconds)
 {
-    u32 count = 0;
     for (size_t i = 0; i < json_array_size(launches); i++) {
         const json_t *launch = json_array_get(launches, i);
-        const char *name = json_string_value(json_object_get(launch, "kernel"));
-        u32 at = 0;
-        while (at < count && strcmp(rows[at].name, name ? name : "") != 0)
-            at++;
-        if (at == count)
-            rows[count++] = (struct kernel_row){.name = name ? name : ""};
-        add_launch(&rows[at], launch, json_array_get(seconds, i));
+        add_launch(row_of(rows, count, launch), launch, json_array_get(seconds, i));
     }
-    return count;
 }
 
-void print_kernels(const json_t *stats, const json_t *seconds)
+void print_kernels(const json_t *stats, const struct session_all *all)
 {
-    const json_t *launches = json_object_get(stats, "launches");
     struct arena *arena = arena_create();
-    struct kernel_row *rows = arena_array(arena, struct kernel_row, json_array_size(launches) + 1);
-    u32 count = gather(rows, launches, seconds);
+    struct kernel_row *rows = arena_array(
+        arena, struct kernel_row, json_array_size(all->launches) + json_array_size(all->sums) + 1);
+    u32 count = 0;
+    gather(rows, &count, all->launches, all->seconds);
+    gather(rows, &count, all->sums, all->sum_seconds);
     int width = 6;
     for (u32 i = 0; i < count; i++)
         width = MAX(width, (int)strlen(rows[i].name));

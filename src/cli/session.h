@@ -7,7 +7,10 @@
  *   {"event": "device", "machine": name}           a context was made on the device
  *   {"event": "build", "sha256", "bytes", "options", "compiler", "ok"}    a program from source
  *   {"event": "start", "kernel", "blocks"}
- *   {"event": "launch", "host_seconds", "launch": {...}}    as hd_launch_json tells it
+ *   {"event": "launch", "number", "host_ns", "launch": {...}}    as hd_launch_json tells it
+ *   {"event": "counters", "device", "names"}       in what order its counters are added up
+ *   {"event": "sum", "device", "kernel", "offset"} launches of it are added up there, in the file
+ *                                                  beside this one (sums.h)
  *   {"event": "refused", "kernel"}                 a launch that was enqueued but could not run
  *   {"event": "bug", "text"}                       an assertion of Heddle's failed
  *   {"event": "profile", "device", "profile": [...]}        as hd_profile_json tells it; a device's
@@ -18,8 +21,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
-#include "base/arena.h"
-#include <jansson.h>
+#include "cli/sums.h"
 
 struct process_record {
     char *name;  /* of its file */
@@ -28,10 +30,12 @@ struct process_record {
     bool loaded, device;
     json_t *launches, *seconds, *builds;
     json_t *profiles; /* by device */
-    char *running;    /* the kernel that runs now, or NULL */
-    u64 blocks;       /* of it */
-    char *bug;        /* an assertion that failed, or NULL */
-    char *faulted;    /* the first kernel that did not end as it should, or NULL */
+    struct sum_list sums;
+    char *running; /* the kernel that runs now, or NULL */
+    u64 blocks;    /* of it */
+    bool adding;   /* it is one of the sums' */
+    char *bug;     /* an assertion that failed, or NULL */
+    char *faulted; /* the first kernel that did not end as it should, or NULL */
 };
 
 struct session {
@@ -50,13 +54,15 @@ const char *session_bug(const struct session *session);
 const struct process_record *session_running(const struct session *session);
 /* A kernel that faulted, hung, reached a limit or could not run; NULL: none. */
 const char *session_faulted(const struct session *session);
-/* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles. */
+/* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles, sums
+ * and host seconds of them. */
 struct session_all {
-    json_t *launches, *seconds, *builds, *profile;
+    json_t *launches, *seconds, *builds, *profile, *sums, *sum_seconds;
 };
-struct session_all session_collect(struct session *session);
+struct session_all session_collect(struct session *session, const struct hd_config *config);
+void session_all_free(struct session_all *all);
 
 /* A table of kernels on standard error, and where their time went. `stats`: as hd_stats_json. */
-void print_kernels(const json_t *stats, const json_t *seconds);
+void print_kernels(const json_t *stats, const struct session_all *all);
 
 #endif

@@ -64,6 +64,7 @@ static char *file_of(const struct runner *runner, u32 job, const char *kind)
 static json_t *kept(json_t *statistics)
 {
     json_object_del(statistics, "launches");
+    json_object_del(statistics, "sums");
     json_object_del(statistics, "profile");
     return statistics;
 }

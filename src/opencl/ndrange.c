@@ -187,12 +187,12 @@ static cl_int act(struct launch *launch, u64 *ps)
     if (!device->info.functional)
         hd_set_timed(device->device, session_timed(platform->session, number, name), NULL);
     struct hd_dim grid = grid_of(shape);
-    session_started(platform->session, device, name, (u64)grid.x * grid.y * grid.z);
+    session_started(platform->session, device, number, name, (u64)grid.x * grid.y * grid.z);
     bool ok = hd_kernel_range(launch->code->kernel, &range, &error) &&
               hd_launch(launch->code->kernel, grid, dim(shape->local), launch->dynamic_bytes,
                         launch->args, launch->code->info.param_count, &result, &error);
     print_drain(device);
-    session_launched(platform->session, device, number, ok);
+    session_launched(platform->session, device, number, ok ? &result : NULL);
     if (!ok)
         return refuse(launch, error.place, error.message, CL_OUT_OF_RESOURCES);
     *ps += launch_ps(device, &result);

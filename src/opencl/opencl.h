@@ -164,7 +164,9 @@ struct _cl_device_id {
     VEC(hd_address) dead;     /* of buffers that went while it was busy: buffer.c */
     u64 launches;             /* kernels run, of all contexts; session_launched counts */
     f64 started;              /* the running launch, host seconds: session.c's, */
-    atomic_bool launching;    /* and whether there is one */
+    atomic_bool launching;    /* whether there is one, */
+    struct launch_sum *sum;   /* where it is added up, or NULL, */
+    size_t counters;          /* and how many counters it has; 0: not known yet */
     cl_command_queue queues;  /* all of the device, without references */
     hd_address print_buffer;  /* print.c; 0: none yet */
 };
@@ -442,8 +444,11 @@ void session_built(struct session *session, const char *source, const char *opti
 bool session_timed(struct session *session, u64 number, const char *kernel);
 /* Directly around hd_launch, without the lock: what happened is recorded at once, and a signal
  * that would end the program ends the launch first. */
-void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks);
-void session_launched(struct session *session, cl_device_id device, u64 number, bool ran);
+void session_started(struct session *session, cl_device_id device, u64 number, const char *kernel,
+                     u64 blocks);
+/* `result`: of hd_launch; NULL: it did not run. */
+void session_launched(struct session *session, cl_device_id device, u64 number,
+                      const struct hd_result *result);
 /* A launch that was enqueued cannot run. */
 void session_refused(struct session *session, const char *kernel);
 /* An assertion of ours has failed. Takes no lock, as the caller may have any. */

@@ -4,14 +4,16 @@
  * HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH and HEDDLE_FUNCTIONAL say what devices there are;
  * HEDDLE_KERNELS, HEDDLE_LAUNCHES and HEDDLE_FUNCTIONAL_UNTIL which launches are modelled in time.
  * With HEDDLE_SESSION, a folder, events are appended to a file of this process there, a line of
- * JSON each (cli/session.h lists them).
+ * JSON each (cli/session.h lists them). Launches have a line each up to LAUNCHES_RECORDED, those of
+ * HEDDLE_LAUNCHES whatever their number, and all that did not end well; the others are added up by
+ * kernel (sums.c), so that a program of many launches is not held up and its file stays small.
  *
  *  S1  A line is written by one call, when its event has happened: a killed program loses nothing
  *      but what was under way.
  *  S2  While a launch runs, SIGINT and SIGTERM that the program leaves to their default stop the
  *      launch first; then they do what they would have done.
  */
-#include "opencl/opencl.h"
+#include "opencl/sums.h"
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -35,7 +37,9 @@ struct session {
     int record; /* file in it, or -1 */
     bool has_kernels;
     regex_t kernels;
-    u64 first, last; /* launches that are modelled in time */
+    u64 first, last;                   /* launches that are modelled in time */
+    u64 recorded_first, recorded_last; /* and those that are recorded one by one; 0: the first */
+    struct sums *sums;
     FILE *trace, *series;
     bool observes;        /* a device has taken them */
     pthread_mutex_t lock; /* devices of their own threads launch at once */
@@ -62,6 +66,16 @@ static void complain(const char *variable, const char *message)
     fprintf(stderr, "heddle: %s: %s\n", variable, message);
 }
 
+static void write_line(const struct session *session, const char *line, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t step = write(session->record, line + done, length - done);
+        if (step <= 0)
+            break; /* a full disk loses records, not the program */
+        done += (size_t)step;
+    }
+}
+
 /* Takes `event`. */
 static void tell(struct session *session, json_t *event)
 {
@@ -72,12 +86,7 @@ static void tell(struct session *session, json_t *event)
         return;
     size_t length = strlen(line);
     line[length++] = '\n'; /* in the terminator's place */
-    for (size_t done = 0; done < length;) {
-        ssize_t step = write(session->record, line + done, length - done);
-        if (step <= 0)
-            break; /* a full disk loses records, not the program */
-        done += (size_t)step;
-    }
+    write_line(session, line, length);
     free(line);
 }
 
@@ -106,6 +115,9 @@ static void read_choice(struct session *session)
     if (launches && !text_range(launches, &session->first, &session->last)) {
         complain("HEDDLE_LAUNCHES", "expected numbers of launches from 1 on: N, N-M, N- or -M");
         session->wrong = true;
+    } else if (launches) {
+        session->recorded_first = session->first;
+        session->recorded_last = session->last;
     }
     if (until && text_u64(until, &count) != TEXT_OK) {
         complain("HEDDLE_FUNCTIONAL_UNTIL", "expected a number of launches");
@@ -131,6 +143,7 @@ struct session *session_open(void)
     if (!folder)
         return session;
     session->folder = checked(strdup(folder));
+    session->sums = sums_create(session->folder);
     char path[4096];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -322,13 +335,60 @@ static void leave_signals(struct session *session)
     }
 }
 
-void session_started(struct session *session, cl_device_id device, const char *kernel, u64 blocks)
+static bool recorded(const struct session *session, u64 number)
+{
+    return number <= LAUNCHES_RECORDED ||
+           (number >= session->recorded_first && number <= session->recorded_last);
+}
+
+static int index_of(cl_device_id device)
+{
+    const struct _cl_platform_id *platform = platform_get();
+    int index = 0;
+    while (platform->devices[index] != device)
+        index++;
+    return index;
+}
+
+/* The names of a device's counters are told before its first sum. */
+static void tell_counters(struct session *session, cl_device_id device)
+{
+    char *text = hd_counters_json(device->device);
+    json_t *names = json_loads(text, 0, NULL);
+    device->counters = json_array_size(names);
+    tell(session, json_pack("{s:s, s:i, s:o}", "event", "counters", "device", index_of(device),
+                            "names", names));
+    hd_free(text);
+}
+
+/* Where launches of a kernel are added up; NULL: nowhere, and they are recorded. */
+static struct launch_sum *sum_of(struct session *session, cl_device_id device, const char *kernel)
+{
+    struct launch_sum *sum = sums_find(session->sums, device, kernel);
+    u64 offset;
+    if (sum)
+        return sum;
+    if (!device->counters)
+        tell_counters(session, device);
+    sum = sums_add(session->sums, device, kernel, device->counters, &offset);
+    if (sum)
+        tell(session, json_pack("{s:s, s:i, s:s, s:I}", "event", "sum", "device", index_of(device),
+                                "kernel", kernel, "offset", (json_int_t)offset));
+    return sum;
+}
+
+void session_started(struct session *session, cl_device_id device, u64 number, const char *kernel,
+                     u64 blocks)
 {
     if (session->record < 0)
         return;
     pthread_mutex_lock(&session->lock);
-    tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
-                            (json_int_t)blocks));
+    device->sum = recorded(session, number) ? NULL : sum_of(session, device, kernel);
+    if (device->sum)
+        device->sum->blocks = blocks;
+    else
+        tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
+                                (json_int_t)blocks));
     device->started = seconds();
     atomic_store(&device->launching, true);
     atomic_store(&stoppable, platform_get());
@@ -354,27 +414,46 @@ static void tell_profiles(struct session *session)
 
 static void tell_launch(struct session *session, cl_device_id device, u64 number)
 {
-    char *text = hd_launch_json(device->device, device->launches);
-    json_t *launch = text ? json_loads(text, 0, NULL) : NULL;
-    if (launch)
-        tell(session,
-             json_pack("{s:s, s:I, s:f, s:o}", "event", "launch", "number", (json_int_t)number,
-                       "host_seconds", seconds() - device->started, "launch", launch));
+    char *text = hd_launch_json(device->device, device->launches), *line;
+    if (!text)
+        return;
+    u64 ns = (u64)((seconds() - device->started) * 1e9);
+    /* The launch is JSON already. */
+    if (asprintf(&line, "{\"event\":\"launch\",\"number\":%llu,\"host_ns\":%llu,\"launch\":%s}\n",
+                 (unsigned long long)number, (unsigned long long)ns, text) < 0)
+        abort();
+    write_line(session, line, strlen(line));
+    free(line);
     hd_free(text);
 }
 
-void session_launched(struct session *session, cl_device_id device, u64 number, bool ran)
+static void add_launch(cl_device_id device, const struct hd_result *result)
+{
+    struct launch_sum *sum = device->sum;
+    hd_launch_add(device->device, device->launches, launch_sum_counts(sum), device->counters);
+    sum->timed += result->picoseconds != 0;
+    sum->host_ns += (u64)((seconds() - device->started) * 1e9);
+    sum->launches++;
+}
+
+void session_launched(struct session *session, cl_device_id device, u64 number,
+                      const struct hd_result *result)
 {
     if (session->record >= 0) {
         pthread_mutex_lock(&session->lock);
-        if (ran)
+        if (result && device->sum && result->outcome == HD_DONE)
+            add_launch(device, result);
+        else if (result)
             tell_launch(session, device, number);
+        if (device->sum)
+            device->sum->blocks = 0;
         atomic_store(&device->launching, false);
         if (--session->launching == 0)
             leave_signals(session);
         pthread_mutex_unlock(&session->lock);
     }
-    device->launches += ran;
+    if (result) /* nobody asks the device for it any more */
+        hd_launch_forget(device->device, device->launches++);
 }
 
 void session_refused(struct session *session, const char *kernel)

@@ -10,6 +10,8 @@
  *   notice       a launch out of bounds, whose error the next read returns
  *   beyond       a launch that goes four elements beyond its buffer, then a good one
  *   unread       a launch whose outcome it never asks for
+ *   many N       that many pairs of small launches of two kernels, the last of a third one out of
+ *                bounds; then, with the word quick, _exit without any clean-up
  *   endless      a launch that never ends
  *   platforms    looks at the platforms only
  *   fork         two processes with a launch each
@@ -102,6 +104,25 @@ static void work(void)
     fflush(stdout);
 }
 
+/* Two kernels in turn, without waiting. */
+static void many(int pairs)
+{
+    cl_int status;
+    size_t global = 32;
+    int n = 1;
+    cl_kernel twice = clCreateKernel(program, "twice", &status);
+    cl_kernel more = clCreateKernel(program, "more", &status);
+    need(clSetKernelArg(twice, 0, sizeof buffer, &buffer), "argument");
+    need(clSetKernelArg(more, 0, sizeof buffer, &buffer), "argument");
+    need(clSetKernelArg(more, 1, sizeof n, &n), "argument");
+    for (int i = 0; i < pairs; i++) {
+        clEnqueueNDRangeKernel(queue, twice, 1, NULL, &global, NULL, 0, NULL, NULL);
+        clEnqueueNDRangeKernel(queue, more, 1, NULL, &global, NULL, 0, NULL, NULL);
+    }
+    long far = 1L << 30;
+    launch("wild", sizeof far, &far);
+}
+
 /* What src/opencl/bug.c does, in its own words. */
 static void fail_in_driver(void)
 {
@@ -132,6 +153,12 @@ int main(int argc, char **argv)
     open_all();
     if (!strcmp(what, "bug"))
         fail_in_driver();
+    if (!strcmp(what, "many")) {
+        many(argc > 2 ? atoi(argv[2]) : 1);
+        if (argc > 3)
+            _exit(0);
+        return 0;
+    }
     if (!strcmp(what, "endless"))
         launch("endless", 0, NULL);
     if (!strcmp(what, "fault") || !strcmp(what, "notice")) {
