@@ -2,6 +2,7 @@
 #include "cli/code.h"
 
 #include "base/text.h"
+#include "cli/foreign.h"
 #include <ctype.h>
 #include <elf.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum {
     CODE_LIMIT = 1 << 30
 };
 
-static bool ends_in(const char *path, const char *end)
+bool code_name_ends(const char *path, const char *end)
 {
     size_t length = strlen(path), tail = strlen(end);
     return length > tail && !strcmp(path + length - tail, end);
@@ -19,12 +20,12 @@ static bool ends_in(const char *path, const char *end)
 /* .S: with a preprocessor's lines in it. */
 static bool is_assembly(const char *path)
 {
-    return ends_in(path, ".s") || ends_in(path, ".S");
+    return code_name_ends(path, ".s") || code_name_ends(path, ".S");
 }
 
 bool code_named_raw(const char *path)
 {
-    return is_assembly(path) || ends_in(path, ".bin");
+    return is_assembly(path) || code_name_ends(path, ".bin");
 }
 
 static bool is_elf(const struct code *code)
@@ -32,10 +33,9 @@ static bool is_elf(const struct code *code)
     return code->length >= SELFMAG && !memcmp(code->data, ELFMAG, SELFMAG);
 }
 
-/* PTX begins with .version, behind white space and comments; compilers call it .s too. */
-static bool is_ptx(const struct code *code)
+bool code_is_ptx(const char *data, size_t length)
 {
-    const char *at = code->data, *end = at + code->length;
+    const char *at = data, *end = at + length;
     for (;;) {
         while (at < end && isspace((u8)*at))
             at++;
@@ -63,7 +63,7 @@ static const char *unfit(const struct code *code, enum code_use use)
     if (use == CODE_RAW && is_elf(code))
         return "this is an ELF file, and --si-state is for machine code without a container: its "
                "kernels run with --grid and --block";
-    if (use == CODE_RAW && is_ptx(code))
+    if (use == CODE_RAW && code_is_ptx(code->data, code->length))
         return "this is PTX text, and --si-state is for Southern Islands machine code";
     if (!code->raw && !is_elf(code) && memchr(code->data, 0, code->length))
         return use == CODE_MODULE
@@ -92,11 +92,15 @@ bool code_read(const struct command *command, const char *path, enum code_use us
         complain(command, "%s: %s", error.place, error.message);
         return false;
     }
-    bool module = is_elf(code) || is_ptx(code);
+    bool module = is_elf(code) || code_is_ptx(code->data, code->length);
     code->raw = use == CODE_RAW || (use == CODE_EITHER && code_named_raw(path) && !module);
-    const char *wrong = unfit(code, use);
+    struct arena *arena = arena_create();
+    const char *foreign =
+        use == CODE_RAW ? NULL : foreign_code(arena, path, code->data, code->length);
+    const char *wrong = foreign ? foreign : unfit(code, use);
     if (wrong)
         complain(command, "%s: %s", strcmp(path, "-") ? path : "standard input", wrong);
+    arena_destroy(arena);
     if (!wrong && (!code->raw || !is_assembly(path) || assemble_code(command, path, code)))
         return true;
     code_free(code);

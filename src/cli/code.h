@@ -27,6 +27,10 @@ bool code_read(const struct command *command, const char *path, enum code_use us
 void code_free(struct code *code);
 /* Whether the file's name says that it is a raw program: .s, .S or .bin. */
 bool code_named_raw(const char *path);
+/* Whether something stands before this end of a name. */
+bool code_name_ends(const char *path, const char *end);
+/* PTX begins with .version, behind white space and comments; compilers call it .s too. */
+bool code_is_ptx(const char *data, size_t length);
 
 /* assemble.c: the machine code of an assembly file, malloc'd; NULL after printing what is wrong. */
 char *assemble(const struct command *command, const char *path, size_t *length);

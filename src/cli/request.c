@@ -8,6 +8,7 @@
 #include "cli/request.h"
 
 #include "base/text.h"
+#include "cli/foreign.h"
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -567,6 +568,19 @@ static bool asks_for_time(const struct command_line *line)
     return false;
 }
 
+/* A file that is no kernel is told before options that only a kernel needs. */
+static bool takes_file(const struct parser *parser, const struct command_line *line)
+{
+    const char *file = option_word(line, 0);
+    if (!file || line->program || option_value(line, "--workload") ||
+        option_value(line, "--si-state"))
+        return true;
+    const char *foreign = foreign_file(parser->request->arena, file);
+    if (foreign)
+        complain(parser->command, "%s: %s", file, foreign);
+    return !foreign;
+}
+
 bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line)
 {
@@ -574,6 +588,8 @@ bool request_parse(struct request *request, const struct command *command,
     *request = (struct request){.arena = arena_create(), .seed = 1};
     (void)vec_push(&request->launches);
     request->in_time = asks_for_time(line);
+    if (!takes_file(&parser, line))
+        return false;
     for (u32 i = 0; i < line->count; i++)
         if (!take(&parser, &line->given[i]))
             return false;
