@@ -364,36 +364,30 @@ static const char *kind_of(const char *path)
     return kind;
 }
 
-/* A program that a signal has ended, and whether that was while the driver ran a kernel. */
-static void explain_signal(const struct child *child)
+/* Whether the program has said itself why it launched nothing: a workload that was asked for help
+ * or given a wrong option, or a program that a signal has stopped. */
+static bool ended_on_purpose(const struct child *child)
 {
-    const struct process_record *process = running(&child->session);
-    const int number = WTERMSIG(child->status);
-    if (process)
-        complain(child->run->command,
-                 "%s was ended by signal %d (%s) inside Heddle's OpenCL driver, while kernel %s "
-                 "ran. Unless the host has no memory left, this is a bug in heddle: please report "
-                 "it with what was printed above.",
-                 child->words[0], number, strsignal(number), process->running);
-    else if (!session_launches(&child->session))
-        complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
-                 child->words[0], number, strsignal(number));
+    enum {
+        WORKLOAD_USAGE = 2
+    };
+    if (WIFSIGNALED(child->status)) {
+        int number = WTERMSIG(child->status);
+        return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    }
+    int code = WEXITSTATUS(child->status);
+    return child->run->request.workload && (code == EXIT_DONE || code == WORKLOAD_USAGE);
 }
 
 /* Says so when nothing of the program ran on Heddle. */
 static void explain_reach(const struct child *child)
 {
-    const int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
-    if (number && number != SIGINT && number != SIGTERM) {
-        explain_signal(child);
-        return;
-    }
     bool loaded = false, device = false;
     for (u32 i = 0; i < child->session.processes.count; i++) {
         loaded |= child->session.processes.data[i].loaded;
         device |= child->session.processes.data[i].device;
     }
-    if (session_launches(&child->session))
+    if (session_launches(&child->session) || ended_on_purpose(child))
         return;
     const char *name = child->words[0];
     if (!loaded)
@@ -429,8 +423,9 @@ static bool explain_crash(const struct child *child)
     else if (crash && process)
         complain(child->run->command,
                  "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
-                 "thread of the program is the cause, this is a bug in Heddle: please report it "
-                 "with the command line, the program and 'heddle --version'.",
+                 "thread of the program is the cause, or the host has no memory left, this is a "
+                 "bug in Heddle: please report it with the command line, the program and "
+                 "'heddle --version'.",
                  name, number, strsignal(number), process->running);
     else if (crash && !session_launches(&child->session))
         complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
@@ -438,6 +433,25 @@ static bool explain_crash(const struct child *child)
     else
         return false;
     return true;
+}
+
+/* Launches that a signal has stopped: it ends the program before the driver can say so. */
+static void explain_interrupted(const struct child *child, const json_t *launches)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *launch = json_array_get(launches, i), *fault;
+        const char *outcome = json_string_value(json_object_get(launch, "outcome"));
+        if (!outcome || strcmp(outcome, "interrupted") != 0)
+            continue;
+        fault = json_object_get(launch, "fault");
+        complain(child->run->command, "kernel '%s': %s",
+                 json_string_value(json_object_get(launch, "kernel")),
+                 json_string_value(json_object_get(fault, "message")));
+        any = true;
+    }
+    if (any)
+        complain(child->run->command, "interrupted; statistics are complete up to here");
 }
 
 static json_t *statistics_of(struct child *child, const struct session_all *all)
@@ -501,6 +515,7 @@ static int finish(struct child *child, f64 wall_seconds)
     ok = ok && write_stats(child, stats, &all, wall_seconds);
     if (!explain_crash(child))
         explain_reach(child);
+    explain_interrupted(child, all.launches);
     if (stats && !run->request.quiet)
         print_kernels(stats, &all);
     if (stats && run->request.energy)

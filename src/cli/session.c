@@ -235,7 +235,7 @@ void session_free(struct session *session)
 /* All launches of a kernel together. */
 struct kernel_row {
     const char *name;
-    u64 launches, timed, warp_instructions, thread_instructions, cycles, faults;
+    u64 launches, timed, warp_instructions, thread_instructions, cycles, faults, interrupted;
     u64 timed_instructions; /* warp instructions of timed launches */
     f64 seconds, host_seconds;
 };
@@ -266,7 +266,11 @@ static void add_launch(struct kernel_row *row, const json_t *launch, const json_
     row->thread_instructions += number(launch, "thread_instructions");
     row->cycles += number(launch, "cycles");
     row->host_seconds += json_number_value(host_seconds);
-    row->faults += !sum && !is_done(launch);
+    const char *outcome = json_string_value(json_object_get(launch, "outcome"));
+    if (outcome && !strcmp(outcome, "interrupted"))
+        row->interrupted++;
+    else
+        row->faults += !sum && !is_done(launch);
     if (json_is_number(seconds)) {
         row->timed += sum ? number(launch, "timed") : 1;
         row->timed_instructions += number(launch, "warp_instructions");
@@ -310,7 +314,9 @@ void print_kernels(const json_t *stats, const struct session_all *all)
         else
             fprintf(stderr, "%12s %10s %7s", "-", "-", "-");
         fprintf(stderr, " %8.3f s%s\n", row->host_seconds,
-                row->faults ? "  (faults, see above)" : "");
+                row->faults        ? "  (faults, see above)"
+                : row->interrupted ? "  (interrupted)"
+                                   : "");
     }
     print_breakdown(stderr, stats);
     arena_destroy(arena);
