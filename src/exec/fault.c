@@ -174,9 +174,18 @@ static void say_allocation(struct fault *fault, const struct allocation *a)
     say(fault, " [0x%" PRIx64 ", +%" PRIu64 ")", a->address, a->size);
 }
 
-static void say_nearest(struct fault *fault, const struct memory *memory, u64 address, u32 bytes)
+/* The buffer that the address is in, else the one it was computed from, else the nearest. */
+static const struct allocation *meant(const struct warp *warp, u32 pc, u32 lane, u64 address)
 {
-    const struct allocation *near = memory_nearest(memory, address);
+    const struct allocation *near = memory_nearest(warp->exec->memory, address);
+    if (!near || address - near->address < near->size)
+        return near;
+    const struct allocation *origin = fault_origin(warp, pc, lane);
+    return origin ? origin : near;
+}
+
+static void say_nearest(struct fault *fault, const struct allocation *near, u64 address, u32 bytes)
+{
     if (!near) {
         say(fault, "\n  no memory is allocated");
         return;
@@ -197,7 +206,7 @@ void fault_near_text(const struct exec *exec, u64 address, u32 bytes, char *text
 {
     struct fault fault;
     fault.message[0] = '\0';
-    say_nearest(&fault, exec->memory, address, bytes);
+    say_nearest(&fault, memory_nearest(exec->memory, address), address, bytes);
     snprintf(text, size, "%s", fault.message);
 }
 
@@ -290,7 +299,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     if (space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM)
         say_window(exec, space);
     else
-        say_nearest(&exec->fault, exec->memory, address, bytes);
+        say_nearest(&exec->fault, meant(warp, pc, lane, address), address, bytes);
     if (outcome == OUTCOME_MISALIGNED)
         say(&exec->fault, "\n  an access of %u bytes needs an address that is a multiple of %u",
             bytes, align);

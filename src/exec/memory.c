@@ -270,20 +270,33 @@ static u64 distance(const struct allocation *a, u64 address)
     return offset < a->size ? 0 : offset - a->size + 1;
 }
 
+/* Whether `a` explains an address better than `best`, which may be NULL. */
+static bool is_nearer(const struct allocation *a, const struct allocation *best, u64 address)
+{
+    if (!best || distance(best, address) == 0)
+        return !best;
+    if (distance(a, address) == 0 || allocation_is_data(a) != allocation_is_data(best))
+        return distance(a, address) == 0 || allocation_is_data(a);
+    return distance(a, address) < distance(best, address);
+}
+
 const struct allocation *memory_nearest(const struct memory *memory, u64 address)
 {
     const struct allocation *best = NULL;
-    i64 index = last_before(memory, address);
-    for (i64 i = MAX(index, 0); i <= index + 1 && i < (i64)memory->live.count; i++) {
-        const struct allocation *a = memory->live.data[i];
-        if (!best || distance(a, address) < distance(best, address))
-            best = a;
-    }
-    for (u64 i = 0; i < MIN(memory->freed_count, (u64)KEPT); i++) {
-        const struct allocation *a = &memory->freed[i];
-        if (!best || distance(a, address) < distance(best, address))
-            best = a;
-    }
+    const i64 index = last_before(memory, address), count = (i64)memory->live.count;
+    i64 below = index, above = index + 1;
+    while (below > 0 && !allocation_is_data(memory->live.data[below]))
+        below--;
+    while (above < count - 1 && !allocation_is_data(memory->live.data[above]))
+        above++;
+    const i64 places[] = {index, index + 1, below, above};
+    for (u32 i = 0; i < ARRAY_LEN(places); i++)
+        if (places[i] >= 0 && places[i] < count &&
+            is_nearer(memory->live.data[places[i]], best, address))
+            best = memory->live.data[places[i]];
+    for (u64 i = 0; i < MIN(memory->freed_count, (u64)KEPT); i++)
+        if (is_nearer(&memory->freed[i], best, address))
+            best = &memory->freed[i];
     return best;
 }
 

@@ -34,6 +34,12 @@ struct allocation {
     u64 number;       /* order of allocation, from 1 */
 };
 
+/* The guest's data, not what the machine needs to run it. */
+static inline bool allocation_is_data(const struct allocation *a)
+{
+    return a->kind != ALLOC_CODE && a->kind != ALLOC_LAUNCH;
+}
+
 struct memory;
 
 struct memory *memory_create(u64 capacity_bytes);
@@ -56,7 +62,8 @@ const struct allocation *memory_find(const struct memory *memory, u64 address, u
 /* Whether an address is device memory's: between addresses that were given out, or within a page of
  * a live allocation; and of no allocation that was freed. */
 bool memory_has_address(const struct memory *memory, u64 address);
-/* The allocation, live or freed, nearest to an address; NULL when there are none. */
+/* The allocation, live or freed, that an address is in, or the nearest one of data, or of any kind
+ * if there is no data; NULL when there are none. */
 const struct allocation *memory_nearest(const struct memory *memory, u64 address);
 
 bool memory_read(const struct memory *memory, u64 address, void *to, u64 bytes,

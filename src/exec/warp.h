@@ -571,6 +571,8 @@ void account_issued(struct exec *exec, const u64 *warps, const u64 *threads);
 
 /* fault.c */
 void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others);
+/* origin.c: the data that the address of a lane's access was computed from, or NULL: not known. */
+const struct allocation *fault_origin(const struct warp *warp, u32 pc, u32 lane);
 void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* One more line of an explanation. */

@@ -28,6 +28,27 @@ static void edges(void **state)
     memory_destroy(memory);
 }
 
+/* Messages are about the guest's data, unless the address is in something else. */
+static void data_is_nearer_than_code(void **state)
+{
+    struct error error;
+    struct memory *memory = memory_create(1 << 20);
+    u64 code = memory_allocate(memory, 256, ALLOC_CODE, "code", &error);
+    assert_string_equal(memory_nearest(memory, code - 4)->name, "code"); /* there is no data */
+    u64 a = memory_allocate(memory, 256, ALLOC_BUFFER, "a", &error);
+    u64 launch = memory_allocate(memory, 256, ALLOC_LAUNCH, "launch", &error);
+    u64 more = memory_allocate(memory, 256, ALLOC_LAUNCH, "more", &error);
+    assert_string_equal(memory_nearest(memory, code + 256)->name, "a");
+    assert_string_equal(memory_nearest(memory, code + 255)->name, "code");
+    assert_string_equal(memory_nearest(memory, 0)->name, "a");
+    assert_string_equal(memory_nearest(memory, launch - 4)->name, "a");
+    assert_string_equal(memory_nearest(memory, more + 256)->name, "a");
+    assert_string_equal(memory_nearest(memory, more)->name, "more");
+    assert_true(memory_free(memory, a, &error));
+    assert_string_equal(memory_nearest(memory, more + 256)->name, "a"); /* freed, but data */
+    memory_destroy(memory);
+}
+
 static void freed_is_remembered(void **state)
 {
     struct error error;
@@ -138,8 +159,11 @@ static void mapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges),  cmocka_unit_test(freed_is_remembered),
-        cmocka_unit_test(limits), cmocka_unit_test(contents),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(data_is_nearer_than_code),
+        cmocka_unit_test(freed_is_remembered),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(contents),
         cmocka_unit_test(mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
