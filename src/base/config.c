@@ -7,6 +7,7 @@
 #include "base/config.h"
 
 #include "base/machine.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,7 +462,7 @@ json_t *config_json(const struct config *config)
 {
     json_t *object = json_object();
     if (config->machine[0])
-        json_object_set_new(object, "machine", json_string(config->machine));
+        json_object_set_new(object, "machine", text_json(config->machine));
     for (u32 i = 0; i < config->count; i++) {
         const struct component *component = config->components[i];
         if (!component->param_count)
@@ -492,10 +493,10 @@ static bool is_inherited(const struct config *config, const struct origin *origi
 json_t *config_explain_json(const struct config *config)
 {
     json_t *object = json_object(), *parents = json_array(), *values = json_array();
-    json_object_set_new(object, "machine", json_string(config->machine));
-    json_object_set_new(object, "description", json_string(config->description));
+    json_object_set_new(object, "machine", text_json(config->machine));
+    json_object_set_new(object, "description", text_json(config->description));
     for (u32 i = 0; i < config->parent_count; i++)
-        json_array_append_new(parents, json_string(config->parents[i]));
+        json_array_append_new(parents, text_json(config->parents[i]));
     json_object_set_new(object, "parents", parents);
     for (u32 i = 0; i < config->count; i++) {
         const struct component *component = config->components[i];
@@ -506,9 +507,9 @@ json_t *config_explain_json(const struct config *config)
             json_object_set_new(value, "value",
                                 value_json(&component->params[j], config->params[i]));
             json_object_set_new(value, "unit", json_string(component->params[j].unit));
-            json_object_set_new(value, "from", json_string(origin->from));
+            json_object_set_new(value, "from", text_json(origin->from));
             json_object_set_new(value, "source", json_string(value_source_names[origin->source]));
-            json_object_set_new(value, "note", json_string(origin->note));
+            json_object_set_new(value, "note", text_json(origin->note));
             json_object_set_new(value, "inherited", json_boolean(is_inherited(config, origin)));
             json_array_append_new(values, value);
         }
@@ -552,7 +553,8 @@ json_t *config_diff_json(const struct config *a, const struct config *b)
     for (u32 i = 0; i < b->count; i++)
         if (index_of(a, b->components[i]) == a->count)
             add_differences(rows, b, i, a, "b", "a");
-    return json_pack("{s:s, s:s, s:o}", "a", a->machine, "b", b->machine, "values", rows);
+    return json_pack("{s:o, s:o, s:o}", "a", text_json(a->machine), "b", text_json(b->machine),
+                     "values", rows);
 }
 
 static json_t *bound_json(const struct param *param, f64 bound)

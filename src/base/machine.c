@@ -9,6 +9,7 @@
 #include "base/machine.h"
 
 #include "base/config.h"
+#include "base/text.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <stdarg.h>
@@ -480,7 +481,7 @@ static json_t *listed_json(struct arena *arena, const struct listed *listed,
     struct config *config = config_create(components);
     struct error error = {0};
     json_t *entry = json_object();
-    json_object_set_new(entry, "name", json_string(listed->name));
+    json_object_set_new(entry, "name", text_json(listed->name));
     if (config_load_machine(config, listed->path ? listed->path : listed->name, &error)) {
         json_t *about = config_explain_json(config);
         json_t *parent = json_array_get(json_object_get(about, "parents"), 0);
@@ -489,10 +490,10 @@ static json_t *listed_json(struct arena *arena, const struct listed *listed,
         json_decref(about);
     } else {
         char text[2400];
-        json_object_set_new(entry, "error", json_string(error_text(&error, text, sizeof text)));
+        json_object_set_new(entry, "error", text_json(error_text(&error, text, sizeof text)));
     }
     const char *place = listed->path ? text_printable(arena, listed->path) : "built in";
-    json_object_set_new(entry, "place", json_string(place));
+    json_object_set_new(entry, "place", text_json(place));
     config_destroy(config);
     return entry;
 }

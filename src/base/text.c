@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -129,13 +130,14 @@ size_t text_utf8_length(const char *text, size_t length)
     return bad ? 0 : count;
 }
 
-const char *text_printable(struct arena *arena, const char *text)
+static const char *printable(struct arena *arena, const char *text, const char *kept)
 {
     size_t length = strlen(text);
     char *copy = arena_alloc(arena, 4 * length + 1), *to = copy;
     for (size_t i = 0; i < length;) {
         size_t step = text_utf8_length(text + i, length - i);
-        if (!step || (step == 1 && (iscntrl((u8)text[i]) || text[i] == 0x7f))) {
+        bool control = step == 1 && (iscntrl((u8)text[i]) || text[i] == 0x7f);
+        if (!step || (control && !strchr(kept, text[i]))) {
             to += sprintf(to, "\\x%02x", (u8)text[i++]);
             continue;
         }
@@ -144,6 +146,24 @@ const char *text_printable(struct arena *arena, const char *text)
         i += step;
     }
     return copy;
+}
+
+const char *text_printable(struct arena *arena, const char *text)
+{
+    return printable(arena, text, "");
+}
+
+const char *text_printable_lines(struct arena *arena, const char *text)
+{
+    return printable(arena, text, "\n\t");
+}
+
+json_t *text_json(const char *text)
+{
+    struct arena *arena = arena_create();
+    json_t *string = json_string(text_printable_lines(arena, text));
+    arena_destroy(arena);
+    return string;
 }
 
 enum {

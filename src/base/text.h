@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+struct json_t; /* of Jansson */
+
 /* How a number's text failed. */
 enum text_result {
     TEXT_OK,
@@ -32,6 +34,11 @@ enum text_result text_f64(const char *text, f64 *value);
 size_t text_utf8_length(const char *text, size_t length);
 /* A copy in which bytes that are not printable are shown as \xNN. */
 const char *text_printable(struct arena *arena, const char *text);
+/* The same of a text of several lines: line feeds and tabs stay. */
+const char *text_printable_lines(struct arena *arena, const char *text);
+/* A JSON string of that, for whatever comes from outside: names, paths, messages about them.
+ * json_string makes nothing of bytes that are no UTF-8. */
+struct json_t *text_json(const char *text);
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t count);

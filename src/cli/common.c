@@ -69,14 +69,6 @@ json_t *parse_own_json(char *text)
     return json;
 }
 
-json_t *safe_string(const char *text)
-{
-    struct arena *arena = arena_create();
-    json_t *string = json_string(text_printable(arena, text));
-    arena_destroy(arena);
-    return string;
-}
-
 void print_json(FILE *to, const json_t *json)
 {
     json_dumpf(json, to, JSON_INDENT(2) | JSON_ENCODE_ANY);

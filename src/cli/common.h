@@ -42,8 +42,6 @@ int report(const struct command *command, const struct hd_error *error);
 
 /* JSON that the library made; frees the text. */
 json_t *parse_own_json(char *text);
-/* Text from the user; bytes that are no UTF-8 are shown as \xNN. */
-json_t *safe_string(const char *text);
 /* A field as text; numbers, booleans and lists are written as JSON writes them. */
 const char *field_text(struct arena *arena, const json_t *row, const char *name);
 /* Indented, with a newline at the end. */

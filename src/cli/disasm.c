@@ -1,4 +1,5 @@
 /* heddle disasm: the code as the machine sees it. */
+#include "base/text.h"
 #include "cli/common.h"
 #include "cli/values.h"
 #include <stdlib.h>
@@ -40,10 +41,12 @@ static int list(const struct command *command, const struct view *view, struct h
         return EXIT_USAGE;
     char *listing = listing_of(module, view, &error);
     int exit = EXIT_DONE;
+    struct arena *arena = arena_create();
     if (listing)
-        fputs(listing, stdout);
+        fputs(text_printable_lines(arena, listing), stdout); /* names may be any bytes */
     else
         exit = report(command, &error);
+    arena_destroy(arena);
     hd_free(listing);
     hd_module_unload(module);
     return exit;

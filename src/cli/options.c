@@ -10,12 +10,17 @@
 
 void complain(const struct command *command, const char *format, ...)
 {
-    fprintf(stderr, "heddle%s%s: ", command ? " " : "", command ? command->name : "");
+    struct arena *arena = arena_create();
+    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "heddle%s%s: %s\n", command ? " " : "", command ? command->name : "",
+            text_printable_lines(arena, text));
+    free(text);
+    arena_destroy(arena);
 }
 
 int usage_error(const struct command *command, const char *format, ...)

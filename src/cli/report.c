@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/config.h"
+#include "base/text.h"
 #include "cli/breakdown.h"
 #include "cli/common.h"
 #include <time.h>
@@ -12,7 +13,7 @@ static json_t *inputs_json(const struct input_list *inputs)
     for (u32 i = 0; i < inputs->records.count; i++) {
         const struct input_record *record = &inputs->records.data[i];
         json_t *entry = json_object();
-        json_object_set_new(entry, "path", safe_string(record->path));
+        json_object_set_new(entry, "path", text_json(record->path));
         json_object_set_new(entry, "bytes", stats_number(record->bytes));
         json_object_set_new(entry, "sha256", json_string(record->sha256));
         json_array_append_new(array, entry);
@@ -24,7 +25,7 @@ static json_t *host_json(const struct statistics_of *from)
 {
     json_t *host = json_object(), *command = json_array();
     for (int i = 0; i < from->line->argc; i++)
-        json_array_append_new(command, safe_string(from->line->argv[i]));
+        json_array_append_new(command, text_json(from->line->argv[i]));
     char date[32];
     time_t now = time(NULL);
     struct tm parts;
@@ -128,7 +129,7 @@ static void fill_row(struct arena *arena, const struct launch *launch, const jso
                      const char **cells)
 {
     char text[64];
-    cells[0] = launch->info.name;
+    cells[0] = text_printable(arena, launch->info.name);
     cells[1] = arena_strdup(arena, dim_text(launch->grid, text, sizeof text));
     cells[2] = arena_strdup(arena, dim_text(launch->block, text, sizeof text));
     cells[3] = arena_printf(arena, "%u", launch->info.registers);

@@ -289,7 +289,8 @@ static int launch_one(struct run *run, u32 index)
     struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
     for (u32 i = 0; i < launch->args.count; i++)
         args[i] = (struct hd_arg){launch->args.data[i].data, launch->args.data[i].size};
-    watch_launch(run->watch, launch->info.name, index + 1, run->request.launches.count);
+    watch_launch(run->watch, text_printable(run->request.arena, launch->info.name), index + 1,
+                 run->request.launches.count);
     f64 start = seconds();
     bool ok = hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
                         launch->args.count, &launch->result, &error);

@@ -176,9 +176,9 @@ static json_t *words_json(const char *const *words)
     return list;
 }
 
-static json_t *text_json(const char *text)
+static json_t *text_or_null(const char *text)
 {
-    return text ? json_string(text) : json_null();
+    return text ? text_json(text) : json_null();
 }
 
 static json_t *events_json(const struct mechanism *mechanism)
@@ -191,12 +191,12 @@ static json_t *events_json(const struct mechanism *mechanism)
                             json_sprintf("%s.%s", mechanism->component->name, event->counter));
         json_object_set_new(row, "part", json_string(event->part));
         json_object_set_new(row, "kind", json_string(kinds[event->kind]));
-        json_object_set_new(row, "array", text_json(event->array));
+        json_object_set_new(row, "array", text_or_null(event->array));
         json_object_set_new(row, "bits", event->bits ? json_integer(event->bits) : json_null());
         const bool said = event->kind == ENERGY_LOGIC;
         json_object_set_new(row, "pj", said ? json_real(event->pj) : json_null());
         json_object_set_new(row, "nm", said ? json_integer(event->nm) : json_null());
-        json_object_set_new(row, "source", text_json(event->source));
+        json_object_set_new(row, "source", text_or_null(event->source));
         json_object_set_new(row, "given",
                             event->given
                                 ? json_sprintf("%s.%s", mechanism->component->name, event->given)
@@ -259,11 +259,11 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     json_t *row = json_object();
     json_object_set_new(row, "name", json_string(mechanism->name));
     json_object_set_new(row, "help", json_string(mechanism->help));
-    json_object_set_new(row, "source", text_json(mechanism->source));
+    json_object_set_new(row, "source", text_or_null(mechanism->source));
     json_object_set_new(row, "on", json_boolean(mechanism_is_on(config, mechanism)));
-    json_object_set_new(row, "path", text_json(plugin ? plugin->path : NULL));
+    json_object_set_new(row, "path", text_or_null(plugin ? plugin->path : NULL));
     json_object_set_new(row, "bytes", plugin ? stats_number(plugin->bytes) : json_null());
-    json_object_set_new(row, "sha256", text_json(plugin ? plugin->sha256 : NULL));
+    json_object_set_new(row, "sha256", text_or_null(plugin ? plugin->sha256 : NULL));
     json_object_set_new(row, "params", config_params_table_json(components));
     json_object_set_new(row, "stats", stats_table_json(components));
     json_object_set_new(row, "events", events_json(mechanism));

@@ -1,4 +1,5 @@
 /* The launches of a device as JSON. */
+#include "base/text.h"
 #include "gpu/device.h"
 #include "gpu/machine_stats.h"
 
@@ -16,9 +17,9 @@ static json_t *fault_json(const struct launch_record *launch)
     char address[32];
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)fault->address);
     json_t *json = json_object();
-    json_object_set_new(json, "message", json_string(fault->message));
+    json_object_set_new(json, "message", text_json(fault->message));
     json_object_set_new(json, "pc", stats_number(launch->pc));
-    json_object_set_new(json, "line", launch->place ? json_string(launch->place) : json_null());
+    json_object_set_new(json, "line", launch->place ? text_json(launch->place) : json_null());
     json_object_set_new(json, "block", triple(fault->block));
     json_object_set_new(json, "thread", triple(fault->thread));
     json_object_set_new(json, "address", fault->bytes ? json_string(address) : json_null());
@@ -44,7 +45,7 @@ static json_t *seconds_json(const struct machine_stats *machine)
 static json_t *launch_json(const struct hd_device *device, const struct launch_record *launch)
 {
     json_t *json = json_object(), *stats = json_object();
-    json_object_set_new(json, "kernel", json_string(launch->kernel));
+    json_object_set_new(json, "kernel", text_json(launch->kernel));
     json_object_set_new(json, "grid", triple(launch->grid));
     json_object_set_new(json, "block", triple(launch->block));
     json_object_set_new(json, "cycles",

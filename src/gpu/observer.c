@@ -1,6 +1,7 @@
 /* What a device tells while a launch runs: see observer.h. */
 #include "gpu/observer.h"
 
+#include "base/text.h"
 #include "gpu/energy.h"
 #include "gpu/machine_stats.h"
 #include "gpu/trace.h"
@@ -154,7 +155,7 @@ static void write_row(struct observer *observer, const struct sample *sample)
     u64 from = observer->last.timing.cycles;
     json_t *row = json_object();
     json_object_set_new(row, "launch", stats_number(observer->launch.number));
-    json_object_set_new(row, "kernel", json_string(observer->launch.kernel));
+    json_object_set_new(row, "kernel", text_json(observer->launch.kernel));
     json_object_set_new(row, "from_cycle", stats_number(from));
     json_object_set_new(row, "to_cycle", stats_number(from + part->timing.cycles));
     machine_stats_json(row, part);

@@ -1,6 +1,7 @@
 /* Profiles of modules: see profile.h. */
 #include "gpu/profile.h"
 
+#include "base/text.h"
 #include "gpu/device.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static bool happened(const struct inst_profile *profile)
 json_t *place_json(const struct program *program, u32 inst)
 {
     char text[PLACE_TEXT];
-    return program_place(program, inst, text) ? json_string(text) : json_null();
+    return program_place(program, inst, text) ? text_json(text) : json_null();
 }
 
 static json_t *row(const struct hd_module *module, u32 inst)
@@ -48,7 +49,7 @@ static json_t *row(const struct hd_module *module, u32 inst)
                         stats_number(module->code_address + program_offset(module->program, inst)));
     json_object_set_new(json, "place", place_json(module->program, inst));
     json_object_set_new(json, "text",
-                        json_string(inst_text(module->program, inst, text, sizeof text)));
+                        text_json(inst_text(module->program, inst, text, sizeof text)));
     json_object_set_new(json, "issued", stats_number(profile->issued));
     json_object_set_new(json, "threads", stats_number(profile->threads));
     json_object_set_new(json, "transactions", stats_number(profile->transactions));
@@ -73,8 +74,8 @@ static void append(json_t *list, const struct hd_module *module)
                 json_array_append_new(rows, row(module, i));
         if (json_array_size(rows)) {
             json_t *json = json_object();
-            json_object_set_new(json, "module", json_string(program->file));
-            json_object_set_new(json, "function", json_string(function->name));
+            json_object_set_new(json, "module", text_json(program->file));
+            json_object_set_new(json, "function", text_json(function->name));
             json_object_set(json, "instructions", rows);
             json_array_append_new(list, json);
         }

@@ -1,6 +1,7 @@
 /* The storage of a machine: see storage.h. */
 #include "gpu/storage.h"
 
+#include "base/text.h"
 #include "core/state.h"
 #include "gpu/timing_parts.h"
 #include "mem/state.h"
@@ -101,7 +102,7 @@ json_t *storage_json(const struct config *config, const struct mechanism *const 
         sums_json(owner, &list, row->owner);
         json_array_append_new(owners, owner);
     }
-    json_object_set_new(json, "machine", json_string(config_machine(config)));
+    json_object_set_new(json, "machine", text_json(config_machine(config)));
     json_object_set_new(json, "rows", rows);
     json_object_set_new(json, "owners", owners);
     if (config_claims(config)->source)

@@ -1,6 +1,7 @@
 /* What is said of warps that wait: see waiting.h. */
 #include "gpu/waiting.h"
 
+#include "base/text.h"
 #include "gpu/device.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,8 +142,8 @@ static json_t *row_json(const struct waiting *row, const struct waiting_names *n
     json_object_set_new(json, "writer_pc", pc_json(names, row->writer));
     json_object_set_new(json, "barrier",
                         row->stall == STALL_BARRIER ? json_integer(row->barrier) : json_null());
-    json_object_set_new(json, "request", row->place[0] ? json_string(row->place) : json_null());
-    json_object_set_new(json, "text", json_string(waiting_for(row, names, what, sizeof what)));
+    json_object_set_new(json, "request", row->place[0] ? text_json(row->place) : json_null());
+    json_object_set_new(json, "text", text_json(waiting_for(row, names, what, sizeof what)));
     return json;
 }
 

@@ -1,4 +1,5 @@
 /* The area of a machine as JSON: hd_area_json and hd_area_residuals. */
+#include "base/text.h"
 #include "gpu/device.h"
 #include "heddle/heddle.h"
 #include "model/area.h"
@@ -235,7 +236,7 @@ char *hd_area_json(const struct hd_config *config)
     struct technology technology = area_technology(config->config);
     struct sums chip = chip_sums(&list), front = front_end_sums(&list, true);
     json_t *json = json_object(), *built = json_object(), *rows = json_array();
-    put_text(json, "machine", config_machine(config->config));
+    json_object_set_new(json, "machine", text_json(config_machine(config->config)));
     json_object_set_new(built, "nm", stats_number(technology.nm));
     put(built, "volts", technology.volts);
     put(built, "celsius", technology.celsius);

@@ -256,7 +256,8 @@ void session_device(struct session *session, cl_device_id device)
     if (order && !hd_set_core_order(device->device, order, &error))
         complain("HEDDLE_CORE_ORDER", error.message);
     observe(session, device->device);
-    tell(session, json_pack("{s:s, s:s}", "event", "device", "machine", device->info.name));
+    tell(session,
+         json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->info.name)));
 }
 
 /* The source under the name that the compiler gives it, beside the records, for whoever shows code;
@@ -288,11 +289,10 @@ void session_built(struct session *session, const char *source, const char *opti
     sha256_start(&hash);
     sha256_add(&hash, source, strlen(source));
     sha256_text(&hash, digest);
-    json_t *event =
-        json_pack("{s:s, s:s, s:I, s:s, s:s, s:b}", "event", "build", "sha256", digest, "bytes",
-                  (json_int_t)strlen(source), "options", options, "compiler", compiler, "ok", ok);
-    if (event) /* options that are no UTF-8 */
-        tell(session, event);
+    json_t *event = json_pack("{s:s, s:s, s:I, s:o, s:o, s:b}", "event", "build", "sha256", digest,
+                              "bytes", (json_int_t)strlen(source), "options", text_json(options),
+                              "compiler", text_json(compiler), "ok", ok);
+    tell(session, event);
     keep_source(session, source);
 }
 
@@ -387,8 +387,8 @@ void session_started(struct session *session, cl_device_id device, u64 number, c
     if (device->sum)
         device->sum->blocks = blocks;
     else
-        tell(session, json_pack("{s:s, s:s, s:I}", "event", "start", "kernel", kernel, "blocks",
-                                (json_int_t)blocks));
+        tell(session, json_pack("{s:s, s:o, s:I}", "event", "start", "kernel", text_json(kernel),
+                                "blocks", (json_int_t)blocks));
     device->started = seconds();
     atomic_store(&device->launching, true);
     atomic_store(&stoppable, platform_get());

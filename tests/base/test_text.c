@@ -1,6 +1,7 @@
 /* Numbers, words, UTF-8, files, hashes, arenas. */
 #include "base/hash.h"
 #include "base/text.h"
+#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -129,6 +130,10 @@ static void utf8(void **state)
         assert_int_equal(text_utf8_length(bad[i], strlen(bad[i])), 0);
     struct arena *arena = arena_create();
     assert_string_equal(text_printable(arena, "a\n\xff\xc3\xa4"), "a\\x0a\\xff\xc3\xa4");
+    assert_string_equal(text_printable_lines(arena, "a\n\t\xff\x1b"), "a\n\t\\xff\\x1b");
+    json_t *json = text_json("\xffk\xc3\n"); /* a character that was cut off */
+    assert_string_equal(json_string_value(json), "\\xffk\\xc3\n");
+    json_decref(json);
     arena_destroy(arena);
 }
 

@@ -1,5 +1,7 @@
 /* The module level of the PTX parser, and its entry: see ptx.h, parse.h and ast.h. */
 #include "isa/ptx/parse.h"
+
+#include "base/text.h"
 #include "isa/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -318,7 +320,7 @@ struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t lengt
     struct ptx_parser parser = {.arena = arena, .error = error};
     struct ptx_parser *p = &parser;
     p->module = arena_new(arena, struct ptx_module);
-    p->module->file = arena_strdup(arena, file);
+    p->module->file = text_printable(arena, file);
     p->module->address_size = 32; /* what PTX assumes when nothing is said */
     ptx_lex_start(&p->lexer, text, length);
     p->token.start = text;

@@ -1,6 +1,8 @@
 /* Function bodies: labels, instructions, scopes and the directives among them. See parse.h. */
 #include "isa/ptx/parse.h"
 
+#include "base/text.h"
+
 /* What an error must put back. */
 struct marks {
     u32 statements, operands, initializers, declarations, words, numbers, depth;
@@ -213,7 +215,7 @@ bool ptx_file(struct ptx_parser *p)
     while (ptx_accept(p, ',')) /* time stamp and size */
         if (!ptx_integer(p, &ignored, 0, UINT64_MAX, "a number"))
             return false;
-    *vec_push(&p->files) = (struct ptx_file){(u32)index, name};
+    *vec_push(&p->files) = (struct ptx_file){(u32)index, text_printable(p->arena, name)};
     return true;
 }
 

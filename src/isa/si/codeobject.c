@@ -325,7 +325,7 @@ struct code_object *codeobject_read(struct arena *arena, const void *bytes, size
 {
     struct code_object *object = arena_new(arena, struct code_object);
     struct reader reader = {.arena = arena, .object = object, .error = error};
-    object->file = reader.elf.name = arena_strdup(arena, file);
+    object->file = reader.elf.name = text_printable(arena, file);
     object->warnings = arena_array(arena, const char *, WARNINGS + 1);
     if (!read_object(&reader, bytes, length))
         return NULL;

@@ -6,6 +6,7 @@
  */
 #include "isa/si/lower.h"
 #include "analysis/lane_liveness.h"
+#include "base/text.h"
 #include "ir/scalars.h"
 #include "isa/si/si_program.h"
 
@@ -28,7 +29,7 @@ struct lowering *lowering_begin(const char *file, struct error *error)
     l->arena = arena_create();
     l->program = arena_new(l->arena, struct program);
     l->program->arena = l->arena;
-    l->program->file = arena_strdup(l->arena, file);
+    l->program->file = text_printable(l->arena, file);
     l->error = error;
     *(u32 *)vec_push(&l->constants) = 0; /* P3 */
     *(u32 *)vec_push(&l->constants) = UINT32_MAX;
