@@ -509,15 +509,17 @@ struct experiment *experiment_load(struct arena *arena, const struct lab_files *
                                    const char *name_or_path, struct error *error)
 {
     size_t length;
-    const char *file = name_or_path;
-    if (!is_path(name_or_path)) {
-        const char *text = lab_find(arena, files, NULL, name_or_path, &file, &length, error);
-        return text ? experiment_parse(arena, files, text, length, file, false, error) : NULL;
-    }
-    char *text = text_read_file(name_or_path, false, YAML_MAX_BYTES, &length, error);
+    const char *file = arena_strdup(arena, name_or_path), *text;
+    char *own = NULL;
+    const bool path = is_path(name_or_path);
+    if (path)
+        text = own = text_read_file(name_or_path, false, YAML_MAX_BYTES, &length, error);
+    else
+        text = lab_find(arena, files, NULL, name_or_path, &file, &length, error);
     struct experiment *experiment =
-        text ? experiment_parse(arena, files, text, length, arena_strdup(arena, file), true, error)
-             : NULL;
-    free(text);
+        text ? experiment_parse(arena, files, text, length, file, path, error) : NULL;
+    if (experiment)
+        experiment->given = arena_strdup(arena, name_or_path);
+    free(own);
     return experiment;
 }

@@ -98,6 +98,7 @@ struct remark {
 
 struct experiment {
     const char *name, *title, *paper, *figure, *file;
+    const char *given; /* as the user named it: a name or a path */
     struct suite suite;
     u64 members; /* of the suite, in this experiment */
     u64 means;   /* groups of the suite whose means are shown */

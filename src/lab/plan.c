@@ -331,7 +331,8 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
               struct error *error)
 {
     const struct suite *suite = &experiment->suite;
-    struct planned planned = {.experiment = experiment};
+    struct planned planned = {.experiment = experiment,
+                              .only = only ? arena_strdup(plan->arena, only) : NULL};
     if (!choose(plan, experiment, only, &planned.members, error) ||
         !check_statistics(experiment, error))
         return false;
@@ -422,5 +423,18 @@ const char *job_command(struct arena *arena, const struct job *job)
         text = arena_printf(arena, "%s --", text);
     for (const char **word = job->program; *word; word++)
         text = arena_printf(arena, "%s %s", text, quoted(arena, *word));
+    return text;
+}
+
+const char *planned_command(struct arena *arena, const struct plan *plan,
+                            const struct planned *planned)
+{
+    const struct experiment *experiment = planned->experiment;
+    const char *given = experiment->given ? experiment->given : experiment->name;
+    const char *text = arena_printf(arena, "heddle reproduce %s", quoted(arena, text_printable(arena, given)));
+    if (plan->quick)
+        text = arena_printf(arena, "%s --quick", text);
+    if (planned->only)
+        text = arena_printf(arena, "%s --workloads %s", text, quoted(arena, planned->only));
     return text;
 }

@@ -45,8 +45,9 @@ struct job {
 /* An experiment in a plan. */
 struct planned {
     const struct experiment *experiment;
-    u64 members; /* rows of the suite that are looked at */
-    u32 *jobs;   /* [configuration * rows + row], or NO_JOB */
+    const char *only; /* ids of workloads that were asked for, or NULL: all */
+    u64 members;      /* rows of the suite that are looked at */
+    u32 *jobs;        /* [configuration * rows + row], or NO_JOB */
 };
 enum {
     NO_JOB = UINT32_MAX
@@ -75,5 +76,8 @@ struct job *plan_job(const struct plan *plan, const struct planned *planned, u32
                      u32 row);
 /* The command line of a job as a user would type it. */
 const char *job_command(struct arena *arena, const struct job *job);
+/* That of the experiment, with the options that its numbers depend on. */
+const char *planned_command(struct arena *arena, const struct plan *plan,
+                            const struct planned *planned);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * A table of results as text for a terminal, CSV, JSON and a page of HTML with charts.
  *
- *  O1  The same results give the same bytes: there is no date, no path and no time of the host.
+ *  O1  The same results give the same bytes: there is no date, no time of the host and no path but
+ *      that of an experiment file, as it was given.
  *  O2  The page stands alone: no scripts, no network; it is well-formed XML, too.
  */
 #ifndef LAB_REPORT_H

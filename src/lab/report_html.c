@@ -160,8 +160,8 @@ static void print_provenance(FILE *to, struct arena *arena, const struct table *
     fputs("<h2>How these numbers were made</h2>\n<ul>\n", to);
     element(to, "<li>Heddle ", hd_version(), ", ");
     element(to, "build <code>", arena_strndup(arena, table->plan->build, 16), "</code></li>\n");
-    element(to, "<li><code>heddle reproduce ", experiment->name,
-            table->plan->quick ? " --quick</code></li>\n" : "</code></li>\n");
+    element(to, "<li><code>", planned_command(arena, table->plan, table->planned),
+            "</code></li>\n");
     for (u32 i = 0; i < experiment->configuration_count; i++) {
         element(to, "<li>configuration <code>", experiment->configurations[i].name, "</code>: ");
         xml_text(to, report_configuration(arena, &experiment->configurations[i]));

@@ -64,6 +64,7 @@ def same_on_any_number_of_jobs(parent):
     assert (one / "heddle-results.db").read_bytes() == before
     run(one, TINY, "--quick", "--force", "--workloads", "VA")
     assert rows(one) == 4
+    assert f"<code>heddle reproduce {TINY} --quick --workloads VA</code>" in outputs(one)[2].decode()
     return one
 
 
@@ -116,6 +117,7 @@ def numbers(parent):
 def pages(one):
     text = outputs(one)[2].decode()
     xml.etree.ElementTree.fromstring(text)
+    assert f"<code>heddle reproduce {TINY} --quick</code>" in text  # as it was called
     assert "<svg" in text and "<table" in text and "prefers-color-scheme" in text
     for word in ("http:", "https:", "src=", "<script", "@import", "url(", "<link"):
         assert word not in text, word
