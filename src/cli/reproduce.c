@@ -266,6 +266,12 @@ static int reproduce(struct reproduce *state)
         complain_of(state, &error);
         return EXIT_USAGE;
     }
+    const u32 damaged = store_damaged(state->store);
+    if (damaged)
+        complain(state->command,
+                 "%s: %u result%s damaged or changed by others; not used, but run "
+                 "again",
+                 database ? database : default_database, damaged, damaged > 1 ? "s were" : " was");
     if (number) {
         complain(state->command, "interrupted; the same command goes on from here");
         return 128 + number;

@@ -9,8 +9,9 @@
 
 enum {
     APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
-    SCHEMA = 1,
-    BUSY_MS = 60000, /* another process writes for milliseconds; this is a loaded machine's */
+    SCHEMA = 2,
+    SCHEMA_PLAIN = 1, /* without checksums */
+    BUSY_MS = 60000,  /* another process writes for milliseconds; this is a loaded machine's */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* places in the header, from SQLite's documentation of the file format */
     AT_APPLICATION = 68
@@ -19,6 +20,7 @@ enum {
 struct store {
     sqlite3 *database;
     char *path;
+    VEC(char *) damaged; /* keys of rows, S4 */
 };
 
 static bool refuse(const struct store *store, struct error *error, const char *what)
@@ -54,7 +56,7 @@ static bool is_ours(const char *path, struct error *error)
         return error_set(error, ERROR_INPUT, path,
                          "this database is not one of Heddle's results; it was left untouched");
     u32 schema = big_endian(header + AT_VERSION);
-    if (schema != SCHEMA)
+    if (schema != SCHEMA && schema != SCHEMA_PLAIN)
         return error_set(error, ERROR_UNSUPPORTED, path,
                          "results of another version of Heddle (schema %u, expected %d); it was "
                          "left untouched",
@@ -86,29 +88,42 @@ static bool check(struct store *store, struct error *error)
     return ok;
 }
 
-/* A file that is there is not written to before there is a result. */
-static bool is_made(struct store *store)
+/* 0: the file is new. */
+static int schema_of(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
-    bool made = sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &statement, NULL) ==
-                    SQLITE_OK &&
-                sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == SCHEMA;
+    int schema = 0;
+    if (sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        schema = sqlite3_column_int(statement, 0);
     sqlite3_finalize(statement);
-    return made;
+    return schema;
 }
 
+/*
+ * In one transaction, so that no other process sees half of it. A file that is there is not written
+ * to before there is a result, unless it is of schema 1: its rows keep their times, which order
+ * later runs. They are no results any more, but no key of this Heddle, whose files are part of it,
+ * would find them.
+ */
 static bool make_tables(struct store *store, struct error *error)
 {
     char text[1024];
-    if (is_made(store))
+    if (schema_of(store) == SCHEMA)
         return true;
+    if (!execute(store, "BEGIN IMMEDIATE", error))
+        return false;
+    int schema = schema_of(store); /* another process may have been faster */
+    if (schema == SCHEMA_PLAIN &&
+        !execute(store, "ALTER TABLE results ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", error))
+        return false;
     snprintf(text, sizeof text,
-             "BEGIN IMMEDIATE;"
              "CREATE TABLE IF NOT EXISTS results("
              "key TEXT PRIMARY KEY, version TEXT NOT NULL, build TEXT NOT NULL,"
              "workload TEXT NOT NULL, arguments TEXT NOT NULL, machine TEXT NOT NULL,"
              "configuration TEXT NOT NULL, status TEXT NOT NULL, message TEXT NOT NULL,"
-             "seconds REAL NOT NULL, statistics TEXT NOT NULL);"
+             "seconds REAL NOT NULL, statistics TEXT NOT NULL, checksum TEXT NOT NULL);"
              "CREATE INDEX IF NOT EXISTS results_of ON results(workload, arguments);"
              "PRAGMA application_id=%d; PRAGMA user_version=%d;"
              "COMMIT",
@@ -140,6 +155,9 @@ void store_close(struct store *store)
     if (!store)
         return;
     sqlite3_close(store->database);
+    for (u32 i = 0; i < store->damaged.count; i++)
+        free(store->damaged.data[i]);
+    vec_free(&store->damaged);
     free(store->path);
     free(store);
 }
@@ -157,44 +175,101 @@ static void bind(sqlite3_stmt *statement, int at, const char *text)
     sqlite3_bind_text(statement, at, text ? text : "", -1, SQLITE_STATIC);
 }
 
+/* The texts of a row, in the order of its checksum and of the columns below. */
+enum {
+    TEXTS = 10,
+    TEXT_STATUS = 7,
+    TEXT_STATISTICS = 9
+};
+#define COLUMNS                                                                           \
+    "key, version, build, workload, arguments, machine, configuration, status, message, " \
+    "statistics, seconds, checksum"
+
+/* S4: every field with its length, so that nothing can move from one into the next. */
+static void checksum_of(const char *const texts[TEXTS], f64 seconds, char sum[SHA256_TEXT])
+{
+    struct sha256 hash;
+    sha256_start(&hash);
+    for (u32 i = 0; i < TEXTS; i++) {
+        u64 length = strlen(texts[i]);
+        sha256_add(&hash, &length, sizeof length);
+        sha256_add(&hash, texts[i], length);
+    }
+    sha256_add(&hash, &seconds, sizeof seconds);
+    sha256_text(&hash, sum);
+}
+
 bool store_put(struct store *store, const struct stored_result *result, struct error *error)
 {
-    sqlite3_stmt *statement = prepare(store,
-                                      "INSERT OR REPLACE INTO results(key, version, build, "
-                                      "workload, arguments, machine, configuration, status, "
-                                      "message, statistics, seconds) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-                                      error);
+    sqlite3_stmt *statement = prepare(
+        store, "INSERT OR REPLACE INTO results(" COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        error);
     if (!statement)
         return false;
-    const char *texts[] = {result->key,           result->version,   result->build,
-                           result->workload,      result->arguments, result->machine,
-                           result->configuration, result->status,    result->message,
-                           result->statistics};
-    int at = 1;
-    for (u32 i = 0; i < ARRAY_LEN(texts); i++)
-        bind(statement, at++, texts[i]);
-    sqlite3_bind_double(statement, at, result->seconds);
+    const char *texts[TEXTS] = {result->key,           result->version,   result->build,
+                                result->workload,      result->arguments, result->machine,
+                                result->configuration, result->status,    result->message,
+                                result->statistics};
+    char sum[SHA256_TEXT];
+    for (int i = 0; i < TEXTS; i++) {
+        texts[i] = texts[i] ? texts[i] : "";
+        bind(statement, i + 1, texts[i]);
+    }
+    checksum_of(texts, result->seconds, sum);
+    sqlite3_bind_double(statement, TEXTS + 1, result->seconds);
+    bind(statement, TEXTS + 2, sum);
     bool ok =
         sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be kept");
     sqlite3_finalize(statement);
     return ok;
 }
 
+/* Once, however often the row is asked for. */
+static void note_damaged(struct store *store, const char *key)
+{
+    for (u32 i = 0; i < store->damaged.count; i++)
+        if (!strcmp(store->damaged.data[i], key))
+            return;
+    *vec_push(&store->damaged) = checked(strdup(key));
+}
+
+/* The statistics of the row that a statement stands at; NULL: damaged, or of a failure. */
+static char *read_row(struct store *store, sqlite3_stmt *statement)
+{
+    const char *texts[TEXTS];
+    char sum[SHA256_TEXT];
+    for (int i = 0; i < TEXTS; i++) {
+        texts[i] = (const char *)sqlite3_column_text(statement, i);
+        texts[i] = texts[i] ? texts[i] : "";
+    }
+    const char *kept = (const char *)sqlite3_column_text(statement, TEXTS + 1);
+    checksum_of(texts, sqlite3_column_double(statement, TEXTS), sum);
+    if (!kept || strcmp(kept, sum) != 0) {
+        note_damaged(store, texts[0]);
+        return NULL;
+    }
+    return strcmp(texts[TEXT_STATUS], "done") ? NULL : checked(strdup(texts[TEXT_STATISTICS]));
+}
+
 char *store_get(struct store *store, const char *key, struct error *error)
 {
-    sqlite3_stmt *statement =
-        prepare(store, "SELECT statistics FROM results WHERE key=? AND status='done'", error);
+    sqlite3_stmt *statement = prepare(store, "SELECT " COLUMNS " FROM results WHERE key=?", error);
     if (!statement)
         return NULL;
     bind(statement, 1, key);
     int code = sqlite3_step(statement);
     char *text = NULL;
     if (code == SQLITE_ROW)
-        text = checked(strdup((const char *)sqlite3_column_text(statement, 0)));
+        text = read_row(store, statement);
     else if (code != SQLITE_DONE)
         refuse(store, error, "results cannot be read");
     sqlite3_finalize(statement);
     return text;
+}
+
+u32 store_damaged(const struct store *store)
+{
+    return store->damaged.count;
 }
 
 f64 store_seconds(struct store *store, const char *workload, const char *arguments)

@@ -8,6 +8,8 @@
  *      refused before anything is written to it.
  *  S3  The key names everything that a result depends on (plan.h); a result is never looked up by
  *      less.
+ *  S4  A row carries a checksum of all its fields. One that does not fit it (a slip with another
+ *      tool, a bit that flipped) is no result; store_damaged counts those that were asked for.
  */
 #ifndef LAB_STORE_H
 #define LAB_STORE_H
@@ -35,6 +37,8 @@ bool store_put(struct store *store, const struct stored_result *result, struct e
 /* The statistics of a job that was done, to be freed; NULL with error->code ERROR_NONE when there
  * is no such result. */
 char *store_get(struct store *store, const char *key, struct error *error);
+/* Rows that store_get has found and not given out, because they are damaged (S4). */
+u32 store_damaged(const struct store *store);
 /* The longest that this program took with these arguments, on any machine; 0 when it never ran. */
 f64 store_seconds(struct store *store, const char *workload, const char *arguments);
 

@@ -80,6 +80,19 @@ def another_compiler(parent, one):
     assert rows(folder) == 6, rows(folder)
 
 
+def tampered(one):
+    """A result that somebody has changed is run again, and the command says so."""
+    before = outputs(one)
+    with sqlite3.connect(one / "heddle-results.db") as database:
+        changed = database.execute("UPDATE results SET statistics=replace(statistics, 'timing.cycles\"', "
+                                   "'timing.cycle\"') WHERE arguments LIKE '%1024%'").rowcount
+        assert changed == 2, changed
+    done = run(one, TINY, "--quick")
+    assert "heddle-results.db: 2 results were damaged or changed by others" in done.stderr, done.stderr
+    assert outputs(one) == before and rows(one) == 4
+    assert not run(one, TINY, "--quick").stderr
+
+
 def numbers(parent):
     """The document's numbers are those of the runs themselves."""
     folder = folder_of(parent, "numbers")
@@ -254,6 +267,7 @@ def main():
         one = same_on_any_number_of_jobs(parent)
         run(one, TINY, "--quick")
         another_compiler(parent, one)
+        tampered(one)
         numbers(parent)
         pages(one)
         alone(parent)

@@ -156,6 +156,79 @@ static void damaged(void **state)
     refused("damaged");
 }
 
+static void change(const char *statement)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, statement, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+/* A row that somebody has changed is no result, is counted, and can be put again. */
+static void tampered(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE results SET statistics='{\"a\": 2}'",
+        "UPDATE results SET statistics=''",
+        "UPDATE results SET statistics=x'00ff'",
+        "UPDATE results SET configuration='{\"a\": 1}'",
+        "UPDATE results SET workload='vecad', arguments='d--quick'",
+        "UPDATE results SET seconds=0.5",
+        "UPDATE results SET checksum=''",
+        "UPDATE results SET checksum=replace(checksum, substr(checksum, 1, 1), 'x')",
+    };
+    struct stored_result one = sample('1', "done"), two = sample('2', "wrong");
+    for (u32 i = 0; i < ARRAY_LEN(changes); i++) {
+        struct error error = {0};
+        struct store *store = store_open(path, &error);
+        assert_true(store_put(store, &one, &error));
+        change(changes[i]);
+        for (u32 again = 0; again < 2; again++) /* counted once */
+            assert_null(store_get(store, one.key, &error));
+        assert_int_equal(error.code, ERROR_NONE);
+        assert_int_equal(store_damaged(store), 1);
+        assert_true(store_put(store, &one, &error));
+        char *text = store_get(store, one.key, &error);
+        assert_string_equal(text, "{\"a\": 1}");
+        free(text);
+        assert_true(store_put(store, &two, &error));
+        change("UPDATE results SET status='done'"); /* a failure made a result of */
+        assert_null(store_get(store, two.key, &error));
+        assert_int_equal(store_damaged(store), 2);
+        store_close(store);
+    }
+    change("UPDATE results SET key='other' WHERE key LIKE '1%'"); /* another job's */
+    struct error error = {0};
+    struct store *store = store_open(path, &error);
+    assert_null(store_get(store, "other", &error));
+    assert_int_equal(store_damaged(store), 1);
+    store_close(store);
+}
+
+/* A file of schema 1 goes on: its times are known, its results, which have no checksum, are not
+ * used. */
+static void earlier_version(void **state)
+{
+    struct error error = {0};
+    change("CREATE TABLE results(key TEXT PRIMARY KEY, version TEXT NOT NULL, build TEXT NOT NULL,"
+           "workload TEXT NOT NULL, arguments TEXT NOT NULL, machine TEXT NOT NULL,"
+           "configuration TEXT NOT NULL, status TEXT NOT NULL, message TEXT NOT NULL,"
+           "seconds REAL NOT NULL, statistics TEXT NOT NULL);"
+           "INSERT INTO results VALUES('k','1','b','vecadd','--quick','m','{}','done','',7,'{}');"
+           "PRAGMA application_id=1214604364; PRAGMA user_version=1");
+    struct store *store = store_open(path, &error), *other = store_open(path, &error);
+    assert_true(store && other);
+    assert_true(store_seconds(store, "vecadd", "--quick") == 7);
+    assert_null(store_get(store, "k", &error));
+    struct stored_result one = sample('1', "done");
+    assert_true(store_put(store, &one, &error));
+    char *text = store_get(other, one.key, &error);
+    assert_string_equal(text, "{\"a\": 1}");
+    free(text);
+    store_close(store);
+    store_close(other);
+}
+
 static void unwritable(void **state)
 {
     struct error error = {0};
@@ -167,8 +240,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get),   TEST(together), TEST(foreign),
-        TEST(later_version), TEST(damaged),  TEST(unwritable),
+        TEST(put_and_get), TEST(together), TEST(foreign),         TEST(later_version),
+        TEST(damaged),     TEST(tampered), TEST(earlier_version), TEST(unwritable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
