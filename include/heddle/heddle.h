@@ -332,6 +332,15 @@ HD_API void hd_progress(const struct hd_device *device, uint64_t *blocks_done,
 HD_API void hd_progress_time(const struct hd_device *device, uint64_t *cycles,
                              uint64_t *picoseconds);
 
+/*
+ * Called from within hd_launch, at most once a launch, when warps repeat a loop with the same
+ * registers and no other warp gets any further, so that the launch may never end: a line of text
+ * about it. The explanation of a launch that a limit or hd_interrupt stops has it, too. NULL: tell
+ * nobody.
+ */
+typedef void hd_note_fn(void *user, const char *kernel, const char *text);
+HD_API void hd_set_note(struct hd_device *device, hd_note_fn *note, void *user);
+
 /* ---- watching launches in time ---- */
 
 /* The next bytes of a file, or one line of text with its newline. Called from within hd_launch. */

@@ -59,6 +59,14 @@ struct hd_config *open_checked_config(const struct command *command,
     return NULL;
 }
 
+void complain_endless(const struct command *command, const char *kernel, const char *text)
+{
+    complain(command,
+             "kernel '%s': %s\n  Ctrl-C stops it, and statistics are complete up to there; "
+             "--max-instructions, --max-seconds or --set timing.max_cycles=N set a limit",
+             kernel, text);
+}
+
 json_t *parse_own_json(char *text)
 {
     json_error_t error;

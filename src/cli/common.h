@@ -40,6 +40,9 @@ struct hd_config *open_checked_config(const struct command *command,
 /* Prints an error of the library. */
 int report(const struct command *command, const struct hd_error *error);
 
+/* A note of hd_set_note while the launch runs, with what can be done. */
+void complain_endless(const struct command *command, const char *kernel, const char *text);
+
 /* JSON that the library made; frees the text. */
 json_t *parse_own_json(char *text);
 /* A field as text; numbers, booleans and lists are written as JSON writes them. */

@@ -303,10 +303,24 @@ static void clear_progress(struct child *child)
     child->progress = false;
 }
 
+static void show_notes(struct child *child)
+{
+    for (u32 i = 0; i < child->session.processes.count; i++) {
+        struct process_record *process = &child->session.processes.data[i];
+        if (!process->note || !process->running)
+            continue;
+        clear_progress(child);
+        complain_endless(child->run->command, process->running, process->note);
+        free(process->note);
+        process->note = NULL;
+    }
+}
+
 /* A line while a launch takes long; programs print by themselves, so it does not stay. */
 static void show_progress(struct child *child)
 {
     session_read(&child->session);
+    show_notes(child);
     const struct process_record *process = session_running(&child->session);
     u64 done = session_launches(&child->session);
     if (!process || done != child->seen) {

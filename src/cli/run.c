@@ -282,6 +282,12 @@ static void guest_output(void *user, const char *text, size_t length)
     fwrite(text, 1, length, stdout);
 }
 
+static void guest_note(void *user, const char *kernel, const char *text)
+{
+    const struct run *run = user;
+    watch_note(run->watch, run->command, kernel, text);
+}
+
 static int launch_one(struct run *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index];
@@ -310,6 +316,7 @@ static int launch_one(struct run *run, u32 index)
 
 static int launch_all(struct run *run)
 {
+    hd_set_note(run->device, guest_note, run);
     if (run->request.state)
         return raw_launch(run);
     hd_set_output(run->device, guest_output, run);

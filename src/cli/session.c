@@ -27,6 +27,8 @@ static void set_running(struct process_record *process, const char *kernel, u64 
     free(process->running);
     process->running = kernel ? strdup(kernel) : NULL;
     process->blocks = blocks;
+    free(process->note);
+    process->note = NULL;
 }
 
 static bool is_done(const json_t *launch)
@@ -70,6 +72,10 @@ static void take(struct process_record *process, json_t *record)
     } else if (!strcmp(event, "start")) {
         set_running(process, json_string_value(json_object_get(record, "kernel")),
                     (u64)json_integer_value(json_object_get(record, "blocks")));
+    } else if (!strcmp(event, "note")) {
+        const char *text = json_string_value(json_object_get(record, "text"));
+        free(process->note);
+        process->note = text ? strdup(text) : NULL;
     } else if (!strcmp(event, "launch")) {
         set_running(process, NULL, 0);
         take_launch(process, record);
@@ -225,6 +231,7 @@ void session_free(struct session *session)
         free(process->running);
         free(process->faulted);
         free(process->bug);
+        free(process->note);
         free(process->name);
     }
     vec_free(&session->processes);

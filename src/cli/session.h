@@ -7,6 +7,7 @@
  *   {"event": "device", "machine": name}           a context was made on the device
  *   {"event": "build", "sha256", "bytes", "options", "compiler", "ok"}    a program from source
  *   {"event": "start", "kernel", "blocks"}
+ *   {"event": "note", "kernel", "text"}            as hd_set_note tells it: it may be endless
  *   {"event": "launch", "number", "host_ns", "launch": {...}}    as hd_launch_json tells it
  *   {"event": "counters", "device", "names"}       in what order its counters are added up
  *   {"event": "sum", "device", "kernel", "offset"} launches of it are added up there, in the file
@@ -33,6 +34,7 @@ struct process_record {
     struct sum_list sums;
     char *running; /* the kernel that runs now, or NULL */
     u64 blocks;    /* of it */
+    char *note;    /* about it, not shown yet; or NULL */
     bool adding;   /* it is one of the sums' */
     char *bug;     /* an assertion that failed, or NULL */
     char *faulted; /* the first kernel that did not end as it should, or NULL */

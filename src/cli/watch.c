@@ -1,6 +1,7 @@
 /* Ctrl-C and progress: see watch.h. */
 #include "cli/watch.h"
 
+#include "cli/common.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -168,6 +169,17 @@ void watch_temporary_gone(struct watch *watch, const char *path)
             free(watch->temporaries[i]);
             watch->temporaries[i] = NULL;
         }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_note(struct watch *watch, const struct command *command, const char *kernel,
+                const char *text)
+{
+    if (!watch || !watch->progress)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    clear_line(watch);
+    complain_endless(command, kernel, text);
     pthread_mutex_unlock(&watch->lock);
 }
 

@@ -9,6 +9,7 @@
 #define CLI_WATCH_H
 
 #include "base/types.h"
+#include "cli/options.h"
 #include "heddle/heddle.h"
 
 struct watch;
@@ -23,6 +24,9 @@ int watch_signal(struct watch *watch);
 void watch_temporary(struct watch *watch, const char *path);
 /* It is there no more. */
 void watch_temporary_gone(struct watch *watch, const char *path);
+/* A launch may be endless (hd_set_note): says so, and how to stop it, where progress is drawn. */
+void watch_note(struct watch *watch, const struct command *command, const char *kernel,
+                const char *text);
 /* Takes the progress line away so that other output can be written. */
 void watch_clear(struct watch *watch);
 /* Ends the thread; the signals stay blocked for the little that is left to do. */

@@ -253,6 +253,38 @@ void block_end(struct thread_block *block)
     block->exec->free_storage[block->exec->free_count++] = block;
 }
 
+static u64 hash_words(u64 hash, const void *data, size_t bytes)
+{
+    const u32 *words = data;
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        hash = (hash ^ words[i]) * 0x100000001b3ull;
+    return hash ^ hash >> 32;
+}
+
+u64 warp_hash(const struct warp *warp)
+{
+    const struct exec *exec = warp->exec;
+    u32 row[MAX_LANES];
+    u64 hash = hash_words(0xcbf29ce484222325ull, warp->chunks[0].base, warp_row_bytes(exec));
+    for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
+        if (!register_apart(warp->registers, r))
+            continue;
+        warp->registers->read(warp->registers, warp, r, row);
+        hash = hash_words(hash, row, exec->image->warp_size * sizeof *row);
+    }
+    if (warp->local)
+        hash = hash_words(hash, warp->local, (size_t)exec->image->warp_size * exec->local_stride);
+    hash = hash_words(hash, &warp->live, sizeof warp->live);
+    for (u32 i = 0; i < warp->order_count; i++)
+        for (u32 n = warp->order[i]; n != NO_PATH; n = warp->paths[n].parent) {
+            const struct path *path = &warp->paths[n];
+            const u32 state[] = {path->pc, path->rpc, path->state, (u32)path->mask,
+                                 (u32)(path->mask >> 32)};
+            hash = hash_words(hash, state, sizeof state);
+        }
+    return hash;
+}
+
 bool block_unblock(struct thread_block *block)
 {
     bool any = false;

@@ -266,6 +266,9 @@ bool block_turn(struct thread_block *block);
  * stops the launch as a deadlock and returns false. */
 bool block_unblock(struct thread_block *block);
 
+/* All that decides what a warp does next, but for memory that others can change. */
+u64 warp_hash(const struct warp *warp);
+
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);
 /* The current leaf's mask, expanded for the lane functions. */

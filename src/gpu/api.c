@@ -265,6 +265,7 @@ void hd_device_close(struct hd_device *device)
     for (u32 i = 0; i < device->launches.count; i++)
         launch_record_free(&device->launches.data[i]);
     vec_free(&device->launches);
+    endless_free(&device->endless);
     free(device->machine_totals);
     free(device->energy_totals);
     energy_destroy(device->energy);

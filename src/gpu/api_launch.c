@@ -84,6 +84,14 @@ void hd_interrupt(struct hd_device *device)
         atomic_store_explicit(&device->interrupt, true, memory_order_relaxed);
 }
 
+void hd_set_note(struct hd_device *device, hd_note_fn *note, void *user)
+{
+    if (!device)
+        return;
+    device->note = note;
+    device->note_user = user;
+}
+
 void hd_progress(const struct hd_device *device, uint64_t *blocks_done, uint64_t *blocks_total,
                  uint64_t *warp_instructions)
 {

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "exec/bounds.h"
 #include "exec/warp.h"
+#include "gpu/endless.h"
 #include "gpu/energy.h"
 #include "gpu/look.h"
 #include "gpu/mechanisms.h"
@@ -80,6 +81,9 @@ struct hd_device {
     struct hd_module *modules; /* a list */
     output_fn *output;
     void *output_user;
+    hd_note_fn *note; /* NULL: nobody wants it */
+    void *note_user;
+    struct endless endless;
     VEC(struct launch_record) launches;
     struct exec_stats totals;
     struct bounds *bounds;                /* NULL: memory.bounds=fault */

@@ -10,6 +10,7 @@
 #include "gpu/device.h"
 
 #include <fenv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -33,6 +34,9 @@ static void poll(struct exec *exec)
         fault_stop(exec, OUTCOME_INTERRUPTED, "interrupted");
         return;
     }
+    if (UNLIKELY(exec->instructions >= device->endless.next) && !device->endless.in_time &&
+        exec->last)
+        endless_look(device, exec->last, exec->instructions, exec->instructions);
     f64 limit = exec->limits->max_seconds;
     if (limit == 0 || exec->stopped || exec->instructions < exec->next_look)
         return;
@@ -91,6 +95,15 @@ static char *fault_place(const struct program *program, u32 inst)
     return program_place(program, inst, text) ? strdup(text) : NULL;
 }
 
+/* A launch that was stopped from outside: why it may have needed that. */
+static void add_note(const struct hd_device *device, struct fault *fault)
+{
+    const char *note = endless_text(device);
+    size_t used = strlen(fault->message);
+    if (note && (fault->outcome == OUTCOME_LIMIT || fault->outcome == OUTCOME_INTERRUPTED))
+        snprintf(fault->message + used, sizeof fault->message - used, "\n  %s", note);
+}
+
 static void record(struct hd_device *device, const struct exec *exec, const char *name)
 {
     struct launch_record *launch = vec_push(&device->launches);
@@ -114,7 +127,9 @@ static void record(struct hd_device *device, const struct exec *exec, const char
     launch->fault = malloc(sizeof *launch->fault);
     if (!launch->fault)
         abort();
-    *launch->fault = device->last_fault = exec->fault;
+    device->last_fault = exec->fault;
+    add_note(device, &device->last_fault);
+    *launch->fault = device->last_fault;
 }
 
 /* What is the same for all launches of a device. */
@@ -141,6 +156,7 @@ void launch_begin(struct hd_device *device, u64 blocks)
     atomic_store(&device->warp_instructions, 0);
     atomic_store(&device->cycles, 0);
     atomic_store(&device->picoseconds, 0);
+    endless_begin(&device->endless);
 }
 
 void launch_end(struct hd_device *device, const struct exec *exec, const char *name,

@@ -188,6 +188,27 @@ static bool answers_came(struct run *run)
     return more;
 }
 
+/* Whether warps repeat themselves: one warp, or each that is there (endless.h). */
+static void look_for_repeats(struct run *run, u64 issued)
+{
+    struct timing *t = run->timing;
+    struct endless *endless = &t->device->endless;
+    u32 live = 0, at = 0;
+    for (u32 i = 0; i < t->core_count; i++)
+        live += count_lanes(t->cores[i]->present & ~t->cores[i]->ended);
+    const u32 picked = live ? endless_pick(endless, live) : 0;
+    const bool all = endless->all;
+    for (u32 i = 0; i < t->core_count; i++)
+        for (u64 set = t->cores[i]->present & ~t->cores[i]->ended; set; set &= set - 1, at++) {
+            if (issued < endless->next)
+                return; /* the round has ended */
+            const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
+            if ((all && endless->all) || slot->warp == endless->picked ||
+                (!endless->picked && at == picked))
+                endless_look(t->device, slot->warp, slot->issued, issued);
+        }
+}
+
 /* Limits, the user's interrupt, and launches that do not move. */
 static void look_after(struct run *run, fs next)
 {
@@ -202,6 +223,8 @@ static void look_after(struct run *run, fs next)
     exec->poll(exec);
     if (exec->stopped)
         return;
+    if (UNLIKELY(issued >= t->device->endless.next))
+        look_for_repeats(run, issued);
     const u64 limit = exec->limits->max_instructions;
     if (limit && issued >= limit)
         fault_stop(exec, OUTCOME_LIMIT,
@@ -301,6 +324,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
         .per_core = per_core,
         .resident = checked(calloc(t->core_count, sizeof(u32))),
     };
+    t->device->endless.in_time = true;
     dispatcher_begin(&run);
     begin(&run);
     observe_begin(&run);

@@ -249,6 +249,15 @@ static void observe(struct session *session, struct hd_device *device)
         complain("HEDDLE_TRACE", error.message);
 }
 
+static void tell_note(void *user, const char *kernel, const char *text)
+{
+    struct session *session = user;
+    pthread_mutex_lock(&session->lock);
+    tell(session, json_pack("{s:s, s:o, s:o}", "event", "note", "kernel", text_json(kernel), "text",
+                            text_json(text)));
+    pthread_mutex_unlock(&session->lock);
+}
+
 void session_device(struct session *session, cl_device_id device)
 {
     struct hd_error error = {0};
@@ -256,6 +265,7 @@ void session_device(struct session *session, cl_device_id device)
     if (order && !hd_set_core_order(device->device, order, &error))
         complain("HEDDLE_CORE_ORDER", error.message);
     observe(session, device->device);
+    hd_set_note(device->device, tell_note, session);
     tell(session,
          json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->info.name)));
 }

@@ -12,7 +12,7 @@
  *   unread       a launch whose outcome it never asks for
  *   many N       that many pairs of small launches of two kernels, the last of a third one out of
  *                bounds; then, with the word quick, _exit without any clean-up
- *   endless      a launch that never ends
+ *   endless      a launch that never ends; spin: one that reads the same word for ever
  *   platforms    looks at the platforms only
  *   fork         two processes with a launch each
  */
@@ -30,7 +30,8 @@ static const char source[] =
     "__kernel void twice(__global int *data) { data[get_global_id(0)] *= 2; }\n"
     "__kernel void more(__global int *data, int n) { data[get_global_id(0)] += n; }\n"
     "__kernel void wild(__global int *data, long n) { data[get_global_id(0) + n] = 1; }\n"
-    "__kernel void endless(volatile __global int *data) { while (data[0] >= 0) data[1]++; }\n";
+    "__kernel void endless(volatile __global int *data) { while (data[0] >= 0) data[1]++; }\n"
+    "__kernel void spin(volatile __global int *data) { while (data[0] >= 0); }\n";
 
 enum {
     N = 256
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "endless"))
         launch("endless", 0, NULL);
+    if (!strcmp(what, "spin"))
+        launch("spin", 0, NULL);
     if (!strcmp(what, "fault") || !strcmp(what, "notice")) {
         long far = 1L << 30;
         launch("wild", sizeof far, &far);
