@@ -54,6 +54,7 @@ install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX)
 	@ninja -C $(BUILD) --quiet
 	meson install -C $(BUILD) --no-rebuild
+	@test -n "$(DESTDIR)" || ./scripts/after-install "$(PREFIX)"
 
 docs: build
 	@./scripts/gen-docs $(BUILD)/heddle

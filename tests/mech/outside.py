@@ -42,9 +42,26 @@ def install(folder):
     pc = next(folder.rglob("heddle-mechanism.pc"))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HEDDLE_")}
     environment.update(PATH=f"{heddle.parent}:{os.environ['PATH']}", LC_ALL="C",
-                       PKG_CONFIG_PATH=str(pc.parent), PKG_CONFIG_SYSROOT_DIR=str(folder),
+                       PREFIX=str(heddle.parent.parent), PKG_CONFIG_PATH=str(pc.parent),
+                       PKG_CONFIG_SYSROOT_DIR=str(folder),
                        HEDDLE_CACHE_DIR=str(BUILD / "tests" / "opencl" / "cache"))
     return environment, heddle.parent.parent
+
+
+def own_prefix(environment, prefix):
+    """What the document and `make install` say about a prefix of one's own leads pkg-config to it."""
+    line = re.search(r"^\$ (export PATH=.*)$", DOCUMENT.read_text(), re.M)
+    bare = {k: v for k, v in environment.items() if k != "PKG_CONFIG_PATH"}
+    bare.update(PREFIX=str(prefix), PATH=os.environ["PATH"])
+    asked = "pkg-config --variable=pcfiledir heddle-mechanism && command -v heddle"
+    said = subprocess.run([str(SOURCE / "scripts" / "after-install"), str(prefix)], text=True,
+                          env=bare, stdout=subprocess.PIPE, check=True).stdout
+    exports = "; ".join(re.findall(r"export .*", said))
+    for how in (line.group(1) if line else "true", exports):
+        done = subprocess.run(["sh", "-c", f"{how}; {asked}"], env=bare, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        check(done.returncode == 0 and str(prefix / "bin/heddle") in done.stdout,
+              f"a prefix of one's own: {how}", done.stdout)
 
 
 class Room:
@@ -271,6 +288,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="heddle-outside-") as scratch:
         scratch = pathlib.Path(scratch)
         environment, prefix = install(scratch / "root")
+        own_prefix(environment, prefix)
         room = Room(scratch / "my", environment)
         files = document(room)
         kernels(room)
