@@ -126,8 +126,8 @@ const struct allocation *fault_origin(const struct warp *warp, u32 pc, u32 lane)
     want(&search, inst->src[0]);
     for (u32 i = pc; !a && search.count && i-- > function->first && pc - i <= LOOK_BACK;) {
         inst = &program->insts[i];
-        bool any = found(&search, inst->dst[0]) | found(&search, inst->dst[1]);
-        if (any && !(op_info[inst->op].flags & OPF_LOAD))
+        bool first = found(&search, inst->dst[0]), second = found(&search, inst->dst[1]);
+        if ((first || second) && !(op_info[inst->op].flags & OPF_LOAD))
             a = from_sources(&search, inst);
     }
     return a;

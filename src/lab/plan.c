@@ -1,6 +1,7 @@
 /* Jobs of experiments: see plan.h. */
 #include "lab/plan.h"
 
+#include "base/text.h"
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
 #include <stdio.h>
@@ -431,7 +432,8 @@ const char *planned_command(struct arena *arena, const struct plan *plan,
 {
     const struct experiment *experiment = planned->experiment;
     const char *given = experiment->given ? experiment->given : experiment->name;
-    const char *text = arena_printf(arena, "heddle reproduce %s", quoted(arena, text_printable(arena, given)));
+    const char *text =
+        arena_printf(arena, "heddle reproduce %s", quoted(arena, text_printable(arena, given)));
     if (plan->quick)
         text = arena_printf(arena, "%s --quick", text);
     if (planned->only)
