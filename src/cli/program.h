@@ -5,7 +5,8 @@
 #include "cli/files.h"
 
 /* The request is parsed and has a program or a workload. The exit code is the program's own, but
- * EXIT_FAULT when that is 0 and a launch faulted; or EXIT_OWN; 126 and 127 when it cannot be started, as shells have it. */
+ * EXIT_FAULT when that is 0 and a launch faulted; or EXIT_OWN; 126 and 127 when it cannot be
+ * started, as shells have it. */
 int program_run(struct run *run);
 /* --list-devices */
 int program_devices(struct run *run);

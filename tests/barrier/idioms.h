@@ -2,15 +2,18 @@
  * Programs of one block that exchange values through local memory, as real ones do. Each is written
  * once and compiled as OpenCL C, as CUDA C, and as C for the interpreter that says what is right.
  *
- * The including file defines KERNEL(name), HELPER, SHARED(type, name, count), LOCAL(type) (a pointer
- * into what SHARED declares), ITEM (the number of the work-item), BARRIER() and INCREMENT(address)
- * (atomic). A kernel has `in` and `out`, arrays of N unsigned integers; a block has N work-items.
+ * The including file defines KERNEL(name), HELPER, SHARED(type, name, count), LOCAL(type) (a
+ * pointer into what SHARED declares), ITEM (the number of the work-item), BARRIER() and
+ * INCREMENT(address) (atomic). A kernel has `in` and `out`, arrays of N unsigned integers; a block
+ * has N work-items.
  */
 #define N 128
 
-#define IDIOMS(X) X(stencil) X(flag) X(scan) X(scan_two_buffers) X(reduction) X(radix_sort) \
-    X(bitonic_sort) X(odd_even_sort) X(read_twice) X(converge) X(carry) X(elimination)      \
-    X(butterfly) X(transpose) X(product) X(count) X(histogram) X(paths)
+#define IDIOMS(X)                                                                       \
+    X(stencil)                                                                          \
+    X(flag) X(scan) X(scan_two_buffers) X(reduction) X(radix_sort) X(bitonic_sort)      \
+        X(odd_even_sort) X(read_twice) X(converge) X(carry) X(elimination) X(butterfly) \
+            X(transpose) X(product) X(count) X(histogram) X(paths)
 
 /* Neighbours are read, then everybody writes. */
 KERNEL(stencil)
@@ -152,7 +155,9 @@ KERNEL(odd_even_sort)
         int inside = other >= 0 && other < N;
         unsigned mine = t[l], theirs = inside ? t[other] : mine;
         BARRIER();
-        t[l] = !inside ? mine : other > l ? (mine < theirs ? mine : theirs) : (mine > theirs ? mine : theirs);
+        t[l] = !inside     ? mine
+               : other > l ? (mine < theirs ? mine : theirs)
+                           : (mine > theirs ? mine : theirs);
         BARRIER();
     }
     out[l] = t[l];

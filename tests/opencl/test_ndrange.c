@@ -672,18 +672,12 @@ static void wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids),
-        cmocka_unit_test(dimensions),
-        cmocka_unit_test(chosen),
-        cmocka_unit_test(many_rows),
-        cmocka_unit_test(locals),
-        cmocka_unit_test(all_local),
-        cmocka_unit_test(snapshot),
-        cmocka_unit_test(times),
-        cmocka_unit_test(faults),
-        cmocka_unit_test(faults_out_of_order),
-        cmocka_unit_test(parts),
-        cmocka_unit_test(required),
+        cmocka_unit_test(ids),      cmocka_unit_test(dimensions),
+        cmocka_unit_test(chosen),   cmocka_unit_test(many_rows),
+        cmocka_unit_test(locals),   cmocka_unit_test(all_local),
+        cmocka_unit_test(snapshot), cmocka_unit_test(times),
+        cmocka_unit_test(faults),   cmocka_unit_test(faults_out_of_order),
+        cmocka_unit_test(parts),    cmocka_unit_test(required),
         cmocka_unit_test(wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
