@@ -357,15 +357,27 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
     }
 }
 
-/* The same for loads of one byte or half-word into a word, found in one region. */
-static void load_narrows(const struct inst *inst, u32 *row, u32 mask, const struct access *access)
+/* move_elements() for bytes and half-words with a register each, found in one region. */
+static void move_narrows(const struct inst *inst, u32 *row, u32 stride, u32 mask,
+                         const struct access *access)
 {
-    bool byte = type_bytes(inst->type) == 1, is_signed = loads_signed(inst);
+    const u32 elements = MAX(inst->vector, 1);
+    const bool byte = type_bytes(inst->type) == 1, is_signed = loads_signed(inst);
+    const bool write = inst->op == OP_st;
+    u8 *const base = access->base;
     for (u32 set = mask; set; set &= set - 1) {
-        u32 lane = first_lane(set);
-        const u8 *at = access->base + access->offset[lane];
-        u32 word = byte ? at[0] : at[0] | (u32)at[1] << 8;
-        row[lane] = !is_signed ? word : byte ? (u32)(i8)word : (u32)(i16)word;
+        u8 *at = base + access->offset[first_lane(set)];
+        u32 *word = row + first_lane(set);
+        for (u32 e = 0; e < elements; e++, word += stride, at += byte ? 1 : 2) {
+            if (write) {
+                memcpy(at, word, 1);
+                if (!byte)
+                    memcpy(at + 1, (u8 *)word + 1, 1);
+                continue;
+            }
+            u32 value = byte ? at[0] : at[0] | (u32)at[1] << 8;
+            *word = !is_signed ? value : byte ? (u32)(i8)value : (u32)(i16)value;
+        }
     }
 }
 
@@ -436,8 +448,8 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
         return true;
     if (write && exec_records(warp->exec))
         store_recorded(warp, chunk, inst, row, inside, &addresses, &access);
-    else if (access.base && !write && bytes < 4 && data.count == 1 && total == bytes)
-        load_narrows(inst, row, inside, &access);
+    else if (access.base && bytes < 4 && data.count * bytes == total)
+        move_narrows(inst, row, chunk->lanes.stride, inside, &access);
     else if (UNLIKELY(!access.base || bytes < 4 || data.count * 4 != total))
         move_elements(warp, inst, row, data.count, inside, &access);
     else

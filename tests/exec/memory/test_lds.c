@@ -169,6 +169,50 @@ static void moves(void **unused)
     }
 }
 
+/* Two and four bytes or half-words, each with a register of its own. */
+static void narrow_vectors(void **unused)
+{
+    static const enum type types[] = {TYPE_U8, TYPE_S8, TYPE_B8, TYPE_U16, TYPE_S16, TYPE_B16};
+    u64 state = 29;
+    for (u32 round = 0; round < 400; round++) {
+        enum type type = types[below(&state, 6)];
+        const u32 bytes = type_bytes(type), elements = below(&state, 2) ? 2 : 4;
+        const bool store = below(&state, 2), is_signed = type == TYPE_S8 || type == TYPE_S16;
+        struct inst inst = {.op = store ? OP_st : OP_ld,
+                            .type = (u8)type,
+                            .vector = (u8)elements,
+                            .space = SPACE_SHARED,
+                            .src = {V(ADDRESS, 1), store ? V(FIRST, elements) : S(SCALAR_M0, 1)},
+                            .dst = {V(RESULT, store ? 0 : elements)}};
+        if (store)
+            inst.src[2] = S(SCALAR_M0, 1);
+        struct rig rig;
+        rig_open(&rig);
+        rig_start(&rig, inst, true, build_of(round));
+        rig_fill(&rig, &state);
+        *rig_scalar(&rig, SCALAR_M0) = UINT32_MAX;
+        set_addresses(&rig, &state, bytes * elements, RIG_SHARED - 8);
+        struct expected e;
+        take(&rig, &e);
+        u64 lanes = random_lanes(&state);
+        for (u32 i = 0; i < 64 * elements; i++) { /* lanes in order: later ones win */
+            u32 lane = i / elements, element = i % elements, word = 0;
+            u8 *at = e.shared + *rig_vector(&rig, ADDRESS, lane) + element * bytes;
+            if (!(lanes >> lane & 1))
+                continue;
+            if (store) {
+                memcpy(at, rig_vector(&rig, FIRST + element, lane), bytes);
+                continue;
+            }
+            memcpy(&word, at, bytes);
+            u32 sign = is_signed && word >> (8 * bytes - 1) ? UINT32_MAX << 8 * bytes : 0;
+            e.result[element][lane] = word | sign;
+        }
+        check(&rig, &e, lanes, "narrow vector");
+        rig_end(&rig);
+    }
+}
+
 static void pairs(void **unused)
 {
     static const u32 ops[] = {OP_ld2, OP_st2, OP_exch2};
@@ -649,6 +693,7 @@ int main(void)
         cmocka_unit_test(atomics),        cmocka_unit_test(buffer_atomics),
         cmocka_unit_test(between_places), cmocka_unit_test(swizzles),
         cmocka_unit_test(scalar_loads),   cmocka_unit_test(recorded),
+        cmocka_unit_test(narrow_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
