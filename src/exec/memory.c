@@ -341,6 +341,26 @@ bool memory_write(struct memory *memory, u64 address, const void *from, u64 byte
     return a;
 }
 
+/* Writes a pattern again and again. Programs fill whole buffers with patterns of a few bytes, so
+ * what has been written is copied, in pieces that stay in the host's cache. */
+static void repeat(u8 *to, const u8 *pattern, u64 pattern_bytes, u64 bytes)
+{
+    static const u64 PIECE = 32768;
+    if (!memcmp(pattern, pattern + 1, pattern_bytes - 1)) { /* all its bytes are the same */
+        memset(to, *pattern, bytes);
+        return;
+    }
+    memcpy(to, pattern, pattern_bytes);
+    u64 done = pattern_bytes, ready = pattern_bytes; /* whole patterns at `to` */
+    while (done < bytes) {
+        u64 next = MIN(ready, bytes - done);
+        memcpy(to + done, to, next);
+        done += next;
+        if (ready < PIECE)
+            ready = done;
+    }
+}
+
 bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pattern_bytes,
                  u64 bytes, struct error *error)
 {
@@ -353,13 +373,7 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
     const struct allocation *a = find_or_explain(memory, address, bytes, error);
     if (!a)
         return false;
-    u8 *to = a->host + (address - a->address);
-    if (pattern_bytes == 1) {
-        memset(to, *(const u8 *)pattern, bytes);
-        return true;
-    }
-    for (u64 done = 0; done < bytes; done += pattern_bytes)
-        memcpy(to + done, pattern, pattern_bytes);
+    repeat(a->host + (address - a->address), pattern, pattern_bytes, bytes);
     return true;
 }
 

@@ -113,6 +113,18 @@ static void contents(void **state)
     assert_true(memory_fill(memory, a, "abc", 3, 9, &error));
     assert_true(memory_read(memory, a, back, 9, &error));
     assert_memory_equal(back, "abcabcabc", 9);
+    static const char mixed[] = "abcdefghijklmnop", same[] = "zzzzzzzzzzzzzzzz";
+    static u8 filled[6 * 16 * 1000];
+    for (u32 length = 1; length <= 16; length++)
+        for (u32 count = 1; count <= 6000; count = count * 3 + 1) {
+            const char *pattern = count % 2 ? mixed : same;
+            assert_true(memory_fill(memory, a, "#", 1, sizeof filled, &error));
+            assert_true(memory_fill(memory, a + 1, pattern, length, length * count, &error));
+            assert_true(memory_read(memory, a, filled, sizeof filled, &error));
+            for (u32 i = 0; i < length * count; i++)
+                assert_int_equal(filled[i + 1], pattern[i % length]);
+            assert_true(filled[0] == '#' && filled[length * count + 1] == '#');
+        }
     assert_false(memory_fill(memory, a, "abc", 3, 10, &error));
     assert_false(memory_fill(memory, a, "abc", 0, 9, &error));
     memory_destroy(memory);
