@@ -12,6 +12,13 @@
  */
 #include "opencl/opencl.h"
 
+#include <sys/mman.h>
+
+enum {
+    HUGE_PAGE = 2 << 20, /* bytes, on x86-64 */
+    FRESH = 32 << 20 /* from here glibc's malloc() gives fresh pages (DEFAULT_MMAP_THRESHOLD_MAX) */
+};
+
 static const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 struct map_command {
@@ -80,13 +87,29 @@ static struct command *command_of(cl_mem mem, struct mapping *mapping,
     return &map->command;
 }
 
+/*
+ * The memory of a mapping, `lead` bytes before it included; NULL: there is none. Large mappings ask
+ * for huge pages: programs map and unmap whole buffers again and again, and with small pages more
+ * time went into page faults than into copying.
+ */
+static u8 *own_memory(size_t lead, size_t bytes)
+{
+    if (bytes < FRESH)
+        return aligned_alloc(MEM_ALIGN, align_up(lead + bytes, MEM_ALIGN));
+    size_t whole = align_up(lead + bytes, HUGE_PAGE);
+    u8 *own = aligned_alloc(HUGE_PAGE, whole);
+    if (own)
+        madvise(own, whole, MADV_HUGEPAGE); /* works without, too */
+    return own;
+}
+
 /* With the list's reference to it; NULL: the host has no memory. */
 static struct mapping *map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t bytes)
 {
     u8 *own = NULL;
     size_t lead = offset % MEM_ALIGN; /* so that what is aligned in the buffer is aligned here */
     if (!mem->host_ptr) {
-        own = aligned_alloc(MEM_ALIGN, align_up(lead + bytes, MEM_ALIGN));
+        own = own_memory(lead, bytes);
         if (!own)
             return NULL;
     }

@@ -68,6 +68,29 @@ static void random_maps(void **state)
     }
 }
 
+/* A mapping that is so large that its memory comes another way. */
+static void large(void **state)
+{
+    enum {
+        BUFFER = 36 << 20,
+        OFFSET = 77
+    };
+    struct rig *rig = *state;
+    cl_mem buffer = rig_buffer(rig, 0, BUFFER, NULL);
+    OK(clEnqueueFillBuffer(rig->queue, buffer, "abcd", 4, 0, BUFFER, 0, NULL, NULL));
+    for (int again = 0; again < 2; again++) {
+        uint8_t last, *at = map(rig, buffer, CL_MAP_READ | CL_MAP_WRITE, OFFSET, BUFFER - OFFSET);
+        assert_int_equal((uintptr_t)at % 128, OFFSET % 128);
+        for (size_t i = 0; i < BUFFER - OFFSET - 1; i += 4093)
+            assert_int_equal(at[i], "abcd"[(i + OFFSET) % 4]);
+        at[BUFFER - OFFSET - 1] = (uint8_t)again;
+        unmap(rig, buffer, at);
+        rig_read(rig, buffer, &last, BUFFER - 1, 1);
+        assert_int_equal(last, again);
+    }
+    OK(clReleaseMemObject(buffer));
+}
+
 static cl_uint map_count(cl_mem buffer)
 {
     cl_uint count;
@@ -245,8 +268,9 @@ static void wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_maps), cmocka_unit_test(several), cmocka_unit_test(waiting),
-        cmocka_unit_test(careless),    cmocka_unit_test(parts),   cmocka_unit_test(wrong),
+        cmocka_unit_test(random_maps), cmocka_unit_test(large),    cmocka_unit_test(several),
+        cmocka_unit_test(waiting),     cmocka_unit_test(careless), cmocka_unit_test(parts),
+        cmocka_unit_test(wrong),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }
