@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Ends the process: the host has no memory left. */
-_Noreturn void host_memory_exhausted(void);
+void host_memory_exhausted(void) __attribute__((noreturn));
 /* For whoever explains the end of the process: whether host_memory_exhausted has ended it. */
 bool host_memory_was_exhausted(void);
 /* What malloc and its like gave; they cannot fail either. */

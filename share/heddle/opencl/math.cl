@@ -17,6 +17,9 @@ BOTH_TYPES(tan)
 BOTH_TYPES(sinh)
 BOTH_TYPES(cosh)
 BOTH_TYPES(sinpi)
+BOTH_TYPES(cospi)
+BOTH_TYPES(atan)
+BOTH_TYPES(atanpi)
 BOTH_TYPES(tgamma)
 BOTH_TYPES(erfc)
 BOTH_TYPES(exp)
@@ -27,6 +30,30 @@ BOTH_TYPES(round)
 BOTH_TYPES(rint)
 PURE float fmod(float, float);
 PURE double fmod(double, double);
+
+/* ---- cospi of n + 1/2 is +0 for all n; libraries give -0 for some ---- */
+
+#define COSPI(type, pi)                                                       \
+    PURE type cospi(type x)                                                   \
+    {                                                                         \
+        type y = fabs(x);                                                     \
+        y -= 2 * floor(y / 2);                                                \
+        y = y > 1 ? 2 - y : y; /* to here all is exact */                     \
+        return y <= (type)0.25   ? cos(pi * y)                                \
+               : y < (type)0.75  ? sin(pi * ((type)0.5 - y))                  \
+                                 : -cos(pi * (1 - y));                        \
+    }                                                                         \
+    WIDEN_1(type, cospi, type)
+COSPI(float, M_PI_F)
+COSPI(double, M_PI)
+
+/* ---- atanpi: libclc's of double makes 0 of -0 ---- */
+
+PURE double atanpi(double x)
+{
+    return x == 0 ? x : atan(x) * M_1_PI;
+}
+WIDEN_1(double, atanpi, double)
 
 /* ---- smoothstep: libclc lacks some forms ---- */
 
