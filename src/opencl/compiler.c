@@ -5,6 +5,7 @@
 #include "base/toolchain.h"
 #include "opencl/cache.h"
 #include "opencl/llinfo.h"
+#include "opencl/mend.h"
 #include "opencl/process.h"
 
 #include <dlfcn.h>
@@ -259,101 +260,22 @@ static bool link_inputs(struct work *work, bool library, const char *output)
     return finish(work, NULL);
 }
 
-/*
- * OpenCL lets a kernel call another like a function, PTX does not, and clang forbids kernels to be
- * inlined there: that is turned around, for a second time through the optimizer. False: no kernel
- * is called, and the text is as it was.
- */
-static bool inline_kernels(struct work *work, const char *text, const char *file)
-{
-    static const char FORBIDDEN[] = " noinline ", WANTED[] = " alwaysinline ";
-    if (work->job->si || !strstr(text, " call spir_kernel "))
-        return false;
-    VEC(char) out = {0};
-    for (const char *at = text, *end; *at; at = end) {
-        end = at + strcspn(at, "\n");
-        end += *end == '\n';
-        const char *found = strncmp(at, "attributes #", 12)
-                                ? NULL
-                                : memmem(at, (size_t)(end - at), FORBIDDEN, strlen(FORBIDDEN));
-        for (const char *c = at; c < end; c++) {
-            if (c == found) {
-                for (const char *w = WANTED; *w; w++)
-                    *(char *)vec_push(&out) = *w;
-                c += strlen(FORBIDDEN) - 1;
-                continue;
-            }
-            *(char *)vec_push(&out) = *c;
-        }
-    }
-    bool written = scratch_write(&work->scratch, file, out.data, out.count);
-    vec_free(&out);
-    return written;
-}
-
-/* "5)*)" or, of LLVM 15 and later, which do not say to what they point, "5))". */
-static bool private_or_local(const char *space)
-{
-    return (*space == '5' || *space == '3') &&
-           (!strncmp(space + 1, ")*)", 3) || !strncmp(space + 1, "))", 2));
-}
-
-/*
- * A null pointer to private or local memory is all ones on Southern Islands, and comes as a cast of
- * the generic one, for which there is no code without generic addresses. It is written out instead,
- * in its own place: that is shorter. True: there was one.
- */
-static bool write_nulls(struct work *work, char *text)
-{
-    static const char CAST[] = "addrspacecast (", OF_NULL[] = " null to ",
-                      ONES[] = "inttoptr (i32 -1 to";
-    bool found = false;
-    for (char *at = text; work->job->si && (at = strstr(at, CAST)); at++) {
-        char *of = strstr(at, OF_NULL), *space = of ? strstr(of, "addrspace(") : NULL;
-        if (!space || memchr(at, '\n', (size_t)(space - at)) ||
-            memchr(at, ')', (size_t)(of - at)) || !private_or_local(space + strlen("addrspace(")))
-            continue;
-        memset(at, ' ', (size_t)(of - at) + strlen(OF_NULL));
-        memcpy(at, ONES, strlen(ONES));
-        found = true;
-    }
-    return found;
-}
-
-/*
- * Options of relaxed mathematics come as flags of the program's own instructions, which stay, and
- * as attributes of functions. clang gives these to the libraries' functions, too, and they hold for
- * all that is inlined: the code generator then folds (x + c) - c, by which a library rounds, and
- * the small differences that it computes in. So they are blanked. True: there was one.
- */
-static bool blank_relaxed(struct work *work, char *text)
-{
-    static const char *const RELAXED[] = {
-        " \"unsafe-fp-math\"=\"true\"",          " \"approx-func-fp-math\"=\"true\"",
-        " \"no-infs-fp-math\"=\"true\"",         " \"no-nans-fp-math\"=\"true\"",
-        " \"no-signed-zeros-fp-math\"=\"true\"",
-    };
-    bool found = false;
-    for (char *at = text; (at = strstr(at, "\nattributes #"));) {
-        char *end = at + 1 + strcspn(at + 1, "\n");
-        for (u32 i = 0; i < ARRAY_LEN(RELAXED); i++) {
-            char *name = memmem(at, (size_t)(end - at), RELAXED[i], strlen(RELAXED[i]));
-            if (!name)
-                continue;
-            memset(name, ' ', strlen(RELAXED[i]));
-            found = true;
-            work->approximate |= i < 2;
-        }
-        at = end;
-    }
-    return found;
-}
-
 /* Changes of the text in its own place, before code is made of it. */
 static bool mend_text(struct work *work, char *text, size_t length, const char *file)
 {
-    bool nulls = write_nulls(work, text), relaxed = blank_relaxed(work, text);
+    bool nulls = work->job->si && mend_nulls(text);
+    bool relaxed = mend_relaxed(text, &work->approximate);
     return !(nulls || relaxed) || scratch_write(&work->scratch, file, text, length);
+}
+
+/* False: the text is as it was. */
+static bool inline_kernels(struct work *work, const char *text, const char *file)
+{
+    size_t length;
+    char *mended = work->job->si ? NULL : mend_kernel_calls(text, &length);
+    bool written = mended && scratch_write(&work->scratch, file, mended, length);
+    free(mended);
+    return written;
 }
 
 static void warn_of_compiler(struct work *work)
@@ -466,36 +388,6 @@ static u8 *make_bitcode(struct work *work, size_t *bytes)
     u8 *result = binary_write(&binary, bytes);
     free(data);
     return result;
-}
-
-/*
- * clang 14 makes a field (bfe.u64) of the low bits of a 64-bit value shifted right with its sign
- * also where the field would reach beyond the value's end; copies of the sign then become zeros.
- * Such fields come from nothing else, and become the shift and the mask that were meant.
- */
-static char *mend_fields(char *code, size_t *bytes)
-{
-    char *mended = NULL, *from = code;
-    FILE *out = open_memstream(&mended, bytes);
-    if (!out)
-        abort();
-    for (char *at = code; (at = strstr(at, "bfe.u64"));) {
-        unsigned to, value, first, count;
-        int length = 0;
-        sscanf(at, "bfe.u64 %%rd%u, %%rd%u, %u, %u;%n", &to, &value, &first, &count, &length);
-        if (!length || first + count <= 64 || count > 63) {
-            at++;
-            continue;
-        }
-        fwrite(from, 1, (size_t)(at - from), out);
-        fprintf(out, "shr.s64 %%rd%u, %%rd%u, %u; and.b64 %%rd%u, %%rd%u, %llu;", to, value, first,
-                to, to, (1ull << count) - 1);
-        at = from = at + length;
-    }
-    fputs(from, out);
-    fclose(out);
-    free(code);
-    return mended;
 }
 
 static u8 *make_code(struct work *work, size_t *bytes)
