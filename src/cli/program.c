@@ -232,10 +232,6 @@ static void set_environment(const struct child *child)
                                        "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
-    /* Launches in time allocate and free much: with glibc's own thresholds the heap shrinks and
-     * grows again with each of them (docs/performance.md, many small launches). */
-    setenv("MALLOC_TRIM_THRESHOLD_", "268435456", 0);
-    setenv("MALLOC_MMAP_THRESHOLD_", "33554432", 0);
     if (child->mechanisms[0])
         setenv("HEDDLE_MECH", child->mechanisms, 1);
     if (request->kernels)

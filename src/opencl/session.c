@@ -382,8 +382,8 @@ static struct launch_sum *sum_of(struct session *session, cl_device_id device, c
         tell_counters(session, device);
     sum = sums_add(session->sums, device, kernel, device->counters, &offset);
     if (sum)
-        tell(session, json_pack("{s:s, s:i, s:s, s:I}", "event", "sum", "device", index_of(device),
-                                "kernel", kernel, "offset", (json_int_t)offset));
+        tell(session, json_pack("{s:s, s:i, s:o, s:I}", "event", "sum", "device", index_of(device),
+                                "kernel", text_json(kernel), "offset", (json_int_t)offset));
     return sum;
 }
 
