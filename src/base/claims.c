@@ -106,12 +106,12 @@ static bool read_field(const struct reader *reader, const struct yaml *node, con
         return read_number(reader, node, where, most, false, &claim->mw);
     if (!strcmp(node->key, "each")) {
         bool right = read_number(reader, node, where, most_each, true, &number);
-        claim->each = (u32)number;
+        claim->each = right ? (u32)number : 0;
         return right;
     }
     if (!strcmp(node->key, "bits")) {
         bool right = read_number(reader, node, where, most_bits, true, &number);
-        claim->bits = (u64)number;
+        claim->bits = right ? (u64)number : 0;
         return right;
     }
     return unknown(reader, node, where, fields, ARRAY_LEN(fields));

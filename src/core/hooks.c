@@ -78,12 +78,8 @@ void mechanism_use_destroy(struct mechanism_use *use)
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count)
 {
     struct hooks *hooks = &core->hooks;
-    if (!count)
-        return;
     hooks->count = count;
-    hooks->uses = calloc(count, sizeof *hooks->uses);
-    if (!hooks->uses)
-        host_memory_exhausted();
+    hooks->uses = checked(calloc(MAX(count, 1), sizeof *hooks->uses)); /* EACH_USE wants an array */
     for (u32 i = 0; i < count; i++) {
         struct mechanism_use *use = &hooks->uses[i];
         const struct mechanism *m = uses[i].mechanism;
@@ -94,7 +90,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         hooks->seams |= mechanism_seams(m, use->params);
         hooks->caches |= m->cache != NULL;
     }
-    hooks_set_caches(core);
+    if (count)
+        hooks_set_caches(core);
 }
 
 void hooks_destroy(struct core *core)

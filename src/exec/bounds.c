@@ -28,7 +28,7 @@ void bounds_destroy(struct bounds *bounds)
 bool bounds_dropped(const struct exec *exec, const u8 *at)
 {
     const struct bounds *b = exec->bounds;
-    return b && at >= b->scratch[0] && at < b->scratch[LANES];
+    return b && at >= b->scratch[0] && at < b->scratch[0] + sizeof b->scratch;
 }
 
 /* ---- counting ---- */

@@ -172,7 +172,8 @@ PART bool find_places(const struct flight *f, u32 groups, u64 start, u64 size, u
         wrong |= MAX(first, last) + f->bytes > size;
         wrong |= (first | last) >> 63; /* so that the sums do not wrap */
         wrong |= (f->first[g] | (u64)(i64)f->apart[g]) & (align - 1);
-        at[g] = memory + first;
+        /* Whole numbers: a wrong first may lie outside of the memory. */
+        at[g] = (u8 *)((uintptr_t)memory + first);
     }
     return !wrong;
 }

@@ -280,7 +280,7 @@ static void CL_CALLBACK enqueues(cl_event event, cl_int status, void *user)
     cl_event next = NULL;
     if (clEnqueueMarkerWithWaitList(calls.queue, 0, NULL, &next) != CL_SUCCESS)
         return;
-    clSetEventCallback(next, CL_COMPLETE, enqueues, (char *)user - 1);
+    clSetEventCallback(next, CL_COMPLETE, enqueues, (void *)((uintptr_t)user - 1));
     clReleaseEvent(next);
 }
 
