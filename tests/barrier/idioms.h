@@ -9,12 +9,27 @@
  */
 #define N 128
 
-#define IDIOMS(X)                                                                              \
-    X(stencil)                                                                                 \
-    X(flag)                                                                                    \
-    X(scan) X(scan_two_buffers) X(reduction) X(radix_sort) X(bitonic_sort) X(odd_even_sort)    \
-        X(read_twice) X(converge) X(carry) X(elimination) X(butterfly) X(transpose) X(product) \
-            X(count) X(histogram) X(paths)
+// clang-format off
+#define IDIOMS(X)       \
+    X(stencil)          \
+    X(flag)             \
+    X(scan)             \
+    X(scan_two_buffers) \
+    X(reduction)        \
+    X(radix_sort)       \
+    X(bitonic_sort)     \
+    X(odd_even_sort)    \
+    X(read_twice)       \
+    X(converge)         \
+    X(carry)            \
+    X(elimination)      \
+    X(butterfly)        \
+    X(transpose)        \
+    X(product)          \
+    X(count)            \
+    X(histogram)        \
+    X(paths)
+// clang-format on
 
 /* Neighbours are read, then everybody writes. */
 KERNEL(stencil)
