@@ -464,11 +464,15 @@ PURE double ceil(double x)
     return t < x ? t + 1 : t;
 }
 
-PURE double round(double x)
-{
-    double t = trunc(x);
-    return fabs(x - t) >= 0.5 ? t + copysign(1.0, x) : t;
-}
+#define ROUND_AWAY(type)                                                                \
+    PURE type round(type x)                                                        \
+    {                                                                              \
+        type t = trunc(x);                                                         \
+        return fabs(x - t) >= (type)0.5 ? t + copysign((type)1, x) : t;            \
+    }                                                                              \
+    WIDEN_1(type, round, type)
+ROUND_AWAY(float)
+ROUND_AWAY(double)
 
 PURE double rint(double x)
 {
@@ -478,7 +482,6 @@ PURE double rint(double x)
 
 WIDEN_1(double, floor, double)
 WIDEN_1(double, ceil, double)
-WIDEN_1(double, round, double)
 WIDEN_1(double, rint, double)
 #endif
 
