@@ -11,7 +11,7 @@
 
 /* Ends the process: the host has no memory left. */
 void host_memory_exhausted(void) __attribute__((noreturn));
-/* For whoever explains the end of the process: whether host_memory_exhausted has ended it. */
+/* Whether host_memory_exhausted has ended the process: a handler of SIGABRT asks. */
 bool host_memory_was_exhausted(void);
 /* What malloc and its like gave; they cannot fail either. */
 static inline void *checked(void *memory)

@@ -98,7 +98,7 @@ static u8 *pass_lane(struct warp *warp, u32 pc, u32 slot, u64 address, u32 bytes
         return fill_scratch(warp, slot, address, bytes, inside, a);
     if (!inside || op_info[inst->op].flags & OPF_ATOMIC)
         return fill_scratch(warp, slot, address, bytes, 0, NULL);
-    *outside = false; /* the host holds more than the allocation, which nobody reads */
+    *outside = false; /* the host pads allocations; guests never read the padding */
     return a->host + (address - a->address);
 }
 

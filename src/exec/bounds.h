@@ -57,7 +57,7 @@ u32 bounds_pass(struct warp *warp, u32 pc, const struct chunk *chunk,
                 struct access *access);
 /* The same for a scalar load: where its words are, or NULL when it does not pass. */
 const u8 *bounds_pass_scalar(struct warp *warp, u32 pc, u64 address, u32 bytes);
-/* Whether a lane's bytes are nobody's: nothing was written. */
+/* Whether a lane's store went to scratch bytes, and not to device memory. */
 bool bounds_dropped(const struct exec *exec, const u8 *at);
 /* A line or more for each place, in program order; "" when there is none. The text lives until the
  * next one. */
