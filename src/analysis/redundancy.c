@@ -6,9 +6,9 @@
  * use. Besides:
  *
  *  F1  A branch of a class below REDUNDANT parts threads of warps that came the same way before.
- *      Where they may meet again (parting.h), what was written on the way there has at most the
+ *      Where they may meet again (divergence.h), what was written on the way there has at most the
  *      class of the branch. So it is behind loops, too, where one thread has gone round more often.
- *      Between parting and meeting nothing is lost: those who are compared went the same way.
+ *      Between divergence and meeting nothing is lost: those who are compared went the same way.
  *  F2  At a barrier warps may be matched that have gone round a loop unequally often, or that stand
  *      at their third and their second barrier of the same code, once a branch of a lower class
  *      decides how many barriers a warp comes to. Then all that is kept over any barrier has at
@@ -23,8 +23,8 @@
  */
 #include "analysis/redundancy.h"
 
+#include "analysis/divergence.h"
 #include "analysis/exec_flow.h"
-#include "analysis/parting.h"
 #include "ir/buffer.h"
 #include "ir/scalars.h"
 
@@ -35,7 +35,7 @@ struct flow {
     struct code code;
     struct cfg *cfg;
     const struct exec_flow *exec; /* NULL: EXEC may be anything, or there is none */
-    struct parting *parting;
+    struct divergence *divergence;
     u32 locations, words;
     u8 *in;        /* block b's location l: [b * locations + l], before the block */
     u8 *now;       /* classes at the place that is looked at */
@@ -247,7 +247,7 @@ static bool may_be_marked(const struct inst *inst)
 
 static void want(struct flow *f, u32 block)
 {
-    u32 place = f->parting->position[block];
+    u32 place = f->divergence->position[block];
     f->dirty[place / 64] |= 1ull << place % 64;
 }
 
@@ -284,11 +284,11 @@ static void limit_block(struct flow *f, u32 block, const u64 *set, u8 class)
  * or everywhere. */
 static void add_written(const struct flow *f, bool sides_only, u64 *set)
 {
-    const struct parting *p = f->parting;
+    const struct divergence *p = f->divergence;
     memset(set, 0, f->words * sizeof *set);
     for (u32 k = 0; k < p->reached_count; k++) {
         u32 b = p->reached[k];
-        if (b == p->stop || (sides_only && !(parting_is_side(p, b) && p->leads[b])))
+        if (b == p->stop || (sides_only && !(divergence_is_side(p, b) && p->leads[b])))
             continue;
         for (u32 w = 0; w < f->words; w++)
             set[w] |= f->written[(size_t)b * f->words + w];
@@ -298,7 +298,7 @@ static void add_written(const struct flow *f, bool sides_only, u64 *set)
 /* F2: whether a branch may decide how many barriers a warp comes to before all have met. */
 static bool decides_barriers(const struct flow *f)
 {
-    const struct parting *p = f->parting;
+    const struct divergence *p = f->divergence;
     const struct cfg_block *branch = &f->cfg->blocks[p->branch];
     u32 sides = 0, meetings = 0;
     bool apart = false, between = false;
@@ -308,8 +308,8 @@ static bool decides_barriers(const struct flow *f)
         return false;
     for (u32 k = 0; k < p->reached_count; k++) {
         u32 b = p->reached[k];
-        meetings += parting_is_meeting(p, b) && f->will_wait[b];
-        apart |= b != p->stop && f->waits[b] && parting_is_side(p, b);
+        meetings += divergence_is_meeting(p, b) && f->will_wait[b];
+        apart |= b != p->stop && f->waits[b] && divergence_is_side(p, b);
         between |= b != p->stop && f->waits[b];
     }
     /* With one meeting all come through it before they wait; who leaves a loop in another round
@@ -330,14 +330,14 @@ static void lower_barriers(struct flow *f, u8 class)
 /* F1 at the meetings that were found. */
 static void limit_meetings(struct flow *f, u8 class)
 {
-    const struct parting *p = f->parting;
+    const struct divergence *p = f->divergence;
     u64 *sides = f->sets, *all = f->sets + f->words;
     add_written(f, true, sides);
     add_written(f, false, all);
     for (u32 k = 0; k < p->reached_count; k++) {
         u32 b = p->reached[k];
-        if (parting_is_meeting(p, b))
-            limit_block(f, b, parting_is_first(p, b) ? sides : all, class);
+        if (divergence_is_meeting(p, b))
+            limit_block(f, b, divergence_is_first(p, b) ? sides : all, class);
     }
 }
 
@@ -345,13 +345,13 @@ static void limit_meetings(struct flow *f, u8 class)
  * every way out, and where these meet. */
 static void limit_behind(struct flow *f, u8 class)
 {
-    const struct parting *p = f->parting;
+    const struct divergence *p = f->divergence;
     u64 *all = f->sets;
     add_written(f, false, all);
     for (u32 k = 0; k < p->reached_count; k++) {
         const u32 b = p->reached[k];
         const struct cfg_block *block = &f->cfg->blocks[b];
-        bool limited = parting_is_meeting(p, b);
+        bool limited = divergence_is_meeting(p, b);
         for (u32 i = 0; i < block->predecessor_count; i++)
             limited |= p->cycles[block->predecessors[i]];
         if (limited && !p->cycles[b])
@@ -365,13 +365,13 @@ static void part(struct flow *f, u32 block, u8 class)
     if (class >= f->branch[block])
         return;
     f->branch[block] = class;
-    parting_find(f->parting, block, false);
+    divergence_find(f->divergence, block, false);
     limit_meetings(f, class);
     if (decides_barriers(f))
         lower_barriers(f, class);
-    if (f->parting->label[block] != NO_LABEL && !parting_is_side(f->parting, block)) {
-        parting_find(f->parting, block, true);
-        parting_cycles(f->parting);
+    if (f->divergence->label[block] != NO_LABEL && !divergence_is_side(f->divergence, block)) {
+        divergence_find(f->divergence, block, true);
+        divergence_cycles(f->divergence);
         limit_behind(f, class);
     }
 }
@@ -516,7 +516,7 @@ static void prepare(struct flow *f)
     *code = code_of(f->program, f->kernel);
     f->cfg = cfg_build(f->arena, code);
     f->exec = exec_flow_compute(f->arena, code, f->cfg, f->kernel->open);
-    f->parting = parting_create(f->arena, f->cfg);
+    f->divergence = divergence_create(f->arena, f->cfg);
     f->locations = code->vectors + (code->explicit_exec ? (u32)SCALAR_COUNT : code->masks);
     f->words = f->locations / 64 + 1;
     f->in = arena_array(f->arena, u8, (size_t)f->cfg->count * f->locations + 1);

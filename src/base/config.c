@@ -21,7 +21,7 @@ struct config {
     const char *machine, *description;
     const char *parents[MACHINE_MAX_PARENTS];
     u32 parent_count;
-    struct claims claims;
+    struct published_values published;
 };
 
 /* ---- values ---- */
@@ -282,7 +282,7 @@ struct config *config_clone(const struct config *config)
     struct config *clone = config_create(config->components);
     clone->machine = arena_strdup(clone->arena, config->machine);
     clone->description = arena_strdup(clone->arena, config->description);
-    claims_copy(clone->arena, &clone->claims, &config->claims);
+    published_copy(clone->arena, &clone->published, &config->published);
     clone->parent_count = config->parent_count;
     for (u32 i = 0; i < config->parent_count; i++)
         clone->parents[i] = arena_strdup(clone->arena, config->parents[i]);
@@ -321,9 +321,9 @@ const char *config_machine(const struct config *config)
     return config->machine;
 }
 
-const struct claims *config_claims(const struct config *config)
+const struct published_values *config_published(const struct config *config)
 {
-    return &config->claims;
+    return &config->published;
 }
 
 /* ---- loading ---- */
@@ -340,7 +340,7 @@ static bool load(struct config *config, const char *name, const char *text, size
     if (ok) {
         fresh->machine = arena_strdup(fresh->arena, about.name);
         fresh->description = arena_strdup(fresh->arena, about.description);
-        claims_copy(fresh->arena, &fresh->claims, &about.claims);
+        published_copy(fresh->arena, &fresh->published, &about.published);
         fresh->parent_count = about.parent_count;
         for (u32 i = 0; i < about.parent_count; i++)
             fresh->parents[i] = arena_strdup(fresh->arena, about.parents[i]);

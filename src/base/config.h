@@ -16,7 +16,7 @@
  *       warp_size: {value: 32, source: stated, note: table 2 of the paper}
  *     clock:
  *       core_rates: [1.0, 0.95]   # a list; for --set: values separated by commas
- *     published: ...              # what others have measured of it: base/claims.h
+ *     published: ...              # what others have measured of it: base/published.h
  *
  * `source` says where a number comes from: `stated` by the source the machine models, `inherited`
  * from the nearest described machine, or `assumed`.
@@ -24,8 +24,8 @@
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 
-#include "base/claims.h"
 #include "base/component.h"
+#include "base/published.h"
 #include "base/text.h"
 #include <jansson.h>
 
@@ -57,7 +57,7 @@ bool config_set(struct config *config, const char *assignment, struct error *err
 /* The name of the machine last loaded, or "". */
 const char *config_machine(const struct config *config);
 /* What has been published about that machine; none: no source. */
-const struct claims *config_claims(const struct config *config);
+const struct published_values *config_published(const struct config *config);
 /*
  * {"machine": name, "component": {"name": value, ...}, ...}: complete, in table order; loads again
  * through config_load_text. Components without parameters are left out.

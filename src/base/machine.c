@@ -28,7 +28,7 @@ struct machine_file {
     size_t length;
     const char *name, *parent, *description;
     const struct yaml *tree;
-    struct claims claims;
+    struct published_values published;
 };
 
 struct loader {
@@ -209,10 +209,11 @@ static bool name_ok(const struct loader *loader, const struct machine_file *file
                  text_printable(loader->arena, name));
 }
 
-static bool read_claims(const struct loader *loader, struct machine_file *file)
+static bool read_published(const struct loader *loader, struct machine_file *file)
 {
     const struct yaml *node = yaml_get(file->tree, "published");
-    return !node || claims_read(loader->arena, &file->claims, node, file->place, loader->error);
+    return !node ||
+           published_read(loader->arena, &file->published, node, file->place, loader->error);
 }
 
 static bool parse_file(const struct loader *loader, struct machine_file *file)
@@ -232,7 +233,7 @@ static bool parse_file(const struct loader *loader, struct machine_file *file)
            about_text(loader, file, "parent", &file->parent) &&
            about_text(loader, file, "description", &file->description) &&
            name_ok(loader, file, "machine", file->name) &&
-           name_ok(loader, file, "parent", file->parent) && read_claims(loader, file);
+           name_ok(loader, file, "parent", file->parent) && read_published(loader, file);
 }
 
 /* ---- values ---- */
@@ -430,7 +431,7 @@ bool machine_load(struct arena *arena, const struct component *const *components
                 return false;
     about->name = files[0].name;
     about->description = files[0].description;
-    about->claims = files[0].claims;
+    about->published = files[0].published;
     about->parent_count = count - 1;
     for (u32 i = 1; i < count; i++)
         about->parents[i - 1] = files[i].name;

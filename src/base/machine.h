@@ -7,8 +7,8 @@
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
-#include "base/claims.h"
 #include "base/component.h"
+#include "base/published.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include <jansson.h>
@@ -46,7 +46,7 @@ struct machine_about {
     const char *name, *description;
     const char *parents[MACHINE_MAX_PARENTS]; /* nearest first */
     u32 parent_count;
-    struct claims claims; /* what has been published about it */
+    struct published_values published; /* what has been published about it */
 };
 
 /*

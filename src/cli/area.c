@@ -92,7 +92,7 @@ static const char *said(struct arena *arena, const json_t *module, const char *n
 
 /* What has been published about a core's modules. Power is what they take in a run: here, only what
  * leaks is known. */
-static void print_claims(struct arena *arena, const json_t *published)
+static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 6, {false, true, true, true, true, false}, {0}};
     columns_row(&rows, (const char *[]){"one core", "mm2 here", "published", "mW leaking here",
@@ -170,7 +170,7 @@ static void print_area(const json_t *area)
     print_rows(arena, json_object_get(area, "rows"));
     print_sums(arena, area);
     if (json_object_get(area, "published"))
-        print_claims(arena, json_object_get(area, "published"));
+        print_published(arena, json_object_get(area, "published"));
     print_mechanisms(arena, json_object_get(area, "mechanisms"));
     arena_destroy(arena);
 }

@@ -95,7 +95,7 @@ static void print_sums(struct arena *arena, struct columns *columns, const char 
 }
 
 /* What has been published about a core's modules, beside what is declared here. */
-static void print_claims(struct arena *arena, const json_t *published)
+static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 5, {false, true, true, true}, {0}};
     columns_row(&rows, (const char *[]){"module", "bits here", "published", "difference", ""});
@@ -156,7 +156,7 @@ static void print_storage(const json_t *storage)
     printf("\n");
     columns_print(&sums);
     if (json_object_get(storage, "published"))
-        print_claims(arena, json_object_get(storage, "published"));
+        print_published(arena, json_object_get(storage, "published"));
     arena_destroy(arena);
 }
 

@@ -2,14 +2,14 @@
  * The core as a whole: its blocks and warps, the records of what is under way, and time.
  */
 #include "core/core.h"
+#include "core/common/slots.h"
 #include "core/requests.h"
-#include "core/slots.h"
 #include "ir/waits.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    TASKS = CORE_TASKS
+    INFLIGHT = CORE_INFLIGHT
 };
 
 /* ---- records ---- */
@@ -66,11 +66,11 @@ struct core *core_create(const struct core_config *config)
     core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
     memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
     core_create_stages(core);
-    wavepool_create(core);
+    miaow_create(core);
     core->view = memory_view_create();
-    core->tasks = checked(aligned_alloc(64, align_up(TASKS * sizeof *core->tasks, 64)));
-    core->tasks_free = checked(calloc(TASKS / 64, sizeof(u64)));
-    memset(core->tasks_free, 0xff, TASKS / 8);
+    core->inflight = checked(aligned_alloc(64, align_up(INFLIGHT * sizeof *core->inflight, 64)));
+    core->inflight_free = checked(calloc(INFLIGHT / 64, sizeof(u64)));
+    memset(core->inflight_free, 0xff, INFLIGHT / 8);
     hooks_create(core, config->mechanisms, config->mechanism_count);
     return core;
 }
@@ -82,13 +82,13 @@ void core_destroy(struct core *core)
     hooks_destroy(core);
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
-    wavepool_destroy(core);
+    miaow_destroy(core);
     lsu_destroy(core);
     fetch_destroy(core);
     memory_view_destroy(core->view);
     free(core->slots);
-    free(core->tasks);
-    free(core->tasks_free);
+    free(core->inflight);
+    free(core->inflight_free);
     free(core->rows);
     free(core->pending);
     free(core);
@@ -103,8 +103,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->stopped = false;
     core->inst_count = exec->image->program->inst_count;
     core->greedy = schedule_is_greedy(core);
-    core->in_turn = core->config.issue->turns == 1 && !core->pool;
-    core->take_turns = core->in_turn ? turns_take : issue_turns;
+    core->in_turn = core->config.issue->turns == 1 && !core->miaow;
+    core->take_turns = core->in_turn ? gcn_issue : issue_turns;
     memset(core->kind_free, 0, sizeof core->kind_free);
     core->all_lanes = ~0ull >> (64 - core->config.core->warp_size);
     core->asleep = core->idle_set = 0;
@@ -116,18 +116,18 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->warp_cycles = 0;
     clock_start(&core->clock, core->config.mhz, now);
     core->counts = core->config.issue->memory_order == 1 &&
-                   exec->image->program->traits.explicit_exec && !core->pool;
+                   exec->image->program->traits.explicit_exec && !core->miaow;
     core->hooks.seams &= ~SEAMS_OWN;
-    core->hooks.seams |= (u32)(core->in_turn || core->pool) << SEAM_WAYS | (u32)core->counts
-                                                                               << SEAM_COUNTS;
-    for (u32 i = 0; core->counts && i < TASKS; i++)
-        core->tasks[i].counted = false;
+    core->hooks.seams |= (u32)(core->in_turn || core->miaow) << SEAM_WAYS | (u32)core->counts
+                                                                                << SEAM_COUNTS;
+    for (u32 i = 0; core->counts && i < INFLIGHT; i++)
+        core->inflight[i].counted = false;
     memset(core->waits, 0, sizeof core->waits);
     core->scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
     core->pending = checked(calloc(CORE_WARPS, 2 * core->scoreboard_words * sizeof(u64)));
-    core->row_words = (u32)align_up(flight_row_words(exec->image), 16); /* 64 bytes */
+    core->row_words = (u32)align_up(dyninst_row_words(exec->image), 16); /* 64 bytes */
     core->rows =
-        checked(aligned_alloc(64, align_up((size_t)core->row_words * TASKS, 16) * sizeof(u32)));
+        checked(aligned_alloc(64, align_up((size_t)core->row_words * INFLIGHT, 16) * sizeof(u32)));
     for (u32 s = 0; s < CORE_WARPS; s++)
         core->slots[s] = (struct slot){
             .pending = core->pending + (size_t)s * 2 * core->scoreboard_words,
@@ -144,8 +144,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     for (u32 i = 0; i < core->turn_count; i++)
         core->turns[i].next = 0;
     lsu_begin(core);
-    if (core->pool)
-        wavepool_begin(core);
+    if (core->miaow)
+        miaow_begin(core);
     hooks_launch(core, true);
 }
 
@@ -157,12 +157,12 @@ static void drop_all(struct core *core)
     for (u32 c = 0; c < CLIENTS; c++)
         free(core->awaiting[c]);
     const size_t kept = offsetof(struct core, present);
-    memset((u8 *)core + kept, 0, offsetof(struct core, tasks) - kept);
+    memset((u8 *)core + kept, 0, offsetof(struct core, inflight) - kept);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;
     core_create_stages(core);
-    memset(core->tasks_free, 0xff, TASKS / 8);
-    core->tasks_taken = 0;
+    memset(core->inflight_free, 0xff, INFLIGHT / 8);
+    core->inflight_count = 0;
     hooks_set_caches(core);
 }
 
@@ -170,7 +170,7 @@ void core_end(struct core *core)
 {
     hooks_launch(core, false);
     core->mechanism_work = 0;
-    if (core->stopped || core->present || core->tasks_taken)
+    if (core->stopped || core->present || core->inflight_count)
         drop_all(core);
     free(core->pending);
     free(core->rows);
@@ -231,7 +231,7 @@ static enum stall check_waits(const struct core *core, u32 s, const struct inst_
     if (time->flags & TIME_FENCE && (slot->stores || accesses))
         return STALL_WAIT;
     if (core->counts)
-        return counters_check(core, s, time);
+        return waitcnt_check(core, s, time);
     if (time->flags & TIME_COUNTERS) {
         const struct inst *inst = &core->exec->image->program->insts[slot->buffer[0]];
         const u32 vector = wait_left(inst, WAIT_VECTOR), others = wait_left(inst, WAIT_OTHERS);
@@ -296,8 +296,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     struct resident *block = &core->blocks[slot->block];
     assert(!(core->held & bit(s)));
     core->stats.fetch.left += slot->buffered - slot_marks(core, slot);
-    core_observe(core, OBSERVED_WARP_END, s, NO_INST,
-                 block->block->number << 16 | slot->warp->index, 0);
+    core_trace(core, TRACE_WARP_END, s, NO_INST, block->block->number << 16 | slot->warp->index, 0);
     core->warp_cycles += core_cycle(core) - slot->started;
     core->last_left = core->clock.next + core->clock.period;
     slot->warp = NULL;
@@ -315,7 +314,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     core->waiting &= ~bit(s);
     if (--block->left)
         return;
-    core_observe(core, OBSERVED_BLOCK_END, slot->block, NO_INST, block->block->number, 0);
+    core_trace(core, TRACE_BLOCK_END, slot->block, NO_INST, block->block->number, 0);
     core->finished[core->finished_count++] = slot->block;
     if (core_hooked(core, SEAM_BLOCK))
         hooks_block(core, slot->block, false);
@@ -404,13 +403,12 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     core->heads[slot->head] |= bit(s);
     core->present |= bit(s);
     const u64 who = warp->block->number << 16 | warp->index;
-    core_observe(core, OBSERVED_WARP_START, s, slot->at, who, 0);
-    if (core->pool)
-        wavepool_start(core, s);
+    core_trace(core, TRACE_WARP_START, s, slot->at, who, 0);
+    if (core->miaow)
+        miaow_start(core, s);
     else
-        core_observe(core, OBSERVED_DISPATCH, s, slot->at, who,
-                     slot->at == NO_INST ? 0
-                                         : program_offset(core->exec->image->program, slot->at));
+        core_trace(core, TRACE_DISPATCH, s, slot->at, who,
+                   slot->at == NO_INST ? 0 : program_offset(core->exec->image->program, slot->at));
     slot_update(core, s);
     fetch_want(core, s);
 }
@@ -425,7 +423,7 @@ u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
     *r = (struct resident){.block = block, .left = block->warp_count, .started = core_cycle(core)};
     r->copy = copy;
     core->block_count++;
-    core_observe(core, OBSERVED_BLOCK_START, place, NO_INST, block->number, 0);
+    core_trace(core, TRACE_BLOCK_START, place, NO_INST, block->number, 0);
     u64 free_slots = ~core->present;
     for (u32 w = 0; w < block->warp_count; w++, free_slots &= free_slots - 1) {
         u32 s = first_bit(free_slots);
@@ -447,7 +445,7 @@ void core_take_replies(struct core *core)
     }
 }
 
-void core_observe_stalls(struct core *core)
+void core_trace_stalls(struct core *core)
 {
     for (u64 set = core->present; set; set &= set - 1) {
         u32 s = first_bit(set);
@@ -458,7 +456,7 @@ void core_observe_stalls(struct core *core)
             continue;
         slot->stall = (u8)stall;
         slot->stall_inst = inst;
-        core_observe(core, OBSERVED_WARP_STALL, s, inst, stall, 0);
+        core_trace(core, TRACE_WARP_STALL, s, inst, stall, 0);
     }
 }
 
@@ -479,10 +477,10 @@ static void tick(struct core *core)
         core->miss_head != core->miss_tail)
         fetch_tick(core);
     if (UNLIKELY(core->watched)) {
-        if (core->observations)
-            core_observe_stalls(core);
+        if (core->spans)
+            core_trace_stalls(core);
         if (core->steps)
-            observe_steps(core);
+            trace_steps(core);
     }
     clock_advance(&core->clock, 1);
 }
@@ -508,8 +506,8 @@ static u64 due_cycle(const struct core *core)
 
 void core_run(struct core *core, fs end)
 {
-    if (UNLIKELY(core->pool)) {
-        wavepool_run(core, end);
+    if (UNLIKELY(core->miaow)) {
+        miaow_run(core, end);
         return;
     }
     if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
@@ -540,10 +538,10 @@ fs core_next(const struct core *core)
 {
     if (core->stopped)
         return FS_NEVER;
-    if (!core->present && !core->tasks_taken) /* it does not run: its clock stands */
+    if (!core->present && !core->inflight_count) /* it does not run: its clock stands */
         return port_next(core->config.replies);
-    if (UNLIKELY(core->pool))
-        return wavepool_next(core);
+    if (UNLIKELY(core->miaow))
+        return miaow_next(core);
     const u64 now = core_cycle(core);
     u64 due = core->quiet_until;
     if (due <= now || core->mechanism_work) {
@@ -562,8 +560,8 @@ fs core_next(const struct core *core)
 enum stall core_waits(const struct core *core, u32 s)
 {
     const u64 mask = bit(s);
-    if (UNLIKELY(core->pool))
-        return wavepool_waits(core, s);
+    if (UNLIKELY(core->miaow))
+        return miaow_waits(core, s);
     if (!(core->present & mask))
         return STALL_EMPTY;
     if (core->ended & mask)
@@ -602,21 +600,21 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
     wait->has_request = lsu_request_of(core, s, &wait->request);
     if (slot->stores)
         snprintf(wait->more, sizeof wait->more, "%u stores are not acknowledged", slot->stores);
-    if (slot->at == NO_INST || !(slot->buffered || core->pool))
+    if (slot->at == NO_INST || !(slot->buffered || core->miaow))
         return;
     const struct inst_time *time = &core->times[slot->at];
-    for (u32 i = 0; i < TASKS; i++) {
-        const struct task *task = &core->tasks[i];
-        if (core->tasks_free[i / 64] >> i % 64 & 1 || task->slot != s)
+    for (u32 i = 0; i < INFLIGHT; i++) {
+        const struct inflight *inflight = &core->inflight[i];
+        if (core->inflight_free[i / 64] >> i % 64 & 1 || inflight->slot != s)
             continue;
-        const struct inst_time *other = task->time;
+        const struct inst_time *other = inflight->time;
         for (u32 w = 0; w < other->reserve_count; w++)
             for (u32 d = 0; d < time->dependence_count; d++) {
                 u64 both = other->dependences[w].bits & time->dependences[d].bits;
                 if (other->dependences[w].word != time->dependences[d].word || !both)
                     continue;
                 u32 number = other->dependences[w].word * 64 + first_bit(both);
-                wait->writer = task->flight.inst;
+                wait->writer = inflight->dyn.inst;
                 if (number < warp->exec->register_rows)
                     snprintf(wait->reg, sizeof wait->reg, "R%u", number);
                 return;

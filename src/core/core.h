@@ -26,9 +26,9 @@
 #define CORE_CORE_H
 
 #include "core/hooks.h"
-#include "core/observe.h"
 #include "core/params.h"
-#include "exec/flight.h"
+#include "core/trace.h"
+#include "exec/dyninst.h"
 #include "mem/cache.h"
 #include "mem/coalesce.h"
 #include "mem/port.h"
@@ -39,14 +39,14 @@ enum {
     CORE_SCHEDULERS = 16,
     CORE_COLLECTORS = 64,
     CORE_BANKS = 64,
-    CORE_TASKS = 1024, /* instructions under way on a core; issue waits when all are taken */
-    WHEEL = 4096,      /* cycles that a result can lie ahead */
+    CORE_INFLIGHT = 1024, /* instructions under way on a core; issue waits when all are taken */
+    WHEEL = 4096,         /* cycles that a result can lie ahead */
     MAX_READS = 16,
     MAX_DEPENDENCES = 16,
     MAX_BUFFER = 16,
     MAX_MARKS = 16, /* of skipped instructions in a buffer, beside its instructions */
     NEAR_WORDS = 3, /* of a scoreboard: registers 0 to 127 of most programs and all their masks */
-    NO_TASK = 0xffff
+    NO_INFLIGHT = 0xffff
 };
 
 /* Where an instruction goes from issue. */
@@ -81,10 +81,10 @@ enum timing_flags {
     TIME_SCALAR_MEMORY = 1 << 6,
     TIME_SERIAL = 1 << 7,        /* acts on what all cores share: done between windows */
     TIME_BLOCK_BARRIER = 1 << 8, /* what the warp stored before it must have acted */
-    TIME_END = 1 << 9,           /* of the warp; wavepool stages only */
+    TIME_END = 1 << 9,           /* of the warp; MIAOW's stages only */
     TIME_DATA = 1 << 10,         /* a wait counter covers the data it stores */
     TIME_NEAR = 1 << 11,         /* all registers it looks at are in `near` */
-    TIME_RESTART = 1 << 12,      /* leaves its unit at work; wavepool stages only */
+    TIME_RESTART = 1 << 12,      /* leaves its unit at work; MIAOW's stages only */
 };
 
 /* What timing has to know of an instruction; made when a program is first launched. */
@@ -126,8 +126,8 @@ enum barred {
 };
 
 /* An instruction under way. */
-struct task {
-    struct flight flight;
+struct inflight {
+    struct dyninst dyn;
     const struct inst_time
         *time; /* of its instruction; one of a mechanism's own may have another */
     u16 index; /* its place */
@@ -139,13 +139,13 @@ struct task {
     u16 outstanding;  /* transactions not answered yet */
     bool sent;        /* all its transactions have left the load/store unit */
     bool memory_wait; /* its results count as waiting for memory */
-    bool extra_task;  /* made by a mechanism: not the warp's own instruction */
+    bool injected;    /* made by a mechanism: not the warp's own instruction */
     bool has_result;  /* mechanisms have been told of it */
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
     bool passes;      /* a mechanism has its result: it enters its unit, but leaves it at once */
     bool counted;     /* in a wait counter, */
-    bool in_order;    /* whose turn of it has come: counters.c */
+    bool in_order;    /* whose turn of it has come: gcn/waitcnt.c */
     u8 order;         /* its place among those of its warp */
     /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
      * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
@@ -187,11 +187,11 @@ enum {
     WAIT_QUEUE = 32
 };
 struct wait_queue {
-    u8 first, used;        /* accesses under way, in their order, in a ring; */
-    u8 count;              /* what they count together; */
-    u32 finished;          /* those whose data have come, by place; */
-    u16 tasks[WAIT_QUEUE]; /* all of them; */
-    u8 counts[WAIT_QUEUE]; /* and what each counts: more, if ones behind it were skipped */
+    u8 first, used;           /* accesses under way, in their order, in a ring; */
+    u8 count;                 /* what they count together; */
+    u32 finished;             /* those whose data have come, by place; */
+    u16 inflight[WAIT_QUEUE]; /* all of them; */
+    u8 counts[WAIT_QUEUE];    /* and what each counts: more, if ones behind it were skipped */
 };
 struct waits {
     struct wait_queue vector, shared;
@@ -211,12 +211,12 @@ enum {
     LATCH = 16
 };
 struct latch {
-    u16 tasks[LATCH];
+    u16 inflight[LATCH];
     u8 count, limit;
 } __attribute__((aligned(64)));
 
 struct collector {
-    u16 task;
+    u16 inflight;
     u8 pipe, group;
     u16 depth;  /* reads to come from the bank that has most of them */
     u16 ticket; /* of an access: its place in the order of its group, modulo 65536 */
@@ -240,7 +240,7 @@ struct core_group {
 };
 
 /* A list of tasks in order. */
-struct task_list {
+struct inflight_list {
     u16 first, last;
 };
 
@@ -252,7 +252,7 @@ struct core_config {
     const struct issue_params *issue;
     const struct collect_params *collect;
     const struct units_params *units;
-    const struct wavepool_params *wavepool;
+    const struct miaow_params *miaow;
     const struct lsu_params *lsu;
     const struct l1d_params *l1d;
     const struct constant_params *constant;
@@ -281,8 +281,8 @@ struct core_counts {
     struct readonly_stats readonly;
 };
 
-struct lsu;      /* lsu.c */
-struct wavepool; /* wavepool.h */
+struct lsu;   /* lsu.c */
+struct miaow; /* miaow/miaow.h */
 
 struct core {
     struct core_config config;
@@ -300,8 +300,8 @@ struct core {
     lane_set all_lanes;
     struct inst_profile *profile;
     struct memory_view *view;
-    struct wavepool *pool;             /* NULL: the common stages */
-    struct observations *observations; /* NULL: nobody looks */
+    struct miaow *miaow;        /* NULL: the common stages */
+    struct trace_buffer *spans; /* NULL: nobody looks */
     u32 scoreboard_words;
     u64 *pending; /* of all slots */
     bool stopped; /* the launch has stopped on this core */
@@ -371,7 +371,7 @@ struct core {
     bool sleeps;                  /* schedulers of this launch may fall asleep */
     bool greedy;                  /* the warp that issued last goes first */
     bool in_turn;                 /* one scheduler a cycle (issue.turns) */
-    void (*take_turns)(struct core *core, u32 first); /* issue_turns, or turns_take */
+    void (*take_turns)(struct core *core, u32 first); /* issue_turns, or gcn_issue */
     u64 kind_free[TURN_KINDS]
                  [CORE_SCHEDULERS]; /* in turns: cycle from which a unit takes another;
                                      * those of the core as a whole are the first ones */
@@ -400,25 +400,25 @@ struct core {
     /* units and the wheel */
     u32 unit_count[PIPES]; /* of a group */
     u8 bus[WHEEL];         /* results that leave in a cycle */
-    struct task_list wheel[WHEEL];
+    struct inflight_list wheel[WHEEL];
     u64 wheel_used[WHEEL / 64];
     u64 wheel_words; /* words of wheel_used that are not 0, bits */
 
     struct lsu *lsu;
-    u32 lsu_held;          /* requests that wait for the network, and the task at its head */
+    u32 lsu_held;          /* requests that wait for the network, and the inflight at its head */
     u64 lsu_due;           /* cycle in which an access comes to the end of a cache's pipe, */
     u64 lsu_done;          /* or data that have come may be written back; UINT64_MAX: none */
     u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
 
     /* records */
-    struct task *tasks;
-    u64 *tasks_free;
-    u32 task_count, tasks_taken;
+    struct inflight *inflight;
+    u64 *inflight_free;
+    u32 task_count, inflight_count;
     u32 *rows;
-    u32 row_words; /* of a task, a multiple of 16 */
+    u32 row_words; /* of a inflight, a multiple of 16 */
 
     /* who follows instructions */
-    struct observations *steps;   /* as `observations`, of instructions */
+    struct trace_buffer *steps;   /* as `observations`, of instructions */
     struct core_watcher *watcher; /* NULL: none */
     bool watched;                 /* there are observations or steps */
     u64 steps_told;               /* slots whose head has been told to have come to issue, */
@@ -472,8 +472,8 @@ bool core_unblock(struct core *core);
 /* After core_end: answers to a launch that stopped are dropped. */
 void core_drain(struct core *core, fs end);
 
-/* observe.c: who looks at this launch, after core_begin; all NULL when it is over. */
-void core_watch(struct core *core, struct observations *spans, struct observations *steps,
+/* trace.c: who looks at this launch, after core_begin; all NULL when it is over. */
+void core_watch(struct core *core, struct trace_buffer *spans, struct trace_buffer *steps,
                 struct core_watcher *watcher);
 
 /* decode.c: `count` entries. */
@@ -496,114 +496,115 @@ static inline u32 first_bit(u64 set)
 {
     return (u32)__builtin_ctzll(set);
 }
-static inline struct task *core_task(struct core *core, u32 index)
+static inline struct inflight *core_inflight(struct core *core, u32 index)
 {
-    return &core->tasks[index];
+    return &core->inflight[index];
 }
-static inline u32 task_index(const struct core *core, const struct task *task)
+static inline u32 inflight_index(const struct core *core, const struct inflight *inflight)
 {
-    return task->index;
+    return inflight->index;
 }
 static inline u64 core_cycle(const struct core *core)
 {
     return core->clock.cycle;
 }
-static inline void list_push(struct core *core, struct task_list *list, struct task *task)
+static inline void list_push(struct core *core, struct inflight_list *list,
+                             struct inflight *inflight)
 {
-    u16 index = (u16)task_index(core, task);
-    task->next = NO_TASK;
-    if (list->first == NO_TASK)
+    u16 index = (u16)inflight_index(core, inflight);
+    inflight->next = NO_INFLIGHT;
+    if (list->first == NO_INFLIGHT)
         list->first = index;
     else
-        core->tasks[list->last].next = index;
+        core->inflight[list->last].next = index;
     list->last = index;
 }
-static inline struct task *list_pop(struct core *core, struct task_list *list)
+static inline struct inflight *list_pop(struct core *core, struct inflight_list *list)
 {
-    if (list->first == NO_TASK)
+    if (list->first == NO_INFLIGHT)
         return NULL;
-    struct task *task = &core->tasks[list->first];
-    list->first = task->next;
-    return task;
+    struct inflight *inflight = &core->inflight[list->first];
+    list->first = inflight->next;
+    return inflight;
 }
-static inline void latch_push(struct latch *latch, u32 task)
+static inline void latch_push(struct latch *latch, u32 inflight)
 {
-    latch->tasks[latch->count++] = (u16)task;
+    latch->inflight[latch->count++] = (u16)inflight;
 }
 static inline u32 latch_first(const struct latch *latch)
 {
-    return latch->tasks[0];
+    return latch->inflight[0];
 }
 static inline void latch_pop(struct latch *latch)
 {
     const u32 left = latch->count - 1u;
     latch->count = (u8)left;
     for (u32 i = 0; i < left; i++) /* most hold one */
-        latch->tasks[i] = latch->tasks[i + 1];
+        latch->inflight[i] = latch->inflight[i + 1];
 }
 static inline bool core_hooked(const struct core *core, enum seam seam)
 {
     return UNLIKELY(core->hooks.seams >> seam & 1);
 }
-static inline void core_observe(struct core *core, enum observed what, u32 slot, u32 inst,
-                                u64 value, u64 more)
+static inline void core_trace(struct core *core, enum trace_kind what, u32 slot, u32 inst,
+                              u64 value, u64 more)
 {
-    struct observations *o = what < OBSERVED_DISPATCH ? core->observations : core->steps;
+    struct trace_buffer *o = what < TRACE_DISPATCH ? core->spans : core->steps;
     if (LIKELY(!o) || core->clock.next < o->from || core->clock.next >= o->to)
         return;
-    struct observation *seen = vec_push(&o->list);
-    *seen = (struct observation){core->clock.next,        value,    more,    inst,
+    struct trace_event *seen = vec_push(&o->list);
+    *seen = (struct trace_event){core->clock.next,        value,    more,    inst,
                                  (u16)core->config.index, (u8)slot, (u8)what};
 }
 
-/* observe.c: steps of the common stages. An instruction has issued; is written; words have come to
+/* trace.c: steps of the common stages. An instruction has issued; is written; words have come to
  * the buffer; a cycle is over. */
-void observe_issued(struct core *core, const struct task *task);
-void observe_retired(struct core *core, const struct task *task);
-void observe_decoded(struct core *core, u32 slot, u32 inst, u32 count);
-void observe_steps(struct core *core);
+void trace_issued(struct core *core, const struct inflight *inflight);
+void trace_retired(struct core *core, const struct inflight *inflight);
+void trace_decoded(struct core *core, u32 slot, u32 inst, u32 count);
+void trace_steps(struct core *core);
 /* Which registers a result goes to. */
-enum observed_place observed_register(struct operand o);
+enum trace_place trace_register(struct operand o);
 
 /* core.c */
 /* NULL: none is free. */
-static inline struct task *task_take(struct core *core)
+static inline struct inflight *inflight_take(struct core *core)
 {
-    for (u32 w = 0; w < CORE_TASKS / 64; w++)
-        if (core->tasks_free[w]) {
-            u32 index = w * 64 + first_bit(core->tasks_free[w]);
-            struct task *task = &core->tasks[index];
-            core->tasks_free[w] &= core->tasks_free[w] - 1;
-            core->tasks_taken++;
-            task->flight.rows = core->rows + (size_t)index * core->row_words;
-            task->index = (u16)index;
-            task->extra = task->outstanding = 0;
-            task->sent = task->memory_wait = task->extra_task = false;
-            task->has_result = task->silent = task->dropped = task->passes = false;
-            return task;
+    for (u32 w = 0; w < CORE_INFLIGHT / 64; w++)
+        if (core->inflight_free[w]) {
+            u32 index = w * 64 + first_bit(core->inflight_free[w]);
+            struct inflight *inflight = &core->inflight[index];
+            core->inflight_free[w] &= core->inflight_free[w] - 1;
+            core->inflight_count++;
+            inflight->dyn.rows = core->rows + (size_t)index * core->row_words;
+            inflight->index = (u16)index;
+            inflight->extra = inflight->outstanding = 0;
+            inflight->sent = inflight->memory_wait = inflight->injected = false;
+            inflight->has_result = inflight->silent = inflight->dropped = inflight->passes = false;
+            return inflight;
         }
     return NULL;
 }
-static inline void task_give(struct core *core, struct task *task)
+static inline void inflight_give(struct core *core, struct inflight *inflight)
 {
-    u32 index = task_index(core, task);
-    core->tasks_free[index / 64] |= bit(index % 64);
-    core->tasks_taken--;
+    u32 index = inflight_index(core, inflight);
+    core->inflight_free[index / 64] |= bit(index % 64);
+    core->inflight_count--;
 }
-/* The task's results are written `cycles` from now (at least 1). */
-static inline void wheel_add(struct core *core, struct task *task, u64 cycles)
+/* The inflight's results are written `cycles` from now (at least 1). */
+static inline void wheel_add(struct core *core, struct inflight *inflight, u64 cycles)
 {
     assert(cycles && cycles < WHEEL);
     u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
     if (!(core->wheel_used[at / 64] >> at % 64 & 1)) {
         core->wheel_used[at / 64] |= bit(at % 64);
         core->wheel_words |= bit(at / 64);
-        core->wheel[at].first = NO_TASK;
+        core->wheel[at].first = NO_INFLIGHT;
     }
-    list_push(core, &core->wheel[at], task);
+    list_push(core, &core->wheel[at], inflight);
 }
 void core_take_replies(struct core *core);
-void core_observe_stalls(struct core *core);
+void core_trace_stalls(struct core *core);
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */
 u64 wheel_next(const struct core *core);
 /* The warp of a slot, which is not clear, may have moved, or its scoreboard changed (K2). */
@@ -675,7 +676,7 @@ bool hold_stuck(struct core *core);
 bool hooks_stuck(struct core *core);
 
 /* hooks.c: its result is there. */
-void hooks_result(struct core *core, struct task *task);
+void hooks_result(struct core *core, struct inflight *inflight);
 
 /* fetch.c */
 void fetch_create(struct core *core);
@@ -722,19 +723,19 @@ static inline void fetch_want(struct core *core, u32 s)
 struct lane_work {
     u32 reads, ops, writes;
 };
-/* With mechanisms: adds what a task did beyond what its instruction does, or short of it, when its
- * operands have been read or its results are `written`. */
-void task_count_work(struct core *core, const struct task *task, bool written);
+/* With mechanisms: adds what a inflight did beyond what its instruction does, or short of it, when
+ * its operands have been read or its results are `written`. */
+void inflight_count_work(struct core *core, const struct inflight *inflight, bool written);
 /* Schedulers take their turns, beginning with this one. */
 void issue_turns(struct core *core, u32 first);
-/* turns.c: one takes its turn, the one whose cycle this is. */
-void turns_take(struct core *core, u32 first);
+/* gcn/issue.c: one takes its turn, the one whose cycle this is. */
+void gcn_issue(struct core *core, u32 first);
 /* Slots of a scheduler whose head's unit is busy, and will be free by itself. */
-u64 turns_busy(const struct core *core, u32 scheduler);
+u64 gcn_busy(const struct core *core, u32 scheduler);
 /* The instruction enters its unit in the cycle in which it issues. */
-void turns_enter(struct core *core, struct task *task);
+void gcn_enter(struct core *core, struct inflight *inflight);
 /* Turns that a scheduler has in the cycles from `since` on, before `until`. */
-static inline u64 turns_between(const struct core *core, u32 scheduler, u64 since, u64 until)
+static inline u64 gcn_turns_between(const struct core *core, u32 scheduler, u64 since, u64 until)
 {
     const u64 n = core->config.issue->schedulers, before = n - 1 - scheduler;
     return (until + before) / n - (since + before) / n;
@@ -751,39 +752,42 @@ static inline void issue_tick(struct core *core)
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
-/* For mechanisms. Puts a flight that was issued by other means on its way; the task's flight is
- * filled. There must be room (core_room). */
-void core_issue_flight(struct core *core, struct task *task, u32 slot);
-/* The same for a task of a mechanism's own (extra_task) that goes another way than the instruction
- * it is numbered as; there must be room in that pipe (collect_room). */
-void core_issue_own(struct core *core, struct task *task, u32 slot, const struct inst_time *time);
+/* For mechanisms. Puts a dynamic instruction that was issued by other means on its way; the
+ * inflight's flight is filled. There must be room (core_room). */
+void core_issue_dyninst(struct core *core, struct inflight *inflight, u32 slot);
+/* The same for a inflight of a mechanism's own (injected) that goes another way than the
+ * instruction it is numbered as; there must be room in that pipe (collect_room). */
+void core_issue_own(struct core *core, struct inflight *inflight, u32 slot,
+                    const struct inst_time *time);
 /* copy.c. A move of a register, as the warp's view has it, to its own row. */
 struct core_copy {
     struct inst inst;
     struct inst_time time;
 };
 void core_copy_make(struct core_copy *copy, u32 reg, const struct core_config *config);
-/* A task for it, numbered as `inst`; NULL: there is no room. Then it is issued, and the register
- * is pending until the mechanism, which sees it retire, has said so. */
-struct task *core_copy_take(struct core *core, u32 slot, u32 inst, const struct core_copy *copy);
-void core_copy_issue(struct core *core, struct task *task, u32 slot, const struct core_copy *copy);
-void core_copy_retired(struct core *core, const struct task *task);
+/* A inflight for it, numbered as `inst`; NULL: there is no room. Then it is issued, and the
+ * register is pending until the mechanism, which sees it retire, has said so. */
+struct inflight *core_copy_take(struct core *core, u32 slot, u32 inst,
+                                const struct core_copy *copy);
+void core_copy_issue(struct core *core, struct inflight *inflight, u32 slot,
+                     const struct core_copy *copy);
+void core_copy_retired(struct core *core, const struct inflight *inflight);
 /* Counts it as an instruction of the slot's warp. */
-void core_count_issue(struct core *core, const struct flight *flight, u32 slot);
+void core_count_issue(struct core *core, const struct dyninst *dyn, u32 slot);
 /* The slot's warp has gone on from the head of its buffer. */
 void core_step(struct core *core, u32 slot, u32 inst);
 /* A packet of a mechanism's own to the L2 slice of an address; what it and its answer carry counts
  * in flits. False: there is no room. (requests.c) */
 bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
-/* All of it for a group whose flight was filled by flight_issue_homes: the slot's warp goes on. */
-void core_issue_group(struct core *core, struct task *task, u32 slot);
+/* All of it for a group whose flight was filled by dyninst_issue_homes: the slot's warp goes on. */
+void core_issue_group(struct core *core, struct inflight *inflight, u32 slot);
 /* Slots of a scheduler that may issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
 
-/* For the wavepool stages. An instruction of a slot's warp issues in a record; false: the launch
+/* For MIAOW's stages. An instruction of a slot's warp issues in a record; false: the launch
  * has stopped. One that takes no unit acts at once, and is done. */
-bool core_issue_pool(struct core *core, struct task *task, u32 slot, u32 inst);
-void core_act(struct core *core, struct task *task, u32 slot, u32 inst);
+bool core_issue_direct(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
+void core_act(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
 /* The issue slot of this cycle was used, or not, and why; slot: one that it holds for. */
 void issue_used(struct core *core);
 void issue_idle(struct core *core, enum stall stall, u32 slot);
@@ -828,23 +832,23 @@ static inline void scoreboard_release(struct core *core, struct slot *slot,
 enum stall scoreboard_check(const struct core *core, const struct slot *slot,
                             const struct inst_time *time);
 
-/* counters.c: with core.counts. */
+/* gcn/waitcnt.c: with core.counts. */
 /* What the scoreboard does not cover of an instruction. */
-void counters_time(struct inst_time *time, const struct inst *inst);
-void counters_issue(struct core *core, struct task *task);
+void waitcnt_time(struct inst_time *time, const struct inst *inst);
+void waitcnt_issue(struct core *core, struct inflight *inflight);
 /* A mechanism has skipped an access: it is done when those before it are. */
-void counters_skip(struct core *core, u32 slot, const struct inst_time *time);
+void waitcnt_skip(struct core *core, u32 slot, const struct inst_time *time);
 /* Whether an access under way will write a vector register. */
-bool counters_cover(const struct core *core, u32 slot, u32 reg);
+bool waitcnt_cover(const struct core *core, u32 slot, u32 reg);
 /* Of the head of a slot: a wait, or an access. */
-enum stall counters_check(const struct core *core, u32 slot, const struct inst_time *time);
+enum stall waitcnt_check(const struct core *core, u32 slot, const struct inst_time *time);
 /* What a store needs has been read. */
-void counters_read(struct core *core, const struct task *task);
+void waitcnt_read(struct core *core, const struct inflight *inflight);
 /* Its results are written. */
-void counters_settle(struct core *core, struct task *task);
+void waitcnt_settle(struct core *core, struct inflight *inflight);
 /* Calls `retire` for it when it is its turn, and for those that waited for it. */
-void counters_retire(struct core *core, struct task *task,
-                     void (*retire)(struct core *core, struct task *task));
+void waitcnt_retire(struct core *core, struct inflight *inflight,
+                    void (*retire)(struct core *core, struct inflight *inflight));
 
 /* collect.c */
 void collect_create(struct core *core);
@@ -853,21 +857,21 @@ void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
 void collect_tick(struct core *core);
 /* Counts the registers that an instruction reads which needs no collector. */
-void collect_count(struct core *core, struct task *task);
+void collect_count(struct core *core, struct inflight *inflight);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
     return !(core->full_pipes[group] >> pipe & 1);
 }
-static inline void collect_push(struct core *core, struct task *task)
+static inline void collect_push(struct core *core, struct inflight *inflight)
 {
-    struct core_group *group = &core->group[task->group];
-    struct latch *latch = &group->issued[task->pipe];
+    struct core_group *group = &core->group[inflight->group];
+    struct latch *latch = &group->issued[inflight->pipe];
     HELD(latch);
-    latch_push(latch, task_index(core, task));
-    core->issued_groups |= 1u << task->group;
-    group->issued_pipes |= (u8)(1u << task->pipe);
+    latch_push(latch, inflight_index(core, inflight));
+    core->issued_groups |= 1u << inflight->group;
+    group->issued_pipes |= (u8)(1u << inflight->pipe);
     if (latch->count >= latch->limit)
-        core->full_pipes[task->group] |= (u8)(1u << task->pipe);
+        core->full_pipes[inflight->group] |= (u8)(1u << inflight->pipe);
 }
 /* Room behind issue for an instruction of a slot. */
 static inline bool core_room(const struct core *core, u32 slot, u32 inst)
@@ -889,25 +893,25 @@ static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 /* execute.c */
 void execute_create(struct core *core);
 /* Counts an instruction that a unit takes. */
-void execute_count(struct core *core, const struct task *task);
+void execute_count(struct core *core, const struct inflight *inflight);
 void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_tick(struct core *core);
-/* The task is done: its results are written, what waited for it may go on. */
-void task_retire(struct core *core, struct task *task);
+/* The inflight is done: its results are written, what waited for it may go on. */
+void inflight_retire(struct core *core, struct inflight *inflight);
 
-/* wavepool.c: the stages of their own. */
-void wavepool_create(struct core *core);
-void wavepool_destroy(struct core *core);
-void wavepool_begin(struct core *core);
+/* miaow/frontend.c: the stages of their own. */
+void miaow_create(struct core *core);
+void miaow_destroy(struct core *core);
+void miaow_begin(struct core *core);
 /* A warp has taken its place. */
-void wavepool_start(struct core *core, u32 slot);
-void wavepool_run(struct core *core, fs end);
-fs wavepool_next(const struct core *core);
-enum stall wavepool_waits(const struct core *core, u32 slot);
+void miaow_start(struct core *core, u32 slot);
+void miaow_run(struct core *core, fs end);
+fs miaow_next(const struct core *core);
+enum stall miaow_waits(const struct core *core, u32 slot);
 /* What a mechanism wants that these stages do not have; NULL: nothing. */
-const char *wavepool_lacks(const struct mechanism *mechanism, const void *params);
+const char *miaow_lacks(const struct mechanism *mechanism, const void *params);
 
 /* lsu.c */
 void lsu_create(struct core *core);
@@ -915,12 +919,13 @@ void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
 void lsu_work(struct core *core);
 /* Memory acts for an access. False: it has faulted, and the core stops. */
-bool lsu_act(struct core *core, struct task *task);
+bool lsu_act(struct core *core, struct inflight *inflight);
 /* An access takes its place before the unit. */
-static inline void lsu_enter(struct core *core, struct task *task)
+static inline void lsu_enter(struct core *core, struct inflight *inflight)
 {
-    latch_push(&core->group[task->group].collected[PIPE_MEMORY], task_index(core, task));
-    core->access_groups |= 1u << task->group;
+    latch_push(&core->group[inflight->group].collected[PIPE_MEMORY],
+               inflight_index(core, inflight));
+    core->access_groups |= 1u << inflight->group;
 }
 static inline void lsu_tick(struct core *core)
 {

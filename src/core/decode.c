@@ -3,10 +3,10 @@
  * it reads through the banks and which bits of the scoreboard it looks at.
  *
  * Deviations: everything that is neither memory nor one of the timed arithmetic classes takes the
- * integer pipe at units.int_simple, control flow included, as the peer has it. Division and
+ * integer pipe at units.int_simple, control flow included, as GPGPU-Sim has it. Division and
  * remainder of any type take the special-function pipe.
  */
-#include "core/wavepool.h"
+#include "core/miaow/miaow.h"
 #include "ir/scalars.h"
 
 /* ---- pipes and latencies ---- */
@@ -210,13 +210,13 @@ static void add_operand(struct inst_time *time, const struct program *program, u
 }
 
 static void add_writes(struct inst_time *time, const struct program *program,
-                       const struct inst *inst, u32 base, bool pool)
+                       const struct inst *inst, u32 base, bool miaow)
 {
     struct operand list[INST_REFS];
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++)
         add_operand(time, program, base, list[i]);
-    if (pool && program->traits.explicit_exec && wavepool_writes_scc(inst))
+    if (miaow && program->traits.explicit_exec && miaow_writes_scc(inst))
         add_bits(time, base + SCALAR_SCC, 1);
     time->write_count = time->reserve_count = time->dependence_count;
     time->region_count = (u8)count;
@@ -228,7 +228,7 @@ static void add_writes(struct inst_time *time, const struct program *program,
  * as they are.
  */
 static void add_reads(struct inst_time *time, const struct program *program,
-                      const struct inst *inst, u32 base, bool pool)
+                      const struct inst *inst, u32 base, bool miaow)
 {
     struct inst_time reads = {0};
     struct operand list[INST_REFS];
@@ -236,9 +236,9 @@ static void add_reads(struct inst_time *time, const struct program *program,
     for (u32 i = 0; i < count; i++)
         add_operand(&reads, program, base, list[i]);
     if (program->traits.explicit_exec) {
-        if (!pool || wavepool_reads_exec(inst))
+        if (!miaow || miaow_reads_exec(inst))
             add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
-        if (pool && wavepool_reads_scc(inst))
+        if (miaow && miaow_reads_scc(inst))
             add_bits(&reads, base + SCALAR_SCC, 1);
         if (inst->mods & MOD_MODE)
             add_bits(&reads, base + SCALAR_MODE, 1);
@@ -333,7 +333,7 @@ void time_own(struct inst_time *time, const struct inst *inst, const struct core
 void time_program(struct inst_time *times, const struct program *program,
                   const struct core_config *config)
 {
-    const bool pool = config->core->stages == STAGES_WAVEPOOL;
+    const bool miaow = config->core->stages == STAGES_MIAOW;
     u32 base = scalar_base(program);
     for (u32 i = 0; i < program->inst_count; i++) {
         const struct inst *inst = &program->insts[i];
@@ -341,14 +341,14 @@ void time_program(struct inst_time *times, const struct program *program,
         memset(time, 0, sizeof *time);
         set_cost(time, inst, config);
         set_flags(time, inst);
-        if (pool)
-            wavepool_time(time, program, i, config);
-        add_writes(time, program, inst, base, pool);
-        add_reads(time, program, inst, base, pool);
-        if (pool)
+        if (miaow)
+            miaow_time(time, program, i, config);
+        add_writes(time, program, inst, base, miaow);
+        add_reads(time, program, inst, base, miaow);
+        if (miaow)
             join_halves(time, base);
-        if (config->issue->memory_order == 1 && program->traits.explicit_exec && !pool)
-            counters_time(time, inst);
+        if (config->issue->memory_order == 1 && program->traits.explicit_exec && !miaow)
+            waitcnt_time(time, inst);
         collect_time(time, inst, config);
         set_plain(time, config->issue);
     }

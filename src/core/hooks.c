@@ -5,24 +5,15 @@
 const char *seam_name(enum seam seam)
 {
     static const char *const names[SEAMS] = {
-        [SEAM_DISPATCH] = "dispatch",
-        [SEAM_BLOCK] = "block",
-        [SEAM_SKIM] = "skim",
-        [SEAM_FETCH] = "fetch",
-        [SEAM_FETCHED] = "fetched",
-        [SEAM_PICK] = "pick",
-        [SEAM_INSERT] = "insert",
-        [SEAM_ISSUE] = "issue",
-        [SEAM_OPERAND] = "operand",
-        [SEAM_RESULT] = "result",
-        [SEAM_ISSUED] = "issued",
-        [SEAM_PLACES] = "places",
-        [SEAM_WRITE_BACK] = "write_back",
-        [SEAM_RETIRED] = "retired",
-        [SEAM_CONTROL] = "control",
-        [SEAM_VIEW] = "view",
-        [SEAM_PACKET] = "packet",
-        [SEAM_REPLY] = "reply",
+        [SEAM_DISPATCH] = "dispatch",     [SEAM_BLOCK] = "block",
+        [SEAM_SKIP_FETCH] = "skip_fetch", [SEAM_FETCH] = "fetch",
+        [SEAM_FETCHED] = "fetched",       [SEAM_PICK] = "pick",
+        [SEAM_INSERT] = "insert",         [SEAM_ISSUE] = "issue",
+        [SEAM_OPERAND] = "operand",       [SEAM_RESULT] = "result",
+        [SEAM_ISSUED] = "issued",         [SEAM_PLACES] = "places",
+        [SEAM_WRITE_BACK] = "write_back", [SEAM_RETIRED] = "retired",
+        [SEAM_CONTROL] = "control",       [SEAM_VIEW] = "view",
+        [SEAM_PACKET] = "packet",         [SEAM_REPLY] = "reply",
     };
     return names[seam];
 }
@@ -30,24 +21,15 @@ const char *seam_name(enum seam seam)
 static u32 seams_of(const struct mechanism *m)
 {
     const bool filled[SEAMS] = {
-        [SEAM_DISPATCH] = m->dispatch,
-        [SEAM_BLOCK] = m->block,
-        [SEAM_SKIM] = m->skim,
-        [SEAM_FETCH] = m->fetch,
-        [SEAM_FETCHED] = m->fetched,
-        [SEAM_PICK] = m->pick,
-        [SEAM_INSERT] = m->insert,
-        [SEAM_ISSUE] = m->issue,
-        [SEAM_OPERAND] = m->operand,
-        [SEAM_RESULT] = m->result,
-        [SEAM_ISSUED] = m->issued,
-        [SEAM_PLACES] = m->places,
-        [SEAM_WRITE_BACK] = m->write_back,
-        [SEAM_RETIRED] = m->retired,
-        [SEAM_CONTROL] = m->control,
-        [SEAM_VIEW] = m->view,
-        [SEAM_PACKET] = m->packet,
-        [SEAM_REPLY] = m->reply,
+        [SEAM_DISPATCH] = m->dispatch,     [SEAM_BLOCK] = m->block,
+        [SEAM_SKIP_FETCH] = m->skip_fetch, [SEAM_FETCH] = m->fetch,
+        [SEAM_FETCHED] = m->fetched,       [SEAM_PICK] = m->pick,
+        [SEAM_INSERT] = m->insert,         [SEAM_ISSUE] = m->issue,
+        [SEAM_OPERAND] = m->operand,       [SEAM_RESULT] = m->result,
+        [SEAM_ISSUED] = m->issued,         [SEAM_PLACES] = m->places,
+        [SEAM_WRITE_BACK] = m->write_back, [SEAM_RETIRED] = m->retired,
+        [SEAM_CONTROL] = m->control,       [SEAM_VIEW] = m->view,
+        [SEAM_PACKET] = m->packet,         [SEAM_REPLY] = m->reply,
     };
     u32 seams = 0;
     for (u32 i = 0; i < SEAMS; i++)
@@ -173,9 +155,9 @@ bool hooks_stuck(struct core *core)
     return any;
 }
 
-void hooks_result(struct core *core, struct task *task)
+void hooks_result(struct core *core, struct inflight *inflight)
 {
-    task->has_result = true;
+    inflight->has_result = true;
     EACH_USE(use, &core->hooks, result)
-    use->mechanism->result(use->state, core, task);
+    use->mechanism->result(use->state, core, inflight);
 }

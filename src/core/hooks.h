@@ -25,7 +25,7 @@
 struct core;
 struct exec;
 struct memory_view;
-struct task;
+struct inflight;
 struct thread_block;
 struct warp;
 
@@ -33,7 +33,7 @@ struct warp;
 enum seam {
     SEAM_DISPATCH,
     SEAM_BLOCK,
-    SEAM_SKIM,
+    SEAM_SKIP_FETCH,
     SEAM_FETCH,
     SEAM_FETCHED,
     SEAM_PICK,
@@ -49,9 +49,10 @@ enum seam {
     SEAM_VIEW,
     SEAM_PACKET,
     SEAM_REPLY,
-    SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (turns.c, wavepool.c),
+    SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (gcn/issue.c,
+                  * miaow/frontend.c),
                   */
-    SEAM_COUNTS, /* or wait counters order memory (counters.c) */
+    SEAM_COUNTS, /* or wait counters order memory (gcn/waitcnt.c) */
     SEAM_STEPS,  /* of no mechanism: somebody follows each instruction (observe.h) */
     SEAMS
 };
@@ -77,13 +78,13 @@ struct dispatch {
 enum fetch_answer {
     FETCH_SERVE, /* as always */
     FETCH_HERE,  /* the mechanism has it: this one, without the instruction cache */
-    FETCH_SKIP,  /* do not fetch it: `skip` is called when the warp comes to it */
+    FETCH_SKIP,  /* do not fetch it: `skipped` is called when the warp comes to it */
     FETCH_HOLD,  /* not in this cycle */
 };
 
 /* Slots, a bit each, whose next instruction is decided upon before fetch takes its turn. */
-struct skim {
-    u64 skip; /* it is not fetched: `skip` is called when the warp comes to it */
+struct skip_fetch {
+    u64 skip; /* it is not fetched: `skipped` is called when the warp comes to it */
     u64 hold; /* not in this cycle */
 };
 
@@ -101,7 +102,7 @@ struct pick {
 
 enum issue_answer {
     ISSUE_PLAIN,
-    ISSUE_DONE, /* the mechanism has issued something else itself (core_issue_flight) */
+    ISSUE_DONE, /* the mechanism has issued something else itself (core_issue_dyninst) */
     ISSUE_WAIT, /* nothing is issued: it is asked again when the warp is picked again */
 };
 
@@ -158,7 +159,7 @@ struct mechanism {
     /* A launch begins (core->exec, core->times), or has ended. */
     void (*launch)(void *state, struct core *core, bool begins);
     /* Banks of the registers that an instruction reads, or writes. */
-    void (*places)(void *state, struct core *core, const struct task *task, bool write,
+    void (*places)(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places);
 
     /* ---- dispatch: between windows ---- */
@@ -171,13 +172,13 @@ struct mechanism {
      * no turn. `wanting` have room for their next instruction (slots[s].fetch_at) and know where to
      * go on; not empty. Called in every cycle in which one does: who holds slots back for long
      * rather calls core_hold_fetch. */
-    void (*skim)(void *state, struct core *core, u64 wanting, struct skim *skim);
-    /* Whether `skim` has to be asked before this instruction is fetched: if so, a fetch of those
-     * before it does not bring it. */
-    bool (*skims)(void *state, struct core *core, u32 slot, u32 inst);
+    void (*skip_fetch)(void *state, struct core *core, u64 wanting, struct skip_fetch *slots);
+    /* Whether `skip_fetch` has to be asked before this instruction is fetched: if so, a fetch of
+     * those before it does not bring it. */
+    bool (*may_skip_fetch)(void *state, struct core *core, u32 slot, u32 inst);
     /* With FETCH_HERE, *inst is delivered: the one that is wanted, unless the mechanism has another
      * one in its place. Asked again when the instruction cache did not have it. Of those behind it
-     * that the same fetch brings, only mechanisms that fill `skip` are asked. */
+     * that the same fetch brings, only mechanisms that fill `skipped` are asked. */
     enum fetch_answer (*fetch)(void *state, struct core *core, u32 slot, u32 *inst);
     /* `count` instructions have come to a slot's buffer, where they are the last ones, or were
      * thrown away because its warp went elsewhere (they are not there then);
@@ -185,7 +186,7 @@ struct mechanism {
     void (*fetched)(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here);
     /* A skipped instruction is next and what it would write is not pending: its results are to be
      * put into the warp's registers now. */
-    enum skip_answer (*skip)(void *state, struct core *core, u32 slot, u32 inst);
+    enum skip_answer (*skipped)(void *state, struct core *core, u32 slot, u32 inst);
 
     /* ---- pick ---- */
     void (*pick)(void *state, struct core *core, u32 scheduler, struct pick *pick);
@@ -194,23 +195,23 @@ struct mechanism {
     /* A scheduler's turn: true when the mechanism has used it for something of its own. */
     bool (*insert)(void *state, struct core *core, u32 scheduler);
     enum issue_answer (*issue)(void *state, struct core *core, u32 slot, u32 inst);
-    /* It is on its way: task->interval and task->latency may still be changed. */
-    void (*issued)(void *state, struct core *core, struct task *task);
+    /* It is on its way: inflight->interval and inflight->latency may still be changed. */
+    void (*issued)(void *state, struct core *core, struct inflight *inflight);
 
     /* ---- operand ---- */
     /* Its operands have been read into the record, where they may be changed. Returns cycles to add
      * before the unit. */
-    u32 (*operand)(void *state, struct core *core, struct task *task);
+    u32 (*operand)(void *state, struct core *core, struct inflight *inflight);
 
     /* ---- result ---- */
     /* Its result is in the record and may be changed: of an access, when all data have come. */
-    void (*result)(void *state, struct core *core, struct task *task);
+    void (*result)(void *state, struct core *core, struct inflight *inflight);
 
     /* ---- write-back ---- */
     /* Asked every cycle until all mechanisms agree. */
-    enum write_back_answer (*write_back)(void *state, struct core *core, struct task *task);
+    enum write_back_answer (*write_back)(void *state, struct core *core, struct inflight *inflight);
     /* It has left the pipeline. */
-    void (*retired)(void *state, struct core *core, struct task *task);
+    void (*retired)(void *state, struct core *core, struct inflight *inflight);
 
     /* ---- control ---- */
     /* A branch, barrier or exit has taken effect. */
@@ -222,7 +223,7 @@ struct mechanism {
 
     /* ---- memory view ---- */
     /* An access acts: what its warp sees of global memory, and where its stores go. */
-    struct memory_view *(*view)(void *state, struct core *core, struct task *task,
+    struct memory_view *(*view)(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *view);
 
     /* ---- packet ---- */
@@ -255,19 +256,19 @@ struct mechanism {
     /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,
      * before `launch` tells each. What they say together is counted with one of them. `exec` is
      * that of the whole launch: fault_check gives it an outcome. */
-    void (*gather)(void *const *states, u32 count, struct exec *exec);
+    void (*launch_done)(void *const *states, u32 count, struct exec *exec);
 
     /* ---- looking on where there is no time ---- */
-    /* A mechanism that changes nothing may fill `look`: then it can be on in functional runs, too.
-     * There is no core and all blocks are of one state; `create` gets NULL, and these and `gather`
-     * are all that is called. */
-    void (*look_launch)(void *state, struct exec *exec, bool begins);
+    /* A mechanism that changes nothing may fill `observe`: then it can be on in functional runs,
+     * too. There is no core and all blocks are of one state; `create` gets NULL, and these and
+     * `launch_done` are all that is called. */
+    void (*observe_launch)(void *state, struct exec *exec, bool begins);
     /* One that has not ended when its launch has is not told. */
-    void (*look_block)(void *state, struct thread_block *block, bool started);
+    void (*observe_block)(void *state, struct thread_block *block, bool started);
     /* The current path of a warp has come to an instruction, whose sources are in the registers. */
-    void (*look)(void *state, struct warp *warp, u32 inst);
+    void (*observe)(void *state, struct warp *warp, u32 inst);
     /* It has done all it does, or waits. Branches are not told. */
-    void (*looked)(void *state, struct warp *warp, u32 inst);
+    void (*observed)(void *state, struct warp *warp, u32 inst);
 };
 
 /* The first members of a mechanism whose component has its name. */

@@ -41,9 +41,9 @@
 #define COMPONENT_HELP "the constant cache of a core"
 #include "base/component_table.h"
 
-#define COMPONENT wavepool
-#define COMPONENT_DEF "core/wavepool.def"
-#define COMPONENT_HELP "the stages of MIAOW's compute unit (core.stages)"
+#define COMPONENT miaow
+#define COMPONENT_DEF "core/miaow/miaow.def"
+#define COMPONENT_HELP "the stages of MIAOW's compute unit (core.stages=miaow)"
 #include "base/component_table.h"
 
 #define COMPONENT readonly

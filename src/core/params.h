@@ -42,14 +42,14 @@ static inline u32 collect_places(const struct collect_params *params, u32 warp_s
 #define COMPONENT_DEF "core/constant.def"
 #include "base/component_struct.h"
 
-#define COMPONENT wavepool
-#define COMPONENT_DEF "core/wavepool.def"
+#define COMPONENT miaow
+#define COMPONENT_DEF "core/miaow/miaow.def"
 #include "base/component_struct.h"
 
 /* core.stages */
 enum {
     STAGES_COMMON,
-    STAGES_WAVEPOOL
+    STAGES_MIAOW
 };
 
 #define COMPONENT readonly

@@ -46,9 +46,9 @@ struct mechanism_plugin {
     void **functions; /* PLUGIN_FUNCTION_COUNT, to be filled */
 };
 
-#define PLUGIN_SIZES                                                       \
-    {                                                                      \
-        sizeof(struct core), sizeof(struct task), sizeof(struct mechanism) \
+#define PLUGIN_SIZES                                                           \
+    {                                                                          \
+        sizeof(struct core), sizeof(struct inflight), sizeof(struct mechanism) \
     }
 
 #ifdef HEDDLE_PLUGIN

@@ -37,7 +37,7 @@ void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
         tell_packet(core, packet);
     port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
-    core_observe(core, OBSERVED_REQUEST_SENT, packet->kind, packet->inst, packet->address, 0);
+    core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->inst, packet->address, 0);
 }
 
 void requests_read(struct core *core, enum packet_client client, u64 line, u32 line_bytes,
@@ -107,8 +107,7 @@ static void count_latency(struct core *core, fs sent)
 void requests_answered(struct core *core, const struct packet *packet)
 {
     count_latency(core, packet->sent);
-    core_observe(core, OBSERVED_REQUEST_DONE, packet->kind, packet->inst, packet->address,
-                 packet->sent);
+    core_trace(core, TRACE_REQUEST_DONE, packet->kind, packet->inst, packet->address, packet->sent);
     if (core_hooked(core, SEAM_REPLY))
         tell_reply(core, packet);
     if (packet->client == CLIENT_MECHANISM)

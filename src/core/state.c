@@ -250,8 +250,8 @@ void core_state(struct state_list *list, const struct core_config *machine)
                                  2};
     icache.config.passing = !machine->icache->keeps;
     state_owner(list, "core", machine->cores);
-    if (machine->core->stages == STAGES_WAVEPOOL) {
-        wavepool_state(list, machine);
+    if (machine->core->stages == STAGES_MIAOW) {
+        miaow_state(list, machine);
         return;
     }
     fetch_state(list, machine);

@@ -6,7 +6,7 @@
 
 /* The rows of one core, `cores` times. */
 void core_state(struct state_list *list, const struct core_config *machine);
-/* Of a core with wavepool stages; state.c calls it. */
-void wavepool_state(struct state_list *list, const struct core_config *machine);
+/* Of a core with MIAOW's stages; state.c calls it. */
+void miaow_state(struct state_list *list, const struct core_config *machine);
 
 #endif

@@ -89,7 +89,7 @@ void account_tails(struct thread_block *block)
 {
     struct exec *exec = block->exec;
     bool explicit_exec = exec->image->program->traits.explicit_exec;
-    for (u32 w = 0; w < exec->warps && !exec->by_flight; w++) {
+    for (u32 w = 0; w < exec->warps && !exec->by_dyninst; w++) {
         const struct warp *warp = &block->warps[w];
         for (u32 i = 0; i < warp->order_count; i++) {
             const struct path *path = &warp->paths[warp->order[i]];

@@ -267,7 +267,7 @@ u64 warp_hash(const struct warp *warp)
     u32 row[MAX_LANES];
     u64 hash = hash_words(0xcbf29ce484222325ull, warp->chunks[0].base, warp_row_bytes(exec));
     for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
-        if (!register_apart(warp->registers, r))
+        if (!register_elsewhere(warp->registers, r))
             continue;
         warp->registers->read(warp->registers, warp, r, row);
         hash = hash_words(hash, row, exec->image->warp_size * sizeof *row);

@@ -52,7 +52,7 @@ static void count(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes)
     const u16 flags = op_info[warp_inst(warp, pc)->op].flags;
     const u64 block = warp->block->number;
     const u32 thread = warp->index * exec->image->warp_size + lane;
-    if (flags & OPF_ATOMIC && exec->by_flight && !bounds->checking)
+    if (flags & OPF_ATOMIC && exec->by_dyninst && !bounds->checking)
         return; /* B3: it was counted when it was checked */
     *(flags & OPF_ATOMIC  ? &bounds->stats.outside_atomics
       : flags & OPF_STORE ? &bounds->stats.outside_stores

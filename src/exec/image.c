@@ -231,7 +231,7 @@ static enum plan_kind plan_kind(const struct image *image, const struct inst *in
 }
 
 static void make_plan(const struct image *image, const struct inst *inst, const struct step *step,
-                      struct flight_plan *plan)
+                      struct dyninst_plan *plan)
 {
     plan->kind = (u8)plan_kind(image, inst, step);
     if (image->program->traits.explicit_exec) {
@@ -271,13 +271,13 @@ static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_siz
     if (o.kind == OPERAND_VECTOR)
         return o.count * warp_size;
     if (o.kind == OPERAND_SCALAR)
-        return MAX(FLIGHT_SCALAR_WORDS,
+        return MAX(DYNINST_SCALAR_WORDS,
                    op_info[inst->op].flags & OPF_LANE ? o.count * warp_size : 0);
     return 0;
 }
 
-/* Words of rows that a flight of any instruction needs at most. */
-static u32 flight_words(const struct image *image)
+/* Words of rows that a dynamic instruction of any instruction needs at most. */
+static u32 dyninst_words(const struct image *image)
 {
     const struct program *program = image->program;
     u32 most = 0;
@@ -361,7 +361,7 @@ static struct view *view_create(struct image *image, u32 mode)
     struct view *view = calloc(1, sizeof *view);
     size_t step_bytes = MAX(program->inst_count, 1) * sizeof *view->steps;
     struct step *steps = aligned_alloc(_Alignof(struct step), step_bytes);
-    struct flight_plan *plans = calloc(MAX(program->inst_count, 1), sizeof *plans);
+    struct dyninst_plan *plans = calloc(MAX(program->inst_count, 1), sizeof *plans);
     struct stretch *stretches = calloc(MAX(image->stretch_count, 1), sizeof *stretches);
     if (!view || !steps || !plans || !stretches)
         host_memory_exhausted();
@@ -463,7 +463,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
         .waves = lanes_waves(simd),
         .variable_addresses = addresses,
     };
-    image->flight_words = flight_words(image);
+    image->dyninst_words = dyninst_words(image);
     spread_constants(image, constants);
     find_stretches(image);
     image->steps = view_create(image, 0)->steps;

@@ -113,7 +113,7 @@ struct stretch {
     bool changes_exec, changes_mode; /* its last instruction does (S4) */
 };
 
-/* What a flight (flight.h) has to know of an instruction when it issues. */
+/* What a dynamic instruction (dyninst.h) has to know of an instruction when it issues. */
 enum plan_kind {
     PLAN_LANES,   /* a lane function */
     PLAN_SCALAR,  /* a scalar function */
@@ -122,23 +122,23 @@ enum plan_kind {
     PLAN_WHOLE,   /* the whole warp at once; it may have to wait */
     PLAN_OTHER,
 };
-struct flight_plan {
+struct dyninst_plan {
     u8 kind;
     bool changes_exec : 1, changes_mode : 1;
-    bool plain : 1;              /* its only results are one operand's vector registers */
-    bool folds : 1;              /* an access whose lanes may be told by groups: flight_even.c */
-    bool folds_buffer : 1;       /* the same through a descriptor, by 64-bit addresses */
-    bool two;                    /* warps have two chunks */
-    u8 shape;                    /* of its step, without flags */
-    u8 vectors, masks, scalars;  /* sources (bits) that are these */
+    bool plain : 1;             /* its only results are one operand's vector registers */
+    bool folds : 1;             /* an access whose lanes may be told by groups: dyninst_strided.c */
+    bool folds_buffer : 1;      /* the same through a descriptor, by 64-bit addresses */
+    bool two;                   /* warps have two chunks */
+    u8 shape;                   /* of its step, without flags */
+    u8 vectors, masks, scalars; /* sources (bits) that are these */
     u8 src_rows[4], dst_rows[2]; /* vector registers */
     u8 dst_words[2];             /* results that are masks or scalars, in flight.scalars */
     u8 row_count;                /* of dst_rows, times chunks */
 };
 enum {
-    FLIGHT_SCALAR_WORDS = 2 * LANES /* of a flight's record, for a scalar source */
+    DYNINST_SCALAR_WORDS = 2 * LANES /* of a dynamic instruction's record, for a scalar source */
 };
-_Static_assert(sizeof(struct flight_plan) == 16, "four plans a line");
+_Static_assert(sizeof(struct dyninst_plan) == 16, "four plans a line");
 
 /* The code as it is to be run under one MODE. A program without MODE has one view. */
 struct view {
@@ -146,7 +146,7 @@ struct view {
     u32 mode; /* the bits that arithmetic depends on */
     const struct inst *insts;
     struct step *steps;
-    struct flight_plan *plans;
+    struct dyninst_plan *plans;
     struct stretch *stretches;
 };
 
@@ -162,7 +162,7 @@ struct image {
     u32 warp_size;
     u32 chunks;              /* warp_size / 32 */
     u32 mask_rows, own_rows; /* S3 */
-    u32 flight_words;        /* flight_row_words */
+    u32 dyninst_words;       /* dyninst_row_words */
     enum simd simd;
     const struct lanes_memory *moves;
     const struct lanes_loops *loops;

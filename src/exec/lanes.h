@@ -55,8 +55,8 @@ lane_fn *lanes_resolve(const struct inst *inst, enum simd simd, bool canonical_n
 
 /* Half of a chunk's lanes, taken together: blocks are often 16 wide. */
 enum {
-    EVEN_LANES = 16,
-    EVEN_GROUPS = 32 / EVEN_LANES
+    STRIDE_LANES = 16,
+    EVEN_GROUPS = 32 / STRIDE_LANES
 };
 
 /*
@@ -82,10 +82,10 @@ struct lanes_memory {
     u64 (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep);
     /* Whether word i of each group is first + i * apart, and all 32 words of `high`, unless NULL,
      * are equal. */
-    bool (*are_even)(const u32 *low, const u32 *high, u32 *first, u32 *apart);
+    bool (*find_strides)(const u32 *low, const u32 *high, u32 *first, u32 *apart);
     /* Words that lie so, from `first` of each group on. Later lanes win. */
-    void (*load_even)(u32 *dst, const u8 *const *first, const i32 *apart);
-    void (*store_even)(u8 *const *first, const i32 *apart, const u32 *src);
+    void (*load_strided)(u32 *dst, const u8 *const *first, const i32 *apart);
+    void (*store_strided)(u8 *const *first, const i32 *apart, const u32 *src);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 

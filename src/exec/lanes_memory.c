@@ -140,11 +140,11 @@ static u64 join64(u64 *address, const u32 *low, const u32 *high, u64 add, u64 ke
 
 static const eight lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 
-static bool are_even(const u32 *low, const u32 *high, u32 *first, u32 *apart)
+static bool find_strides(const u32 *low, const u32 *high, u32 *first, u32 *apart)
 {
     const eight all = SPLAT(~0u);
     eight differ = {};
-    for (unsigned g = 0; g < EVEN_GROUPS; g++, low += EVEN_LANES) {
+    for (unsigned g = 0; g < EVEN_GROUPS; g++, low += STRIDE_LANES) {
         first[g] = low[0];
         apart[g] = low[1] - low[0];
         const eight expected = lane_numbers * apart[g] + first[g];
@@ -157,33 +157,33 @@ static bool are_even(const u32 *low, const u32 *high, u32 *first, u32 *apart)
     return !have_common(&differ, &all);
 }
 
-static void load_even(u32 *dst, const u8 *const *first, const i32 *apart)
+static void load_strided(u32 *dst, const u8 *const *first, const i32 *apart)
 {
-    for (unsigned g = 0; g < EVEN_GROUPS; g++, dst += EVEN_LANES) {
+    for (unsigned g = 0; g < EVEN_GROUPS; g++, dst += STRIDE_LANES) {
         if (apart[g] == 4) {
-            memcpy(dst, first[g], EVEN_LANES * sizeof *dst);
+            memcpy(dst, first[g], STRIDE_LANES * sizeof *dst);
         } else if (!apart[g]) {
             u32 word;
             memcpy(&word, first[g], sizeof word);
             ((eight *)dst)[0] = ((eight *)dst)[1] = SPLAT(word);
         } else {
-            for (i32 i = 0; i < EVEN_LANES; i++)
+            for (i32 i = 0; i < STRIDE_LANES; i++)
                 memcpy(&dst[i], first[g] + (i64)i * apart[g], sizeof *dst);
         }
     }
 }
 
-static void store_even(u8 *const *first, const i32 *apart, const u32 *src)
+static void store_strided(u8 *const *first, const i32 *apart, const u32 *src)
 {
-    for (unsigned g = 0; g < EVEN_GROUPS; g++, src += EVEN_LANES) {
+    for (unsigned g = 0; g < EVEN_GROUPS; g++, src += STRIDE_LANES) {
         if (apart[g] == 4)
-            memcpy(first[g], src, EVEN_LANES * sizeof *src);
+            memcpy(first[g], src, STRIDE_LANES * sizeof *src);
         else
-            for (i32 i = 0; i < EVEN_LANES; i++)
+            for (i32 i = 0; i < STRIDE_LANES; i++)
                 memcpy(first[g] + (i64)i * apart[g], &src[i], sizeof *src);
     }
 }
 
-const struct lanes_memory LANE(memory) = {gather32,  scatter32, translate64, translate32,
-                                          clear,     adjacent,  join64,      are_even,
-                                          load_even, store_even};
+const struct lanes_memory LANE(memory) = {gather32,     scatter32,    translate64, translate32,
+                                          clear,        adjacent,     join64,      find_strides,
+                                          load_strided, store_strided};

@@ -1,5 +1,5 @@
 /*
- * A core's view of global memory: a log of its stores (flight.h, F5).
+ * A core's view of global memory: a log of its stores (dyninst.h, F5).
  *
  * Entries are runs of bytes in the order of the stores, later ones win. Lanes that write side by
  * side share an entry. A filter with a bit for every hashed sector of 32 bytes, and the extent of

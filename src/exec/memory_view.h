@@ -1,11 +1,11 @@
 /*
- * Inside of a core's view of global memory (flight.h, F5), for the routines that find and move
+ * Inside of a core's view of global memory (dyninst.h, F5), for the routines that find and move
  * what lanes access: they find host memory, and a view puts its own in place of it.
  */
 #ifndef EXEC_MEMORY_VIEW_H
 #define EXEC_MEMORY_VIEW_H
 
-#include "exec/flight.h"
+#include "exec/dyninst.h"
 
 /*
  * Lanes of an access that were found in global memory. Of a store: they shall write into the log.

@@ -229,7 +229,7 @@ u32 paths_split(struct warp *warp, lane_set lanes)
     like.mask = lanes;
     like.resume = true;
     const struct stretch *stretch = image_stretch(warp->exec->image, like.pc);
-    for (u32 i = like.pc + 1; !warp->exec->by_flight && i < stretch->first + stretch->length; i++)
+    for (u32 i = like.pc + 1; !warp->exec->by_dyninst && i < stretch->first + stretch->length; i++)
         account_inst(warp->exec, i, 1, 0);
     u32 index = path_new(warp, &like);
     order_push(warp, index);
@@ -305,7 +305,7 @@ static u64 view_hash(const struct warp *warp, u64 hash)
 {
     u32 row[MAX_LANES];
     for (u32 r = 0; r < warp->exec->register_rows; r++) {
-        if (!register_apart(warp->registers, r))
+        if (!register_elsewhere(warp->registers, r))
             continue;
         warp->registers->read(warp->registers, warp, r, row);
         for (lane_set set = warp->active; set; set &= set - 1)

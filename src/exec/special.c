@@ -15,8 +15,8 @@ static u64 clock_of(const struct warp *warp, u32 pc)
     if (exec->clock)
         return exec->clock(warp, false);
     /* One by one they are all counted, this one included. */
-    return exec->by_flight ? warp->instructions - 1
-                           : warp->instructions + (pc - image_stretch(exec->image, pc)->first);
+    return exec->by_dyninst ? warp->instructions - 1
+                            : warp->instructions + (pc - image_stretch(exec->image, pc)->first);
 }
 
 static u64 timer_of(const struct warp *warp)

@@ -80,15 +80,16 @@ struct warp;
 
 /*
  * Where the values of vector registers are while their rows do not tell them: in one lane, or in
- * another array. A mechanism that keeps them so attaches one to a warp, and whatever a flight reads
- * comes through it (R). Only flights know it: the functional interpreter has none.
+ * another array. A mechanism that keeps them so attaches one to a warp, and whatever a dynamic
+ * instruction reads comes through it (R). Only dynamic instructions know it: the functional
+ * interpreter has none.
  *
  *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
- *  R2  A flight commits the lanes of `writes` to the row, and nobody but the mechanism changes
- *      `apart`: it does when it sees the flight retire. A partial write to a register that is apart
- *      loses its other lanes: the mechanism makes it whole before.
- *  R3  What acts outside of a flight, later than at issue (lanes that wait for others), finds its
- *      registers whole: flight_issue makes them so with `whole`.
+ *  R2  A dynamic instruction commits the lanes of `writes` to the row, and nobody but the mechanism
+ * changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
+ * register that is apart loses its other lanes: the mechanism makes it whole before. R3  What acts
+ * outside of a dynamic instruction, later than at issue (lanes that wait for others), finds its
+ *      registers whole: dyninst_issue makes them so with `whole`.
  */
 struct register_view {
     const u64 *apart;
@@ -99,7 +100,7 @@ struct register_view {
     void (*whole)(const struct register_view *view, struct warp *warp, u32 reg);
 };
 
-static inline bool register_apart(const struct register_view *view, u32 reg)
+static inline bool register_elsewhere(const struct register_view *view, u32 reg)
 {
     return view->apart[reg / 64] >> reg % 64 & 1;
 }
@@ -130,7 +131,7 @@ struct warp {
     u8 *local;                       /* lanes * local_stride bytes */
     bool yield;                      /* it sleeps: its turn ends with the basic block */
     bool slept;                      /* its last turn ended so */
-    struct memory_view *memory_view; /* while an access goes through one: flight.h; else NULL */
+    struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
     const struct register_view *registers; /* NULL: rows tell all */
 };
 
@@ -205,8 +206,8 @@ struct exec {
                       * no mechanism that is on wants them, or the code has no kernels */
     struct bounds *bounds;        /* NULL: accesses beyond buffers are faults (bounds.h) */
     struct exec_watcher *watcher; /* NULL: nobody, and full speed */
-    const struct flight *acting;  /* whose stores the watcher is told of, in time */
-    bool by_flight; /* instructions are issued, and counted by the issuer, one by one: flight.h */
+    const struct dyninst *acting; /* whose stores the watcher is told of, in time */
+    bool by_dyninst; /* instructions are issued, and counted by the issuer, one by one: dyninst.h */
     /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c
      * says. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
@@ -541,7 +542,7 @@ static inline enum space window_space(enum space space, u64 *address)
 /* A generic address of one lane as host memory of at least `bytes`, or NULL. */
 u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes);
 
-/* cross.c, barrier.c, special.c, system.c */
+/* warp_ops.c, barrier.c, special.c, system.c */
 enum outcome_step cross_step(struct warp *warp, u32 pc, lane_set mask);
 void cross_retry(struct warp *warp);
 enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set mask);
@@ -569,7 +570,8 @@ void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
 void account_finish(struct exec *exec);
 void account_tails(struct thread_block *block);
 void account_inst(struct exec *exec, u32 inst, i64 warps, i64 threads);
-/* The same for a whole program, by instruction: what an issuer of flights has counted. */
+/* The same for a whole program, by instruction: what an issuer of dynamic instructions has counted.
+ */
 void account_issued(struct exec *exec, const u64 *warps, const u64 *threads);
 
 /* fault.c */

@@ -3,7 +3,7 @@
 #include "gpu/device.h"
 #include "gpu/params.h"
 #include "isa/si/params.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 
 #define COMPONENT gpu
 #define COMPONENT_DEF "gpu/gpu.def"
@@ -42,7 +42,7 @@ const struct component *const gpu_components[] = {
     &issue_component,
     &collect_component,
     &units_component,
-    &wavepool_component,
+    &miaow_component,
     &lsu_component,
     &l1d_component,
     &readonly_component,

@@ -68,11 +68,11 @@ static void run_blocks(struct exec *exec, struct hd_device *device, u64 total, u
                 continue;
             slots[s] = block_start(exec, next++, s % device->gpu->cores);
             if (UNLIKELY(device->look))
-                look_block(device->look, slots[s], true);
+                observe_block(device->look, slots[s], true);
         }
         if (block_turn(slots[s])) {
             if (UNLIKELY(device->look))
-                look_block(device->look, slots[s], false);
+                observe_block(device->look, slots[s], false);
             block_end(slots[s]);
             slots[s] = NULL;
             exec->stats.blocks++;

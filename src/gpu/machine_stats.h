@@ -9,7 +9,7 @@
 #include "base/config.h"
 #include "core/params.h"
 #include "gpu/params.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 
 #define MACHINE_PARTS(PART) \
     PART(timing)            \

@@ -90,7 +90,7 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
     for (u32 i = 0; i < count; i++) {
         if (!mechanism_is_on(config, available[i]))
             continue;
-        if (functional && !available[i]->look)
+        if (functional && !available[i]->observe)
             return error_set(error, ERROR_USAGE, "",
                              "mechanism %s needs a model of time: not with timing.functional=true",
                              available[i]->name);
@@ -186,22 +186,22 @@ static void tell_reply(void *user, u32 slice, struct packet *packet)
     use->mechanism->l2_reply(use->state, slice, packet);
 }
 
-static void set_hooks(const struct mechanism_use *use, struct memside *memside)
+static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system)
 {
-    for (u32 i = 0; use->mechanism->l2 && i < memside_slices(memside); i++) {
+    for (u32 i = 0; use->mechanism->l2 && i < memory_system_slices(memory_system); i++) {
         struct cache_hooks hooks = {0};
         if (use->mechanism->l2(use->state, i, &hooks))
-            memside_set_l2_hooks(memside, i, &hooks);
+            memory_system_set_l2_hooks(memory_system, i, &hooks);
     }
-    for (u32 i = 0; use->mechanism->dram && i < memside_channels(memside); i++) {
+    for (u32 i = 0; use->mechanism->dram && i < memory_system_channels(memory_system); i++) {
         struct dram_hooks hooks = {0};
         if (use->mechanism->dram(use->state, i, &hooks))
-            memside_set_dram_hooks(memside, i, &hooks);
+            memory_system_set_dram_hooks(memory_system, i, &hooks);
     }
 }
 
 void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
-                       struct memside *memside)
+                       struct memory_system *memory_system)
 {
     struct packet_hooks packets = {.user = memory};
     memory->count = set->count;
@@ -211,15 +211,15 @@ void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
         *use = set->uses[i];
         mechanism_use_create(use, use->mechanism->memory_size);
         if (use->mechanism->create_memory)
-            use->mechanism->create_memory(use->state, memside_slices(memside),
-                                          memside_channels(memside));
+            use->mechanism->create_memory(use->state, memory_system_slices(memory_system),
+                                          memory_system_channels(memory_system));
         if (use->mechanism->l2_request)
             packets.request = tell_request;
         if (use->mechanism->l2_reply)
             packets.reply = tell_reply;
-        set_hooks(use, memside);
+        set_hooks(use, memory_system);
     }
-    memside_set_packet_hooks(memside, &packets);
+    memory_system_set_packet_hooks(memory_system, &packets);
 }
 
 void mechanisms_detach(struct hooks *memory)

@@ -7,7 +7,7 @@
 
 #include "base/config.h"
 #include "core/hooks.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 
 /* Those that are on, in the order of their list; states and counters are not filled. */
 struct mechanism_set {
@@ -45,7 +45,7 @@ void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u
 
 /* Their part of the memory side. `memory` stays where it is until mechanisms_detach. */
 void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
-                       struct memside *memside);
+                       struct memory_system *memory_system);
 void mechanisms_detach(struct hooks *memory);
 
 #endif

@@ -94,7 +94,7 @@ static void begin_trace(struct observer *observer)
     observer->traced = true;
 }
 
-void observer_take(struct observer *observer, struct observations *core)
+void observer_take(struct observer *observer, struct trace_buffer *core)
 {
     if (observer->trace && core->list.count)
         begin_trace(observer);

@@ -22,7 +22,7 @@
 #ifndef GPU_OBSERVER_H
 #define GPU_OBSERVER_H
 
-#include "core/observe.h"
+#include "core/trace.h"
 #include "heddle/heddle.h"
 #include "ir/program.h"
 
@@ -51,7 +51,7 @@ void observer_begin(struct observer *observer, const struct observer_launch *lau
 /* [*from, *to) of which cores note observations, device time; empty: none. */
 void observer_span(const struct observer *observer, fs *from, fs *to);
 /* Takes what a core has noted, in order of time; its list is empty afterwards. */
-void observer_take(struct observer *observer, struct observations *core);
+void observer_take(struct observer *observer, struct trace_buffer *core);
 /* When the next sample is due; FS_NEVER: none is wanted. */
 fs observer_next(const struct observer *observer);
 /* `stats`: all of this launch up to `now`, timing.cycles and timing.picoseconds included. */

@@ -4,7 +4,7 @@
 #ifndef GPU_PROFILE_H
 #define GPU_PROFILE_H
 
-#include "core/observe.h"
+#include "core/trace.h"
 #include <jansson.h>
 
 struct hd_device;

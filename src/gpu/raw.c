@@ -12,7 +12,7 @@
  *  - A wave that has ended stands at the instruction that ended it.
  */
 #include "gpu/raw.h"
-#include "gpu/look.h"
+#include "gpu/observers.h"
 
 #include "exec/scalars.h"
 #include <fenv.h>
@@ -280,7 +280,7 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
         look_begin(look, exec);
     struct thread_block *block = block_start(exec, group, 0);
     if (UNLIKELY(look))
-        look_block(look, block, true);
+        observe_block(look, block, true);
     memcpy(block->shared, g->lds, g->lds_bytes);
     for (u32 w = 0; w < g->wave_count; w++)
         raw_wave_in(&block->warps[w], &raw->state->waves[waves[w]]);
@@ -294,7 +294,7 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
     else
         exec->stats.blocks++;
     if (UNLIKELY(look))
-        look_block(look, block, false);
+        observe_block(look, block, false);
     block_end(block);
     account_finish(exec);
     if (UNLIKELY(look))

@@ -82,7 +82,7 @@ struct raw_steps *raw_steps_create(hd_trace_fn *line, void *user, const struct s
                                    const u32 *const *waves);
 void raw_steps_follow(struct raw_steps *steps, const struct launch_clock *clock);
 struct core_watcher *raw_steps_watcher(struct raw_steps *steps, u32 core, struct exec *exec);
-void raw_steps_take(struct raw_steps *steps, struct observations *of_core);
+void raw_steps_take(struct raw_steps *steps, struct trace_buffer *of_core);
 void raw_steps_destroy(struct raw_steps *steps);
 
 #endif

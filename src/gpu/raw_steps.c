@@ -6,7 +6,7 @@
  * sorted and written.
  *
  * Invariants
- *  RS1  Lines are in order of cycles, and within a cycle in the order of enum observed, then of
+ *  RS1  Lines are in order of cycles, and within a cycle in the order of enum trace_kind, then of
  *       cores; an instruction's own line comes after all steps of the cycle.
  *  RS2  Instructions of a wave are in the order of its program, as without time: one that is
  *       written before another that issued earlier waits for it. It has its values from when it
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 enum {
-    LINE_KIND = OBSERVED_KINDS /* behind all steps */
+    LINE_KIND = TRACE_KINDS /* behind all steps */
 };
 
 /* Of a wave: the lines that wait for those of earlier instructions. */
@@ -41,16 +41,16 @@ struct told {
     u64 cycle;
     u32 order; /* in which it was found */
     u32 wave;
-    u64 at; /* where it happened, as observed_at */
+    u64 at; /* where it happened, as trace_at */
     u64 pc;
     u16 core;
-    u8 kind;    /* enum observed or LINE_KIND */
+    u8 kind;    /* enum trace_kind or LINE_KIND */
     char *text; /* LINE_KIND: malloc'd */
     size_t length;
 };
 
 /* An instruction under way. */
-struct task_steps {
+struct inflight_steps {
     u64 number; /* of its wave */
     struct raw_stores stores;
     struct raw_text line; /* made when it was written, if that was before its end; else empty */
@@ -60,8 +60,8 @@ struct core_steps {
     struct core_watcher watcher; /* first: the core knows us by it */
     struct exec_watcher stores;
     struct raw_steps *all;
-    struct task_steps *tasks; /* CORE_TASKS */
-    u32 waves[CORE_WARPS];    /* by slot */
+    struct inflight_steps *inflight; /* CORE_INFLIGHT */
+    u32 waves[CORE_WARPS];           /* by slot */
     VEC(struct told) lines;
 };
 
@@ -96,11 +96,11 @@ void raw_steps_destroy(struct raw_steps *steps)
     if (!steps)
         return;
     for (u32 i = 0; i < steps->clock.cores; i++) {
-        for (u32 k = 0; k < CORE_TASKS; k++) {
-            vec_free(&steps->cores[i].tasks[k].stores.list);
-            free(steps->cores[i].tasks[k].line.data);
+        for (u32 k = 0; k < CORE_INFLIGHT; k++) {
+            vec_free(&steps->cores[i].inflight[k].stores.list);
+            free(steps->cores[i].inflight[k].line.data);
         }
-        free(steps->cores[i].tasks);
+        free(steps->cores[i].inflight);
         vec_free(&steps->cores[i].lines);
     }
     for (u32 i = 0; i < steps->wave_count; i++) {
@@ -122,13 +122,13 @@ static u32 wave_of(const struct raw_steps *steps, const struct warp *warp)
     return steps->waves[warp->block->number][warp->index];
 }
 
-static void issued(struct core_watcher *watcher, struct core *core, const struct task *task)
+static void issued(struct core_watcher *watcher, struct core *core, const struct inflight *inflight)
 {
     struct core_steps *own = (struct core_steps *)watcher;
-    struct task_steps *t = &own->tasks[task_index(core, task)];
-    t->number = own->all->of_wave[wave_of(own->all, task->flight.warp)].issued++;
+    struct inflight_steps *t = &own->inflight[inflight_index(core, inflight)];
+    t->number = own->all->of_wave[wave_of(own->all, inflight->dyn.warp)].issued++;
     t->stores.list.count = 0;
-    free(t->line.data); /* of a task that never ended */
+    free(t->line.data); /* of a inflight that never ended */
     t->line = (struct raw_text){0};
 }
 
@@ -137,9 +137,10 @@ static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, en
 {
     struct core_steps *own =
         (struct core_steps *)((u8 *)watcher - offsetof(struct core_steps, stores));
-    const struct task *task = (const struct task *)warp->exec->acting; /* its flight is first */
-    _Static_assert(offsetof(struct task, flight) == 0, "a task begins with its flight");
-    raw_store(&own->tasks[task->index].stores, lane, space, address, data, bytes);
+    const struct inflight *inflight =
+        (const struct inflight *)warp->exec->acting; /* its flight is first */
+    _Static_assert(offsetof(struct inflight, dyn) == 0, "a inflight begins with its flight");
+    raw_store(&own->inflight[inflight->index].stores, lane, space, address, data, bytes);
 }
 
 static void tell(struct core_steps *own, const struct core *core, char *text, size_t length)
@@ -169,11 +170,12 @@ static void tell_waiting(struct core_steps *own, const struct core *core, struct
 }
 
 /* Makes the line from what the registers hold now. */
-static void written(struct core_watcher *watcher, struct core *core, const struct task *task)
+static void written(struct core_watcher *watcher, struct core *core,
+                    const struct inflight *inflight)
 {
     struct core_steps *own = (struct core_steps *)watcher;
-    struct task_steps *t = &own->tasks[task_index(core, task)];
-    const struct flight *f = &task->flight;
+    struct inflight_steps *t = &own->inflight[inflight_index(core, inflight)];
+    const struct dyninst *f = &inflight->dyn;
     const struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, f->warp)];
     const struct raw_line line = {
         .warp = f->warp,
@@ -186,14 +188,15 @@ static void written(struct core_watcher *watcher, struct core *core, const struc
     raw_line(&t->line, &line, &t->stores);
 }
 
-static void retired(struct core_watcher *watcher, struct core *core, const struct task *task)
+static void retired(struct core_watcher *watcher, struct core *core,
+                    const struct inflight *inflight)
 {
     struct core_steps *own = (struct core_steps *)watcher;
-    struct task_steps *t = &own->tasks[task_index(core, task)];
-    const struct warp *warp = task->flight.warp;
+    struct inflight_steps *t = &own->inflight[inflight_index(core, inflight)];
+    const struct warp *warp = inflight->dyn.warp;
     struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, warp)];
     if (!t->line.length)
-        written(watcher, core, task);
+        written(watcher, core, inflight);
     wave->depth = raw_depth(warp); /* nothing that changes it issues beside another such */
     struct waiting_line *waiting = vec_push(&wave->waiting);
     *waiting = (struct waiting_line){t->number, t->line.data, t->line.length};
@@ -213,7 +216,7 @@ void raw_steps_follow(struct raw_steps *steps, const struct launch_clock *clock)
             (struct core_watcher){.issued = issued, .written = written, .retired = retired};
         own->stores.stored = stored;
         own->all = steps;
-        own->tasks = checked(calloc(CORE_TASKS, sizeof *own->tasks));
+        own->inflight = checked(calloc(CORE_INFLIGHT, sizeof *own->inflight));
     }
 }
 
@@ -224,16 +227,16 @@ struct core_watcher *raw_steps_watcher(struct raw_steps *steps, u32 core, struct
 }
 
 static void take_step(struct raw_steps *steps, struct core_steps *own,
-                      const struct observation *seen)
+                      const struct trace_event *seen)
 {
     struct told *told = vec_push(&steps->entries);
-    if (seen->what == OBSERVED_DISPATCH)
+    if (seen->what == TRACE_DISPATCH)
         own->waves[seen->slot] = steps->waves[seen->value >> 16][seen->value & 0xffff];
     told->cycle = (seen->time - steps->clock.origin) / steps->clock.period;
     told->kind = seen->what;
     told->core = seen->core;
     told->wave = own->waves[seen->slot];
-    told->at = seen->what == OBSERVED_DISPATCH ? observed_at(AT_DISPATCHER) : seen->value;
+    told->at = seen->what == TRACE_DISPATCH ? trace_at(AT_DISPATCHER) : seen->value;
     told->pc = seen->more;
     told->order = steps->entries.count;
 }
@@ -254,14 +257,14 @@ static void write_step(struct raw_steps *steps, const struct told *told)
     const u64 number = told->at >> 8;
     text->length = 0;
     raw_add(text, "{\"cycle\":%" PRIu64 ",\"event\":\"%s\",\"unit\":\"%s", told->cycle,
-            observed_names[told->kind], place_names[told->at & 255]);
+            trace_names[told->kind], trace_place_names[told->at & 255]);
     if (number)
         raw_add(text, "%" PRIu64, number - 1);
     raw_add(text, "\",\"wave\":%u,\"pc\":%" PRIu64 "}", told->wave, told->pc);
     steps->line(steps->user, text->data, text->length);
 }
 
-void raw_steps_take(struct raw_steps *steps, struct observations *of_core)
+void raw_steps_take(struct raw_steps *steps, struct trace_buffer *of_core)
 {
     steps->entries.count = 0;
     for (u32 i = 0; i < steps->clock.cores; i++) {

@@ -123,7 +123,7 @@ static struct core_watcher *watcher(struct block_source *source, u32 core, struc
     return raw_steps_watcher(((struct raw_launch *)source)->steps, core, exec);
 }
 
-static void take(struct block_source *source, struct observations *steps)
+static void take(struct block_source *source, struct trace_buffer *steps)
 {
     raw_steps_take(((struct raw_launch *)source)->steps, steps);
 }

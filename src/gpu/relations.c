@@ -57,7 +57,7 @@ bool relations_check_dram(const struct dram_params *params, struct error *error)
     return true;
 }
 
-static bool check_cluster(const struct memside_params *params, struct error *error)
+static bool check_cluster(const struct memory_system_params *params, struct error *error)
 {
     const struct {
         const char *name;
@@ -71,7 +71,7 @@ static bool check_cluster(const struct memside_params *params, struct error *err
                              "(gpu.cluster) have lines of the L2",
                              parts[p].name, parts[p].config.cache.line_bytes,
                              params->l2->line_bytes);
-        if (memside_shared_delay(params, parts[p].config.latency) < 0)
+        if (memory_system_shared_delay(params, parts[p].config.latency) < 0)
             return error_set(error, ERROR_USAGE, "",
                              "%s.latency of %u network cycles is shorter than two windows of %u "
                              "(network.window) and the cycle of the look-up, which are part of it",
@@ -80,7 +80,7 @@ static bool check_cluster(const struct memside_params *params, struct error *err
     return true;
 }
 
-bool relations_check_memory(const struct memside_params *params, struct error *error)
+bool relations_check_memory(const struct memory_system_params *params, struct error *error)
 {
     const struct l2_params *l2 = params->l2;
     if (!relations_check_dram(params->dram, error))
@@ -98,7 +98,7 @@ bool relations_check_memory(const struct memside_params *params, struct error *e
                          "l2.slice_bytes is %u: a power of two from l2.line_bytes (%u) on is "
                          "needed, so that a line lies in one slice",
                          l2->slice_bytes, l2->line_bytes);
-    if (memside_delay(params) < 0)
+    if (memory_system_delay(params) < 0)
         return error_set(error, ERROR_USAGE, "",
                          "l2.latency of %u L2 cycles is shorter than two windows of %u network "
                          "cycles (network.window), which are part of it",
@@ -128,21 +128,20 @@ static bool check_collectors(const struct core_config *c, struct error *error)
     return true;
 }
 
-/* What the wavepool stages are made for. */
-static bool check_wavepool(const struct core_config *c, struct error *error)
+/* What MIAOW's stages are made for. */
+static bool check_miaow(const struct core_config *c, struct error *error)
 {
-    if (c->core->stages != STAGES_WAVEPOOL)
+    if (c->core->stages != STAGES_MIAOW)
         return true;
     if (c->core->warp_size != 64)
-        return refuse(error, "core.warp_size", c->core->warp_size, "64 with core.stages=wavepool");
+        return refuse(error, "core.warp_size", c->core->warp_size, "64 with core.stages=miaow");
     if (c->issue->schedulers != 1)
-        return refuse(error, "issue.schedulers", c->issue->schedulers,
-                      "1 with core.stages=wavepool");
-    if (!is_pow2(c->wavepool->cache_block))
-        return refuse(error, "wavepool.cache_block", c->wavepool->cache_block, "a power of two");
-    if (c->wavepool->cache_bytes % (c->wavepool->cache_ways * c->wavepool->cache_block))
-        return refuse(error, "wavepool.cache_bytes", c->wavepool->cache_bytes,
-                      "a multiple of wavepool.cache_ways x wavepool.cache_block");
+        return refuse(error, "issue.schedulers", c->issue->schedulers, "1 with core.stages=miaow");
+    if (!is_pow2(c->miaow->cache_block))
+        return refuse(error, "miaow.cache_block", c->miaow->cache_block, "a power of two");
+    if (c->miaow->cache_bytes % (c->miaow->cache_ways * c->miaow->cache_block))
+        return refuse(error, "miaow.cache_bytes", c->miaow->cache_bytes,
+                      "a multiple of miaow.cache_ways x miaow.cache_block");
     return true;
 }
 
@@ -173,7 +172,7 @@ static u64 cache_bytes(struct cache_config c, u64 copies)
 }
 
 /* Both networks: what the inputs and outputs hold, and the routers of a mesh or the crossbar. */
-static u64 network_bytes(const struct memside_params *m)
+static u64 network_bytes(const struct memory_system_params *m)
 {
     const struct network_params *n = m->network;
     const u64 ends = m->cores / n->cores_per_port + 1 + (u64)m->l2->channels * m->l2->slices;
@@ -183,7 +182,7 @@ static u64 network_bytes(const struct memside_params *m)
            (buffers * n->buffer_flits + n->input_packets + n->output_packets);
 }
 
-static u32 list_needs(const struct core_config *c, const struct memside_params *m,
+static u32 list_needs(const struct core_config *c, const struct memory_system_params *m,
                       struct need *list)
 {
     const u64 slices = (u64)m->l2->channels * m->l2->slices;
@@ -227,7 +226,7 @@ static void bring_largest(struct need *list, u32 count)
         }
 }
 
-static bool check_host_memory(const struct core_config *c, const struct memside_params *m,
+static bool check_host_memory(const struct core_config *c, const struct memory_system_params *m,
                               struct error *error)
 {
     struct need list[NEEDS];
@@ -256,7 +255,7 @@ static bool check_host_memory(const struct core_config *c, const struct memside_
 static bool check_time(const struct config *config, struct error *error)
 {
     const struct core_config c = core_config_of(config);
-    const struct memside_params memory = memside_params_of(config);
+    const struct memory_system_params memory = memory_system_params_of(config);
     if (c.core->warps > CORE_WARPS)
         return refuse(error, "core.warps", c.core->warps, "at most 64");
     if (c.core->blocks > CORE_BLOCKS)
@@ -266,7 +265,7 @@ static bool check_time(const struct config *config, struct error *error)
     if (c.issue->turns == 1 && !c.issue->sub_cores)
         return refuse(error, "issue.sub_cores", 0,
                       "true where schedulers take turns (issue.turns)");
-    if (!check_collectors(&c, error) || !check_wavepool(&c, error))
+    if (!check_collectors(&c, error) || !check_miaow(&c, error))
         return false;
     if (time_longest(&c) > WHEEL - 64)
         return refuse(error, "the longest latency of all passes through a unit", time_longest(&c),

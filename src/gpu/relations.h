@@ -3,12 +3,12 @@
 #define GPU_RELATIONS_H
 
 #include "base/config.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 
 /* Whether the values of a complete configuration fit each other. */
 bool relations_check(const struct config *config, struct error *error);
 /* The parts of it that a memory side, or one DRAM channel, can be tried with alone. */
-bool relations_check_memory(const struct memside_params *params, struct error *error);
+bool relations_check_memory(const struct memory_system_params *params, struct error *error);
 bool relations_check_dram(const struct dram_params *params, struct error *error);
 
 #endif

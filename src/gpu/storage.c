@@ -9,13 +9,13 @@
 bool storage_has_memory_side(const struct config *config)
 {
     const struct core_params *core = config_params(config, &core_component);
-    return core->stages != STAGES_WAVEPOOL;
+    return core->stages != STAGES_MIAOW;
 }
 
 void storage_collect(struct state_list *list, const struct config *config)
 {
     const struct core_config core = core_config_of(config);
-    const struct memside_params memory = memside_params_of(config);
+    const struct memory_system_params memory = memory_system_params_of(config);
     core_state(list, &core);
     if (storage_has_memory_side(config))
         mem_state(list, &memory, core.memory_bytes);
@@ -50,34 +50,35 @@ static void sums_json(json_t *into, const struct state_list *list, const char *o
     json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
 }
 
-/* Bits of one core's rows that belong to a claim. */
-static u64 claimed_bits(const struct state_list *list, const struct claim *claim)
+/* Bits of one core's rows that belong to a value. */
+static u64 claimed_bits(const struct state_list *list, const struct published_value *value)
 {
     u64 bits = 0;
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct state_row *row = &list->rows.data[i];
-        if (!strcmp(row->owner, "core") && claim_has(claim, row->unit))
+        if (!strcmp(row->owner, "core") && published_value_has(value, row->unit))
             bits += row->entries * row->bits;
     }
     return bits;
 }
 
-static json_t *claims_json(const struct state_list *list, const struct claims *claims)
+static json_t *published_json(const struct state_list *list,
+                              const struct published_values *published)
 {
     json_t *json = json_object(), *modules = json_array();
-    for (u32 i = 0; i < claims->count; i++) {
-        const struct claim *claim = &claims->rows[i];
-        if (!claim->bits)
+    for (u32 i = 0; i < published->count; i++) {
+        const struct published_value *value = &published->rows[i];
+        if (!value->bits)
             continue;
-        json_t *module = claim_json(claim);
-        u64 ours = claimed_bits(list, claim), theirs = claim->each * claim->bits;
+        json_t *module = published_value_json(value);
+        u64 ours = claimed_bits(list, value), theirs = value->each * value->bits;
         json_object_set_new(module, "our_bits", stats_number(ours));
         json_object_set_new(module, "their_bits", stats_number(theirs));
         json_object_set_new(module, "difference",
                             json_integer((json_int_t)ours - (json_int_t)theirs));
         json_array_append_new(modules, module);
     }
-    json_object_set_new(json, "source", json_string(claims->source));
+    json_object_set_new(json, "source", json_string(published->source));
     json_object_set_new(json, "modules", modules);
     return json;
 }
@@ -105,8 +106,8 @@ json_t *storage_json(const struct config *config, const struct mechanism *const 
     json_object_set_new(json, "machine", text_json(config_machine(config)));
     json_object_set_new(json, "rows", rows);
     json_object_set_new(json, "owners", owners);
-    if (config_claims(config)->source)
-        json_object_set_new(json, "published", claims_json(&list, config_claims(config)));
+    if (config_published(config)->source)
+        json_object_set_new(json, "published", published_json(&list, config_published(config)));
     sums_json(json, &list, NULL);
     state_free(&list);
     return json;

@@ -15,7 +15,7 @@ struct core_config core_config_of(const struct config *config)
         .issue = PARAMS(config, issue),
         .collect = PARAMS(config, collect),
         .units = PARAMS(config, units),
-        .wavepool = PARAMS(config, wavepool),
+        .miaow = PARAMS(config, miaow),
         .lsu = PARAMS(config, lsu),
         .l1d = PARAMS(config, l1d),
         .constant = PARAMS(config, constant),
@@ -26,10 +26,10 @@ struct core_config core_config_of(const struct config *config)
     };
 }
 
-struct memside_params memside_params_of(const struct config *config)
+struct memory_system_params memory_system_params_of(const struct config *config)
 {
     const struct clock_params *clock = PARAMS(config, clock);
-    return (struct memside_params){
+    return (struct memory_system_params){
         .network = PARAMS(config, network),
         .l2 = PARAMS(config, l2),
         .dram = PARAMS(config, dram),
@@ -48,11 +48,11 @@ bool timing_serves(const struct hd_device *device, struct error *error)
     const struct mechanism_set *set = &device->mechanisms;
     for (u32 i = 0; device->core->stages && i < set->count; i++) {
         const struct mechanism *m = set->uses[i].mechanism;
-        const char *lacks = wavepool_lacks(m, set->uses[i].params);
+        const char *lacks = miaow_lacks(m, set->uses[i].params);
         if (lacks)
             return error_set(error, ERROR_USAGE, "",
                              "mechanism %s needs the seam '%s', which the stages of machine '%s' "
-                             "(core.stages=wavepool) do not have",
+                             "(core.stages=miaow) do not have",
                              m->name, lacks, config_machine(device->config));
     }
     return true;
@@ -64,10 +64,10 @@ struct timing *timing_create(struct hd_device *device)
     t->device = device;
     t->params = PARAMS(device->config, timing);
     t->clock = PARAMS(device->config, clock);
-    t->memory = memside_params_of(device->config);
-    t->memside = memside_create(&t->memory);
-    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memside);
-    t->window = memside_window(&t->memory);
+    t->memory = memory_system_params_of(device->config);
+    t->memory_system = memory_system_create(&t->memory);
+    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
+    t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
@@ -77,10 +77,10 @@ struct timing *timing_create(struct hd_device *device)
     config.mechanism_count = device->mechanisms.count;
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
-        config.requests = memside_requests(t->memside, i);
-        config.fetch_requests = memside_shared(t->memside, i, CLIENT_FETCH);
-        config.constant_requests = memside_shared(t->memside, i, CLIENT_CONSTANT);
-        config.replies = memside_replies(t->memside, i);
+        config.requests = memory_system_requests(t->memory_system, i);
+        config.fetch_requests = memory_system_shared(t->memory_system, i, CLIENT_FETCH);
+        config.constant_requests = memory_system_shared(t->memory_system, i, CLIENT_CONSTANT);
+        config.replies = memory_system_replies(t->memory_system, i);
         t->cores[i] = core_create(&config);
         t->order[i] = i;
     }
@@ -93,7 +93,7 @@ void timing_destroy(struct timing *t)
         return;
     for (u32 i = 0; i < t->core_count; i++)
         core_destroy(t->cores[i]);
-    memside_destroy(t->memside);
+    memory_system_destroy(t->memory_system);
     mechanisms_detach(&t->memory_hooks);
     free(t->cores);
     free(t->order);
@@ -110,7 +110,7 @@ struct core *timing_core(struct timing *t, u32 index)
 void timing_copied(struct timing *t, u64 address, u64 bytes)
 {
     if (t->memory.l2->fill_on_copy)
-        memside_copied(t->memside, address, bytes);
+        memory_system_copied(t->memory_system, address, bytes);
 }
 
 void timing_forget(struct timing *t)

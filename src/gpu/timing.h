@@ -22,7 +22,7 @@ struct core;
 struct core_watcher;
 struct exec;
 struct hd_device;
-struct observations;
+struct trace_buffer;
 struct thread_block;
 struct timing;
 
@@ -49,7 +49,7 @@ struct block_source {
     /* Who watches a core, whose launch may get a watcher for its stores. */
     struct core_watcher *(*watcher)(struct block_source *source, u32 core, struct exec *exec);
     /* A window is over; `steps` of each core are taken out. */
-    void (*take)(struct block_source *source, struct observations *steps);
+    void (*take)(struct block_source *source, struct trace_buffer *steps);
 };
 
 /* What a launch in time leaves, and where its blocks come from. */

@@ -14,8 +14,8 @@ struct timing {
     struct hd_device *device;
     const struct timing_params *params;
     const struct clock_params *clock;
-    struct memside *memside;
-    struct memside_params memory;
+    struct memory_system *memory_system;
+    struct memory_system_params memory;
     struct core **cores;
     u32 *order; /* in which cores run in a window */
     u32 core_count;
@@ -49,13 +49,13 @@ struct run {
     u64 progress;               /* instructions issued when something last moved */
     fs moved;                   /* and when that was */
     u64 answers;                /* of memory to cores, when answers_came was asked last */
-    struct observations *seen;  /* of each core; NULL: nobody looks */
-    struct observations *steps; /* of instructions; the same */
+    struct trace_buffer *seen;  /* of each core; NULL: nobody looks */
+    struct trace_buffer *steps; /* of instructions; the same */
 };
 
 /* timing.c: what a configuration says of its parts; mechanisms are left out. */
 struct core_config core_config_of(const struct config *config);
-struct memside_params memside_params_of(const struct config *config);
+struct memory_system_params memory_system_params_of(const struct config *config);
 
 /* timing_run.c: instructions issued so far. */
 u64 run_issued(const struct run *run);
@@ -81,6 +81,6 @@ void observe_end(struct run *run);
 /* All that has been counted so far goes to the launch's statistics. */
 void take_counts(struct run *run, fs now);
 void take_mechanism_counts(struct run *run);
-void add_memory_counts(struct machine_stats *stats, const struct memside_stats *counts);
+void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts);
 
 #endif

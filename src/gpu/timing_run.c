@@ -25,7 +25,7 @@ static void exec_of_core(struct run *run, u32 i)
     *exec = *run->exec;
     exec->poll = NULL;
     exec->clock = clock_of;
-    exec->by_flight = true;
+    exec->by_dyninst = true;
     exec_prepare(exec, run->per_core);
     exec->storages = i * run->per_core; /* places in local memory differ between cores */
 }
@@ -48,9 +48,9 @@ static void begin(struct run *run)
     run->launch->mechanisms = mechanism_stats_create(&t->device->mechanisms);
     run->start = t->now + t->params->launch_cycles * t->period;
     run->end = run->moved = run->start;
-    memside_start(t->memside, t->now);
+    memory_system_start(t->memory_system, t->now);
     if (t->params->flush_l1)
-        memside_flush(t->memside);
+        memory_system_flush(t->memory_system);
     for (u32 i = 0; i < t->core_count; i++) {
         exec_of_core(run, i);
         t->cores[i]->config.mhz = t->clock->core_mhz;
@@ -94,14 +94,14 @@ static void run_window(struct run *run, fs end)
         set_order(t);
     const bool memory_first = t->device->core_order == ORDER_REVERSE;
     if (memory_first)
-        memside_run(t->memside, end);
+        memory_system_run(t->memory_system, end);
     for (u32 k = 0; k < t->core_count; k++) {
         struct core *core = t->cores[t->order[k]];
-        if (core->present || core->tasks_taken || port_next(core->config.replies) < end)
+        if (core->present || core->inflight_count || port_next(core->config.replies) < end)
             core_run(core, end);
     }
     if (!memory_first)
-        memside_run(t->memside, end);
+        memory_system_run(t->memory_system, end);
 }
 
 /* The fault of the window (T3). */
@@ -127,11 +127,11 @@ static void meet(struct run *run)
 {
     struct timing *t = run->timing;
     u32 count;
-    memside_meet(t->memside);
+    memory_system_meet(t->memory_system);
     for (u32 i = 0; i < t->core_count; i++)
         if (!memory_view_empty(t->cores[i]->view))
             memory_view_publish(t->cores[i]->view);
-    const struct packet *atomics = memside_atomics(t->memside, &count);
+    const struct packet *atomics = memory_system_atomics(t->memory_system, &count);
     for (u32 i = 0; i < count; i++)
         core_atomic(t->cores[atomics[i].core], &atomics[i]);
     for (u32 i = 0; i < t->core_count; i++)
@@ -142,7 +142,7 @@ static void meet(struct run *run)
 static fs next_event(const struct run *run)
 {
     const struct timing *t = run->timing;
-    fs next = memside_next(t->memside);
+    fs next = memory_system_next(t->memory_system);
     for (u32 i = 0; i < t->core_count && next > t->now; i++)
         next = MIN(next, core_next(t->cores[i]));
     return next;
@@ -252,20 +252,21 @@ static void look_after(struct run *run, fs next)
 static void drain(struct run *run)
 {
     struct timing *t = run->timing;
-    while (memside_pending(t->memside) || memside_next(t->memside) != FS_NEVER) {
-        fs next = memside_next(t->memside);
+    while (memory_system_pending(t->memory_system) ||
+           memory_system_next(t->memory_system) != FS_NEVER) {
+        fs next = memory_system_next(t->memory_system);
         for (u32 i = 0; i < t->core_count; i++)
             next = MIN(next, port_next(t->cores[i]->config.replies));
         skip_windows(run, next);
         for (u32 i = 0; i < t->core_count; i++)
             core_drain(t->cores[i], t->now + t->window);
-        memside_run(t->memside, t->now + t->window);
-        memside_meet(t->memside);
+        memory_system_run(t->memory_system, t->now + t->window);
+        memory_system_meet(t->memory_system);
         t->now += t->window;
     }
-    struct memside_stats rest;
+    struct memory_system_stats rest;
     struct machine_stats *stats = &run->launch->stats;
-    memside_take_stats(t->memside, t->now, &rest);
+    memory_system_take_stats(t->memory_system, t->now, &rest);
     rest.network.cycles = rest.l2.slice_cycles = rest.dram.channel_cycles = 0;
     add_memory_counts(stats, &rest);
 }
@@ -279,8 +280,8 @@ static void gather(struct run *run)
         const struct mechanism *mechanism = t->device->mechanisms.uses[m].mechanism;
         for (u32 i = 0; i < t->core_count; i++)
             states[i] = t->cores[i]->hooks.uses[m].state;
-        if (mechanism->gather)
-            mechanism->gather(states, t->core_count, run->exec);
+        if (mechanism->launch_done)
+            mechanism->launch_done(states, t->core_count, run->exec);
     }
     free(states);
 }

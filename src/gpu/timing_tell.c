@@ -24,7 +24,8 @@ static void add_waiting(struct run *run, const struct core *core, u32 s)
     memcpy(row->reg, wait.reg, sizeof row->reg);
     snprintf(row->more, sizeof row->more, "%s", wait.more);
     if (wait.has_request)
-        memside_find(run->timing->memside, &wait.request, row->place, sizeof row->place);
+        memory_system_find(run->timing->memory_system, &wait.request, row->place,
+                           sizeof row->place);
 }
 
 static void list_waiting(struct run *run)
@@ -98,7 +99,7 @@ static void add_core_counts(struct machine_stats *stats, const struct core_count
 #undef ADD
 }
 
-void add_memory_counts(struct machine_stats *stats, const struct memside_stats *counts)
+void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts)
 {
 #define ADD(name) stats_add(&name##_component, &stats->name, &counts->name);
     ADD(network)
@@ -122,7 +123,7 @@ void take_counts(struct run *run, fs now)
 {
     struct timing *t = run->timing;
     struct machine_stats *stats = &run->launch->stats;
-    struct memside_stats memory;
+    struct memory_system_stats memory;
     struct core_counts counts;
     u64 unwritten = 0;
     stats->timing.warp_cycles = 0;
@@ -132,7 +133,7 @@ void take_counts(struct run *run, fs now)
         stats->timing.warp_cycles += warp_cycles(t->cores[i]);
         unwritten += core_lanes_unwritten(t->cores[i]);
     }
-    memside_take_stats(t->memside, now, &memory);
+    memory_system_take_stats(t->memory_system, now, &memory);
     add_memory_counts(stats, &memory);
     lanes_count(stats, t->uses, run->launch->profile, t->timed->inst_count, unwritten);
     struct timing_stats *s = &stats->timing;
@@ -168,7 +169,7 @@ void follow_begin(struct run *run)
     run->steps = checked(calloc(t->core_count, sizeof *run->steps));
     for (u32 i = 0; i < t->core_count; i++) {
         run->steps[i].to = FS_NEVER;
-        core_watch(t->cores[i], t->cores[i]->observations, &run->steps[i],
+        core_watch(t->cores[i], t->cores[i]->spans, &run->steps[i],
                    source->watcher(source, i, &run->execs[i].exec));
     }
 }
@@ -176,7 +177,7 @@ void follow_begin(struct run *run)
 static void follow_end(struct run *run)
 {
     for (u32 i = 0; i < run->timing->core_count; i++) {
-        core_watch(run->timing->cores[i], run->timing->cores[i]->observations, NULL, NULL);
+        core_watch(run->timing->cores[i], run->timing->cores[i]->spans, NULL, NULL);
         vec_free(&run->steps[i].list);
     }
     free(run->steps);

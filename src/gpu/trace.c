@@ -149,7 +149,7 @@ static u32 inst_args(struct trace *trace, u32 inst, struct perfetto_arg *args)
 
 /* ---- blocks and warps ---- */
 
-static void begin_block(struct trace *trace, u32 core, const struct observation *seen, fs time)
+static void begin_block(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     struct core_track *track = core_of(trace, core);
     const struct words *words = &trace->words;
@@ -200,7 +200,7 @@ static void end_warp(struct trace *trace, u32 core, u32 slot, fs time)
     warp->open = false;
 }
 
-static void begin_warp(struct trace *trace, u32 core, const struct observation *seen, fs time)
+static void begin_warp(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     const struct words *words = &trace->words;
     end_warp(trace, core, seen->slot, time); /* its place is free by now */
@@ -212,7 +212,7 @@ static void begin_warp(struct trace *trace, u32 core, const struct observation *
     warp_of(trace, core, seen->slot)->open = true;
 }
 
-static void stall(struct trace *trace, u32 core, const struct observation *seen, fs time)
+static void stall(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     struct warp_track *warp = warp_of(trace, core, seen->slot);
     u8 reason = seen->value < STALLS ? (u8)seen->value : STALL_NONE;
@@ -247,7 +247,7 @@ static u32 take_track(struct trace *trace, u32 core)
     return at;
 }
 
-static void send_request(struct trace *trace, u32 core, const struct observation *seen, fs time)
+static void send_request(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     struct perfetto_arg args[PERFETTO_ARGS];
     u32 at = take_track(trace, core);
@@ -270,7 +270,7 @@ static void end_request(struct trace *trace, u32 core, u32 index, fs time)
     track->requests.count--;
 }
 
-static void answer_request(struct trace *trace, u32 core, const struct observation *seen, fs time)
+static void answer_request(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     struct core_track *track = core_of(trace, core);
     for (u32 i = 0; i < track->requests.count; i++)
@@ -283,30 +283,30 @@ static void answer_request(struct trace *trace, u32 core, const struct observati
 
 /* ---- the whole ---- */
 
-void trace_note(struct trace *trace, const struct observation *seen, fs time)
+void trace_note(struct trace *trace, const struct trace_event *seen, fs time)
 {
     u32 core = seen->core;
     trace->last = MAX(trace->last, time);
-    switch ((enum observed)seen->what) {
-    case OBSERVED_BLOCK_START:
+    switch ((enum trace_kind)seen->what) {
+    case TRACE_BLOCK_START:
         begin_block(trace, core, seen, time);
         break;
-    case OBSERVED_BLOCK_END:
+    case TRACE_BLOCK_END:
         end_block(trace, core, seen->slot, time);
         break;
-    case OBSERVED_WARP_START:
+    case TRACE_WARP_START:
         begin_warp(trace, core, seen, time);
         break;
-    case OBSERVED_WARP_END:
+    case TRACE_WARP_END:
         end_warp(trace, core, seen->slot, time);
         break;
-    case OBSERVED_WARP_STALL:
+    case TRACE_WARP_STALL:
         stall(trace, core, seen, time);
         break;
-    case OBSERVED_REQUEST_SENT:
+    case TRACE_REQUEST_SENT:
         send_request(trace, core, seen, time);
         break;
-    case OBSERVED_REQUEST_DONE:
+    case TRACE_REQUEST_DONE:
         answer_request(trace, core, seen, time);
         break;
     default: /* steps of instructions: not in this trace */

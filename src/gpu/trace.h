@@ -35,7 +35,7 @@ void trace_destroy(struct trace *trace);
 
 /* `time` and those of observations are the trace's own, which go on from launch to launch. */
 void trace_launch(struct trace *trace, const struct observer_launch *launch, fs time);
-void trace_note(struct trace *trace, const struct observation *seen, fs time);
+void trace_note(struct trace *trace, const struct trace_event *seen, fs time);
 /* Values of the time that begins at `time`. */
 void trace_count(struct trace *trace, fs time, const f64 values[TRACE_COUNTERS]);
 void trace_launch_end(struct trace *trace, fs time);

@@ -9,7 +9,7 @@
 #define GPU_WAITING_H
 
 #include "base/arena.h"
-#include "core/observe.h"
+#include "core/trace.h"
 #include "ir/program.h"
 #include <jansson.h>
 
@@ -26,7 +26,7 @@ struct waiting {
     u32 writer;                /* of the register it waits for: the instruction; NO_INST: none */
     u32 barrier;               /* STALL_BARRIER: its number */
     char reg[16];              /* the register it waits for, "R5"; "": none or unknown */
-    char place[WAITING_PLACE]; /* where its memory request is (memside_find); "": none */
+    char place[WAITING_PLACE]; /* where its memory request is (memory_system_find); "": none */
     char more[160];            /* anything else: "vmcnt is 2, wanted 0"; "": nothing */
 };
 

@@ -150,13 +150,13 @@ static bool tells_control(const struct inst_time *time)
 }
 
 /* One that does not branch: the warp stands behind it, where its lanes may meet others. */
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct block_sync *b = state;
-    const u32 s = task->slot;
-    if (tells_control(task->time) || task->extra_task)
+    const u32 s = inflight->slot;
+    if (tells_control(inflight->time) || inflight->injected)
         return;
-    if (b->ends[task->flight.inst] && warp_next(core->slots[s].warp) != NO_INST) {
+    if (b->ends[inflight->dyn.inst] && warp_next(core->slots[s].warp) != NO_INST) {
         arrive(b, core, s);
         look(b, core, core->slots[s].block);
     } else if (UNLIKELY(b->params->patience) && b->arrived) {

@@ -34,16 +34,16 @@ struct class_cycles {
     } classes[CLASSES];
 };
 
-static enum class class_of(const struct task *task) {
-    return task->pipe == PIPE_MEMORY   ? CLASS_MEMORY
-           : task->pipe == PIPE_SCALAR ? CLASS_SCALAR
-                                       : CLASS_VECTOR;
+static enum class class_of(const struct inflight *inflight) {
+    return inflight->pipe == PIPE_MEMORY   ? CLASS_MEMORY
+           : inflight->pipe == PIPE_SCALAR ? CLASS_SCALAR
+                                           : CLASS_VECTOR;
 }
 
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct class_cycles *c = state;
-    const enum class class = class_of(task);
+    const enum class class = class_of(inflight);
     u64 *const instructions[] = {&c->stats->scalar_instructions, &c->stats->vector_instructions,
                                  &c->stats->memory_instructions};
     (*instructions[class])++;
@@ -51,10 +51,10 @@ static void issued(void *state, struct core *core, struct task *task)
         c->classes[class].since = core_cycle(core);
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct class_cycles *c = state;
-    const enum class class = class_of(task);
+    const enum class class = class_of(inflight);
     u64 *const cycles[] = {&c->stats->scalar_cycles, &c->stats->vector_cycles,
                            &c->stats->memory_cycles};
     assert(c->classes[class].under_way); /* C1 */

@@ -47,12 +47,12 @@ struct dac_ideal {
     u32 *led;               /* by block and instruction: executions that have a leader */
     u8 *leads;              /* by slot and instruction: it leads the one that it has come to */
     u8 threads[CORE_WARPS][DAC_COORDINATES]; /* by warp of a block: tags of coordinates */
-    u32 refetch[CORE_WARPS]; /* an instruction that is not to be passed, or NO_INST */
-    u32 unacted[CORE_WARPS]; /* stores and atomics that have not acted */
-    u32 atomics;             /* of the core to global memory, under way */
-    bool atomic[CORE_TASKS]; /* it is one of them */
-    struct flight flight;    /* of what is passed */
-    u32 *flight_rows;
+    u32 refetch[CORE_WARPS];    /* an instruction that is not to be passed, or NO_INST */
+    u32 unacted[CORE_WARPS];    /* stores and atomics that have not acted */
+    u32 atomics;                /* of the core to global memory, under way */
+    bool atomic[CORE_INFLIGHT]; /* it is one of them */
+    struct dyninst dyn;         /* of what is passed */
+    u32 *dyninst_rows;
 };
 
 enum decision {
@@ -167,7 +167,7 @@ static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s,
     return DECIDED_FETCH;
 }
 
-static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
+static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
 {
     for (u64 set = wanting; set; set &= set - 1) {
         const u32 s = first_bit(set);
@@ -185,7 +185,7 @@ static bool skims(void *state, struct core *core, u32 slot, u32 inst)
 /* ---- its results ---- */
 
 /* Lanes of a result as they were taken to be. */
-static bool is_true(const struct dac_ideal *d, const struct core *core, const struct flight *f,
+static bool is_true(const struct dac_ideal *d, const struct core *core, const struct dyninst *f,
                     u32 k, enum dac_tag result)
 {
     const struct operand o = f->code->dst[k];
@@ -207,12 +207,12 @@ static bool is_true(const struct dac_ideal *d, const struct core *core, const st
 
 /* What its results are now that they are there; those of an access that has not acted follow from
  * its addresses. */
-static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct flight *f,
+static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct dyninst *f,
                          const struct dac_inst *info, enum dac_tag result, bool acted)
 {
     if (result == TAG_NONE)
         return result;
-    if (info->load && (f->kind != FLIGHT_ACCESS || f->local))
+    if (info->load && (f->kind != DYNINST_ACCESS || f->local))
         return TAG_NONE;
     if (info->checked && result == TAG_AFFINE && !is_true(d, core, f, 0, result)) {
         d->wrong[f->inst] = 1;
@@ -223,7 +223,7 @@ static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct fl
     bool holds = true;
     if (info->load && !acted)
         for (u32 lane = 1; lane < core->config.core->warp_size; lane++)
-            holds &= flight_addresses(f)[lane] == flight_addresses(f)[0];
+            holds &= dyninst_addresses(f)[lane] == dyninst_addresses(f)[0];
     else
         for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
             holds &= !f->dst[k] || is_true(d, core, f, k, result);
@@ -240,22 +240,22 @@ static void count_lead(struct dac_ideal *d, const struct core *core, u32 s, u32 
     *(d->leads[(size_t)s * core->inst_count + inst] ? &d->stats->led : &d->stats->missed) += 1;
 }
 
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct dac_ideal *d = state;
-    struct flight *f = &task->flight;
-    const u32 s = task->slot;
+    struct dyninst *f = &inflight->dyn;
+    const u32 s = inflight->slot;
     const struct dac_inst *info = &d->insts[f->inst];
     struct dac_view view = view_of(d, s, false);
-    if (task->extra_task)
+    if (inflight->injected)
         return;
     d->stats->instructions++;
-    d->atomic[task_index(core, task)] = f->kind == FLIGHT_ACCESS && f->atomic && f->global;
-    d->atomics += d->atomic[task_index(core, task)];
-    d->unacted[s] += f->kind == FLIGHT_ACCESS && (f->stores || f->atomic);
+    d->atomic[inflight_index(core, inflight)] = f->kind == DYNINST_ACCESS && f->atomic && f->global;
+    d->atomics += d->atomic[inflight_index(core, inflight)];
+    d->unacted[s] += f->kind == DYNINST_ACCESS && (f->stores || f->atomic);
     if (d->refetch[s] == f->inst)
         d->refetch[s] = NO_INST;
-    if (task->time->flags & TIME_DRAIN) {
+    if (inflight->time->flags & TIME_DRAIN) {
         memset(view.tags, TAG_NONE, d->rows);
     } else if (f->lanes == core->all_lanes && f->code->guard.kind == OPERAND_NONE) {
         const struct dac_verdict verdict =
@@ -270,19 +270,20 @@ static void issued(void *state, struct core *core, struct task *task)
     d->leads[(size_t)s * core->inst_count + f->inst] = 0;
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct dac_ideal *d = state;
-    d->atomics -= d->atomic[task_index(core, task)];
-    d->atomic[task_index(core, task)] = false;
+    d->atomics -= d->atomic[inflight_index(core, inflight)];
+    d->atomic[inflight_index(core, inflight)] = false;
 }
 
 /* An access acts. */
-static struct memory_view *view(void *state, struct core *core, struct task *task,
+static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *memory)
 {
     struct dac_ideal *d = state;
-    d->unacted[task->slot] -= !task->extra_task && (task->flight.stores || task->flight.atomic);
+    d->unacted[inflight->slot] -=
+        !inflight->injected && (inflight->dyn.stores || inflight->dyn.atomic);
     return memory;
 }
 
@@ -305,19 +306,19 @@ static void count_skip(struct dac_ideal *d, const struct dac_inst *info, enum da
  * it loads is each lane's own. */
 static bool run(struct dac_ideal *d, struct core *core, struct warp *warp, u32 inst)
 {
-    struct flight *f = &d->flight;
-    f->rows = d->flight_rows;
-    flight_issue(f, warp, inst);
+    struct dyninst *f = &d->dyn;
+    f->rows = d->dyninst_rows;
+    dyninst_issue(f, warp, inst);
     warp->instructions--;
-    if (f->kind == FLIGHT_ACCESS && f->local) {
+    if (f->kind == DYNINST_ACCESS && f->local) {
         warp_path(warp)->pc = inst;
         return false;
     }
-    if (f->kind == FLIGHT_ACCESS && !f->faulted)
-        flight_access(f, core->view);
+    if (f->kind == DYNINST_ACCESS && !f->faulted)
+        dyninst_access(f, core->view);
     else
-        flight_compute(f);
-    flight_commit(f);
+        dyninst_compute(f);
+    dyninst_commit(f);
     if (core->exec->stopped)
         core->stopped = true;
     return true;
@@ -356,7 +357,7 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
     }
     if (!run(d, core, slot->warp, inst))
         return fetch_after_all(d, s, inst);
-    dac_write(&tags, code, look(d, core, &d->flight, info, verdict.result, true));
+    dac_write(&tags, code, look(d, core, &d->dyn, info, verdict.result, true));
     d->counts[(size_t)s * core->inst_count + inst]++;
     count_skip(d, info, verdict.sources);
     return SKIP_DONE;
@@ -429,11 +430,11 @@ static void release(struct dac_ideal *d)
     free(d->counts);
     free(d->led);
     free(d->leads);
-    free(d->flight_rows);
+    free(d->dyninst_rows);
     d->insts = NULL;
     d->wrong = d->tags = d->leads = NULL;
     d->masks = NULL;
-    d->counts = d->led = d->flight_rows = NULL;
+    d->counts = d->led = d->dyninst_rows = NULL;
 }
 
 static void launch(void *state, struct core *core, bool begins)
@@ -458,7 +459,7 @@ static void launch(void *state, struct core *core, bool begins)
     d->counts = checked(calloc(CORE_WARPS * MAX(insts, 1u), sizeof *d->counts));
     d->led = checked(calloc(CORE_BLOCKS * MAX(insts, 1u), sizeof *d->led));
     d->leads = checked(calloc(CORE_WARPS * MAX(insts, 1u), 1));
-    d->flight_rows = checked(aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32)));
+    d->dyninst_rows = checked(aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32)));
     for (u32 i = 0; i < insts; i++)
         d->insts[i] = dac_classify(&program->insts[i], &core->times[i],
                                    d->explicit_exec && (inst_writes_exec(&program->insts[i]) ||
@@ -502,9 +503,9 @@ const struct mechanism dac_ideal_mechanism = {
     .destroy = destroy,
     .launch = launch,
     .block = block,
-    .skim = skim,
-    .skims = skims,
-    .skip = skip,
+    .skip_fetch = skim,
+    .may_skip_fetch = skims,
+    .skipped = skip,
     .issued = issued,
     .retired = retired,
     .view = view,

@@ -156,7 +156,7 @@ static struct darsie_inst classify(const struct darsie_core *d, u32 inst)
 
 /* ---- seams ---- */
 
-static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
+static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
 {
     struct darsie_core *d = state;
     if (UNLIKELY(d->deadline <= core_cycle(core)))
@@ -200,54 +200,55 @@ static void count_reads(struct darsie_core *d, const struct darsie_slot *s,
 }
 
 /* It issues: its operands are in the record, nothing has been computed. */
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct darsie_core *d = state;
-    struct darsie_task *t = &d->tasks[task_index(core, task)];
-    const struct darsie_slot *s = &d->slots[task->slot];
-    if (task->extra_task)
+    struct darsie_inflight *t = &d->inflight[inflight_index(core, inflight)];
+    const struct darsie_slot *s = &d->slots[inflight->slot];
+    if (inflight->injected)
         return 0;
-    *t = (struct darsie_task){.entry = NO_ENTRY};
+    *t = (struct darsie_inflight){.entry = NO_ENTRY};
     if (!s->on)
         return 0;
     d->stats->instructions++;
-    count_reads(d, s, task->time);
-    if (d->insts[task->flight.inst].marked) {
+    count_reads(d, s, inflight->time);
+    if (d->insts[inflight->dyn.inst].marked) {
         d->stats->marked++;
-        table_issued(d, task);
+        table_issued(d, inflight);
     }
-    loads_issued(d, task);
+    loads_issued(d, inflight);
     return 0;
 }
 
 /* What a leader computes goes to shared registers only. */
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     const struct darsie_core *d = state;
-    if (d->tasks[task_index(core, task)].shared && !task->extra_task)
-        task->flight.writes = 0;
+    if (d->inflight[inflight_index(core, inflight)].shared && !inflight->injected)
+        inflight->dyn.writes = 0;
 }
 
-static struct memory_view *view(void *state, struct core *core, struct task *task,
+static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *view)
 {
     struct darsie_core *d = state;
-    if (!task->extra_task)
-        loads_acted(d, task);
+    if (!inflight->injected)
+        loads_acted(d, inflight);
     return view;
 }
 
-static void places(void *state, struct core *core, const struct task *task, bool write,
+static void places(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places)
 {
-    rename_places(state, task, write, places);
+    rename_places(state, inflight, write, places);
 }
 
 /* The leader's result: to the physical registers, and to all who wait for it. */
-static void publish(struct darsie_core *d, struct task *task, const struct darsie_task *t)
+static void publish(struct darsie_core *d, struct inflight *inflight,
+                    const struct darsie_inflight *t)
 {
-    const struct flight *f = &task->flight;
-    struct darsie_slot *s = &d->slots[task->slot];
+    const struct dyninst *f = &inflight->dyn;
+    struct darsie_slot *s = &d->slots[inflight->slot];
     struct darsie_block *b = &d->blocks[s->block];
     u32 n = 0;
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
@@ -271,28 +272,28 @@ static void publish(struct darsie_core *d, struct task *task, const struct darsi
     table_written(d, b, e);
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct darsie_core *d = state;
-    struct darsie_task *t = &d->tasks[task_index(core, task)];
-    struct darsie_slot *s = &d->slots[task->slot];
-    const struct flight *f = &task->flight;
-    if (task->extra_task) {
+    struct darsie_inflight *t = &d->inflight[inflight_index(core, inflight)];
+    struct darsie_slot *s = &d->slots[inflight->slot];
+    const struct dyninst *f = &inflight->dyn;
+    if (inflight->injected) {
         if (t->copy)
-            rename_copied(d, task);
+            rename_copied(d, inflight);
         t->copy = false;
         return;
     }
     if (t->stores)
-        loads_acted(d, task);
+        loads_acted(d, inflight);
     if (t->shared || t->entry != NO_ENTRY) {
         s->leading -= t->shared != 0;
-        publish(d, task, t);
+        publish(d, inflight, t);
         t->shared = 0;
         t->entry = NO_ENTRY;
         return;
     }
-    if (!s->on || f->kind > FLIGHT_ACCESS || !f->writes)
+    if (!s->on || f->kind > DYNINST_ACCESS || !f->writes)
         return;
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
@@ -461,8 +462,8 @@ static void create(void *state, struct core *core)
 {
     struct darsie_core *d = state;
     d->core = core;
-    d->tasks = calloc(CORE_TASKS, sizeof *d->tasks);
-    if (!d->tasks)
+    d->inflight = calloc(CORE_INFLIGHT, sizeof *d->inflight);
+    if (!d->inflight)
         abort();
 }
 
@@ -470,7 +471,7 @@ static void destroy(void *state)
 {
     struct darsie_core *d = state;
     free_tables(d);
-    free(d->tasks);
+    free(d->inflight);
 }
 
 static const char *const conflicts[] = {"uniform", "filter_cache", NULL};
@@ -491,10 +492,10 @@ const struct mechanism darsie_mechanism = {
     .launch = launch,
     .places = places,
     .block = block,
-    .skim = skim,
-    .skims = skims,
+    .skip_fetch = skim,
+    .may_skip_fetch = skims,
     .fetched = fetched,
-    .skip = skip,
+    .skipped = skip,
     .issue = issue,
     .operand = operand,
     .result = result,

@@ -53,7 +53,7 @@ struct darsie_entry {
     u64 to_pass;          /* warps of the block that may still come to it, */
     u64 waiting;          /* and those of them that stand before it */
     u32 id;               /* of its result, where that depends on a load: see darsie_loads.c */
-    u16 task;             /* of the leader; NO_TASK: it has not issued, or is done */
+    u16 inflight;         /* of the leader; NO_INFLIGHT: it has not issued, or is done */
     u8 leader;            /* warp of the block */
     u8 kind;              /* enum values, of what it has read */
     bool issued, written; /* the leader has; `written` is LeaderWB */
@@ -122,7 +122,7 @@ struct darsie_slot {
     u32 *ids;     /* by register, then by mask or scalar: see darsie_loads.c */
 };
 
-struct darsie_task {
+struct darsie_inflight {
     u16 entry;   /* that it leads, or NO_ENTRY */
     bool copy;   /* a move of the mechanism's own */
     bool stores; /* counted in `unacted` */
@@ -150,7 +150,7 @@ struct darsie_core {
     void *memory;
     struct darsie_slot slots[CORE_WARPS];
     struct darsie_block blocks[CORE_BLOCKS];
-    struct darsie_task *tasks; /* CORE_TASKS */
+    struct darsie_inflight *inflight; /* CORE_INFLIGHT */
 };
 
 static inline bool in_set(const u64 *set, u32 at)
@@ -193,13 +193,13 @@ extern const struct energy_event darsie_events[];
 extern const char *const darsie_deviations[];
 
 /* darsie_table.c: the skip table, its ports, and who leads. */
-void table_skim(struct darsie_core *d, u64 wanting, struct skim *skim);
+void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim);
 /* Whether a marked instruction may come with the fetch of those from fetch_at on. */
 bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst);
 void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count);
 enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst);
 /* A marked instruction issues: does it lead? */
-void table_issued(struct darsie_core *d, struct task *task);
+void table_issued(struct darsie_core *d, struct inflight *inflight);
 /* Its leader's result is there. */
 void table_written(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e);
 void table_remove(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e);
@@ -228,8 +228,8 @@ void rename_whole(const struct register_view *view, struct warp *warp, u32 reg);
 /* A register to be copied before an instruction may issue, or UINT32_MAX. */
 u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst);
 enum issue_answer rename_copy(struct darsie_core *d, u32 slot, u32 inst, u32 reg);
-void rename_copied(struct darsie_core *d, const struct task *task);
-void rename_places(struct darsie_core *d, const struct task *task, bool write,
+void rename_copied(struct darsie_core *d, const struct inflight *inflight);
+void rename_places(struct darsie_core *d, const struct inflight *inflight, bool write,
                    struct places *places);
 
 /* darsie_paths.c: who is on the majority path. */
@@ -253,8 +253,8 @@ void ways_entry(struct darsie_block *b, u32 way, bool made);
 u64 ways_before(const struct darsie_block *b, u32 way);
 
 /* darsie_loads.c: when results of loads, and what is made of them, are the same. */
-void loads_issued(struct darsie_core *d, struct task *task);
-void loads_acted(struct darsie_core *d, struct task *task);
+void loads_issued(struct darsie_core *d, struct inflight *inflight);
+void loads_acted(struct darsie_core *d, struct inflight *inflight);
 /* Whether what a warp would read now is what an entry's leader has read. */
 bool loads_same(const struct darsie_core *d, const struct darsie_slot *s,
                 const struct darsie_entry *e);

@@ -35,16 +35,16 @@ static void invalidate(struct darsie_core *d, struct darsie_block *b, bool only_
     }
 }
 
-void loads_issued(struct darsie_core *d, struct task *task)
+void loads_issued(struct darsie_core *d, struct inflight *inflight)
 {
-    const struct flight *f = &task->flight;
-    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
-    struct darsie_block *b = block_of(d, &d->slots[task->slot]);
+    const struct dyninst *f = &inflight->dyn;
+    struct darsie_inflight *t = &d->inflight[inflight_index(d->core, inflight)];
+    struct darsie_block *b = block_of(d, &d->slots[inflight->slot]);
     if (UNLIKELY(d->insts[f->inst].tells))
         for (u32 i = 0; i < CORE_BLOCKS; i++)
             if (d->blocks[i].on)
                 invalidate(d, &d->blocks[i], true);
-    if (f->kind != FLIGHT_ACCESS || !(f->stores || f->atomic) || !(f->global | f->shared) ||
+    if (f->kind != DYNINST_ACCESS || !(f->stores || f->atomic) || !(f->global | f->shared) ||
         (d->params->stores == STORES_IGNORE && !f->atomic))
         return;
     t->stores = true;
@@ -52,10 +52,10 @@ void loads_issued(struct darsie_core *d, struct task *task)
     invalidate(d, b, false);
 }
 
-void loads_acted(struct darsie_core *d, struct task *task)
+void loads_acted(struct darsie_core *d, struct inflight *inflight)
 {
-    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
-    struct darsie_block *b = block_of(d, &d->slots[task->slot]);
+    struct darsie_inflight *t = &d->inflight[inflight_index(d->core, inflight)];
+    struct darsie_block *b = block_of(d, &d->slots[inflight->slot]);
     if (!t->stores)
         return;
     t->stores = false;
@@ -64,19 +64,19 @@ void loads_acted(struct darsie_core *d, struct task *task)
 }
 
 /* The load that a warp would skip, with what it loads; NULL: there is no record free. */
-static struct task *try_load(struct darsie_core *d, u32 slot, u32 inst)
+static struct inflight *try_load(struct darsie_core *d, u32 slot, u32 inst)
 {
     struct core *core = d->core;
     struct warp *warp = core->slots[slot].warp;
-    struct task *task = task_take(core);
-    if (!task)
+    struct inflight *inflight = inflight_take(core);
+    if (!inflight)
         return NULL;
-    flight_issue(&task->flight, warp, inst);
+    dyninst_issue(&inflight->dyn, warp, inst);
     warp->instructions--; /* it is not issued: whoever skips it counts it */
-    if (!flight_access(&task->flight, core->view))
+    if (!dyninst_access(&inflight->dyn, core->view))
         core->stopped = true; /* as the load would have */
-    task_give(core, task);
-    return task;
+    inflight_give(core, inflight);
+    return inflight;
 }
 
 enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
@@ -87,10 +87,10 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
         return LOADS_FRESH;
     if (d->core->slots[s->slot].unacted) /* its own stores come first */
         return LOADS_WAIT;
-    const struct task *task = try_load(d, s->slot, e->inst);
-    if (!task)
+    const struct inflight *inflight = try_load(d, s->slot, e->inst);
+    if (!inflight)
         return LOADS_WAIT;
-    const struct flight *f = &task->flight;
+    const struct dyninst *f = &inflight->dyn;
     const size_t bytes = d->warp_size * sizeof(u32);
     bool same = true;
     u32 n = 0;

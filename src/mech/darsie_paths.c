@@ -51,15 +51,15 @@ static void abdicate(struct darsie_core *d, struct darsie_block *b, struct darsi
     EACH_ENTRY(e, d, b)
     if (e->leader == s->warp && !e->written)
         table_remove(d, b, e);
-    for (u32 i = 0; s->leading && i < CORE_TASKS; i++) {
-        struct task *task = &d->core->tasks[i];
-        struct darsie_task *t = &d->tasks[i];
-        if (!t->shared || d->core->tasks_free[i / 64] >> i % 64 & 1 || task->slot != s->slot)
+    for (u32 i = 0; s->leading && i < CORE_INFLIGHT; i++) {
+        struct inflight *inflight = &d->core->inflight[i];
+        struct darsie_inflight *t = &d->inflight[i];
+        if (!t->shared || d->core->inflight_free[i / 64] >> i % 64 & 1 || inflight->slot != s->slot)
             continue;
         rename_give(d, b, t->versions, t->shared);
         t->shared = 0;
         s->leading--;
-        task->flight.writes = d->core->all_lanes;
+        inflight->dyn.writes = d->core->all_lanes;
     }
 }
 

@@ -120,7 +120,7 @@ void rename_read(const struct register_view *view, const struct warp *warp, u32 
            d->warp_size * sizeof *row);
 }
 
-/* What acts outside of flights has made it whole. */
+/* What acts outside of dynamic instructions has made it whole. */
 void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
 {
     struct darsie_slot *s = view->user;
@@ -135,12 +135,12 @@ static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 
     return (u8)(((u32)s->block * d->version_count + version) % banks);
 }
 
-void rename_places(struct darsie_core *d, const struct task *task, bool write,
+void rename_places(struct darsie_core *d, const struct inflight *inflight, bool write,
                    struct places *places)
 {
-    const struct darsie_slot *s = &d->slots[task->slot];
-    const struct darsie_task *t = &d->tasks[task_index(d->core, task)];
-    if (!s->on || task->extra_task)
+    const struct darsie_slot *s = &d->slots[inflight->slot];
+    const struct darsie_inflight *t = &d->inflight[inflight_index(d->core, inflight)];
+    if (!s->on || inflight->injected)
         return;
     for (u32 i = 0; i < places->count; i++) {
         const u32 reg = places->regs[i];
@@ -159,7 +159,7 @@ static u32 first_apart(const struct darsie_core *d, const struct darsie_slot *s)
         for (u64 set = s->apart[w]; set; set &= set - 1) {
             const u32 reg = w * 64 + first_bit(set);
             if (!in_set(d->core->slots[s->slot].pending, reg) &&
-                !counters_cover(d->core, s->slot, reg))
+                !waitcnt_cover(d->core, s->slot, reg))
                 return reg;
         }
     return UINT32_MAX;
@@ -193,22 +193,22 @@ enum issue_answer rename_copy(struct darsie_core *d, u32 slot, u32 inst, u32 reg
     struct core_copy *copy = &d->copies[reg];
     if (operand_is(copy->inst.dst[0], OPERAND_NONE))
         core_copy_make(copy, reg, &d->core->config);
-    struct task *task = core_copy_take(d->core, slot, inst, copy);
-    if (!task)
+    struct inflight *inflight = core_copy_take(d->core, slot, inst, copy);
+    if (!inflight)
         return ISSUE_WAIT;
-    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
-    *t = (struct darsie_task){.entry = NO_ENTRY, .copy = true};
-    core_copy_issue(d->core, task, slot, copy);
+    struct darsie_inflight *t = &d->inflight[inflight_index(d->core, inflight)];
+    *t = (struct darsie_inflight){.entry = NO_ENTRY, .copy = true};
+    core_copy_issue(d->core, inflight, slot, copy);
     d->stats->copies++;
     d->stats->shared_reads++;
     return ISSUE_DONE;
 }
 
-void rename_copied(struct darsie_core *d, const struct task *task)
+void rename_copied(struct darsie_core *d, const struct inflight *inflight)
 {
-    struct darsie_slot *s = &d->slots[task->slot];
-    const u32 reg = task->flight.code->dst[0].index;
+    struct darsie_slot *s = &d->slots[inflight->slot];
+    const u32 reg = inflight->dyn.code->dst[0].index;
     if (s->on && in_set(s->apart, reg))
         rename_clear(d, s, reg);
-    core_copy_retired(d->core, task);
+    core_copy_retired(d->core, inflight);
 }

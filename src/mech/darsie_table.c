@@ -47,7 +47,7 @@ void table_remove(struct darsie_core *d, struct darsie_block *b, struct darsie_e
         ways_entry(b, e->way, false);
     d->stats->table_writes++;
     if (e->issued && !e->written) { /* its leader goes on alone with the registers (T4) */
-        d->tasks[e->task].entry = NO_ENTRY;
+        d->inflight[e->inflight].entry = NO_ENTRY;
         return;
     }
     rename_give(d, b, e->versions, d->insts[e->inst].results);
@@ -69,7 +69,7 @@ static void look_at(struct darsie_core *d, struct darsie_block *b, struct darsie
 void table_written(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e)
 {
     e->written = true;
-    e->task = NO_TASK;
+    e->inflight = NO_INFLIGHT;
     d->stats->table_writes++;
     look_at(d, b, e);
 }
@@ -197,7 +197,7 @@ static bool take_port(struct darsie_core *d, struct lookups *l, u32 inst)
     return true;
 }
 
-static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct skim *skim)
+static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct skip_fetch *skim)
 {
     const struct slot *from = &d->core->slots[slot];
     struct darsie_slot *s = &d->slots[slot];
@@ -235,7 +235,7 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
     core_hold_fetch(d->core, bit(slot));
 }
 
-void table_skim(struct darsie_core *d, u64 wanting, struct skim *skim)
+void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim)
 {
     struct lookups l = {0};
     const u32 first = d->core->last_fetched + 1;
@@ -313,7 +313,7 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
         .way = s->way,
         .position = position,
         .to_pass = to_pass,
-        .task = NO_TASK,
+        .inflight = NO_INFLIGHT,
         .leader = s->warp,
         .sync = info->results && !b->free_count && !b->ways,
     };
@@ -420,7 +420,7 @@ enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
 }
 
 /* Of what the instruction reads. */
-static u8 kind_of(const struct darsie_core *d, const struct flight *f)
+static u8 kind_of(const struct darsie_core *d, const struct dyninst *f)
 {
     u8 kind = VALUES_UNIFORM;
     for (u32 k = 0; k < 4; k++)
@@ -436,15 +436,15 @@ static u8 kind_of(const struct darsie_core *d, const struct flight *f)
 }
 
 /* The warp executes a marked instruction itself, and for others if it was elected. */
-void table_issued(struct darsie_core *d, struct task *task)
+void table_issued(struct darsie_core *d, struct inflight *inflight)
 {
-    const struct flight *f = &task->flight;
-    struct darsie_task *t = &d->tasks[task_index(d->core, task)];
-    struct darsie_slot *s = &d->slots[task->slot];
+    const struct dyninst *f = &inflight->dyn;
+    struct darsie_inflight *t = &d->inflight[inflight_index(d->core, inflight)];
+    struct darsie_slot *s = &d->slots[inflight->slot];
     struct darsie_block *b = block_of(d, s);
     const struct darsie_inst *info = &d->insts[f->inst];
     struct darsie_entry *e = NULL;
-    const bool part = d->taking_part >> task->slot & 1;
+    const bool part = d->taking_part >> inflight->slot & 1;
     if (info->skips) {
         d->stats->private_paths += !part;
         /* the warp stands behind it already */
@@ -464,7 +464,7 @@ void table_issued(struct darsie_core *d, struct task *task)
         for (u32 i = 0; i < info->sources; i++)
             e->from[i] = s->ids[info->source[i]];
         e->issued = true;
-        e->task = (u16)task_index(d->core, task);
+        e->inflight = (u16)inflight_index(d->core, inflight);
         e->kind = kind_of(d, f);
         t->entry = (u16)(e - b->entries);
         t->shared = info->results;

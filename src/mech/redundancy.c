@@ -346,7 +346,7 @@ static void forget(struct redundancy_core *r)
     r->exec = NULL;
 }
 
-static void look_launch(void *state, struct exec *exec, bool begins)
+static void observe_launch(void *state, struct exec *exec, bool begins)
 {
     struct redundancy_core *r = state;
     forget(r);
@@ -392,7 +392,7 @@ static struct redundancy_block *start_block(struct redundancy_core *r)
     return b;
 }
 
-static void look_block(void *state, struct thread_block *block, bool started)
+static void observe_block(void *state, struct thread_block *block, bool started)
 {
     struct redundancy_core *r = state;
     const u32 slot = block->slot;
@@ -425,50 +425,50 @@ static void look(void *state, struct warp *warp, u32 inst)
     const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
     look_at(r, warp, inst, warp->active, lanes);
     if (UNLIKELY(r->marked))
-        check_before(r, block_of(r, warp), warp, inst, warp->active, lanes, r->tasks);
+        check_before(r, block_of(r, warp), warp, inst, warp->active, lanes, r->inflight);
 }
 
 static void looked(void *state, struct warp *warp, u32 inst)
 {
     struct redundancy_core *r = state;
     if (UNLIKELY(r->marked))
-        check_after(r, block_of(r, warp), warp, inst, NULL, r->tasks);
+        check_after(r, block_of(r, warp), warp, inst, NULL, r->inflight);
 }
 
 /* ---- in time ---- */
 
 static void launch(void *state, struct core *core, bool begins)
 {
-    look_launch(state, core->exec, begins);
+    observe_launch(state, core->exec, begins);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
     struct resident *resident = &core->blocks[block_slot];
     if (!resident->copy) /* what a copy of a block executes is no part of the program */
-        look_block(state, resident->block, started);
+        observe_block(state, resident->block, started);
 }
 
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct redundancy_core *r = state;
-    const struct flight *f = &task->flight;
-    if (task->extra_task || f->homes)
+    const struct dyninst *f = &inflight->dyn;
+    if (inflight->injected || f->homes)
         return 0;
     look_at(r, f->warp, f->inst, f->active, f->lanes);
     if (r->marked && block_of(r, f->warp))
         check_before(r, block_of(r, f->warp), f->warp, f->inst, f->active, f->lanes,
-                     &r->tasks[task_index(core, task)]);
+                     &r->inflight[inflight_index(core, inflight)]);
     return 0;
 }
 
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     struct redundancy_core *r = state;
-    const struct flight *f = &task->flight;
-    if (r->marked && !task->extra_task && !f->homes && block_of(r, f->warp))
+    const struct dyninst *f = &inflight->dyn;
+    if (r->marked && !inflight->injected && !f->homes && block_of(r, f->warp))
         check_after(r, block_of(r, f->warp), f->warp, f->inst, f,
-                    &r->tasks[task_index(core, task)]);
+                    &r->inflight[inflight_index(core, inflight)]);
 }
 
 static u32 idle(const void *params)
@@ -516,9 +516,9 @@ const struct mechanism redundancy_mechanism = {
     .block = block,
     .operand = operand,
     .result = result,
-    .gather = gather,
-    .look_launch = look_launch,
-    .look_block = look_block,
-    .look = look,
-    .looked = looked,
+    .launch_done = gather,
+    .observe_launch = observe_launch,
+    .observe_block = observe_block,
+    .observe = look,
+    .observed = looked,
 };

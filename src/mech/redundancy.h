@@ -91,7 +91,7 @@ struct redundancy_block {
 };
 
 /* An instruction that has come to its operands and whose results are yet to come, for the check. */
-struct check_task {
+struct check_inflight {
     u32 node; /* 0: it is not checked */
     u32 hint;
 };
@@ -125,7 +125,7 @@ struct redundancy_core {
     /* the check */
     u8 *marked; /* by instruction from the first on; NULL: nothing is checked */
     struct cells nodes, results;
-    struct check_task *tasks; /* by task of the core; without time there is one */
+    struct check_inflight *inflight; /* by inflight of the core; without time there is one */
     u32 lie_count;
     struct check_lie lies[LIES_TOLD];
 };
@@ -154,10 +154,10 @@ void check_launch(struct redundancy_core *r, bool begins);
 void check_block(struct redundancy_core *r, struct redundancy_block *b, bool started);
 /* A warp comes to an instruction, of which these lanes run, out of those that are active. */
 void check_before(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp,
-                  u32 inst, lane_set active, lane_set lanes, struct check_task *task);
+                  u32 inst, lane_set active, lane_set lanes, struct check_inflight *inflight);
 /* Its results are in the record, or without one in the warp's registers. */
 void check_after(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp, u32 inst,
-                 const struct flight *f, struct check_task *task);
+                 const struct dyninst *f, struct check_inflight *inflight);
 /* Tells what was found. */
 void check_gather(struct redundancy_core *const *states, u32 count, struct exec *exec);
 void check_destroy(struct redundancy_core *r);

@@ -204,13 +204,13 @@ static u32 find_result(const struct redundancy_core *r, const struct check_node 
 
 /* Words that warps should have in common, up to as many as there are lanes. */
 static enum check_answer compare(struct redundancy_core *r, const struct warp *warp,
-                                 struct check_task *task, u32 inst, u32 row, const u32 *words,
-                                 u32 count)
+                                 struct check_inflight *inflight, u32 inst, u32 row,
+                                 const u32 *words, u32 count)
 {
-    struct check_node *node = node_at(r, task->node);
-    u32 at = find_result(r, node, task->hint, inst, row);
+    struct check_node *node = node_at(r, inflight->node);
+    u32 at = find_result(r, node, inflight->hint, inst, row);
     if (at) {
-        task->hint = at;
+        inflight->hint = at;
         return memcmp(result_at(r, at)->words, words, count * sizeof *words) ? ANSWER_DIFFERS
                                                                              : ANSWER_SAME;
     }
@@ -228,15 +228,15 @@ static enum check_answer compare(struct redundancy_core *r, const struct warp *w
     else
         node->first = at;
     node->last = at;
-    task->hint = at;
+    inflight->hint = at;
     return ANSWER_KEPT;
 }
 
 /* The first ones are kept, one of an instruction. The hint is what differs. */
 static void note_lie(struct redundancy_core *r, const struct warp *warp,
-                     const struct check_task *task, const u32 *words)
+                     const struct check_inflight *inflight, const u32 *words)
 {
-    const struct check_result *result = result_at(r, task->hint);
+    const struct check_result *result = result_at(r, inflight->hint);
     for (u32 i = 0; i < r->lie_count; i++)
         if (r->lies[i].inst == result->inst)
             return;
@@ -278,7 +278,7 @@ static bool is_kept(struct operand o)
 
 /* The operands of a load. */
 static enum check_answer compare_address(struct redundancy_core *r, const struct warp *warp,
-                                         u32 inst, struct check_task *task)
+                                         u32 inst, struct check_inflight *inflight)
 {
     const struct inst *code = warp_inst(warp, inst);
     enum check_answer answer = ANSWER_SAME;
@@ -288,9 +288,9 @@ static enum check_answer compare_address(struct redundancy_core *r, const struct
         for (u32 j = 0; is_kept(code->src[k]) && j < regs; j++) {
             const u32 *words = words_of(r, warp, code->src[k], j, &count);
             const enum check_answer one =
-                compare(r, warp, task, inst, CHECK_ADDRESS + 16 * k + j, words, count);
+                compare(r, warp, inflight, inst, CHECK_ADDRESS + 16 * k + j, words, count);
             if (one == ANSWER_DIFFERS)
-                note_lie(r, warp, task, words);
+                note_lie(r, warp, inflight, words);
             answer = MAX(answer, one);
         }
     }
@@ -299,8 +299,8 @@ static enum check_answer compare_address(struct redundancy_core *r, const struct
 
 /* Its results; `lie`: if they differ, it is one. */
 static enum check_answer compare_results(struct redundancy_core *r, const struct warp *warp,
-                                         u32 inst, const struct flight *f, bool lie,
-                                         struct check_task *task)
+                                         u32 inst, const struct dyninst *f, bool lie,
+                                         struct check_inflight *inflight)
 {
     const struct inst *code = warp_inst(warp, inst);
     enum check_answer answer = ANSWER_SAME;
@@ -313,9 +313,9 @@ static enum check_answer compare_results(struct redundancy_core *r, const struct
             if (f && f->dst[k])
                 words = f->dst[k] + j * r->warp_size;
             const enum check_answer one =
-                compare(r, warp, task, inst, CHECK_RESULT + 16 * k + j, words, count);
+                compare(r, warp, inflight, inst, CHECK_RESULT + 16 * k + j, words, count);
             if (one == ANSWER_DIFFERS && lie)
-                note_lie(r, warp, task, words);
+                note_lie(r, warp, inflight, words);
             answer = MAX(answer, one);
         }
     }
@@ -372,10 +372,10 @@ static void pass_barrier(struct redundancy_core *r, struct redundancy_block *b,
 }
 
 void check_before(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp,
-                  u32 inst, lane_set active, lane_set lanes, struct check_task *task)
+                  u32 inst, lane_set active, lane_set lanes, struct check_inflight *inflight)
 {
     const struct inst *code = warp_inst(warp, inst);
-    task->node = 0;
+    inflight->node = 0;
     const u32 index = inst - r->first;
     if (warp->index >= r->full || b->warps[warp->index].ended || index >= r->count)
         return;
@@ -392,24 +392,24 @@ void check_before(struct redundancy_core *r, struct redundancy_block *b, struct 
         end_warp(r, b, w);
     if (!w->node || branch || !r->marked[index])
         return;
-    *task = (struct check_task){w->node, w->hint};
+    *inflight = (struct check_inflight){w->node, w->hint};
     node_at(r, w->node)->here++;
-    if (may_race(code) && compare_address(r, warp, inst, task) == ANSWER_DIFFERS) {
+    if (may_race(code) && compare_address(r, warp, inst, inflight) == ANSWER_DIFFERS) {
         count(r, ANSWER_DIFFERS);
-        release(r, b, task->node);
-        task->node = 0;
+        release(r, b, inflight->node);
+        inflight->node = 0;
     }
-    w->hint = task->hint;
+    w->hint = inflight->hint;
 }
 
 void check_after(struct redundancy_core *r, struct redundancy_block *b, struct warp *warp, u32 inst,
-                 const struct flight *f, struct check_task *task)
+                 const struct dyninst *f, struct check_inflight *inflight)
 {
-    if (!task->node)
+    if (!inflight->node)
         return;
     struct check_warp *w = &b->warps[warp->index];
     const bool races = may_race(warp_inst(warp, inst));
-    enum check_answer answer = compare_results(r, warp, inst, f, !races, task);
+    enum check_answer answer = compare_results(r, warp, inst, f, !races, inflight);
     if (answer == ANSWER_DIFFERS && races) {
         r->stats->raced++;
         if (!w->ended)
@@ -417,10 +417,10 @@ void check_after(struct redundancy_core *r, struct redundancy_block *b, struct w
         answer = ANSWER_SAME;
     }
     count(r, answer);
-    if (w->node == task->node)
-        w->hint = task->hint;
-    release(r, b, task->node);
-    task->node = 0;
+    if (w->node == inflight->node)
+        w->hint = inflight->hint;
+    release(r, b, inflight->node);
+    inflight->node = 0;
 }
 
 /* ---- blocks and launches ---- */
@@ -454,7 +454,7 @@ void check_launch(struct redundancy_core *r, bool begins)
     if (!r->results.base) {
         cells_create(&r->results, size, r->params->results);
         cells_create(&r->nodes, sizeof(struct check_node), r->params->results);
-        r->tasks = checked(calloc(CORE_TASKS, sizeof *r->tasks));
+        r->inflight = checked(calloc(CORE_INFLIGHT, sizeof *r->inflight));
     }
     cells_reset(&r->results);
     cells_reset(&r->nodes);
@@ -467,9 +467,9 @@ void check_destroy(struct redundancy_core *r)
 {
     cells_destroy(&r->results);
     cells_destroy(&r->nodes);
-    free(r->tasks);
+    free(r->inflight);
     free(r->marked);
-    r->tasks = NULL;
+    r->inflight = NULL;
     r->marked = NULL;
 }
 

@@ -49,7 +49,7 @@ const u32 *operand_rows(struct redundancy_core *r, const struct warp *warp, stru
         return rows;
     for (u32 j = 0; j < o.count; j++) {
         u32 *to = r->scratch + j * r->warp_size;
-        if (register_apart(view, o.index + j))
+        if (register_elsewhere(view, o.index + j))
             view->read(view, warp, o.index + j, to);
         else
             memcpy(to, rows + j * r->warp_size, r->warp_size * sizeof *to);

@@ -18,10 +18,10 @@
  * waits for it as for any other pending register.
  *
  * Invariants
- *  U1  Between issue and write-back nobody changes the tokens of what a task reads or writes: the
- *      scoreboard has one writer of a register, and readers have taken their values.
- *  U2  No partial write is committed to a register that has a token.
- *  U3  The result of a uniform instruction is the same in all lanes of its record.
+ *  U1  Between issue and write-back nobody changes the tokens of what a inflight reads or writes:
+ * the scoreboard has one writer of a register, and readers have taken their values. U2  No partial
+ * write is committed to a register that has a token. U3  The result of a uniform instruction is the
+ * same in all lanes of its record.
  */
 #include "mech/uniform.h"
 #include "ir/special.h"
@@ -121,14 +121,14 @@ bool uniform_sources(const struct uniform_core *u, const struct uniform_slot *s,
 }
 
 /* All lanes of a load go to one place that is not each lane's own. */
-static bool one_address(const struct flight *f, lane_set all)
+static bool one_address(const struct dyninst *f, lane_set all)
 {
     if (f->pair || (f->global != all && f->shared != all && f->constant != all))
         return false;
-    if (f->even) {
+    if (f->strided) {
         bool same = true;
-        for (u32 g = 0; g < (f->plan->two ? FLIGHT_GROUPS : FLIGHT_GROUPS / 2); g++)
-            same &= !f->apart[g] && f->first[g] == f->first[0];
+        for (u32 g = 0; g < (f->plan->two ? DYNINST_GROUPS : DYNINST_GROUPS / 2); g++)
+            same &= !f->stride[g] && f->first[g] == f->first[0];
         return same;
     }
     for (u32 lane = 1; lane < f->warp->exec->image->warp_size; lane++)
@@ -162,10 +162,10 @@ static enum issue_answer issue_copy(struct uniform_core *u, struct core *core, u
 {
     struct core_copy *copy = &u->slots[slot].copy;
     core_copy_make(copy, reg, &core->config);
-    struct task *task = core_copy_take(core, slot, inst, copy);
-    if (!task)
+    struct inflight *inflight = core_copy_take(core, slot, inst, copy);
+    if (!inflight)
         return ISSUE_WAIT;
-    core_copy_issue(core, task, slot, copy);
+    core_copy_issue(core, inflight, slot, copy);
     *(reads_it(&core->exec->image->program->insts[inst], reg) ? &u->stats->copies_source
                                                               : &u->stats->copies_other) += 1;
     return ISSUE_DONE;
@@ -194,53 +194,54 @@ static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 ins
 
 /* Reads of uniform registers by an instruction that runs on all its lanes: one lane, or none, of
  * the register file is read for each. */
-static void count_broadcasts(struct uniform_core *u, const struct core *core, struct task *task,
-                             struct uniform_task *t)
+static void count_broadcasts(struct uniform_core *u, const struct core *core,
+                             struct inflight *inflight, struct uniform_inflight *t)
 {
-    const struct inst *code = task->flight.code;
-    const struct uniform_slot *s = &u->slots[task->slot];
+    const struct inst *code = inflight->dyn.code;
+    const struct uniform_slot *s = &u->slots[inflight->slot];
     const bool srf = u->params->design == DESIGN_SRF;
-    const bool full = task->flight.lanes == core->all_lanes;
-    const u32 lanes = full ? core->config.core->warp_size : count_lanes(task->flight.lanes);
+    const bool full = inflight->dyn.lanes == core->all_lanes;
+    const u32 lanes = full ? core->config.core->warp_size : count_lanes(inflight->dyn.lanes);
     u32 at = 0; /* as collect_time lists them */
     for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
         const struct operand o = code->src[k];
         const u32 step = o.count == 2 && core->config.collect->pair_reads == 1 ? 2 : 1;
         if (o.kind != OPERAND_VECTOR)
             continue;
-        for (u32 r = 0; r < o.count && at < task->time->read_count; r += step, at++) {
+        for (u32 r = 0; r < o.count && at < inflight->time->read_count; r += step, at++) {
             if (!has_tokens(s, operand_make(OPERAND_VECTOR, o.index + r, step)))
                 continue;
             u->stats->broadcasts += step;
             u->stats->srf_reads += srf ? step : 0;
             t->elsewhere |= (u16)((u32)srf << at);
             if (lanes)
-                task->lane_reads = (u16)(task->lane_reads - lanes + !srf);
+                inflight->lane_reads = (u16)(inflight->lane_reads - lanes + !srf);
         }
     }
 }
 
-void uniform_convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops)
+void uniform_convert(struct uniform_core *u, struct inflight *inflight, struct uniform_inflight *t,
+                     u32 ops)
 {
-    const struct inst_time *time = task->time;
+    const struct inst_time *time = inflight->time;
     const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
     const u32 copies = srf ? two : 1u + two; /* of a value in the register file */
-    task->interval = 1;
-    task->lane_ops = (u16)ops;
-    task->lane_reads = (u16)(time->read_count * copies);
-    task->lane_writes = (u16)(time->result_count * copies);
-    task->flight.writes = srf && !two ? 0 : 1ull << u->lane;
+    inflight->interval = 1;
+    inflight->lane_ops = (u16)ops;
+    inflight->lane_reads = (u16)(time->read_count * copies);
+    inflight->lane_writes = (u16)(time->result_count * copies);
+    inflight->dyn.writes = srf && !two ? 0 : 1ull << u->lane;
     if (two && !srf)
-        task->flight.writes |= 1ull << u->second;
+        inflight->dyn.writes |= 1ull << u->second;
     if (!srf)
         return;
     t->elsewhere = two ? 0 : UINT16_MAX;
-    u->stats->srf_reads += u->insts[task->flight.inst].registers - time->result_count;
+    u->stats->srf_reads += u->insts[inflight->dyn.inst].registers - time->result_count;
 }
 
 /* True: it runs on all its lanes nevertheless. */
-static bool found_uniform(struct uniform_core *u, const struct core *core, struct task *task,
-                          struct uniform_task *t)
+static bool found_uniform(struct uniform_core *u, const struct core *core,
+                          struct inflight *inflight, struct uniform_inflight *t)
 {
     struct uniform_stats *stats = u->stats;
     const u32 mode = u->params->mode;
@@ -248,16 +249,16 @@ static bool found_uniform(struct uniform_core *u, const struct core *core, struc
     stats->redundant_intra += core->config.core->warp_size - 1;
     stats->redundant_combined += core->config.core->warp_size - 1;
     if (u->changes && u->params->design == DESIGN_SRF &&
-        !place_reserve(u, task->slot, task->flight.code, t)) {
+        !place_reserve(u, inflight->slot, inflight->dyn.code, t)) {
         stats->srf_full++;
         return true;
     }
     t->uniform = true;
-    const bool hit = mode != MODE_INTRA && reuse_find(u, core, task, t);
+    const bool hit = mode != MODE_INTRA && reuse_find(u, core, inflight, t);
     if (!u->changes || (mode == MODE_INTER && !hit))
         return true;
     stats->converted += !hit;
-    uniform_convert(u, task, t, hit ? 0 : u->params->protect ? 2 : 1);
+    uniform_convert(u, inflight, t, hit ? 0 : u->params->protect ? 2 : 1);
     if (hit ? u->params->parity : u->params->protect)
         stats->alu_protected += core->config.core->warp_size;
     return false;
@@ -283,20 +284,20 @@ void uniform_count(struct uniform_core *u, u32 slot, const struct uniform_inst *
         cover_moved(u, slot);
 }
 
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct uniform_core *u = state;
-    struct uniform_task *t = &u->tasks[task_index(core, task)];
-    const struct flight *f = &task->flight;
+    struct uniform_inflight *t = &u->inflight[inflight_index(core, inflight)];
+    const struct dyninst *f = &inflight->dyn;
     const struct uniform_inst *info = &u->insts[f->inst];
-    struct uniform_slot *s = &u->slots[task->slot];
+    struct uniform_slot *s = &u->slots[inflight->slot];
     const bool full = f->lanes == core->all_lanes;
     t->watched = false;
     t->elsewhere = 0;
-    if (UNLIKELY(task->extra_task)) {
-        if (task->time == &s->copy.time) {
+    if (UNLIKELY(inflight->injected)) {
+        if (inflight->time == &s->copy.time) {
             const bool srf = u->params->design == DESIGN_SRF;
-            task->lane_reads = !srf;
+            inflight->lane_reads = !srf;
             t->elsewhere = srf;
             u->stats->srf_reads += srf;
         }
@@ -306,35 +307,35 @@ static u32 operand(void *state, struct core *core, struct task *task)
     t->uniform = t->load = t->stores = false;
     t->entry_count = 0;
     const u32 lanes = full ? core->config.core->warp_size : count_lanes(f->lanes);
-    uniform_count(u, task->slot, info, lanes);
+    uniform_count(u, inflight->slot, info, lanes);
     bool whole = true; /* it runs on all its lanes */
     if (full && (info->kind == KIND_COMPUTE || info->kind == KIND_SPECIAL) && !f->homes &&
         uniform_sources(u, s, f->code))
-        whole = found_uniform(u, core, task, t);
-    else if (full && info->kind == KIND_LOAD && f->kind == FLIGHT_ACCESS && !f->homes)
+        whole = found_uniform(u, core, inflight, t);
+    else if (full && info->kind == KIND_LOAD && f->kind == DYNINST_ACCESS && !f->homes)
         t->load = one_address(f, core->all_lanes);
     if (!t->uniform && lanes)
         forget_masks(u, s, f->code);
     if (whole && u->changes && info->vectors)
-        count_broadcasts(u, core, task, t);
+        count_broadcasts(u, core, inflight, t);
     return 0;
 }
 
 /* ---- its result comes ---- */
 
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     struct uniform_core *u = state;
-    struct uniform_task *t = &u->tasks[task_index(core, task)];
+    struct uniform_inflight *t = &u->inflight[inflight_index(core, inflight)];
     if (!t->watched)
         return;
     if (UNLIKELY(t->stores) && u->params->irb_early)
-        reuse_store(u, core, task, t);
-    if (!t->load || core->slots[task->slot].ended)
+        reuse_store(u, core, inflight, t);
+    if (!t->load || core->slots[inflight->slot].ended)
         return;
     u->stats->broadcast_loads++;
     if (u->changes && u->params->design == DESIGN_SRF &&
-        !place_reserve(u, task->slot, task->flight.code, t)) {
+        !place_reserve(u, inflight->slot, inflight->dyn.code, t)) {
         u->stats->srf_full++;
         return;
     }
@@ -342,21 +343,21 @@ static void result(void *state, struct core *core, struct task *task)
     if (!u->changes || u->params->mode == MODE_INTER)
         return;
     const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
-    task->lane_writes = (u16)(task->time->result_count * (srf ? two : 1u + two));
-    task->flight.writes = srf && !two ? 0 : 1ull << u->lane;
+    inflight->lane_writes = (u16)(inflight->time->result_count * (srf ? two : 1u + two));
+    inflight->dyn.writes = srf && !two ? 0 : 1ull << u->lane;
     if (two && !srf)
-        task->flight.writes |= 1ull << u->second;
+        inflight->dyn.writes |= 1ull << u->second;
 }
 
-static void places(void *state, struct core *core, const struct task *task, bool write,
+static void places(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places)
 {
     struct uniform_core *u = state;
-    const struct uniform_task *t = &u->tasks[task_index(core, task)];
+    const struct uniform_inflight *t = &u->inflight[inflight_index(core, inflight)];
     if (u->params->design != DESIGN_SRF || !u->changes)
         return;
     if (write) {
-        if (t->watched && t->uniform && !task->flight.writes)
+        if (t->watched && t->uniform && !inflight->dyn.writes)
             places->count = 0;
         return;
     }
@@ -372,29 +373,29 @@ static void places(void *state, struct core *core, const struct task *task, bool
     places->count = left;
 }
 
-static void copied(struct uniform_core *u, struct core *core, const struct task *task)
+static void copied(struct uniform_core *u, struct core *core, const struct inflight *inflight)
 {
-    if (!task->dropped)
-        place_clear(u, task->slot, task->flight.code->dst[0].index);
-    core_copy_retired(core, task);
+    if (!inflight->dropped)
+        place_clear(u, inflight->slot, inflight->dyn.code->dst[0].index);
+    core_copy_retired(core, inflight);
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct uniform_core *u = state;
-    struct uniform_task *t = &u->tasks[task_index(core, task)];
-    const struct flight *f = &task->flight;
-    const u32 slot = task->slot;
+    struct uniform_inflight *t = &u->inflight[inflight_index(core, inflight)];
+    const struct dyninst *f = &inflight->dyn;
+    const u32 slot = inflight->slot;
     struct uniform_slot *s = &u->slots[slot];
-    if (UNLIKELY(task->extra_task)) {
-        if (task->time == &s->copy.time)
-            copied(u, core, task);
+    if (UNLIKELY(inflight->injected)) {
+        if (inflight->time == &s->copy.time)
+            copied(u, core, inflight);
         return;
     }
     if (!t->watched)
         return;
     t->watched = false;
-    if (task->dropped || core->slots[slot].ended) {
+    if (inflight->dropped || core->slots[slot].ended) {
         place_release(u, slot, f->code, t);
         return;
     }
@@ -402,11 +403,11 @@ static void retired(void *state, struct core *core, struct task *task)
         cover_written(u, slot);
     if (t->uniform) {
         if (t->stores)
-            reuse_store(u, core, task, t);
-        place_set(u, task, t);
+            reuse_store(u, core, inflight, t);
+        place_set(u, inflight, t);
         return;
     }
-    if (f->kind > FLIGHT_ACCESS || !f->writes)
+    if (f->kind > DYNINST_ACCESS || !f->writes)
         return;
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
@@ -475,8 +476,8 @@ static void create(void *state, struct core *core)
 {
     struct uniform_core *u = state;
     u->core = core;
-    u->tasks = calloc(CORE_TASKS, sizeof *u->tasks);
-    if (!u->tasks)
+    u->inflight = calloc(CORE_INFLIGHT, sizeof *u->inflight);
+    if (!u->inflight)
         abort();
     core->fetch_stages += u->params->rename_stage;
 }
@@ -488,7 +489,7 @@ static void destroy(void *state)
     place_launch(u, false);
     free(u->insts);
     free(u->removed_rows);
-    free(u->tasks);
+    free(u->inflight);
 }
 
 /* ---- what it stands for ---- */

@@ -64,7 +64,7 @@ enum irb_answer {
 
 /* The key of an instruction whose operands, all uniform, are in its record; `lane` is one of them.
  */
-struct irb_key irb_key(const struct flight *f, u32 lane, bool wide);
+struct irb_key irb_key(const struct dyninst *f, u32 lane, bool wide);
 enum irb_answer irb_probe(struct irb *irb, const struct irb_key *key, bool parity,
                           const struct irb_entry **entry);
 /* A result has come. */
@@ -101,7 +101,7 @@ struct uniform_inst {
 };
 
 /* An instruction under way. */
-struct uniform_task {
+struct uniform_inflight {
     bool watched;   /* an instruction of the warp that this mechanism has seen issue */
     bool uniform;   /* its results are uniform registers from its write-back on */
     bool load;      /* of one address: its results may be */
@@ -132,7 +132,7 @@ struct uniform_core {
     bool explicit_exec;
     struct uniform_inst *insts;
     struct uniform_slot slots[CORE_WARPS];
-    struct uniform_task *tasks; /* CORE_TASKS */
+    struct uniform_inflight *inflight; /* CORE_INFLIGHT */
     struct irb irb;
     /* the scalar register file */
     u32 srf[SRF_MOST];
@@ -140,7 +140,7 @@ struct uniform_core {
     u32 srf_free_count;
     u32 srf_peak;
     struct uniform_cover cover;
-    struct task removed; /* an instruction that goes no further than issue */
+    struct inflight removed; /* an instruction that goes no further than issue */
     u32 *removed_rows;
 };
 
@@ -162,16 +162,17 @@ static inline void set_take(u64 *set, u32 at)
 bool uniform_sources(const struct uniform_core *u, const struct uniform_slot *s,
                      const struct inst *code);
 /* It runs on one lane, or not at all: `ops` are left. */
-void uniform_convert(struct uniform_core *u, struct task *task, struct uniform_task *t, u32 ops);
+void uniform_convert(struct uniform_core *u, struct inflight *inflight, struct uniform_inflight *t,
+                     u32 ops);
 /* An instruction of a slot is looked at. */
 void uniform_count(struct uniform_core *u, u32 slot, const struct uniform_inst *info, u32 lanes);
 
 /* uniform_reuse.c */
 /* Whether the reuse buffer has it; `t` says what is to be stored else. */
-bool reuse_find(struct uniform_core *u, const struct core *core, struct task *task,
-                struct uniform_task *t);
-void reuse_store(struct uniform_core *u, const struct core *core, const struct task *task,
-                 struct uniform_task *t);
+bool reuse_find(struct uniform_core *u, const struct core *core, struct inflight *inflight,
+                struct uniform_inflight *t);
+void reuse_store(struct uniform_core *u, const struct core *core, const struct inflight *inflight,
+                 struct uniform_inflight *t);
 /* The next instruction of a slot, if the reuse buffer has it: its result is written, and the warp
  * goes on. */
 bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst);
@@ -182,13 +183,14 @@ void place_launch(struct uniform_core *u, bool begins);
 /* A warp takes a slot; or leaves it. */
 void place_start(struct uniform_core *u, u32 slot);
 void place_end(struct uniform_core *u, u32 slot);
-/* Entries of the scalar register file for the results of a task; false: there are not enough. */
+/* Entries of the scalar register file for the results of a inflight; false: there are not enough.
+ */
 bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
-                   struct uniform_task *t);
+                   struct uniform_inflight *t);
 void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
-                   const struct uniform_task *t);
-/* The results of a task, which are in its record, are uniform registers now. */
-void place_set(struct uniform_core *u, struct task *task, const struct uniform_task *t);
+                   const struct uniform_inflight *t);
+/* The results of a inflight, which are in its record, are uniform registers now. */
+void place_set(struct uniform_core *u, struct inflight *inflight, const struct uniform_inflight *t);
 /* A register is an ordinary one now. */
 void place_clear(struct uniform_core *u, u32 slot, u32 reg);
 

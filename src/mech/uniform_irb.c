@@ -13,7 +13,7 @@
 #include "mech/uniform.h"
 
 /* A source's value: what any lane has. */
-static u64 source_value(const struct flight *f, unsigned k, u32 lane)
+static u64 source_value(const struct dyninst *f, unsigned k, u32 lane)
 {
     const struct operand o = f->code->src[k];
     const u32 lanes = f->warp->exec->image->warp_size;
@@ -34,7 +34,7 @@ static bool fits(const struct inst *code, bool wide)
     return true;
 }
 
-struct irb_key irb_key(const struct flight *f, u32 lane, bool wide)
+struct irb_key irb_key(const struct dyninst *f, u32 lane, bool wide)
 {
     const struct inst *code = f->code;
     struct irb_key key = {.tag = f->inst & ((1u << IRB_TAG_BITS) - 1)};

@@ -3,10 +3,10 @@
  * or in the scalar register file, to which a table by physical register renames them.
  *
  * Invariants
- *  P1  A register has its bit in `tokens` exactly while its value is in the one place; flights read
- *      it through the slot's view then. Other lanes of its row hold what they held before.
- *  P2  With the scalar register file, a register has an entry exactly while it has its bit. An
- * entry is free, belongs to one register, or is reserved for the result of one task.
+ *  P1  A register has its bit in `tokens` exactly while its value is in the one place; dynamic
+ * instructions read it through the slot's view then. Other lanes of its row hold what they held
+ * before. P2  With the scalar register file, a register has an entry exactly while it has its bit.
+ * An entry is free, belongs to one register, or is reserved for the result of one inflight.
  */
 #include "mech/uniform.h"
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void read_uniform(const struct register_view *view, const struct warp *wa
         to[lane] = value;
 }
 
-/* What acts outside of flights has made it whole. */
+/* What acts outside of dynamic instructions has made it whole. */
 static void made_whole(const struct register_view *view, struct warp *warp, u32 reg)
 {
     const struct uniform_slot *s = view->user;
@@ -79,7 +79,7 @@ static void give_entry(struct uniform_core *u, u16 entry)
 }
 
 bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
-                   struct uniform_task *t)
+                   struct uniform_inflight *t)
 {
     const u16 *map = u->slots[slot].entry;
     t->entry_count = 0;
@@ -98,7 +98,7 @@ bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
 }
 
 void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
-                   const struct uniform_task *t)
+                   const struct uniform_inflight *t)
 {
     const u16 *map = u->slots[slot].entry;
     u32 n = 0;
@@ -153,15 +153,15 @@ static void compare_copies(struct uniform_core *u, const u32 *row)
     u->stats->protect_mismatches += row[u->lane] != row[u->second];
 }
 
-void place_set(struct uniform_core *u, struct task *task, const struct uniform_task *t)
+void place_set(struct uniform_core *u, struct inflight *inflight, const struct uniform_inflight *t)
 {
-    struct flight *f = &task->flight;
-    struct uniform_slot *s = &u->slots[task->slot];
+    struct dyninst *f = &inflight->dyn;
+    struct uniform_slot *s = &u->slots[inflight->slot];
     const u32 lanes = f->warp->exec->image->warp_size;
-    const bool compare = u->params->protect && u->changes && task->lane_ops == 2;
+    const bool compare = u->params->protect && u->changes && inflight->lane_ops == 2;
     u32 n = 0;
     if (u->params->protect)
-        cover_count(u, task->slot);
+        cover_count(u, inflight->slot);
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++) {
         for (u32 j = 0; j < f->dst_rows[k]; j++, n++) {
             const u32 *row = f->dst[k] + j * lanes;

@@ -5,10 +5,10 @@
 #include "mech/uniform.h"
 
 /* What an instruction left in the buffer goes into the record of another. */
-static void take_result(struct flight *f, u64 result)
+static void take_result(struct dyninst *f, u64 result)
 {
     const u32 lanes = f->warp->exec->image->warp_size;
-    flight_skip(f);
+    dyninst_skip(f);
     for (u32 j = 0; j < f->dst_rows[0]; j++)
         for (u32 lane = 0; lane < lanes; lane++)
             f->dst[0][j * lanes + lane] = (u32)(result >> 32 * j);
@@ -27,12 +27,12 @@ static void count_hit(struct uniform_core *u, const struct core *core, u32 slot,
     stats->redundant_combined++;
 }
 
-bool reuse_find(struct uniform_core *u, const struct core *core, struct task *task,
-                struct uniform_task *t)
+bool reuse_find(struct uniform_core *u, const struct core *core, struct inflight *inflight,
+                struct uniform_inflight *t)
 {
     struct uniform_stats *stats = u->stats;
     const struct irb_entry *entry;
-    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
+    const struct irb_key key = irb_key(&inflight->dyn, u->lane, u->params->irb_wide);
     if (!key.code) {
         stats->irb_unfit++;
         return false;
@@ -46,16 +46,16 @@ bool reuse_find(struct uniform_core *u, const struct core *core, struct task *ta
         t->key = key;
         return false;
     }
-    count_hit(u, core, task->slot, entry);
+    count_hit(u, core, inflight->slot, entry);
     if (!u->changes)
         return true;
-    take_result(&task->flight, entry->result);
-    task->latency = 1;
-    task->passes = true;
+    take_result(&inflight->dyn, entry->result);
+    inflight->latency = 1;
+    inflight->passes = true;
     return true;
 }
 
-static u64 result_value(const struct uniform_core *u, const struct flight *f)
+static u64 result_value(const struct uniform_core *u, const struct dyninst *f)
 {
     const u32 lanes = f->warp->exec->image->warp_size;
     if (f->code->dst[0].kind == OPERAND_MASK)
@@ -63,12 +63,12 @@ static u64 result_value(const struct uniform_core *u, const struct flight *f)
     return f->dst[0][u->lane] | (f->dst_rows[0] > 1 ? (u64)f->dst[0][lanes + u->lane] << 32 : 0);
 }
 
-void reuse_store(struct uniform_core *u, const struct core *core, const struct task *task,
-                 struct uniform_task *t)
+void reuse_store(struct uniform_core *u, const struct core *core, const struct inflight *inflight,
+                 struct uniform_inflight *t)
 {
     u->stats->irb_writes++;
-    irb_store(&u->irb, &t->key, result_value(u, &task->flight), task->slot,
-              core->slots[task->slot].age);
+    irb_store(&u->irb, &t->key, result_value(u, &inflight->dyn), inflight->slot,
+              core->slots[inflight->slot].age);
     t->stores = false;
 }
 
@@ -82,17 +82,17 @@ static bool give_up(struct warp *warp, u32 inst)
     return false;
 }
 
-/* The result goes where it is kept; what that costs is counted as of a task of our own. */
-static void write_result(struct uniform_core *u, struct core *core, struct task *task,
-                         struct uniform_task *t)
+/* The result goes where it is kept; what that costs is counted as of a inflight of our own. */
+static void write_result(struct uniform_core *u, struct core *core, struct inflight *inflight,
+                         struct uniform_inflight *t)
 {
-    uniform_convert(u, task, t, 0);
-    task_count_work(core, task, false);
-    flight_commit(&task->flight);
-    task_count_work(core, task, true);
-    place_set(u, task, t);
+    uniform_convert(u, inflight, t, 0);
+    inflight_count_work(core, inflight, false);
+    dyninst_commit(&inflight->dyn);
+    inflight_count_work(core, inflight, true);
+    place_set(u, inflight, t);
     if (u->params->protect)
-        cover_written(u, task->slot);
+        cover_written(u, inflight->slot);
 }
 
 static void count_removed(struct uniform_core *u, const struct core *core, u32 slot, u32 inst)
@@ -110,8 +110,8 @@ static void count_removed(struct uniform_core *u, const struct core *core, u32 s
 bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
 {
     struct warp *warp = core->slots[slot].warp;
-    struct task *task = &u->removed;
-    struct uniform_task t = {0};
+    struct inflight *inflight = &u->removed;
+    struct uniform_inflight t = {0};
     const struct irb_entry *entry;
     const u8 kind = u->insts[inst].kind;
     const struct step *step = &warp->view->steps[inst];
@@ -119,20 +119,20 @@ bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
     if (u->params->mode == MODE_INTRA || (kind != KIND_COMPUTE && kind != KIND_SPECIAL) ||
         lanes != core->all_lanes || !uniform_sources(u, &u->slots[slot], &warp->view->insts[inst]))
         return false;
-    task->flight.rows = u->removed_rows;
-    task->time = &core->times[inst];
-    task->slot = (u8)slot;
-    task->extra_task = true;
-    flight_issue(&task->flight, warp, inst);
-    const struct irb_key key = irb_key(&task->flight, u->lane, u->params->irb_wide);
+    inflight->dyn.rows = u->removed_rows;
+    inflight->time = &core->times[inst];
+    inflight->slot = (u8)slot;
+    inflight->injected = true;
+    dyninst_issue(&inflight->dyn, warp, inst);
+    const struct irb_key key = irb_key(&inflight->dyn, u->lane, u->params->irb_wide);
     if (!key.code || irb_probe(&u->irb, &key, u->params->parity, &entry) != IRB_HIT)
         return give_up(warp, inst); /* and it is counted when it runs */
-    if (u->params->design == DESIGN_SRF && !place_reserve(u, slot, task->flight.code, &t))
+    if (u->params->design == DESIGN_SRF && !place_reserve(u, slot, inflight->dyn.code, &t))
         return give_up(warp, inst);
     count_removed(u, core, slot, inst);
     count_hit(u, core, slot, entry);
-    take_result(&task->flight, entry->result);
-    write_result(u, core, task, &t);
+    take_result(&inflight->dyn, entry->result);
+    write_result(u, core, inflight, &t);
     core_step(core, slot, inst);
     return true;
 }

@@ -337,7 +337,7 @@ static void forget(struct waits_core *c)
     c->block_count = 0;
 }
 
-static void look_launch(void *state, struct exec *exec, bool begins)
+static void observe_launch(void *state, struct exec *exec, bool begins)
 {
     struct waits_core *c = state;
     forget(c);
@@ -346,7 +346,7 @@ static void look_launch(void *state, struct exec *exec, bool begins)
     c->acts = exec->image->program->traits.explicit_exec;
 }
 
-static void look_block(void *state, struct thread_block *block, bool started)
+static void observe_block(void *state, struct thread_block *block, bool started)
 {
     struct waits_core *c = state;
     const u32 slot = block->slot;
@@ -377,20 +377,20 @@ static void look(void *state, struct warp *warp, u32 inst)
 
 static void launch(void *state, struct core *core, bool begins)
 {
-    look_launch(state, core->exec, begins);
+    observe_launch(state, core->exec, begins);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
     const struct resident *resident = &core->blocks[block_slot];
     if (!resident->copy)
-        look_block(state, resident->block, started);
+        observe_block(state, resident->block, started);
 }
 
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
-    if (!task->extra_task && !task->flight.homes)
-        look(state, task->flight.warp, task->flight.inst);
+    if (!inflight->injected && !inflight->dyn.homes)
+        look(state, inflight->dyn.warp, inflight->dyn.inst);
     return 0;
 }
 
@@ -420,8 +420,8 @@ const struct mechanism waits_mechanism = {
     .launch = launch,
     .block = block,
     .operand = operand,
-    .gather = gather,
-    .look_launch = look_launch,
-    .look_block = look_block,
-    .look = look,
+    .launch_done = gather,
+    .observe_launch = observe_launch,
+    .observe_block = observe_block,
+    .observe = look,
 };

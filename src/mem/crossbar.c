@@ -9,13 +9,13 @@
  * packet's tail has passed. As a buffer asks for one output only, this is what iSLIP comes to.
  *
  * Giving takes a step of its own, so that a packet of n flits holds buffer and output for n + 1
- * steps: at two steps a cycle (the peer: GPGPU-Sim's intersim2, internal_speedup 2, one virtual
+ * steps: at two steps a cycle (GPGPU-Sim: GPGPU-Sim's intersim2, internal_speedup 2, one virtual
  * channel, vc_alloc and sw_alloc one step each) packets of one flit pass at one a cycle, with the
  * head-of-line blocking of queues at inputs, and longer ones faster than the links take them. At
  * one step a cycle the next packet is given its output while the one before passes.
  *
- * Deviations: an output holds output_packets packets whatever their size (the peer counts 64 + 16
- * flits), an entrance input_packets (the peer 9 flits); the pipeline of hop_cycles lies whole
+ * Deviations: an output holds output_packets packets whatever their size (GPGPU-Sim counts 64 + 16
+ * flits), an entrance input_packets (GPGPU-Sim 9 flits); the pipeline of hop_cycles lies whole
  * behind the switch.
  */
 #include "mem/network_kind.h"

@@ -32,7 +32,7 @@
  * one free bank gets its next request: the oldest for the open row, else the oldest. Then one
  * command is issued: a column command if any bank can take one, else activate or precharge. Banks
  * are looked at from a place that goes round. Rows stay open until another is needed. Nothing
- * bounds how long row hits pass an older request, as in the peer. With policy fcfs the channel
+ * bounds how long row hits pass an older request, as in GPGPU-Sim. With policy fcfs the channel
  * works on one request at a time, in order of arrival.
  *
  * Writes apart (write_high > 0). Writes wait in their own queue. When write_high wait, only writes
@@ -45,9 +45,9 @@
  *  D3  A request is answered once.
  *  D4  Skipping cycles in which dram_next says that nothing happens equals ticking through them.
  *
- * Deviations. No refresh, no four-activate window. The peer can issue a row command and then a
+ * Deviations. No refresh, no four-activate window. GPGPU-Sim can issue a row command and then a
  * column command in one cycle in spite of its single bus; here the row command waits (D1). A
- * channel has a place for a request's answer before it commands its last burst; the peer stops the
+ * channel has a place for a request's answer before it commands its last burst; GPGPU-Sim stops the
  * data pipe instead.
  */
 #ifndef MEM_DRAM_H

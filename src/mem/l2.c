@@ -253,7 +253,7 @@ static void fill(struct l2_slice *slice, u64 cycle)
         return;
     }
     ring_pop(&slice->from_dram);
-    /* the fill port is as wide as the data port, and apart from it, as the peer has it */
+    /* the fill port is as wide as the data port, and apart from it, as GPGPU-Sim has it */
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
     if (--slice->parts[entry])
         return;

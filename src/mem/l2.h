@@ -19,8 +19,8 @@
 #define MEM_L2_H
 
 #include "mem/address.h"
-#include "mem/memside.h"
 #include "mem/ring.h"
+#include "mem/system.h"
 
 /* A tag of a DRAM request: slice of the channel, sectors, and which fetch it is part of: an MSHR,
  * or a pool entry when there is no cache. */

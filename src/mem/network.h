@@ -4,7 +4,7 @@
  * A packet waits at its input's entrance (input_packets), enters flit by flit, one a cycle, and
  * stands at its output (output_packets) when its tail is there. In between:
  * A crossbar: a queue at each input (buffer_flits), so the first packet holds up those behind it,
- * as in the peer, which has one virtual channel; each output takes packets round robin, whole, its
+ * as in GPGPU-Sim, which has one virtual channel; each output takes packets round robin, whole, its
  * link a flit a cycle; the switch may be faster than the links (speedup). crossbar.c
  * A mesh: routers in rows and columns, dimension-order (X, then Y), wormhole with credits; inputs
  * and outputs are nodes of one grid. mesh.c

@@ -33,7 +33,7 @@ enum packet_client {
 
 enum {
     SECTOR_BYTES = 32,
-    PACKET_HEADER_BYTES = 8 /* of every packet: address and kind, as the peer counts them */
+    PACKET_HEADER_BYTES = 8 /* of every packet: address and kind, as GPGPU-Sim counts them */
 };
 
 struct packet {

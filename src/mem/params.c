@@ -1,5 +1,5 @@
 /* The component tables of the memory side. */
-#include "mem/memside.h"
+#include "mem/system.h"
 
 #define COMPONENT network
 #define COMPONENT_DEF "mem/network.def"

@@ -70,14 +70,14 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
                 "requests that wait to be sent: line and sectors");
 }
 
-static void network_state(struct state_list *list, const struct memside_params *params)
+static void network_state(struct state_list *list, const struct memory_system_params *params)
 {
     const struct network_params *network = params->network;
     u32 flit = 8 * network->flit_bytes;
     /* The largest packet is a whole L2 line with its header. */
     u32 packet = HEADER_BITS + 8 * params->l2->line_bytes;
     u64 ports = (params->cores + network->cores_per_port - 1) / network->cores_per_port +
-                memside_clusters(params);
+                memory_system_clusters(params);
     u64 slices = (u64)params->l2->channels * params->l2->slices, ends = ports + slices;
     /* A crossbar has a buffer for each input of both networks; a router of a mesh five for each. */
     enum {
@@ -105,13 +105,13 @@ static void network_state(struct state_list *list, const struct memside_params *
 }
 
 /* Both caches of a cluster. */
-static void cluster_state(struct state_list *list, const struct memside_params *params,
+static void cluster_state(struct state_list *list, const struct memory_system_params *params,
                           u64 memory_bytes)
 {
     const struct cluster_config configs[] = {CLUSTER_CONFIG(params->cluster_icache),
                                              CLUSTER_CONFIG(params->cluster_constant)};
     static const char *const names[] = {"cluster_icache", "cluster_constant"};
-    state_owner(list, "cluster", memside_clusters(params));
+    state_owner(list, "cluster", memory_system_clusters(params));
     for (u32 p = 0; p < CLUSTER_PARTS; p++) {
         const struct cluster_config *config = &configs[p];
         struct cache_state cache = {
@@ -126,7 +126,8 @@ static void cluster_state(struct state_list *list, const struct memside_params *
     }
 }
 
-static void l2_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
+static void l2_state(struct state_list *list, const struct memory_system_params *params,
+                     u64 memory_bytes)
 {
     const struct l2_params *l2 = params->l2;
     u64 slices = (u64)l2->channels * l2->slices;
@@ -137,7 +138,8 @@ static void l2_state(struct state_list *list, const struct memside_params *param
         /* Of the slice's own bytes. */
         .address_bits = state_index_bits((memory_bytes + slices - 1) / slices),
         /* The core, and which of its requests. */
-        .waiter_bits = state_index_bits(params->cores + memside_clusters(params)) + HEADER_BITS / 4,
+        .waiter_bits =
+            state_index_bits(params->cores + memory_system_clusters(params)) + HEADER_BITS / 4,
         .access_bits = 8 * SECTOR_BYTES,
     };
     state_owner(list, "slice", slices);
@@ -151,7 +153,7 @@ static void l2_state(struct state_list *list, const struct memside_params *param
                 "replies behind the slice");
 }
 
-static void dram_state(struct state_list *list, const struct memside_params *params,
+static void dram_state(struct state_list *list, const struct memory_system_params *params,
                        u64 memory_bytes)
 {
     const struct dram_params *dram = params->dram;
@@ -177,9 +179,9 @@ static void dram_state(struct state_list *list, const struct memside_params *par
                 "whether a row is open in a bank, and which");
 }
 
-void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes)
+void mem_state(struct state_list *list, const struct memory_system_params *params, u64 memory_bytes)
 {
-    if (memside_clusters(params))
+    if (memory_system_clusters(params))
         cluster_state(list, params, memory_bytes);
     network_state(list, params);
     l2_state(list, params, memory_bytes);

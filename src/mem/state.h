@@ -3,7 +3,7 @@
 #define MEM_STATE_H
 
 #include "base/state.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 
 struct cache_state {
     struct cache_config config;
@@ -18,6 +18,7 @@ struct cache_state {
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache);
 
 /* The rows of networks, slices and channels. */
-void mem_state(struct state_list *list, const struct memside_params *params, u64 memory_bytes);
+void mem_state(struct state_list *list, const struct memory_system_params *params,
+               u64 memory_bytes);
 
 #endif

@@ -36,13 +36,13 @@ const char *area_table(const struct config *config)
     return names[params_of(config)->table];
 }
 
-/* Stages of units, and stages of the wavepool kind whose logic is in area_logic.c: published areas
+/* Stages of units, and stages of MIAOW whose logic is in area_logic.c: published areas
  * have their registers in them. */
-static bool is_inside(const struct state_row *row, bool wavepool)
+static bool is_inside(const struct state_row *row, bool miaow)
 {
     static const char *const stages[] = {"fetch", "wavepool", "decode", "issue",
                                          "exec",  "salu",     "simd",   "simf"};
-    for (u32 i = 0; wavepool && i < ARRAY_LEN(stages); i++)
+    for (u32 i = 0; miaow && i < ARRAY_LEN(stages); i++)
         if (!strcmp(row->unit, stages[i]))
             return true;
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
@@ -54,11 +54,11 @@ static void take(struct area_list *list, const struct config *config,
 {
     const struct technology technology = area_technology(config);
     const struct core_params *core = config_params(config, &core_component);
-    const bool wavepool = core->stages == STAGES_WAVEPOOL;
+    const bool miaow = core->stages == STAGES_MIAOW;
     for (u32 i = first; i < states->rows.count; i++) {
         struct area_row *row = vec_push(&list->rows);
         *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
-        row->inside = !mechanism && is_inside(&row->state, wavepool);
+        row->inside = !mechanism && is_inside(&row->state, miaow);
         if (!row->inside)
             row->cost = element_cost(area_table(config), &row->state, &technology, &row->printed);
     }

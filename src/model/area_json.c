@@ -196,26 +196,27 @@ static json_t *mechanisms_json(const struct area_list *list, const struct config
 
 /* ---- beside what has been published about the machine ---- */
 
-static json_t *claims_json(const struct area_list *list, const struct claims *claims)
+static json_t *published_json(const struct area_list *list,
+                              const struct published_values *published)
 {
     json_t *json = json_object(), *modules = json_array();
-    for (u32 i = 0; i < claims->count; i++) {
-        const struct claim *claim = &claims->rows[i];
-        if (claim->mm2 <= 0 && claim->mw <= 0)
+    for (u32 i = 0; i < published->count; i++) {
+        const struct published_value *value = &published->rows[i];
+        if (value->mm2 <= 0 && value->mw <= 0)
             continue;
         struct sums sums = {0};
         for (u32 r = 0; r < list->rows.count; r++) {
             const struct area_row *row = &list->rows.data[r];
             if (!row->mechanism && !strcmp(row->state.owner, "core") &&
-                claim_has(claim, row->state.unit))
+                published_value_has(value, row->state.unit))
                 add(&sums, row, 1);
         }
-        json_t *module = claim_json(claim);
+        json_t *module = published_value_json(value);
         put(module, "our_mm2", sums.area_um2 / 1e6);
         put(module, "our_leakage_mw", sums.leakage_mw);
         json_array_append_new(modules, module);
     }
-    put_text(json, "source", claims->source);
+    put_text(json, "source", published->source);
     json_object_set_new(json, "modules", modules);
     return json;
 }
@@ -250,8 +251,9 @@ char *hd_area_json(const struct hd_config *config)
     json_object_set_new(json, "mechanisms",
                         mechanisms_json(&list, config->config, config->available));
     json_object_set_new(json, "chip", sums_json(&chip));
-    if (config_claims(config->config)->source)
-        json_object_set_new(json, "published", claims_json(&list, config_claims(config->config)));
+    if (config_published(config->config)->source)
+        json_object_set_new(json, "published",
+                            published_json(&list, config_published(config->config)));
     area_free(&list);
     return dump(json);
 }

@@ -18,7 +18,7 @@
 #include "gpu/params.h"
 #include "gpu/storage.h"
 #include "gpu/timing_parts.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 #include "model/area.h"
 
 #include <stddef.h>
@@ -179,11 +179,11 @@ static void front_logic(const struct build *build, const struct core_config *cor
         "dependences and choice of a warp; by warps");
 }
 
-/* A core of wavepool stages: MIAOW's own, module by module. Nothing is printed of the logic of its
+/* A core of MIAOW's stages: MIAOW's own, module by module. Nothing is printed of the logic of its
  * load/store unit and of the multiplexers of register files. */
-static void wavepool_logic(const struct build *build, const struct core_config *core)
+static void miaow_logic(const struct build *build, const struct core_config *core)
 {
-    const struct wavepool_params *pool = core->wavepool;
+    const struct miaow_params *pool = core->miaow;
     f64 scale = scale_area(&at_32, build->technology), lut = scale * issue_um2 / issue_luts;
     f64 warps = core->core->warps / issue_warps;
     add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW, "next PCs, choice of a warp");
@@ -204,8 +204,8 @@ static void core_logic(const struct build *build, const struct config *config)
         WORD_BITS = 32
     };
     const struct core_config core = core_config_of(config);
-    if (core.core->stages == STAGES_WAVEPOOL) {
-        wavepool_logic(build, &core);
+    if (core.core->stages == STAGES_MIAOW) {
+        miaow_logic(build, &core);
         return;
     }
     const struct collect_params *collect = core.collect;
@@ -230,11 +230,11 @@ static void network_logic(const struct build *build, const struct config *config
         MESH,
         MESH_PORTS = 5
     };
-    const struct memside_params memory = memside_params_of(config);
+    const struct memory_system_params memory = memory_system_params_of(config);
     const struct network_params *network = memory.network;
     f64 flit = 8.0 * network->flit_bytes;
     f64 cores = (memory.cores + network->cores_per_port - 1) / network->cores_per_port +
-                memside_clusters(&memory);
+                memory_system_clusters(&memory);
     f64 slices = (f64)memory.l2->channels * memory.l2->slices;
     f64 um2 = network->kind == MESH
                   ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)
@@ -247,7 +247,7 @@ static void network_logic(const struct build *build, const struct config *config
 void area_logic(struct area_list *list, const struct config *config,
                 const struct technology *technology)
 {
-    const struct memside_params memory = memside_params_of(config);
+    const struct memory_system_params memory = memory_system_params_of(config);
     struct build build = {list, technology, "core", memory.cores,
                           config_params(config, &energy_component)};
     core_logic(&build, config);

@@ -12,7 +12,7 @@
 #include "gpu/machine_stats.h"
 #include "gpu/params.h"
 #include "gpu/storage.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 #include "model/area.h"
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "gpu/params.h"
 #include "gpu/storage.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 #include "model/area.h"
 #include "model/energy.h"
 

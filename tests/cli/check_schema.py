@@ -157,7 +157,7 @@ def main():
     mechanisms = listed(heddle, "mechanisms", "name")
     outcomes = re.findall(r'\[OUTCOME_\w+\] = "(\w+)"', (source / "src/exec/fault.c").read_text())
     assert schema["$defs"]["launch"]["properties"]["outcome"]["enum"] == outcomes, outcomes
-    stalls = re.findall(r'\[STALL_\w+\] = "(\w+)"', (source / "src/core/observe.c").read_text())
+    stalls = re.findall(r'\[STALL_\w+\] = "(\w+)"', (source / "src/core/trace.c").read_text())
     assert schema["$defs"]["stall"]["enum"] == stalls, stalls
     for name, document in documents(heddle, source / "tests/cli/data"):
         found = faults(document, schema, schema)

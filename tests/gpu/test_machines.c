@@ -7,7 +7,7 @@
 #include "gpu/params.h"
 #include "gpu/relations.h"
 #include "gpu/storage.h"
-#include "mem/memside.h"
+#include "mem/system.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void machines_fit_together(void **state)
         const struct gpu_params *gpu = config_params(config, &gpu_component);
         const struct core_params *core = config_params(config, &core_component);
         const struct clock_params *clock = config_params(config, &clock_component);
-        const struct memside_params params = {
+        const struct memory_system_params params = {
             .network = config_params(config, &network_component),
             .l2 = config_params(config, &l2_component),
             .dram = config_params(config, &dram_component),
@@ -483,9 +483,9 @@ static void miaow_follows_parameters(void **state)
 {
     struct config *config = load("miaow");
     struct error error = {0};
-    assert_true(config_set(config, "wavepool.queue=6", &error));
-    assert_true(config_set(config, "wavepool.simd=2", &error));
-    assert_true(config_set(config, "wavepool.files=memory", &error));
+    assert_true(config_set(config, "miaow.queue=6", &error));
+    assert_true(config_set(config, "miaow.simd=2", &error));
+    assert_true(config_set(config, "miaow.files=memory", &error));
     struct state_list list = {0};
     storage_collect(&list, config);
     assert_int_equal(unit_bits(&list, "wavepool"), 22392 - 2 * 40 * 64);

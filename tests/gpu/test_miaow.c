@@ -375,9 +375,9 @@ static void cache_sizes(void **state)
     struct hd_config *config = hd_config_create();
     (void)state;
     assert_true(hd_config_load(config, "miaow", &error));
-    assert_true(hd_config_set(config, "wavepool.cache_bytes=1000", &error));
+    assert_true(hd_config_set(config, "miaow.cache_bytes=1000", &error));
     assert_null(hd_device_open(config, &error));
-    assert_non_null(strstr(error.message, "wavepool.cache_bytes"));
+    assert_non_null(strstr(error.message, "miaow.cache_bytes"));
     hd_config_destroy(config);
 }
 

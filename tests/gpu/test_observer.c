@@ -142,7 +142,7 @@ struct rig {
     struct hd_device *device;
     struct hd_module *module;
     struct bytes trace, series;
-    struct observations core;
+    struct trace_buffer core;
     struct machine_stats stats;
 };
 
@@ -195,13 +195,13 @@ static void begin(struct rig *rig, u64 number)
 }
 
 /* As a core notes it, at a cycle of the launch. */
-static void note(struct rig *rig, u32 core, u64 cycle, enum observed what, u32 slot, u32 inst,
+static void note(struct rig *rig, u32 core, u64 cycle, enum trace_kind what, u32 slot, u32 inst,
                  u64 value, u64 sent)
 {
     fs time = START + cycle * PERIOD;
     if (time < rig->core.from || time >= rig->core.to)
         return;
-    *(struct observation *)vec_push(&rig->core.list) = (struct observation){
+    *(struct trace_event *)vec_push(&rig->core.list) = (struct trace_event){
         time, value, START + sent * PERIOD, inst, (u16)core, (u8)slot, (u8)what};
 }
 
@@ -215,20 +215,20 @@ static void hand_over(struct rig *rig)
 static void run_cores(struct rig *rig)
 {
     for (u32 core = 0; core < 2; core++) {
-        note(rig, core, 0, OBSERVED_BLOCK_START, 0, 0, core, 0);
-        note(rig, core, 0, OBSERVED_WARP_START, 0, 0, core << 16, 0);
-        note(rig, core, 0, OBSERVED_WARP_START, 1, 0, core << 16 | 1, 0);
-        note(rig, core, 2, OBSERVED_WARP_STALL, 0, 1, STALL_RAW, 0);
-        note(rig, core, 3, OBSERVED_WARP_STALL, 0, 1, STALL_MEMORY, 0);
-        note(rig, core, 3, OBSERVED_REQUEST_SENT, PACKET_READ, 2, 0x80, 0);
-        note(rig, core, 4, OBSERVED_REQUEST_SENT, PACKET_WRITE, 2, 0x80, 0);
-        note(rig, core, 6, OBSERVED_REQUEST_DONE, PACKET_DATA, 2, 0x80, 3);
-        note(rig, core, 6, OBSERVED_WARP_STALL, 0, 1, STALL_NONE, 0);
-        note(rig, core, 8, OBSERVED_REQUEST_DONE, PACKET_ACK, 2, 0x80, 4);
-        note(rig, core, 9, OBSERVED_WARP_END, 0, 0, core << 16, 0);
-        note(rig, core, 9, OBSERVED_WARP_STALL, 1, 3, STALL_BARRIER, 0);
-        note(rig, core, 10, OBSERVED_WARP_END, 1, 0, core << 16 | 1, 0);
-        note(rig, core, 10, OBSERVED_BLOCK_END, 0, 0, core, 0);
+        note(rig, core, 0, TRACE_BLOCK_START, 0, 0, core, 0);
+        note(rig, core, 0, TRACE_WARP_START, 0, 0, core << 16, 0);
+        note(rig, core, 0, TRACE_WARP_START, 1, 0, core << 16 | 1, 0);
+        note(rig, core, 2, TRACE_WARP_STALL, 0, 1, STALL_RAW, 0);
+        note(rig, core, 3, TRACE_WARP_STALL, 0, 1, STALL_MEMORY, 0);
+        note(rig, core, 3, TRACE_REQUEST_SENT, PACKET_READ, 2, 0x80, 0);
+        note(rig, core, 4, TRACE_REQUEST_SENT, PACKET_WRITE, 2, 0x80, 0);
+        note(rig, core, 6, TRACE_REQUEST_DONE, PACKET_DATA, 2, 0x80, 3);
+        note(rig, core, 6, TRACE_WARP_STALL, 0, 1, STALL_NONE, 0);
+        note(rig, core, 8, TRACE_REQUEST_DONE, PACKET_ACK, 2, 0x80, 4);
+        note(rig, core, 9, TRACE_WARP_END, 0, 0, core << 16, 0);
+        note(rig, core, 9, TRACE_WARP_STALL, 1, 3, STALL_BARRIER, 0);
+        note(rig, core, 10, TRACE_WARP_END, 1, 0, core << 16 | 1, 0);
+        note(rig, core, 10, TRACE_BLOCK_END, 0, 0, core, 0);
         hand_over(rig);
     }
 }
@@ -322,10 +322,10 @@ static void test_stopped(void **state)
     struct rig *rig = rig_open(0, 0, 0);
     struct read_trace trace;
     begin(rig, 0);
-    note(rig, 1, 0, OBSERVED_BLOCK_START, 3, 0, 0, 0);
-    note(rig, 1, 0, OBSERVED_WARP_START, 5, 0, 0, 0);
-    note(rig, 1, 1, OBSERVED_WARP_STALL, 5, 0, STALL_FETCH, 0);
-    note(rig, 1, 1, OBSERVED_REQUEST_SENT, PACKET_READ, NO_INST, 0x1000, 0);
+    note(rig, 1, 0, TRACE_BLOCK_START, 3, 0, 0, 0);
+    note(rig, 1, 0, TRACE_WARP_START, 5, 0, 0, 0);
+    note(rig, 1, 1, TRACE_WARP_STALL, 5, 0, STALL_FETCH, 0);
+    note(rig, 1, 1, TRACE_REQUEST_SENT, PACKET_READ, NO_INST, 0x1000, 0);
     hand_over(rig);
     end(rig, 4);
     finish(rig, &trace);

@@ -59,11 +59,11 @@ static void spoil(struct scribble *s, struct uniform_core *u, const struct warp 
     }
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct scribble *s = state;
     struct uniform_core *u = uniform_of(core);
-    const struct flight *f = &task->flight;
+    const struct dyninst *f = &inflight->dyn;
     const struct register_view *view = f->warp->registers;
     if (s->params->where == IRB) {
         for (u32 i = 0; i < u->irb.count; i++)
@@ -73,12 +73,13 @@ static void retired(void *state, struct core *core, struct task *task)
             }
         return;
     }
-    if (!view || task->extra_task || core->slots[task->slot].ended || f->kind > FLIGHT_ACCESS)
+    if (!view || inflight->injected || core->slots[inflight->slot].ended ||
+        f->kind > DYNINST_ACCESS)
         return;
     for (u32 k = 0; k < 2; k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
-            if (register_apart(view, f->to[k] + j))
-                spoil(s, u, f->warp, task->slot, f->to[k] + j);
+            if (register_elsewhere(view, f->to[k] + j))
+                spoil(s, u, f->warp, inflight->slot, f->to[k] + j);
 }
 
 const struct mechanism scribble_mechanism = {

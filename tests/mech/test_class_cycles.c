@@ -30,31 +30,31 @@ enum {
 static u16 (*under_way)[3][MOST];
 static u64 instructions[3], busy[3];
 
-static u32 class_of(const struct task *task)
+static u32 class_of(const struct inflight *inflight)
 {
-    const struct inst_time *time = task->time;
+    const struct inst_time *time = inflight->time;
     return time->pipe == PIPE_MEMORY ? 2 : time->pipe == PIPE_SCALAR ? 0 : 1;
 }
 
 struct probe {
     MECHANISM_STATE(probe);
-    u64 issued[CORE_TASKS];
+    u64 issued[CORE_INFLIGHT];
 };
 
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct probe *p = state;
-    p->issued[task->index] = core_cycle(core);
+    p->issued[inflight->index] = core_cycle(core);
     p->stats->issued++;
-    instructions[class_of(task)]++;
+    instructions[class_of(inflight)]++;
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct probe *p = state;
     assert_true(core_cycle(core) < MOST);
-    for (u64 c = p->issued[task->index]; c < core_cycle(core); c++)
-        under_way[core->config.index][class_of(task)][c]++;
+    for (u64 c = p->issued[inflight->index]; c < core_cycle(core); c++)
+        under_way[core->config.index][class_of(inflight)][c]++;
 }
 
 static void gather(void *const *states, u32 count, struct exec *exec)
@@ -71,7 +71,7 @@ static const struct mechanism probe_mechanism = {
     .state_size = sizeof(struct probe),
     .issued = issued,
     .retired = retired,
-    .gather = gather,
+    .launch_done = gather,
 };
 
 extern const struct mechanism class_cycles_mechanism;

@@ -1,7 +1,7 @@
 /* The caches that cores share: latency at n and n - 1, one request for a line of many cores, ports,
  * turns, what is told of a request on its way. */
 #include "gpu/relations.h"
-#include "memside_rig.h"
+#include "system_rig.h"
 
 enum {
     CLUSTER = 4
@@ -21,10 +21,10 @@ static struct packet read_of(u32 client, u64 address)
     return packet;
 }
 
-static struct memside_stats stats_of(struct rig *rig)
+static struct memory_system_stats stats_of(struct rig *rig)
 {
-    struct memside_stats stats;
-    memside_take_stats(rig->memside, rig->now, &stats);
+    struct memory_system_stats stats;
+    memory_system_take_stats(rig->memory_system, rig->now, &stats);
     return stats;
 }
 
@@ -49,7 +49,7 @@ static void test_latency(void **state)
                 u64 at = rig.now / rig.period + 100 + i;
                 assert_int_equal(rig_alone(&rig, 4 + i % CLUSTER, &packet, at, NULL) - at, latency);
             }
-            struct memside_stats stats = stats_of(&rig);
+            struct memory_system_stats stats = stats_of(&rig);
             u64 hits = clients[c] == CLIENT_FETCH ? stats.cluster_icache.read_hits
                                                   : stats.cluster_constant.read_hits;
             assert_int_equal(hits, 20);
@@ -70,11 +70,11 @@ static void test_apart(void **state)
     rig_alone(&rig, CLUSTER, &code, rig.now / rig.period, NULL);
     rig_alone(&rig, RIG_CORES - 1, &code, rig.now / rig.period, NULL); /* the last has three */
     rig_alone(&rig, 0, &data, rig.now / rig.period, NULL);
-    struct memside_stats stats = stats_of(&rig);
+    struct memory_system_stats stats = stats_of(&rig);
     assert_int_equal(stats.cluster_icache.read_misses, 3);
     assert_int_equal(stats.cluster_constant.read_misses, 1);
     /* a launch forgets constants, and code stays */
-    memside_flush(rig.memside);
+    memory_system_flush(rig.memory_system);
     rig_alone(&rig, 1, &code, rig.now / rig.period, NULL);
     rig_alone(&rig, 1, &data, rig.now / rig.period, NULL);
     stats = stats_of(&rig);
@@ -97,7 +97,7 @@ static void together(struct rig *rig, const struct packet *packet, u64 *answers)
     for (u32 window = 0; left && window < 1000; window++) {
         for (u32 c = 0; c < rig->network.window; c++, cycle++)
             for (u32 i = 0; i < CLUSTER; i++) {
-                struct port *replies = memside_replies(rig->memside, i);
+                struct port *replies = memory_system_replies(rig->memory_system, i);
                 if (!port_head(replies, cycle * rig->period))
                     continue;
                 port_pop(replies);
@@ -121,7 +121,7 @@ static void test_together(void **state)
         rig_open(&rig);
         struct packet packet = read_of(CLIENT_FETCH, 1 << 16);
         together(&rig, &packet, answers);
-        struct memside_stats stats = stats_of(&rig);
+        struct memory_system_stats stats = stats_of(&rig);
         assert_int_equal(stats.cluster_icache.reads, CLUSTER);
         assert_int_equal(stats.cluster_icache.read_misses, 1);
         assert_int_equal(stats.cluster_icache.read_merges, CLUSTER - 1);
@@ -165,7 +165,7 @@ static void test_turns(void **state)
                 copy.core = (u16)i;
                 if (port_room(rig_port(&rig, i, &copy)))
                     port_push(rig_port(&rig, i, &copy), &copy, now);
-                struct port *replies = memside_replies(rig.memside, i);
+                struct port *replies = memory_system_replies(rig.memory_system, i);
                 for (; port_head(replies, now); port_pop(replies))
                     served[i]++;
             }
@@ -194,7 +194,7 @@ static void test_senders(void **state)
             port_push(rig_port(&rig, 0, &packet), &packet, 0);
         }
     for (u64 cycle = 0; left; cycle++) {
-        struct port *replies = memside_replies(rig.memside, 0);
+        struct port *replies = memory_system_replies(rig.memory_system, 0);
         for (struct packet *p; (p = port_head(replies, cycle * rig.period)); port_pop(replies)) {
             last[p->client] = cycle;
             left--;
@@ -227,21 +227,21 @@ static void test_find(void **state)
     struct packet packet = read_of(CLIENT_CONSTANT, 512);
     packet.core = 6;
     packet.tag = 9;
-    assert_false(memside_find(rig.memside, &packet, text, sizeof text));
+    assert_false(memory_system_find(rig.memory_system, &packet, text, sizeof text));
     port_push(rig_port(&rig, 6, &packet), &packet, 0);
-    while (!port_head(memside_replies(rig.memside, 6), rig.now)) {
-        assert_true(memside_find(rig.memside, &packet, text, sizeof text));
+    while (!port_head(memory_system_replies(rig.memory_system, 6), rig.now)) {
+        assert_true(memory_system_find(rig.memory_system, &packet, text, sizeof text));
         while (at + 1 < ARRAY_LEN(way) && !strstr(text, way[at]))
             at++;
         if (!strstr(text, way[at]))
             fail_msg("'%s'", text);
-        assert_true(!at || memside_pending(rig.memside) > 0);
+        assert_true(!at || memory_system_pending(rig.memory_system) > 0);
         rig_end_window(&rig);
     }
     assert_int_equal(at, ARRAY_LEN(way) - 2);
-    assert_true(memside_find(rig.memside, &packet, text, sizeof text));
+    assert_true(memory_system_find(rig.memory_system, &packet, text, sizeof text));
     assert_string_equal(text, way[at + 1]);
-    assert_int_equal(memside_pending(rig.memside), 0);
+    assert_int_equal(memory_system_pending(rig.memory_system), 0);
     rig_close(&rig);
 }
 

@@ -135,7 +135,7 @@ static void hits_pass_older_requests(void **state)
     }
 }
 
-/* As in the peer, nothing bounds how long hits pass an older request. */
+/* As in GPGPU-Sim, nothing bounds how long hits pass an older request. */
 static void hits_can_starve(void **state)
 {
     struct dram_params p = log_machine(0);
@@ -338,7 +338,7 @@ static void room(void **state)
     log_close(&log);
 }
 
-/* The mapping as the peer's masks write it, from bit 27 down. */
+/* The mapping as GPGPU-Sim's masks write it, from bit 27 down. */
 static void addresses(void **state)
 {
     static const char *const masks[MACHINES] = {

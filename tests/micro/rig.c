@@ -42,9 +42,9 @@ static void push(struct moves *moves, struct move move)
     moves->data[moves->count++] = move;
 }
 
-static struct move move_of(const struct core *core, const struct task *task)
+static struct move move_of(const struct core *core, const struct inflight *inflight)
 {
-    return (struct move){core_cycle(core), core->config.index, task->slot, task->flight.inst};
+    return (struct move){core_cycle(core), core->config.index, inflight->slot, inflight->dyn.inst};
 }
 
 static void eye_destroy(void *state)
@@ -54,16 +54,16 @@ static void eye_destroy(void *state)
     free(eye->retired.data);
 }
 
-static void see_issued(void *state, struct core *core, struct task *task)
+static void see_issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct eye *eye = state;
     eye->stats->seen++;
-    push(&eye->issued, move_of(core, task));
+    push(&eye->issued, move_of(core, inflight));
 }
 
-static void see_retired(void *state, struct core *core, struct task *task)
+static void see_retired(void *state, struct core *core, struct inflight *inflight)
 {
-    push(&((struct eye *)state)->retired, move_of(core, task));
+    push(&((struct eye *)state)->retired, move_of(core, inflight));
 }
 
 static const struct mechanism eye = {

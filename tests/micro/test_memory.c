@@ -3,8 +3,8 @@
  *
  * A load issued in cycle t acts in t + 5 (collector, read, latch, load/store unit, its head) and,
  * when it hits the first-level cache, is written l1d.latency later. What misses is sent a cycle
- * after it was looked up, takes the unloaded time of the memory side (mem/memside.c says which) and
- * is written two cycles after its answer has come.
+ * after it was looked up, takes the unloaded time of the memory side (mem/memory_system.c says
+ * which) and is written two cycles after its answer has come.
  */
 #include "mem/packet.h"
 #include "rig.h"

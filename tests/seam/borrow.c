@@ -18,7 +18,7 @@ struct borrow {
     MECHANISM_STATE(borrow);
     struct kept {
         u32 inst;   /* valid below `used` */
-        u16 leader; /* its task; NO_TASK: the value is there */
+        u16 leader; /* its inflight; NO_INFLIGHT: the value is there */
         u32 rows[2 * MAX_LANES];
     } entries[CORE_BLOCKS][8];
     u32 used[CORE_BLOCKS];
@@ -44,25 +44,25 @@ static struct kept *find(struct borrow *b, u32 place, u32 inst)
     return NULL;
 }
 
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct borrow *b = state;
-    const struct flight *f = &task->flight;
-    const u32 place = core->slots[task->slot].block;
-    if (!task->extra_task && !f->homes && !f->code->guard.kind && seam_full(f->warp) &&
+    const struct dyninst *f = &inflight->dyn;
+    const u32 place = core->slots[inflight->slot].block;
+    if (!inflight->injected && !f->homes && !f->code->guard.kind && seam_full(f->warp) &&
         b->used[place] < 8 && is_marked(f->code) && !find(b, place, f->inst))
         b->entries[place][b->used[place]++] =
-            (struct kept){.inst = f->inst, .leader = (u16)task_index(core, task)};
+            (struct kept){.inst = f->inst, .leader = (u16)inflight_index(core, inflight)};
 }
 
-static enum write_back_answer write_back(void *state, struct core *core, struct task *task)
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
 {
     struct borrow *b = state;
-    const struct flight *f = &task->flight;
-    struct kept *e = find(b, core->slots[task->slot].block, f->inst);
-    if (e && e->leader == task_index(core, task)) {
+    const struct dyninst *f = &inflight->dyn;
+    struct kept *e = find(b, core->slots[inflight->slot].block, f->inst);
+    if (e && e->leader == inflight_index(core, inflight)) {
         memcpy(e->rows, f->dst[0], f->dst_rows[0] * core->exec->image->warp_size * sizeof(u32));
-        e->leader = NO_TASK;
+        e->leader = NO_INFLIGHT;
         b->stats->led++;
     }
     return WRITE_BACK_COMMIT;
@@ -71,7 +71,7 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 static enum fetch_answer fetch(void *state, struct core *core, u32 s, u32 *inst)
 {
     const struct kept *e = find(state, core->slots[s].block, *inst);
-    return !e ? FETCH_SERVE : e->leader == NO_TASK ? FETCH_SKIP : FETCH_HOLD;
+    return !e ? FETCH_SERVE : e->leader == NO_INFLIGHT ? FETCH_SKIP : FETCH_HOLD;
 }
 
 static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
@@ -93,7 +93,7 @@ const struct mechanism borrow_mechanism = {
     .forgets = true,
     .block = block,
     .fetch = fetch,
-    .skip = skip,
+    .skipped = skip,
     .issued = issued,
     .write_back = write_back,
 };

@@ -51,15 +51,15 @@ static void block(void *state, struct core *core, u32 place, bool started)
     memory_view_clear(((struct check *)state)->views[place]);
 }
 
-static struct memory_view *view(void *state, struct core *core, struct task *task,
+static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *plain)
 {
     struct check *check = state;
-    const u32 place = core->slots[task->slot].block;
+    const u32 place = core->slots[inflight->slot].block;
     if (!core->blocks[place].copy)
         return plain;
-    task->silent = true;
-    check->stats->stores += task->flight.stores;
+    inflight->silent = true;
+    check->stats->stores += inflight->dyn.stores;
     return check->views[place];
 }
 

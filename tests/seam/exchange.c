@@ -14,12 +14,12 @@
 
 struct exchange {
     MECHANISM_STATE(exchange);
-    struct task *second[CORE_SCHEDULERS]; /* groups that issue next; NULL: none */
+    struct inflight *second[CORE_SCHEDULERS]; /* groups that issue next; NULL: none */
     struct group {
-        struct task *partner; /* NULL: none, or it was written with this one */
+        struct inflight *partner; /* NULL: none, or it was written with this one */
         bool arrived, written;
         struct warp *homes[MAX_LANES];
-    } groups[CORE_TASKS];
+    } groups[CORE_INFLIGHT];
 };
 
 static u32 find_partner(const struct core *core, u32 s, u32 inst)
@@ -42,48 +42,49 @@ static enum issue_answer issue(void *state, struct core *core, u32 s, u32 inst)
 {
     struct exchange *x = state;
     const u32 p = find_partner(core, s, inst), scheduler = s % core->config.issue->schedulers;
-    if (p == CORE_WARPS || x->second[scheduler] || core->tasks_taken + 2 > CORE_TASKS)
+    if (p == CORE_WARPS || x->second[scheduler] || core->inflight_count + 2 > CORE_INFLIGHT)
         return ISSUE_PLAIN;
-    struct task *tasks[2] = {task_take(core), task_take(core)};
+    struct inflight *inflight[2] = {inflight_take(core), inflight_take(core)};
     for (u32 k = 0; k < 2; k++) {
-        struct group *group = &x->groups[task_index(core, tasks[k])];
-        *group = (struct group){.partner = tasks[!k]};
+        struct group *group = &x->groups[inflight_index(core, inflight[k])];
+        *group = (struct group){.partner = inflight[!k]};
         for (u32 lane = 0; lane < MAX_LANES; lane++)
             group->homes[lane] = core->slots[(lane + k) % 2 ? p : s].warp;
-        flight_issue_homes(&tasks[k]->flight, group->homes, inst);
+        dyninst_issue_homes(&inflight[k]->dyn, group->homes, inst);
     }
-    x->second[scheduler] = tasks[1];
-    tasks[1]->slot = (u8)p;
+    x->second[scheduler] = inflight[1];
+    inflight[1]->slot = (u8)p;
     x->stats->pairs++;
     core->mechanism_work++;
-    core_issue_group(core, tasks[0], s);
+    core_issue_group(core, inflight[0], s);
     return ISSUE_DONE;
 }
 
 static bool insert(void *state, struct core *core, u32 scheduler)
 {
     struct exchange *x = state;
-    struct task *task = x->second[scheduler];
-    if (task && core_room(core, scheduler, task->flight.inst)) {
+    struct inflight *inflight = x->second[scheduler];
+    if (inflight && core_room(core, scheduler, inflight->dyn.inst)) {
         x->second[scheduler] = NULL;
         core->mechanism_work--;
-        core_issue_group(core, task, task->slot);
+        core_issue_group(core, inflight, inflight->slot);
     }
-    return task;
+    return inflight;
 }
 
-static enum write_back_answer write_back(void *state, struct core *core, struct task *task)
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
 {
-    struct group *all = ((struct exchange *)state)->groups, *group = all + task_index(core, task);
-    if (!task->flight.homes || task->extra_task || !group->partner)
+    struct group *all = ((struct exchange *)state)->groups,
+                 *group = all + inflight_index(core, inflight);
+    if (!inflight->dyn.homes || inflight->injected || !group->partner)
         return WRITE_BACK_COMMIT;
     if (group->written)
         return WRITE_BACK_DROP;
     group->arrived = true;
-    struct group *other = &all[task_index(core, group->partner)];
+    struct group *other = &all[inflight_index(core, group->partner)];
     if (!other->arrived)
         return WRITE_BACK_HOLD;
-    flight_commit(&group->partner->flight);
+    dyninst_commit(&group->partner->dyn);
     other->written = true;
     group->partner = NULL;
     return WRITE_BACK_COMMIT;

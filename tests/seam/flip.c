@@ -12,11 +12,11 @@ struct flip {
     u32 seen;
 };
 
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     struct flip *flip = state;
-    struct flight *f = &task->flight;
-    if (task->extra_task != flip->params->copies || f->kind != FLIGHT_COMPUTE ||
+    struct dyninst *f = &inflight->dyn;
+    if (inflight->injected != flip->params->copies || f->kind != DYNINST_COMPUTE ||
         f->plan->kind == PLAN_ACCESS || !f->dst_rows[0] || !f->writes ||
         ++flip->seen % flip->params->every)
         return;

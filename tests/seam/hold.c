@@ -14,14 +14,14 @@
 
 struct hold {
     MECHANISM_STATE(hold);
-    u64 bus_free[16];      /* cycle from which each bus takes a result */
-    u64 until[CORE_TASKS]; /* 1 + the cycle in which the result is written; 0: not come yet */
+    u64 bus_free[16];         /* cycle from which each bus takes a result */
+    u64 until[CORE_INFLIGHT]; /* 1 + the cycle in which the result is written; 0: not come yet */
 };
 
-static bool writes_vectors(const struct task *task)
+static bool writes_vectors(const struct inflight *inflight)
 {
-    return task->flight.kind <= FLIGHT_ACCESS &&
-           (task->flight.dst_rows[0] || task->flight.dst_rows[1]);
+    return inflight->dyn.kind <= DYNINST_ACCESS &&
+           (inflight->dyn.dst_rows[0] || inflight->dyn.dst_rows[1]);
 }
 
 /* The bus that is free first takes it. */
@@ -39,20 +39,20 @@ static u64 take_bus(struct hold *hold, struct core *core)
     return start + hold->params->cycles - 1;
 }
 
-static enum write_back_answer write_back(void *state, struct core *core, struct task *task)
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
 {
     struct hold *hold = state;
-    u64 *until = &hold->until[task_index(core, task)];
-    if (!writes_vectors(task))
+    u64 *until = &hold->until[inflight_index(core, inflight)];
+    if (!writes_vectors(inflight))
         return WRITE_BACK_COMMIT;
     if (!*until)
         *until = 1 + take_bus(hold, core);
     return core_cycle(core) + 1 < *until ? WRITE_BACK_HOLD : WRITE_BACK_COMMIT;
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
-    ((struct hold *)state)->until[task_index(core, task)] = 0;
+    ((struct hold *)state)->until[inflight_index(core, inflight)] = 0;
 }
 
 const struct mechanism hold_mechanism = {

@@ -19,7 +19,7 @@ struct leap {
     MECHANISM_STATE(leap);
     struct kept {
         u32 inst;    /* valid below `used` */
-        u16 leader;  /* its task; NO_TASK: the value is there */
+        u16 leader;  /* its inflight; NO_INFLIGHT: the value is there */
         u64 waiting; /* slots that do not fetch */
         u32 rows[2 * MAX_LANES];
     } entries[CORE_BLOCKS][8];
@@ -55,27 +55,27 @@ static struct kept *find(struct leap *l, u32 place, u32 inst)
     return NULL;
 }
 
-static void issued(void *state, struct core *core, struct task *task)
+static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct leap *l = state;
-    const struct flight *f = &task->flight;
-    const u32 place = core->slots[task->slot].block;
-    if (l->refused[task->slot] == f->inst + 1)
-        l->refused[task->slot] = 0;
-    if (!task->extra_task && !f->homes && seam_full(f->warp) && l->used[place] < 8 &&
+    const struct dyninst *f = &inflight->dyn;
+    const u32 place = core->slots[inflight->slot].block;
+    if (l->refused[inflight->slot] == f->inst + 1)
+        l->refused[inflight->slot] = 0;
+    if (!inflight->injected && !f->homes && seam_full(f->warp) && l->used[place] < 8 &&
         is_marked(f->code) && !find(l, place, f->inst))
         l->entries[place][l->used[place]++] =
-            (struct kept){.inst = f->inst, .leader = (u16)task_index(core, task)};
+            (struct kept){.inst = f->inst, .leader = (u16)inflight_index(core, inflight)};
 }
 
-static enum write_back_answer write_back(void *state, struct core *core, struct task *task)
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
 {
     struct leap *l = state;
-    const struct flight *f = &task->flight;
-    struct kept *e = find(l, core->slots[task->slot].block, f->inst);
-    if (e && e->leader == task_index(core, task)) {
+    const struct dyninst *f = &inflight->dyn;
+    struct kept *e = find(l, core->slots[inflight->slot].block, f->inst);
+    if (e && e->leader == inflight_index(core, inflight)) {
         memcpy(e->rows, f->dst[0], f->dst_rows[0] * core->exec->image->warp_size * sizeof(u32));
-        e->leader = NO_TASK;
+        e->leader = NO_INFLIGHT;
         core_release_fetch(core, e->waiting);
         l->stats->led++;
     }
@@ -87,7 +87,7 @@ static bool skims(void *state, struct core *core, u32 s, u32 inst)
     return is_marked(&core->exec->image->program->insts[inst]);
 }
 
-static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
+static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
 {
     struct leap *l = state;
     for (u64 set = wanting; set; set &= set - 1) {
@@ -95,7 +95,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skim *skim)
         struct kept *e = find(l, core->slots[s].block, inst);
         if (!e || l->refused[s] == inst + 1)
             continue;
-        if (e->leader == NO_TASK) {
+        if (e->leader == NO_INFLIGHT) {
             skim->skip |= bit(s);
             continue;
         }
@@ -125,7 +125,7 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
     const struct operand to = warp->view->insts[inst].dst[0];
     const struct kept *e = find(l, core->slots[s].block, inst);
     const u32 lanes = core->exec->image->warp_size;
-    if (e->leader != NO_TASK)
+    if (e->leader != NO_INFLIGHT)
         return SKIP_WAIT;
     if (l->params->refuse && ++l->marks % l->params->refuse == 0) {
         l->refused[s] = inst + 1;
@@ -174,10 +174,10 @@ const struct mechanism leap_mechanism = {
     .state_size = sizeof(struct leap),
     .forgets = true,
     .block = block,
-    .skim = skim,
-    .skims = skims,
+    .skip_fetch = skim,
+    .may_skip_fetch = skims,
     .fetched = fetched,
-    .skip = skip,
+    .skipped = skip,
     .issued = issued,
     .write_back = write_back,
     .control = control,

@@ -22,7 +22,7 @@ static void launch(void *state, struct core *core, bool begins)
     ((struct probe *)state)->sent = 0;
 }
 
-static void places(void *state, struct core *core, const struct task *task, bool write,
+static void places(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places)
 {
     *(write ? &STATS(state)->writes : &STATS(state)->reads) += places->count;
@@ -53,17 +53,17 @@ static void pick(void *state, struct core *core, u32 scheduler, struct pick *pic
         pick->never = ~0ull;
 }
 
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     return PARAMS(state)->extra;
 }
 
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     STATS(state)->results++;
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     STATS(state)->retired++;
 }
@@ -76,7 +76,7 @@ static void control(void *state, struct core *core, u32 slot, u32 inst)
         p->sent = core_cycle(core) + 1;
 }
 
-static struct memory_view *view(void *state, struct core *core, struct task *task,
+static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *plain)
 {
     STATS(state)->accesses++;

@@ -16,33 +16,33 @@
 
 struct twice {
     MECHANISM_STATE(twice);
-    u16 copy[CORE_TASKS];                          /* of a task; NO_TASK: none, or compared */
-    bool own[CORE_TASKS];                          /* a copy, not another mechanism's task */
-    bool issued[CORE_TASKS], compared[CORE_TASKS]; /* of a copy */
+    u16 copy[CORE_INFLIGHT]; /* of a inflight; NO_INFLIGHT: none, or compared */
+    bool own[CORE_INFLIGHT]; /* a copy, not another mechanism's inflight */
+    bool issued[CORE_INFLIGHT], compared[CORE_INFLIGHT]; /* of a copy */
     struct {
-        u16 tasks[8];
+        u16 inflight[8];
         u32 count;
         u64 made;               /* cycle */
     } waiting[CORE_SCHEDULERS]; /* copies to be issued next */
 };
 
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct twice *t = state;
-    const u32 s = task->slot % core->config.issue->schedulers;
-    t->copy[task_index(core, task)] = NO_TASK;
-    if (task->extra_task || task->flight.kind > FLIGHT_ACCESS || t->waiting[s].count == 8)
+    const u32 s = inflight->slot % core->config.issue->schedulers;
+    t->copy[inflight_index(core, inflight)] = NO_INFLIGHT;
+    if (inflight->injected || inflight->dyn.kind > DYNINST_ACCESS || t->waiting[s].count == 8)
         return 0;
-    struct task *copy = task_take(core);
+    struct inflight *copy = inflight_take(core);
     if (!copy)
         return 0;
-    const u32 index = task_index(core, copy);
-    flight_copy(&copy->flight, &task->flight, core->row_words);
-    copy->extra_task = t->own[index] = true;
-    copy->slot = task->slot;
-    t->copy[task_index(core, task)] = (u16)index;
+    const u32 index = inflight_index(core, copy);
+    dyninst_copy(&copy->dyn, &inflight->dyn, core->row_words);
+    copy->injected = t->own[index] = true;
+    copy->slot = inflight->slot;
+    t->copy[inflight_index(core, inflight)] = (u16)index;
     t->issued[index] = t->compared[index] = false;
-    t->waiting[s].tasks[t->waiting[s].count++] = (u16)index;
+    t->waiting[s].inflight[t->waiting[s].count++] = (u16)index;
     t->waiting[s].made = core_cycle(core);
     core->mechanism_work++;
     return 0;
@@ -54,40 +54,40 @@ static bool insert(void *state, struct core *core, u32 s)
     const u32 count = t->waiting[s].count;
     u32 n = 0;
     for (; n < count; n++) {
-        struct task *copy = core_task(core, t->waiting[s].tasks[n]);
-        if (!core_room(core, s, copy->flight.inst))
+        struct inflight *copy = core_inflight(core, t->waiting[s].inflight[n]);
+        if (!core_room(core, s, copy->dyn.inst))
             break;
-        core_issue_flight(core, copy, copy->slot);
-        t->issued[t->waiting[s].tasks[n]] = true;
+        core_issue_dyninst(core, copy, copy->slot);
+        t->issued[t->waiting[s].inflight[n]] = true;
         t->stats->late += core_cycle(core) != t->waiting[s].made + 1;
     }
     t->waiting[s].count -= n;
-    memmove(t->waiting[s].tasks, t->waiting[s].tasks + n, t->waiting[s].count * sizeof(u16));
+    memmove(t->waiting[s].inflight, t->waiting[s].inflight + n, t->waiting[s].count * sizeof(u16));
     t->stats->copies += n;
     core->mechanism_work -= n;
     return count;
 }
 
-static enum write_back_answer write_back(void *state, struct core *core, struct task *task)
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
 {
     struct twice *t = state;
-    const u32 index = task_index(core, task), copy = t->copy[index];
+    const u32 index = inflight_index(core, inflight), copy = t->copy[index];
     if (t->own[index])
         return t->compared[index] ? WRITE_BACK_DROP : WRITE_BACK_HOLD;
-    if (copy == NO_TASK)
+    if (copy == NO_INFLIGHT)
         return WRITE_BACK_COMMIT;
     if (!t->issued[copy])
         return WRITE_BACK_HOLD;
     t->compared[copy] = true;
-    t->copy[index] = NO_TASK;
+    t->copy[index] = NO_INFLIGHT;
     t->stats->compared++;
-    t->stats->mismatches += !flight_same(&task->flight, &core_task(core, copy)->flight);
+    t->stats->mismatches += !dyninst_same(&inflight->dyn, &core_inflight(core, copy)->dyn);
     return WRITE_BACK_COMMIT;
 }
 
-static void retired(void *state, struct core *core, struct task *task)
+static void retired(void *state, struct core *core, struct inflight *inflight)
 {
-    ((struct twice *)state)->own[task_index(core, task)] = false;
+    ((struct twice *)state)->own[inflight_index(core, inflight)] = false;
 }
 
 const struct mechanism twice_mechanism = {

@@ -270,8 +270,8 @@ static void test_even(void **unused)
             steps[g] = distances[random_next(&state) % ARRAY_LEN(distances)];
             const u32 start = 1024 + (u32)(random_next(&state) % 256) * 4;
             at[g] = memory + start;
-            for (unsigned i = 0; i < EVEN_LANES; i++)
-                low[EVEN_LANES * g + i] = start + i * (u32)steps[g];
+            for (unsigned i = 0; i < STRIDE_LANES; i++)
+                low[STRIDE_LANES * g + i] = start + i * (u32)steps[g];
         }
         for (unsigned i = 0; i < LANES; i++) {
             high[i] = 7;
@@ -283,24 +283,24 @@ static void test_even(void **unused)
                                       : &high[random_next(&state) % LANES]) += 4;
         bool really = true;
         for (unsigned i = 0; i < LANES; i++) {
-            const unsigned g = i / EVEN_LANES * EVEN_LANES;
+            const unsigned g = i / STRIDE_LANES * STRIDE_LANES;
             really &= low[i] == low[g] + (i - g) * (low[g + 1] - low[g]);
             really &= !with_high || high[i] == high[0];
         }
-        assert_int_equal(m->are_even(low, with_high ? high : NULL, first, apart), really);
+        assert_int_equal(m->find_strides(low, with_high ? high : NULL, first, apart), really);
         even += really;
         if (odd)
             continue;
-        assert_int_equal(first[1], low[EVEN_LANES]);
+        assert_int_equal(first[1], low[STRIDE_LANES]);
         assert_int_equal((i32)apart[1], steps[1]);
         for (unsigned i = 0; i < sizeof memory; i++)
             copy[i] = memory[i] = (u8)random_next(&state);
-        m->load_even(dst, (const u8 *const *)at, steps);
+        m->load_strided(dst, (const u8 *const *)at, steps);
         for (unsigned i = 0; i < LANES; i++)
             assert_memory_equal(&dst[i], memory + low[i], sizeof *dst);
         for (unsigned i = 0; i < LANES; i++) /* later lanes win */
             memcpy(copy + low[i], &src[i], sizeof *src);
-        m->store_even(at, steps, src);
+        m->store_strided(at, steps, src);
         assert_memory_equal(memory, copy, sizeof copy);
     }
     assert_true(even > 1500 && even < 3500);

@@ -5,7 +5,7 @@
 #include "rig.h"
 
 #include "exec/bounds.h"
-#include "exec/flight.h"
+#include "exec/dyninst.h"
 #include "ir/buffer.h"
 #include <setjmp.h>
 #include <stdarg.h>

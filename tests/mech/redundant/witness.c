@@ -34,7 +34,7 @@ struct witness {
         u32 barrier; /* how many those were */
         bool out;
     } ways[CORE_WARPS];
-    u64 keys[CORE_TASKS]; /* of a marked instruction under way; 0: of another */
+    u64 keys[CORE_INFLIGHT]; /* of a marked instruction under way; 0: of another */
     struct seen {
         u64 key, value;
     } * table; /* open, at most half full */
@@ -113,15 +113,15 @@ static bool is_block_barrier(const struct inst *code)
 }
 
 /* In the order in which the warp issues, before anything is computed. */
-static u32 operand(void *state, struct core *core, struct task *task)
+static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct witness *w = state;
-    const struct flight *f = &task->flight;
+    const struct dyninst *f = &inflight->dyn;
     const struct exec *exec = core->exec;
-    u64 *key = &w->keys[task_index(core, task)];
-    struct way *way = &w->ways[task->slot];
+    u64 *key = &w->keys[inflight_index(core, inflight)];
+    struct way *way = &w->ways[inflight->slot];
     *key = 0;
-    if (task->extra_task)
+    if (inflight->injected)
         return 0;
     way->out |= f->active != core->all_lanes;
     way->hash = mix(way->hash, f->inst + 1);
@@ -136,7 +136,7 @@ static u32 operand(void *state, struct core *core, struct task *task)
     return 0;
 }
 
-static u64 results_of(const struct core *core, const struct flight *f)
+static u64 results_of(const struct core *core, const struct dyninst *f)
 {
     u64 value = 1;
     for (u32 k = 0; k < 2; k++) {
@@ -150,16 +150,16 @@ static u64 results_of(const struct core *core, const struct flight *f)
     return value;
 }
 
-static void result(void *state, struct core *core, struct task *task)
+static void result(void *state, struct core *core, struct inflight *inflight)
 {
     struct witness *w = state;
-    struct flight *f = &task->flight;
-    const u64 key = w->keys[task_index(core, task)];
+    struct dyninst *f = &inflight->dyn;
+    const u64 key = w->keys[inflight_index(core, inflight)];
     if (!key)
         return;
     u64 value = 2;
-    if (f->kind == FLIGHT_ACCESS && !f->scalar) {
-        const u64 *addresses = flight_addresses(f);
+    if (f->kind == DYNINST_ACCESS && !f->scalar) {
+        const u64 *addresses = dyninst_addresses(f);
         for (u32 i = 0; i < core->exec->image->warp_size; i++)
             value = mix(value, addresses[i]);
     } else {

@@ -1,0 +1,293 @@
+/*
+ * Operand collection: between issue and the units, an instruction holds a collector while the
+ * banks of the register file serve its reads.
+ *
+ * One step, in this order: collectors with all operands give their instruction on to its unit's
+ * latch; each bank serves the read at the head of its queue, unless it is written in this cycle
+ * (the first step of a cycle only); issued instructions take free collectors and queue their
+ * reads. So an instruction without conflicts passes in three cycles: collector, read, unit.
+ *
+ * Accesses to memory leave in the order in which they were issued, within a group: what the
+ * load/store unit sees of a warp is its program order.
+ *
+ * With sub-cores, collectors and banks are divided equally between the schedulers.
+ */
+#include "core/core.h"
+
+static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
+{
+    struct turn *turn = &core->turns[core->turn_count++];
+    for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next) {
+        turn->collectors |= bit(*next);
+        for (u32 pipe = 0; pipe < PIPES; pipe++)
+            if (pipes >> pipe & 1)
+                core->group[group].collectors[pipe] |= bit(*next);
+    }
+}
+
+/* Which collectors serve which pipe of a group. */
+static void share_collectors(struct core *core)
+{
+    const struct collect_params *p = core->config.collect;
+    enum {
+        SP = 1 << PIPE_SP | 1 << PIPE_INT | 1 << PIPE_SCALAR,
+        ALL = (1 << PIPES) - 1
+    };
+    u32 next = 0;
+    for (u32 g = 0; g < core->groups; g++) {
+        if (p->generic) {
+            add_collectors(core, &next, g, MAX(p->generic / core->groups, 1), ALL);
+            continue;
+        }
+        add_collectors(core, &next, g, MAX(p->sp / core->groups, 1), SP);
+        add_collectors(core, &next, g, MAX(p->sfu / core->groups, 1),
+                       1 << PIPE_SFU | (p->fp64 ? 0 : 1 << PIPE_FP64));
+        if (p->fp64)
+            add_collectors(core, &next, g, MAX(p->fp64 / core->groups, 1), 1 << PIPE_FP64);
+        add_collectors(core, &next, g, MAX(p->memory / core->groups, 1), 1 << PIPE_MEMORY);
+    }
+    core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
+}
+
+/* Banks of a group. */
+static u32 banks_of(const struct core_config *config)
+{
+    u32 groups = config->issue->sub_cores ? config->issue->schedulers : 1;
+    return MAX(collect_places(config->collect, config->core->warp_size) / groups, 1);
+}
+
+void collect_create(struct core *core)
+{
+    share_collectors(core);
+    core->banks_per_group = banks_of(&core->config);
+    core->group_banks = ~0ull >> (64 - core->banks_per_group);
+    for (u32 s = 0; s < CORE_WARPS; s++) {
+        const u32 up = s % core->banks_per_group;
+        core->bank_turns[s].up = (u8)up;
+        core->bank_turns[s].down = (u8)(core->banks_per_group - 1 - up);
+        core->bank_turns[s].base = (u8)(s % core->groups * core->banks_per_group);
+    }
+}
+
+/* One more access to a bank: into the first set that does not have it. */
+static void add_read(u64 *banks, u8 *depth, u32 bank)
+{
+    u32 n = 0;
+    while (n < *depth && banks[n] >> bank & 1)
+        n++;
+    if (n == *depth) {
+        banks[n] = 0;
+        ++*depth;
+    }
+    banks[n] |= bit(bank);
+}
+
+void collect_time(struct inst_time *time, const struct inst *inst, const struct core_config *config)
+{
+    const u32 banks = banks_of(config);
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+        struct operand o = inst->src[k];
+        u32 step = o.count == 2 && config->collect->pair_reads == 1 ? 2 : 1;
+        if (o.kind != OPERAND_VECTOR)
+            continue;
+        for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step) {
+            time->reads[time->read_count++] = (u16)(o.index + r);
+            add_read(time->read_banks, &time->read_depth, (o.index + r) % banks);
+        }
+    }
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
+        struct operand o = inst->dst[k];
+        for (u32 r = 0; o.kind == OPERAND_VECTOR && r < o.count && time->result_count < MAX_READS;
+             r++, time->result_count++)
+            time->result_banks |= bit((o.index + r) % banks);
+    }
+}
+
+/* To its unit's latch, unless that is full or an older access waits. */
+static void give_on(struct core *core, struct turn *turn, u32 c)
+{
+    const struct collector *collector = &core->collectors[c];
+    const u32 g = collector->group, pipe = collector->pipe;
+    struct core_group *group = &core->group[g];
+    struct latch *latch = &group->collected[pipe];
+    HELD(latch);
+    if (latch->count == latch->limit ||
+        (pipe == PIPE_MEMORY && group->served != collector->ticket)) {
+        core->collectors_stuck |= bit(c);
+        return;
+    }
+    if (UNLIKELY(core->hooks.seams)) { /* cycles that a mechanism has asked for */
+        struct inflight *inflight = core_inflight(core, collector->inflight);
+        if (inflight->extra) {
+            inflight->extra--;
+            return;
+        }
+        if (core->counts)
+            waitcnt_read(core, inflight);
+    }
+    latch_push(latch, collector->inflight);
+    if (pipe == PIPE_MEMORY) {
+        group->served++;
+        core->collectors_stuck = 0;
+        core->access_groups |= 1u << g;
+    } else {
+        group->collected_pipes |= (u8)(1u << pipe);
+        core->collected_groups |= 1u << g;
+    }
+    core->collectors_ready &= ~bit(c);
+    core->collectors_free |= bit(c);
+    turn->next = (c + 1) % CORE_COLLECTORS;
+}
+
+/* Full collectors to the units' latches, those of a kind in turn. */
+static void dispatch(struct core *core)
+{
+    u64 ready = core->collectors_ready & ~core->collectors_stuck;
+    for (struct turn *turn = core->turns; ready; turn++) {
+        u64 left = ready & turn->collectors;
+        ready ^= left;
+        while (left) {
+            const u64 later = left & ~0ull << turn->next;
+            const u32 c = first_bit(later ? later : left);
+            left &= ~bit(c);
+            give_on(core, turn, c);
+        }
+    }
+}
+
+/* Some reads of a collector are served; those that wait on count as conflicts. The new depth. */
+static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
+{
+    for (u32 n = 0; n + 1 < depth; n++)
+        wanted[n] = (wanted[n] & ~served) | (wanted[n + 1] & served);
+    wanted[depth - 1] &= ~served;
+    while (depth && !wanted[depth - 1])
+        depth--;
+    for (u32 n = 0; n < depth; n++)
+        core->stats.collect.conflicts += (u32)__builtin_popcountll(wanted[n]);
+    return depth;
+}
+
+/*
+ * Each bank serves the first collector that reads it, in the order in which they were taken: as
+ * queues would, one at each bank, for a collector queues all its reads at once.
+ */
+static void read_banks(struct core *core, u64 taken)
+{
+    const u32 count = core->collectors_reading;
+    u64 ready = 0;
+    u32 left = 0;
+    for (u32 i = 0; i < count; i++) {
+        const u32 c = core->reading[i];
+        u32 depth = core->collectors[c].depth;
+        const u64 wanted = core->wanted[c][0];
+        if (UNLIKELY(depth > 1 || wanted & taken) &&
+            (depth = serve(core, core->wanted[c], depth, wanted & ~taken))) {
+            core->collectors[c].depth = (u16)depth;
+            core->reading[left++] = (u8)c;
+        } else {
+            ready |= bit(c);
+        }
+        taken |= wanted;
+    }
+    core->collectors_ready |= ready;
+    core->collectors_reading = left;
+}
+
+/* Where mechanisms say that the operands are. */
+static COLD u32 ask_places(struct core *core, struct inflight *inflight, u64 *wanted)
+{
+    const struct inst_time *time = inflight->time;
+    struct places places = {.count = time->read_count};
+    for (u32 i = 0; i < places.count; i++) {
+        places.regs[i] = time->reads[i];
+        places.banks[i] = (u8)collect_bank(core, inflight->slot, inflight->group, time->reads[i]);
+    }
+    EACH_USE(use, &core->hooks, places)
+    use->mechanism->places(use->state, core, inflight, false, &places);
+    core->stats.collect.reads += places.count;
+    u8 depth = 0;
+    for (u32 i = 0; i < places.count; i++)
+        add_read(wanted, &depth, places.banks[i]);
+    return depth;
+}
+
+void collect_count(struct core *core, struct inflight *inflight)
+{
+    u64 wanted[PLACES];
+    if (core_hooked(core, SEAM_PLACES))
+        ask_places(core, inflight, wanted);
+    else
+        core->stats.collect.reads += inflight->time->read_count;
+}
+
+static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
+{
+    struct inflight *inflight = core_inflight(core, index);
+    const struct inst_time *time = inflight->time;
+    struct collector *collector = &core->collectors[c];
+    u64 *wanted = core->wanted[c];
+    u32 depth = time->read_depth;
+    if (core_hooked(core, SEAM_PLACES)) {
+        depth = ask_places(core, inflight, wanted);
+    } else {
+        for (u32 n = 0; n < depth; n++)
+            wanted[n] = collect_banks(core, inflight->slot, time->read_banks[n]);
+        core->stats.collect.reads += time->read_count;
+    }
+    collector->inflight = (u16)index;
+    collector->pipe = (u8)pipe;
+    collector->group = (u8)g;
+    collector->depth = (u16)depth;
+    if (pipe == PIPE_MEMORY)
+        collector->ticket = core->group[g].tickets++;
+    core->collectors_free &= ~bit(c);
+    if (depth)
+        core->reading[core->collectors_reading++] = (u8)c;
+    else
+        core->collectors_ready |= bit(c);
+}
+
+/* Instructions of a group take collectors, as long as there are free ones for their pipe. */
+static void allocate_group(struct core *core, u32 g)
+{
+    struct core_group *group = &core->group[g];
+    for (u32 pipes = group->issued_pipes; pipes;) {
+        const u32 pipe = first_bit(pipes);
+        struct latch *latch = &group->issued[pipe];
+        HELD(latch);
+        const u64 free_ones = core->collectors_free & group->collectors[pipe];
+        if (!free_ones) {
+            core->stats.collect.full_cycles++;
+            pipes &= pipes - 1;
+            continue;
+        }
+        take_collector(core, first_bit(free_ones), g, pipe, latch_first(latch));
+        latch_pop(latch);
+        if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
+            core->full_pipes[g] &= (u8) ~(1u << pipe);
+            core->asleep = 0;
+        }
+        if (!latch->count) {
+            pipes &= pipes - 1;
+            group->issued_pipes &= (u8) ~(1u << pipe);
+        }
+    }
+    if (!group->issued_pipes)
+        core->issued_groups &= ~(1u << g);
+}
+
+void collect_tick(struct core *core)
+{
+    u64 written = core->banks_written;
+    core->stats.collect.wait_cycles += core->collectors_reading;
+    for (u32 n = 0; n < core->config.collect->steps; n++) {
+        if (core->collectors_ready & ~core->collectors_stuck)
+            dispatch(core);
+        if (core->collectors_reading)
+            read_banks(core, written);
+        for (u32 groups = core->issued_groups; groups; groups &= groups - 1)
+            allocate_group(core, first_bit(groups));
+        written = 0;
+    }
+}

@@ -1,0 +1,126 @@
+/*
+ * The units: an instruction with all its operands enters a unit that is free, when a result bus
+ * and the unit's output register will be free at the end of its latency. Free units are offered the
+ * instruction that waits longest, one after another; those behind it wait, as in GPGPU-Sim.
+ *
+ * A unit is taken for the interval. The result stands in the unit's output register one cycle
+ * after the latency and is written in the next: two cycles more than the latency from entering to
+ * the registers, as in GPGPU-Sim.
+ */
+#include "core/core.h"
+
+enum {
+    UNIT_REGISTERS = 2, /* input and output register of a unit, in cycles */
+    ACCESSES_A_TURN = 3 /* of lanes, to shared memory and of scalars: issue.turns */
+};
+
+void execute_create(struct core *core)
+{
+    const struct units_params *u = core->config.units;
+    const u32 units[PIPES] = {
+        [PIPE_SP] = u->sp,   [PIPE_INT] = u->integer, [PIPE_FP64] = u->fp64,
+        [PIPE_SFU] = u->sfu, [PIPE_MEMORY] = 1,       [PIPE_SCALAR] = u->scalar,
+    };
+    for (u32 pipe = 0; pipe < PIPES; pipe++) {
+        core->unit_count[pipe] = MAX(units[pipe] / core->groups, 1);
+        const bool several = pipe == PIPE_MEMORY && core->config.issue->turns == 1;
+        for (u32 g = 0; g < core->groups; g++) {
+            core->group[g].issued[pipe].limit =
+                several ? ACCESSES_A_TURN : (u8)MIN(core->unit_count[pipe], LATCH);
+            core->group[g].collected[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
+        }
+    }
+}
+
+PART_OF void count_unit(struct core *core, const struct inflight *inflight)
+{
+    struct units_stats *s = &core->stats.units;
+    switch (inflight->pipe) {
+    case PIPE_SP:
+        s->sp_instructions++;
+        s->sp_busy += inflight->interval;
+        break;
+    case PIPE_INT:
+        s->int_instructions++;
+        s->int_busy += inflight->interval;
+        break;
+    case PIPE_FP64:
+        s->fp64_instructions++;
+        s->fp64_busy += inflight->interval;
+        break;
+    case PIPE_SFU:
+        s->sfu_instructions++;
+        s->sfu_busy += inflight->interval;
+        break;
+    default:
+        s->scalar_instructions++;
+        s->scalar_busy += inflight->interval;
+    }
+}
+
+void execute_count(struct core *core, const struct inflight *inflight)
+{
+    count_unit(core, inflight);
+}
+
+/* Whether a result of this unit leaves in cycle `done` already: it has one output register. */
+static bool output_taken(const struct core *core, const struct inflight *inflight, u32 unit,
+                         u64 done)
+{
+    u16 at = core->bus[done % WHEEL] ? core->wheel[done % WHEEL].first : NO_INFLIGHT;
+    for (; at != NO_INFLIGHT; at = core->inflight[at].next) {
+        const struct inflight *other = &core->inflight[at];
+        if (other->unit == unit && other->pipe == inflight->pipe &&
+            other->group == inflight->group && !(other->passes | inflight->passes))
+            return true;
+    }
+    return false;
+}
+
+static void start(struct core *core, struct inflight *inflight, u32 unit, u64 done)
+{
+    inflight->unit = (u8)unit;
+    core->bus[done % WHEEL]++;
+    count_unit(core, inflight);
+    wheel_add(core, inflight, inflight->latency + UNIT_REGISTERS);
+}
+
+/* Units take from the front of their latch, in order. */
+static void feed(struct core *core, struct core_group *group, u32 pipe)
+{
+    struct latch *latch = &group->collected[pipe];
+    u64 *const free_at = group->unit_free[pipe];
+    const u64 now = core_cycle(core);
+    for (u32 u = 0; u < core->unit_count[pipe]; u++) {
+        if (free_at[u] > now)
+            continue;
+        struct inflight *inflight = core_inflight(core, latch_first(latch));
+        const u64 done = now + inflight->latency + UNIT_REGISTERS;
+        if (core->bus[done % WHEEL] >= core->config.units->result_buses) {
+            core->stats.units.bus_stalls++;
+            return;
+        }
+        if (output_taken(core, inflight, u, done))
+            continue;
+        free_at[u] = now + inflight->interval;
+        start(core, inflight, u, done);
+        latch_pop(latch);
+        core->collectors_stuck = 0;
+        if (!latch->count) {
+            group->collected_pipes &= (u8) ~(1u << pipe);
+            return;
+        }
+    }
+}
+
+void execute_tick(struct core *core)
+{
+    for (u32 groups = core->collected_groups; groups; groups &= groups - 1) {
+        const u32 g = first_bit(groups);
+        struct core_group *group = &core->group[g];
+        for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
+            feed(core, group, first_bit(pipes));
+        if (!group->collected_pipes)
+            core->collected_groups &= ~(1u << g);
+    }
+}

@@ -1,0 +1,403 @@
+/*
+ * Fetch and decode: instructions come from the cache into warps' buffers.
+ *
+ * In each cycle up to fetch.per_cycle warps, round robin, that want instructions look theirs up.
+ * A hit delivers up to fetch.width consecutive instructions of one line, fetch.decode_cycles later;
+ * a miss sends for the line, and the warp waits. A warp that goes elsewhere than the next address
+ * loses what it has buffered. Warps whose line has just come are served before others: with a small
+ * cache these would take the line away again before anyone has used it, for ever.
+ *
+ * Without a cache of its own (icache.keeps off) a core has only its buffers: instructions go from
+ * memory straight to the warps that wait for their line.
+ *
+ * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
+ * its bytes would; a fetch never crosses a line.
+ */
+#include "core/core.h"
+#include "core/requests.h"
+
+enum {
+    DECODES = ARRAY_LEN(((struct core *)0)->decode),
+    MISSES = ARRAY_LEN(((struct core *)0)->misses)
+};
+
+void fetch_create(struct core *core)
+{
+    const struct fetch_params *p = core->config.fetch;
+    core->fetch_limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
+    const u32 bytes = core->config.icache->line_bytes, sectors = bytes / SECTOR_BYTES;
+    core->line_packets = requests_needed(core, bytes);
+    core->line_sectors = sectors >= 32 ? ~0u : (1u << sectors) - 1;
+    struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
+    config.passing = !core->config.icache->keeps;
+    core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
+}
+
+void fetch_destroy(struct core *core)
+{
+    cache_destroy(core->icache);
+}
+
+void fetch_time(struct inst_time *times, const struct image *image,
+                const struct core_config *config)
+{
+    const u32 count = image->program->inst_count;
+    const u64 mask = ~(u64)(config->icache->line_bytes - 1);
+    for (u32 i = 0; i < count; i++) {
+        times[i].line = image_pc(image, i) & mask;
+        u32 n = 1;
+        while (n < config->fetch->width && i + n < count &&
+               (image_pc(image, i + n) & mask) == times[i].line)
+            n++;
+        times[i].fetched = (u8)n;
+    }
+}
+
+bool fetch_behind_branch(const struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    return (core->branching | core->redirected) >> s & 1 ||
+           (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH);
+}
+
+void fetch_redirect(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    core->stats.fetch.flushed += slot->buffered - slot_marks(core, slot);
+    slot->buffered = 0;
+    slot->skipped = 0;
+    slot->limit = core->fetch_limit;
+    slot->fetch_at = slot->at;
+    core->redirected &= ~bit(s);
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
+/* What mechanisms say of fetching an instruction: all of them, or those that may have it skipped.
+ */
+static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, bool all)
+{
+    enum fetch_answer answer = FETCH_SERVE;
+    EACH_USE(use, &core->hooks, fetch)
+    {
+        if (!all && !use->mechanism->skipped)
+            continue;
+        answer = use->mechanism->fetch(use->state, core, s, inst);
+        if (answer != FETCH_SERVE)
+            break;
+    }
+    return answer;
+}
+
+/* Of `count` instructions, those up to the first branch. */
+static u32 until_branch(const struct core *core, u32 inst, u32 count)
+{
+    for (u32 i = 0; i < count; i++)
+        if (core->times[inst + i].flags & TIME_BRANCH)
+            return i + 1;
+    return count;
+}
+
+/* One that is not to be fetched ends what the fetch delivers; the first has been asked for. */
+static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 1; i < count; i++) {
+        u32 next = inst + i;
+        if (ask_fetch(core, s, &next, false) != FETCH_SERVE)
+            return i;
+    }
+    return count;
+}
+
+/* The same for one that mechanisms want to be asked for first. */
+static COLD u32 until_skimmed(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 1; i < count; i++)
+        EACH_USE(use, &core->hooks, may_skip_fetch)
+        {
+            if (use->mechanism->may_skip_fetch(use->state, core, s, inst + i))
+                return i;
+        }
+    return count;
+}
+
+static COLD void tell_fetched(struct core *core, u32 s, u32 inst, u32 count, bool here)
+{
+    EACH_USE(use, &core->hooks, fetched)
+    use->mechanism->fetched(use->state, core, s, inst, count, here);
+}
+
+/* They came for a warp that went elsewhere meanwhile. */
+static void throw_away(struct core *core, u32 s, u32 count)
+{
+    core->stats.fetch.instructions += count;
+    core->stats.fetch.flushed += count;
+    fetch_want(core, s);
+    if (core->slots[s].ended)
+        slot_maybe_leave(core, s);
+}
+
+/*
+ * A mechanism has another instruction where the wanted one should be: the warp runs that one and
+ * goes on behind it, as it would in a machine. It must be the next to run, or it is fetched again.
+ */
+static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
+{
+    struct slot *slot = &core->slots[s];
+    if (slot->buffered || slot->at != inst || core->redirected >> s & 1)
+        return false;
+    warp_path(slot->warp)->pc = slot->at = slot->fetch_at = served;
+    return true;
+}
+
+/* `served`: as in struct core. */
+static void deliver(struct core *core, u32 s, u32 inst, u32 served)
+{
+    struct slot *slot = &core->slots[s];
+    const bool here = served != NO_INST;
+    u32 count = here ? 1 : core->times[inst].fetched;
+    slot->decoding = false;
+    if (slot->ended || slot->fetch_at != inst ||
+        (UNLIKELY(here && served != inst) && !take_other(core, s, inst, served))) {
+        if (core_hooked(core, SEAM_FETCHED))
+            tell_fetched(core, s, inst, count, here);
+        throw_away(core, s, count);
+        return;
+    }
+    count = MIN(count, core->config.fetch->buffer + slot_marks(core, slot) - slot->buffered);
+    if (core->config.fetch->branch == 1)
+        count = until_branch(core, inst, count);
+    if (core_hooked(core, SEAM_FETCH))
+        count = until_refused(core, s, inst, count);
+    if (core_hooked(core, SEAM_SKIP_FETCH))
+        count = until_skimmed(core, s, inst, count);
+    const u32 wanted = inst;
+    inst = here ? served : inst;
+    u32 *const to = slot->buffer + slot->buffered;
+    for (u32 i = 0; i < count; i++)
+        to[i] = inst + i;
+    slot->buffered += (u8)count;
+    core->stats.fetch.instructions += count;
+    core->stats.fetch.buffered += count;
+    slot->fetch_at = inst + count;
+    if (UNLIKELY(core->hooks.seams & (1u << SEAM_FETCHED | 1u << SEAM_STEPS))) {
+        tell_fetched(core, s, wanted, count, here);
+        trace_decoded(core, s, inst, count);
+    }
+    if (to == slot->buffer) /* it has a head now */
+        slot_update(core, s);
+    if (slot->buffered <= slot->limit) /* else it wants none, as while it was decoding */
+        fetch_want_more(core, s);
+}
+
+static void decode_tick(struct core *core)
+{
+    while (core->decode_head != core->decode_tail) {
+        u32 at = core->decode_head % DECODES;
+        if (core->decode[at].ready > core_cycle(core))
+            return;
+        core->decode_head++;
+        deliver(core, core->decode[at].slot, core->decode[at].inst, core->decode[at].served);
+    }
+}
+
+static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
+{
+    u32 at = core->decode_tail++ % DECODES;
+    core->slots[s].decoding = true;
+    core->decode[at].inst = inst;
+    core->decode[at].slot = s;
+    core->decode[at].served = served;
+    core->decode[at].ready =
+        core_cycle(core) + core->config.fetch->decode_cycles + core->fetch_stages;
+    core->stats.fetch.fetches++;
+}
+
+/* Sends for a line; the wait is fixed, or as long as memory takes. */
+static void send_miss(struct core *core, u64 line, const struct cache_out *out)
+{
+    const struct icache_params *p = core->config.icache;
+    if (!p->miss_cycles) {
+        requests_read(core, CLIENT_FETCH, line, p->line_bytes, out->sectors, out->mshr, NO_INST);
+        return;
+    }
+    u32 at = core->miss_tail++ % MISSES;
+    core->misses[at].mshr = out->mshr;
+    core->misses[at].ready = core_cycle(core) + p->miss_cycles;
+}
+
+/* False: nothing more can be fetched in this cycle. */
+static bool look_up(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const u32 inst = slot->fetch_at;
+    const u64 line = core->times[inst].line;
+    if (core->config.icache->perfect) {
+        core->fetchable &= ~bit(s);
+        decode_push(core, s, inst, NO_INST);
+        return true;
+    }
+    if (core->config.icache->miss_cycles
+            ? core->miss_tail - core->miss_head == MISSES
+            : !port_room_for(core->config.fetch_requests, core->line_packets)) {
+        core->stats.icache.stalls_queue++;
+        return false;
+    }
+    struct cache_out out;
+    switch (cache_read(core->icache, line, core->line_sectors, s, &out)) {
+    case CACHE_HIT:
+        core->fetchable &= ~bit(s);
+        decode_push(core, s, inst, NO_INST);
+        return true;
+    case CACHE_MISS:
+        send_miss(core, line, &out);
+        break;
+    case CACHE_MERGED:
+        break;
+    case CACHE_STALLS:
+        return false;
+    }
+    slot->barred |= BARRED_MISSING;
+    slot->missed_at = core_cycle(core);
+    core->fetchable &= ~bit(s);
+    return true;
+}
+
+/* A line has come that is not kept: a warp that waited for it and still wants it gets its
+ * instructions; one that has gone elsewhere meanwhile looks again. */
+static void hand_over(struct core *core, u32 s, u64 line)
+{
+    const u32 inst = core->slots[s].fetch_at;
+    if (!(core->fetchable >> s & 1) || core->times[inst].line != line)
+        return;
+    core->fetchable &= ~bit(s);
+    decode_push(core, s, inst, NO_INST);
+}
+
+void fetch_reply(struct core *core, u32 mshr)
+{
+    struct cache_out out;
+    u32 s;
+    const u64 line = cache_mshr_line(core->icache, mshr);
+    cache_fill(core->icache, mshr, &out);
+    while (cache_waiter(core->icache, mshr, &s)) {
+        core->slots[s].barred &= (u8)~BARRED_MISSING;
+        core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
+        core->arrived |= bit(s);
+        fetch_want(core, s);
+        if (!core->config.icache->keeps)
+            hand_over(core, s, line);
+        if (core->slots[s].ended)
+            slot_maybe_leave(core, s);
+    }
+}
+
+static void take_misses(struct core *core)
+{
+    while (core->miss_head != core->miss_tail) {
+        u32 at = core->miss_head % MISSES;
+        if (core->misses[at].ready > core_cycle(core))
+            return;
+        core->miss_head++;
+        fetch_reply(core, core->misses[at].mshr);
+    }
+}
+
+/* The next instruction is skipped: a mark takes its place in the buffer. */
+static COLD void push_mark(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    slot->buffer[slot->buffered] = slot->fetch_at++;
+    slot->skipped |= 1u << slot->buffered++;
+    slot->limit++;
+    if (slot->buffered == 1)
+        slot_update(core, s);
+    fetch_want(core, s);
+}
+
+/* Mechanisms decide upon slots that want instructions. Returns those that may still fetch. */
+static COLD u64 skim_slots(struct core *core, u64 left)
+{
+    struct skip_fetch all = {0};
+    u64 wanting = left & ~core->redirected;
+    EACH_USE(use, &core->hooks, skip_fetch)
+    {
+        struct skip_fetch skim = {0};
+        if (wanting)
+            use->mechanism->skip_fetch(use->state, core, wanting, &skim);
+        wanting &= ~(skim.skip | skim.hold);
+        all.skip |= skim.skip;
+        all.hold |= skim.hold;
+    }
+    for (u64 set = all.skip; set; set &= set - 1)
+        if (slot_marks(core, &core->slots[first_bit(set)]) < MAX_MARKS)
+            push_mark(core, first_bit(set));
+    return left & core->fetchable & ~(all.skip | all.hold);
+}
+
+/* A mechanism may supply the next instruction, have it skipped, or hold it back. */
+static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    u32 served = slot->fetch_at;
+    enum fetch_answer answer = ask_fetch(core, s, &served, true);
+    if (answer == FETCH_SKIP) {
+        if (slot_marks(core, slot) < MAX_MARKS)
+            push_mark(core, s);
+    } else if (answer == FETCH_HERE) {
+        core->fetchable &= ~bit(s);
+        core->last_fetched = s;
+        decode_push(core, s, slot->fetch_at, served);
+    }
+    return answer;
+}
+
+/* Of a set that is not empty, those of the group whose warp was fetched last, if there are any. */
+static u64 of_last_group(const struct core *core, u64 set)
+{
+    const u32 span = core->config.issue->group_size;
+    if (span >= CORE_WARPS || core->last_fetched >= CORE_WARPS)
+        return set;
+    const u64 group = (bit(span) - 1) << core->last_fetched / span * span;
+    return set & group ? set & group : set;
+}
+
+/* Warps that want instructions look theirs up. */
+static void serve(struct core *core)
+{
+    u64 left = core->fetchable;
+    core->arrived &= left;
+    if (core_hooked(core, SEAM_SKIP_FETCH))
+        left = skim_slots(core, left);
+    for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
+        u32 from = core->last_fetched + 1;
+        u64 set = core->arrived & left ? core->arrived & left : left;
+        if (core->config.fetch->policy == 1)
+            set = of_last_group(core, set);
+        u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
+        u32 s = first_bit(above ? above : set);
+        left &= ~bit(s);
+        core->arrived &= ~bit(s);
+        if (core_hooked(core, SEAM_FETCH)) {
+            enum fetch_answer answer = ask_mechanisms(core, s);
+            n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these take no turn */
+            if (answer != FETCH_SERVE)
+                continue;
+        }
+        core->last_fetched = s;
+        if (!look_up(core, s))
+            break;
+    }
+    if (!core->config.fetch->decode_cycles && !core->fetch_stages)
+        decode_tick(core);
+}
+
+void fetch_tick(struct core *core)
+{
+    if (core->miss_head != core->miss_tail)
+        take_misses(core);
+    if (core->decode_head != core->decode_tail)
+        decode_tick(core);
+    if (core->fetchable)
+        serve(core);
+}

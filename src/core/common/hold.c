@@ -1,0 +1,101 @@
+/*
+ * What mechanisms hold back, and marks of instructions that they skip after they were fetched.
+ *
+ * Invariants
+ *  B1  Held slots are in `branching`, too, which keeps them from issuing at no cost. Those whose
+ *      branch is not resolved are also in `held_branching`: when they are released they wait for
+ * it, and when it is resolved they stay held. B2  A held slot that has gone elsewhere loses its
+ * buffer as soon as it is known where to, so that a core whose slots are all held is quiet.
+ */
+#include "core/core.h"
+
+/* The slot goes elsewhere, and knows where. */
+static void redirect(struct core *core, u32 s)
+{
+    if (core->redirected & ~core->held_branching & bit(s) && core->slots[s].at != NO_INST)
+        fetch_redirect(core, s);
+}
+
+static void bar(struct core *core, u64 slots, enum barred why)
+{
+    for (u64 set = slots; set; set &= set - 1)
+        core->slots[first_bit(set)].barred |= (u8)why;
+    core->fetchable &= ~slots;
+}
+
+static void unbar(struct core *core, u64 slots, enum barred why)
+{
+    core->quiet_until = 0; /* it may happen between windows */
+    for (u64 set = slots; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        core->slots[s].barred &= (u8)~why;
+        if (core->slots[s].warp)
+            fetch_want(core, s);
+    }
+}
+
+void core_hold(struct core *core, u64 slots)
+{
+    slots &= core->present & ~core->ended & ~core->held;
+    core->held |= slots;
+    core->held_branching |= core->branching & slots;
+    core->branching |= slots;
+    bar(core, slots, BARRED_HELD);
+    for (u64 set = slots; set; set &= set - 1) {
+        slot_wake(core, first_bit(set));
+        redirect(core, first_bit(set));
+    }
+}
+
+void core_release(struct core *core, u64 slots)
+{
+    slots &= core->held;
+    core->held &= ~slots;
+    core->branching &= ~(slots & ~core->held_branching);
+    core->held_branching &= ~slots;
+    unbar(core, slots, BARRED_HELD);
+    for (u64 set = slots; set; set &= set - 1)
+        slot_wake(core, first_bit(set));
+}
+
+void core_hold_fetch(struct core *core, u64 slots)
+{
+    bar(core, slots & core->present & ~core->ended, BARRED_FETCH);
+}
+
+void core_release_fetch(struct core *core, u64 slots)
+{
+    unbar(core, slots & core->present & ~core->ended, BARRED_FETCH);
+}
+
+void hold_resolved(struct core *core, u32 s)
+{
+    core->held_branching &= ~bit(s);
+    redirect(core, s);
+}
+
+void core_mark(struct core *core, u32 s, u32 at)
+{
+    struct slot *slot = &core->slots[s];
+    assert(at < slot->buffered && !(slot->skipped >> at & 1));
+    slot->skipped |= 1u << at;
+    slot->limit++;
+    core->stats.fetch.flushed++;
+    if (at || !(core->buffered & bit(s))) /* it has just come: its place is found later */
+        return;
+    core->clear &= ~bit(s);
+    slot_update(core, s);
+}
+
+bool hold_stuck(struct core *core)
+{
+    if (!core->present || core->inflight_count || core->serial ||
+        port_next(core->config.replies) != FS_NEVER)
+        return false;
+    for (u64 set = core->present; set; set &= set - 1) {
+        const struct slot *slot = &core->slots[first_bit(set)];
+        if (slot->barred & BARRED_MISSING || slot->stores)
+            return false;
+    }
+    return hooks_stuck(core);
+}

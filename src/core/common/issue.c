@@ -1,0 +1,589 @@
+/*
+ * Issue: each scheduler gives one of its warps' next instructions on to the collectors.
+ *
+ * A warp is ready when its buffer holds the instruction it stands at, no register it needs is
+ * pending, it waits for nothing, and the pipe the instruction goes to has room. These are sets with
+ * a bit a warp, and a pick is made only when their intersection is not empty. An instruction reads
+ * its operands, and control flow takes effect, when it issues; what it computes is in its record
+ * from then on.
+ *
+ * Invariants
+ *  I1  slots = issued + the sum of all idle_ counters.
+ *  I2  A scheduler that issued nothing is charged with the reason of the first of its warps in the
+ *      order: unit, held, collector, memory, RAW, WAW, wait, branch, held (core_hold), barrier,
+ *      fetch; empty when it has none.
+ */
+#include "core/common/issue_parts.h"
+
+static COLD void tell_issued(struct core *core, struct inflight *inflight)
+{
+    EACH_USE(use, &core->hooks, issued)
+    use->mechanism->issued(use->state, core, inflight);
+}
+
+static COLD void tell_control(struct core *core, u32 s, u32 inst)
+{
+    EACH_USE(use, &core->hooks, control)
+    use->mechanism->control(use->state, core, s, inst);
+}
+
+static void ask_operands(struct core *core, struct inflight *inflight)
+{
+    EACH_USE(use, &core->hooks, operand)
+    inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
+}
+
+/* What the inflight does as an instruction of its warp without mechanisms; nothing is counted for
+ * an extra one. */
+static struct lane_work plain_work(const struct core *core, const struct inflight *inflight)
+{
+    const struct inst_time *time = inflight->time;
+    const u32 lanes = LIKELY(inflight->dyn.lanes == core->all_lanes)
+                          ? core->config.core->warp_size
+                          : count_lanes(inflight->dyn.lanes);
+    return (struct lane_work){lanes * time->read_count, lanes, lanes * time->result_count};
+}
+
+static void expect_work(struct core *core, struct inflight *inflight)
+{
+    const struct lane_work plain = plain_work(core, inflight);
+    inflight->lane_reads = (u16)plain.reads;
+    inflight->lane_ops = (u16)plain.ops;
+    inflight->lane_writes = (u16)plain.writes;
+}
+
+void inflight_count_work(struct core *core, const struct inflight *inflight, bool written)
+{
+    struct inst_profile *profile = &core->profile[inflight->dyn.inst];
+    const struct lane_work counted =
+        inflight->injected ? (struct lane_work){0} : plain_work(core, inflight);
+    if (written) {
+        profile->more_writes += (i64)inflight->lane_writes - counted.writes;
+        return;
+    }
+    profile->more_reads += (i64)inflight->lane_reads - counted.reads;
+    profile->more_ops += (i64)inflight->lane_ops - counted.ops;
+}
+
+u64 core_lanes_unwritten(const struct core *core)
+{
+    u64 lanes = 0;
+    for (u32 i = 0; i < CORE_INFLIGHT; i++)
+        if (!(core->inflight_free[i / 64] >> i % 64 & 1) && !core->inflight[i].injected)
+            lanes += plain_work(core, &core->inflight[i]).writes;
+    return lanes;
+}
+
+/* To its unit, without a collector. */
+static inline bool goes_straight(const struct core *core, const struct inflight *inflight)
+{
+    return core->in_turn && inflight->pipe != PIPE_MEMORY;
+}
+
+/* What follows from reading the operands, with mechanisms. */
+static void compute_hooked(struct core *core, struct inflight *inflight)
+{
+    expect_work(core, inflight);
+    if (core_hooked(core, SEAM_OPERAND))
+        ask_operands(core, inflight);
+    if (inflight->dyn.kind == DYNINST_COMPUTE) {
+        dyninst_compute(&inflight->dyn);
+        if (core_hooked(core, SEAM_RESULT))
+            hooks_result(core, inflight);
+    }
+    if (!goes_straight(core, inflight) && !core->miaow) /* whose stages find it a unit themselves */
+        collect_push(core, inflight);
+    if (core_hooked(core, SEAM_ISSUED))
+        tell_issued(core, inflight);
+    if (core_hooked(core, SEAM_STEPS))
+        trace_issued(core, inflight);
+    if (goes_straight(core, inflight))
+        gcn_enter(core, inflight);
+    inflight_count_work(core, inflight, false);
+}
+
+/* The same where memory is counted, schedulers take turns, stages are others, or mechanisms are on.
+ */
+static __attribute__((noinline)) void compute_specially(struct core *core,
+                                                        struct inflight *inflight)
+{
+    if (inflight->time->counter && !inflight->injected)
+        waitcnt_issue(core, inflight);
+    if (core->hooks.seams & ~SEAMS_OWN) {
+        compute_hooked(core, inflight);
+        return;
+    }
+    if (inflight->dyn.kind == DYNINST_COMPUTE)
+        dyninst_compute(&inflight->dyn);
+    if (goes_straight(core, inflight))
+        gcn_enter(core, inflight);
+    else if (!core->miaow)
+        collect_push(core, inflight);
+}
+
+/* Its scheduler's next turn. */
+static COLD void take_interval(struct core *core, const struct inflight *inflight, u32 s)
+{
+    u32 cycles = core->config.issue->interval;
+    if (inflight->interval < inflight->time->interval)
+        cycles = MIN(cycles, MAX(inflight->interval, 1));
+    core->schedulers[first_bit(core->scheduler_of[s])].free = core_cycle(core) + cycles;
+}
+
+/* The dynamic instruction is filled: everything that follows from issuing it. */
+PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
+                           const struct inst_time *time)
+{
+    struct slot *slot = &core->slots[s];
+    inflight->slot = (u8)s;
+    inflight->group = (u8)(core->groups > 1 ? s % core->groups : 0);
+    inflight->time = time;
+    inflight->pipe = time->pipe;
+    inflight->latency = time->latency;
+    inflight->interval = time->interval;
+    slot->in_flight++;
+    if (!inflight->injected) {
+        scoreboard_reserve(core, slot, time);
+        core->stats.issue.reservations += time->reserves;
+    }
+    if (time->pipe == PIPE_MEMORY && inflight->dyn.kind == DYNINST_ACCESS) {
+        inflight->memory_wait = true;
+        slot->unacted++;
+        if (time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared)
+            slot->scalar_accesses++;
+        else
+            slot->vector_accesses++;
+    }
+    if (UNLIKELY(core->hooks.seams)) { /* one test for three seams, and more */
+        compute_specially(core, inflight);
+    } else {
+        if (inflight->dyn.kind == DYNINST_COMPUTE)
+            dyninst_compute(&inflight->dyn);
+        collect_push(core, inflight);
+    }
+    if (UNLIKELY(core->config.issue->interval > 1))
+        take_interval(core, inflight, s);
+}
+
+void core_issue_dyninst(struct core *core, struct inflight *inflight, u32 s)
+{
+    issue_dyninst(core, inflight, s, &core->times[inflight->dyn.inst]);
+}
+
+void core_issue_own(struct core *core, struct inflight *inflight, u32 s,
+                    const struct inst_time *time)
+{
+    assert(inflight->injected);
+    issue_dyninst(core, inflight, s, time);
+}
+
+PART_OF void count_issue(struct core *core, const struct dyninst *f, struct slot *slot)
+{
+    struct inst_profile *profile = &core->profile[f->inst];
+    u32 lanes =
+        LIKELY(f->lanes == core->all_lanes) ? core->config.core->warp_size : count_lanes(f->lanes);
+    profile->issued++;
+    slot->issued++;
+    profile->threads += lanes;
+    core->stats.issue.instructions++;
+    core->stats.issue.threads += lanes;
+}
+
+void core_count_issue(struct core *core, const struct dyninst *dyn, u32 s)
+{
+    count_issue(core, dyn, &core->slots[s]);
+}
+
+/* Takes the head out of a slot's buffer. */
+static inline void pop_buffer(struct slot *slot)
+{
+    slot->skipped >>= 1;
+    if (!--slot->buffered)
+        return;
+    slot->buffer[0] = slot->buffer[1]; /* mostly that is all */
+    for (u32 i = 1; i < slot->buffered; i++)
+        slot->buffer[i] = slot->buffer[i + 1];
+}
+
+/* The warp has gone on: where it stands, and what that does to its buffer and its block. */
+PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time)
+{
+    struct slot *slot = &core->slots[s];
+    slot->at = warp_next(slot->warp);
+    pop_buffer(slot);
+    u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
+    if (slot->at != expected && slot->at != NO_INST) /* one that waits may yet go straight on */
+        core->redirected |= bit(s);
+    if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
+        core->branching |= bit(s);
+    core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
+    slot_sort(core, s, slot);
+    /* else it has not wanted any before either */
+    if (slot->buffered <= slot->limit && !slot->decoding)
+        fetch_want_more(core, s);
+    if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
+        block_update(core, s);
+        if (core_hooked(core, SEAM_CONTROL))
+            tell_control(core, s, inst);
+    }
+}
+
+void core_step(struct core *core, u32 s, u32 inst)
+{
+    step(core, s, inst, &core->times[inst]);
+}
+
+void core_issue_group(struct core *core, struct inflight *inflight, u32 s)
+{
+    const u32 inst = inflight->dyn.inst;
+    dyninst_advance(core->slots[s].warp, inst);
+    core_count_issue(core, &inflight->dyn, s);
+    core_issue_dyninst(core, inflight, s);
+    core_step(core, s, inst);
+}
+
+/* False: there is no record free. */
+static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const struct inst_time *time = slot->time;
+    const u32 inst = slot->at;
+    struct inflight *inflight = inflight_take(core);
+    if (!inflight)
+        return false;
+    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN)) /* mechanisms may look at operands */
+        dyninst_issue(&inflight->dyn, slot->warp, inst);
+    else
+        dyninst_start(&inflight->dyn, slot->warp, inst);
+    if (UNLIKELY(core->exec->stopped)) {
+        core_count_issue(core, &inflight->dyn, s);
+        core->stopped = true;
+        inflight_give(core, inflight);
+        return true;
+    }
+    count_issue(core, &inflight->dyn, slot);
+    issue_dyninst(core, inflight, s, time);
+    step(core, s, inst, time);
+    return true;
+}
+
+/* ---- for MIAOW's stages ---- */
+
+/* The warp has gone on: where it stands, and what that does to its block. */
+static void moved(struct core *core, u32 s, u32 inst)
+{
+    struct slot *slot = &core->slots[s];
+    slot->at = warp_next(slot->warp);
+    slot_sort(core, s, slot);
+    if (!(core->times[inst].flags & (TIME_BRANCH | TIME_BARRIER)))
+        return;
+    block_update(core, s);
+    if (core_hooked(core, SEAM_CONTROL))
+        tell_control(core, s, inst);
+}
+
+static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
+{
+    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN))
+        dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
+    else
+        dyninst_start(&inflight->dyn, core->slots[s].warp, inst);
+    count_issue(core, &inflight->dyn, &core->slots[s]);
+    core->stopped = core->exec->stopped;
+    if (core->stopped)
+        inflight_give(core, inflight);
+    return !core->stopped;
+}
+
+bool core_issue_direct(struct core *core, struct inflight *inflight, u32 s, u32 inst)
+{
+    if (!start(core, inflight, s, inst))
+        return false;
+    issue_dyninst(core, inflight, s, &core->times[inst]);
+    moved(core, s, inst);
+    return true;
+}
+
+void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
+{
+    if (!start(core, inflight, s, inst))
+        return;
+    inflight->slot = (u8)s;
+    inflight->time = &core->times[inst];
+    if (core_hooked(core, SEAM_OPERAND)) /* those who look on see it, too */
+        ask_operands(core, inflight);
+    if (core_hooked(core, SEAM_STEPS) && core->watcher) {
+        core->watcher->issued(core->watcher, core, inflight);
+        core->watcher->retired(core->watcher, core, inflight);
+    }
+    inflight_give(core, inflight);
+    moved(core, s, inst);
+}
+
+/* Whether mechanisms issue something in its place. */
+static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
+{
+    enum issue_answer answer = ISSUE_PLAIN;
+    EACH_USE(use, &core->hooks, issue)
+    {
+        answer = use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]);
+        if (answer != ISSUE_PLAIN)
+            break;
+    }
+    return answer;
+}
+
+PART_OF bool issue_one(struct core *core, u32 s)
+{
+    if (core_hooked(core, SEAM_ISSUE)) {
+        const enum issue_answer answer = ask_issue(core, s);
+        if (answer != ISSUE_PLAIN)
+            return answer == ISSUE_DONE;
+    }
+    return issue_head(core, s);
+}
+
+bool issue_slot(struct core *core, u32 s)
+{
+    return issue_one(core, s);
+}
+
+static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
+{
+    enum skip_answer answer = SKIP_DONE;
+    EACH_USE(use, &core->hooks, skipped)
+    {
+        if (answer == SKIP_DONE)
+            answer = use->mechanism->skipped(use->state, core, s, inst);
+    }
+    return answer;
+}
+
+/* Marks of skipped instructions at the head of buffers cost no slot. */
+static COLD void skip_heads(struct core *core)
+{
+    for (u64 set = core->skipping & core->clear & ~core->waiting & ~core->branching; set;
+         set &= set - 1) {
+        const u32 s = first_bit(set), inst = core->slots[s].buffer[0];
+        const enum skip_answer answer = ask_skip(core, s, inst);
+        if (answer == SKIP_WAIT)
+            continue;
+        if (answer == SKIP_FETCH) {
+            core->clear &= ~bit(s);
+            fetch_redirect(core, s);
+            continue;
+        }
+        core->slots[s].limit--;
+        if (core->counts && core->times[inst].counter)
+            waitcnt_skip(core, s, &core->times[inst]);
+        dyninst_advance(core->slots[s].warp, inst);
+        core_step(core, s, inst);
+    }
+}
+
+COLD void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held)
+{
+    struct pick pick = {0};
+    EACH_USE(use, &core->hooks, pick)
+    use->mechanism->pick(use->state, core, scheduler, &pick);
+    *held = *ready & pick.never;
+    *ready &= ~pick.never;
+    if (*ready & pick.prefer)
+        *ready &= pick.prefer;
+}
+
+COLD bool issue_ask_insert(struct core *core, u32 scheduler)
+{
+    EACH_USE(use, &core->hooks, insert)
+    {
+        if (use->mechanism->insert(use->state, core, scheduler))
+            return true;
+    }
+    return false;
+}
+
+void core_serial(struct core *core)
+{
+    core->quiet_until = 0;
+    for (u64 set = core->serial; set && !core->stopped; set &= set - 1) {
+        u32 s = first_bit(set), inst = core->slots[s].buffer[0];
+        struct inflight *inflight = inflight_take(core);
+        if (!inflight)
+            return;
+        dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
+        core_count_issue(core, &inflight->dyn, s);
+        inflight_give(core, inflight);
+        core->stopped = core->exec->stopped;
+        if (!core->stopped)
+            core_step(core, s, inst);
+    }
+}
+
+/* ---- why nothing was issued ---- */
+
+static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
+{
+    return reason_with(core, scheduler, held, 0);
+}
+
+static struct reason reason_now(const struct core *core, u32 scheduler)
+{
+    return core->in_turn ? reason_with(core, scheduler, 0, gcn_busy(core, scheduler))
+                         : reason_of(core, scheduler, 0);
+}
+
+void issue_charge_idle(struct core *core)
+{
+    for (u32 set = core->idle_set; set; set &= set - 1) {
+        const u32 i = first_bit(set);
+        charge_idle(core, i, idle_turns(core, i, core->in_turn));
+        core->idle[first_bit(set)].since = core_cycle(core);
+    }
+}
+
+void issue_used(struct core *core)
+{
+    end_idle(core, 0, false);
+    core->stats.issue.slots++;
+    core->stats.issue.issued++;
+}
+
+void issue_idle(struct core *core, enum stall stall, u32 s)
+{
+    const u32 inst = s == CORE_WARPS ? NO_INST : core_stands(core, s);
+    if (core->idle_set & 1 && core->idle[0].stall == stall && core->idle[0].inst == inst)
+        return;
+    end_idle(core, 0, false);
+    note_idle(core, 0, (struct reason){stall, s});
+}
+
+void issue_charge(struct core *core, u64 cycles)
+{
+    core->stats.issue.cycles += core->present ? cycles : 0;
+    core->first_scheduler =
+        (u32)((core->first_scheduler + cycles) % core->config.issue->schedulers);
+    for (u32 awake = core->all_schedulers & ~core->asleep; awake; awake &= awake - 1) {
+        u32 i = first_bit(awake);
+        end_idle(core, i, core->in_turn);
+        note_idle(core, i, reason_now(core, i));
+        schedule_pass(core, i,
+                      core->in_turn
+                          ? gcn_turns_between(core, i, core_cycle(core), core_cycle(core) + cycles)
+                          : cycles);
+    }
+}
+
+/* ---- the stage ---- */
+
+/* The head of a slot, and further instructions of the warp in the same cycle. False: not even the
+ * head. */
+static bool issue_several(struct core *core, u32 s, u32 group)
+{
+    u32 used = 1u << core->slots[s].head; /* pipes, bits */
+    if (!issue_one(core, s))
+        return false;
+    for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
+        u64 able = able_slots(core) & ~core->skipping;
+        if (!(able >> s & 1))
+            break;
+        u32 pipe = core->slots[s].head;
+        if (core->config.issue->different_units && used >> pipe & 1)
+            break;
+        if (!collect_room(core, group, pipe) || !issue_one(core, s))
+            break;
+        used |= 1u << pipe;
+    }
+    return true;
+}
+
+u64 core_ready(const struct core *core, u32 scheduler)
+{
+    return ready_slots(core, scheduler);
+}
+
+PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
+{
+    end_idle(core, scheduler, false);
+    if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
+        core->stats.issue.slots++;
+        core->stats.issue.issued++;
+        return;
+    }
+    u64 held = 0, ready = ready_slots(core, scheduler);
+    if (hooked && ready && core_hooked(core, SEAM_PICK))
+        issue_ask_pick(core, scheduler, &ready, &held);
+    const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
+    if (s == CORE_WARPS) {
+        rest(core, scheduler, ready, reason_of(core, scheduler, held));
+        return;
+    }
+    const bool issued = hooked || core->config.issue->per_warp > 1
+                            ? issue_several(core, s, group_of(core, scheduler))
+                            : issue_head(core, s);
+    if (!issued) {
+        rest(core, scheduler, ready, reason_of(core, scheduler, held));
+        return;
+    }
+    core->stats.issue.slots++;
+    core->stats.issue.issued++;
+    core->schedulers[scheduler].last = s;
+}
+
+static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 scheduler)
+{
+    take_turn(core, scheduler, true);
+}
+
+COLD void issue_wait_turn(struct core *core, u32 scheduler)
+{
+    end_idle(core, scheduler, core->in_turn);
+    struct reason reason = reason_now(core, scheduler);
+    if (reason.stall == STALL_COLLECTOR)
+        reason.stall = STALL_UNIT;
+    note_idle(core, scheduler, reason);
+    if (!core->sleeps)
+        schedule_pass(core, scheduler, 1);
+}
+
+PART_OF void run_scheduler(struct core *core, u32 scheduler)
+{
+    if (core->asleep >> scheduler & 1)
+        return;
+    if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
+        issue_wait_turn(core, scheduler);
+        return;
+    }
+    if (UNLIKELY(core->hooks.seams))
+        take_turn_hooked(core, scheduler);
+    else
+        take_turn(core, scheduler, false);
+}
+
+PART_OF void prepare(struct core *core)
+{
+    for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
+        u32 s = first_bit(set);
+        if (core->slots[s].at != NO_INST)
+            fetch_redirect(core, s);
+    }
+    if (UNLIKELY(core->skipping))
+        skip_heads(core);
+}
+
+void issue_prepare(struct core *core)
+{
+    prepare(core);
+}
+
+void issue_turns(struct core *core, u32 first)
+{
+    const u32 n = core->config.issue->schedulers;
+    prepare(core);
+    u32 scheduler = first;
+    do {
+        run_scheduler(core, scheduler);
+        scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
+    } while (scheduler != first && !core->stopped);
+    for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
+        core->idle[scheduler].since++; /* the launch has stopped before their turn */
+}

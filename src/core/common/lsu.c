@@ -1,0 +1,486 @@
+/*
+ * The load/store unit: one instruction at a time at its head, where memory acts.
+ *
+ * An access happens, in the order of this unit, when its instruction comes to the head: then its
+ * transactions go on, lsu.transactions_per_cycle each cycle. Those of the first-level data cache
+ * pass a pipe of the cache's latency and are looked up at its end; what misses goes through a queue
+ * to the network. Shared memory holds the head for as many cycles as it has bank conflicts.
+ * Constants, parameters and scalar loads have a cache of their own, looked up at the head.
+ *
+ * Loads that hit are done at once; what comes from memory is written back through a port, two
+ * cycles after it has arrived at the earliest. Stores are done when their last transaction has left
+ * the head; the warp keeps a count of those not acknowledged.
+ *
+ * Invariants
+ *  L1  Every transaction holds a request until it is answered; a inflight is done when all have
+ * been. L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait
+ * at the head, and act afterwards. Atomics do not: the network and the slice keep their order.
+ */
+#include "core/common/lsu_parts.h"
+#include "mem/stride.h"
+
+/* Device addresses for what has none of its own; far from what memory_create gives out. */
+static const u64 LOCAL_BASE = 1ull << 46;
+
+/* ---- the head ---- */
+
+/* Local memory: word w of all lanes of a warp lies together, as GPGPU-Sim lays it out. */
+static u64 local_address(const struct core *core, u32 s, u32 lane, u64 address)
+{
+    const struct exec *exec = core->exec;
+    u64 warp_bytes = (u64)align_up(MAX(exec->local_stride, 4), 4) * exec->image->warp_size;
+    u64 warp = (u64)core->config.index * CORE_WARPS + s;
+    return LOCAL_BASE + warp * align_up(warp_bytes, 128) +
+           (address / 4 * exec->image->warp_size + lane) * 4 + address % 4;
+}
+
+static void list_local_accesses(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    struct dyninst *f = &inflight->dyn;
+    const u64 *address = dyninst_addresses(f);
+    u64 at[MAX_LANES];
+    u32 pieces = (f->bytes + 3) / 4, each = MIN(f->bytes, 4u);
+    for (u32 k = 0; k < pieces; k++) {
+        for (u64 set = f->local; set; set &= set - 1) {
+            u32 lane = first_bit(set);
+            at[lane] = local_address(core, inflight->slot, lane, address[lane] + 4 * k);
+        }
+        coalesce(COALESCE_LINE, lsu->list_bytes, at, f->local, each, f->stores, lsu->list,
+                 &lsu->count);
+    }
+}
+
+/* Lanes that change one address do it in different transactions, as many as the most that meet. */
+static void list_atomics(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
+{
+    struct lsu *lsu = core->lsu;
+    u64 rounds[MAX_LANES] = {0};
+    u32 count = 0;
+    for (u64 set = f->global; set; set &= set - 1) {
+        const u32 lane = first_bit(set);
+        u32 earlier = 0;
+        for (u64 before = f->global & (bit(lane) - 1); before; before &= before - 1)
+            earlier += f->address[first_bit(before)] == f->address[lane];
+        rounds[earlier] |= bit(lane);
+        count = MAX(count, earlier + 1);
+    }
+    for (u32 i = 0; i < count; i++) {
+        u32 more = 0; /* a list of its own: nothing is joined with earlier rounds */
+        coalesce(rule, lsu->list_bytes, f->address, rounds[i], f->bytes, f->stores,
+                 lsu->list + lsu->count, &more);
+        lsu->count += more;
+    }
+}
+
+/* Lanes evenly apart that are one run, or two halves that share no line; false: they are not. */
+static bool list_runs(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
+{
+    struct lsu *lsu = core->lsu;
+    const u32 bytes = f->bytes, line = lsu->list_bytes, shift = (u32)__builtin_ctz(line);
+    const u32 groups = core->config.core->warp_size / STRIDE_LANES;
+    struct run run = {0, STRIDE_LANES, f->stride[0]};
+    u64 end[DYNINST_GROUPS];
+    bool one = true;
+    for (u32 g = 0; g < groups; g++) {
+        if (f->stride[g] && (u32)f->stride[g] != bytes)
+            return false;
+        end[g] = f->first[g] + bytes + (STRIDE_LANES - 1) * (u32)f->stride[g];
+        one &= !g || (f->stride[g] == f->stride[0] &&
+                      f->first[g] == (f->stride[0] ? end[g - 1] : f->first[0]));
+    }
+    if (rule == COALESCE_HALF)
+        return false;
+    if (one) {
+        run.lanes *= groups;
+        lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
+        return true;
+    }
+    if (groups != 2 || ((end[0] - 1) >> shift >= f->first[1] >> shift &&
+                        (end[1] - 1) >> shift >= f->first[0] >> shift))
+        return false;
+    lsu->count = coalesce_run(rule, line, f->first[0], &run, bytes, f->stores, lsu->list);
+    run = (struct run){STRIDE_LANES, STRIDE_LANES, f->stride[1]};
+    lsu->count +=
+        coalesce_run(rule, line, f->first[1], &run, bytes, f->stores, lsu->list + lsu->count);
+    return true;
+}
+
+static bool is_readonly(const struct core *core, const struct dyninst *f)
+{
+    return core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
+}
+
+/* The line size by which lanes are put together: a transaction lies in one line of the cache it
+ * goes to, and in one of the L2, which takes it when no cache does. */
+static u32 transaction_line(const struct core *core, const struct dyninst *f)
+{
+    const struct lsu_params *p = core->config.lsu;
+    u32 line = MIN(core->config.l1d->line_bytes, core->config.l2_line_bytes);
+    if (f->atomic || p->coalesce == COALESCE_SECTOR ||
+        (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
+        return SECTOR_BYTES;
+    return is_readonly(core, f) ? MIN(line, core->config.readonly->line_bytes) : line;
+}
+
+/* The transactions of a inflight that comes to the head. */
+static void make_list(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    struct dyninst *f = &inflight->dyn;
+    const struct lsu_params *p = core->config.lsu;
+    enum coalesce_rule rule = COALESCE_LINE;
+    lsu->list_bytes = transaction_line(core, f);
+    if (p->coalesce == COALESCE_HALF && !f->atomic)
+        rule = COALESCE_HALF;
+    lsu->list_local = f->local != 0;
+    if (f->local)
+        list_local_accesses(core, inflight);
+    if (f->global && f->atomic) {
+        list_atomics(core, f, rule);
+    } else if (f->global && !(f->strided && list_runs(core, f, rule))) {
+        coalesce(rule, lsu->list_bytes, dyninst_addresses(f), f->global, f->bytes, f->stores,
+                 lsu->list, &lsu->count);
+        if (f->pair)
+            coalesce(rule, lsu->list_bytes, f->second, f->global, f->bytes, f->stores, lsu->list,
+                     &lsu->count);
+    }
+    if (UNLIKELY(inflight->silent) && f->stores)
+        lsu->count = 0;
+    core->stats.lsu.transactions += lsu->count;
+    core->profile[f->inst].transactions += lsu->count;
+    core->stats.lsu.memory_accesses++;
+    if (f->local)
+        core->stats.lsu.local_accesses++;
+    else
+        core->stats.lsu.global_accesses++;
+}
+
+/* Whether both elements of a pair meet in banks alike: they are as far apart in every lane. */
+static bool second_is_alike(const struct dyninst *f, const struct lsu_params *p)
+{
+    const u32 apart = (u32)(f->code->imm >> 32) - (u32)f->code->imm;
+    return f->code->op != OP_atom_src2 && !(apart & (p->shared_bank_bytes - 1)) &&
+           is_pow2(p->shared_banks);
+}
+
+/* Shared memory takes the head for as long as banks collide. */
+static void start_shared(struct core *core, struct inflight *inflight)
+{
+    const struct lsu_params *p = core->config.lsu;
+    struct dyninst *f = &inflight->dyn;
+    u32 cycles = core->lsu->strided_parts;
+    if (!(f->strided && f->bytes == core->lsu->strided_bytes &&
+          shared_is_free(f->first, f->stride, f->bytes) &&
+          (cycles == 1 || shared_is_free(f->first + 2, f->stride + 2, f->bytes))))
+        cycles = shared_cycles(dyninst_addresses(f), f->shared, f->bytes, p->shared_banks,
+                               p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
+    if (f->pair && second_is_alike(f, p))
+        cycles *= 2;
+    else if (f->pair)
+        cycles +=
+            shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
+                          p->shared_parts, core->config.core->warp_size);
+    cycles = MAX(cycles, 1);
+    core->lsu->shared_until = core_cycle(core) + cycles - 1;
+    core->stats.lsu.shared_accesses++;
+    core->stats.lsu.shared_conflict_cycles += cycles - 1;
+}
+
+/* What the inflight sees of memory, and where its stores go. */
+static COLD struct memory_view *view_of(struct core *core, struct inflight *inflight)
+{
+    struct memory_view *view = core->view;
+    EACH_USE(use, &core->hooks, view)
+    view = use->mechanism->view(use->state, core, inflight, view);
+    return view;
+}
+
+bool lsu_act(struct core *core, struct inflight *inflight)
+{
+    if (!dyninst_access(&inflight->dyn,
+                        core_hooked(core, SEAM_VIEW) ? view_of(core, inflight) : core->view)) {
+        core->stopped = true;
+        return false;
+    }
+    if (!--core->slots[inflight->slot].unacted)
+        slot_counted(core, inflight->slot);
+    return true;
+}
+
+/* Memory acts now. False: it has faulted. */
+static bool start_current(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    struct dyninst *f = &inflight->dyn;
+    lsu->started = true;
+    core->stats.lsu.instructions++;
+    if (f->kind == DYNINST_ACCESS && !lsu_act(core, inflight))
+        return false;
+    inflight->outstanding = 1; /* the head itself, until all is sent */
+    lsu->count = lsu->next = 0;
+    lsu->shared_until = 0;
+    if (f->kind != DYNINST_ACCESS)
+        return true;
+    if (f->scalar) { /* loads of the warp share the constants' cache */
+        f->constant |= f->global;
+        f->global = 0;
+    }
+    lsu->constants = f->constant;
+    core->stats.lsu.constant_accesses += lsu->constants;
+    if (f->shared)
+        start_shared(core, inflight);
+    if (f->global | f->local)
+        make_list(core, inflight);
+    return true;
+}
+
+/* Where a transaction goes; false: there is no room. */
+static bool send_transaction(struct core *core, struct inflight *inflight,
+                             const struct transaction *t, u64 *banks)
+{
+    struct lsu *lsu = core->lsu;
+    const struct l1d_params *l1 = core->config.l1d;
+    const struct dyninst *f = &inflight->dyn;
+    const bool readonly = is_readonly(core, f);
+    /* volatile: what other cores store must be seen */
+    const bool far = f->code->mods & (MOD_VOLATILE | MOD_FAR);
+    const bool cached =
+        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
+    const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
+    const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
+    if (f->stores && lsu->stores >= core->config.lsu->store_queue)
+        return false;
+    if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= latency : !queue_room(core))
+        return false;
+    struct lsu_request *request = lsu_request_take(lsu);
+    if (!request)
+        return false;
+    *request = (struct lsu_request){
+        .line = t->line,
+        .lanes = t->lanes,
+        .bytes = lsu->list_bytes,
+        .sectors = t->sectors,
+        .inflight = (u16)inflight_index(core, inflight),
+        .slot = inflight->slot,
+        .kind = f->atomic   ? REQUEST_ATOMIC
+                : f->stores ? (core->counts && inflight->counted ? REQUEST_KEPT : REQUEST_STORE)
+                            : REQUEST_LOAD,
+        .full = t->full,
+        .readonly = readonly,
+        .atomic_returns = f->atomic && f->code->dst[0].kind != OPERAND_NONE,
+        .inst = f->inst,
+    };
+    u32 index = (u32)(request - lsu->requests);
+    if (request->kind != REQUEST_STORE)
+        inflight->outstanding++;
+    if (request->kind != REQUEST_LOAD)
+        store_sent(core, request);
+    if (request->kind == REQUEST_ATOMIC)
+        lsu->atomics[lsu->atomic_count++] = index;
+    if (!cached) {
+        queue_push(core, index);
+        return true;
+    }
+    *banks |= bit(b);
+    lsu->pipes_used |= bit(b);
+    ring_push(&lsu->pipes[b], index, core_cycle(core) + latency);
+    core->lsu_due = MIN(core->lsu_due, core_cycle(core) + latency);
+    return true;
+}
+
+/* The first line that lanes still want, and all lanes that want it. */
+static u64 constant_line(struct dyninst *f, u32 line_bytes, u64 *line)
+{
+    const u64 mask = ~(u64)(line_bytes - 1);
+    if (f->strided && !(f->stride[0] | f->stride[1]) && f->first[0] == f->first[1]) {
+        *line = f->first[0] & mask; /* what most warps do */
+        return f->constant;
+    }
+    const u64 *address = dyninst_addresses(f);
+    u64 same = 0;
+    *line = address[first_bit(f->constant)] & mask;
+    for (u64 set = f->constant; set; set &= set - 1)
+        if ((address[first_bit(set)] & mask) == *line)
+            same |= set & -set;
+    return same;
+}
+
+/* Constants: lines of the constant cache, one a cycle. False: not all yet. */
+static bool send_constant(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    struct dyninst *f = &inflight->dyn;
+    const struct constant_params *p = core->config.constant;
+    struct cache_out out;
+    u64 line, same = constant_line(f, p->line_bytes, &line);
+    u32 all = (u32)((1ull << p->line_bytes / SECTOR_BYTES) - 1);
+    if (!p->perfect) {
+        if (!port_room_for(core->config.constant_requests, requests_needed(core, p->line_bytes))) {
+            core->stats.constant.stalls_queue++;
+            return false;
+        }
+        inflight->outstanding++;
+        switch (cache_read(lsu->constant, line, all, inflight_index(core, inflight), &out)) {
+        case CACHE_MISS:
+            requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr,
+                          f->inst);
+            break;
+        case CACHE_HIT:
+            inflight->outstanding--;
+            break;
+        case CACHE_STALLS:
+            inflight->outstanding--;
+            return false;
+        default:
+            break;
+        }
+    }
+    f->constant &= ~same;
+    return !f->constant;
+}
+
+/* The head has sent all: the inflight waits for answers, or is done. */
+static void leave_head(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    const struct dyninst *f = &inflight->dyn;
+    lsu->current = NO_INFLIGHT;
+    core->lsu_held--;
+    lsu->started = false;
+    inflight->sent = true;
+    /* what is in shared memory, or in the constant cache, comes after its latency */
+    u32 cycles = 0;
+    if ((f->kind == DYNINST_ACCESS && f->shared && f->loads) ||
+        (UNLIKELY(core->counts) && inflight->counted &&
+         inflight->time->kind == TURN_SHARED)) /* these stay in order */
+        cycles = core->config.lsu->shared_latency + 1;
+    else if (f->kind == DYNINST_ACCESS && lsu->constants)
+        cycles = core->config.constant->latency - 1;
+    if (cycles && inflight->outstanding == 1) {
+        inflight->outstanding = 0;
+        wheel_add(core, inflight, cycles);
+        return;
+    }
+    part_done(core, inflight_index(core, inflight), false);
+}
+
+/* True: the inflight at the head has nothing left to send. */
+static bool work(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu;
+    u64 banks = 0;
+    for (u32 n = 0; n < core->config.lsu->transactions_per_cycle && lsu->next < lsu->count; n++) {
+        if (!send_transaction(core, inflight, &lsu->list[lsu->next], &banks))
+            break;
+        lsu->next++;
+    }
+    if (inflight->dyn.kind == DYNINST_ACCESS && inflight->dyn.constant)
+        send_constant(core, inflight);
+    return lsu->next == lsu->count && core_cycle(core) >= lsu->shared_until &&
+           !(inflight->dyn.kind == DYNINST_ACCESS && inflight->dyn.constant);
+}
+
+/* Groups take turns. */
+static __attribute__((noinline)) void take_next(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    const u32 later = core->access_groups & ~0u << lsu->turn;
+    const u32 g = first_bit(later ? later : core->access_groups);
+    struct latch *latch = &core->group[g].collected[PIPE_MEMORY];
+    lsu->current = (u16)latch_first(latch);
+    latch_pop(latch);
+    core->lsu_held++;
+    if (!latch->count)
+        core->access_groups &= ~(1u << g);
+    core->collectors_stuck = 0;
+    lsu->turn = g + 1;
+}
+
+/* Whether an atomic on the way holds back an access of lanes at these addresses (L2). */
+static bool meets_atomic(const struct lsu *lsu, const struct dyninst *f, const u64 *address)
+{
+    for (u32 i = 0; i < lsu->atomic_count; i++) {
+        const struct lsu_request *a = &lsu->requests[lsu->atomics[i]];
+        const u64 at = a->line + (u64)SECTOR_BYTES * (u32)__builtin_ctz(a->sectors);
+        for (u64 set = f->global; set; set &= set - 1)
+            if (address[first_bit(set)] < at + SECTOR_BYTES &&
+                address[first_bit(set)] + f->bytes > at)
+                return true;
+    }
+    return false;
+}
+
+static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
+{
+    if (f->kind != DYNINST_ACCESS || f->atomic || !f->global)
+        return false;
+    return meets_atomic(lsu, f, dyninst_addresses(f)) ||
+           (f->pair && meets_atomic(lsu, f, f->second));
+}
+
+/* The inflight at the head goes on. */
+static __attribute__((noinline)) void work_head(struct core *core)
+{
+    struct inflight *inflight = core_inflight(core, core->lsu->current);
+    if (!core->lsu->started) {
+        if (UNLIKELY(core->lsu->atomic_count) && waits_for_atomic(core->lsu, &inflight->dyn)) {
+            core->stats.lsu.stall_cycles++;
+            return;
+        }
+        if (!start_current(core, inflight))
+            return;
+    }
+    if (work(core, inflight))
+        leave_head(core, inflight);
+    else
+        core->stats.lsu.stall_cycles++;
+}
+
+void lsu_work(struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
+    if (ring_count(&lsu->queue))
+        lsu_requests_send(core);
+    if (core->lsu_due <= core_cycle(core))
+        lsu_requests_look_up(core);
+    if (lsu->current != NO_INFLIGHT)
+        work_head(core);
+    if (lsu->current == NO_INFLIGHT && core->access_groups)
+        take_next(core);
+}
+
+u64 lsu_due_again(const struct core *core)
+{
+    const struct lsu *lsu = core->lsu;
+    u64 due = UINT64_MAX;
+    for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1) {
+        const struct ring *pipe = &lsu->pipes[first_bit(set)];
+        due = MIN(due, pipe->ready[pipe->head & (pipe->capacity - 1)]);
+    }
+    return due;
+}
+
+void lsu_charge(struct core *core, u64 cycles)
+{
+    struct lsu *lsu = core->lsu;
+    for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
+        *lsu->stalled_by[first_bit(set)] += cycles;
+}
+
+bool lsu_request_of(const struct core *core, u32 s, struct packet *packet)
+{
+    const struct lsu *lsu = core->lsu;
+    for (u32 i = 0; i < lsu->fresh; i++) {
+        const struct lsu_request *request = &lsu->requests[i];
+        if (!request->bytes || request->slot != s)
+            continue;
+        *packet = (struct packet){.address = request->line,
+                                  .tag = i,
+                                  .inst = request->inst,
+                                  .core = (u16)core->config.index,
+                                  .client = CLIENT_DIRECT};
+        return true;
+    }
+    return false;
+}

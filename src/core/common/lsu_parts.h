@@ -1,0 +1,155 @@
+/*
+ * The two halves of the load/store unit: its head (lsu.c) and what its transactions become
+ * (lsu_requests.c).
+ */
+#ifndef CORE_LSU_PARTS_H
+#define CORE_LSU_PARTS_H
+
+#include "core/core.h"
+#include "core/requests.h"
+
+enum {
+    LSU_REQUESTS = 4096,
+    NO_REQUEST = UINT32_MAX,
+    FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
+    BANKS = 16,
+    READONLY_PIPE = BANKS, /* of the read-only cache, beside the L1's banks */
+    PIPE_COUNT
+};
+
+/* In the queue to the network: a request's number; or a miss: sectors << 16 | MSHR, and these. */
+#define MISS (1u << 31)
+#define MISS_READONLY (1u << 30)
+
+enum request_kind {
+    REQUEST_LOAD,
+    REQUEST_ATOMIC,
+    REQUEST_STORE,
+    REQUEST_KEPT, /* a store that its inflight waits for (gcn/waitcnt.c) */
+};
+
+struct lsu_request {
+    u64 line; /* address, a multiple of `bytes` */
+    u64 lanes;
+    u32 bytes; /* of the line that `sectors` divides */
+    u32 sectors;
+    u32 next;     /* of a list */
+    u16 inflight; /* of a store: it is done, unless it is kept */
+    u8 slot;
+    u8 kind;
+    bool full, readonly, atomic_returns;
+    u32 inst;
+};
+
+struct ring {
+    u32 *requests;
+    u64 *ready; /* cycle */
+    u32 head, tail, capacity;
+};
+
+struct lsu {
+    struct cache *l1d, *constant, *readonly;
+    /* the head */
+    u16 current;
+    bool started;
+    bool constants;    /* it reads constants */
+    u32 strided_bytes; /* of a lane, for shared_is_free; 0: never */
+    u32 strided_parts; /* of 32 lanes, each in a cycle then */
+    u64 shared_until;  /* cycle in which its shared part leaves */
+    struct transaction list[MAX_TRANSACTIONS];
+    u32 count, next; /* transactions of the current inflight, and sent on */
+    bool list_local;
+    u32 list_bytes; /* line size of the list */
+    u32 turn;       /* group that gives the next inflight */
+    /* transactions */
+    struct lsu_request *requests;
+    u32 free_request, requests_taken;
+    u32 fresh; /* those from here on have never been taken */
+    struct ring pipes[PIPE_COUNT];
+    u64 pipes_used;
+    /* Pipes whose head has found no room in its cache, which has not changed since; and the counter
+     * that another try would add to. */
+    u64 pipes_stalled;
+    u64 *stalled_by[PIPE_COUNT];
+    struct ring queue; /* to the network */
+    u32 stores;        /* not acknowledged */
+    u32 atomics[LSU_REQUESTS], atomic_count;
+    /* finished tasks that wait for the port */
+    struct {
+        u16 inflight;
+        u64 ready;
+    } done[1024];
+    u32 done_head, done_tail;
+};
+
+static inline void ring_push(struct ring *ring, u32 request, u64 ready)
+{
+    u32 at = ring->tail++ & (ring->capacity - 1);
+    ring->requests[at] = request;
+    ring->ready[at] = ready;
+}
+
+static inline u32 ring_count(const struct ring *ring)
+{
+    return ring->tail - ring->head;
+}
+
+static inline bool queue_room(const struct core *core)
+{
+    return ring_count(&core->lsu->queue) < core->config.l1d->miss_queue;
+}
+
+static inline void queue_push(struct core *core, u32 tag)
+{
+    core->lsu_held++;
+    ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
+}
+
+static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
+{
+    struct lsu_request *request;
+    if (lsu->free_request != NO_REQUEST) {
+        request = &lsu->requests[lsu->free_request];
+        lsu->free_request = request->next;
+    } else if (lsu->fresh < LSU_REQUESTS) {
+        request = &lsu->requests[lsu->fresh++];
+    } else {
+        return NULL;
+    }
+    lsu->requests_taken++;
+    return request;
+}
+
+static inline void store_sent(struct core *core, struct lsu_request *request)
+{
+    core->slots[request->slot].stores++;
+    core->lsu->stores++;
+}
+
+static inline void finish_later(struct core *core, u32 inflight)
+{
+    struct lsu *lsu = core->lsu;
+    u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
+    lsu->done[at].inflight = (u16)inflight;
+    lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
+    core->lsu_done = MIN(core->lsu_done, lsu->done[at].ready);
+}
+
+/* One part of a inflight is answered. */
+static inline void part_done(struct core *core, u32 index, bool from_memory)
+{
+    struct inflight *inflight = core_inflight(core, index);
+    if (--inflight->outstanding || !inflight->sent)
+        return;
+    if (from_memory)
+        finish_later(core, index);
+    else
+        inflight_retire(core, inflight);
+}
+
+/* One request a cycle leaves the queue to the network. */
+void lsu_requests_send(struct core *core);
+/* Accesses at the end of the first-level caches' pipes are looked up. */
+void lsu_requests_look_up(struct core *core);
+
+#endif

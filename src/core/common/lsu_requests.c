@@ -1,0 +1,312 @@
+/*
+ * Parcels: transactions of the load/store unit on their way through the first-level caches to the
+ * network and back, and the tasks they make complete.
+ *
+ * An access of a cache passes a pipe of the cache's latency and is looked up at its end; one that
+ * cannot be taken stays there and holds up those behind it. What misses, and what passes the caches
+ * by, goes through a queue to the network, one a cycle.
+ */
+#include "core/common/lsu_parts.h"
+#include <stdlib.h>
+
+/* ---- requests and rings ---- */
+
+static void ring_create(struct ring *ring, u32 most)
+{
+    ring->capacity = 1;
+    while (ring->capacity < most)
+        ring->capacity *= 2;
+    ring->requests = checked(calloc(ring->capacity, sizeof *ring->requests));
+    ring->ready = checked(calloc(ring->capacity, sizeof *ring->ready));
+}
+
+static void lsu_request_give(struct lsu *lsu, struct lsu_request *request)
+{
+    request->bytes = 0; /* free */
+    request->next = lsu->free_request;
+    lsu->free_request = (u32)(request - lsu->requests);
+    lsu->requests_taken--;
+}
+
+static void lsu_requests_reset(struct lsu *lsu)
+{
+    lsu->free_request = NO_REQUEST;
+    lsu->requests_taken = 0;
+    lsu->fresh = 0;
+}
+
+void lsu_create(struct core *core)
+{
+    struct lsu *lsu = core->lsu = checked(calloc(1, sizeof *lsu));
+    const struct core_config *c = &core->config;
+    struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
+    struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
+    constant.passing = !c->constant->keeps;
+    struct cache_config readonly = CACHE_CONFIG(c->readonly, WRITE_EVICT);
+    lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
+    lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
+    lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
+    lsu->requests = checked(calloc(LSU_REQUESTS, sizeof *lsu->requests));
+    for (u32 b = 0; b < c->l1d->banks; b++)
+        ring_create(&lsu->pipes[b], c->l1d->latency + 1);
+    ring_create(&lsu->pipes[READONLY_PIPE], c->readonly->latency + 1);
+    ring_create(&lsu->queue, c->l1d->miss_queue + 8);
+    lsu_requests_reset(lsu);
+    lsu->current = NO_INFLIGHT;
+    core->lsu_held = 0;
+    core->lsu_due = core->lsu_done = UINT64_MAX;
+    lsu->strided_parts = c->core->warp_size / 32;
+    if (c->lsu->shared_banks == 32 && c->lsu->shared_parts == lsu->strided_parts)
+        lsu->strided_bytes = c->lsu->shared_bank_bytes;
+}
+
+void lsu_destroy(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    if (!lsu)
+        return;
+    cache_destroy(lsu->l1d);
+    cache_destroy(lsu->constant);
+    cache_destroy(lsu->readonly);
+    for (u32 b = 0; b < PIPE_COUNT; b++) {
+        free(lsu->pipes[b].requests);
+        free(lsu->pipes[b].ready);
+    }
+    free(lsu->queue.requests);
+    free(lsu->queue.ready);
+    free(lsu->requests);
+    free(lsu);
+}
+
+void lsu_begin(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    lsu_requests_reset(lsu);
+    lsu->current = NO_INFLIGHT;
+    lsu->done_head = lsu->done_tail = 0;
+    lsu->stores = lsu->atomic_count = 0;
+    lsu->pipes_used = lsu->pipes_stalled = 0;
+    core->lsu_held = 0;
+    core->lsu_due = core->lsu_done = UINT64_MAX;
+    lsu->queue.head = lsu->queue.tail = 0;
+    for (u32 b = 0; b < PIPE_COUNT; b++)
+        lsu->pipes[b].head = lsu->pipes[b].tail = 0;
+}
+
+void lsu_flush(struct core *core)
+{
+    cache_invalidate(core->lsu->l1d);
+    cache_invalidate(core->lsu->constant);
+    cache_invalidate(core->lsu->readonly);
+}
+
+struct cache *lsu_cache(const struct core *core, enum packet_client client)
+{
+    const struct lsu *lsu = core->lsu;
+    return client == CLIENT_L1D        ? lsu->l1d
+           : client == CLIENT_CONSTANT ? lsu->constant
+                                       : lsu->readonly;
+}
+
+/* ---- tasks that are done ---- */
+
+void lsu_finish(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    for (u32 n = 0; n < core->config.lsu->write_back_ports; n++) {
+        u32 at = lsu->done_head++ % ARRAY_LEN(lsu->done);
+        const u16 inflight = lsu->done[at].inflight;
+        at = lsu->done_head % ARRAY_LEN(lsu->done);
+        core->lsu_done = lsu->done_head == lsu->done_tail ? UINT64_MAX : lsu->done[at].ready;
+        inflight_retire(core, core_inflight(core, inflight));
+        if (core->lsu_done > core_cycle(core))
+            return;
+    }
+}
+
+/* ---- out to memory ---- */
+
+static void send_request(struct core *core, struct lsu_request *request)
+{
+    static const u8 kinds[] = {[REQUEST_LOAD] = PACKET_READ,
+                               [REQUEST_STORE] = PACKET_WRITE,
+                               [REQUEST_KEPT] = PACKET_WRITE,
+                               [REQUEST_ATOMIC] = PACKET_ATOMIC};
+    struct packet packet = {
+        .address = request->line,
+        .lanes = request->lanes,
+        .sectors = request->sectors,
+        .tag = (u32)(request - core->lsu->requests),
+        .inst = request->inst,
+        .kind = kinds[request->kind],
+        .client = CLIENT_DIRECT,
+        .full = request->full,
+        .returns = request->atomic_returns,
+    };
+    if (request->kind != REQUEST_LOAD)
+        packet.bytes = (u16)(SECTOR_BYTES * (u32)__builtin_popcount(request->sectors));
+    requests_send(core, &packet, request->bytes);
+}
+
+void lsu_requests_send(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    struct ring *queue = &lsu->queue;
+    if (queue->head == queue->tail ||
+        queue->ready[queue->head & (queue->capacity - 1)] > core_cycle(core))
+        return;
+    u32 tag = queue->requests[queue->head & (queue->capacity - 1)];
+    if (tag & MISS) {
+        const bool readonly = tag & MISS_READONLY;
+        const u32 bytes =
+            readonly ? core->config.readonly->line_bytes : core->config.l1d->line_bytes;
+        const u32 mshr = tag & 0xffff, sectors = tag >> 16 & 0xff;
+        if (!requests_room(core, requests_needed(core, bytes)))
+            return;
+        u64 line = cache_mshr_line(readonly ? lsu->readonly : lsu->l1d, mshr);
+        requests_read(core, readonly ? CLIENT_READONLY : CLIENT_L1D, line, bytes, sectors, mshr,
+                      NO_INST);
+    } else {
+        if (!requests_room(core, 1))
+            return;
+        send_request(core, &lsu->requests[tag]);
+    }
+    queue->head++;
+    core->lsu_held--;
+}
+
+/* ---- the first-level data cache ---- */
+
+/* The line of its cache that a request is in, and its sectors there. */
+static u64 cache_line(const struct core *core, const struct lsu_request *request, u32 *sectors)
+{
+    const u32 bytes =
+        request->readonly ? core->config.readonly->line_bytes : core->config.l1d->line_bytes;
+    u64 line = request->line & ~(u64)(bytes - 1);
+    *sectors = request->sectors << (request->line - line) / SECTOR_BYTES;
+    return line;
+}
+
+/* False: it must be tried again. */
+static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
+{
+    struct lsu *lsu = core->lsu;
+    if (lsu->pipes_stalled >> pipe & 1 && queue_room(core)) {
+        ++*lsu->stalled_by[pipe];
+        return false;
+    }
+    struct cache_out out;
+    u32 index = (u32)(request - lsu->requests), sectors;
+    u64 line = cache_line(core, request, &sectors);
+    if (!queue_room(core)) {
+        core->stats.l1d.stalls_queue++;
+        return false;
+    }
+    if (request->kind >= REQUEST_STORE) {
+        lsu->pipes_stalled = 0;
+        cache_write(lsu->l1d, line, sectors, request->full, &out);
+        queue_push(core, index);
+        return true;
+    }
+    struct cache *cache = request->readonly ? lsu->readonly : lsu->l1d;
+    struct cache_counters *counters = request->readonly
+                                          ? (struct cache_counters *)&core->stats.readonly
+                                          : (struct cache_counters *)&core->stats.l1d;
+    const u64 line_stalls = counters->stalls_line;
+    switch (cache_read(cache, line, sectors, index, &out)) {
+    case CACHE_HIT:
+        lsu->pipes_stalled = 0;
+        part_done(core, request->inflight, false);
+        lsu_request_give(lsu, request);
+        return true;
+    case CACHE_MISS:
+        lsu->pipes_stalled = 0;
+        queue_push(core,
+                   MISS | (request->readonly ? MISS_READONLY : 0) | out.sectors << 16 | out.mshr);
+        return true;
+    case CACHE_MERGED:
+        lsu->pipes_stalled = 0;
+        return true;
+    default:
+        lsu->stalled_by[pipe] =
+            counters->stalls_line != line_stalls ? &counters->stalls_line : &counters->stalls_mshr;
+        lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe); /* a hook may change its mind */
+        return false;
+    }
+}
+
+void lsu_requests_look_up(struct core *core)
+{
+    struct lsu *lsu = core->lsu;
+    const u64 now = core_cycle(core);
+    u64 due = UINT64_MAX;
+    for (u64 set = lsu->pipes_used; set; set &= set - 1) {
+        u32 b = first_bit(set);
+        struct ring *pipe = &lsu->pipes[b];
+        const u32 mask = pipe->capacity - 1;
+        if (pipe->ready[pipe->head & mask] <= now &&
+            look_up(core, b, &lsu->requests[pipe->requests[pipe->head & mask]]) &&
+            ++pipe->head == pipe->tail)
+            lsu->pipes_used &= ~bit(b);
+        else
+            due = MIN(due, pipe->ready[pipe->head & mask]);
+    }
+    core->lsu_due = due;
+}
+
+void lsu_reply(struct core *core, const struct packet *packet)
+{
+    struct lsu *lsu = core->lsu;
+    struct cache_out out;
+    u32 waiter;
+    switch (packet->client) {
+    case CLIENT_L1D:
+    case CLIENT_READONLY: {
+        struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
+        lsu->pipes_stalled = 0;
+        cache_fill(cache, packet->tag, &out);
+        while (cache_waiter(cache, packet->tag, &waiter)) {
+            struct lsu_request *request = &lsu->requests[waiter];
+            part_done(core, request->inflight, true);
+            lsu_request_give(lsu, request);
+        }
+        return;
+    }
+    case CLIENT_CONSTANT:
+        cache_fill(lsu->constant, packet->tag, &out);
+        while (cache_waiter(lsu->constant, packet->tag, &waiter))
+            part_done(core, waiter, true);
+        return;
+    default:
+        break;
+    }
+    struct lsu_request *request = &lsu->requests[packet->tag];
+    if (request->kind != REQUEST_LOAD) {
+        u32 s = request->slot;
+        lsu->stores--;
+        core->slots[s].stores--;
+        if (request->kind == REQUEST_ATOMIC)
+            for (u32 i = 0; i < lsu->atomic_count; i++)
+                if (lsu->atomics[i] == packet->tag) {
+                    lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
+                    break;
+                }
+        slot_counted(core, s);
+        if (request->kind == REQUEST_ATOMIC)
+            part_done(core, request->inflight, true);
+        else if (UNLIKELY(request->kind == REQUEST_KEPT))
+            part_done(core, request->inflight, false);
+        lsu_request_give(lsu, request);
+        if (core->slots[s].ended && core->present & bit(s)) /* it may be gone by now */
+            slot_maybe_leave(core, s);
+        return;
+    }
+    part_done(core, request->inflight, true);
+    lsu_request_give(lsu, request);
+}
+
+void core_atomic(struct core *core, const struct packet *packet)
+{
+    const struct lsu_request *request = &core->lsu->requests[packet->tag];
+    dyninst_atomic(&core_inflight(core, request->inflight)->dyn, packet->lanes);
+}

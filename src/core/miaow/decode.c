@@ -1,0 +1,118 @@
+/*
+ * What MIAOW's stages have to know of an instruction: the kind of unit it goes to, cycles of a
+ * pass, and whether it has two words.
+ *
+ * From the RTL: which unit, passes of v_mov, integer arithmetic and multiplication, float addition,
+ * multiplication, reciprocal, comparison and maximum. Assumed, since the RTL lacks them and would
+ * hang: what is like one of those takes as long (integer multiply-adds as multiplications, square
+ * roots and other functions as the reciprocal), and 64-bit floats simf_double times as long.
+ */
+#include "core/miaow/miaow.h"
+
+static bool has_vector(const struct inst *inst)
+{
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
+        if (inst->src[k].kind == OPERAND_VECTOR)
+            return true;
+    return inst->dst[0].kind == OPERAND_VECTOR || inst->dst[1].kind == OPERAND_VECTOR;
+}
+
+static bool is_scalar(const struct inst *inst)
+{
+    const struct op_info *info = &op_info[inst->op];
+    return info->unit == UNIT_CTRL ||
+           ((info->flags & OPF_SCALAR || info->unit == UNIT_SCALAR) && !has_vector(inst));
+}
+
+static bool is_float(const struct inst *inst)
+{
+    const struct op_info *info = &op_info[inst->op];
+    return info->flags & OPF_FLOAT || info->unit == UNIT_FP32 || info->unit == UNIT_FP64 ||
+           info->unit == UNIT_SFU;
+}
+
+static u32 float_pass(const struct miaow_params *p, const struct inst *inst)
+{
+    const struct op_info *info = &op_info[inst->op];
+    if (inst->op == OP_cvt || info->unit == UNIT_INT)
+        return p->simf_convert;
+    switch (info->latency) {
+    case LATENCY_ADD:
+        return p->simf_add;
+    case LATENCY_MUL:
+        return p->simf_mul;
+    case LATENCY_MAD:
+        /* one that adds to its own result is a multiplication, and an addition at no cost */
+        return inst->src[2].kind == OPERAND_VECTOR && inst->src[2].index == inst->dst[0].index
+                   ? p->simf_mul
+                   : p->simf_mad;
+    case LATENCY_DIV:
+    case LATENCY_SFU:
+        return p->simf_div;
+    default:
+        return p->simf_simple;
+    }
+}
+
+static u32 integer_pass(const struct miaow_params *p, const struct inst *inst)
+{
+    switch (op_info[inst->op].latency) {
+    case LATENCY_MUL:
+    case LATENCY_MAD:
+    case LATENCY_DIV:
+        return p->simd_mul;
+    default:
+        return p->simd_simple;
+    }
+}
+
+/* v_mad_f32; of those with a literal or two operands in a word, the RTL thinks otherwise. */
+static bool restarts(const struct program *program, u32 i)
+{
+    const struct inst *inst = &program->insts[i];
+    return inst->op == OP_mad_f32 &&
+           program_offset(program, i + 1) - program_offset(program, i) > 4 &&
+           inst->src[1].kind != OPERAND_CONST;
+}
+
+void miaow_time(struct inst_time *time, const struct program *program, u32 i,
+                const struct core_config *config)
+{
+    const struct inst *inst = &program->insts[i];
+    const struct miaow_params *p = config->miaow;
+    if (op_info[inst->op].unit == UNIT_MEM) {
+        time->pipe = PIPE_MEMORY;
+    } else if (is_scalar(inst) || inst->op == OP_nop) {
+        time->pipe = PIPE_SCALAR;
+        time->latency = time->interval = (u16)p->scalar_latency;
+    } else if (is_float(inst)) {
+        const bool wide = op_info[inst->op].unit == UNIT_FP64 || inst->type == TYPE_F64 ||
+                          inst->stype == TYPE_F64;
+        time->pipe = PIPE_SP;
+        time->flags |= restarts(program, i) ? TIME_RESTART : 0;
+        time->interval = (u16)(float_pass(p, inst) * (wide ? p->simf_double : 1));
+    } else {
+        time->pipe = PIPE_INT;
+        time->interval = (u16)integer_pass(p, inst);
+    }
+    if (inst->op == OP_end)
+        time->flags |= TIME_END;
+}
+
+bool miaow_reads_exec(const struct inst *inst)
+{
+    return !is_scalar(inst) &&
+           !(op_info[inst->op].unit == UNIT_MEM && op_info[inst->op].flags & OPF_SCALAR);
+}
+
+bool miaow_reads_scc(const struct inst *inst)
+{
+    return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as the RTL's decoder has it */
+}
+
+/* The RTL's decoder and scalar ALU have it write SCC, as s_addk_i32 does; by the ISA's manual SCC
+ * stays. */
+bool miaow_writes_scc(const struct inst *inst)
+{
+    return inst->op == OP_smul_s32 && inst->key;
+}

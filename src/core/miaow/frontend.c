@@ -1,0 +1,350 @@
+/*
+ * MIAOW's stages as a whole, and their front: dispatch, fetch, the queues and decode. See
+ * miaow.h.
+ *
+ * Dispatch puts one warp a cycle on the core; two cycles later it has its slot, and in the third it
+ * may be fetched for. Fetch asks for one word a cycle, of the next warp in turn whose queue has
+ * room; the word is in the queue three cycles later. The feeder gives decode one word a cycle, of
+ * the lowest slot that is hungry: issue has let its instruction go, or half of it is missing.
+ *
+ * Deviations from the RTL: a warp dispatched in the very cycle in which a branch is resolved keeps
+ * its start (there it starts where its slot's last warp was); more warps than slots cannot be
+ * dispatched, they wait for a slot with their block.
+ */
+#include "core/miaow/miaow.h"
+#include <stdlib.h>
+
+enum {
+    TO_QUEUE = 1,   /* cycles from an answer of the instruction buffer to the queue */
+    TO_FETCH = 3,   /* from dispatch to the first fetch */
+    QUEUE_SPARE = 2 /* words of a queue that stay free */
+};
+
+/* ---- create and begin ---- */
+
+void miaow_create(struct core *core)
+{
+    if (core->config.core->stages != STAGES_MIAOW)
+        return;
+    core->miaow = checked(calloc(1, sizeof *core->miaow));
+    core->miaow->lsu = miaow_lsu_create(&core->config);
+}
+
+void miaow_destroy(struct core *core)
+{
+    if (!core->miaow)
+        return;
+    miaow_lsu_destroy(core->miaow->lsu);
+    free(core->miaow->busy);
+    free(core->miaow);
+    core->miaow = NULL;
+}
+
+void miaow_begin(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    struct miaow_lsu *lsu = miaow->lsu;
+    free(miaow->busy);
+    *miaow = (struct miaow){
+        .lsu = lsu,
+        .hungry = ~0ull,
+        .requests = core->config.miaow->fetches,
+        .chosen_unit = NO_UNIT,
+        .scalar_inflight = NO_INFLIGHT,
+        .scalar_done = UINT64_MAX,
+        .busy = checked(calloc(CORE_WARPS, core->scoreboard_words * sizeof(u64))),
+    };
+    for (u32 u = 0; u < VECTOR_UNITS; u++)
+        miaow->units[u].comes_at = UINT64_MAX;
+    miaow_issue_begin(core);
+    miaow_lsu_begin(core);
+}
+
+void miaow_start(struct core *core, u32 s)
+{
+    struct miaow *miaow = core->miaow;
+    miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
+    miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
+    memset(miaow->busy + (size_t)s * core->scoreboard_words, 0,
+           core->scoreboard_words * sizeof(u64));
+}
+
+/* ---- queues ---- */
+
+static void count_words(struct miaow *miaow, u32 s, const struct core_config *config)
+{
+    const struct miaow_slot *p = &miaow->slots[s];
+    const u64 mask = bit(s);
+    miaow->filled = (miaow->filled & ~mask) | (u64)(p->held != 0) << s;
+    miaow->full = (miaow->full & ~mask) | (u64)(p->reserved >= config->miaow->queue - QUEUE_SPARE)
+                                              << s;
+}
+
+void miaow_reset_queue(struct core *core, u32 s)
+{
+    struct miaow *miaow = core->miaow;
+    struct miaow_slot *p = &miaow->slots[s];
+    p->reserved = p->held = 0;
+    miaow->alive &= ~bit(s);
+    count_words(miaow, s, &core->config);
+    *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(s);
+}
+
+void miaow_goto(struct core *core, u32 s, u32 inst)
+{
+    struct miaow_slot *p = &core->miaow->slots[s];
+    p->fetch_pc = p->feed_pc = program_offset(core->exec->image->program, inst);
+    p->feed_inst = inst;
+    p->fresh = true;
+    p->half = false;
+}
+
+/* ---- steps of a cycle ---- */
+
+static void dispatch(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    if (miaow->wait_head == miaow->wait_tail)
+        return;
+    const u32 s = miaow->waiting[miaow->wait_head++ % CORE_WARPS];
+    const struct warp *warp = core->slots[s].warp;
+    miaow->moved = true;
+    if (UNLIKELY(core->steps))
+        core_trace(core, TRACE_DISPATCH, s, core->slots[s].at,
+                   warp->block->number << 16 | warp->index,
+                   program_offset(core->exec->image->program, core->slots[s].at));
+    miaow_goto(core, s, core->slots[s].at);
+    *miaow_ring(miaow, miaow->running_at, core_cycle(core) + TO_FETCH) |= bit(s);
+}
+
+static void fetch(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u64 set = miaow->running & ~miaow->full & ~core->held;
+    if (!set || !miaow->requests)
+        return;
+    const u64 later = miaow->turn < CORE_WARPS ? set & ~(bit(miaow->turn) - 1) : 0;
+    const u32 s = first_bit(later ? later : set);
+    struct miaow_slot *p = &miaow->slots[s];
+    const u64 comes = core_cycle(core) + core->config.miaow->fetch_latency + TO_QUEUE;
+    miaow->moved = true;
+    miaow->turn = s + 1;
+    miaow->requests--;
+    miaow->words[comes % RING] = (struct miaow_word){(u8)s, p->fresh};
+    miaow->words_set |= bit(comes % RING);
+    if (UNLIKELY(core->steps))
+        core_trace(core, TRACE_FETCH, s, NO_INST, trace_at(AT_FETCH), p->fetch_pc);
+    p->fresh = false;
+    p->fetch_pc += 4;
+    p->reserved++;
+    count_words(miaow, s, &core->config);
+    core->stats.fetch.fetches++;
+}
+
+static bool is_long(const struct core *core, u32 inst)
+{
+    const struct program *program = core->exec->image->program;
+    return program_offset(program, inst + 1) - program_offset(program, inst) > 4;
+}
+
+static enum trace_place class_place(u32 pipe)
+{
+    return pipe == PIPE_SCALAR   ? AT_SALU
+           : pipe == PIPE_MEMORY ? AT_LSU
+           : pipe == PIPE_SP     ? AT_SIMF
+                                 : AT_SIMD;
+}
+
+/* What was fed in the last cycle: the other half is asked for, or issue gets it in the next. */
+static void decode(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const struct miaow_step *step = &miaow->decoding;
+    miaow->decoded.valid = false;
+    if (!step->valid)
+        return;
+    miaow->moved = true;
+    if (step->half) {
+        *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(step->slot);
+        return;
+    }
+    miaow->decoded = *step;
+    miaow_trace(core, TRACE_TO_ISSUE, step->slot, step->inst,
+                trace_at(class_place(core->times[step->inst].pipe)));
+}
+
+static void feed(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u64 set = miaow->hungry & miaow->filled & miaow->alive;
+    miaow->decoding.valid = false;
+    if (!set)
+        return;
+    const u32 s = first_bit(set);
+    struct miaow_slot *p = &miaow->slots[s];
+    miaow->moved = true;
+    miaow->hungry &= ~bit(s);
+    miaow->hungry_at[(core_cycle(core) + 1) % SOON] &= ~bit(s);
+    if (UNLIKELY(core->steps))
+        core_trace(core, TRACE_DECODE, s, p->feed_inst, trace_at(AT_DECODE), p->feed_pc);
+    const bool first = !p->half && is_long(core, p->feed_inst);
+    miaow->decoding = (struct miaow_step){true, first, (u8)s, p->feed_inst};
+    p->half = first;
+    p->feed_pc += 4;
+    p->feed_inst += !first;
+    core->stats.fetch.instructions += !first;
+    core->stats.fetch.buffered += !first;
+    p->held--;
+    p->reserved--;
+    count_words(miaow, s, &core->config);
+}
+
+/* A word comes to its queue, unless its warp has gone elsewhere meanwhile. */
+static void arrive(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u32 at = (u32)(core_cycle(core) % RING);
+    if (!(miaow->words_set >> at & 1))
+        return;
+    const struct miaow_word word = miaow->words[at];
+    miaow->moved = true;
+    miaow->words_set &= ~bit(at);
+    miaow->requests++;
+    if (!word.first && !(miaow->alive >> word.slot & 1))
+        return;
+    miaow->alive |= bit(word.slot);
+    miaow->slots[word.slot].held++;
+    count_words(miaow, word.slot, &core->config);
+}
+
+/* Slots whose warp waited and goes on by what others, or mechanisms, did. */
+static void unpark(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    for (u64 set = miaow->parked; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        if (core->slots[s].at == NO_INST)
+            continue;
+        miaow->parked &= ~bit(s);
+        *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(s);
+        if (core->slots[s].at != miaow->slots[s].feed_inst) {
+            miaow_reset_queue(core, s);
+            miaow_goto(core, s, core->slots[s].at);
+        }
+    }
+}
+
+static void tick(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u64 now = core_cycle(core);
+    miaow->running |= miaow->running_at[now % SOON];
+    miaow->hungry |= miaow->hungry_at[now % SOON];
+    miaow->moved = miaow->running_at[now % SOON] || miaow->hungry_at[now % SOON];
+    miaow->running_at[now % SOON] = miaow->hungry_at[now % SOON] = 0;
+    dispatch(core);
+    fetch(core);
+    miaow_issue_release(core);
+    if (miaow->decoded.valid)
+        miaow_issue_take(core, &miaow->decoded);
+    decode(core);
+    feed(core);
+    arrive(core);
+    miaow->writes_taken = false;
+    miaow_alu_tick_scalar(core);
+    miaow_lsu_tick(core);
+    const u32 units = miaow_alu_ready(core);
+    miaow_alu_tick(core);
+    miaow->units_now = units;
+    if (miaow->chosen_unit != NO_UNIT && !core->stopped)
+        miaow_issue_issue(core);
+    miaow_issue_choose(core);
+    miaow_issue_end(core);
+    if (miaow->parked)
+        unpark(core);
+    miaow->moved |= miaow->rings_until > now || miaow->words_set;
+    core->stats.issue.cycles += core->present != 0;
+    if (UNLIKELY(core->spans))
+        core_trace_stalls(core);
+    clock_advance(&core->clock, 1);
+}
+
+/* ---- time ---- */
+
+static u64 miaow_due(const struct core *core)
+{
+    return MIN(miaow_alu_due(core), miaow_lsu_due(core));
+}
+
+void miaow_run(struct core *core, fs end)
+{
+    while (core->clock.next < end && !core->stopped) {
+        if (core->quiet_until > core_cycle(core)) {
+            u64 cycles =
+                clock_cycles_until(&core->clock, MIN(end, port_next(core->config.replies)));
+            cycles = MIN(cycles, core->quiet_until - core_cycle(core));
+            core->stats.issue.cycles += core->present ? cycles : 0;
+            clock_advance(&core->clock, cycles);
+            if (core->clock.next >= end)
+                return;
+        }
+        core->quiet_until = 0;
+        if (port_next(core->config.replies) <= core->clock.next)
+            core_take_replies(core);
+        tick(core);
+        if (!core->miaow->moved)
+            core->quiet_until = miaow_due(core);
+    }
+}
+
+fs miaow_next(const struct core *core)
+{
+    const fs next = port_next(core->config.replies);
+    const u64 now = core_cycle(core);
+    if (core->quiet_until <= now)
+        return core->clock.next;
+    if (core->quiet_until == UINT64_MAX)
+        return next;
+    return MIN(next, core->clock.next + (core->quiet_until - now) * core->clock.period);
+}
+
+/* ---- what is told ---- */
+
+void miaow_trace_writes(struct core *core, const struct inflight *inflight)
+{
+    if (LIKELY(!core->steps))
+        return;
+    struct operand list[INST_REFS];
+    const u32 count = inst_writes(inflight->dyn.code, list);
+    for (u32 i = 0; i < count; i++)
+        miaow_trace(core, TRACE_WRITE, inflight->slot, inflight->dyn.inst,
+                    trace_at(trace_register(list[i])));
+    if (miaow_writes_scc(inflight->dyn.code))
+        miaow_trace(core, TRACE_WRITE, inflight->slot, inflight->dyn.inst, trace_at(AT_SCC));
+}
+
+enum stall miaow_waits(const struct core *core, u32 s)
+{
+    return miaow_issue_waits(core, s);
+}
+
+/* ---- mechanisms ---- */
+
+/* There are neither fetches of instructions nor banks of registers as the common stages have them,
+ * an instruction that has issued is written when it comes, and memory has no packets. */
+enum {
+    SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND | 1 << SEAM_RESULT |
+             1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL | 1 << SEAM_VIEW
+};
+
+const char *miaow_lacks(const struct mechanism *m, const void *params)
+{
+    const u32 lacks = mechanism_seams(m, params) & ~(u32)SERVED;
+    if (lacks)
+        return seam_name((enum seam)first_bit(lacks));
+    return m->stuck   ? "stuck" /* it holds warps back */
+           : m->cache ? "cache"
+           : m->l2    ? "l2"
+           : m->dram  ? "dram"
+                      : NULL;
+}

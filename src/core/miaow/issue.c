@@ -1,0 +1,370 @@
+/*
+ * Issue in MIAOW's stages: one instruction a warp stands here, one leaves in a cycle.
+ *
+ * An instruction may go when the registers it reads and writes are not busy, its warp has fewer
+ * instructions under way than in_flight and, for an access, no access under way. Of those that may,
+ * an arbiter for each kind of unit picks a warp: the first one from the warp on that issued last,
+ * that one included. Then the kinds that have a warp and a unit take turns, and the lowest free
+ * unit of the kind gets the instruction. What the arbiters look at is a cycle old, and their choice
+ * leaves in the next; a warp and a unit that were just chosen are left out meanwhile.
+ *
+ * s_waitcnt is done when it comes here (registers and one access a warp do its work), a barrier
+ * when the last warp of its block has come, an end when nothing of its warp is under way; they take
+ * no issue slot. One warp ends in a cycle, the first from the one on that ended last.
+ *
+ * The turn of kinds is the RTL's: what it remembers is the place of the last one among the kinds as
+ * they were turned then, so that turns are not quite fair.
+ *
+ * Deviations: registers of loads of more than one word are all tracked; the RTL misses some.
+ */
+#include "core/miaow/miaow.h"
+#include "exec/scalars.h"
+
+enum {
+    TO_FREE = 2 /* cycles from a write to when issue sees its register free */
+};
+
+void miaow_issue_begin(struct core *core)
+{
+    const struct miaow_params *p = core->config.miaow;
+    core->miaow->units_all = ((1u << p->simd) - 1) | ((1u << p->simf) - 1) << UNIT_SIMF |
+                             1u << UNIT_LSU | 1u << UNIT_SALU;
+}
+
+/* ---- busy registers ---- */
+
+static u64 *busy_of(const struct core *core, u32 s)
+{
+    return core->miaow->busy + (size_t)s * core->scoreboard_words;
+}
+
+static bool is_clear(const struct core *core, u32 s, const struct inst_time *time)
+{
+    const u64 *const busy = busy_of(core, s);
+    u64 hit = 0;
+    for (u32 i = 0; i < time->dependence_count; i++)
+        hit |= busy[time->dependences[i].word] & time->dependences[i].bits;
+    return !hit && !(time->flags & TIME_DRAIN && core->slots[s].in_flight);
+}
+
+static void reserve(struct core *core, u32 s, const struct inst_time *time)
+{
+    u64 *const busy = busy_of(core, s);
+    for (u32 i = 0; i < time->write_count; i++)
+        busy[time->dependences[i].word] |= time->dependences[i].bits;
+}
+
+static void add_release(struct core *core, struct miaow_release release)
+{
+    struct miaow *miaow = core->miaow;
+    const u64 at = core_cycle(core) + TO_FREE;
+    assert(miaow->release_count[at % SOON] < RELEASES);
+    miaow->releases[at % SOON][miaow->release_count[at % SOON]++] = release;
+    miaow->rings_until = MAX(miaow->rings_until, at);
+}
+
+void miaow_issue_written(struct core *core, const struct inflight *inflight, bool retires)
+{
+    add_release(core, (struct miaow_release){
+                          .time = inflight->time, .slot = inflight->slot, .retires = retires});
+}
+
+void miaow_issue_written_some(struct core *core, const struct inflight *inflight, u32 first,
+                              u32 count)
+{
+    add_release(core,
+                (struct miaow_release){.first = first, .count = count, .slot = inflight->slot});
+}
+
+static void release(struct core *core, const struct miaow_release *r)
+{
+    struct miaow *miaow = core->miaow;
+    u64 *const busy = busy_of(core, r->slot);
+    struct miaow_slot *p = &miaow->slots[r->slot];
+    miaow->recheck |= bit(r->slot);
+    for (u32 at = r->first; at < r->first + r->count; at++)
+        busy[at / 64] &= ~bit(at % 64);
+    for (u32 i = 0; r->time && i < r->time->write_count; i++)
+        busy[r->time->dependences[i].word] &= ~r->time->dependences[i].bits;
+    if (r->retires && --p->in_flight < core->config.miaow->in_flight)
+        miaow->saturated &= ~bit(r->slot);
+}
+
+void miaow_issue_release(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u32 at = (u32)(core_cycle(core) % SOON);
+    for (u32 i = 0; i < miaow->release_count[at]; i++)
+        release(core, &miaow->releases[at][i]);
+    miaow->moved |= miaow->release_count[at] != 0;
+    miaow->release_count[at] = 0;
+    miaow->valid |= miaow->entering;
+    miaow->recheck |= miaow->entering;
+    miaow->entering = 0;
+    for (u64 set = miaow->recheck & miaow->valid; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        const struct inst_time *time = &core->times[miaow->slots[s].entry];
+        miaow->clear = (miaow->clear & ~bit(s)) | (u64)is_clear(core, s, time) << s;
+    }
+    miaow->recheck = 0;
+}
+
+/* ---- what decode gives ---- */
+
+/* Takes effect without a unit. */
+static void act(struct core *core, u32 s, u32 inst)
+{
+    struct inflight *inflight = inflight_take(core);
+    if (!inflight) {
+        core->miaow->moved = true; /* it is tried again */
+        return;
+    }
+    core_act(core, inflight, s, inst);
+}
+
+void miaow_issue_take(struct core *core, const struct miaow_step *step)
+{
+    struct miaow *miaow = core->miaow;
+    const u32 s = step->slot;
+    const u64 mask = bit(s);
+    const struct inst_time *time = &core->times[step->inst];
+    static const u8 classes[PIPES] = {
+        [PIPE_SP] = CLASS_SIMF,  [PIPE_INT] = CLASS_SIMD,   [PIPE_FP64] = CLASS_SIMF,
+        [PIPE_SFU] = CLASS_SIMF, [PIPE_MEMORY] = CLASS_LSU, [PIPE_SCALAR] = CLASS_SALU,
+    };
+    miaow->slots[s].entry = step->inst;
+    for (u32 k = 0; k < CLASSES; k++)
+        miaow->of_class[k] &= ~mask;
+    miaow->of_class[classes[time->pipe]] |= mask;
+    miaow->moved = true;
+    if (time->flags & TIME_END) {
+        miaow->halted_next |= mask;
+        return;
+    }
+    if (time->flags & (TIME_COUNTERS | TIME_BLOCK_BARRIER)) {
+        act(core, s, step->inst);
+        if (core->stopped)
+            return;
+        miaow->parked |= mask;
+        return;
+    }
+    miaow->entering |= mask;
+}
+
+/* ---- issue ---- */
+
+/* Whether a branch goes elsewhere than to the next instruction, or to it as its target. */
+static bool branch_taken(const struct core *core, u32 s, u32 inst)
+{
+    const struct inst *code = &core->exec->image->program->insts[inst];
+    if (code->op != OP_bra_if)
+        return true;
+    if ((u64)code->imm != inst + 1)
+        return core->slots[s].at != inst + 1;
+    u32 any = 0;
+    for (u32 j = 0; j < code->src[0].count; j++)
+        any |= scalar_read(core->slots[s].warp, code->src[0], j);
+    return (any != 0) == (code->key == 1);
+}
+
+static void start_unit(struct core *core, struct inflight *inflight, u32 s, u32 unit)
+{
+    struct miaow *miaow = core->miaow;
+    if (unit == UNIT_LSU) {
+        miaow->memory_wait |= bit(s);
+        miaow_lsu_start(core, inflight);
+        return;
+    }
+    if (++miaow->slots[s].in_flight >= core->config.miaow->in_flight)
+        miaow->saturated |= bit(s);
+    if (unit != UNIT_SALU) {
+        miaow_alu_start(core, inflight, unit);
+        return;
+    }
+    const bool branch = inflight->time->flags & TIME_BRANCH;
+    if (branch)
+        miaow->branching |= bit(s);
+    miaow_alu_scalar(core, inflight, branch && branch_taken(core, s, inflight->dyn.inst));
+}
+
+static u64 unit_place(u32 unit)
+{
+    if (unit >= UNIT_LSU)
+        return trace_at(unit == UNIT_LSU ? AT_LSU : AT_SALU);
+    return trace_at_number(unit >= UNIT_SIMF ? AT_SIMF : AT_SIMD, unit % UNIT_SIMF);
+}
+
+void miaow_issue_issue(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u32 s = miaow->chosen_slot, unit = miaow->chosen_unit, inst = miaow->slots[s].entry;
+    const struct inst_time *time = &core->times[inst];
+    struct inflight *inflight = inflight_take(core);
+    assert(inflight); /* there are more than units and queues could hold */
+    miaow_trace(core, TRACE_ISSUE, s, inst, unit_place(unit));
+    miaow->valid &= ~bit(s);
+    miaow->clear &= ~bit(s);
+    if (!core_issue_direct(core, inflight, s, inst))
+        return;
+    reserve(core, s, time);
+    start_unit(core, inflight, s, unit);
+    if (!(time->flags & TIME_BRANCH)) {
+        *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 2) |= bit(s);
+        if (UNLIKELY(core->slots[s].at == NO_INST))
+            miaow->parked |= bit(s);
+    }
+}
+
+/* ---- the choice ---- */
+
+/* The first member from `from` on, around. */
+static u32 from_on(u64 set, u32 from)
+{
+    const u64 later = set & ~(bit(from) - 1);
+    return first_bit(later ? later : set);
+}
+
+/* Kinds turned to the right by `by`. */
+static u32 turned(u32 set, u32 by)
+{
+    return (set >> by | set << (CLASSES - by)) & ((1u << CLASSES) - 1);
+}
+
+static u32 class_units(u32 units, u32 class)
+{
+    switch (class) {
+    case CLASS_SALU:
+        return units & 1u << UNIT_SALU;
+    case CLASS_LSU:
+        return units & 1u << UNIT_LSU;
+    case CLASS_SIMF:
+        return units & 0xf0;
+    default:
+        return units & 0x0f;
+    }
+}
+
+static void choose(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    u32 kinds = 0;
+    miaow->chosen_unit = NO_UNIT;
+    for (u32 k = 0; k < CLASSES; k++)
+        kinds |= (u32)(miaow->ready[k] && class_units(miaow->units_ready, k)) << k;
+    if (!kinds)
+        return;
+    const u32 place = 31 - (u32)__builtin_clz(turned(kinds, miaow->last_class));
+    const u32 class = (place + miaow->last_class) % CLASSES;
+    miaow->last_class = place;
+    miaow->chosen_slot = (u8)from_on(miaow->ready[class], miaow->last_slot);
+    miaow->chosen_unit = (u8)first_bit(class_units(miaow->units_ready, class));
+    miaow->last_slot = miaow->chosen_slot;
+    miaow->moved = true;
+}
+
+/* Why the slot was not used. */
+static void note_idle(struct core *core)
+{
+    const struct miaow *miaow = core->miaow;
+    const u64 live = core->present & ~core->ended;
+    const u64 able = miaow->valid & miaow->clear;
+    const u64 limited =
+        able & (miaow->saturated | (miaow->memory_wait & miaow->of_class[CLASS_LSU]));
+    const u64 blocked = miaow->valid & ~miaow->clear;
+    if (!live)
+        issue_idle(core, STALL_EMPTY, CORE_WARPS);
+    else if (able & ~limited & ~core->held)
+        issue_idle(core, STALL_UNIT, first_bit(able & ~limited & ~core->held));
+    else if (blocked)
+        issue_idle(core, miaow_issue_waits(core, first_bit(blocked)), first_bit(blocked));
+    else if (limited)
+        issue_idle(core, STALL_WAIT, first_bit(limited));
+    else if (miaow->branching)
+        issue_idle(core, STALL_BRANCH, first_bit(miaow->branching));
+    else if (live & core->held)
+        issue_idle(core, STALL_HELD, first_bit(live & core->held));
+    else if (live & ~miaow->halted & ~core->waiting)
+        issue_idle(core, STALL_FETCH, first_bit(live & ~miaow->halted & ~core->waiting));
+    else if (miaow->halted & live)
+        issue_idle(core, STALL_MEMORY, first_bit(miaow->halted & live));
+    else
+        issue_idle(core, STALL_BARRIER, first_bit(live));
+}
+
+void miaow_issue_choose(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    const u32 issued_unit = miaow->chosen_unit;
+    u64 left_out = 0;
+    u32 units = miaow->units_now;
+    if (issued_unit != NO_UNIT) {
+        left_out = bit(miaow->chosen_slot);
+        units &= ~(1u << issued_unit);
+        issue_used(core);
+    } else {
+        note_idle(core);
+    }
+    choose(core);
+    if (miaow->chosen_unit != NO_UNIT) {
+        left_out |= bit(miaow->chosen_slot);
+        units &= ~(1u << miaow->chosen_unit);
+    }
+    const u64 able = miaow->valid & miaow->clear & ~miaow->saturated & ~left_out & ~core->held;
+    u64 changed = units ^ miaow->units_ready;
+    for (u32 k = 0; k < CLASSES; k++) {
+        const u64 ready = able & miaow->of_class[k] & ~(k == CLASS_LSU ? miaow->memory_wait : 0);
+        changed |= ready ^ miaow->ready[k];
+        miaow->ready[k] = ready;
+    }
+    miaow->units_ready = units;
+    miaow->moved |= changed != 0;
+}
+
+/* ---- ends ---- */
+
+void miaow_issue_end(struct core *core)
+{
+    struct miaow *miaow = core->miaow;
+    u64 set = 0;
+    for (u64 halted = miaow->halted & ~miaow->memory_wait; halted; halted &= halted - 1)
+        set |= (u64)!miaow->slots[first_bit(halted)].in_flight << first_bit(halted);
+    miaow->halted |= miaow->halted_next;
+    miaow->halted_next = 0;
+    miaow->memory_wait &= ~miaow->memory_done;
+    miaow->memory_done = 0;
+    if (!set)
+        return;
+    const u32 s = from_on(set, miaow->last_ended);
+    miaow->last_ended = s;
+    miaow->halted &= ~bit(s);
+    miaow->running &= ~bit(s);
+    miaow->moved = true;
+    miaow_reset_queue(core, s);
+    act(core, s, miaow->slots[s].entry);
+    miaow->parked &= core->present;
+}
+
+enum stall miaow_issue_waits(const struct core *core, u32 s)
+{
+    const struct miaow *miaow = core->miaow;
+    const u64 mask = bit(s);
+    if (!(core->present & mask))
+        return STALL_EMPTY;
+    if ((core->ended | miaow->halted) & mask)
+        return STALL_MEMORY;
+    if (core->held & mask)
+        return STALL_HELD;
+    if (core->waiting & mask)
+        return STALL_BARRIER;
+    if (miaow->branching & mask)
+        return STALL_BRANCH;
+    if (!(miaow->valid & mask))
+        return STALL_FETCH;
+    if (miaow->clear & mask)
+        return miaow->saturated & mask || (miaow->memory_wait & miaow->of_class[CLASS_LSU] & mask)
+                   ? STALL_WAIT
+                   : STALL_NONE;
+    const enum stall stall =
+        scoreboard_check(core, &core->slots[s], &core->times[miaow->slots[s].entry]);
+    return stall == STALL_NONE ? STALL_RAW : stall;
+}

@@ -1,0 +1,359 @@
+/*
+ * The load/store unit of MIAOW's stages: one access at a time, one word of one lane after the
+ * other.
+ *
+ * An access acts, as a whole, when it issues; what follows is its time. Two cycles later the first
+ * word is asked for; each takes memory_cycles for the answer and one more. Words of all lanes for
+ * one register make up a row, which is written in a cycle of its own; a store reads a row in two.
+ * Scalar loads have rows of four words. In the cycle after the last row the unit is done, and free
+ * in the next.
+ *
+ * From the RTL, with the default of `inactive`: lanes are asked for up to the first inactive one,
+ * which costs a cycle. There the lanes behind it get what they happen to get; here they get their
+ * values, at no cost.
+ *
+ * Behind it is memory with a fixed delay or, with cache_bytes, a cache: set-associative, writing
+ * back, with lines that come in order. The unit waits for each load, and for a store only until the
+ * cache has it. With inactive=skip, words are looked up as if active lanes were the first ones.
+ *
+ * Deviations: LDS stores are done as others are (in the RTL they never are), and stores mind EXEC
+ * from the first on (there, only after a vector load). The RTL knows loads and stores of one to
+ * four words. Assumed for what it lacks: two elements at two addresses are two rows; LDS atomics
+ * take each word twice; global atomics go through the common load/store unit to the L2, and this
+ * unit waits.
+ */
+#include "core/miaow/miaow.h"
+#include <stdlib.h>
+
+enum {
+    TO_MEMORY = 2,  /* cycles from issue to the first request, or to reading a row */
+    ROW_READ = 2,   /* a store's row */
+    SCALAR_ROW = 4, /* words */
+    MOST_ROWS = 32,
+};
+
+/* The cache: which lines it has, and those that are on their way. */
+struct near_line {
+    u64 line, used; /* used: 0 = there is none */
+    bool dirty;
+};
+struct near_cache {
+    u32 sets, ways, shift;
+    u64 clock;          /* of uses */
+    u64 fill_lines[64]; /* FIFO, the last `mshrs` fills */
+    u64 fill_ready[64]; /* cycles; they come in order */
+    u32 fills;
+    struct near_line lines[];
+};
+
+struct miaow_lsu {
+    u16 inflight;
+    bool atomic; /* its inflight is with the common load/store unit */
+    bool writes; /* its rows go to registers */
+    bool scalar;
+    u8 last_load; /* AT_LSUV, AT_LSUS, or AT_LSU: none yet */
+    u32 row, rows;
+    u32 row_cycles[MOST_ROWS]; /* from one row's write to the next one's */
+    struct near_cache *cache;  /* NULL: there is none */
+    u64 row_at;                /* cycle of the next row's write */
+    u64 done_at, free_at;
+};
+
+static struct near_cache *cache_make(const struct miaow_params *p)
+{
+    if (!p->cache_bytes)
+        return NULL;
+    const u32 lines = MAX(p->cache_bytes / p->cache_block, p->cache_ways);
+    struct near_cache *cache = checked(calloc(1, sizeof *cache + lines * sizeof(struct near_line)));
+    cache->ways = p->cache_ways;
+    cache->sets = lines / p->cache_ways;
+    cache->shift = (u32)__builtin_ctz(p->cache_block);
+    return cache;
+}
+
+struct miaow_lsu *miaow_lsu_create(const struct core_config *config)
+{
+    struct miaow_lsu *lw = checked(calloc(1, sizeof *lw));
+    lw->cache = cache_make(config->miaow);
+    return lw;
+}
+
+void miaow_lsu_destroy(struct miaow_lsu *lsu)
+{
+    free(lsu->cache);
+    free(lsu);
+}
+
+void miaow_lsu_begin(struct core *core)
+{
+    struct near_cache *cache = core->miaow->lsu->cache;
+    if (cache) /* what it holds stays; times begin anew */
+        cache->fills = 0;
+    *core->miaow->lsu = (struct miaow_lsu){
+        .cache = cache,
+        .inflight = NO_INFLIGHT,
+        .last_load = AT_LSU,
+        .row_at = UINT64_MAX,
+        .done_at = UINT64_MAX,
+    };
+}
+
+/* ---- the cache ---- */
+
+/* A line comes; the one that was not used for longest goes. Returns when it is there. */
+static u64 cache_bring(struct core *core, struct near_cache *cache, struct near_line *set, u64 line,
+                       u64 now)
+{
+    const struct miaow_params *p = core->config.miaow;
+    struct near_line *victim = set;
+    for (u32 w = 1; w < cache->ways; w++)
+        if (set[w].used < victim->used)
+            victim = &set[w];
+    core->stats.l1d.evictions += victim->used != 0;
+    core->stats.l1d.writebacks += victim->used && victim->dirty;
+    core->stats.l1d.fills++;
+    const u32 at = cache->fills % p->cache_mshrs; /* its last fill must have come */
+    const u64 start = cache->fills >= p->cache_mshrs ? MAX(now, cache->fill_ready[at]) : now;
+    cache->fill_lines[at] = line;
+    cache->fill_ready[at] = start + p->cache_miss;
+    cache->fills++;
+    *victim = (struct near_line){.line = line, .used = ++cache->clock};
+    return start + p->cache_miss;
+}
+
+/* Cycles from a request to its answer. */
+static u32 cache_access(struct core *core, struct near_cache *cache, u64 address, bool stores,
+                        u64 now)
+{
+    const struct miaow_params *p = core->config.miaow;
+    const u64 line = address >> cache->shift;
+    struct near_line *set = &cache->lines[line % cache->sets * cache->ways], *found = NULL;
+    u64 ready = now;
+    for (u32 w = 0; w < cache->ways && !found; w++)
+        if (set[w].used && set[w].line == line)
+            found = &set[w];
+    *(stores ? &core->stats.l1d.writes : &core->stats.l1d.reads) += 1;
+    if (found) {
+        *(stores ? &core->stats.l1d.write_hits : &core->stats.l1d.read_hits) += 1;
+        found->used = ++cache->clock;
+        for (u32 i = 0; i < MIN(cache->fills, p->cache_mshrs); i++)
+            if (cache->fill_lines[i] == line)
+                ready = MAX(ready, cache->fill_ready[i]);
+    } else {
+        *(stores ? &core->stats.l1d.write_misses : &core->stats.l1d.read_misses) += 1;
+        ready = cache_bring(core, cache, set, line, now);
+        if (stores) /* it waits for a free place at most */
+            ready -= p->cache_miss;
+        for (u32 w = 0; w < cache->ways; w++)
+            found = set[w].line == line && set[w].used ? &set[w] : found;
+    }
+    found->dirty |= stores;
+    return p->cache_hit + (u32)(ready - now);
+}
+
+/* Cycles of the words of a row, the first of which is asked for in cycle `at`. */
+static u32 words_cycles(struct core *core, const struct miaow_lsu *lw, struct dyninst *f, u32 row,
+                        u32 words, u64 at)
+{
+    const u32 plain = core->config.miaow->memory_cycles + 1;
+    if (!lw->cache || f->kind != DYNINST_ACCESS || f->shared)
+        return words * plain;
+    const u64 *address = dyninst_addresses(f), begin = at;
+    for (u32 i = 0; i < words; i++) {
+        const u64 word =
+            lw->scalar ? address[0] + 4 * (row * SCALAR_ROW + i) : address[i] + 4 * row;
+        const bool there = lw->scalar || f->global >> i & 1;
+        at += 1 + (there ? cache_access(core, lw->cache, word, f->stores, at)
+                         : core->config.miaow->cache_hit);
+    }
+    return (u32)(at - begin);
+}
+
+bool miaow_lsu_ready(const struct core *core)
+{
+    const struct miaow_lsu *lw = core->miaow->lsu;
+    return lw->inflight == NO_INFLIGHT && lw->free_at <= core_cycle(core);
+}
+
+/* Lanes that are asked for, and the cycles it takes to see that there are no more. */
+static u32 lanes_asked(const struct core *core, const struct dyninst *f, u32 *more)
+{
+    const u32 all = core->config.core->warp_size;
+    if (core->config.miaow->inactive == 1) {
+        *more = 0;
+        return count_lanes(f->lanes);
+    }
+    const u32 lanes = f->lanes == ~0ull ? 64 : (u32)__builtin_ctzll(~f->lanes);
+    *more = lanes < all;
+    return MIN(lanes, all);
+}
+
+/* Words and rows, and when they come. */
+static void plan(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
+{
+    struct dyninst *f = &inflight->dyn;
+    const struct inst *code = f->code;
+    const u16 flags = op_info[code->op].flags;
+    const u64 first = core_cycle(core) + TO_MEMORY + inflight->extra;
+    const bool loads = flags & OPF_LOAD || code->dst[0].kind != OPERAND_NONE;
+    u32 more = 0, words;
+    lw->scalar = flags & OPF_SCALAR;
+    lw->writes = code->dst[0].kind != OPERAND_NONE;
+    lw->row = 0;
+    if (lw->scalar) {
+        const u32 count = code->dst[0].count;
+        lw->rows = count > SCALAR_ROW ? count / SCALAR_ROW : 1;
+        words = MIN(count, SCALAR_ROW);
+    } else {
+        const u32 bytes = type_bytes(code->type) * MAX(code->vector, 1);
+        const u32 rows = lw->writes ? code->dst[0].count : (bytes + 3) / 4;
+        words = lanes_asked(core, f, &more);
+        lw->rows = MAX(rows, 1);
+        if (!lw->writes && (code->op == OP_st2))
+            lw->rows *= 2;
+        words *= 1 + (flags & OPF_ATOMIC ? 1 : 0);
+    }
+    u64 at = first;
+    lw->rows = MIN(lw->rows, MOST_ROWS);
+    for (u32 row = 0; row < lw->rows; row++) {
+        const u64 begin = at;
+        at += loads ? 0 : ROW_READ;
+        at += words_cycles(core, lw, f, row, words, at) + more + 1;
+        lw->row_cycles[row] = (u32)(at - begin);
+    }
+    lw->row_at = first + lw->row_cycles[0] - 1;
+    lw->done_at = at;
+    lw->free_at = lw->done_at + 1;
+    core->profile[f->inst].transactions += (u64)words * lw->rows;
+    core->stats.lsu.transactions += (u64)words * lw->rows;
+}
+
+static void count_access(struct core *core, const struct dyninst *f)
+{
+    struct lsu_stats *stats = &core->stats.lsu;
+    if (f->shared)
+        stats->shared_accesses++;
+    else if (f->scalar || f->constant)
+        stats->constant_accesses++;
+    else
+        stats->global_accesses++;
+    stats->memory_accesses += (f->global | f->local) && !f->scalar;
+}
+
+void miaow_lsu_start(struct core *core, struct inflight *inflight)
+{
+    struct miaow_lsu *lw = core->miaow->lsu;
+    struct dyninst *f = &inflight->dyn;
+    lw->inflight = inflight->index;
+    if (f->kind == DYNINST_ACCESS && f->atomic && f->global) {
+        lw->atomic = true;
+        lsu_enter(core, inflight);
+        return;
+    }
+    core->stats.lsu.instructions++;
+    if (f->kind == DYNINST_ACCESS) {
+        if (!lsu_act(core, inflight))
+            return;
+        count_access(core, f);
+    }
+    plan(core, lw, inflight);
+}
+
+/*
+ * All rows, with the first one: its registers are free then, and may be written again before the
+ * last row is. Mechanisms are told of the result as a whole, before it is one of the registers'.
+ */
+static void commit_rows(struct core *core, struct inflight *inflight)
+{
+    if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
+        hooks_result(core, inflight);
+    dyninst_commit(&inflight->dyn);
+    if (UNLIKELY(core->watcher))
+        core->watcher->written(core->watcher, core, inflight);
+    inflight->dyn.kind = DYNINST_CONTROL; /* nothing is left to commit */
+}
+
+static void write_row(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
+{
+    struct dyninst *f = &inflight->dyn;
+    const bool last = ++lw->row == lw->rows;
+    core->miaow->moved = true;
+    lw->row_at = last ? UINT64_MAX : lw->row_at + lw->row_cycles[lw->row];
+    if (!lw->writes)
+        return;
+    core->miaow->writes_taken = true;
+    miaow_trace(core, TRACE_WRITE, inflight->slot, f->inst,
+                trace_at(trace_register(f->code->dst[0])));
+    if (lw->rows == 1) {
+        miaow_issue_written(core, inflight, false);
+        return;
+    }
+    if (lw->row == 1)
+        commit_rows(core, inflight);
+    const u32 count = lw->scalar ? SCALAR_ROW : 1;
+    const u32 first = inflight->time->dependences[0].word * 64 +
+                      first_bit(inflight->time->dependences[0].bits); /* writes come first */
+    miaow_issue_written_some(core, inflight, first + (lw->row - 1) * count, count);
+}
+
+static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
+{
+    const u32 s = inflight->slot;
+    core->miaow->moved = true;
+    if (lw->writes)
+        lw->last_load = lw->scalar ? AT_LSUS : AT_LSUV;
+    if (lw->last_load !=
+        AT_LSU) /* the RTL tells a store's end by the register file of the last load */
+        miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(lw->last_load));
+    if (!lw->writes)
+        miaow_issue_written(core, inflight, false);
+    core->miaow->memory_done |= bit(s);
+    lw->inflight = NO_INFLIGHT;
+    lw->done_at = UINT64_MAX;
+    inflight_retire(core, inflight);
+}
+
+/* A global atomic has left the common load/store unit when its inflight is free again. */
+static void watch_atomic(struct core *core, struct miaow_lsu *lw)
+{
+    core->miaow->moved = true;
+    struct inflight *inflight = core_inflight(core, lw->inflight);
+    const u32 s = inflight->slot;
+    const u64 taken = core->inflight_count;
+    if (core->wheel_words || core->lsu_done <= core_cycle(core))
+        write_back_tick(core);
+    lsu_tick(core);
+    if (core->inflight_count == taken)
+        return;
+    miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(AT_LSUV));
+    miaow_trace_writes(core, inflight);
+    miaow_issue_written(core, inflight, false);
+    lw->atomic = false;
+    lw->inflight = NO_INFLIGHT;
+    lw->free_at = core_cycle(core) + 1;
+    core->miaow->memory_done |= bit(s);
+}
+
+void miaow_lsu_tick(struct core *core)
+{
+    struct miaow_lsu *lw = core->miaow->lsu;
+    const u64 now = core_cycle(core);
+    if (UNLIKELY(lw->atomic)) {
+        watch_atomic(core, lw);
+        return;
+    }
+    if (lw->row_at == now)
+        write_row(core, lw, core_inflight(core, lw->inflight));
+    else if (lw->done_at == now)
+        finish(core, lw, core_inflight(core, lw->inflight));
+}
+
+u64 miaow_lsu_due(const struct core *core)
+{
+    const struct miaow_lsu *lw = core->miaow->lsu;
+    const u64 now = core_cycle(core);
+    u64 due = MIN(lw->row_at, lw->done_at);
+    if (lw->free_at >= now)
+        due = MIN(due, lw->free_at);
+    return lw->atomic ? now : due;
+}

@@ -1,0 +1,334 @@
+/*
+ * The storage of MIAOW's stages, module by module as MIAOW's published RTL holds it
+ * (VerticalResearchGroup/miaow): a unit of the registry is a module there, simd and simf so many
+ * times as there are such units.
+ *
+ * Widths follow from parameters where the RTL's do; others are the RTL's own and named below. A row
+ * is LIVE where the model keeps the bits and acts on them, and COUNTED where it keeps something
+ * else in their place: instructions are numbers here, not words, and what a wavefront got at
+ * dispatch is its slot's.
+ *
+ * Flip-flops that nothing reads are left out where the published counts leave them out: in vector
+ * units 16 bits of an immediate, and flags of float lanes.
+ *
+ * Known deviations
+ *  - Sizes are the RTL's although registers of float lanes' interiors belong to one implementation
+ *    (OpenRISC's FPU): another latency is another unit, of a size not known here.
+ */
+#include "core/state.h"
+
+enum {
+    WORD_BITS = 32,
+    PC_BITS = 32,
+    OPCODE_BITS = 32, /* as decode gives it on, with its format */
+    TAG_BITS = 15,    /* names a wavefront to the dispatcher */
+    GROUP_TAG_BITS = 11 /* the part of it that names its workgroup */,
+    OPERAND_BITS = 12,                      /* a register, special register or constant */
+    SPECIAL_READ = 64 + 64 + WORD_BITS + 1, /* EXEC, VCC, M0 and SCC of a wavefront */
+};
+
+struct module {
+    struct state_list *list;
+    const char *unit;
+    u64 copies; /* of the module in a core */
+};
+
+/* What numbers things. */
+struct names {
+    u32 warp, vector, scalar, shared; /* bits: a slot, registers, a byte of shared memory */
+    u32 bases;                        /* of a wavefront's registers and shared memory */
+    u32 group_warps;                  /* wavefronts of a workgroup, at most */
+};
+
+static struct names names_of(const struct core_config *machine)
+{
+    const struct core_params *core = machine->core;
+    struct names names = {
+        .warp = state_index_bits(core->warps),
+        .vector = state_index_bits(core->registers / core->warp_size),
+        .scalar = state_index_bits(core->scalar_registers),
+        .shared = state_index_bits(core->shared_bytes),
+        .group_warps = (core->block_threads + core->warp_size - 1) / core->warp_size,
+    };
+    names.bases = names.vector + names.scalar + names.shared;
+    return names;
+}
+
+static void live(const struct module *module, const char *name, u64 entries, u32 bits,
+                 const char *help)
+{
+    state_flops(module->list, module->unit, name, module->copies * entries, bits, STATE_LIVE, help);
+}
+
+static void counted(const struct module *module, const char *name, u64 entries, u32 bits,
+                    const char *help)
+{
+    state_flops(module->list, module->unit, name, module->copies * entries, bits, STATE_COUNTED,
+                help);
+}
+
+static void fetch_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct module fetch = {list, "fetch", 1};
+    const struct names names = names_of(machine);
+    u32 warps = machine->core->warps, size = state_index_bits(names.group_warps);
+    live(&fetch, "pc", warps, PC_BITS + 1, "next PC of each warp; whether it begins a stretch");
+    live(&fetch, "vacant", warps, 1, "slots without a warp");
+    counted(&fetch, "tags", warps, TAG_BITS, "what the dispatcher calls each warp");
+    counted(&fetch, "groups", warps, 1 + GROUP_TAG_BITS + names.warp + size,
+            "blocks: their tag, number and warps");
+    counted(&fetch, "dispatched", 1, 1 + TAG_BITS + names.warp + PC_BITS + names.bases + size,
+            "the warp that comes");
+    live(&fetch, "turn", 1, names.warp, "the warp that is first in turn");
+    live(&fetch, "request", 1, names.warp, "the warp fetched for last");
+}
+
+static void pool_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct module miaow = {list, "wavepool", 1};
+    const struct names names = names_of(machine);
+    u32 warps = machine->core->warps, queue = machine->miaow->queue;
+    live(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
+         "the word that comes from the instruction buffer");
+    counted(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS,
+            "queues: instruction words and their PCs");
+    live(&miaow, "places", warps, 3 * state_index_bits(queue),
+         "of each queue: the next word to feed, to come, to ask for");
+    counted(&miaow, "bases", warps, names.bases,
+            "where a warp's registers and shared memory begin");
+    live(&miaow, "valid", warps, 1, "warps that run");
+    live(&miaow, "hungry", warps, 1, "warps for which issue has room");
+}
+
+static void decode_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct module decode = {list, "decode", 1};
+    const struct names names = names_of(machine);
+    u32 warps = machine->core->warps;
+    live(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
+         "the word that is decoded");
+    counted(&decode, "halves", warps, WORD_BITS + PC_BITS,
+            "first words of instructions of two, and their PCs");
+    live(&decode, "half", warps, 1, "whether there is one");
+}
+
+/* The instruction that a warp has at issue: four sources and two destinations of up to four words,
+ * an immediate and a literal, what else it writes, and whether it branches. */
+static u32 entry_bits(const struct names *names)
+{
+    enum {
+        OPERANDS = 2 * (OPERAND_BITS + 2) + 3 * (OPERAND_BITS + 1) + OPERAND_BITS + 2,
+        FLAGS = 5,
+        IMMEDIATES = 16 + WORD_BITS
+    };
+    return OPERANDS + FLAGS + IMMEDIATES + OPCODE_BITS + PC_BITS + names->shared;
+}
+
+static void scoreboard_state(const struct module *issue, const struct core_config *machine)
+{
+    enum {
+        SPECIAL = 4,                          /* EXEC, VCC, SCC and M0 */
+        OPERAND_WORDS = 4 + 2 + 2 + 4 + 4 + 2 /* of sources and destinations, at most */
+    };
+    const struct core_params *core = machine->core;
+    live(issue, "vector_busy", core->registers / core->warp_size, 1,
+         "a bit for each vector register that a result is awaited for");
+    live(issue, "scalar_busy", core->scalar_registers, 1, "the same of scalar registers");
+    live(issue, "special_busy", core->warps, SPECIAL, "the same of EXEC, VCC, SCC and M0");
+    live(issue, "clear", core->warps, OPERAND_WORDS, "words of operands that are not awaited");
+    live(issue, "special_clear", core->warps, SPECIAL, "the same of EXEC, VCC, SCC and M0");
+}
+
+static void issue_state(struct state_list *list, const struct core_config *machine)
+{
+    enum {
+        CLASSES = 4,
+        UNITS = 10,
+        /* Single bits, then names of warps, registers, operands, PCs ...: what decode gives on and
+         * units say of what they have done. */
+        INPUT = 26 + 2 * 2 + 4 * 2 + 6 * 8 + 9 * 3 + 10 * 2 + 13 * 3 + 14 * 3 + 16 * 2 + 32 * 3
+    };
+    const struct module issue = {list, "issue", 1};
+    const struct names names = names_of(machine);
+    u32 warps = machine->core->warps;
+    counted(&issue, "input", 1, INPUT, "what comes from decode and from units");
+    counted(&issue, "entries", warps, entry_bits(&names), "the instruction of each warp");
+    live(&issue, "valid", warps, 1, "whether there is one");
+    live(&issue, "classes", warps, CLASSES, "the kind of unit that it needs");
+    scoreboard_state(&issue, machine);
+    live(&issue, "in_flight", warps, state_index_bits(machine->miaow->in_flight + 1),
+         "instructions of a warp in the scalar and vector units");
+    live(&issue, "memory_wait", warps, 1, "warps with an access under way");
+    live(&issue, "branching", warps, 1, "warps whose branch is not resolved");
+    live(&issue, "parked", warps, 1, "warps at a barrier");
+    live(&issue, "halted", warps, 1, "warps whose end has been decoded");
+    counted(&issue, "groups", warps, warps + names.group_warps, "warps of a block, for barriers");
+    live(&issue, "left", warps, 2, "warps whose entry, or branch, has gone in the last cycle");
+    live(&issue, "ready", 1, warps * CLASSES + UNITS, "warps and units as the arbiters see them");
+    live(&issue, "last", CLASSES + 1, names.warp,
+         "the warp chosen last for each kind of unit, and that ended last");
+    live(&issue, "turn", 1, state_index_bits(CLASSES), "the kind of unit chosen last");
+    live(&issue, "chosen", 1, names.warp + UNITS + 1, "the warp and unit that are chosen");
+}
+
+static void exec_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct module exec = {list, "exec", 1};
+    u32 warps = machine->core->warps, lanes = machine->core->warp_size;
+    live(&exec, "exec", warps, lanes, "active lanes of a warp");
+    live(&exec, "vcc", warps, lanes, "VCC of a warp");
+    live(&exec, "m0", warps, WORD_BITS, "M0 of a warp");
+    live(&exec, "scc", warps, 1, "SCC of a warp");
+}
+
+static void scalar_state(struct state_list *list, const struct core_config *machine)
+{
+    enum {
+        CONTROL = 32 + 2 + 2 + 11 /* operation; words of EXEC and VCC; what is written, branches */
+    };
+    const struct module salu = {list, "salu", 1};
+    u32 name = names_of(machine).warp;
+    live(&salu, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as they were read");
+    counted(&salu, "instruction", 1,
+            1 + name + 3 * OPERAND_BITS + 16 + WORD_BITS + OPCODE_BITS + PC_BITS,
+            "the first stage: what has been issued");
+    counted(&salu, "control", 1, OPERAND_BITS + name + PC_BITS + CONTROL,
+            "the second stage: what is done");
+    live(&salu, "operands", 1, 4 * 64 + 1, "the second stage: sources, EXEC, VCC and SCC");
+    live(&salu, "result", 1, 3 * 64 + 1 + OPERAND_BITS + name + PC_BITS + 13,
+         "the third stage: the result, EXEC and VCC, and where it goes");
+}
+
+/* What both kinds of vector units have. `start`: a bit that begins a lane's operation. */
+static void vector_state(const struct module *unit, const struct core_config *machine, u32 start)
+{
+    enum {
+        SELECT = 4,
+        CONSTANT = 10,
+        FLAGS = 4, /* that it is done, and which of three registers are written */
+        STATE = 3 + 1
+    };
+    const struct names names = names_of(machine);
+    u32 lanes = machine->core->warp_size, results = machine->miaow->results;
+    u32 written = names.warp + PC_BITS + names.vector + names.scalar + FLAGS;
+    u32 values = lanes * (WORD_BITS + 3); /* and bits of a scalar result, VCC and EXEC */
+    counted(unit, "instruction", 1,
+            1 + names.warp + PC_BITS + OPCODE_BITS + WORD_BITS + 2 * OPERAND_BITS,
+            "what has been issued");
+    live(unit, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as they were read");
+    counted(unit, "selects", 3, SELECT + CONSTANT, "where operands come from; constants");
+    live(unit, "pass", 1, STATE + start, "the pass that is made");
+    live(unit, "sources", 1, lanes * (3 * WORD_BITS + 2),
+         "operands, EXEC and VCC, shifted pass by pass");
+    live(unit, "results", 1, values, "results, as passes make them");
+    live(unit, "written", 1, written, "where they go");
+    live(unit, "queue", results, values + written, "results that wait for the registers");
+    live(unit, "places", 2, state_index_bits(results), "of the queue: first and last");
+}
+
+/* Registers of a float lane, those of OpenRISC's FPU. */
+static void lane_state(const struct module *unit, u64 lanes)
+{
+    enum {
+        COMMON = 32 + 32 + 3 + 2 + 1 + 32 + 32 + 6 + 1 + 1, /* operands, operation, two results */
+        ADD = 8 + 28 + 28 + 8 + 8 + 28 + 1 + 6 + 6 + 9 + 28 + 32,
+        MULTIPLY_IN = 10 + 24 + 24 + 1 + 48 + 48 + 1 + 1 + 5,
+        MULTIPLY_OUT = 32 + 32 + 8 + 8 + 10 + 48 + 1 + 2 + 6 + 6 + 9 + 6 + 6 + 48 + 25 + 32,
+        DIVIDE_IN = 4 * 10 + 50 + 27 + 1 + 1 + 5 + 27 + 27 + 27,
+        DIVIDE_OUT = 32 + 32 + 8 + 8 + 27 + 27 + 10 + 1 + 2 + 9 + 6 + 6 + 27 + 9 + 25 + 32,
+        CONVERT = 32 + 3 * 2 + 3 * 3 + 1 + 1 + 8 + 31 + 48 + 2 + 1 + 32 + 4 + 6 + 1 + 23 + 25 + 8
+    };
+    counted(unit, "lane", lanes, COMMON, "a lane's operands, results and count of cycles");
+    counted(unit, "add", lanes, ADD, "a lane's addition: three stages");
+    counted(unit, "multiply", lanes, MULTIPLY_IN + MULTIPLY_OUT,
+            "a lane's serial multiplication, before and after normalisation");
+    counted(unit, "divide", lanes, DIVIDE_IN + DIVIDE_OUT,
+            "a lane's serial division, before and after normalisation");
+    counted(unit, "convert", lanes, CONVERT, "a lane's conversions between floats and integers");
+}
+
+static void lsu_state(struct state_list *list, const struct core_config *machine)
+{
+    enum {
+        MOST_WORDS = 4
+    };
+    const struct module lsu = {list, "lsu", 1};
+    const struct names names = names_of(machine);
+    u32 lanes = machine->core->warp_size, lane = state_index_bits(lanes);
+    counted(&lsu, "instruction", 1,
+            names.warp + PC_BITS + OPCODE_BITS + 16 + names.shared + OPERAND_BITS + names.vector +
+                WORD_BITS,
+            "the access: warp, PC, opcode, immediate, bases, registers, offset");
+    live(&lsu, "base_addresses", lanes, WORD_BITS, "addresses of the first words");
+    live(&lsu, "addresses", lanes, WORD_BITS, "addresses of the words that come next");
+    live(&lsu, "data", lanes, WORD_BITS, "the register that is loaded or stored");
+    live(&lsu, "masks", 2, lanes, "lanes of the access, and those that are left");
+    counted(&lsu, "told", lanes, WORD_BITS, "addresses for the trace monitor");
+    live(&lsu, "counts", 1, lane + lane + 1 + 2 * state_index_bits(MOST_WORDS),
+         "lanes and registers, and how many there are");
+    live(&lsu, "state", 1, 4 + MOST_WORDS + 1 + 3,
+         "where it stands; what it writes, where it reads, and what it has asked for");
+}
+
+/* As provided, register files are flip-flops; the paper has them as memory with one port, too. */
+static void file(struct state_list *list, const struct core_config *machine, const char *unit,
+                 u64 entries, struct array_shape built, const char *help)
+{
+    enum {
+        FLIP_FLOPS /* a choice of miaow.files */
+    };
+    built.flip_flops = machine->miaow->files == FLIP_FLOPS;
+    if (!built.flip_flops)
+        built.read_ports = built.write_ports = 0;
+    state_add(list, unit, "registers", entries, WORD_BITS, STATE_LIVE, help);
+    state_shape(list, built);
+}
+
+static void files_state(struct state_list *list, const struct core_config *machine)
+{
+    enum {
+        BANKS = 4, /* of scalar registers */
+        READS = 3,
+        WRITTEN = 128 /* bits of an access to scalar registers, at most */
+    };
+    const struct module sgpr = {list, "sgpr", 1}, vgpr = {list, "vgpr", 1};
+    const struct names names = names_of(machine);
+    u32 lanes = machine->core->warp_size;
+    file(list, machine, "sgpr", machine->core->scalar_registers,
+         (struct array_shape){.banks = BANKS, .read_ports = READS, .write_ports = 2},
+         "scalar registers");
+    live(&sgpr, "reads", BANKS * READS, WORD_BITS, "words that have been read");
+    counted(&sgpr, "addresses", READS, names.scalar, "where they were");
+    live(&sgpr, "write", 1, names.scalar + WRITTEN / WORD_BITS + 2 * WRITTEN,
+         "what is written: register, words, values and their mask");
+    file(list, machine, "vgpr", machine->core->registers,
+         (struct array_shape){.banks = lanes, .read_ports = READS, .write_ports = 1},
+         "vector registers, a page for each lane");
+    live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, "words that have been read");
+    counted(&vgpr, "addresses", (u64)lanes * READS, names.vector, "where they were, in each page");
+}
+
+void miaow_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct miaow_params *miaow = machine->miaow;
+    const struct module simd = {list, "simd", miaow->simd}, simf = {list, "simf", miaow->simf};
+    fetch_state(list, machine);
+    pool_state(list, machine);
+    decode_state(list, machine);
+    issue_state(list, machine);
+    exec_state(list, machine);
+    scalar_state(list, machine);
+    vector_state(&simd, machine, 0); /* nothing in an integer lane has to be begun */
+    live(&simd, "multiply", miaow->lanes, 2, "cycles of a lane's multiplication");
+    vector_state(&simf, machine, 1);
+    lane_state(&simf, miaow->lanes);
+    lsu_state(list, machine);
+    live(&(struct module){list, "arbiter", 1}, "turn", 1, 4,
+         "the vector unit that is first in turn");
+    files_state(list, machine);
+    /* Of memory, which the RTL leaves to its test bench. */
+    state_add(list, "shared", "words", machine->core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
+              "shared memory");
+    state_shape(list, (struct array_shape){.banks = machine->lsu->shared_banks,
+                                           .access_bits = 8 * machine->lsu->shared_bank_bytes});
+}

@@ -1,0 +1,188 @@
+/*
+ * What is observed: names, and the steps of instructions in the common stages. See observe.h.
+ *
+ * In the common stages an instruction's words are fetched when the cache has delivered them, and
+ * decoded when they enter the buffer; it is issue's when it stands at the head of its buffer and
+ * its warp stands there. A unit is done, and the result written, in the cycle of write-back.
+ */
+#include "core/core.h"
+#include "ir/scalars.h"
+
+const char *const stall_names[STALLS] = {
+    [STALL_NONE] = "none",     [STALL_EMPTY] = "empty",         [STALL_FETCH] = "fetch",
+    [STALL_BRANCH] = "branch", [STALL_BARRIER] = "barrier",     [STALL_RAW] = "raw",
+    [STALL_WAW] = "waw",       [STALL_MEMORY] = "memory",       [STALL_WAIT] = "wait",
+    [STALL_UNIT] = "unit",     [STALL_COLLECTOR] = "collector", [STALL_HELD] = "held",
+};
+
+const char *const trace_names[TRACE_KINDS] = {
+    [TRACE_DISPATCH] = "dispatch", [TRACE_FETCH] = "fetch", [TRACE_DECODE] = "decode",
+    [TRACE_TO_ISSUE] = "to_issue", [TRACE_ISSUE] = "issue", [TRACE_DONE] = "done",
+    [TRACE_WRITE] = "write",
+};
+
+const char *const trace_place_names[AT_PLACES] = {
+    [AT_DISPATCHER] = "dispatcher",
+    [AT_FETCH] = "fetch",
+    [AT_DECODE] = "decode",
+    [AT_SALU] = "salu",
+    [AT_SIMD] = "simd",
+    [AT_SIMF] = "simf",
+    [AT_LSU] = "lsu",
+    [AT_LSUV] = "lsuv",
+    [AT_LSUS] = "lsus",
+    [AT_SP] = "sp",
+    [AT_INT] = "int",
+    [AT_FP64] = "fp64",
+    [AT_SFU] = "sfu",
+    [AT_MEMORY] = "memory",
+    [AT_SCALAR] = "scalar",
+    [AT_SGPR] = "sgpr",
+    [AT_VGPR] = "vgpr",
+    [AT_SCC] = "scc",
+    [AT_VCC] = "vcc",
+    [AT_EXEC] = "exec",
+    [AT_M0] = "m0",
+    [AT_MODE] = "mode",
+};
+
+void core_watch(struct core *core, struct trace_buffer *spans, struct trace_buffer *steps,
+                struct core_watcher *watcher)
+{
+    core->spans = spans;
+    core->steps = steps;
+    core->watcher = watcher;
+    core->watched = spans || steps;
+    core->steps_told = 0;
+    core->steps_fetched = core->decode_tail;
+    if (steps || watcher)
+        core->hooks.seams |= 1u << SEAM_STEPS;
+    else
+        core->hooks.seams &= ~(1u << SEAM_STEPS);
+}
+
+/* ---- steps of the common stages ---- */
+
+static u64 address_of(const struct core *core, u32 inst)
+{
+    return program_offset(core->exec->image->program, inst);
+}
+
+static void trace_words(struct core *core, enum trace_kind what, enum trace_place place, u32 s,
+                        u32 inst)
+{
+    const u64 end = address_of(core, inst + 1);
+    for (u64 at = address_of(core, inst); at < end; at += 4)
+        core_trace(core, what, s, inst, trace_at(place), at);
+}
+
+void trace_decoded(struct core *core, u32 s, u32 inst, u32 count)
+{
+    for (u32 i = 0; i < count; i++)
+        trace_words(core, TRACE_DECODE, AT_DECODE, s, inst + i);
+}
+
+static enum trace_place place_of(u32 pipe)
+{
+    static const u8 places[PIPES] = {
+        [PIPE_SP] = AT_SP,   [PIPE_INT] = AT_INT,       [PIPE_FP64] = AT_FP64,
+        [PIPE_SFU] = AT_SFU, [PIPE_MEMORY] = AT_MEMORY, [PIPE_SCALAR] = AT_SCALAR,
+    };
+    return places[pipe];
+}
+
+/* The pipe of a group where there are several; there is one load/store unit. */
+static u64 pipe_at(const struct core *core, u32 pipe, u32 group)
+{
+    return core->groups > 1 && pipe != PIPE_MEMORY ? trace_at_number(place_of(pipe), group)
+                                                   : trace_at(place_of(pipe));
+}
+
+static void trace_head(struct core *core, u32 s, u32 inst)
+{
+    const u32 group = core->groups > 1 ? s % core->groups : 0;
+    core->steps_told |= bit(s);
+    core_trace(core, TRACE_TO_ISSUE, s, inst, pipe_at(core, core->times[inst].pipe, group),
+               address_of(core, inst));
+}
+
+void trace_issued(struct core *core, const struct inflight *inflight)
+{
+    const u32 s = inflight->slot, inst = inflight->dyn.inst;
+    if (inflight->injected)
+        return;
+    if (core->miaow) { /* its stages have told */
+        if (core->watcher)
+            core->watcher->issued(core->watcher, core, inflight);
+        return;
+    }
+    if (!(core->steps_told & bit(s))) /* it came to issue in this very cycle */
+        trace_head(core, s, inst);
+    core->steps_told &= ~bit(s);
+    core_trace(core, TRACE_ISSUE, s, inst, pipe_at(core, inflight->pipe, inflight->group),
+               address_of(core, inst));
+    if (core->watcher)
+        core->watcher->issued(core->watcher, core, inflight);
+}
+
+enum trace_place trace_register(struct operand o)
+{
+    if (o.kind == OPERAND_VECTOR)
+        return AT_VGPR;
+    const u32 scalar = o.kind == OPERAND_MASK ? 2u * o.index : o.index;
+    switch (scalar) {
+    case SCALAR_VCC:
+    case SCALAR_VCC + 1:
+        return AT_VCC;
+    case SCALAR_EXEC:
+    case SCALAR_EXEC + 1:
+        return AT_EXEC;
+    case SCALAR_SCC:
+        return AT_SCC;
+    case SCALAR_M0:
+        return AT_M0;
+    case SCALAR_MODE:
+        return AT_MODE;
+    default:
+        return AT_SGPR;
+    }
+}
+
+void trace_retired(struct core *core, const struct inflight *inflight)
+{
+    const u32 s = inflight->slot, inst = inflight->dyn.inst;
+    const u64 address = address_of(core, inst);
+    if (inflight->injected)
+        return;
+    if (core->miaow) {
+        if (core->watcher)
+            core->watcher->retired(core->watcher, core, inflight);
+        return;
+    }
+    u64 unit = pipe_at(core, inflight->pipe, inflight->group);
+    if (inflight->pipe != PIPE_MEMORY && core->groups == 1 && core->unit_count[inflight->pipe] > 1)
+        unit = trace_at_number(place_of(inflight->pipe), inflight->unit);
+    core_trace(core, TRACE_DONE, s, inst, unit, address);
+    struct operand list[INST_REFS];
+    const u32 count = inflight->dropped ? 0 : inst_writes(inflight->dyn.code, list);
+    for (u32 i = 0; i < count; i++)
+        core_trace(core, TRACE_WRITE, s, inst, trace_at(trace_register(list[i])), address);
+    if (core->watcher)
+        core->watcher->retired(core->watcher, core, inflight);
+}
+
+/* What the stages of this cycle have done without telling. */
+void trace_steps(struct core *core)
+{
+    for (; core->steps_fetched != core->decode_tail; core->steps_fetched++) {
+        const u32 at = core->steps_fetched % ARRAY_LEN(core->decode);
+        const u32 inst = core->decode[at].inst;
+        const u32 count = core->decode[at].served == NO_INST ? core->times[inst].fetched : 1;
+        for (u32 i = 0; i < count; i++)
+            trace_words(core, TRACE_FETCH, AT_FETCH, core->decode[at].slot, inst + i);
+    }
+    for (u64 set =
+             core->present & core->buffered & ~(core->ended | core->steps_told | core->skipping);
+         set; set &= set - 1)
+        trace_head(core, first_bit(set), core->slots[first_bit(set)].at);
+}

@@ -1,0 +1,500 @@
+/*
+ * The memory side in time (mem/system.h).
+ *
+ * A network edge: packets that stand at outputs leave (requests into slices, replies into ports),
+ * then packets enter, then both networks tick. So what enters in cycle n of a network that takes k
+ * ticks leaves it in cycle n + k.
+ * Clusters come before all of this: what has come for them leaves for cores a cycle later.
+ * An L2 edge: the slices that have something to do, in order. A DRAM edge: the channels likewise.
+ *
+ * Unloaded, in cycles of equal clocks: a request that a core pushes at t enters the network at t +
+ * 1 and leaves it at P = t + 1 + ticks; the tags see it at P + latency + 1, and its answer enters
+ * the reply network at P + latency + 2. The two windows that ports add are taken out of the delay
+ * before the tags.
+ *
+ * Nothing is done for what is idle. Slices and channels say in which cycle they want to be called;
+ * delays of equal length over all slices (and channels) end in the order they began, so that one
+ * queue each of who is to be woken suffices. When nobody wants the next edge, clocks are advanced
+ * to the first time somebody does.
+ */
+#include "mem/system_parts.h"
+
+/* ---- Who is called when ---- */
+
+/* At the next edge. */
+static inline void call(struct calls *calls, u32 who)
+{
+    bit_set(calls->due, who);
+    calls->any = true;
+}
+
+/* What the one that was called in this cycle wants next. */
+static inline void call_again(struct calls *calls, u32 who, u64 cycle, u64 next)
+{
+    if (next == cycle + 1) {
+        call(calls, who);
+    } else if (next != NO_CYCLE) {
+        bit_set(calls->later, who);
+        calls->cycle[who] = next;
+        calls->first = MIN(calls->first, next);
+    }
+}
+
+static inline void alarm_at(struct calls *calls, u32 who, fs time)
+{
+    *ring_push(&calls->alarms) = (struct alarm){time, who};
+}
+
+/* Those whose cycle has come want this edge. */
+static void call_later(struct calls *calls, u64 cycle)
+{
+    calls->first = NO_CYCLE;
+    FOR_MEMBERS(who, calls->later, calls->words)
+    {
+        if (calls->cycle[who] <= cycle)
+            call(calls, (u32)who);
+        else
+            calls->first = MIN(calls->first, calls->cycle[who]);
+    }
+}
+
+/* Collects who wants this edge; false: nobody. */
+static inline bool calls_ring(struct calls *calls, u64 cycle, fs now, bool every)
+{
+    while (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now) {
+        call(calls, ring_head(&calls->alarms)->who);
+        ring_pop(&calls->alarms);
+    }
+    if (calls->first <= cycle)
+        call_later(calls, cycle);
+    if (UNLIKELY(every))
+        for (u32 i = 0; i < calls->count; i++)
+            call(calls, i);
+    bool any = calls->any;
+    calls->any = false;
+    return any;
+}
+
+/* Takes a word of those who want this edge; what they want next is what they say now. */
+static inline u64 calls_take(struct calls *calls, u32 word)
+{
+    u64 due = calls->due[word];
+    calls->due[word] = 0;
+    calls->later[word] &= ~due;
+    return due;
+}
+
+static inline bool calls_due(const struct calls *calls, u64 cycle, fs now)
+{
+    return calls->any || calls->first <= cycle ||
+           (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now);
+}
+
+static fs calls_next(const struct calls *calls, const struct clock *clock)
+{
+    fs next = FS_NEVER;
+    if (calls->any)
+        return clock->next;
+    if (calls->first != NO_CYCLE)
+        next = clock->next + (calls->first - MIN(calls->first, clock->cycle)) * clock->period;
+    return ring_count(&calls->alarms) ? MIN(next, ring_head(&calls->alarms)->time) : next;
+}
+
+/* ---- Network edges ---- */
+
+/* A network's time is brought up to the edge at hand before it is touched. */
+static void catch_up(struct network *network, u64 *done, u64 cycle)
+{
+    if (*done < cycle)
+        network_skip(network, cycle - *done);
+    *done = cycle;
+}
+
+static void deliver_requests(struct memory_system *m, fs now)
+{
+    const u64 *ready = network_ready(m->up);
+    FOR_MEMBERS(unit, ready, m->unit_words)
+    {
+        struct l2_slice *slice = m->slices[unit];
+        if (m->closed[unit])
+            continue;
+        if (!l2_room(slice, now)) {
+            m->closed[unit] = true;
+            continue;
+        }
+        const struct packet *packet = network_head(m->up, (u32)unit);
+        fs ready_at = now + m->delay;
+        l2_take(slice, packet, address_place(&m->shared.map, packet->address).in_slice, ready_at);
+        alarm_at(&m->slice_calls, (u32)unit, ready_at + 1);
+        catch_up(m->up, &m->up_done, m->network.cycle);
+        network_pop(m->up, (u32)unit);
+    }
+}
+
+/* A line for a cluster's cache. */
+static void deliver_line(struct memory_system *m, const struct packet *packet, fs now)
+{
+    struct cluster *cluster = &m->clusters[packet->core - m->cores];
+    cluster_fill(cluster, packet, now);
+    m->cluster_next = MIN(m->cluster_next, cluster->next);
+}
+
+static void deliver_replies(struct memory_system *m, fs now)
+{
+    const u64 *ready = network_ready(m->down);
+    FOR_MEMBERS(output, ready, m->port_words)
+    {
+        const struct packet *packet = network_head(m->down, (u32)output);
+        if (UNLIKELY(packet->core >= m->cores)) {
+            deliver_line(m, packet, now);
+        } else {
+            struct port *port = &m->replies[packet->core];
+            if (!port_room(port))
+                continue;
+            port_push(port, packet, now);
+        }
+        catch_up(m->down, &m->down_done, m->network.cycle);
+        network_pop(m->down, (u32)output);
+        m->inside--;
+    }
+}
+
+/* The place in the network of a core, or of a cluster, behind those. */
+static u32 place_of(const struct memory_system *m, u32 sender)
+{
+    return LIKELY(sender < m->cores) ? sender / m->network_params.cores_per_port
+                                     : m->core_ports + sender - m->cores;
+}
+
+static void enter_replies(struct memory_system *m)
+{
+    FOR_MEMBERS(unit, m->waiting, m->unit_words)
+    {
+        struct l2_slice *slice = m->slices[unit];
+        if (!network_room(m->down, (u32)unit)) {
+            network_full(m->down);
+            continue;
+        }
+        const struct packet *packet = ring_head(&slice->out);
+        catch_up(m->down, &m->down_done, m->network.cycle);
+        network_push(m->down, (u32)unit, place_of(m, packet->core), packet);
+        if (ring_count(&slice->out) == m->l2_params.queue_out)
+            call(&m->slice_calls, (u32)unit);
+        ring_pop(&slice->out);
+        if (!ring_count(&slice->out))
+            bit_clear(m->waiting, (u32)unit);
+    }
+}
+
+/* One packet of a core port enters, the cores taking turns. Gives the first arrival that is left.
+ */
+static fs enter_request(struct memory_system *m, u32 at, fs now)
+{
+    u32 share = m->network_params.cores_per_port;
+    u32 count = MIN(share, m->cores - at * share);
+    bool entered = false;
+    fs left = FS_NEVER;
+    for (u32 i = 0, turn = m->turn[at]; i < count; i++, turn = turn + 1 < count ? turn + 1 : 0) {
+        struct port *port = &m->requests[at * share + turn];
+        const struct packet *packet = entered ? NULL : port_head(port, now - 1);
+        if (packet) {
+            struct place place = address_place(&m->shared.map, packet->address);
+            catch_up(m->up, &m->up_done, m->network.cycle);
+            network_push(m->up, at, place.channel * m->l2_params.slices + place.slice, packet);
+            port_pop(port);
+            m->inside++;
+            m->turn[at] = (u8)(turn + 1 < count ? turn + 1 : 0);
+            entered = true;
+        }
+        left = MIN(left, port_next(port));
+    }
+    return left;
+}
+
+static void enter_requests(struct memory_system *m, fs now)
+{
+    fs first = FS_NEVER;
+    /* cores act after the network in an instant: what arrives now enters at the next edge */
+    if (m->arrival >= now)
+        return;
+    FOR_MEMBERS(at, m->unread, m->port_words)
+    {
+        if (m->arrivals[at] < now) {
+            if (network_room(m->up, (u32)at)) {
+                m->arrivals[at] = enter_request(m, (u32)at, now);
+                if (m->arrivals[at] == FS_NEVER)
+                    bit_clear(m->unread, (u32)at);
+            } else {
+                network_full(m->up);
+            }
+        }
+        first = MIN(first, m->arrivals[at]);
+    }
+    m->arrival = first;
+}
+
+/* A request of a cluster enters. */
+static void enter_miss(struct memory_system *m, struct cluster *cluster)
+{
+    const struct packet *packet = cluster_miss(cluster);
+    if (!packet)
+        return;
+    u32 at = place_of(m, packet->core);
+    if (!network_room(m->up, at)) {
+        network_full(m->up);
+        return;
+    }
+    struct place place = address_place(&m->shared.map, packet->address);
+    catch_up(m->up, &m->up_done, m->network.cycle);
+    network_push(m->up, at, place.channel * m->l2_params.slices + place.slice, packet);
+    cluster_sent(cluster);
+    m->inside++;
+}
+
+static void clusters_edge(struct memory_system *m, fs now)
+{
+    fs first = FS_NEVER;
+    for (u32 i = 0; i < m->cluster_count; i++) {
+        struct cluster *cluster = &m->clusters[i];
+        if (cluster->next <= now || UNLIKELY(m->every)) {
+            enter_miss(m, cluster);
+            cluster_tick(cluster, now);
+        }
+        first = MIN(first, cluster->next);
+    }
+    m->cluster_next = first;
+}
+
+static void tick(struct memory_system *m, struct network *network, u64 *done)
+{
+    if (!network_busy(network) && !m->every)
+        return;
+    catch_up(network, done, m->network.cycle);
+    network_tick(network);
+    *done = m->network.cycle + 1;
+}
+
+static void network_edge(struct memory_system *m, fs now)
+{
+    if (m->cluster_next <= now || UNLIKELY(m->every))
+        clusters_edge(m, now);
+    deliver_requests(m, now);
+    deliver_replies(m, now);
+    enter_replies(m);
+    enter_requests(m, now);
+    tick(m, m->up, &m->up_done);
+    tick(m, m->down, &m->down_done);
+    m->network_wants = network_busy(m->up) || network_busy(m->down) ||
+                       any_bit(network_ready(m->up), m->unit_words) ||
+                       any_bit(network_ready(m->down), m->port_words) ||
+                       any_bit(m->waiting, m->unit_words);
+}
+
+/* ---- L2 edges ---- */
+
+static void l2_edge(struct memory_system *m, fs now)
+{
+    struct calls *calls = &m->slice_calls;
+    u64 cycle = m->l2.cycle;
+    if (!calls_ring(calls, cycle, now, m->every))
+        return;
+    for (u32 word = 0; word < calls->words; word++) {
+        for (u64 bits = calls_take(calls, word); bits; bits &= bits - 1) {
+            u32 unit = word * 64 + (u32)__builtin_ctzll(bits);
+            struct l2_slice *slice = m->slices[unit];
+            call_again(calls, unit, cycle, l2_tick(slice, cycle, now));
+            m->closed[unit] = false;
+            if (ring_count(&slice->out)) {
+                bit_set(m->waiting, unit);
+                m->network_wants = true;
+            }
+            if (ring_count(&slice->to_dram)) {
+                m->channels[slice->channel].sending |= 1u << slice->number;
+                call(&m->channel_calls, slice->channel);
+            }
+        }
+    }
+}
+
+/* ---- DRAM edges ---- */
+
+/* What DRAM has done goes back: at most one answer a cycle; writes that nobody waits for vanish. */
+static void leave(struct memory_system *m, u32 number)
+{
+    struct channel *channel = &m->channels[number];
+    u32 tag;
+    while (dram_done(channel->dram, &tag)) {
+        bool answer = (tag & TAG_NO_FETCH) != TAG_NO_FETCH;
+        u32 unit = number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT);
+        if (answer) {
+            if (!l2_dram_room(m->slices[unit]))
+                return;
+            l2_dram_done(m->slices[unit], tag);
+            call(&m->slice_calls, unit);
+        }
+        dram_pop(channel->dram);
+        channel->inside--;
+        if (answer)
+            return;
+    }
+}
+
+/* One request of the slices, which take turns, sets out for DRAM. */
+static void set_out(struct memory_system *m, u32 number, fs now)
+{
+    struct channel *channel = &m->channels[number];
+    if (!channel->sending || channel->inside >= m->channel_limit)
+        return;
+    /* the next one after the last, round */
+    u32 after = channel->sending & ~1u << channel->last;
+    u32 turn = (u32)__builtin_ctz(after ? after : channel->sending);
+    u32 unit = number * m->l2_params.slices + turn;
+    struct l2_slice *slice = m->slices[unit];
+    struct l2_request *request = ring_push(&channel->delayed);
+    *request = *ring_head(&slice->to_dram);
+    request->due = now + m->dram_delay;
+    alarm_at(&m->channel_calls, number, request->due);
+    if (ring_count(&slice->to_dram) == m->l2_params.queue_dram)
+        call(&m->slice_calls, unit);
+    ring_pop(&slice->to_dram);
+    if (!ring_count(&slice->to_dram))
+        channel->sending &= ~(1u << turn);
+    channel->inside++;
+    channel->last = turn;
+}
+
+/* One whose delay is over enters DRAM. True: so can another in the next cycle. */
+static bool enter_dram(struct channel *channel, fs now)
+{
+    const struct l2_request *request = ring_head(&channel->delayed);
+    if (!ring_count(&channel->delayed) || request->due > now)
+        return false;
+    if (!dram_room(channel->dram, request->write))
+        return false;
+    dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
+    ring_pop(&channel->delayed);
+    request = ring_head(&channel->delayed);
+    return ring_count(&channel->delayed) && request->due <= now &&
+           dram_room(channel->dram, request->write);
+}
+
+/* A cycle of a channel. Gives the next one in which it has something to do. What cannot go on
+ * before DRAM has done something waits for the cycle in which DRAM does. */
+static u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
+{
+    struct channel *channel = &m->channels[number];
+    struct dram *dram = channel->dram;
+    u32 tag;
+    dram_skip(dram, cycle - channel->done);
+    channel->done = cycle + 1;
+    if (dram_done(dram, &tag))
+        leave(m, number);
+    dram_tick(dram);
+    set_out(m, number, now);
+    if (enter_dram(channel, now) || dram_done(dram, &tag) ||
+        (channel->sending && channel->inside < m->channel_limit))
+        return cycle + 1;
+    u64 idle = dram_next(dram);
+    return idle == UINT64_MAX ? NO_CYCLE : cycle + 1 + idle;
+}
+
+static void dram_edge(struct memory_system *m, fs now)
+{
+    struct calls *calls = &m->channel_calls;
+    u64 cycle = m->dram.cycle;
+    if (!calls_ring(calls, cycle, now, m->every))
+        return;
+    for (u32 word = 0; word < calls->words; word++) {
+        for (u64 bits = calls_take(calls, word); bits; bits &= bits - 1) {
+            u32 number = word * 64 + (u32)__builtin_ctzll(bits);
+            call_again(calls, number, cycle, channel_tick(m, number, cycle, now));
+        }
+    }
+}
+
+/* ---- Time ---- */
+
+/* The first time at which an edge could do anything. */
+static fs wanted(const struct memory_system *m)
+{
+    fs next = MIN(calls_next(&m->slice_calls, &m->l2), calls_next(&m->channel_calls, &m->dram));
+    next = MIN(next, m->cluster_next);
+    if (m->network_wants)
+        return MIN(next, m->network.next);
+    return m->arrival == FS_NEVER ? next : MIN(next, m->arrival + 1);
+}
+
+void memory_system_advance(struct memory_system *m, fs time)
+{
+    clock_advance(&m->network, clock_cycles_until(&m->network, time));
+    clock_advance(&m->l2, clock_cycles_until(&m->l2, time));
+    clock_advance(&m->dram, clock_cycles_until(&m->dram, time));
+}
+
+void memory_system_run(struct memory_system *m, fs end)
+{
+    fs first = wanted(m);
+    m->shared.atomics.count = 0;
+    if (first >= end && !m->every)
+        return; /* clocks are behind until somebody wants them */
+    if (!m->every)
+        memory_system_advance(m, first);
+    for (;;) {
+        fs now = MIN(MIN(m->network.next, m->l2.next), m->dram.next);
+        bool idle = !m->every;
+        if (now >= end)
+            return;
+        /* ties: network, L2, DRAM */
+        if (m->network.next == now) {
+            if (!idle || m->network_wants || m->arrival < now || m->cluster_next <= now) {
+                network_edge(m, now);
+                idle = false;
+            }
+            clock_advance(&m->network, 1);
+        }
+        if (m->l2.next == now) {
+            if (!idle || calls_due(&m->slice_calls, m->l2.cycle, now)) {
+                l2_edge(m, now);
+                idle = false;
+            }
+            clock_advance(&m->l2, 1);
+        }
+        if (m->dram.next == now) {
+            if (!idle || calls_due(&m->channel_calls, m->dram.cycle, now)) {
+                dram_edge(m, now);
+                idle = false;
+            }
+            clock_advance(&m->dram, 1);
+        }
+        if (idle)
+            memory_system_advance(m, MIN(wanted(m), end));
+    }
+}
+
+void memory_system_meet(struct memory_system *m)
+{
+    u32 share = m->network_params.cores_per_port;
+    for (u32 i = 0; i < m->cores; i++) {
+        struct port *port = &m->requests[i];
+        u32 at = share == 1 ? i : i / share;
+        /* what was known before is in `arrivals` */
+        if (port->pushed_seen != port->pushed) {
+            u32 place = port->pushed_seen & (port->capacity - 1);
+            m->arrivals[at] = MIN(m->arrivals[at], port->arrival[place]);
+            m->arrival = MIN(m->arrival, m->arrivals[at]);
+            bit_set(m->unread, at);
+        }
+        port_meet(port);
+        port_meet(&m->replies[i]);
+    }
+    for (u32 i = 0; i < m->cluster_count; i++) {
+        cluster_meet(&m->clusters[i]);
+        m->cluster_next = MIN(m->cluster_next, m->clusters[i].next);
+    }
+}
+
+fs memory_system_next(const struct memory_system *m)
+{
+    fs next = wanted(m);
+    return next == FS_NEVER ? next : MAX(next, MIN(MIN(m->network.next, m->l2.next), m->dram.next));
+}
