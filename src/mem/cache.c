@@ -55,7 +55,7 @@ struct cache {
     u64 time;    /* of stamps */
     u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
     u32 refused_sectors;
-    u64 *refused_by; /* the counter of why */
+    enum cache_result refused_why;
     struct mshrs mshrs;
     struct cache_hooks hooks;
     struct arena *arena;
@@ -220,16 +220,16 @@ static bool may_allocate(const struct cache *cache, u64 line)
                               cache->hooks.allocates(cache->hooks.user, line));
 }
 
-/* Counts why, and remembers it (C7). A hook may change its mind. */
-static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, u64 *counter)
+/* Counts a read that is refused and remembers it (C7), unless a hook may change its mind. */
+static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, enum cache_result why)
 {
-    ++*counter;
+    ++*cache_stalls(cache->counters, why);
     if (!cache->hooked) {
         cache->refused = line;
         cache->refused_sectors = sectors;
-        cache->refused_by = counter;
+        cache->refused_why = why;
     }
-    return CACHE_STALLS;
+    return why;
 }
 
 /* A read that was not settled at the first look. */
@@ -238,6 +238,7 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
 {
     struct cache_counters *counters = cache->counters;
     struct slot *slot = find(cache, line, set);
+    assert(sectors);
     u32 wanted = slot ? sectors & ~slot->valid : sectors;
     if (!wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
         cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
@@ -252,7 +253,7 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     if (!(wanted & ~under_way)) {
         u32 entry = mshr_with_room(&cache->mshrs, line, wanted);
         if (entry == NO_MSHR)
-            return refuse(cache, line, sectors, &counters->stalls_mshr);
+            return refuse(cache, line, sectors, CACHE_NO_MERGE);
         mshr_wait(&cache->mshrs, entry, waiter, wanted);
         if (slot)
             touch(cache, slot, set, false);
@@ -263,9 +264,9 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     bool takes = !slot && !cache->allocate_on_fill && may_allocate(cache, line);
     struct slot *victim = takes ? victim_of(cache, set) : NULL;
     if (takes && !victim)
-        return refuse(cache, line, sectors, &counters->stalls_line);
+        return refuse(cache, line, sectors, CACHE_NO_LINE);
     if (!mshr_any_free(&cache->mshrs))
-        return refuse(cache, line, sectors, &counters->stalls_mshr);
+        return refuse(cache, line, sectors, CACHE_NO_MSHR);
     if (takes) {
         replace(cache, victim, line, set, true, out);
         slot = victim;
@@ -302,8 +303,8 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
         return CACHE_HIT;
     }
     if (line == cache->refused && sectors == cache->refused_sectors) {
-        ++*cache->refused_by;
-        return CACHE_STALLS;
+        ++*cache_stalls(cache->counters, cache->refused_why);
+        return cache->refused_why;
     }
     return read_further(cache, line, set, sectors, waiter, out);
 }
@@ -318,7 +319,7 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
         slot = victim_of(cache, set);
         if (!slot) {
             cache->counters->stalls_line++;
-            return CACHE_STALLS;
+            return CACHE_NO_LINE;
         }
         replace(cache, slot, line, set, true, out);
     }

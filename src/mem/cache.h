@@ -3,7 +3,7 @@
  * them): a cache says when, not what.
  *
  * Invariants
- *  C1  reads = read_hits + read_merges + read_misses; a refused access (CACHE_STALLS) counts only
+ *  C1  reads = read_hits + read_merges + read_misses; a refused access (cache_refuses) counts only
  *      in its stalls_ counter.
  *  C2  Every waiter given to an access that missed or merged comes back exactly once from
  *      cache_waiter after the fill.
@@ -45,8 +45,20 @@ enum cache_result {
     CACHE_HIT,
     CACHE_MERGED, /* the waiter will be answered with a line already under way */
     CACHE_MISS,   /* the caller sends for out->sectors of the line under out->mshr */
-    CACHE_STALLS, /* no line, MSHR or place in one: nothing has changed, try again */
+    /* Refused: nothing has changed, the caller tries again. */
+    CACHE_NO_LINE,  /* all lines of the set are reserved for fills under way */
+    CACHE_NO_MSHR,  /* all MSHRs are in use */
+    CACHE_NO_MERGE, /* the MSHRs of the line have no room for another waiter */
 };
+static inline bool cache_refuses(enum cache_result result)
+{
+    return result >= CACHE_NO_LINE;
+}
+/* The counter of a refusal. */
+static inline u64 *cache_stalls(struct cache_counters *counters, enum cache_result refusal)
+{
+    return refusal == CACHE_NO_LINE ? &counters->stalls_line : &counters->stalls_mshr;
+}
 
 struct cache_out {
     u32 mshr;
@@ -64,7 +76,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
 /*
  * By the policy: WRITE_EVICT and WRITE_THROUGH always return CACHE_HIT or CACHE_MISS and have no
  * waiter (the caller sends the write on in both cases). WRITE_BACK returns CACHE_HIT when the write
- * is in the cache, CACHE_STALLS when no line could be taken, and CACHE_MISS only when a hook lets
+ * is in the cache, CACHE_NO_LINE when no line could be taken, and CACHE_MISS only when a hook lets
  * it take none (the caller sends it on). `full`: all bytes of the sectors.
  */
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,

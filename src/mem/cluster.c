@@ -119,8 +119,6 @@ static bool look_up(struct cluster *cluster, struct cluster_cache *part,
     /* when no entry is free, all places in MSHRs are taken, too: nobody will wait under 0 */
     u32 waiter = part->free_count ? part->free[part->free_count - 1] : 0;
     switch (cache_read(part->cache, packet->address, packet->sectors, waiter, &out)) {
-    case CACHE_STALLS:
-        return false;
     case CACHE_HIT:
         cluster->inside++;
         return reply(cluster, packet, now);
@@ -129,6 +127,8 @@ static bool look_up(struct cluster *cluster, struct cluster_cache *part,
         break;
     case CACHE_MERGED:
         break;
+    default: /* refused */
+        return false;
     }
     cluster->inside++;
     assert(part->free_count);

@@ -192,7 +192,7 @@ static bool change(struct l2_slice *slice, const struct packet *packet, u64 line
     if (slice->atomic_free > cycle || !miss_room(slice, 1))
         return false;
     enum cache_result result = cache_write(slice->cache, line, sectors, false, &out);
-    if (result == CACHE_STALLS)
+    if (cache_refuses(result))
         return false;
     if (result == CACHE_MISS) /* a mechanism keeps it out */
         fetch(slice, line, sectors, TAG_NO_FETCH, true);
@@ -288,11 +288,10 @@ static enum access_result stalls(struct l2_slice *slice, u64 *counter, u64 cycle
     return ACCESS_BLOCKED;
 }
 
-/* The cache has refused and counted it: why, is seen by which counter moved. */
-static enum access_result refused(struct l2_slice *slice, u64 stalls_line, u64 cycle)
+/* The cache has refused the first packet, and counted this cycle. */
+static enum access_result refused(struct l2_slice *slice, enum cache_result why, u64 cycle)
 {
-    struct l2_stats *stats = slice->shared->stats;
-    slice->stall = stats->stalls_line != stalls_line ? &stats->stalls_line : &stats->stalls_mshr;
+    slice->stall = cache_stalls((struct cache_counters *)slice->shared->stats, why);
     slice->stalled = cycle + 1;
     return ACCESS_BLOCKED;
 }
@@ -305,7 +304,6 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     const struct packet *packet = &arrival->packet;
     bool atomic = packet->kind == PACKET_ATOMIC;
     struct cache_out out = {0};
-    u64 stalls_line = stats->stalls_line;
     if (atomic && slice->atomic_free > cycle)
         return ACCESS_BUSY;
     /* a miss needs two places, for itself and a victim; that it is none shows only in the tags */
@@ -314,10 +312,10 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         return stalls(slice, &stats->stalls_queue, cycle);
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
-    switch (cache_read(slice->cache, arrival->line, arrival->sectors,
-                       slice->free[slice->free_count - 1], &out)) {
-    case CACHE_STALLS:
-        return refused(slice, stalls_line, cycle);
+    const u32 waiter = slice->free[slice->free_count - 1];
+    const enum cache_result result =
+        cache_read(slice->cache, arrival->line, arrival->sectors, waiter, &out);
+    switch (result) {
     case CACHE_HIT:
         /* no wait: the line is there, so that a write cannot miss */
         if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
@@ -333,6 +331,8 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     case CACHE_MERGED:
         wait(slice, packet);
         break;
+    default:
+        return refused(slice, result, cycle);
     }
     slice->port_free = cycle + cycles_for(slice, arrival->count);
     return ACCESS_DONE;
@@ -343,19 +343,14 @@ static enum access_result access_write(struct l2_slice *slice, const struct l2_a
 {
     struct l2_stats *stats = slice->shared->stats;
     struct cache_out out = {0};
-    u64 stalls_line = stats->stalls_line;
     if (!miss_room(slice, 1))
         return stalls(slice, &stats->stalls_queue, cycle);
-    switch (
-        cache_write(slice->cache, arrival->line, arrival->sectors, arrival->packet.full, &out)) {
-    case CACHE_STALLS:
-        return refused(slice, stalls_line, cycle);
-    case CACHE_MISS: /* a mechanism keeps it out */
+    const enum cache_result result =
+        cache_write(slice->cache, arrival->line, arrival->sectors, arrival->packet.full, &out);
+    if (cache_refuses(result))
+        return refused(slice, result, cycle);
+    if (result == CACHE_MISS) /* a mechanism keeps it out */
         fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, true);
-        break;
-    default:
-        break;
-    }
     write_back(slice, &out);
     reply(slice, &arrival->packet);
     /* a victim's data leave through the port, too, in place of the first sector's cycle */

@@ -131,7 +131,7 @@ static enum cache_result merge(struct model *model, u64 line, u32 waiter, const 
         return CACHE_MERGED;
     }
     model->counters.stalls_mshr++;
-    return CACHE_STALLS;
+    return CACHE_NO_MERGE;
 }
 
 static enum cache_result fetch(struct model *model, u64 line, u32 waiter, const bool *misses,
@@ -141,11 +141,11 @@ static enum cache_result fetch(struct model *model, u64 line, u32 waiter, const 
     bool takes = !found && !model->config.allocate_on_fill && model->allocates(line);
     if (takes && !victim_of(model, line, &victim)) {
         model->counters.stalls_line++;
-        return CACHE_STALLS;
+        return CACHE_NO_LINE;
     }
     if (model->entries == model->config.mshrs) {
         model->counters.stalls_mshr++;
-        return CACHE_STALLS;
+        return CACHE_NO_MSHR;
     }
     if (takes)
         found = put_in(model, line, victim, true, out);
@@ -208,7 +208,7 @@ static enum cache_result write_back(struct model *model, u64 line, u32 sectors, 
     if (!found && model->allocates(line)) {
         if (!victim_of(model, line, &victim)) {
             model->counters.stalls_line++;
-            return CACHE_STALLS;
+            return CACHE_NO_LINE;
         }
         found = put_in(model, line, victim, true, out);
     }

@@ -68,8 +68,8 @@ static void lines_under_way_stay(void **state)
         assert_int_equal(out.sectors, ALL);
         mshr[i] = out.mshr;
     }
-    assert_int_equal(cache_read(cache, 4 * LINE, 1, 4, &out), CACHE_STALLS);
-    assert_int_equal(cache_write(cache, 4 * LINE, 1, true, &out), CACHE_STALLS);
+    assert_int_equal(cache_read(cache, 4 * LINE, 1, 4, &out), CACHE_NO_LINE);
+    assert_int_equal(cache_write(cache, 4 * LINE, 1, true, &out), CACHE_NO_LINE);
     assert_int_equal(counters.stalls_line, 2);
     assert_int_equal(counters.reads, 4);
     assert_int_equal(counters.writes, 0);
@@ -98,11 +98,11 @@ static void check_limits(u32 mshrs, u32 merges)
         assert_int_equal(cache_read(cache, i * LINE, 1, i, &out), CACHE_MISS);
         first = i ? first : out.mshr;
     }
-    assert_int_equal(cache_read(cache, 100 * LINE, 1, 0, &out), CACHE_STALLS);
+    assert_int_equal(cache_read(cache, 100 * LINE, 1, 0, &out), CACHE_NO_MSHR);
     assert_int_equal(counters.stalls_mshr, 1);
     for (u32 i = 1; i < config.merges; i++)
         assert_int_equal(cache_read(cache, 0, 2, 50 + i, &out), CACHE_MERGED);
-    assert_int_equal(cache_read(cache, 0, 2, 70, &out), CACHE_STALLS);
+    assert_int_equal(cache_read(cache, 0, 2, 70, &out), CACHE_NO_MERGE);
     assert_int_equal(counters.stalls_mshr, 2);
     cache_fill(cache, first, &out);
     for (u32 i = 0; i < config.merges; i++) {

@@ -254,7 +254,7 @@ static bool look_up(struct core *core, u32 s)
         break;
     case CACHE_MERGED:
         break;
-    case CACHE_STALLS:
+    default: /* refused */
         return false;
     }
     slot->barred |= BARRED_MISSING;

@@ -329,11 +329,11 @@ static bool send_constant(struct core *core, struct inflight *inflight)
         case CACHE_HIT:
             inflight->outstanding--;
             break;
-        case CACHE_STALLS:
+        case CACHE_MERGED:
+            break;
+        default: /* refused */
             inflight->outstanding--;
             return false;
-        default:
-            break;
         }
     }
     f->constant &= ~same;

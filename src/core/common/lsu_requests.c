@@ -212,8 +212,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     struct cache_counters *counters = request->readonly
                                           ? (struct cache_counters *)&core->stats.readonly
                                           : (struct cache_counters *)&core->stats.l1d;
-    const u64 line_stalls = counters->stalls_line;
-    switch (cache_read(cache, line, sectors, index, &out)) {
+    const enum cache_result result = cache_read(cache, line, sectors, index, &out);
+    switch (result) {
     case CACHE_HIT:
         lsu->pipes_stalled = 0;
         part_done(core, request->inflight, false);
@@ -227,9 +227,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     case CACHE_MERGED:
         lsu->pipes_stalled = 0;
         return true;
-    default:
-        lsu->stalled_by[pipe] =
-            counters->stalls_line != line_stalls ? &counters->stalls_line : &counters->stalls_mshr;
+    default: /* refused */
+        lsu->stalled_by[pipe] = cache_stalls(counters, result);
         lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe); /* a hook may change its mind */
         return false;
     }
