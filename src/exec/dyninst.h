@@ -74,7 +74,7 @@ struct dyninst {
     u32 to[2];                    /* the first register of each result: M0 may have moved it */
     lane_set writes; /* lanes of rows that are committed: `lanes`, the one that is named, or what a
                       * mechanism says */
-    const struct step *step;
+    struct step *step; /* the image's; an access without a view keeps its hint there */
     const struct dyninst_plan *plan;
     u8 work;                  /* what is left to do: dyninst.c */
     u32 masks[4][MAX_CHUNKS]; /* sources that are masks */

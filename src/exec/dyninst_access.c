@@ -194,9 +194,8 @@ static void keep_hint(const struct dyninst *f, struct memory_view *view, const s
         *memory_view_hint(view, f->inst) = (struct memory_hint){step->hint, step->hint_generation};
         return;
     }
-    struct step *own = (struct step *)f->step;
-    own->hint = step->hint;
-    own->hint_generation = step->hint_generation;
+    f->step->hint = step->hint;
+    f->step->hint_generation = step->hint_generation;
 }
 
 /* A step of one chunk, under these lanes. */

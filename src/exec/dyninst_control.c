@@ -276,7 +276,7 @@ static bool move_vectors(struct dyninst *f)
 static bool run_in_place(struct dyninst *f)
 {
     struct warp *warp = f->warp;
-    struct step *step = (struct step *)f->step;
+    struct step *step = f->step;
     bool going = true;
     keep_results(f);
     switch (f->code->op) {
@@ -304,7 +304,7 @@ static bool run_plain(struct dyninst *f)
     bool going = true;
     for (u32 c = 0; c < f->warp->exec->image->chunks && going; c++)
         if (lanes_of_chunk(f->lanes, c))
-            going = other_step(f->warp, f->inst, (struct step *)f->step, &f->warp->chunks[c],
+            going = other_step(f->warp, f->inst, f->step, &f->warp->chunks[c],
                                lanes_of_chunk(f->lanes, c));
     return going;
 }
