@@ -108,11 +108,17 @@ static void reply(struct l2_slice *slice, const struct packet *packet)
         slice->shared->hooks.reply(slice->shared->hooks.user, slice->unit, answer);
 }
 
+/*
+ * An atomic takes its place in the order of service, and the atomic unit for its cycles. The slice
+ * has no values: operands and results travel with the instruction on its core. So the slice only
+ * records the packet. Between windows, in the order of service, gpu/timing_run.c (meet) gives each
+ * one to the core that sent it (core_atomic), and there dyninst_atomic changes memory. The answer
+ * needs at least a window to come back, so the result is there when it does.
+ */
 static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u64 cycle)
 {
     struct l2_shared *shared = slice->shared;
-    struct packet *noted = vec_push(&shared->atomics);
-    *noted = *packet;
+    *vec_push(&shared->atomics) = *packet;
     shared->stats->atomics++;
     slice->atomic_free = cycle + shared->params->atomic_cycles * count_bits(packet->sectors);
 }

@@ -53,7 +53,7 @@ struct l2_shared {
     struct address_map map;
     struct l2_stats *stats;
     fs period;
-    VEC(struct packet) atomics; /* served in this window */
+    VEC(struct packet) atomics; /* served in this window, in order: l2.c, serve_atomic */
     struct packet_hooks hooks;
 };
 

@@ -74,7 +74,8 @@ void memory_system_meet(struct memory_system *memory_system);
 /* The first time at which it may have something to do; FS_NEVER: it is empty. */
 fs memory_system_next(const struct memory_system *memory_system);
 
-/* Atomics that the last window served, in order; valid until the next memory_system_run. */
+/* Atomics that the last window served, in order, for the cores to perform (l2.c, serve_atomic);
+ * valid until the next memory_system_run. */
 const struct packet *memory_system_atomics(const struct memory_system *memory_system, u32 *count);
 
 /* Clusters of cores that share caches, each with a place of its own in the network. */

@@ -304,6 +304,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
     lsu_request_give(lsu, request);
 }
 
+/* Called between windows, in the order in which the L2 served all cores' atomics. */
 void core_atomic(struct core *core, const struct packet *packet)
 {
     const struct lsu_request *request = &core->lsu->requests[packet->tag];
