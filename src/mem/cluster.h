@@ -22,9 +22,9 @@
 #ifndef MEM_CLUSTER_H
 #define MEM_CLUSTER_H
 
+#include "base/ring.h"
 #include "mem/cache.h"
 #include "mem/port.h"
-#include "mem/ring.h"
 
 #define COMPONENT cluster_icache
 #define COMPONENT_DEF "mem/cluster_icache.def"

@@ -25,9 +25,9 @@ enum {
 };
 
 struct buffer {
-    struct fifo packets; /* with a flit in the buffer, or whose flits come one by one */
-    u32 held;            /* flits */
-    u32 left;            /* flits of the first packet that have not passed, once it asks */
+    RING(u32) packets; /* slots: with a flit in the buffer, or whose flits come one by one */
+    u32 held;          /* flits */
+    u32 left;          /* flits of the first packet that have not passed, once it asks */
 };
 
 struct exit {
@@ -52,7 +52,7 @@ void crossbar_create(struct network *network)
     network->crossbar = crossbar;
     crossbar->buffers = arena_array(arena, struct buffer, network->inputs);
     for (u32 i = 0; i < network->inputs; i++)
-        crossbar->buffers[i].packets = fifo_create(arena, network->params.buffer_flits + 1);
+        ring_create(&crossbar->buffers[i].packets, arena, network->params.buffer_flits + 1);
     crossbar->exits = arena_array(arena, struct exit, network->outputs);
     for (u32 o = 0; o < network->outputs; o++) {
         crossbar->exits[o].asking = arena_array(arena, u64, network->input_words);
@@ -76,7 +76,7 @@ EACH_WIDTH void ask(struct network *network, u32 input)
 {
     struct crossbar *crossbar = network->crossbar;
     struct buffer *buffer = &crossbar->buffers[input];
-    const struct slot *slot = &network->slots[fifo_head(&buffer->packets)];
+    const struct slot *slot = &network->slots[*ring_head(&buffer->packets)];
     struct exit *exit = &crossbar->exits[slot->output];
     buffer->left = slot->flits;
     bit_set(exit->asking, input);
@@ -101,7 +101,7 @@ EACH_WIDTH void enter(struct network *network, struct width width)
             buffer->held++;
             if (!head)
                 continue;
-            fifo_push(&buffer->packets, at);
+            *ring_push(&buffer->packets) = at;
             if (buffer->held == 1) /* all before it have left */
                 ask(network, input);
         }
@@ -145,8 +145,8 @@ EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit
     network->stats->hops++;
     if (--buffer->left)
         return;
-    u32 at = fifo_head(&buffer->packets);
-    buffer->packets.first++;
+    u32 at = *ring_head(&buffer->packets);
+    ring_pop(&buffer->packets);
     if (buffer->held)
         bit_set(crossbar->next, input);
     exit->given = NO_INPUT;

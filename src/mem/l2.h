@@ -18,8 +18,8 @@
 #ifndef MEM_L2_H
 #define MEM_L2_H
 
+#include "base/ring.h"
 #include "mem/address.h"
-#include "mem/ring.h"
 #include "mem/system.h"
 
 /* A tag of a DRAM request: slice of the channel, sectors, and which fetch it is part of: an MSHR,

@@ -3,27 +3,16 @@
 
 #include <stdio.h>
 
-struct fifo fifo_create(struct arena *arena, u32 entries)
-{
-    u32 size = 1;
-    while (size < entries)
-        size *= 2;
-    return (struct fifo){.slots = arena_array(arena, u32, size), .mask = size - 1};
-}
-
 static void create_ends(struct network *network)
 {
     const struct network_params *params = &network->params;
     struct arena *arena = network->arena;
     network->entrances = arena_array(arena, struct entrance, network->inputs);
     for (u32 i = 0; i < network->inputs; i++)
-        network->entrances[i].waiting = fifo_create(arena, params->input_packets);
+        ring_create(&network->entrances[i].waiting, arena, params->input_packets);
     network->outlets = arena_array(arena, struct outlet, network->outputs);
-    for (u32 o = 0; o < network->outputs; o++) {
-        struct outlet *outlet = &network->outlets[o];
-        outlet->packets = fifo_create(arena, params->output_packets);
-        outlet->due = arena_array(arena, u64, outlet->packets.mask + 1);
-    }
+    for (u32 o = 0; o < network->outputs; o++)
+        ring_create(&network->outlets[o].packets, arena, params->output_packets);
     network->waiting = arena_array(arena, u64, network->input_words);
     network->ready = arena_array(arena, u64, network->output_words);
     u32 cycles = 16;
@@ -79,15 +68,14 @@ void network_destroy(struct network *network)
 static void look(struct network *network, u32 output)
 {
     struct outlet *outlet = &network->outlets[output];
-    u32 mask = outlet->packets.mask;
-    if (outlet->due[outlet->standing & mask] <= network->now) {
+    if (ring_item(&outlet->packets, outlet->standing)->due <= network->now) {
         outlet->standing++;
         network->arriving--;
         bit_set(network->ready, output);
-        if (outlet->standing == outlet->packets.end)
+        if (outlet->standing == outlet->packets.tail)
             return;
     }
-    calendar_note(network, output, outlet->due[outlet->standing & mask]);
+    calendar_note(network, output, ring_item(&outlet->packets, outlet->standing)->due);
 }
 
 static void arrive(struct network *network)

@@ -17,7 +17,7 @@
 #ifndef MEM_NETWORK_KIND_H
 #define MEM_NETWORK_KIND_H
 
-#include "base/arena.h"
+#include "base/ring.h"
 #include "mem/network.h"
 
 enum {
@@ -41,22 +41,20 @@ struct slot {
     u8 place; /* enum slot_place */
 };
 
-/* Numbers of slots in order; positions run freely, the ring's size is a power of two. */
-struct fifo {
-    u32 *slots;
-    u32 mask, first, end;
+struct entrance {
+    RING(u32) waiting; /* slots of packets that are not wholly inside */
+    u32 entered;       /* flits of the first that are inside */
 };
 
-struct entrance {
-    struct fifo waiting; /* packets that are not wholly inside */
-    u32 entered;         /* flits of the first that are inside */
+struct arrival {
+    u64 due; /* the cycle from which it stands at its output; later than the one before it */
+    u32 slot;
 };
 
 struct outlet {
-    struct fifo packets; /* whose tail is on the last link or here */
-    u64 *due;            /* beside each: the cycle from which it stands here; they grow */
-    u32 standing;        /* position: those before it stand here */
-    u32 claimed;         /* places taken: packets here or on their way */
+    RING(struct arrival) packets; /* whose tail is on the last link or here */
+    u32 standing;                 /* position: those before it stand here */
+    u32 claimed;                  /* places taken: packets here or on their way */
 };
 
 struct network {
@@ -86,8 +84,6 @@ struct network {
     };
 };
 
-struct fifo fifo_create(struct arena *arena, u32 entries);
-
 void crossbar_create(struct network *network);
 void crossbar_tick(struct network *network);
 
@@ -96,19 +92,6 @@ void mesh_tick(struct network *network);
 /* Packets that a mesh of this size can hold between entrances and outlets. */
 u64 mesh_capacity(const struct network *network);
 void mesh_place(const struct network *network, const struct slot *slot, char *text, size_t size);
-
-static inline bool fifo_empty(const struct fifo *fifo)
-{
-    return fifo->first == fifo->end;
-}
-static inline void fifo_push(struct fifo *fifo, u32 slot)
-{
-    fifo->slots[fifo->end++ & fifo->mask] = slot;
-}
-static inline u32 fifo_head(const struct fifo *fifo)
-{
-    return fifo->slots[fifo->first & fifo->mask];
-}
 
 static inline void bit_set(u64 *mask, u32 bit)
 {
@@ -127,14 +110,14 @@ static inline void bit_clear(u64 *mask, u32 bit)
 static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
 {
     struct entrance *entrance = &network->entrances[input];
-    u32 at = fifo_head(&entrance->waiting);
+    u32 at = *ring_head(&entrance->waiting);
     struct slot *slot = &network->slots[at];
     *head = entrance->entered == 0;
     slot->place = SLOT_INSIDE;
     if (++entrance->entered == slot->flits) {
         entrance->entered = 0;
-        entrance->waiting.first++;
-        if (fifo_empty(&entrance->waiting))
+        ring_pop(&entrance->waiting);
+        if (!ring_count(&entrance->waiting))
             bit_clear(network->waiting, input);
     }
     return at;
@@ -162,14 +145,12 @@ static inline void calendar_note(struct network *network, u32 output, u64 cycle)
 static inline void outlet_deliver(struct network *network, u32 output, u32 at, u64 due)
 {
     struct outlet *outlet = &network->outlets[output];
-    struct fifo *packets = &outlet->packets;
     network->slots[at].place = SLOT_OUTLET;
     network->moving--;
     network->arriving++;
-    if (outlet->standing == packets->end)
+    if (outlet->standing == outlet->packets.tail)
         calendar_note(network, output, due);
-    outlet->due[packets->end & packets->mask] = due;
-    fifo_push(packets, at);
+    *ring_push(&outlet->packets) = (struct arrival){due, at};
 }
 
 /* ---- What is called in each cycle ---- */
@@ -182,8 +163,7 @@ static inline u32 network_flits(const struct network_params *params, const struc
 
 static inline bool network_room(const struct network *network, u32 input)
 {
-    const struct fifo *waiting = &network->entrances[input].waiting;
-    return waiting->end - waiting->first < network->params.input_packets;
+    return ring_count(&network->entrances[input].waiting) < network->params.input_packets;
 }
 
 /* For statistics: in this cycle a packet found no room at its input. */
@@ -204,7 +184,7 @@ static inline void network_push(struct network *network, u32 input, u32 output,
     slot->input = (u16)input;
     slot->output = (u16)output;
     slot->place = SLOT_ENTRANCE;
-    fifo_push(&network->entrances[input].waiting, at);
+    *ring_push(&network->entrances[input].waiting) = at;
     bit_set(network->waiting, input);
     network->moving++;
     ++*network->packets;
@@ -218,23 +198,23 @@ void network_tick(struct network *network);
 static inline const struct packet *network_head(const struct network *network, u32 output)
 {
     const struct outlet *outlet = &network->outlets[output];
-    if (outlet->packets.first == outlet->standing)
+    if (outlet->packets.head == outlet->standing)
         return NULL;
-    return &network->slots[fifo_head(&outlet->packets)].packet;
+    return &network->slots[ring_head(&outlet->packets)->slot].packet;
 }
 
 static inline void network_pop(struct network *network, u32 output)
 {
     struct outlet *outlet = &network->outlets[output];
-    assert(outlet->packets.first != outlet->standing);
-    u32 at = fifo_head(&outlet->packets);
+    assert(outlet->packets.head != outlet->standing);
+    u32 at = ring_head(&outlet->packets)->slot;
     struct slot *slot = &network->slots[at];
     *network->wait_cycles += network->now - slot->pushed;
     slot->place = SLOT_FREE;
     network->free_slots[network->free_count++] = at;
     outlet->claimed--;
-    outlet->packets.first++;
-    if (outlet->packets.first == outlet->standing)
+    ring_pop(&outlet->packets);
+    if (outlet->packets.head == outlet->standing)
         bit_clear(network->ready, output);
 }
 

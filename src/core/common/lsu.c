@@ -284,7 +284,7 @@ static bool send_transaction(struct core *core, struct inflight *inflight,
     }
     *banks |= bit(b);
     lsu->pipes_used |= bit(b);
-    ring_push(&lsu->pipes[b], index, core_cycle(core) + latency);
+    *ring_push(&lsu->pipes[b]) = (struct timed){core_cycle(core) + latency, index};
     core->lsu_due = MIN(core->lsu_due, core_cycle(core) + latency);
     return true;
 }
@@ -454,10 +454,8 @@ u64 lsu_due_again(const struct core *core)
 {
     const struct lsu *lsu = core->lsu;
     u64 due = UINT64_MAX;
-    for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1) {
-        const struct ring *pipe = &lsu->pipes[first_bit(set)];
-        due = MIN(due, pipe->ready[pipe->head & (pipe->capacity - 1)]);
-    }
+    for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1)
+        due = MIN(due, ring_head(&lsu->pipes[first_bit(set)])->ready);
     return due;
 }
 

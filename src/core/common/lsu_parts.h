@@ -5,6 +5,7 @@
 #ifndef CORE_LSU_PARTS_H
 #define CORE_LSU_PARTS_H
 
+#include "base/ring.h"
 #include "core/core.h"
 #include "core/requests.h"
 
@@ -41,10 +42,10 @@ struct lsu_request {
     u32 inst;
 };
 
-struct ring {
-    u32 *requests;
-    u64 *ready; /* cycle */
-    u32 head, tail, capacity;
+/* Something that goes on from a cycle on. */
+struct timed {
+    u64 ready; /* cycle */
+    u32 what;  /* a request, an entry of the queue to the network, or a inflight */
 };
 
 struct lsu {
@@ -64,35 +65,19 @@ struct lsu {
     /* transactions */
     struct lsu_request *requests;
     u32 free_request, requests_taken;
-    u32 fresh; /* those from here on have never been taken */
-    struct ring pipes[PIPE_COUNT];
+    u32 fresh;                            /* those from here on have never been taken */
+    RING(struct timed) pipes[PIPE_COUNT]; /* requests */
     u64 pipes_used;
     /* Pipes whose head has found no room in its cache, which has not changed since; and the counter
      * that another try would add to. */
     u64 pipes_stalled;
     u64 *stalled_by[PIPE_COUNT];
-    struct ring queue; /* to the network */
-    u32 stores;        /* not acknowledged */
+    RING(struct timed) queue; /* to the network */
+    u32 stores;               /* not acknowledged */
     u32 atomics[LSU_REQUESTS], atomic_count;
-    /* finished tasks that wait for the port */
-    struct {
-        u16 inflight;
-        u64 ready;
-    } done[1024];
-    u32 done_head, done_tail;
+    RING(struct timed) done; /* finished inflights that wait for the port */
+    struct arena *arena;
 };
-
-static inline void ring_push(struct ring *ring, u32 request, u64 ready)
-{
-    u32 at = ring->tail++ & (ring->capacity - 1);
-    ring->requests[at] = request;
-    ring->ready[at] = ready;
-}
-
-static inline u32 ring_count(const struct ring *ring)
-{
-    return ring->tail - ring->head;
-}
 
 static inline bool queue_room(const struct core *core)
 {
@@ -102,7 +87,7 @@ static inline bool queue_room(const struct core *core)
 static inline void queue_push(struct core *core, u32 tag)
 {
     core->lsu_held++;
-    ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
+    *ring_push(&core->lsu->queue) = (struct timed){core_cycle(core) + 1, tag};
 }
 
 static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
@@ -128,11 +113,9 @@ static inline void store_sent(struct core *core, struct lsu_request *request)
 
 static inline void finish_later(struct core *core, u32 inflight)
 {
-    struct lsu *lsu = core->lsu;
-    u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
-    lsu->done[at].inflight = (u16)inflight;
-    lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
-    core->lsu_done = MIN(core->lsu_done, lsu->done[at].ready);
+    const u64 ready = core_cycle(core) + FILL_TO_WRITE_BACK;
+    *ring_push(&core->lsu->done) = (struct timed){ready, inflight};
+    core->lsu_done = MIN(core->lsu_done, ready);
 }
 
 /* One part of a inflight is answered. */

@@ -9,16 +9,7 @@
 #include "core/common/lsu_parts.h"
 #include <stdlib.h>
 
-/* ---- requests and rings ---- */
-
-static void ring_create(struct ring *ring, u32 most)
-{
-    ring->capacity = 1;
-    while (ring->capacity < most)
-        ring->capacity *= 2;
-    ring->requests = checked(calloc(ring->capacity, sizeof *ring->requests));
-    ring->ready = checked(calloc(ring->capacity, sizeof *ring->ready));
-}
+/* ---- requests ---- */
 
 static void lsu_request_give(struct lsu *lsu, struct lsu_request *request)
 {
@@ -46,11 +37,13 @@ void lsu_create(struct core *core)
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
     lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
     lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
-    lsu->requests = checked(calloc(LSU_REQUESTS, sizeof *lsu->requests));
+    lsu->arena = arena_create();
+    lsu->requests = arena_array(lsu->arena, struct lsu_request, LSU_REQUESTS);
     for (u32 b = 0; b < c->l1d->banks; b++)
-        ring_create(&lsu->pipes[b], c->l1d->latency + 1);
-    ring_create(&lsu->pipes[READONLY_PIPE], c->readonly->latency + 1);
-    ring_create(&lsu->queue, c->l1d->miss_queue + 8);
+        ring_create(&lsu->pipes[b], lsu->arena, c->l1d->latency + 1);
+    ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
+    ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
+    ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu_held = 0;
@@ -68,13 +61,7 @@ void lsu_destroy(struct core *core)
     cache_destroy(lsu->l1d);
     cache_destroy(lsu->constant);
     cache_destroy(lsu->readonly);
-    for (u32 b = 0; b < PIPE_COUNT; b++) {
-        free(lsu->pipes[b].requests);
-        free(lsu->pipes[b].ready);
-    }
-    free(lsu->queue.requests);
-    free(lsu->queue.ready);
-    free(lsu->requests);
+    arena_destroy(lsu->arena);
     free(lsu);
 }
 
@@ -83,14 +70,14 @@ void lsu_begin(struct core *core)
     struct lsu *lsu = core->lsu;
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
-    lsu->done_head = lsu->done_tail = 0;
     lsu->stores = lsu->atomic_count = 0;
     lsu->pipes_used = lsu->pipes_stalled = 0;
     core->lsu_held = 0;
     core->lsu_due = core->lsu_done = UINT64_MAX;
-    lsu->queue.head = lsu->queue.tail = 0;
+    ring_clear(&lsu->done);
+    ring_clear(&lsu->queue);
     for (u32 b = 0; b < PIPE_COUNT; b++)
-        lsu->pipes[b].head = lsu->pipes[b].tail = 0;
+        ring_clear(&lsu->pipes[b]);
 }
 
 void lsu_flush(struct core *core)
@@ -114,10 +101,9 @@ void lsu_finish(struct core *core)
 {
     struct lsu *lsu = core->lsu;
     for (u32 n = 0; n < core->config.lsu->write_back_ports; n++) {
-        u32 at = lsu->done_head++ % ARRAY_LEN(lsu->done);
-        const u16 inflight = lsu->done[at].inflight;
-        at = lsu->done_head % ARRAY_LEN(lsu->done);
-        core->lsu_done = lsu->done_head == lsu->done_tail ? UINT64_MAX : lsu->done[at].ready;
+        const u32 inflight = ring_head(&lsu->done)->what;
+        ring_pop(&lsu->done);
+        core->lsu_done = ring_count(&lsu->done) ? ring_head(&lsu->done)->ready : UINT64_MAX;
         inflight_retire(core, core_inflight(core, inflight));
         if (core->lsu_done > core_cycle(core))
             return;
@@ -151,11 +137,9 @@ static void send_request(struct core *core, struct lsu_request *request)
 void lsu_requests_send(struct core *core)
 {
     struct lsu *lsu = core->lsu;
-    struct ring *queue = &lsu->queue;
-    if (queue->head == queue->tail ||
-        queue->ready[queue->head & (queue->capacity - 1)] > core_cycle(core))
+    if (!ring_count(&lsu->queue) || ring_head(&lsu->queue)->ready > core_cycle(core))
         return;
-    u32 tag = queue->requests[queue->head & (queue->capacity - 1)];
+    const u32 tag = ring_head(&lsu->queue)->what;
     if (tag & MISS) {
         const bool readonly = tag & MISS_READONLY;
         const u32 bytes =
@@ -171,7 +155,7 @@ void lsu_requests_send(struct core *core)
             return;
         send_request(core, &lsu->requests[tag]);
     }
-    queue->head++;
+    ring_pop(&lsu->queue);
     core->lsu_held--;
 }
 
@@ -241,14 +225,16 @@ void lsu_requests_look_up(struct core *core)
     u64 due = UINT64_MAX;
     for (u64 set = lsu->pipes_used; set; set &= set - 1) {
         u32 b = first_bit(set);
-        struct ring *pipe = &lsu->pipes[b];
-        const u32 mask = pipe->capacity - 1;
-        if (pipe->ready[pipe->head & mask] <= now &&
-            look_up(core, b, &lsu->requests[pipe->requests[pipe->head & mask]]) &&
-            ++pipe->head == pipe->tail)
-            lsu->pipes_used &= ~bit(b);
-        else
-            due = MIN(due, pipe->ready[pipe->head & mask]);
+        const struct timed *head = ring_head(&lsu->pipes[b]);
+        if (head->ready <= now && look_up(core, b, &lsu->requests[head->what])) {
+            ring_pop(&lsu->pipes[b]);
+            if (!ring_count(&lsu->pipes[b])) {
+                lsu->pipes_used &= ~bit(b);
+                continue;
+            }
+            head = ring_head(&lsu->pipes[b]);
+        }
+        due = MIN(due, head->ready);
     }
     core->lsu_due = due;
 }
