@@ -14,6 +14,9 @@ const char *seam_name(enum seam seam)
         [SEAM_WRITE_BACK] = "write_back", [SEAM_RETIRED] = "retired",
         [SEAM_CONTROL] = "control",       [SEAM_VIEW] = "view",
         [SEAM_PACKET] = "packet",         [SEAM_REPLY] = "reply",
+        [SEAM_L1_ACCESS] = "l1_access",   [SEAM_L1_SUPPLY] = "l1_supply",
+        [SEAM_L1_EVICTED] = "l1_evicted", [SEAM_L1_FILLED] = "l1_filled",
+        [SEAM_PREFETCHES] = "prefetches",
     };
     return names[seam];
 }
@@ -30,6 +33,9 @@ static u32 seams_of(const struct mechanism *m)
         [SEAM_WRITE_BACK] = m->write_back, [SEAM_RETIRED] = m->retired,
         [SEAM_CONTROL] = m->control,       [SEAM_VIEW] = m->view,
         [SEAM_PACKET] = m->packet,         [SEAM_REPLY] = m->reply,
+        [SEAM_L1_ACCESS] = m->l1_access,   [SEAM_L1_SUPPLY] = m->l1_supply,
+        [SEAM_L1_EVICTED] = m->l1_evicted, [SEAM_L1_FILLED] = m->l1_filled,
+        [SEAM_PREFETCHES] = m->prefetches,
     };
     u32 seams = 0;
     for (u32 i = 0; i < SEAMS; i++)
@@ -70,7 +76,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         if (m->create)
             m->create(use->state, core);
         hooks->seams |= mechanism_seams(m, use->params);
-        hooks->caches |= m->cache != NULL;
+        hooks->caches |= m->cache || m->l1_supply;
     }
     if (count)
         hooks_set_caches(core);
@@ -100,6 +106,10 @@ void hooks_set_caches(struct core *core)
         set_cache(use, core, CLIENT_FETCH, core->icache);
         for (enum packet_client c = CLIENT_L1D; c <= CLIENT_READONLY; c++)
             set_cache(use, core, c, lsu_cache(core, c));
+    }
+    if (core->hooks.seams & SEAMS_L1) {
+        cache_watch(lsu_cache(core, CLIENT_L1D));
+        cache_watch(lsu_cache(core, CLIENT_READONLY));
     }
 }
 
@@ -137,6 +147,36 @@ struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks)
             break;
     }
     return dispatch;
+}
+
+void hooks_l1_access(struct core *core, const struct l1_access *access)
+{
+    EACH_USE(use, &core->hooks, l1_access)
+    use->mechanism->l1_access(use->state, core, access);
+}
+
+void hooks_l1_evicted(struct core *core, const struct l1_line *line)
+{
+    EACH_USE(use, &core->hooks, l1_evicted)
+    use->mechanism->l1_evicted(use->state, core, line);
+}
+
+void hooks_l1_filled(struct core *core, const struct l1_line *line)
+{
+    EACH_USE(use, &core->hooks, l1_filled)
+    use->mechanism->l1_filled(use->state, core, line);
+}
+
+u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors)
+{
+    EACH_USE(use, &core->hooks, l1_supply)
+    {
+        const u32 cycles = use->mechanism->l1_supply(use->state, core, miss, sectors);
+        if (cycles)
+            return cycles;
+        *sectors = miss->missing;
+    }
+    return 0;
 }
 
 f64 hooks_clock(struct core *core)

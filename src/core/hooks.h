@@ -49,6 +49,11 @@ enum seam {
     SEAM_VIEW,
     SEAM_PACKET,
     SEAM_REPLY,
+    SEAM_L1_ACCESS,
+    SEAM_L1_SUPPLY,
+    SEAM_L1_EVICTED,
+    SEAM_L1_FILLED,
+    SEAM_PREFETCHES,
     SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (gcn/issue.c,
                   * miaow/frontend.c),
                   */
@@ -63,6 +68,11 @@ enum seam {
 
 /* What the core itself has put among them, so that nobody else pays for it. */
 #define SEAMS_OWN (1u << SEAM_WAYS | 1u << SEAM_COUNTS)
+
+/* While one of these is filled, the first-level data caches are watched (cache_watch). */
+#define SEAMS_L1                                                                                  \
+    (1u << SEAM_L1_ACCESS | 1u << SEAM_L1_SUPPLY | 1u << SEAM_L1_EVICTED | 1u << SEAM_L1_FILLED | \
+     1u << SEAM_PREFETCHES)
 
 /* A block that a core has room for. */
 struct dispatch {
@@ -120,6 +130,36 @@ enum write_back_answer {
     WRITE_BACK_COMMIT,
     WRITE_BACK_DROP, /* the results are not written; all else as always */
     WRITE_BACK_HOLD, /* not in this cycle: asked again in the next one */
+};
+
+/* An access of the load/store unit that a first-level data cache has taken, or is about to. */
+struct l1_access {
+    enum packet_client cache; /* CLIENT_L1D or CLIENT_READONLY */
+    u64 line;                 /* address */
+    u32 sectors;              /* of the line, bits: all that it asks for, */
+    u32 missing;              /* and those that the cache lacks. Not all of them: the line is there,
+                               * these sectors are not */
+    u32 slot, inst;           /* of the warp, and its instruction */
+    bool store;               /* it goes on to memory, whatever the result */
+    bool supplied;            /* a hit, by `l1_supply` */
+    bool prefetched;          /* the first load of a line that core_prefetch asked for */
+    enum cache_result result; /* CACHE_HIT, CACHE_MERGED (with a line under way) or CACHE_MISS */
+};
+
+/* A line of a first-level data cache that has changed hands. */
+struct l1_line {
+    enum packet_client cache;
+    u64 line;
+    u32 sectors;     /* that it held, or that have arrived */
+    bool prefetched; /* by core_prefetch, and no load has asked for it */
+};
+
+/* What became of a prefetch. */
+enum prefetch_answer {
+    PREFETCH_SENT,    /* it has taken an MSHR and a place in the queue to the network */
+    PREFETCH_PRESENT, /* dropped: the sectors are in the cache, or under way */
+    PREFETCH_BUSY,    /* dropped: no line, MSHR or place in the queue is free */
+    PREFETCH_OUTSIDE, /* dropped: no allocation is there */
 };
 
 /* What every state begins with: the component's own structs. */
@@ -236,6 +276,22 @@ struct mechanism {
     bool (*cache)(void *state, struct core *core, enum packet_client which,
                   struct cache_hooks *hooks);
 
+    /* ---- first-level data caches: loads and stores that are looked up in them ---- */
+    /* The cache has taken an access: every load and store, once. */
+    void (*l1_access)(void *state, struct core *core, const struct l1_access *access);
+    /* A load is about to miss. If the mechanism has all its missing sectors, it returns after how
+     * many cycles more than a hit they are there (at least 1); they leave in order. The load counts
+     * as a hit and takes no MSHR; the line moves into the cache with *sectors, which are the
+     * missing ones unless the mechanism adds others that come along. 0: it does not have them.
+     * Asked again when the load has to wait for an MSHR. */
+    u32 (*l1_supply)(void *state, struct core *core, const struct l1_access *miss, u32 *sectors);
+    /* A line gave way to another one. Not told: lines that a store drops, or the end of a launch.
+     */
+    void (*l1_evicted)(void *state, struct core *core, const struct l1_line *line);
+    /* Sectors have arrived from memory; those that waited for them have been served. */
+    void (*l1_filled)(void *state, struct core *core, const struct l1_line *line);
+    bool prefetches; /* it calls core_prefetch */
+
     /* ---- clock ---- */
     /* The core's rate as a factor, asked at each launch. */
     f64 (*clock)(void *state, struct core *core);
@@ -293,7 +349,7 @@ struct mechanism_use {
 
 struct hooks {
     u32 seams;   /* bit by enum seam: somebody fills it */
-    bool caches; /* the caches of the core have hooks */
+    bool caches; /* a mechanism may change what its caches refuse */
     u32 count;
     struct mechanism_use *uses;
 };
@@ -322,7 +378,24 @@ void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
 /* DISPATCH_TAKE when nobody says otherwise. */
 struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* Tell mechanisms of first-level data caches. */
+void hooks_l1_access(struct core *core, const struct l1_access *access);
+void hooks_l1_evicted(struct core *core, const struct l1_line *line);
+void hooks_l1_filled(struct core *core, const struct l1_line *line);
+/* Cycles until the first mechanism that has a line delivers it; 0: none has. */
+u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
+
+/*
+ * For mechanisms that set `prefetches` (common/lsu_seams.c). Sends for sectors of a line of
+ * CLIENT_L1D or CLIENT_READONLY that no load has asked for; `address` is anywhere in the line, and
+ * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
+ * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
+ * the fill, an eviction and the request count as all others. It never waits and never faults. What
+ * is under way when a launch ends is lost.
+ */
+enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
+                                   u32 sectors);
 
 #endif

@@ -31,12 +31,12 @@ enum {
 #define NO_TAG UINT32_MAX
 
 struct slot {
-    u64 line;    /* address, or NO_LINE */
-    u64 stamp;   /* last use (LRU) or when it was taken (FIFO); 0: free */
-    u32 valid;   /* sectors of which all bytes are there */
-    u32 dirty;   /* sectors with bytes that memory has not */
-    u32 pending; /* sectors under way to this line */
-    u32 unused;
+    u64 line;       /* address, or NO_LINE */
+    u64 stamp;      /* last use (LRU) or when it was taken (FIFO); 0: free */
+    u32 valid;      /* sectors of which all bytes are there */
+    u32 dirty;      /* sectors with bytes that memory has not */
+    u32 pending;    /* sectors under way to this line */
+    u32 prefetched; /* sectors that a prefetch asked for; 0 again when the line has been read */
 };
 
 struct cache {
@@ -51,6 +51,8 @@ struct cache {
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
     bool sectored, allocate_on_fill, fifo, hooked, passing;
+    bool watched;
+    bool slow;   /* hooked or watched: a hit takes the long way */
     u32 write;   /* as in the configuration */
     u64 time;    /* of stamps */
     u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
@@ -205,6 +207,8 @@ static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, b
     if (slot->line != NO_LINE) {
         out->victim = slot->line;
         out->victim_sectors = slot->dirty;
+        out->victim_valid = slot->valid;
+        out->victim_unused = slot->prefetched;
         cache->counters->evictions += counts;
         cache->counters->writebacks += counts && slot->dirty;
         drop(cache, slot, set);
@@ -232,60 +236,102 @@ static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, enum
     return why;
 }
 
+/* What a read finds. */
+struct found {
+    struct slot *slot;   /* of its line, or NULL */
+    struct slot *victim; /* to be taken for its line, or NULL */
+    u32 wanted;          /* sectors that are not there */
+    u32 under_way;       /* sectors of the line */
+    u32 mshr;            /* CACHE_MERGED: with room for a waiter */
+};
+
+/* The result of a read; changes nothing. */
+static inline __attribute__((always_inline)) enum cache_result
+decide(const struct cache *cache, u64 line, u32 set, u32 sectors, struct found *f)
+{
+    struct slot *slot = f->slot = find(cache, line, set);
+    f->victim = NULL;
+    assert(sectors);
+    f->wanted = slot ? sectors & ~slot->valid : sectors;
+    if (!f->wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
+        cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
+        f->wanted = sectors;
+    if (!f->wanted)
+        return CACHE_HIT;
+    f->under_way = mshr_under_way(&cache->mshrs, line);
+    if (!(f->wanted & ~f->under_way)) {
+        f->mshr = mshr_with_room(&cache->mshrs, line, f->wanted);
+        return f->mshr == NO_MSHR ? CACHE_NO_MERGE : CACHE_MERGED;
+    }
+    if (!slot && !cache->allocate_on_fill && may_allocate(cache, line)) {
+        f->victim = victim_of(cache, set);
+        if (!f->victim)
+            return CACHE_NO_LINE;
+    }
+    return mshr_any_free(&cache->mshrs) ? CACHE_MISS : CACHE_NO_MSHR;
+}
+
+/* CACHE_MISS: takes an MSHR, and a line unless that waits for the fill. */
+static inline __attribute__((always_inline)) void reserve(struct cache *cache, u64 line, u32 set,
+                                                          struct found *f, struct cache_out *out)
+{
+    if (f->victim) {
+        replace(cache, f->victim, line, set, true, out);
+        f->slot = f->victim;
+    }
+    struct slot *slot = f->slot;
+    u32 there = slot ? slot->valid & ~f->wanted : 0;
+    out->sectors = (cache->sectored ? f->wanted : cache->all & ~there) & ~f->under_way;
+    bool keeps = slot && !cache->allocate_on_fill;
+    out->mshr =
+        mshr_take(&cache->mshrs, line, out->sectors, keeps ? (u32)(slot - cache->slots) : NO_SLOT);
+    if (!slot)
+        return;
+    slot->valid &= ~f->wanted; /* they were there, but a hook said they are not */
+    if (keeps)
+        slot->pending |= out->sectors;
+}
+
+/* A read was taken: is it the first of a line that was prefetched? Then the next one is not. */
+static COLD void note_use(struct cache *cache, enum cache_result result, const struct found *f,
+                          struct cache_out *out)
+{
+    const bool alone = result == CACHE_MERGED && !cache->mshrs.entries[f->mshr].count;
+    out->missing = f->wanted;
+    out->prefetched = alone || (result != CACHE_MISS && f->slot && f->slot->prefetched);
+    if (f->slot)
+        f->slot->prefetched = 0;
+}
+
 /* A read that was not settled at the first look. */
 static __attribute__((noinline)) enum cache_result
 read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
 {
     struct cache_counters *counters = cache->counters;
-    struct slot *slot = find(cache, line, set);
-    assert(sectors);
-    u32 wanted = slot ? sectors & ~slot->valid : sectors;
-    if (!wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
-        cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
-        wanted = sectors;
-    if (!wanted) {
-        touch(cache, slot, set, false);
-        counters->reads++;
-        counters->read_hits++;
-        return CACHE_HIT;
-    }
-    u32 under_way = mshr_under_way(&cache->mshrs, line);
-    if (!(wanted & ~under_way)) {
-        u32 entry = mshr_with_room(&cache->mshrs, line, wanted);
-        if (entry == NO_MSHR)
-            return refuse(cache, line, sectors, CACHE_NO_MERGE);
-        mshr_wait(&cache->mshrs, entry, waiter, wanted);
-        if (slot)
-            touch(cache, slot, set, false);
-        counters->reads++;
-        counters->read_merges++;
-        return CACHE_MERGED;
-    }
-    bool takes = !slot && !cache->allocate_on_fill && may_allocate(cache, line);
-    struct slot *victim = takes ? victim_of(cache, set) : NULL;
-    if (takes && !victim)
-        return refuse(cache, line, sectors, CACHE_NO_LINE);
-    if (!mshr_any_free(&cache->mshrs))
-        return refuse(cache, line, sectors, CACHE_NO_MSHR);
-    if (takes) {
-        replace(cache, victim, line, set, true, out);
-        slot = victim;
-    }
-    u32 there = slot ? slot->valid & ~wanted : 0;
-    out->sectors = (cache->sectored ? wanted : cache->all & ~there) & ~under_way;
-    bool keeps = slot && !cache->allocate_on_fill;
-    out->mshr =
-        mshr_take(&cache->mshrs, line, out->sectors, keeps ? (u32)(slot - cache->slots) : NO_SLOT);
-    mshr_wait(&cache->mshrs, out->mshr, waiter, wanted);
-    if (slot) {
-        slot->valid &= ~wanted; /* they were there, but a hook said they are not */
-        if (keeps)
-            slot->pending |= out->sectors;
-        touch(cache, slot, set, false);
-    }
+    struct found f;
+    const enum cache_result result = decide(cache, line, set, sectors, &f);
+    if (cache_refuses(result))
+        return refuse(cache, line, sectors, result);
+    out->victim_valid = 0;
+    if (UNLIKELY(cache->watched))
+        note_use(cache, result, &f, out);
     counters->reads++;
-    counters->read_misses++;
-    return CACHE_MISS;
+    switch (result) {
+    case CACHE_HIT:
+        counters->read_hits++;
+        break;
+    case CACHE_MERGED:
+        mshr_wait(&cache->mshrs, f.mshr, waiter, f.wanted);
+        counters->read_merges++;
+        break;
+    default:
+        reserve(cache, line, set, &f, out);
+        mshr_wait(&cache->mshrs, out->mshr, waiter, f.wanted);
+        counters->read_misses++;
+    }
+    if (f.slot)
+        touch(cache, f.slot, set, false);
+    return result;
 }
 
 enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
@@ -295,7 +341,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
     struct slot *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
     /* Nothing here calls: a hit at the first look saves no registers. */
-    if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->hooked)) {
+    if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->slow)) {
         if (!cache->fifo)
             slot->stamp = ++cache->time;
         cache->counters->reads++;
@@ -375,7 +421,9 @@ static struct slot *slot_for_fill(struct cache *cache, u64 line, struct cache_ou
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
 {
     const struct mshr *entry = &cache->mshrs.entries[mshr];
-    out->victim_sectors = 0;
+    out->victim_sectors = out->victim_valid = 0;
+    out->sectors = entry->sectors;
+    out->prefetched = !entry->count;
     cache->refused = NO_LINE;
     cache->counters->fills++;
     if (entry->slot != NO_SLOT) {
@@ -383,8 +431,10 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
         cache->slots[entry->slot].pending &= ~entry->sectors;
     } else {
         struct slot *slot = slot_for_fill(cache, entry->line, out);
-        if (slot)
+        if (slot) {
             slot->valid |= entry->sectors;
+            slot->prefetched |= entry->count ? 0 : entry->sectors;
+        }
     }
     mshr_arrive(&cache->mshrs, mshr);
 }
@@ -399,6 +449,64 @@ bool cache_has(const struct cache *cache, u64 line, u32 sectors)
 {
     const struct slot *slot = find(cache, line, set_of(cache, line));
     return slot && !(sectors & ~slot->valid);
+}
+
+enum cache_result cache_look(const struct cache *cache, u64 line, u32 sectors, u32 *missing)
+{
+    struct found f;
+    const enum cache_result result = decide(cache, line, set_of(cache, line), sectors, &f);
+    *missing = f.wanted;
+    return result;
+}
+
+void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
+{
+    u32 set = set_of(cache, line);
+    struct slot *slot = find(cache, line, set);
+    out->victim_sectors = out->victim_valid = 0;
+    cache->refused = NO_LINE;
+    cache->counters->reads++;
+    cache->counters->read_hits++;
+    if (!slot && may_allocate(cache, line) && (slot = victim_of(cache, set)))
+        replace(cache, slot, line, set, true, out);
+    if (!slot)
+        return;
+    slot->valid |= sectors;
+    touch(cache, slot, set, false);
+}
+
+enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
+{
+    u32 set = set_of(cache, line);
+    struct found f;
+    enum cache_result result = decide(cache, line, set, sectors, &f);
+    out->victim_sectors = out->victim_valid = 0;
+    if (result == CACHE_MISS && !f.slot && !f.victim && !may_allocate(cache, line))
+        return CACHE_NO_LINE; /* it would not stay */
+    if (result != CACHE_MISS)
+        return result;
+    reserve(cache, line, set, &f, out);
+    if (f.slot)
+        f.slot->prefetched |= out->sectors;
+    return CACHE_MISS;
+}
+
+void cache_cancel(struct cache *cache)
+{
+    cache->refused = NO_LINE;
+    mshr_reset(&cache->mshrs);
+    for (u32 set = 0; set < cache->sets; set++)
+        for (u32 way = 0; way < cache->ways; way++) {
+            struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
+            slot->pending = 0;
+            if (slot->line != NO_LINE && !(slot->valid | slot->dirty))
+                drop(cache, slot, set);
+        }
+}
+
+void cache_watch(struct cache *cache)
+{
+    cache->watched = cache->slow = true;
 }
 
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
@@ -448,6 +556,7 @@ u32 cache_mshr_for(const struct cache *cache, u64 line)
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 {
     cache->hooked = hooks;
+    cache->slow = hooks || cache->watched;
     cache->refused = NO_LINE;
     cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
     cache->takable =

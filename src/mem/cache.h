@@ -62,9 +62,16 @@ static inline u64 *cache_stalls(struct cache_counters *counters, enum cache_resu
 
 struct cache_out {
     u32 mshr;
-    u32 sectors;        /* CACHE_MISS: to fetch */
+    u32 sectors;        /* CACHE_MISS: to fetch; cache_fill: that have arrived */
     u64 victim;         /* a line with changes that gave way: the caller writes it to memory */
     u32 victim_sectors; /* 0: none */
+    /* Of a watched cache (cache_watch), also: */
+    u32 missing;      /* sectors asked for that it lacked */
+    u32 victim_valid; /* the complete sectors of a line that gave way, with changes or not; 0: none
+                       * did */
+    bool victim_unused; /* it was prefetched and never read */
+    bool prefetched;    /* a read: the first of a line that was prefetched; cache_fill: nobody has
+                         * asked for it but a prefetch */
 };
 
 struct cache *cache_create(const struct cache_config *config, struct cache_counters *counters);
@@ -91,6 +98,20 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
 bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter);
 /* Whether all sectors are there; changes nothing. */
 bool cache_has(const struct cache *cache, u64 line, u32 sectors);
+/* What cache_read would return; changes and counts nothing. *missing: the sectors it lacks. */
+enum cache_result cache_look(const struct cache *cache, u64 line, u32 sectors, u32 *missing);
+/* A read for which cache_look says CACHE_MISS or CACHE_NO_MSHR gets these sectors from elsewhere
+ * than memory: it counts as a hit, and the line is there from now on. out->victim as above. */
+void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
+/* A read that nobody waits for and that counts as none. CACHE_MISS: it has an MSHR, the caller
+ * sends for out->sectors; other results: it is not needed, or there is no room, and nothing has
+ * changed. */
+enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
+/* Fills under way will not come: their MSHRs are free, and lines that were only reserved. Nobody
+ * may wait for them. */
+void cache_cancel(struct cache *cache);
+/* Results tell all that `out` has room for, at some cost of host time. */
+void cache_watch(struct cache *cache);
 /* Puts sectors there as if they had been read long ago (host copies), and counts nothing;
  * out->victim as above. */
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);

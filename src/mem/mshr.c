@@ -15,9 +15,15 @@ void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges)
         .merges = merges,
         .shift = 64 - bits,
     };
-    memset(mshrs->buckets, 0xff, sizeof(u32) << bits);
-    for (u32 entry = 0; entry < size; entry++)
+    mshr_reset(mshrs);
+}
+
+void mshr_reset(struct mshrs *mshrs)
+{
+    memset(mshrs->buckets, 0xff, sizeof(u32) << (64 - mshrs->shift));
+    for (u32 entry = 0; entry < mshrs->size; entry++)
         mshrs->free[entry / 64] |= 1ull << entry % 64;
+    mshrs->used = mshrs->lingering = 0;
 }
 
 u32 mshr_with_room(const struct mshrs *mshrs, u64 line, u32 sectors)

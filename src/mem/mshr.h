@@ -46,6 +46,8 @@ struct mshrs {
 };
 
 void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges);
+/* All entries are free. */
+void mshr_reset(struct mshrs *mshrs);
 
 /* The first entry of the chain that a line's entries are in, or NO_MSHR. */
 static inline u32 *mshr_bucket(const struct mshrs *mshrs, u64 line)

@@ -301,6 +301,150 @@ static void hooks(void **state)
     cache_destroy(cache);
 }
 
+/* Misses at `line`, which is then under way; returns its MSHR. */
+static u32 miss(struct cache *cache, u64 line, u32 waiter)
+{
+    assert_int_equal(cache_read(cache, line, 1, waiter, &out), CACHE_MISS);
+    return out.mshr;
+}
+
+/* A watched cache says which line gave way, with which sectors. */
+static void victims_are_told(void **state)
+{
+    for (u32 on_fill = 0; on_fill < 2; on_fill++) {
+        struct cache_config config = small();
+        config.sectored = true;
+        config.allocate_on_fill = on_fill;
+        struct cache *cache = create(config);
+        cache_watch(cache);
+        for (u64 i = 0; i < 4; i++)
+            assert_int_equal(read_now(cache, i * LINE, 1u << i), CACHE_MISS);
+        const u32 mshr = miss(cache, 4 * LINE, 0);
+        assert_int_equal(out.missing, 1);
+        assert_int_equal(out.victim_valid, on_fill ? 0 : 1);
+        cache_fill(cache, mshr, &out);
+        assert_int_equal(out.victim_valid, on_fill ? 1 : 0);
+        assert_int_equal(out.victim_sectors, 0);
+        if (on_fill)
+            assert_int_equal(out.victim, 0);
+        assert_int_equal(out.sectors, 1);
+        assert_false(out.prefetched);
+        assert_int_equal(cache_read(cache, LINE, 7, 0, &out), CACHE_MISS); /* the line is there */
+        assert_int_equal(out.missing, 5);
+        assert_int_equal(out.victim_valid, 0);
+        cache_destroy(cache);
+    }
+}
+
+/* A line from elsewhere: a hit, without an MSHR, in the place of the oldest line. */
+static void supplied_lines(void **state)
+{
+    struct cache_config config = small();
+    config.mshrs = 1;
+    struct cache *cache = create(config);
+    u32 missing;
+    for (u64 i = 0; i < 4; i++)
+        read_now(cache, i * LINE, 1);
+    assert_int_equal(cache_look(cache, 0, 1, &missing), CACHE_HIT);
+    assert_int_equal(cache_look(cache, 5 * LINE, 2, &missing), CACHE_MISS);
+    assert_int_equal(missing, 2);
+    const u32 mshr = miss(cache, 4 * LINE, 0);
+    assert_int_equal(cache_look(cache, 4 * LINE, 1, &missing), CACHE_MERGED);
+    assert_int_equal(cache_look(cache, 5 * LINE, 2, &missing), CACHE_NO_MSHR);
+    assert_int_equal(cache_read(cache, 5 * LINE, 2, 0, &out), CACHE_NO_MSHR);
+    const struct cache_counters before = counters;
+    cache_supply(cache, 5 * LINE, ALL, &out);
+    assert_int_equal(out.victim, LINE);
+    assert_int_equal(out.victim_valid, ALL);
+    assert_int_equal(counters.reads, before.reads + 1);
+    assert_int_equal(counters.read_hits, before.read_hits + 1);
+    assert_int_equal(counters.evictions, before.evictions + 1);
+    assert_int_equal(counters.fills, before.fills);
+    assert_int_equal(cache_pending(cache), 1);
+    assert_int_equal(cache_read(cache, 5 * LINE, 2, 0, &out), CACHE_HIT); /* refused no longer */
+    cache_fill(cache, mshr, &out);
+    cache_destroy(cache);
+}
+
+/* A prefetch takes what a miss takes and counts as no read; its first use is told, once. */
+static void check_prefetch(bool on_fill, bool late)
+{
+    struct cache_config config = small();
+    config.mshrs = 2;
+    config.allocate_on_fill = on_fill;
+    struct cache *cache = create(config);
+    cache_watch(cache);
+    u32 waiter;
+    assert_int_equal(cache_prefetch(cache, 0, 1, &out), CACHE_MISS);
+    assert_int_equal(out.sectors, ALL);
+    const u32 mshr = out.mshr;
+    assert_int_equal(counters.reads, 0);
+    assert_int_equal(cache_pending(cache), 1);
+    assert_int_equal(cache_prefetch(cache, 0, 1, &out), CACHE_MERGED);
+    miss(cache, LINE, 1);
+    assert_false(out.prefetched);
+    assert_int_equal(cache_prefetch(cache, 2 * LINE, 1, &out), CACHE_NO_MSHR);
+    assert_int_equal(counters.stalls_mshr, 0);
+    if (late) {
+        assert_int_equal(cache_read(cache, 0, 1, 7, &out), CACHE_MERGED);
+        assert_true(out.prefetched);
+    }
+    cache_fill(cache, mshr, &out);
+    assert_true(out.prefetched != late);
+    assert_int_equal(cache_waiter(cache, mshr, &waiter), late);
+    if (late)
+        assert_false(cache_waiter(cache, mshr, &waiter));
+    assert_int_equal(cache_pending(cache), 1);
+    assert_int_equal(cache_prefetch(cache, 0, 1, &out), CACHE_HIT);
+    for (u32 i = 0; i < 2; i++) {
+        assert_int_equal(cache_read(cache, 0, 1, 0, &out), CACHE_HIT);
+        assert_int_equal(out.prefetched, !late && !i);
+    }
+    assert_int_equal(counters.fills, 1);
+    cache_destroy(cache);
+}
+
+static void prefetches(void **state)
+{
+    for (u32 i = 0; i < 4; i++)
+        check_prefetch(i & 1, i & 2);
+    /* one that gives way before it is read */
+    struct cache_config config = small();
+    config.ways = 1;
+    struct cache *cache = create(config);
+    u32 waiter;
+    cache_watch(cache);
+    cache_prefetch(cache, 0, 1, &out);
+    const u32 mshr = out.mshr;
+    assert_int_equal(cache_prefetch(cache, LINE, 1, &out), CACHE_NO_LINE);
+    cache_fill(cache, mshr, &out);
+    assert_false(cache_waiter(cache, mshr, &waiter));
+    miss(cache, LINE, 0);
+    assert_int_equal(out.victim_valid, ALL);
+    assert_true(out.victim_unused);
+    cache_destroy(cache);
+}
+
+/* What is under way is forgotten, with the lines that were reserved for it. */
+static void cancelled(void **state)
+{
+    struct cache *cache = create(small());
+    u32 missing;
+    read_now(cache, 9 * LINE, 1);
+    for (u64 i = 0; i < 3; i++)
+        assert_int_equal(cache_prefetch(cache, i * LINE, 1, &out), CACHE_MISS);
+    cache_cancel(cache);
+    assert_int_equal(cache_pending(cache), 0);
+    assert_true(cache_has(cache, 9 * LINE, ALL));
+    for (u64 i = 0; i < 3; i++) {
+        assert_int_equal(cache_look(cache, i * LINE, 1, &missing), CACHE_MISS);
+        assert_int_equal(read_now(cache, i * LINE, 1), CACHE_MISS);
+    }
+    assert_int_equal(counters.evictions, 0);
+    assert_true(cache_has(cache, 9 * LINE, ALL));
+    cache_destroy(cache);
+}
+
 static void placed_and_forgotten(void **state)
 {
     struct cache *cache = create(small());
@@ -369,6 +513,8 @@ int main(void)
         cmocka_unit_test(limits_of_mshrs),      cmocka_unit_test(written_in_part),
         cmocka_unit_test(writes_that_go_on),    cmocka_unit_test(waits_for_two_fetches),
         cmocka_unit_test(arrives_in_between),   cmocka_unit_test(hooks),
+        cmocka_unit_test(victims_are_told),     cmocka_unit_test(supplied_lines),
+        cmocka_unit_test(prefetches),           cmocka_unit_test(cancelled),
         cmocka_unit_test(placed_and_forgotten), cmocka_unit_test(hash_is_a_permutation),
         cmocka_unit_test(hash_spreads_strides),
     };

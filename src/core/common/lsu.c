@@ -283,9 +283,7 @@ static bool send_transaction(struct core *core, struct inflight *inflight,
         return true;
     }
     *banks |= bit(b);
-    lsu->pipes_used |= bit(b);
-    *ring_push(&lsu->pipes[b]) = (struct timed){core_cycle(core) + latency, index};
-    core->lsu_due = MIN(core->lsu_due, core_cycle(core) + latency);
+    pipe_push(core, b, index, latency);
     return true;
 }
 

@@ -15,6 +15,7 @@ enum {
     FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
     BANKS = 16,
     READONLY_PIPE = BANKS, /* of the read-only cache, beside the L1's banks */
+    SUPPLY_PIPE,           /* loads that a mechanism serves (lsu_seams.c): never refused */
     PIPE_COUNT
 };
 
@@ -90,6 +91,12 @@ static inline void queue_push(struct core *core, u32 tag)
     *ring_push(&core->lsu->queue) = (struct timed){core_cycle(core) + 1, tag};
 }
 
+/* The entry of the queue to the network for a miss that has an MSHR. */
+static inline u32 lsu_miss(bool readonly, const struct cache_out *out)
+{
+    return MISS | (readonly ? MISS_READONLY : 0) | out->sectors << 16 | out->mshr;
+}
+
 static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
 {
     struct lsu_request *request;
@@ -129,6 +136,33 @@ static inline void part_done(struct core *core, u32 index, bool from_memory)
     else
         inflight_retire(core, inflight);
 }
+
+/* Puts a request into a pipe, at whose end it is `latency` cycles from now. */
+static inline void pipe_push(struct core *core, u32 pipe, u32 request, u32 latency)
+{
+    const u64 ready = core_cycle(core) + latency;
+    *ring_push(&core->lsu->pipes[pipe]) = (struct timed){ready, request};
+    core->lsu->pipes_used |= bit(pipe);
+    core->lsu_due = MIN(core->lsu_due, ready);
+}
+
+void lsu_request_give(struct lsu *lsu, struct lsu_request *request);
+
+/*
+ * lsu_seams.c: what mechanisms see of the first-level data caches. Each is called only while
+ * SEAMS_L1 are filled.
+ */
+/* A launch begins: what an earlier one has prefetched in vain is forgotten. */
+void lsu_seams_begin(struct core *core);
+/* A cache has taken the access of a request. */
+void lsu_seams_access(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
+                      enum cache_result result, const struct cache_out *out);
+/* A line may have given way; the sectors under an MSHR have arrived. */
+void lsu_seams_evicted(struct core *core, enum packet_client client, const struct cache_out *out);
+void lsu_seams_filled(struct core *core, enum packet_client client, u64 line,
+                      const struct cache_out *out);
+/* True: a load is about to miss and a mechanism has what it wants. */
+bool lsu_seams_supply(struct core *core, struct lsu_request *request, u64 line, u32 sectors);
 
 /* One request a cycle leaves the queue to the network. */
 void lsu_requests_send(struct core *core);

@@ -11,7 +11,7 @@
 
 /* ---- requests ---- */
 
-static void lsu_request_give(struct lsu *lsu, struct lsu_request *request)
+void lsu_request_give(struct lsu *lsu, struct lsu_request *request)
 {
     request->bytes = 0; /* free */
     request->next = lsu->free_request;
@@ -78,6 +78,8 @@ void lsu_begin(struct core *core)
     ring_clear(&lsu->queue);
     for (u32 b = 0; b < PIPE_COUNT; b++)
         ring_clear(&lsu->pipes[b]);
+    if (core->hooks.seams & SEAMS_L1)
+        lsu_seams_begin(core);
 }
 
 void lsu_flush(struct core *core)
@@ -182,40 +184,46 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     struct cache_out out;
     u32 index = (u32)(request - lsu->requests), sectors;
     u64 line = cache_line(core, request, &sectors);
+    const bool seen = UNLIKELY(core->hooks.seams & SEAMS_L1);
+    if (UNLIKELY(pipe == SUPPLY_PIPE)) {
+        part_done(core, request->inflight, false);
+        lsu_request_give(lsu, request);
+        return true;
+    }
     if (!queue_room(core)) {
         core->stats.l1d.stalls_queue++;
         return false;
     }
     if (request->kind >= REQUEST_STORE) {
         lsu->pipes_stalled = 0;
-        cache_write(lsu->l1d, line, sectors, request->full, &out);
+        const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
+        if (seen)
+            lsu_seams_access(core, request, line, sectors, result, &out);
         return true;
     }
+    if (core_hooked(core, SEAM_L1_SUPPLY) && lsu_seams_supply(core, request, line, sectors))
+        return true;
     struct cache *cache = request->readonly ? lsu->readonly : lsu->l1d;
     struct cache_counters *counters = request->readonly
                                           ? (struct cache_counters *)&core->stats.readonly
                                           : (struct cache_counters *)&core->stats.l1d;
     const enum cache_result result = cache_read(cache, line, sectors, index, &out);
-    switch (result) {
-    case CACHE_HIT:
-        lsu->pipes_stalled = 0;
-        part_done(core, request->inflight, false);
-        lsu_request_give(lsu, request);
-        return true;
-    case CACHE_MISS:
-        lsu->pipes_stalled = 0;
-        queue_push(core,
-                   MISS | (request->readonly ? MISS_READONLY : 0) | out.sectors << 16 | out.mshr);
-        return true;
-    case CACHE_MERGED:
-        lsu->pipes_stalled = 0;
-        return true;
-    default: /* refused */
+    if (cache_refuses(result)) {
         lsu->stalled_by[pipe] = cache_stalls(counters, result);
-        lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe); /* a hook may change its mind */
+        lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe);
         return false;
     }
+    lsu->pipes_stalled = 0;
+    if (result == CACHE_MISS)
+        queue_push(core, lsu_miss(request->readonly, &out));
+    if (seen)
+        lsu_seams_access(core, request, line, sectors, result, &out);
+    if (result == CACHE_HIT) {
+        part_done(core, request->inflight, false);
+        lsu_request_give(lsu, request);
+    }
+    return true;
 }
 
 void lsu_requests_look_up(struct core *core)
@@ -236,6 +244,8 @@ void lsu_requests_look_up(struct core *core)
         }
         due = MIN(due, head->ready);
     }
+    if (UNLIKELY(lsu->pipes_used >> SUPPLY_PIPE)) /* one may have been put there just now */
+        due = MIN(due, ring_head(&lsu->pipes[SUPPLY_PIPE])->ready);
     core->lsu_due = due;
 }
 
@@ -248,6 +258,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
     case CLIENT_L1D:
     case CLIENT_READONLY: {
         struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
+        const u64 line = cache_mshr_line(cache, packet->tag);
         lsu->pipes_stalled = 0;
         cache_fill(cache, packet->tag, &out);
         while (cache_waiter(cache, packet->tag, &waiter)) {
@@ -255,6 +266,8 @@ void lsu_reply(struct core *core, const struct packet *packet)
             part_done(core, request->inflight, true);
             lsu_request_give(lsu, request);
         }
+        if (UNLIKELY(core->hooks.seams & SEAMS_L1))
+            lsu_seams_filled(core, packet->client, line, &out);
         return;
     }
     case CLIENT_CONSTANT:
