@@ -17,17 +17,9 @@
 /* clang-format on */
 
 static const struct mechanism *const available[] = {
-    &flip_mechanism,
-    &twice_mechanism,
-    &borrow_mechanism,
-    &hold_mechanism,
-    &exchange_mechanism,
-    &probe_mechanism,
-    &check_mechanism,
-    &silent_mechanism,
-    &uniform_mechanism,
-    &leap_mechanism,
-    NULL,
+    &flip_mechanism,     &twice_mechanism, &borrow_mechanism, &hold_mechanism,
+    &exchange_mechanism, &probe_mechanism, &check_mechanism,  &silent_mechanism,
+    &uniform_mechanism,  &leap_mechanism,  &ledger_mechanism, NULL,
 };
 
 /* All on one core, in turn: warps stand together. */
@@ -106,8 +98,8 @@ static void same_results(void **state)
         {"uniform", "twice", CROWD},
         {"uniform", "hold", "uniform.design=srf", CROWD},
         {"leap", "leap.late=true"},
-        {"leap", "leap.refuse=3", "leap.launch_done=2", "leap.stubborn=true"},
-        {"leap", "leap.late=true", "leap.launch_done=1", "fetch.buffer=4", "fetch.when_empty=false",
+        {"leap", "leap.refuse=3", "leap.gather=2", "leap.stubborn=true"},
+        {"leap", "leap.late=true", "leap.gather=1", "fetch.buffer=4", "fetch.when_empty=false",
          CROWD},
         {"silent:bits=2", "hold", "exchange", CROWD},
     };
@@ -247,8 +239,8 @@ static void skimmed_instructions_are_not_fetched(void **state)
 static void held_slots_wait(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH(CROWD), false, NULL);
-    struct seen with = run("cuda/matmul", "matmul16", "gtx480",
-                           WITH("leap", "leap.launch_done=1", CROWD), false, NULL);
+    struct seen with =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.gather=1", CROWD), false, NULL);
     assert_true(with.hash == plain.hash);
     assert_true(rig_total(&with, "leap.gathered") > 0);
     assert_true(rig_total(&with, "issue.idle_held") > 0);
@@ -258,7 +250,7 @@ static void held_slots_wait(void **state)
     /* nobody lets them go */
     plain = run("cuda/integer", "collatz", "gtx480", WITH(CROWD), false, NULL);
     with = run("cuda/integer", "collatz", "gtx480",
-               WITH("leap", "leap.launch_done=3", "leap.stubborn=true", CROWD), false, NULL);
+               WITH("leap", "leap.gather=3", "leap.stubborn=true", CROWD), false, NULL);
     assert_true(with.hash == plain.hash);
     assert_true(rig_total(&with, "leap.stuck") > 0);
     rig_drop(&with);
@@ -441,6 +433,86 @@ static void wrong_choices_are_refused(void **state)
     refusal(WITH(":every=5"), "unknown mechanism '': 'heddle mechanisms' lists them");
 }
 
+/* ---- first-level data caches ---- */
+
+/* What the seams told is what the L1 counted, and agrees with a list of its lines. */
+static void check_ledger(const struct seen *seen)
+{
+    assert_int_equal(rig_total(seen, "ledger.lies"), 0);
+    assert_int_equal(rig_total(seen, "ledger.reads"), rig_total(seen, "l1d.reads"));
+    assert_int_equal(rig_total(seen, "ledger.hits"), rig_total(seen, "l1d.read_hits"));
+    assert_int_equal(rig_total(seen, "ledger.merges"), rig_total(seen, "l1d.read_merges"));
+    assert_int_equal(rig_total(seen, "ledger.misses"), rig_total(seen, "l1d.read_misses"));
+    assert_int_equal(rig_total(seen, "ledger.writes"), rig_total(seen, "l1d.writes"));
+    assert_int_equal(rig_total(seen, "ledger.evictions"), rig_total(seen, "l1d.evictions"));
+    assert_int_equal(rig_total(seen, "ledger.fills"), rig_total(seen, "l1d.fills"));
+}
+
+static void first_level_caches_tell_the_truth(void **state)
+{
+    static const char *const files[][2] = {
+        {"cuda/graph", "bfs_level"}, /* many launches: what was under way is forgotten */
+        {"cuda/graph", "spmv_row"},     {"cuda/matmul", "matmul16"},
+        {"cuda/spaces", "local_index"}, {"cuda/stencil", "stencil2d"},
+    };
+    /* few lines, so that they give way */
+    static const char *const sets[][8] = {
+        {"ledger", "l1d.sets=2"},
+        {"ledger:ahead=2", "l1d.sets=2"},
+        {"ledger:supplies=3", "l1d.sets=2"},
+        {"ledger:ahead=1,supplies=20", "l1d.sets=1"},
+        {"ledger:ahead=2,supplies=7", "l1d.sets=2", "l1d.allocate=fill"},
+        {"ledger:ahead=4,stores=true", "l1d.mshrs=8", "timing.flush_l1=true"},
+        {"ledger:ahead=2,supplies=1", "l1d.sets=2", "l1d.write=through", "gpu.cores=1"},
+        {"ledger:ahead=3,supplies=5", "l1d.sets=2", "l1d.mshrs=2", "l1d.miss_queue=2"},
+    };
+    u64 supplied = 0, sent = 0, used = 0, unused = 0;
+    for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+        struct seen plain = run(files[k][0], files[k][1], "gtx480", NULL, true, NULL);
+        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+            struct seen with = run(files[k][0], files[k][1], "gtx480", sets[i], false, NULL);
+            assert_true(with.hash == plain.hash);
+            check_ledger(&with);
+            supplied += rig_total(&with, "ledger.supplied");
+            sent += rig_total(&with, "ledger.sent");
+            used += rig_total(&with, "ledger.used");
+            unused += rig_total(&with, "ledger.unused");
+            rig_drop(&with);
+        }
+        rig_drop(&plain);
+    }
+    assert_true(supplied > 100 && sent > 100 && used > 100 && unused > 10);
+}
+
+/* Prefetches are requests like others; who only looks on changes no statistic of the machine. */
+static void prefetches_take_what_a_miss_takes(void **state)
+{
+    struct seen plain = run("cuda/vectors", "saxpy", "gtx480", NULL, true, NULL);
+    struct seen seen = run("cuda/vectors", "saxpy", "gtx480", WITH("ledger"), false, NULL);
+    struct seen ahead = run("cuda/vectors", "saxpy", "gtx480", WITH("ledger:ahead=4"), false, NULL);
+    static const char *const same[] = {"timing.cycles",  "l1d.reads",    "l1d.read_hits",
+                                       "l1d.fills",      "lsu.requests", "l1d.stalls_mshr",
+                                       "l1d.stalls_line"};
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        assert_int_equal(rig_total(&plain, same[i]), rig_total(&seen, same[i]));
+    check_ledger(&seen);
+    check_ledger(&ahead);
+    const u64 sent = rig_total(&ahead, "ledger.sent"),
+              dropped = rig_total(&ahead, "ledger.dropped");
+    assert_int_equal(sent + dropped, 4 * rig_total(&ahead, "l1d.read_misses"));
+    assert_true(sent > 10);
+    assert_int_equal(rig_total(&ahead, "l1d.reads"), rig_total(&plain, "l1d.reads"));
+    /* each miss and each prefetch is one packet, as lines of L1 and L2 are alike; what was under
+     * way, or not sent yet, when the launch ended was not answered */
+    const u64 misses = rig_total(&ahead, "l1d.read_misses"), fills = rig_total(&ahead, "l1d.fills");
+    assert_true(fills <= misses + sent && fills >= misses);
+    assert_true(rig_total(&ahead, "lsu.requests") - rig_total(&plain, "lsu.requests") <=
+                misses + sent - rig_total(&plain, "l1d.read_misses"));
+    rig_drop(&plain);
+    rig_drop(&seen);
+    rig_drop(&ahead);
+}
+
 /* A value of the configuration as JSON. */
 static char *value_of(const struct hd_config *config, const char *component, const char *name)
 {
@@ -553,6 +625,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(tables_and_configuration),
         cmocka_unit_test(every_seam_is_called),
         cmocka_unit_test(decisions_act),
+        cmocka_unit_test(first_level_caches_tell_the_truth),
+        cmocka_unit_test(prefetches_take_what_a_miss_takes),
         cmocka_unit_test(copies_of_blocks_leave_no_trace),
         cmocka_unit_test(twice_issues_and_compares),
         cmocka_unit_test(twice_is_in_the_next_cycle),
