@@ -124,6 +124,7 @@ void mesh_create(struct network *network)
     if (!mesh->columns)
         while (mesh->columns * mesh->columns < nodes)
             mesh->columns++;
+    assert(mesh->columns);
     mesh->rows = (nodes + mesh->columns - 1) / mesh->columns;
     create_routers(network);
     u32 cores = network->replies ? network->outputs : network->inputs;
