@@ -49,20 +49,12 @@ enum seam {
     SEAM_VIEW,
     SEAM_PACKET,
     SEAM_REPLY,
-    SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (gcn/issue.c,
-                  * miaow/frontend.c),
-                  */
-    SEAM_COUNTS, /* or wait counters order memory (gcn/waitcnt.c) */
-    SEAM_STEPS,  /* of no mechanism: somebody follows each instruction (observe.h) */
     SEAMS
 };
 
 /* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
  * change their mind at any time. */
 #define SEAMS_EVERY_CYCLE (1u << SEAM_PICK | 1u << SEAM_INSERT)
-
-/* What the core itself has put among them, so that nobody else pays for it. */
-#define SEAMS_OWN (1u << SEAM_WAYS | 1u << SEAM_COUNTS)
 
 /* A block that a core has room for. */
 struct dispatch {
@@ -322,6 +314,10 @@ void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
 /* DISPATCH_TAKE when nobody says otherwise. */
 struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* All of them are asked: true when one has let something go on that it held back. */
+bool hooks_stuck(struct core *core);
+/* The result of an instruction is there. */
+void hooks_result(struct core *core, struct inflight *inflight);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
 

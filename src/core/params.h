@@ -46,12 +46,6 @@ static inline u32 collect_places(const struct collect_params *params, u32 warp_s
 #define COMPONENT_DEF "core/miaow/miaow.def"
 #include "base/component_struct.h"
 
-/* core.stages */
-enum {
-    STAGES_COMMON,
-    STAGES_MIAOW
-};
-
 #define COMPONENT readonly
 #define COMPONENT_DEF "core/readonly.def"
 #include "base/component_struct.h"

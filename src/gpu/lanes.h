@@ -8,7 +8,7 @@
 #ifndef GPU_LANES_H
 #define GPU_LANES_H
 
-#include "core/core.h"
+#include "core/stages.h"
 #include "gpu/machine_stats.h"
 
 /* Of one instruction, for a lane. */

@@ -2,6 +2,7 @@
 #include "gpu/plugins.h"
 
 #include "base/text.h"
+#include "core/mechanism.h"
 #include "core/plugin.h"
 #include <dlfcn.h>
 #include <elf.h>

@@ -13,7 +13,7 @@
  *       was written. What waits when the launch stops is not told.
  *  RS3  Nothing depends on the order in which cores run within a window.
  */
-#include "core/core.h"
+#include "core/stages.h"
 #include "exec/scalars.h"
 #include "gpu/raw.h"
 

@@ -128,23 +128,6 @@ static bool check_collectors(const struct core_config *c, struct error *error)
     return true;
 }
 
-/* What MIAOW's stages are made for. */
-static bool check_miaow(const struct core_config *c, struct error *error)
-{
-    if (c->core->stages != STAGES_MIAOW)
-        return true;
-    if (c->core->warp_size != 64)
-        return refuse(error, "core.warp_size", c->core->warp_size, "64 with core.stages=miaow");
-    if (c->issue->schedulers != 1)
-        return refuse(error, "issue.schedulers", c->issue->schedulers, "1 with core.stages=miaow");
-    if (!is_pow2(c->miaow->cache_block))
-        return refuse(error, "miaow.cache_block", c->miaow->cache_block, "a power of two");
-    if (c->miaow->cache_bytes % (c->miaow->cache_ways * c->miaow->cache_block))
-        return refuse(error, "miaow.cache_bytes", c->miaow->cache_bytes,
-                      "a multiple of miaow.cache_ways x miaow.cache_block");
-    return true;
-}
-
 /* ---- the memory that the host needs ---- */
 
 enum {
@@ -262,10 +245,8 @@ static bool check_time(const struct config *config, struct error *error)
         return refuse(error, "core.blocks", c.core->blocks, "at most 64");
     if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
         return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
-    if (c.issue->turns == 1 && !c.issue->sub_cores)
-        return refuse(error, "issue.sub_cores", 0,
-                      "true where schedulers take turns (issue.turns)");
-    if (!check_collectors(&c, error) || !check_miaow(&c, error))
+    const struct pipeline *pipeline = pipeline_of(c.core);
+    if (!check_collectors(&c, error) || (pipeline->check && !pipeline->check(&c, error)))
         return false;
     if (time_longest(&c) > WHEEL - 64)
         return refuse(error, "the longest latency of all passes through a unit", time_longest(&c),

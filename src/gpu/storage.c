@@ -2,21 +2,22 @@
 #include "gpu/storage.h"
 
 #include "base/text.h"
-#include "core/state.h"
+#include "core/pipeline.h"
 #include "gpu/timing_parts.h"
 #include "mem/state.h"
 
 bool storage_has_memory_side(const struct config *config)
 {
     const struct core_params *core = config_params(config, &core_component);
-    return core->stages != STAGES_MIAOW;
+    return pipeline_of(core)->has_memory_system;
 }
 
 void storage_collect(struct state_list *list, const struct config *config)
 {
     const struct core_config core = core_config_of(config);
     const struct memory_system_params memory = memory_system_params_of(config);
-    core_state(list, &core);
+    state_owner(list, "core", core.cores);
+    pipeline_of(core.core)->storage(list, &core);
     if (storage_has_memory_side(config))
         mem_state(list, &memory, core.memory_bytes);
 }

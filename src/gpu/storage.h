@@ -7,7 +7,7 @@
 
 struct mechanism;
 
-/* Whether a network, an L2 and DRAM are behind the cores: MIAOW's stages have a memory that
+/* Whether a network, an L2 and DRAM are behind the cores: the miaow pipeline has a memory that
  * answers after so many cycles, which is nothing that is built. */
 bool storage_has_memory_side(const struct config *config);
 /* Fills an empty list; free it with state_free. */

@@ -46,14 +46,15 @@ struct memory_system_params memory_system_params_of(const struct config *config)
 bool timing_serves(const struct hd_device *device, struct error *error)
 {
     const struct mechanism_set *set = &device->mechanisms;
-    for (u32 i = 0; device->core->stages && i < set->count; i++) {
+    const struct pipeline *pipeline = pipeline_of(device->core);
+    for (u32 i = 0; pipeline->lacks && i < set->count; i++) {
         const struct mechanism *m = set->uses[i].mechanism;
-        const char *lacks = miaow_lacks(m, set->uses[i].params);
+        const char *lacks = pipeline->lacks(m, set->uses[i].params);
         if (lacks)
             return error_set(error, ERROR_USAGE, "",
-                             "mechanism %s needs the seam '%s', which the stages of machine '%s' "
-                             "(core.stages=miaow) do not have",
-                             m->name, lacks, config_machine(device->config));
+                             "mechanism %s needs the seam '%s', which the pipeline of machine '%s' "
+                             "(core.pipeline=%s) does not have",
+                             m->name, lacks, config_machine(device->config), pipeline->name);
     }
     return true;
 }

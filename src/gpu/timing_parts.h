@@ -6,7 +6,7 @@
 #ifndef GPU_TIMING_PARTS_H
 #define GPU_TIMING_PARTS_H
 
-#include "core/core.h"
+#include "core/stages.h"
 #include "gpu/device.h"
 #include "gpu/lanes.h"
 

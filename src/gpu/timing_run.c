@@ -38,8 +38,7 @@ static void begin(struct run *run)
         free(t->times);
         free(t->uses);
         t->times = checked(calloc(MAX(program->inst_count, 1), sizeof *t->times));
-        time_program(t->times, program, &t->cores[0]->config);
-        fetch_time(t->times, run->exec->image, &t->cores[0]->config);
+        time_program(t->times, run->exec->image, &t->cores[0]->config);
         t->uses = lanes_of_program(program, t->times);
         t->timed = program;
     }
@@ -97,7 +96,7 @@ static void run_window(struct run *run, fs end)
         memory_system_run(t->memory_system, end);
     for (u32 k = 0; k < t->core_count; k++) {
         struct core *core = t->cores[t->order[k]];
-        if (core->present || core->inflight_count || port_next(core->config.replies) < end)
+        if (core->present || core->inflight.count || port_next(core->config.replies) < end)
             core_run(core, end);
     }
     if (!memory_first)
@@ -135,7 +134,7 @@ static void meet(struct run *run)
     for (u32 i = 0; i < count; i++)
         core_atomic(t->cores[atomics[i].core], &atomics[i]);
     for (u32 i = 0; i < t->core_count; i++)
-        if (UNLIKELY(t->cores[i]->serial))
+        if (UNLIKELY(t->cores[i]->issue.serial))
             core_serial(t->cores[i]);
 }
 

@@ -169,7 +169,7 @@ void follow_begin(struct run *run)
     run->steps = checked(calloc(t->core_count, sizeof *run->steps));
     for (u32 i = 0; i < t->core_count; i++) {
         run->steps[i].to = FS_NEVER;
-        core_watch(t->cores[i], t->cores[i]->spans, &run->steps[i],
+        core_watch(t->cores[i], t->cores[i]->trace.spans, &run->steps[i],
                    source->watcher(source, i, &run->execs[i].exec));
     }
 }
@@ -177,7 +177,7 @@ void follow_begin(struct run *run)
 static void follow_end(struct run *run)
 {
     for (u32 i = 0; i < run->timing->core_count; i++) {
-        core_watch(run->timing->cores[i], run->timing->cores[i]->spans, NULL, NULL);
+        core_watch(run->timing->cores[i], run->timing->cores[i]->trace.spans, NULL, NULL);
         vec_free(&run->steps[i].list);
     }
     free(run->steps);

@@ -21,7 +21,7 @@
  *  B2  Whatever may change who is awaited is followed by a look at the block.
  */
 #include "analysis/cfg.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 #define COMPONENT block_sync
@@ -113,7 +113,7 @@ static void look(struct block_sync *b, struct core *core, u32 place)
     const u64 slots = live_slots(core, place), here = b->arrived & slots;
     if (!here)
         return;
-    for (u64 set = slots & ~(here | core->waiting); set; set &= set - 1)
+    for (u64 set = slots & ~(here | core->issue.waiting); set; set &= set - 1)
         if (is_together(core->slots[first_bit(set)].warp)) {
             if (!b->params->patience || core_cycle(core) - b->first[place] < b->params->patience)
                 return;

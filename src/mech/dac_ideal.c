@@ -459,7 +459,8 @@ static void launch(void *state, struct core *core, bool begins)
     d->counts = checked(calloc(CORE_WARPS * MAX(insts, 1u), sizeof *d->counts));
     d->led = checked(calloc(CORE_BLOCKS * MAX(insts, 1u), sizeof *d->led));
     d->leads = checked(calloc(CORE_WARPS * MAX(insts, 1u), 1));
-    d->dyninst_rows = checked(aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32)));
+    d->dyninst_rows =
+        checked(aligned_alloc(64, align_up(core->inflight.row_words, 16) * sizeof(u32)));
     for (u32 i = 0; i < insts; i++)
         d->insts[i] = dac_classify(&program->insts[i], &core->times[i],
                                    d->explicit_exec && (inst_writes_exec(&program->insts[i]) ||

@@ -162,7 +162,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch 
     if (UNLIKELY(d->deadline <= core_cycle(core)))
         paths_give_up(d, false);
     if (wanting & d->taking_part)
-        table_skim(d, wanting & core->fetchable, skim);
+        table_skim(d, wanting & core->fetch.wanting, skim);
 }
 
 static bool skims(void *state, struct core *core, u32 slot, u32 inst)

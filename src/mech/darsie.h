@@ -4,7 +4,7 @@
 #ifndef MECH_DARSIE_H
 #define MECH_DARSIE_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "exec/values.h"
 
 #define COMPONENT darsie

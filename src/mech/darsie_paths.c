@@ -52,9 +52,9 @@ static void abdicate(struct darsie_core *d, struct darsie_block *b, struct darsi
     if (e->leader == s->warp && !e->written)
         table_remove(d, b, e);
     for (u32 i = 0; s->leading && i < CORE_INFLIGHT; i++) {
-        struct inflight *inflight = &d->core->inflight[i];
+        struct inflight *inflight = &d->core->inflight.all[i];
         struct darsie_inflight *t = &d->inflight[i];
-        if (!t->shared || d->core->inflight_free[i / 64] >> i % 64 & 1 || inflight->slot != s->slot)
+        if (!t->shared || d->core->inflight.free[i / 64] >> i % 64 & 1 || inflight->slot != s->slot)
             continue;
         rename_give(d, b, t->versions, t->shared);
         t->shared = 0;
@@ -253,7 +253,7 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     }
     u64 waiting = 0;
     for (u64 set = b->stalled; set; set &= set - 1)
-        waiting |= (d->core->waiting >> b->slots[first_bit(set)] & 1) << first_bit(set);
+        waiting |= (d->core->issue.waiting >> b->slots[first_bit(set)] & 1) << first_bit(set);
     unstall(d, b, b->stalled & ~waiting);
 }
 

@@ -131,7 +131,7 @@ void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
 /* The bank of a physical register: blocks' registers are strided over all of them. */
 static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
 {
-    const u32 banks = d->core->banks_per_group * d->core->groups;
+    const u32 banks = d->core->collect.banks_per_group * d->core->groups;
     return (u8)(((u32)s->block * d->version_count + version) % banks);
 }
 

@@ -145,7 +145,7 @@ static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie
 static bool behind_branch(const struct core *core, u32 s, u32 at)
 {
     const struct slot *slot = &core->slots[s];
-    if ((core->branching | core->waiting | core->redirected) >> s & 1)
+    if ((core->issue.branching | core->issue.waiting | core->issue.redirected) >> s & 1)
         return true;
     for (u32 i = 0; i < at; i++)
         if (core->times[slot->buffer[i]].flags & (TIME_BRANCH | TIME_BARRIER))
@@ -204,7 +204,7 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
     struct darsie_block *b = block_of(d, s);
     if (behind_branch(d->core, slot, from->buffered)) {
         skim->hold |= bit(slot);
-        if (d->core->branching >> slot & 1)
+        if (d->core->issue.branching >> slot & 1)
             return;
         b->stalled |= bit(s->warp);
         core_hold_fetch(d->core, bit(slot));
@@ -238,7 +238,7 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
 void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim)
 {
     struct lookups l = {0};
-    const u32 first = d->core->last_fetched + 1;
+    const u32 first = d->core->fetch.last + 1;
     const u64 below = first < CORE_WARPS ? bit(first) - 1 : ~0ull;
     u64 marked = 0;
     for (u64 set = wanting & d->taking_part; set; set &= set - 1)

@@ -14,7 +14,7 @@
  *  L2  Every warp that has an instruction in its buffer is among the instruction's `holders`; those
  *      that have it no more are taken out when somebody looks.
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 #define COMPONENT fetch_locality

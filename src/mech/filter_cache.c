@@ -14,7 +14,7 @@
  * if it came from the instruction cache. F4  Lines are forgotten when a launch begins: their
  * instructions may be another program's.
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 
 #define COMPONENT filter_cache
 #define COMPONENT_DEF "mech/filter_cache.def"
@@ -60,7 +60,7 @@ static struct line *line_of(struct filter_cache *f, const struct core *core, u32
 
 static void create(void *state, struct core *core)
 {
-    core->fetch_stages += ((struct filter_cache *)state)->params->stage;
+    core->fetch.extra_stages += ((struct filter_cache *)state)->params->stage;
 }
 
 /* What a slot did not find has reached the instruction cache, be it that it missed there, too. */

@@ -457,7 +457,7 @@ static void launch(void *state, struct core *core, bool begins)
     u->second = u->lane + 1 < size ? u->lane + 1 : u->lane - 1;
     u->irb = (struct irb){.count = u->params->irb_entries};
     u->insts = calloc(MAX(program->inst_count, 1), sizeof *u->insts);
-    u->removed_rows = aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32));
+    u->removed_rows = aligned_alloc(64, align_up(core->inflight.row_words, 16) * sizeof(u32));
     if (!u->insts || !u->removed_rows)
         abort();
     for (u32 i = 0; i < program->inst_count; i++)
@@ -479,7 +479,7 @@ static void create(void *state, struct core *core)
     u->inflight = calloc(CORE_INFLIGHT, sizeof *u->inflight);
     if (!u->inflight)
         abort();
-    core->fetch_stages += u->params->rename_stage;
+    core->fetch.extra_stages += u->params->rename_stage;
 }
 
 static void destroy(void *state)

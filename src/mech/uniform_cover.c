@@ -110,7 +110,7 @@ void cover_written(struct uniform_core *u, u32 slot)
     cover_count(u, slot);
     for (u32 w = 0; w < c->words; w++)
         c->now[(size_t)slot * c->words + w] =
-            read[w] & (w < u->core->scoreboard_words ? ~pending[w] : ~0ull);
+            read[w] & (w < u->core->issue.scoreboard_words ? ~pending[w] : ~0ull);
 }
 
 static void add_live(const struct uniform_cover *c, const struct program *program, u64 *live,

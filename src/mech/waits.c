@@ -18,7 +18,7 @@
  *      which do not, until a wait for none. So what is told is wrong in the code.
  */
 #include "ir/waits.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "ir/scalars.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  *   test-class-cycles TESTS     the folder tests/ of the sources
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "rig.h"
 
 #include <stdlib.h>

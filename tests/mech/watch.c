@@ -52,7 +52,7 @@ static void launch(void *state, struct core *core, bool begins)
 static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
 {
     struct watched w = at(core, slot, *inst);
-    w.wanting = core->fetchable;
+    w.wanting = core->fetch.wanting;
     w.missed = core->slots[slot].missed_at;
     *add(core) = w;
     return FETCH_SERVE;

@@ -42,7 +42,7 @@ static enum issue_answer issue(void *state, struct core *core, u32 s, u32 inst)
 {
     struct exchange *x = state;
     const u32 p = find_partner(core, s, inst), scheduler = s % core->config.issue->schedulers;
-    if (p == CORE_WARPS || x->second[scheduler] || core->inflight_count + 2 > CORE_INFLIGHT)
+    if (p == CORE_WARPS || x->second[scheduler] || core->inflight.count + 2 > CORE_INFLIGHT)
         return ISSUE_PLAIN;
     struct inflight *inflight[2] = {inflight_take(core), inflight_take(core)};
     for (u32 k = 0; k < 2; k++) {

@@ -152,7 +152,7 @@ static void control(void *state, struct core *core, u32 s, u32 inst)
         l->gathered |= bit(s);
         l->stats->gathered++;
     }
-    if (l->params->stubborn || live & ~l->gathered & ~core->waiting)
+    if (l->params->stubborn || live & ~l->gathered & ~core->issue.waiting)
         return;
     core_release(core, live & l->gathered);
     l->gathered &= ~live;

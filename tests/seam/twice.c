@@ -37,7 +37,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     if (!copy)
         return 0;
     const u32 index = inflight_index(core, copy);
-    dyninst_copy(&copy->dyn, &inflight->dyn, core->row_words);
+    dyninst_copy(&copy->dyn, &inflight->dyn, core->inflight.row_words);
     copy->injected = t->own[index] = true;
     copy->slot = inflight->slot;
     t->copy[inflight_index(core, inflight)] = (u16)index;

@@ -5,7 +5,7 @@
 #ifndef CORE_LSU_PARTS_H
 #define CORE_LSU_PARTS_H
 
-#include "core/core.h"
+#include "core/common/common.h"
 #include "core/requests.h"
 
 enum {
@@ -96,13 +96,13 @@ static inline u32 ring_count(const struct ring *ring)
 
 static inline bool queue_room(const struct core *core)
 {
-    return ring_count(&core->lsu->queue) < core->config.l1d->miss_queue;
+    return ring_count(&core->lsu.unit->queue) < core->config.l1d->miss_queue;
 }
 
 static inline void queue_push(struct core *core, u32 tag)
 {
-    core->lsu_held++;
-    ring_push(&core->lsu->queue, tag, core_cycle(core) + 1);
+    core->lsu.held++;
+    ring_push(&core->lsu.unit->queue, tag, core_cycle(core) + 1);
 }
 
 static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
@@ -123,16 +123,16 @@ static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
 static inline void store_sent(struct core *core, struct lsu_request *request)
 {
     core->slots[request->slot].stores++;
-    core->lsu->stores++;
+    core->lsu.unit->stores++;
 }
 
 static inline void finish_later(struct core *core, u32 inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     u32 at = lsu->done_tail++ % ARRAY_LEN(lsu->done);
     lsu->done[at].inflight = (u16)inflight;
     lsu->done[at].ready = core_cycle(core) + FILL_TO_WRITE_BACK;
-    core->lsu_done = MIN(core->lsu_done, lsu->done[at].ready);
+    core->lsu.done = MIN(core->lsu.done, lsu->done[at].ready);
 }
 
 /* One part of a inflight is answered. */

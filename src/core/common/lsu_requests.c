@@ -37,7 +37,7 @@ static void lsu_requests_reset(struct lsu *lsu)
 
 void lsu_create(struct core *core)
 {
-    struct lsu *lsu = core->lsu = checked(calloc(1, sizeof *lsu));
+    struct lsu *lsu = core->lsu.unit = checked(calloc(1, sizeof *lsu));
     const struct core_config *c = &core->config;
     struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
     struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
@@ -53,8 +53,8 @@ void lsu_create(struct core *core)
     ring_create(&lsu->queue, c->l1d->miss_queue + 8);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
-    core->lsu_held = 0;
-    core->lsu_due = core->lsu_done = UINT64_MAX;
+    core->lsu.held = 0;
+    core->lsu.due = core->lsu.done = UINT64_MAX;
     lsu->strided_parts = c->core->warp_size / 32;
     if (c->lsu->shared_banks == 32 && c->lsu->shared_parts == lsu->strided_parts)
         lsu->strided_bytes = c->lsu->shared_bank_bytes;
@@ -62,7 +62,7 @@ void lsu_create(struct core *core)
 
 void lsu_destroy(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (!lsu)
         return;
     cache_destroy(lsu->l1d);
@@ -80,14 +80,14 @@ void lsu_destroy(struct core *core)
 
 void lsu_begin(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     lsu->done_head = lsu->done_tail = 0;
     lsu->stores = lsu->atomic_count = 0;
     lsu->pipes_used = lsu->pipes_stalled = 0;
-    core->lsu_held = 0;
-    core->lsu_due = core->lsu_done = UINT64_MAX;
+    core->lsu.held = 0;
+    core->lsu.due = core->lsu.done = UINT64_MAX;
     lsu->queue.head = lsu->queue.tail = 0;
     for (u32 b = 0; b < PIPE_COUNT; b++)
         lsu->pipes[b].head = lsu->pipes[b].tail = 0;
@@ -95,14 +95,14 @@ void lsu_begin(struct core *core)
 
 void lsu_flush(struct core *core)
 {
-    cache_invalidate(core->lsu->l1d);
-    cache_invalidate(core->lsu->constant);
-    cache_invalidate(core->lsu->readonly);
+    cache_invalidate(core->lsu.unit->l1d);
+    cache_invalidate(core->lsu.unit->constant);
+    cache_invalidate(core->lsu.unit->readonly);
 }
 
 struct cache *lsu_cache(const struct core *core, enum packet_client client)
 {
-    const struct lsu *lsu = core->lsu;
+    const struct lsu *lsu = core->lsu.unit;
     return client == CLIENT_L1D        ? lsu->l1d
            : client == CLIENT_CONSTANT ? lsu->constant
                                        : lsu->readonly;
@@ -112,14 +112,14 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client)
 
 void lsu_finish(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     for (u32 n = 0; n < core->config.lsu->write_back_ports; n++) {
         u32 at = lsu->done_head++ % ARRAY_LEN(lsu->done);
         const u16 inflight = lsu->done[at].inflight;
         at = lsu->done_head % ARRAY_LEN(lsu->done);
-        core->lsu_done = lsu->done_head == lsu->done_tail ? UINT64_MAX : lsu->done[at].ready;
+        core->lsu.done = lsu->done_head == lsu->done_tail ? UINT64_MAX : lsu->done[at].ready;
         inflight_retire(core, core_inflight(core, inflight));
-        if (core->lsu_done > core_cycle(core))
+        if (core->lsu.done > core_cycle(core))
             return;
     }
 }
@@ -136,7 +136,7 @@ static void send_request(struct core *core, struct lsu_request *request)
         .address = request->line,
         .lanes = request->lanes,
         .sectors = request->sectors,
-        .tag = (u32)(request - core->lsu->requests),
+        .tag = (u32)(request - core->lsu.unit->requests),
         .inst = request->inst,
         .kind = kinds[request->kind],
         .client = CLIENT_DIRECT,
@@ -150,7 +150,7 @@ static void send_request(struct core *core, struct lsu_request *request)
 
 void lsu_requests_send(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct ring *queue = &lsu->queue;
     if (queue->head == queue->tail ||
         queue->ready[queue->head & (queue->capacity - 1)] > core_cycle(core))
@@ -172,7 +172,7 @@ void lsu_requests_send(struct core *core)
         send_request(core, &lsu->requests[tag]);
     }
     queue->head++;
-    core->lsu_held--;
+    core->lsu.held--;
 }
 
 /* ---- the first-level data cache ---- */
@@ -190,7 +190,7 @@ static u64 cache_line(const struct core *core, const struct lsu_request *request
 /* False: it must be tried again. */
 static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (lsu->pipes_stalled >> pipe & 1 && queue_room(core)) {
         ++*lsu->stalled_by[pipe];
         return false;
@@ -237,7 +237,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 
 void lsu_requests_look_up(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     const u64 now = core_cycle(core);
     u64 due = UINT64_MAX;
     for (u64 set = lsu->pipes_used; set; set &= set - 1) {
@@ -251,12 +251,12 @@ void lsu_requests_look_up(struct core *core)
         else
             due = MIN(due, pipe->ready[pipe->head & mask]);
     }
-    core->lsu_due = due;
+    core->lsu.due = due;
 }
 
 void lsu_reply(struct core *core, const struct packet *packet)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct cache_out out;
     u32 waiter;
     switch (packet->client) {
@@ -307,6 +307,6 @@ void lsu_reply(struct core *core, const struct packet *packet)
 
 void core_atomic(struct core *core, const struct packet *packet)
 {
-    const struct lsu_request *request = &core->lsu->requests[packet->tag];
+    const struct lsu_request *request = &core->lsu.unit->requests[packet->tag];
     dyninst_atomic(&core_inflight(core, request->inflight)->dyn, packet->lanes);
 }

@@ -13,7 +13,7 @@
 #include "witness.h"
 
 #include "analysis/redundancy.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "gpu/device.h"
 #include <stdlib.h>
 

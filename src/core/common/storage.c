@@ -9,7 +9,7 @@
  * instructions with their PCs for each wavefront, a busy bit for each vector and scalar register,
  * and EXEC, VCC, SCC and M0 for each wavefront.
  */
-#include "core/state.h"
+#include "core/common/common.h"
 
 #include "mem/state.h"
 
@@ -239,7 +239,7 @@ static void caches_state(struct state_list *list, const struct core_config *mach
         cache_state(list, "constant", &cache);
 }
 
-void core_state(struct state_list *list, const struct core_config *machine)
+void common_storage(struct state_list *list, const struct core_config *machine)
 {
     struct widths width = widths_of(machine);
     struct cache_state icache = {CACHE_CONFIG(machine->icache, WRITE_EVICT),
@@ -249,11 +249,6 @@ void core_state(struct state_list *list, const struct core_config *machine)
                                  INSTRUCTION_BITS * machine->fetch->width,
                                  2};
     icache.config.passing = !machine->icache->keeps;
-    state_owner(list, "core", machine->cores);
-    if (machine->core->stages == STAGES_MIAOW) {
-        miaow_state(list, machine);
-        return;
-    }
     fetch_state(list, machine);
     if (!machine->icache->perfect)
         cache_state(list, "icache", &icache);
@@ -262,4 +257,61 @@ void core_state(struct state_list *list, const struct core_config *machine)
     units_state(list, machine);
     lsu_state(list, machine);
     caches_state(list, machine);
+}
+
+/* Lanes that work in every cycle, of units that take an operation every so many. */
+static f64 full_lanes(u64 lanes, u32 interval)
+{
+    return (f64)((lanes + interval - 1) / interval);
+}
+
+static void lanes_logic(struct logic_list *list, const struct core_config *machine)
+{
+    const struct units_params *u = machine->units;
+    const u64 sp = (u64)u->sp * u->sp_lanes, sfu = (u64)u->sfu * u->sfu_lanes;
+    const u64 integer = u->integer ? (u64)u->integer * u->sp_lanes : sp;
+    const u64 fp64 = u->fp64 ? (u64)u->fp64 * u->fp64_lanes : sfu;
+    const struct logic rows[] = {
+        {"units", "fp32_lanes", "single-precision multiply-add units", LOGIC_FP32, (f64)sp},
+        {"units", "int_lanes", "integer units, of their own or beside the single-precision ones",
+         LOGIC_INT, (f64)integer},
+        {"units", "fp64_lanes", "double-precision units that work in every cycle", LOGIC_FP64,
+         full_lanes(fp64, u->fp64_mad_interval)},
+        {"units", "sfu_lanes", "special-function units that work in every cycle", LOGIC_SFU,
+         full_lanes(sfu, u->sfu_interval)},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(rows); i++)
+        *vec_push(&list->rows) = rows[i];
+    if (machine->core->scalar_registers)
+        *vec_push(&list->rows) =
+            (struct logic){"units", "scalar_logic", "scalar units", LOGIC_SCALAR, u->scalar};
+}
+
+void common_logic(struct logic_list *list, const struct core_config *machine)
+{
+    const struct collect_params *collect = machine->collect;
+    const u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
+    const u64 collectors = collect->generic ? collect->generic : own;
+    const u32 lanes = machine->core->warp_size, part = MAX(lanes / machine->lsu->shared_parts, 1);
+    const f64 warps = machine->core->warps;
+    const f64 decoders = (f64)machine->fetch->per_cycle * machine->fetch->width;
+    const struct logic front[] = {
+        {"fetch", "logic", "choice of a warp, next PCs; by warps", LOGIC_FETCH, warps},
+        {"fetch", "decoders", "a decoder for each instruction of a cycle", LOGIC_DECODE, decoders},
+        {"fetch", "pool", "control of instruction buffers; by warps", LOGIC_QUEUE, warps},
+        {"issue", "logic", "dependences and choice of a warp; by warps", LOGIC_ISSUE, warps},
+        {"collect", "crossbar", "from register banks to collectors, lane by lane", LOGIC_CROSSBAR,
+         lanes, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(front); i++)
+        *vec_push(&list->rows) = front[i];
+    lanes_logic(list, machine);
+    *vec_push(&list->rows) =
+        (struct logic){"lsu",
+                       "crossbar",
+                       "between lanes and banks of shared memory, both ways",
+                       LOGIC_CROSSBAR,
+                       2,
+                       8.0 * machine->lsu->shared_banks * machine->lsu->shared_bank_bytes,
+                       (f64)part * WORD_BITS};
 }

@@ -6,7 +6,8 @@
  * integer pipe at units.int_simple, control flow included, as GPGPU-Sim has it. Division and
  * remainder of any type take the special-function pipe.
  */
-#include "core/miaow/miaow.h"
+#include "core/inst_time.h"
+#include "core/common/common.h"
 #include "ir/scalars.h"
 
 /* ---- pipes and latencies ---- */
@@ -98,16 +99,17 @@ static u32 lanes_of(const struct units_params *u, enum pipe pipe)
     return pipe == PIPE_FP64 ? u->fp64_lanes : pipe == PIPE_SFU ? u->sfu_lanes : u->sp_lanes;
 }
 
+void time_place(struct inst_time *time, const struct inst *inst, const struct core_config *config)
+{
+    time->pipe = (u8)pipe_of(config->units, inst);
+    time->kind = (u8)kind_of(inst, time->pipe);
+}
+
 /* A warp passes a narrow unit several times: the unit is taken, and the result late, by as much. */
-static void set_cost(struct inst_time *time, const struct inst *inst,
-                     const struct core_config *config)
+void time_cost(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     const struct units_params *u = config->units;
     const struct op_info *info = &op_info[inst->op];
-    time->pipe = (u8)pipe_of(u, inst);
-    time->kind = (u8)kind_of(inst, time->pipe);
-    if (config->issue->turns == 1 && (time->kind == TURN_BRANCH || time->kind == TURN_INTERNAL))
-        time->pipe = PIPE_SCALAR; /* whatever else such instructions may be taken for */
     if (time->pipe == PIPE_SCALAR) {
         time->latency = (u16)u->scalar_latency;
         time->interval = (u16)u->scalar_interval;
@@ -128,7 +130,8 @@ u32 time_longest(const struct core_config *config)
     for (u32 op = 0; op < OP_COUNT; op++) {
         struct inst inst = {.op = (u16)op};
         struct inst_time time = {0};
-        set_cost(&time, &inst, config);
+        time_place(&time, &inst, config);
+        time_cost(&time, &inst, config);
         longest = MAX(longest, time.latency);
     }
     return longest;
@@ -210,13 +213,13 @@ static void add_operand(struct inst_time *time, const struct program *program, u
 }
 
 static void add_writes(struct inst_time *time, const struct program *program,
-                       const struct inst *inst, u32 base, bool miaow)
+                       const struct inst *inst, u32 base, struct implied implied)
 {
     struct operand list[INST_REFS];
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++)
         add_operand(time, program, base, list[i]);
-    if (miaow && program->traits.explicit_exec && miaow_writes_scc(inst))
+    if (implied.writes_scc)
         add_bits(time, base + SCALAR_SCC, 1);
     time->write_count = time->reserve_count = time->dependence_count;
     time->region_count = (u8)count;
@@ -228,21 +231,19 @@ static void add_writes(struct inst_time *time, const struct program *program,
  * as they are.
  */
 static void add_reads(struct inst_time *time, const struct program *program,
-                      const struct inst *inst, u32 base, bool miaow)
+                      const struct inst *inst, u32 base, struct implied implied)
 {
     struct inst_time reads = {0};
     struct operand list[INST_REFS];
     u32 count = inst_reads(inst, list);
     for (u32 i = 0; i < count; i++)
         add_operand(&reads, program, base, list[i]);
-    if (program->traits.explicit_exec) {
-        if (!miaow || miaow_reads_exec(inst))
-            add_bits(&reads, base + SCALAR_EXEC, 2); /* scalar ones too: their lanes are counted */
-        if (miaow && miaow_reads_scc(inst))
-            add_bits(&reads, base + SCALAR_SCC, 1);
-        if (inst->mods & MOD_MODE)
-            add_bits(&reads, base + SCALAR_MODE, 1);
-    }
+    if (implied.reads_exec)
+        add_bits(&reads, base + SCALAR_EXEC, 2);
+    if (implied.reads_scc)
+        add_bits(&reads, base + SCALAR_SCC, 1);
+    if (program->traits.explicit_exec && inst->mods & MOD_MODE)
+        add_bits(&reads, base + SCALAR_MODE, 1);
     time->flags |= reads.flags;
     for (u32 i = 0; i < reads.dependence_count; i++) {
         if (time->dependence_count == MAX_DEPENDENCES) {
@@ -253,7 +254,7 @@ static void add_reads(struct inst_time *time, const struct program *program,
     }
 }
 
-static void set_flags(struct inst_time *time, const struct inst *inst)
+void time_flags(struct inst_time *time, const struct inst *inst)
 {
     u32 flags = op_info[inst->op].flags;
     if (flags & OPF_BRANCH)
@@ -323,33 +324,40 @@ static void join_halves(struct inst_time *time, u32 base)
         }
 }
 
+void time_registers(struct inst_time *time, const struct timed_code *code, const struct inst *inst,
+                    struct implied implied)
+{
+    add_writes(time, code->program, inst, code->scalar_base, implied);
+    add_reads(time, code->program, inst, code->scalar_base, implied);
+    if (implied.whole_masks)
+        join_halves(time, code->scalar_base);
+}
+
+void time_finish(struct inst_time *time, const struct inst *inst, const struct core_config *config)
+{
+    collect_time(time, inst, config);
+    set_plain(time, config->issue);
+}
+
+/* ---- whole instructions ---- */
+
 void time_own(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     memset(time, 0, sizeof *time);
-    set_cost(time, inst, config);
+    time_place(time, inst, config);
+    time_cost(time, inst, config);
     collect_time(time, inst, config);
 }
 
-void time_program(struct inst_time *times, const struct program *program,
+void time_program(struct inst_time *times, const struct image *image,
                   const struct core_config *config)
 {
-    const bool miaow = config->core->stages == STAGES_MIAOW;
-    u32 base = scalar_base(program);
+    const struct program *program = image->program;
+    const struct pipeline *pipeline = pipeline_of(config->core);
+    const struct timed_code code = {program, config, scalar_base(program)};
     for (u32 i = 0; i < program->inst_count; i++) {
-        const struct inst *inst = &program->insts[i];
-        struct inst_time *time = &times[i];
-        memset(time, 0, sizeof *time);
-        set_cost(time, inst, config);
-        set_flags(time, inst);
-        if (miaow)
-            miaow_time(time, program, i, config);
-        add_writes(time, program, inst, base, miaow);
-        add_reads(time, program, inst, base, miaow);
-        if (miaow)
-            join_halves(time, base);
-        if (config->issue->memory_order == 1 && program->traits.explicit_exec && !miaow)
-            waitcnt_time(time, inst);
-        collect_time(time, inst, config);
-        set_plain(time, config->issue);
+        memset(&times[i], 0, sizeof times[i]);
+        pipeline->time(&times[i], &code, i);
     }
+    fetch_time(times, image, config);
 }
