@@ -377,12 +377,12 @@ static void look(void *state, struct warp *warp, u32 inst)
 
 static void launch(void *state, struct core *core, bool begins)
 {
-    observe_launch(state, core->exec, begins);
+    observe_launch(state, core_exec(core), begins);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
-    const struct resident *resident = &core->blocks[block_slot];
+    const struct resident *resident = core_block(core, block_slot);
     if (!resident->copy)
         observe_block(state, resident->block, started);
 }

@@ -1,6 +1,6 @@
 /*
- * Schedulers in turn (core.pipeline=gcn): who issues what in which cycle, on hand-made programs, and what
- * becomes of issue slots.
+ * Schedulers in turn (core.pipeline=gcn): who issues what in which cycle, on hand-made programs,
+ * and what becomes of issue slots.
  */
 #include "rig.h"
 

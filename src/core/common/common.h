@@ -6,7 +6,7 @@
 #define CORE_COMMON_COMMON_H
 
 #include "core/gcn/waitcnt.h"
-#include "core/services.h"
+#include "core/mechanism.h"
 
 extern const struct pipeline common_pipeline;
 
@@ -155,11 +155,6 @@ static inline void collect_push(struct core *core, struct inflight *inflight)
 }
 /* collect_push, as the pipeline's `enter`. */
 void collect_push_any(struct core *core, struct inflight *inflight);
-/* Room behind issue for an instruction of a slot. */
-static inline bool core_room(const struct core *core, u32 slot, u32 inst)
-{
-    return collect_room(core, core->groups > 1 ? slot % core->groups : 0, core->times[inst].pipe);
-}
 /* Bank of a register. */
 static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32 reg)
 {
@@ -240,13 +235,5 @@ void core_act(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
 /* The issue slot of this cycle was used, or not, and why; slot: one that it holds for. */
 void issue_used(struct core *core);
 void issue_idle(struct core *core, enum stall stall, u32 slot);
-
-/* Work of an instruction in lanes. */
-struct lane_work {
-    u32 reads, ops, writes;
-};
-/* With mechanisms: adds what a inflight did beyond what its instruction does, or short of it, when
- * its operands have been read or its results are `written`. */
-void inflight_count_work(struct core *core, const struct inflight *inflight, bool written);
 
 #endif

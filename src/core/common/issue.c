@@ -33,6 +33,11 @@ static void ask_operands(struct core *core, struct inflight *inflight)
     inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
 }
 
+/* Work of an instruction in lanes. */
+struct lane_work {
+    u32 reads, ops, writes;
+};
+
 /* What the inflight does as an instruction of its warp without mechanisms; nothing is counted for
  * an extra one. */
 static struct lane_work plain_work(const struct core *core, const struct inflight *inflight)
@@ -482,6 +487,11 @@ static bool issue_several(struct core *core, u32 s, u32 group)
         used |= 1u << pipe;
     }
     return true;
+}
+
+bool core_room(const struct core *core, u32 slot, u32 inst)
+{
+    return collect_room(core, core->groups > 1 ? slot % core->groups : 0, core->times[inst].pipe);
 }
 
 u64 core_ready(const struct core *core, u32 scheduler)

@@ -56,3 +56,8 @@ enum stall scoreboard_check(const struct core *core, const struct slot *slot,
         return STALL_WAW;
     return STALL_NONE;
 }
+
+bool core_registers_ready(const struct core *core, u32 s, u32 inst)
+{
+    return scoreboard_check(core, &core->slots[s], &core->times[inst]) == STALL_NONE;
+}

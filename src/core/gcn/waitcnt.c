@@ -88,7 +88,7 @@ static bool queue_writes(const struct core *core, const struct wait_queue *q, u3
     return false;
 }
 
-bool waitcnt_cover(const struct core *core, u32 s, u32 reg)
+bool core_load_pending(const struct core *core, u32 s, u32 reg)
 {
     const struct waits *w = &core->issue.waits[s];
     return core->issue.by_waitcnt &&

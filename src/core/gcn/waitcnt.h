@@ -14,8 +14,6 @@ void waitcnt_begin(struct core *core);
 void waitcnt_issue(struct core *core, struct inflight *inflight);
 /* A mechanism has skipped an access: it is done when those before it are. */
 void waitcnt_skip(struct core *core, u32 slot, const struct inst_time *time);
-/* Whether an access under way will write a vector register. */
-bool waitcnt_cover(const struct core *core, u32 slot, u32 reg);
 /* Of the head of a slot: a wait, or an access. */
 enum stall waitcnt_check(const struct core *core, u32 slot, const struct inst_time *time);
 /* What a store needs has been read. */
