@@ -1,61 +1,29 @@
-/* The list of components, from the whole to its parts; and the tables of the whole. */
+/* The list of all components, from the whole to its parts; and the tables of the whole. */
 #include "core/params.h"
 #include "gpu/device.h"
 #include "gpu/params.h"
 #include "isa/si/params.h"
-#include "mem/system.h"
+#include "mem/params.h"
 
-#define COMPONENT gpu
-#define COMPONENT_DEF "gpu/gpu.def"
-#define COMPONENT_HELP "the GPU as a whole"
-#include "base/component_table.h"
+#define COMPONENT_TABLES
+#include "gpu/components.def"
+#undef COMPONENT_TABLES
 
-#define COMPONENT clock
-#define COMPONENT_DEF "gpu/clock.def"
-#define COMPONENT_HELP "clock domains"
-#include "base/component_table.h"
-
-#define COMPONENT timing
-#define COMPONENT_DEF "gpu/timing.def"
-#define COMPONENT_HELP "a launch in time: dispatch of blocks, limits, totals"
-#include "base/component_table.h"
-
-#define COMPONENT energy
-#define COMPONENT_DEF "gpu/energy.def"
-#define COMPONENT_HELP "technology, and what events cost"
-#include "base/component_table.h"
-
-#define COMPONENT host
-#define COMPONENT_DEF "gpu/host.def"
-#define COMPONENT_HELP "the way between the host and the GPU"
-#include "base/component_table.h"
-
+/* Components of functional execution (core, memory, launch, exec) and of the front ends have no list
+ * of their own. The order is that of the reference pages. */
+/* clang-format off */
 const struct component *const gpu_components[] = {
-    &gpu_component,
-    &clock_component,
-    &energy_component,
-    &timing_component,
-    &host_component,
-    &core_component,
-    &fetch_component,
-    &icache_component,
-    &issue_component,
-    &collect_component,
-    &units_component,
-    &miaow_component,
-    &lsu_component,
-    &l1d_component,
-    &readonly_component,
-    &constant_component,
-    &cluster_icache_component,
-    &cluster_constant_component,
-    &network_component,
-    &l2_component,
-    &dram_component,
-    &memory_component,
-    &launch_component,
-    &ptx_component,
-    &si_component,
-    &exec_component,
+#define COMPONENT_ROW(name) &name##_component,
+#include "gpu/components.def"
+    COMPONENT_ROW(core)
+#include "core/components.def"
+#include "mem/components.def"
+    COMPONENT_ROW(memory)
+    COMPONENT_ROW(launch)
+    COMPONENT_ROW(ptx)
+    COMPONENT_ROW(si)
+    COMPONENT_ROW(exec)
+#undef COMPONENT_ROW
     NULL,
 };
+/* clang-format on */

@@ -12,16 +12,13 @@
 #include "gpu/mechanisms.h"
 #include "gpu/observer.h"
 #include "gpu/observers.h"
+#include "gpu/params.h"
 #include "gpu/plugins.h"
 #include "gpu/profile.h"
 #include "gpu/timing.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
-
-#define COMPONENT gpu
-#define COMPONENT_DEF "gpu/gpu.def"
-#include "base/component_struct.h"
 
 /* Every component of this build, NULL-terminated: the tables behind parameters and statistics. */
 extern const struct component *const gpu_components[];

@@ -5,9 +5,9 @@ static const struct {
     const struct component *component;
     size_t offset;
 } parts[] = {
-#define PART(name) {&name##_component, offsetof(struct machine_stats, name)},
-    MACHINE_PARTS(PART)
-#undef PART
+#define COMPONENT_ROW(name) {&name##_component, offsetof(struct machine_stats, name)},
+#include "gpu/machine.def"
+#undef COMPONENT_ROW
 };
 
 void machine_stats_add(struct machine_stats *into, const struct machine_stats *from)

@@ -1,7 +1,7 @@
 /*
- * All that the parts of a machine count in a launch, summed over cores and channels.
- *
- * The list of members is written once, below; adding, subtracting and printing go through it.
+ * Statistics of a whole machine: what all its components have counted in a launch, summed over
+ * cores and channels. The members come from the lists of components; adding, subtracting and
+ * printing go through all of them.
  */
 #ifndef GPU_MACHINE_STATS_H
 #define GPU_MACHINE_STATS_H
@@ -11,27 +11,10 @@
 #include "gpu/params.h"
 #include "mem/system.h"
 
-#define MACHINE_PARTS(PART) \
-    PART(timing)            \
-    PART(fetch)             \
-    PART(icache)            \
-    PART(issue)             \
-    PART(collect)           \
-    PART(units)             \
-    PART(lsu)               \
-    PART(l1d)               \
-    PART(readonly)          \
-    PART(constant)          \
-    PART(cluster_icache)    \
-    PART(cluster_constant)  \
-    PART(network)           \
-    PART(l2)                \
-    PART(dram)
-
 struct machine_stats {
-#define PART(name) struct name##_stats name;
-    MACHINE_PARTS(PART)
-#undef PART
+#define COMPONENT_ROW(name) struct name##_stats name;
+#include "gpu/machine.def"
+#undef COMPONENT_ROW
 };
 
 void machine_stats_add(struct machine_stats *into, const struct machine_stats *from);

@@ -10,16 +10,9 @@ struct core_config core_config_of(const struct config *config)
     return (struct core_config){
         .cores = PARAMS(config, gpu)->cores,
         .core = PARAMS(config, core),
-        .fetch = PARAMS(config, fetch),
-        .icache = PARAMS(config, icache),
-        .issue = PARAMS(config, issue),
-        .collect = PARAMS(config, collect),
-        .units = PARAMS(config, units),
-        .miaow = PARAMS(config, miaow),
-        .lsu = PARAMS(config, lsu),
-        .l1d = PARAMS(config, l1d),
-        .constant = PARAMS(config, constant),
-        .readonly = PARAMS(config, readonly),
+#define COMPONENT_ROW(name) .name = PARAMS(config, name),
+#include "core/components.def"
+#undef COMPONENT_ROW
         .mhz = PARAMS(config, clock)->core_mhz,
         .l2_line_bytes = PARAMS(config, l2)->line_bytes,
         .memory_bytes = PARAMS(config, gpu)->memory_bytes,
@@ -30,16 +23,14 @@ struct memory_system_params memory_system_params_of(const struct config *config)
 {
     const struct clock_params *clock = PARAMS(config, clock);
     return (struct memory_system_params){
-        .network = PARAMS(config, network),
-        .l2 = PARAMS(config, l2),
-        .dram = PARAMS(config, dram),
+#define COMPONENT_ROW(name) .name = PARAMS(config, name),
+#include "mem/components.def"
+#undef COMPONENT_ROW
         .network_mhz = clock->network_mhz,
         .l2_mhz = clock->l2_mhz,
         .dram_mhz = clock->dram_mhz,
         .cores = PARAMS(config, gpu)->cores,
         .cluster = PARAMS(config, gpu)->cluster,
-        .cluster_icache = PARAMS(config, cluster_icache),
-        .cluster_constant = PARAMS(config, cluster_constant),
     };
 }
 

@@ -86,28 +86,16 @@ void observe_begin(struct run *run)
 
 static void add_core_counts(struct machine_stats *stats, const struct core_counts *counts)
 {
-#define ADD(name) stats_add(&name##_component, &stats->name, &counts->name);
-    ADD(fetch)
-    ADD(icache)
-    ADD(issue)
-    ADD(collect)
-    ADD(units)
-    ADD(lsu)
-    ADD(l1d)
-    ADD(constant)
-    ADD(readonly)
-#undef ADD
+#define COMPONENT_ROW(name) stats_add(&name##_component, &stats->name, &counts->name);
+#include "core/components.def"
+#undef COMPONENT_ROW
 }
 
 void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts)
 {
-#define ADD(name) stats_add(&name##_component, &stats->name, &counts->name);
-    ADD(network)
-    ADD(l2)
-    ADD(dram)
-    ADD(cluster_icache)
-    ADD(cluster_constant)
-#undef ADD
+#define COMPONENT_ROW(name) stats_add(&name##_component, &stats->name, &counts->name);
+#include "mem/components.def"
+#undef COMPONENT_ROW
 }
 
 /* Of warps that have left and of those that are there. */

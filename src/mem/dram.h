@@ -53,11 +53,7 @@
 #ifndef MEM_DRAM_H
 #define MEM_DRAM_H
 
-#include "base/types.h"
-
-#define COMPONENT dram
-#define COMPONENT_DEF "mem/dram.def"
-#include "base/component_struct.h"
+#include "mem/params.h"
 
 enum dram_command {
     DRAM_ACTIVATE,
