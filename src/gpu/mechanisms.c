@@ -23,7 +23,7 @@ const struct mechanism *mechanism_find(const struct mechanism *const *available,
 {
     const char *names[256] = {0};
     u32 count = 0;
-    for (; available[count] && count < ARRAY_LEN(names); count++) {
+    for (; count < ARRAY_LEN(names) && available[count]; count++) {
         names[count] = available[count]->name;
         if (!strcmp(names[count], name))
             return available[count];
