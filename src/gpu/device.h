@@ -186,22 +186,11 @@ void launch_begin(struct hd_device *device, u64 blocks);
 void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
                 struct hd_result *result);
 
-/*
- * record.c: what the machine knows of the launch that launch_end recorded last. `profile`: a row
- * for each instruction of the module. `waiting`: of a deadlock, else NULL; it becomes the
- * explanation.
- */
-struct launch_timing {
-    struct hd_module *module;
-    const struct machine_stats *stats;
-    const struct inst_profile *profile;
-    const struct waiting_list *waiting;
-    const u8 *mechanisms; /* counters, or NULL */
-    const struct lane_use *uses;
-};
-void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
+/* record.c: completes the record that launch_end has made, with what the machine knows of a launch
+ * in time of the module. After a deadlock the warps that wait become the explanation. */
+void launch_record_timing(struct hd_module *module, const struct timed_launch *timed,
                           struct hd_result *result);
-/* What mechanisms have counted in it. */
+/* The same with what mechanisms have counted in it. */
 void launch_record_mechanisms(struct hd_device *device, const u8 *counts);
 void launch_record_free(struct launch_record *launch);
 

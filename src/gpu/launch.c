@@ -260,16 +260,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         launch_record_mechanisms(device, look_counts(device->look));
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
     if (in_time)
-        launch_record_timing(device,
-                             &(struct launch_timing){
-                                 .module = r->kernel->module,
-                                 .stats = &timed.stats,
-                                 .profile = timed.profile,
-                                 .waiting = timed.waiting.rows.count ? &timed.waiting : NULL,
-                                 .mechanisms = timed.mechanisms,
-                                 .uses = timed.uses,
-                             },
-                             result);
+        launch_record_timing(r->kernel->module, &timed, result);
     fesetenv(&host);
     timed_launch_free(&timed);
     free(exec);

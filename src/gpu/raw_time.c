@@ -178,16 +178,7 @@ void raw_run_timed(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd
                &timed);
     launch_end(device, exec, raw->module->program->file, result);
     device->launches.data[device->launches.count - 1].occupancy = raw->occupancy;
-    launch_record_timing(device,
-                         &(struct launch_timing){
-                             .module = raw->module,
-                             .stats = &timed.stats,
-                             .profile = timed.profile,
-                             .waiting = timed.waiting.rows.count ? &timed.waiting : NULL,
-                             .mechanisms = timed.mechanisms,
-                             .uses = timed.uses,
-                         },
-                         result);
+    launch_record_timing(raw->module, &timed, result);
     timed_launch_free(&timed);
     raw_steps_destroy(launch.steps);
     free(exec);

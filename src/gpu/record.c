@@ -12,32 +12,33 @@ static struct machine_stats *zeroed(void)
     return stats;
 }
 
-/* The warps that wait are what there is to say of a deadlock. */
-static void explain(struct hd_device *device, struct launch_record *launch,
-                    const struct launch_timing *timing)
+/* After a deadlock: the list of warps that wait becomes the explanation. */
+static void explain(const struct hd_module *module, struct launch_record *launch,
+                    const struct waiting_list *waiting)
 {
     const struct waiting_names names = {
-        .program = timing->module->program,
+        .program = module->program,
         .kernel = launch->kernel,
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-        .code_address = timing->module->code_address,
+        .code_address = module->code_address,
     };
-    launch->waiting = waiting_json(timing->waiting, &names);
-    waiting_text(timing->waiting, &names, device->last_fault.message,
-                 sizeof device->last_fault.message);
+    struct fault *last = &module->device->last_fault;
+    launch->waiting = waiting_json(waiting, &names);
+    waiting_text(waiting, &names, last->message, sizeof last->message);
     if (launch->fault)
-        memcpy(launch->fault->message, device->last_fault.message, sizeof launch->fault->message);
+        memcpy(launch->fault->message, last->message, sizeof launch->fault->message);
 }
 
-static void record_energy(struct hd_device *device, struct launch_record *launch,
-                          const struct launch_timing *timing)
+static void record_energy(struct hd_module *module, struct launch_record *launch,
+                          const struct timed_launch *timed)
 {
+    struct hd_device *device = module->device;
     launch->energy = checked(calloc(1, sizeof *launch->energy));
-    energy_of(device->energy, timing->stats, timing->mechanisms, launch->energy);
-    if (timing->profile)
-        energy_attribute(device->energy, timing->stats, timing->mechanisms, timing->uses,
-                         timing->profile, timing->module->program->inst_count,
-                         timing->module->energy_fj, launch->energy);
+    energy_of(device->energy, &timed->stats, timed->mechanisms, launch->energy);
+    if (timed->profile)
+        energy_attribute(device->energy, &timed->stats, timed->mechanisms, timed->uses,
+                         timed->profile, module->program->inst_count, module->energy_fj,
+                         launch->energy);
     if (!device->energy_totals)
         device->energy_totals = checked(calloc(1, sizeof *device->energy_totals));
     energy_add(device->energy_totals, launch->energy);
@@ -51,24 +52,25 @@ void launch_record_mechanisms(struct hd_device *device, const u8 *counts)
     mechanism_stats_add(&device->mechanisms, device->mechanism_totals, counts);
 }
 
-void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
+void launch_record_timing(struct hd_module *module, const struct timed_launch *timed,
                           struct hd_result *result)
 {
+    struct hd_device *device = module->device;
     struct launch_record *launch = &device->launches.data[device->launches.count - 1];
     launch->machine = zeroed();
-    machine_stats_add(launch->machine, timing->stats);
+    machine_stats_add(launch->machine, &timed->stats);
     if (!device->machine_totals)
         device->machine_totals = zeroed();
-    machine_stats_add(device->machine_totals, timing->stats);
-    if (timing->mechanisms)
-        launch_record_mechanisms(device, timing->mechanisms);
-    if (timing->profile)
-        profile_add(timing->module, timing->profile);
-    record_energy(device, launch, timing);
-    if (timing->waiting)
-        explain(device, launch, timing);
-    result->cycles = timing->stats->timing.cycles;
-    result->picoseconds = timing->stats->timing.picoseconds;
+    machine_stats_add(device->machine_totals, &timed->stats);
+    if (timed->mechanisms)
+        launch_record_mechanisms(device, timed->mechanisms);
+    if (timed->profile)
+        profile_add(module, timed->profile);
+    record_energy(module, launch, timed);
+    if (timed->waiting.rows.count)
+        explain(module, launch, &timed->waiting);
+    result->cycles = timed->stats.timing.cycles;
+    result->picoseconds = timed->stats.timing.picoseconds;
 }
 
 void launch_record_free(struct launch_record *launch)
