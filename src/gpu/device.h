@@ -7,15 +7,15 @@
 #include "base/config.h"
 #include "exec/bounds.h"
 #include "exec/warp.h"
-#include "gpu/endless.h"
-#include "gpu/energy.h"
-#include "gpu/mechanisms.h"
-#include "gpu/observer.h"
-#include "gpu/observers.h"
-#include "gpu/params.h"
-#include "gpu/plugins.h"
-#include "gpu/profile.h"
-#include "gpu/timing.h"
+#include "gpu/machine/energy.h"
+#include "gpu/machine/params.h"
+#include "gpu/mechanism/mechanisms.h"
+#include "gpu/mechanism/observers.h"
+#include "gpu/mechanism/plugins.h"
+#include "gpu/observe/endless.h"
+#include "gpu/observe/observer.h"
+#include "gpu/observe/profile.h"
+#include "gpu/time/timing.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
@@ -55,7 +55,7 @@ struct launch_record {
     struct machine_stats *machine; /* NULL: functional */
     u8 *mechanisms;                /* their counters, or NULL: none is on */
     struct energy_sum *energy;     /* NULL: functional */
-    json_t *waiting;               /* of a deadlock in time: waiting.h; or NULL */
+    json_t *waiting;               /* of a deadlock in time: observe/waiting.h; or NULL */
 };
 
 /* The order of cores within a window: no result depends on it. */
@@ -141,12 +141,12 @@ enum {
     RAW_LANES = 64 /* of machine code without a container */
 };
 
-/* frontends.c: never NULL */
+/* module/frontends.c: never NULL */
 const struct front_end *front_end_of(const void *data, size_t bytes);
 /* Machine code without a container, decoded from its first byte on. */
 struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error);
 
-/* api_module.c: code, variables and constants get their addresses, and lose them. */
+/* api/module.c: code, variables and constants get their addresses, and lose them. */
 bool module_place(struct hd_module *module, struct error *error);
 void module_displace(struct hd_module *module);
 
@@ -165,10 +165,10 @@ struct launch_request {
     u32 registers, scalars; /* that a warp takes of a core; 0: the kernel's */
 };
 
-/* profile.c: the place of an instruction, or null. */
+/* observe/profile.c: the place of an instruction, or null. */
 json_t *place_json(const struct program *program, u32 inst);
 
-/* check.c */
+/* launch/check.c */
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error);
 /* The part of it about what a core must hold. */
@@ -177,7 +177,7 @@ bool launch_resources(const struct launch_request *request, struct occupancy *oc
 /* Local memory of a thread: static frames and, where depth is unknown, the stack. */
 u64 launch_local_bytes(const struct hd_kernel *kernel);
 
-/* launch.c, for everything that runs code: */
+/* launch/launch.c, for everything that runs code: */
 /* Fills in what an exec takes from its device. */
 void launch_set_device(struct exec *exec, struct hd_device *device);
 /* Progress starts again. */
@@ -186,19 +186,20 @@ void launch_begin(struct hd_device *device, u64 blocks);
 void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
                 struct hd_result *result);
 
-/* record.c: completes the record that launch_end has made, with what the machine knows of a launch
- * in time of the module. After a deadlock the warps that wait become the explanation. */
+/* launch/record.c: completes the record that launch_end has made, with what the machine knows of a
+ * launch in time of the module. After a deadlock the warps that wait become the explanation. */
 void launch_record_timing(struct hd_module *module, const struct timed_launch *timed,
                           struct hd_result *result);
 /* The same with what mechanisms have counted in it. */
 void launch_record_mechanisms(struct hd_device *device, const u8 *counts);
 void launch_record_free(struct launch_record *launch);
 
-/* launch.c: false when the launch cannot be set up. */
+/* launch/launch.c: false when the launch cannot be set up. */
 bool launch_run(const struct launch_request *request, const struct occupancy *occupancy,
                 struct hd_result *result, struct error *error);
 
-/* entry.c: what a launch of machine code has in guest memory beside its arguments' buffers. */
+/* launch/entry.c: what a launch of machine code has in guest memory beside its arguments' buffers.
+ */
 struct launch_entry {
     struct arena *arena;
     const struct entry *entry; /* NULL: the kernel needs none */

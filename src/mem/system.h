@@ -38,7 +38,7 @@ struct memory_system_stats {
 };
 
 struct memory_system;
-/* `params` fit each other (gpu/relations.h); they are copied. */
+/* `params` fit each other (gpu/machine/relations.h); they are copied. */
 struct memory_system *memory_system_create(const struct memory_system_params *params);
 void memory_system_destroy(struct memory_system *memory_system);
 

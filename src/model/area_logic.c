@@ -15,9 +15,9 @@
  *  - MIAOW's stages hold their flip-flops; what the state registry declares of them is counted
  *    twice (a few percent of these stages).
  */
-#include "gpu/params.h"
-#include "gpu/storage.h"
-#include "gpu/timing_parts.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
+#include "gpu/time/parts.h"
 #include "mem/system.h"
 #include "model/area.h"
 

@@ -9,9 +9,9 @@
 
 #include "core/params.h"
 #include "gpu/device.h"
-#include "gpu/machine_stats.h"
-#include "gpu/params.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/stats.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include "model/area.h"
 #include <math.h>

@@ -4,9 +4,9 @@
  */
 #include "base/machine.h"
 #include "gpu/device.h"
-#include "gpu/params.h"
-#include "gpu/relations.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/relations.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include <math.h>
 #include <setjmp.h>
