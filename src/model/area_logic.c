@@ -17,7 +17,7 @@
  */
 #include "gpu/machine/params.h"
 #include "gpu/machine/storage.h"
-#include "gpu/time/parts.h"
+#include "gpu/machine/config.h"
 #include "mem/system.h"
 #include "model/area.h"
 

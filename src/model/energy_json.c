@@ -1,5 +1,5 @@
 /* Energy as JSON: flat names beside statistics, and what everything costs. */
-#include "gpu/device.h"
+#include "gpu/api/api.h"
 #include "gpu/machine/stats.h"
 #include "model/energy.h"
 

@@ -2,7 +2,8 @@
  * The public API: errors, configurations, devices and their memory. Mechanisms are in
  * mechanisms.c, modules in module.c, launches in launch.c, statistics in stats.c and counts.c.
  */
-#include "gpu/device.h"
+#include "gpu/api/api.h"
+#include "gpu/launch/launch.h"
 #include "gpu/machine/relations.h"
 
 #include "gpu/machine/storage.h"
@@ -125,7 +126,12 @@ char *hd_config_storage(const struct hd_config *config)
 {
     if (!config)
         return NULL;
-    return dump(storage_json(config->config, config->available));
+    struct state_list list = {0};
+    storage_collect(&list, config->config);
+    mechanisms_storage(&list, config->config, config->available);
+    char *text = dump(storage_json(config->config, &list));
+    state_free(&list);
+    return text;
 }
 
 /* What the tables of all components of this build say. */

@@ -2,7 +2,7 @@
  * Counters of launches as plain numbers: for host runtimes whose programs launch so many kernels
  * that telling each launch as JSON would take longer than running it.
  */
-#include "gpu/device.h"
+#include "gpu/launch/launch.h"
 #include "gpu/machine/stats.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Launches of the public API. */
-#include "gpu/device.h"
+#include "gpu/launch/launch.h"
+#include "gpu/api/api.h"
 
 static bool has_data(const struct hd_arg *args, size_t count)
 {

@@ -1,5 +1,6 @@
 /* The public API: mechanisms, how they are chosen and what they are. */
-#include "gpu/device.h"
+#include "gpu/api/api.h"
+#include "gpu/launch/launch.h"
 #include "gpu/machine/storage.h"
 
 #include <stdlib.h>

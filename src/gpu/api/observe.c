@@ -1,5 +1,5 @@
 /* Watching launches in time: the public side of observer.h. */
-#include "gpu/device.h"
+#include "gpu/api/api.h"
 
 #include <stdlib.h>
 

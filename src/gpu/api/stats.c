@@ -1,7 +1,8 @@
 /* The launches of a device as JSON. */
 #include "gpu/machine/stats.h"
 #include "base/text.h"
-#include "gpu/device.h"
+#include "gpu/api/api.h"
+#include "gpu/launch/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Everything that can be wrong with a launch before it starts.
  */
-#include "gpu/device.h"
+#include "gpu/launch/launch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * Local memory counts against the device's. When it does not hold all blocks that a core's other
  * resources would, fewer are resident.
  */
-#include "gpu/device.h"
+#include "gpu/launch/launch.h"
 
 #include <inttypes.h>
 

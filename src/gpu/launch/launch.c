@@ -1,13 +1,9 @@
 /*
- * The functional scheduler: resident blocks take turns.
- *
- * As many blocks are resident as the machine would hold. They are dispatched in order; a block
- * that ends is replaced by the next one in the same place. A turn lets every warp of a block run a
- * quantum of instructions, so ordinary blocks run from start to end in one turn, with warm memory,
- * while blocks that wait for each other still progress.
+ * Launches: arguments, what all launches of a device have in common, and the way through the
+ * machine in time or through the functional scheduler.
  */
+#include "gpu/launch/launch.h"
 #include "analysis/redundancy.h"
-#include "gpu/device.h"
 
 #include <fenv.h>
 #include <stdio.h>
@@ -47,89 +43,11 @@ static void poll(struct exec *exec)
 
 static u8 *pack_arguments(const struct launch_request *r, u32 bytes)
 {
-    u8 *block = calloc(1, MAX(bytes, 1));
-    if (!block)
-        abort();
+    u8 *block = checked(calloc(1, MAX(bytes, 1)));
     const struct function *function = r->kernel->function;
     for (u32 i = 0; i < function->param_count; i++)
         memcpy(block + function->params[i].offset, r->args[i].data, r->args[i].size);
     return block;
-}
-
-static void run_blocks(struct exec *exec, struct hd_device *device, u64 total, u32 resident)
-{
-    struct thread_block **slots = calloc(resident, sizeof *slots);
-    if (!slots)
-        abort();
-    u64 next = 0, done = 0;
-    for (u32 s = 0; done < total && !exec->stopped; s = s + 1 == resident ? 0 : s + 1) {
-        if (!slots[s]) {
-            if (next == total)
-                continue;
-            slots[s] = block_start(exec, next++, s % device->gpu->cores);
-            if (UNLIKELY(device->look))
-                observe_block(device->look, slots[s], true);
-        }
-        if (block_turn(slots[s])) {
-            if (UNLIKELY(device->look))
-                observe_block(device->look, slots[s], false);
-            block_end(slots[s]);
-            slots[s] = NULL;
-            exec->stats.blocks++;
-            atomic_store_explicit(&device->blocks_done, ++done, memory_order_relaxed);
-        }
-    }
-    for (u32 s = 0; s < resident; s++)
-        if (slots[s]) {
-            account_tails(slots[s]);
-            block_end(slots[s]);
-        }
-    account_finish(exec);
-    free(slots);
-}
-
-/* "saxpy.cu:12", or NULL when the place is not known. */
-static char *fault_place(const struct program *program, u32 inst)
-{
-    char text[PLACE_TEXT];
-    return program_place(program, inst, text) ? strdup(text) : NULL;
-}
-
-/* A launch that was stopped from outside: why it may have needed that. */
-static void add_note(const struct hd_device *device, struct fault *fault)
-{
-    const char *note = endless_text(device);
-    size_t used = strlen(fault->message);
-    if (note && (fault->outcome == OUTCOME_LIMIT || fault->outcome == OUTCOME_INTERRUPTED))
-        snprintf(fault->message + used, sizeof fault->message - used, "\n  %s", note);
-}
-
-static void record(struct hd_device *device, const struct exec *exec, const char *name)
-{
-    struct launch_record *launch = vec_push(&device->launches);
-    launch->kernel = strdup(name);
-    memcpy(launch->grid, exec->grid, sizeof launch->grid);
-    memcpy(launch->block, exec->dims, sizeof launch->block);
-    launch->registers = exec->kernel->total_registers;
-    launch->stats = exec->stats;
-    if (device->bounds) {
-        launch->outside = device->bounds->stats;
-        stats_add(&memory_component, &device->outside_totals, &launch->outside);
-        bounds_forget(device->bounds);
-    }
-    stats_add(&exec_component, &device->totals, &exec->stats);
-    memset(&device->last_fault, 0, sizeof device->last_fault);
-    if (!exec->stopped)
-        return;
-    launch->outcome = exec->fault.outcome;
-    launch->pc = image_pc(exec->image, exec->fault.inst);
-    launch->place = fault_place(exec->image->program, exec->fault.inst);
-    launch->fault = malloc(sizeof *launch->fault);
-    if (!launch->fault)
-        abort();
-    device->last_fault = exec->fault;
-    add_note(device, &device->last_fault);
-    *launch->fault = device->last_fault;
 }
 
 /* What is the same for all launches of a device. */
@@ -157,22 +75,6 @@ void launch_begin(struct hd_device *device, u64 blocks)
     atomic_store(&device->cycles, 0);
     atomic_store(&device->picoseconds, 0);
     endless_begin(&device->endless);
-}
-
-void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
-                struct hd_result *result)
-{
-    if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
-        atomic_store(&device->interrupt, false);
-    const char *warnings = bounds_text(exec);
-    record(device, exec, name);
-    *result = (struct hd_result){
-        .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
-        .explanation = device->last_fault.message,
-        .warnings = warnings,
-        .warp_instructions = exec->stats.warp_instructions,
-        .thread_instructions = exec->stats.thread_instructions,
-    };
 }
 
 /* What PTX finds in %envreg, see hd_range. */
@@ -203,23 +105,11 @@ static const u8 *marks_of(const struct hd_kernel *kernel)
     return *marks;
 }
 
-bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
-                struct hd_result *result, struct error *error)
+static struct exec *exec_of(const struct launch_request *r, const struct launch_entry *entry,
+                            const u8 *params, u32 param_bytes)
 {
-    struct hd_device *device = r->kernel->module->device;
     const struct function *function = r->kernel->function;
-    u64 total = (u64)r->grid.x * r->grid.y * r->grid.z;
-    u32 resident = (u32)MIN(total, (u64)occupancy->blocks_per_core * device->gpu->cores);
-    u32 param_bytes = (u32)align_up(function->param_bytes, 16);
-    u8 *params = pack_arguments(r, param_bytes);
-    struct launch_entry entry;
-    if (!launch_entry_create(&entry, r, params, function->param_bytes, &resident, error)) {
-        free(params);
-        return false;
-    }
-    struct exec *exec = calloc(1, sizeof *exec);
-    if (!exec)
-        abort();
+    struct exec *exec = checked(calloc(1, sizeof *exec));
     *exec = (struct exec){
         .image = r->kernel->module->image,
         .kernel = function,
@@ -227,44 +117,64 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
         .dims = {r->block.x, r->block.y, r->block.z},
         .static_shared_bytes = function->total_shared_bytes,
         .dynamic_shared_bytes = r->dynamic_shared_bytes,
-        .local_bytes = entry.entry ? 0 : (u32)launch_local_bytes(r->kernel),
+        .local_bytes = entry->entry ? 0 : (u32)launch_local_bytes(r->kernel),
         .params = params,
         .param_bytes = param_bytes,
-        .entry = entry.entry,
-        .entry_address = entry.address,
-        .entry_local_address = entry.local_address,
+        .entry = entry->entry,
+        .entry_address = entry->address,
+        .entry_local_address = entry->local_address,
         .marks = marks_of(r->kernel),
     };
     set_environment(exec, r);
-    launch_set_device(exec, device);
-    launch_begin(device, total);
+    launch_set_device(exec, r->kernel->module->device);
+    return exec;
+}
+
+/* Runs a launch that is set up, and records it. */
+static void run(struct hd_module *module, struct exec *exec, const struct occupancy *occupancy,
+                u32 resident, struct hd_result *result)
+{
+    struct hd_device *device = module->device;
+    const u64 blocks = (u64)exec->grid[0] * exec->grid[1] * exec->grid[2];
+    struct timed_launch timed = {.needs = occupancy->needs};
+    const bool in_time = device->timing && !device->untimed;
     fenv_t host;
+    launch_begin(device, blocks);
     fegetenv(&host);
     fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
-    struct timed_launch timed = {.needs = occupancy->needs};
-    bool in_time = device->timing && !device->untimed;
-    if (in_time) {
-        timing_run(device->timing, exec, total, occupancy->blocks_per_core, &timed);
-    } else {
-        exec_prepare(exec, resident);
-        if (UNLIKELY(device->look))
-            look_begin(device->look, exec);
-        run_blocks(exec, device, total, resident);
-        if (UNLIKELY(device->look))
-            look_end(device->look, exec);
-        exec_release(exec);
-    }
+    if (in_time)
+        timing_run(device->timing, exec, blocks, occupancy->blocks_per_core, &timed);
+    else
+        functional_run(device, exec, blocks, resident);
     fesetenv(&host);
-    launch_end(device, exec, function->name, result);
+    launch_end(device, exec, exec->kernel->name, result);
     if (UNLIKELY(device->look))
         launch_record_mechanisms(device, look_counts(device->look));
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
     if (in_time)
-        launch_record_timing(r->kernel->module, &timed, result);
+        launch_record_timing(module, &timed, result);
     fesetenv(&host);
     timed_launch_free(&timed);
+}
+
+bool launch_run(const struct launch_request *r, const struct occupancy *occupancy,
+                struct hd_result *result, struct error *error)
+{
+    struct hd_module *module = r->kernel->module;
+    const struct function *function = r->kernel->function;
+    const u64 blocks = (u64)r->grid.x * r->grid.y * r->grid.z;
+    u32 resident = (u32)MIN(blocks, (u64)occupancy->blocks_per_core * module->device->gpu->cores);
+    const u32 param_bytes = (u32)align_up(function->param_bytes, 16);
+    u8 *params = pack_arguments(r, param_bytes);
+    struct launch_entry entry;
+    if (!launch_entry_create(&entry, r, params, function->param_bytes, &resident, error)) {
+        free(params);
+        return false;
+    }
+    struct exec *exec = exec_of(r, &entry, params, param_bytes);
+    run(module, exec, occupancy, resident, result);
     free(exec);
     free(params);
-    launch_entry_destroy(&entry, device->memory);
+    launch_entry_destroy(&entry, module->device->memory);
     return true;
 }

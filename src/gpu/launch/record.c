@@ -1,15 +1,72 @@
-/* What the machine knows of a launch, kept with its record. */
-#include "gpu/device.h"
+/* What is kept of a launch: its outcome and counters, and what the machine knows of one in time. */
+#include "gpu/launch/launch.h"
 #include "gpu/machine/stats.h"
 #include "gpu/observe/waiting.h"
 #include <stdlib.h>
 
+/* "saxpy.cu:12", or NULL when the place is not known. */
+static char *fault_place(const struct program *program, u32 inst)
+{
+    char text[PLACE_TEXT];
+    return program_place(program, inst, text) ? strdup(text) : NULL;
+}
+
+/* A launch that was stopped from outside: why it may have needed that. */
+static void add_note(const struct hd_device *device, struct fault *fault)
+{
+    const char *note = endless_text(device);
+    size_t used = strlen(fault->message);
+    if (note && (fault->outcome == OUTCOME_LIMIT || fault->outcome == OUTCOME_INTERRUPTED))
+        snprintf(fault->message + used, sizeof fault->message - used, "\n  %s", note);
+}
+
+static void record(struct hd_device *device, const struct exec *exec, const char *name)
+{
+    struct launch_record *launch = vec_push(&device->launches);
+    launch->kernel = strdup(name);
+    memcpy(launch->grid, exec->grid, sizeof launch->grid);
+    memcpy(launch->block, exec->dims, sizeof launch->block);
+    launch->registers = exec->kernel->total_registers;
+    launch->stats = exec->stats;
+    if (device->bounds) {
+        launch->outside = device->bounds->stats;
+        stats_add(&memory_component, &device->outside_totals, &launch->outside);
+        bounds_forget(device->bounds);
+    }
+    stats_add(&exec_component, &device->totals, &exec->stats);
+    memset(&device->last_fault, 0, sizeof device->last_fault);
+    if (!exec->stopped)
+        return;
+    launch->outcome = exec->fault.outcome;
+    launch->pc = image_pc(exec->image, exec->fault.inst);
+    launch->place = fault_place(exec->image->program, exec->fault.inst);
+    launch->fault = checked(malloc(sizeof *launch->fault));
+    device->last_fault = exec->fault;
+    add_note(device, &device->last_fault);
+    *launch->fault = device->last_fault;
+}
+
+void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
+                struct hd_result *result)
+{
+    if (exec->stopped && exec->fault.outcome == OUTCOME_INTERRUPTED)
+        atomic_store(&device->interrupt, false);
+    const char *warnings = bounds_text(exec);
+    record(device, exec, name);
+    *result = (struct hd_result){
+        .outcome = exec->stopped ? (enum hd_outcome)exec->fault.outcome : HD_DONE,
+        .explanation = device->last_fault.message,
+        .warnings = warnings,
+        .warp_instructions = exec->stats.warp_instructions,
+        .thread_instructions = exec->stats.thread_instructions,
+    };
+}
+
+/* ---- launches in time ---- */
+
 static struct machine_stats *zeroed(void)
 {
-    struct machine_stats *stats = calloc(1, sizeof *stats);
-    if (!stats)
-        abort();
-    return stats;
+    return checked(calloc(1, sizeof(struct machine_stats)));
 }
 
 /* After a deadlock: the list of warps that wait becomes the explanation. */

@@ -1,7 +1,8 @@
 /* The list of all components, from the whole to its parts; and the tables of the whole. */
 #include "core/params.h"
-#include "gpu/device.h"
+#include "exec/params.h"
 #include "gpu/machine/params.h"
+#include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
 #include "mem/params.h"
 

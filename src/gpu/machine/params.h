@@ -4,6 +4,9 @@
 
 #include "gpu/machine/components.def"
 
+/* Every component of this build, NULL-terminated: the tables behind parameters and statistics. */
+extern const struct component *const gpu_components[];
+
 /* The clock of one core. */
 static inline f64 clock_core_mhz(const struct clock_params *params, u32 core)
 {

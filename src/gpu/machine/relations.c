@@ -10,7 +10,8 @@
  */
 #include "gpu/machine/relations.h"
 
-#include "gpu/time/parts.h"
+#include "gpu/machine/config.h"
+#include "gpu/machine/params.h"
 #include <stdio.h>
 
 /* ---- memory ---- */

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "core/state.h"
-#include "gpu/time/parts.h"
+#include "gpu/machine/config.h"
 #include "mem/state.h"
 
 bool storage_has_memory_side(const struct config *config)
@@ -83,32 +83,28 @@ static json_t *published_json(const struct state_list *list,
     return json;
 }
 
-json_t *storage_json(const struct config *config, const struct mechanism *const *available)
+json_t *storage_json(const struct config *config, const struct state_list *list)
 {
-    struct state_list list = {0};
-    storage_collect(&list, config);
-    mechanisms_storage(&list, config, available);
     json_t *json = json_object(), *rows = json_array(), *owners = json_array();
-    for (u32 i = 0; i < list.rows.count; i++) {
-        const struct state_row *row = &list.rows.data[i];
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct state_row *row = &list->rows.data[i];
         json_array_append_new(rows, storage_row_json(row));
         bool known = false; /* mechanisms come last, with rows of owners that were there */
         for (u32 j = 0; j < i && !known; j++)
-            known = !strcmp(row->owner, list.rows.data[j].owner);
+            known = !strcmp(row->owner, list->rows.data[j].owner);
         if (known)
             continue;
         json_t *owner = json_object();
         json_object_set_new(owner, "owner", json_string(row->owner));
         json_object_set_new(owner, "copies", stats_number(row->copies));
-        sums_json(owner, &list, row->owner);
+        sums_json(owner, list, row->owner);
         json_array_append_new(owners, owner);
     }
     json_object_set_new(json, "machine", text_json(config_machine(config)));
     json_object_set_new(json, "rows", rows);
     json_object_set_new(json, "owners", owners);
     if (config_published(config)->source)
-        json_object_set_new(json, "published", published_json(&list, config_published(config)));
-    sums_json(json, &list, NULL);
-    state_free(&list);
+        json_object_set_new(json, "published", published_json(list, config_published(config)));
+    sums_json(json, list, NULL);
     return json;
 }

@@ -5,8 +5,6 @@
 #include "base/config.h"
 #include "base/state.h"
 
-struct mechanism;
-
 /* Whether a network, an L2 and DRAM are behind the cores: MIAOW's stages have a memory that
  * answers after so many cycles, which is nothing that is built. */
 bool storage_has_memory_side(const struct config *config);
@@ -20,6 +18,7 @@ void storage_collect(struct state_list *list, const struct config *config);
  * [published_value_json's, with "our_bits", "their_bits", "difference"]}, of one core.
  */
 json_t *storage_row_json(const struct state_row *row); /* one of "rows" */
-json_t *storage_json(const struct config *config, const struct mechanism *const *available);
+/* `list` has the rows of storage_collect, then those of mechanisms. */
+json_t *storage_json(const struct config *config, const struct state_list *list);
 
 #endif

@@ -2,7 +2,7 @@
  * The languages a module may be written in, told apart by their bytes. Nothing behind this table
  * asks which one a program came from.
  */
-#include "gpu/device.h"
+#include "gpu/module/module.h"
 #include "isa/si/codeobject.h"
 #include "isa/si/si_program.h"
 

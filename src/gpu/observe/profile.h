@@ -9,6 +9,7 @@
 
 struct hd_device;
 struct hd_module;
+struct program;
 
 /* Adds a launch: one row for each instruction of the module's program. */
 void profile_add(struct hd_module *module, const struct inst_profile *launch);
@@ -21,5 +22,8 @@ void profile_keep(struct hd_module *module);
  * loading.
  */
 json_t *profile_json(const struct hd_device *device);
+
+/* The place of an instruction, or null. */
+json_t *place_json(const struct program *program, u32 inst);
 
 #endif

@@ -12,7 +12,10 @@
  *  - A wave that has ended stands at the instruction that ended it.
  */
 #include "gpu/raw/raw.h"
+
+#include "gpu/api/api.h"
 #include "gpu/mechanism/observers.h"
+#include "gpu/module/module.h"
 
 #include "exec/scalars.h"
 #include <fenv.h>

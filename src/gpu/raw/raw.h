@@ -2,7 +2,7 @@
 #ifndef GPU_RAW_RAW_H
 #define GPU_RAW_RAW_H
 
-#include "gpu/device.h"
+#include "gpu/launch/launch.h"
 #include "isa/si/state.h"
 #include <stdio.h>
 

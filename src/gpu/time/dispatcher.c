@@ -13,6 +13,7 @@
  * Deviation: MIAOW's dispatcher, after which tables are modelled, takes some cycles to find room
  * and to update a core's tables; here a block that fits starts in the next window.
  */
+#include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 

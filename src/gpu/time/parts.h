@@ -1,14 +1,14 @@
 /*
  * The parts of the cycle-level machine that a launch goes through: making it (timing.c), running
- * its windows (run.c), giving out blocks (dispatcher.c) and telling what happened
+ * its windows (run.c), giving out blocks (dispatcher.c) and reporting what happened
  * (report.c).
  */
 #ifndef GPU_TIME_PARTS_H
 #define GPU_TIME_PARTS_H
 
 #include "core/core.h"
-#include "gpu/device.h"
 #include "gpu/time/lanes.h"
+#include "gpu/time/timing.h"
 
 struct timing {
     struct hd_device *device;
@@ -52,10 +52,6 @@ struct run {
     struct trace_buffer *seen;  /* of each core; NULL: nobody looks */
     struct trace_buffer *steps; /* of instructions; the same */
 };
-
-/* timing.c: what a configuration says of its parts; mechanisms are left out. */
-struct core_config core_config_of(const struct config *config);
-struct memory_system_params memory_system_params_of(const struct config *config);
 
 /* run.c: instructions issued so far. */
 u64 run_issued(const struct run *run);

@@ -1,4 +1,5 @@
-/* What a launch in time tells: who waits for what, its counters, and what observers see. */
+/* Reports of a launch in time: warps that wait in a deadlock, counters, and samples for observers. */
+#include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* A launch, window by window: see timing.h. */
+#include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
