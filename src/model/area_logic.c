@@ -15,9 +15,9 @@
  *  - MIAOW's stages hold their flip-flops; what the state registry declares of them is counted
  *    twice (a few percent of these stages).
  */
+#include "gpu/machine/config.h"
 #include "gpu/machine/params.h"
 #include "gpu/machine/storage.h"
-#include "gpu/machine/config.h"
 #include "mem/system.h"
 #include "model/area.h"
 
@@ -44,7 +44,7 @@ static const f64 pitch = 4;
 #define MIAOW "MIAOW (TACO 2015), table VI and section 5.1, 32 nm"
 #define KAUL "Kaul et al., ISSCC 2012, 0.045 mm2 at 32 nm"
 
-struct build {
+struct logic_build {
     struct area_list *list;
     const struct technology *technology;
     const char *owner;
@@ -81,7 +81,7 @@ static const struct {
 #include "model/events.def"
 };
 
-static f64 lane_mw(const struct build *build, const char *part)
+static f64 lane_mw(const struct logic_build *build, const char *part)
 {
     for (u32 i = 0; i < ARRAY_LEN(lane_leaks); i++) {
         if (strcmp(lane_leaks[i].part, part) != 0)
@@ -96,8 +96,8 @@ static f64 lane_mw(const struct build *build, const char *part)
     return 0;
 }
 
-static void put(const struct build *build, const char *unit, const char *name, f64 um2, f64 mw,
-                const char *source, const char *help)
+static void put(const struct logic_build *build, const char *unit, const char *name, f64 um2,
+                f64 mw, const char *source, const char *help)
 {
     if (um2 <= 0)
         return;
@@ -109,26 +109,26 @@ static void put(const struct build *build, const char *unit, const char *name, f
     row->cost.leakage_mw = mw;
 }
 
-static void add(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                 const char *source, const char *help)
 {
     put(build, unit, name, um2, leakage_mw(build->technology, um2), source, help);
 }
 
-static void add_wires(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add_wires(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                       const char *help)
 {
     put(build, unit, name, um2, 0, "wires of a pitch of 4 feature sizes (CACTI 7), crossing", help);
 }
 
-static void add_lanes(const struct build *build, const char *unit, const char *name,
+static void add_lanes(const struct logic_build *build, const char *unit, const char *name,
                       const char *part, u64 count, f64 um2, const char *source, const char *help)
 {
     put(build, unit, name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
 }
 
 /* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
-static f64 crossing(const struct build *build, f64 in, f64 out)
+static f64 crossing(const struct logic_build *build, f64 in, f64 out)
 {
     f64 wire = pitch * build->technology->nm * 1e-3;
     return in * wire * out * wire;
@@ -140,7 +140,7 @@ static u64 full_lanes(u64 lanes, u32 interval)
     return (lanes + interval - 1) / interval;
 }
 
-static void lanes_logic(const struct build *build, const struct core_config *core)
+static void lanes_logic(const struct logic_build *build, const struct core_config *core)
 {
     const struct units_params *units = core->units;
     f64 scale = scale_area(&at_32, build->technology);
@@ -164,7 +164,7 @@ static void lanes_logic(const struct build *build, const struct core_config *cor
             "scalar units");
 }
 
-static void front_logic(const struct build *build, const struct core_config *core)
+static void front_logic(const struct logic_build *build, const struct core_config *core)
 {
     f64 lut = scale_area(&at_32, build->technology) * issue_um2 / issue_luts;
     f64 warps = core->core->warps / issue_warps;
@@ -181,7 +181,7 @@ static void front_logic(const struct build *build, const struct core_config *cor
 
 /* A core of MIAOW's stages: MIAOW's own, module by module. Nothing is printed of the logic of its
  * load/store unit and of the multiplexers of register files. */
-static void miaow_logic(const struct build *build, const struct core_config *core)
+static void miaow_logic(const struct logic_build *build, const struct core_config *core)
 {
     const struct miaow_params *pool = core->miaow;
     f64 scale = scale_area(&at_32, build->technology), lut = scale * issue_um2 / issue_luts;
@@ -198,7 +198,7 @@ static void miaow_logic(const struct build *build, const struct core_config *cor
               KAUL, "lanes of float units");
 }
 
-static void core_logic(const struct build *build, const struct config *config)
+static void core_logic(const struct logic_build *build, const struct config *config)
 {
     enum {
         WORD_BITS = 32
@@ -223,7 +223,7 @@ static void core_logic(const struct build *build, const struct config *config)
               "between lanes and banks of shared memory, both ways");
 }
 
-static void network_logic(const struct build *build, const struct config *config)
+static void network_logic(const struct logic_build *build, const struct config *config)
 {
     enum {
         CROSSBAR,
@@ -248,8 +248,8 @@ void area_logic(struct area_list *list, const struct config *config,
                 const struct technology *technology)
 {
     const struct memory_system_params memory = memory_system_params_of(config);
-    struct build build = {list, technology, "core", memory.cores,
-                          config_params(config, &energy_component)};
+    struct logic_build build = {list, technology, "core", memory.cores,
+                                config_params(config, &energy_component)};
     core_logic(&build, config);
     build.owner = "chip";
     build.copies = 1;

@@ -35,14 +35,14 @@ char *hd_counters_json(const struct hd_device *device)
     return text;
 }
 
-struct sums {
+struct count_sums {
     uint64_t *counts;
     size_t at, room;
 };
 
 static void add_count(void *user, const char *const words[3], u64 value)
 {
-    struct sums *sums = user;
+    struct count_sums *sums = user;
     if (sums->at < sums->room)
         sums->counts[sums->at] += value;
     sums->at++;
@@ -53,7 +53,7 @@ bool hd_launch_add(const struct hd_device *device, size_t index, uint64_t *count
     if (!device || !counts || index >= device->launches.count ||
         !device->launches.data[index].kernel)
         return false;
-    struct sums sums = {counts, 0, count};
+    struct count_sums sums = {counts, 0, count};
     each_count(device, &device->launches.data[index], add_count, &sums);
     return sums.at == count;
 }

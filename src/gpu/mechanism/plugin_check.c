@@ -16,7 +16,7 @@ enum {
     MOST_STATE = 1 << 30  /* of a core's state, bytes */
 };
 
-struct check {
+struct plugin_check {
     const struct mechanism *mechanism;
     const struct component *component;
     const char *path;
@@ -43,7 +43,7 @@ static size_t param_bytes(const struct param *param)
     return bytes[param->type];
 }
 
-static bool check_range(const struct check *check, const struct param *param)
+static bool check_range(const struct plugin_check *check, const struct param *param)
 {
     u32 choices = 1;
     for (const char *at = param->choices; at && *at; at++)
@@ -60,7 +60,7 @@ static bool check_range(const struct check *check, const struct param *param)
            WRONG(check, "the default of parameter '%s' is out of its range", param->name);
 }
 
-static bool check_param(const struct check *check, u32 index)
+static bool check_param(const struct plugin_check *check, u32 index)
 {
     const struct param *param = &check->component->params[index];
     const u32 size = check->component->params_size;
@@ -78,7 +78,7 @@ static bool check_param(const struct check *check, u32 index)
     return check_range(check, param);
 }
 
-static bool check_params(const struct check *check)
+static bool check_params(const struct plugin_check *check)
 {
     const struct component *component = check->component;
     if (!component->params || !component->param_count || component->param_count > MOST_PARAMS ||
@@ -95,7 +95,7 @@ static bool check_params(const struct check *check)
 
 /* ---- statistics and energy ---- */
 
-static bool is_counter(const struct check *check, u32 offset)
+static bool is_counter(const struct plugin_check *check, u32 offset)
 {
     for (u32 i = 0; i < check->component->stat_count; i++)
         if (check->component->stats[i].offset == offset)
@@ -103,7 +103,7 @@ static bool is_counter(const struct check *check, u32 offset)
     return false;
 }
 
-static bool check_stats(const struct check *check)
+static bool check_stats(const struct plugin_check *check)
 {
     const struct component *component = check->component;
     const u32 size = check->mechanism->stats_size;
@@ -128,7 +128,7 @@ static bool check_stats(const struct check *check)
     return true;
 }
 
-static bool check_event(const struct check *check, const struct energy_event *event)
+static bool check_event(const struct plugin_check *check, const struct energy_event *event)
 {
     bool counted = false, given = !event->given;
     for (u32 i = 0; i < check->component->stat_count; i++)
@@ -151,7 +151,7 @@ static bool check_event(const struct check *check, const struct energy_event *ev
 
 /* ---- the whole ---- */
 
-static bool check_state(const struct check *check)
+static bool check_state(const struct plugin_check *check)
 {
     const struct mechanism *mechanism = check->mechanism;
     const u32 least = sizeof(struct mechanism_state);
@@ -166,7 +166,7 @@ static bool check_state(const struct check *check)
     return true;
 }
 
-static bool check_name(const struct check *check)
+static bool check_name(const struct plugin_check *check)
 {
     const char *name = check->mechanism->name;
     if (!check->component->name || strcmp(check->component->name, name) != 0)
@@ -179,7 +179,8 @@ static bool check_name(const struct check *check)
 
 bool plugin_check(const struct mechanism *mechanism, const char *path, struct error *error)
 {
-    const struct check check = {mechanism, mechanism ? mechanism->component : NULL, path, error};
+    const struct plugin_check check = {mechanism, mechanism ? mechanism->component : NULL, path,
+                                       error};
     if (!mechanism || !is_name(mechanism->name))
         return WRONG(&check, "its mechanism has no name of lower-case letters, digits and '_'");
     if (!mechanism->help || !mechanism->component || !mechanism->component->help)

@@ -51,7 +51,7 @@ enum {
 static const u32 interned_fields[PERFETTO_KINDS] = {
     [PERFETTO_NAME] = 2, [PERFETTO_KEY] = 3, [PERFETTO_VALUE] = 29};
 
-struct bytes {
+struct packet_bytes {
     VEC(u8) v;
 };
 
@@ -71,15 +71,15 @@ struct texts {
 struct perfetto {
     hd_bytes_fn *write;
     void *user;
-    struct bytes out;
-    struct bytes packet, event, argument, interned, entry; /* being built */
+    struct packet_bytes out;
+    struct packet_bytes packet, event, argument, interned, entry; /* being built */
     struct texts texts[PERFETTO_KINDS];
     VEC(struct sequence) sequences;
 };
 
 /* ---- the wire format ---- */
 
-static void put(struct bytes *bytes, const void *data, size_t size)
+static void put(struct packet_bytes *bytes, const void *data, size_t size)
 {
     u32 needed = bytes->v.count + (u32)size;
     if (needed > bytes->v.capacity)
@@ -89,7 +89,7 @@ static void put(struct bytes *bytes, const void *data, size_t size)
     bytes->v.count = needed;
 }
 
-static void put_varint(struct bytes *bytes, u64 value)
+static void put_varint(struct packet_bytes *bytes, u64 value)
 {
     u8 text[10];
     u32 length = 0;
@@ -105,32 +105,32 @@ enum wire {
     WIRE_BYTES = 2
 };
 
-static void put_uint(struct bytes *bytes, u32 field, u64 value)
+static void put_uint(struct packet_bytes *bytes, u32 field, u64 value)
 {
     put_varint(bytes, field << 3 | WIRE_VARINT);
     put_varint(bytes, value);
 }
 
-static void put_double(struct bytes *bytes, u32 field, f64 value)
+static void put_double(struct packet_bytes *bytes, u32 field, f64 value)
 {
     put_varint(bytes, field << 3 | WIRE_FIXED64);
     put(bytes, &value, sizeof value);
 }
 
-static void put_data(struct bytes *bytes, u32 field, const void *data, size_t size)
+static void put_data(struct packet_bytes *bytes, u32 field, const void *data, size_t size)
 {
     put_varint(bytes, field << 3 | WIRE_BYTES);
     put_varint(bytes, size);
     put(bytes, data, size);
 }
 
-static void put_text(struct bytes *bytes, u32 field, const char *text)
+static void put_text(struct packet_bytes *bytes, u32 field, const char *text)
 {
     put_data(bytes, field, text, strlen(text));
 }
 
 /* A finished message into another; it is empty afterwards. */
-static void put_message(struct bytes *bytes, u32 field, struct bytes *message)
+static void put_message(struct packet_bytes *bytes, u32 field, struct packet_bytes *message)
 {
     put_data(bytes, field, message->v.data, message->v.count);
     message->v.count = 0;
@@ -332,8 +332,9 @@ struct perfetto *perfetto_create(hd_bytes_fn *write, void *user)
 void perfetto_destroy(struct perfetto *perfetto)
 {
     flush(perfetto);
-    struct bytes *const built[] = {&perfetto->out,      &perfetto->packet,   &perfetto->event,
-                                   &perfetto->argument, &perfetto->interned, &perfetto->entry};
+    struct packet_bytes *const built[] = {&perfetto->out,      &perfetto->packet,
+                                          &perfetto->event,    &perfetto->argument,
+                                          &perfetto->interned, &perfetto->entry};
     for (u32 i = 0; i < ARRAY_LEN(built); i++)
         vec_free(&built[i]->v);
     for (u32 k = 0; k < PERFETTO_KINDS; k++) {

@@ -28,7 +28,7 @@ enum {
     UUID_REQUESTS = 0x10000,
 };
 
-struct request {
+struct traced_request {
     u64 address;
     fs sent;
     u32 track;
@@ -44,8 +44,8 @@ struct core_track {
     bool described;
     bool block_described[SLOTS], block_open[SLOTS];
     struct warp_track warps[SLOTS];
-    VEC(struct request) requests; /* under way, oldest first */
-    VEC(bool) taken;              /* request tracks */
+    VEC(struct traced_request) requests; /* under way, oldest first */
+    VEC(bool) taken;                     /* request tracks */
 };
 
 /* Texts that events refer to, by number. */
@@ -251,8 +251,8 @@ static void send_request(struct trace *trace, u32 core, const struct trace_event
 {
     struct perfetto_arg args[PERFETTO_ARGS];
     u32 at = take_track(trace, core);
-    struct request *request = vec_push(&core_of(trace, core)->requests);
-    *request = (struct request){seen->value, seen->time, at};
+    struct traced_request *request = vec_push(&core_of(trace, core)->requests);
+    *request = (struct traced_request){seen->value, seen->time, at};
     args[0] = (struct perfetto_arg){trace->words.key_address, PERFETTO_POINTER, seen->value};
     u32 count = 1 + inst_args(trace, seen->inst, args + 1);
     perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_REQUESTS + at), time,

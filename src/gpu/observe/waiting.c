@@ -6,13 +6,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct text {
+struct bounded_text {
     char *to;
     size_t used, size;
 };
 
-static void say(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *text, const char *format, ...)
+static void say(struct bounded_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(struct bounded_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -22,7 +23,7 @@ static void say(struct text *text, const char *format, ...)
 }
 
 /* "0x48 'ld.global.u32 R5, [R2]' (k.ptx:12)" */
-static void say_inst(struct text *text, const struct waiting_names *names, u32 inst)
+static void say_inst(struct bounded_text *text, const struct waiting_names *names, u32 inst)
 {
     char code[256], place[PLACE_TEXT];
     say(text, "0x%llx '%s'",
@@ -32,7 +33,7 @@ static void say_inst(struct text *text, const struct waiting_names *names, u32 i
         say(text, " (%s)", place);
 }
 
-static void say_reason(struct text *text, const struct waiting *waiting)
+static void say_reason(struct bounded_text *text, const struct waiting *waiting)
 {
     static const char *const reasons[STALLS] = {
         [STALL_NONE] = "nothing: it could issue",
@@ -58,7 +59,7 @@ static void say_reason(struct text *text, const struct waiting *waiting)
 char *waiting_for(const struct waiting *waiting, const struct waiting_names *names, char *to,
                   size_t size)
 {
-    struct text text = {to, 0, size};
+    struct bounded_text text = {to, 0, size};
     say_reason(&text, waiting);
     if (waiting->writer != NO_INST) {
         say(&text, ", written by ");
@@ -79,7 +80,8 @@ static void block_id(const struct waiting *waiting, const struct waiting_names *
     id[2] = waiting->block / x / y;
 }
 
-static void say_row(struct text *text, const struct waiting *row, const struct waiting_names *names)
+static void say_row(struct bounded_text *text, const struct waiting *row,
+                    const struct waiting_names *names)
 {
     u64 id[3];
     char what[1024];
@@ -99,7 +101,7 @@ void waiting_text(const struct waiting_list *list, const struct waiting_names *n
     enum {
         LAST_LINE = 40 /* "\n  and 4294967295 more warps" */
     };
-    struct text text = {to, 0, size};
+    struct bounded_text text = {to, 0, size};
     say(&text, "deadlock: nothing in kernel %s has moved for %llu cycles, at cycle %llu;",
         names->kernel, (unsigned long long)list->stuck, (unsigned long long)list->cycle);
     say(&text, " %llu blocks have not ended, %llu of them never began",

@@ -31,7 +31,7 @@ struct tables {
     bool refused;         /* nothing that waits fits, and nothing has been given back since */
 };
 
-static struct amounts needs_of(const struct run *run, u64 number)
+static struct amounts needs_of(const struct timed_run *run, u64 number)
 {
     struct amounts needs = run->launch->needs;
     struct block_source *source = run->launch->source;
@@ -40,7 +40,7 @@ static struct amounts needs_of(const struct run *run, u64 number)
     return needs;
 }
 
-void dispatcher_begin(struct run *run)
+void dispatcher_begin(struct timed_run *run)
 {
     const struct timing *t = run->timing;
     const struct core_params *core = t->cores[0]->config.core;
@@ -67,7 +67,7 @@ void dispatcher_begin(struct run *run)
     tables->last = tables->entries - 1;
 }
 
-void dispatcher_end(struct run *run)
+void dispatcher_end(struct timed_run *run)
 {
     if (!run->tables)
         return;
@@ -76,7 +76,7 @@ void dispatcher_end(struct run *run)
     free(run->tables);
 }
 
-static bool fits(const struct run *run, u32 core, u64 number)
+static bool fits(const struct timed_run *run, u32 core, u64 number)
 {
     const struct amounts needs = needs_of(run, number);
     return run->resident[core] < run->per_core &&
@@ -84,14 +84,14 @@ static bool fits(const struct run *run, u32 core, u64 number)
 }
 
 /* `number`: the block it would take. */
-static bool core_takes(const struct run *run, u32 core, u64 number)
+static bool core_takes(const struct timed_run *run, u32 core, u64 number)
 {
     if (run->tables)
         return fits(run, core, MIN(number, run->blocks - 1));
     return run->resident[core] < run->per_core && core_has_room(run->timing->cores[core]);
 }
 
-static void start_block(struct run *run, u32 core, u64 number, bool copy)
+static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
 {
     struct thread_block *block = block_start(&run->execs[core].exec, number, core);
     struct block_source *source = run->launch->source;
@@ -107,7 +107,7 @@ static void start_block(struct run *run, u32 core, u64 number, bool copy)
 }
 
 /* The core has room. False: it takes no block. */
-static bool give_block(struct run *run, u32 core)
+static bool give_block(struct timed_run *run, u32 core)
 {
     struct core *c = run->timing->cores[core];
     if (core_hooked(c, SEAM_DISPATCH)) {
@@ -127,7 +127,7 @@ static bool give_block(struct run *run, u32 core)
 }
 
 /* Blocks come into free entries, the lowest first. */
-static void fill_pending(struct run *run)
+static void fill_pending(struct timed_run *run)
 {
     struct tables *tables = run->tables;
     for (u32 i = 0; tables->waiting < tables->entries && run->next < run->blocks; i++)
@@ -138,7 +138,7 @@ static void fill_pending(struct run *run)
 }
 
 /* The block of an entry to the lowest-numbered core that fits. */
-static bool place_pending(struct run *run, struct pending *pending)
+static bool place_pending(struct timed_run *run, struct pending *pending)
 {
     struct timing *t = run->timing;
     const struct amounts needs = needs_of(run, pending->block);
@@ -156,7 +156,7 @@ static bool place_pending(struct run *run, struct pending *pending)
 }
 
 /* Entries are tried in turn until none of them fits anywhere. */
-static void place_by_tables(struct run *run)
+static void place_by_tables(struct timed_run *run)
 {
     struct tables *tables = run->tables;
     u32 refused = 0;
@@ -181,7 +181,7 @@ static void place_by_tables(struct run *run)
 }
 
 /* Each core in turn takes one, or the lowest-numbered takes all it can. */
-static void place_in_order(struct run *run)
+static void place_in_order(struct timed_run *run)
 {
     struct timing *t = run->timing;
     u32 refused = 0, n = t->core_count;
@@ -200,7 +200,7 @@ static void place_in_order(struct run *run)
     }
 }
 
-void place_blocks(struct run *run)
+void place_blocks(struct timed_run *run)
 {
     if (run->tables && !core_hooked(run->timing->cores[0], SEAM_DISPATCH))
         place_by_tables(run);
@@ -208,7 +208,7 @@ void place_blocks(struct run *run)
         place_in_order(run);
 }
 
-void leave_block(struct run *run, struct thread_block *block)
+void leave_block(struct timed_run *run, struct thread_block *block)
 {
     struct block_source *source = run->launch->source;
     if (source)
@@ -216,7 +216,7 @@ void leave_block(struct run *run, struct thread_block *block)
     block_end(block);
 }
 
-void take_finished(struct run *run)
+void take_finished(struct timed_run *run)
 {
     struct timing *t = run->timing;
     for (u32 i = 0; i < t->core_count; i++) {

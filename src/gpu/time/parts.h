@@ -34,7 +34,7 @@ struct core_launch {
 };
 
 /* A launch while it runs. */
-struct run {
+struct timed_run {
     struct timing *timing;
     struct exec *exec;         /* of the whole launch */
     struct core_launch *execs; /* of each core */
@@ -54,29 +54,29 @@ struct run {
 };
 
 /* run.c: instructions issued so far. */
-u64 run_issued(const struct run *run);
+u64 run_issued(const struct timed_run *run);
 
 /* dispatcher.c: before anything else of the launch; after all of it */
-void dispatcher_begin(struct run *run);
-void dispatcher_end(struct run *run);
+void dispatcher_begin(struct timed_run *run);
+void dispatcher_end(struct timed_run *run);
 /* Between windows: */
-void place_blocks(struct run *run);
-void take_finished(struct run *run);
+void place_blocks(struct timed_run *run);
+void take_finished(struct timed_run *run);
 /* A block that has ended, or is left when the launch stops. */
-void leave_block(struct run *run, struct thread_block *block);
+void leave_block(struct timed_run *run, struct thread_block *block);
 
 /* report.c */
 /* Nothing moves any more: the launch stops with who waits for what. */
-void stop_deadlocked(struct run *run);
-void observe_begin(struct run *run);
+void stop_deadlocked(struct timed_run *run);
+void observe_begin(struct timed_run *run);
 /* After it: each instruction is followed, if someone wants to. */
-void follow_begin(struct run *run);
+void follow_begin(struct timed_run *run);
 /* Between windows. */
-void observe(struct run *run, bool last);
-void observe_end(struct run *run);
+void observe(struct timed_run *run, bool last);
+void observe_end(struct timed_run *run);
 /* All that has been counted so far goes to the launch's statistics. */
-void take_counts(struct run *run, fs now);
-void take_mechanism_counts(struct run *run);
+void take_counts(struct timed_run *run, fs now);
+void take_mechanism_counts(struct timed_run *run);
 void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts);
 
 #endif

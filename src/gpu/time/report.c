@@ -1,4 +1,5 @@
-/* Reports of a launch in time: warps that wait in a deadlock, counters, and samples for observers. */
+/* Reports of a launch in time: warps that wait in a deadlock, counters, and samples for observers.
+ */
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 /* ---- who waits ---- */
 
-static void add_waiting(struct run *run, const struct core *core, u32 s)
+static void add_waiting(struct timed_run *run, const struct core *core, u32 s)
 {
     const struct warp *warp = core->slots[s].warp;
     struct core_wait wait;
@@ -29,7 +30,7 @@ static void add_waiting(struct run *run, const struct core *core, u32 s)
                            sizeof row->place);
 }
 
-static void list_waiting(struct run *run)
+static void list_waiting(struct timed_run *run)
 {
     struct timing *t = run->timing;
     struct waiting_list *list = &run->launch->waiting;
@@ -42,7 +43,7 @@ static void list_waiting(struct run *run)
             add_waiting(run, t->cores[i], first_bit(set));
 }
 
-void stop_deadlocked(struct run *run)
+void stop_deadlocked(struct timed_run *run)
 {
     list_waiting(run);
     struct exec *exec = run->exec;
@@ -55,7 +56,7 @@ void stop_deadlocked(struct run *run)
 
 /* ---- counters and observers ---- */
 
-void observe_begin(struct run *run)
+void observe_begin(struct timed_run *run)
 {
     struct timing *t = run->timing;
     struct observer *observer = t->device->observer;
@@ -108,7 +109,7 @@ static u64 warp_cycles(const struct core *core)
     return cycles;
 }
 
-void take_counts(struct run *run, fs now)
+void take_counts(struct timed_run *run, fs now)
 {
     struct timing *t = run->timing;
     struct machine_stats *stats = &run->launch->stats;
@@ -135,7 +136,7 @@ void take_counts(struct run *run, fs now)
     s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
 }
 
-void take_mechanism_counts(struct run *run)
+void take_mechanism_counts(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct mechanism_set *set = &t->device->mechanisms;
@@ -144,7 +145,7 @@ void take_mechanism_counts(struct run *run)
     mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
 }
 
-void follow_begin(struct run *run)
+void follow_begin(struct timed_run *run)
 {
     struct timing *t = run->timing;
     struct block_source *source = run->launch->source;
@@ -163,7 +164,7 @@ void follow_begin(struct run *run)
     }
 }
 
-static void follow_end(struct run *run)
+static void follow_end(struct timed_run *run)
 {
     for (u32 i = 0; i < run->timing->core_count; i++) {
         core_watch(run->timing->cores[i], run->timing->cores[i]->spans, NULL, NULL);
@@ -172,7 +173,7 @@ static void follow_end(struct run *run)
     free(run->steps);
 }
 
-void observe(struct run *run, bool last)
+void observe(struct timed_run *run, bool last)
 {
     struct timing *t = run->timing;
     struct observer *observer = t->device->observer;
@@ -191,7 +192,7 @@ void observe(struct run *run, bool last)
     observer_sample(observer, t->now, &run->launch->stats);
 }
 
-void observe_end(struct run *run)
+void observe_end(struct timed_run *run)
 {
     struct timing *t = run->timing;
     if (run->steps)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-u64 run_issued(const struct run *run)
+u64 run_issued(const struct timed_run *run)
 {
     u64 issued = run->launch->stats.issue.instructions; /* taken from the cores by samples */
     for (u32 i = 0; i < run->timing->core_count; i++)
@@ -18,7 +18,7 @@ static u64 clock_of(const struct warp *warp, bool nanoseconds)
     return nanoseconds ? core->clock.next / 1000000 : core_cycle(core);
 }
 
-static void exec_of_core(struct run *run, u32 i)
+static void exec_of_core(struct timed_run *run, u32 i)
 {
     struct timing *t = run->timing;
     run->execs[i].core = t->cores[i];
@@ -31,7 +31,7 @@ static void exec_of_core(struct run *run, u32 i)
     exec->storages = i * run->per_core; /* places in local memory differ between cores */
 }
 
-static void begin(struct run *run)
+static void begin(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct program *program = run->exec->image->program;
@@ -88,7 +88,7 @@ static void set_order(struct timing *t)
         shuffle(t);
 }
 
-static void run_window(struct run *run, fs end)
+static void run_window(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
     if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
@@ -106,7 +106,7 @@ static void run_window(struct run *run, fs end)
 }
 
 /* The fault of the window (T3). */
-static bool found_fault(struct run *run)
+static bool found_fault(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct exec *first = NULL;
@@ -124,7 +124,7 @@ static bool found_fault(struct run *run)
     return true;
 }
 
-static void meet(struct run *run)
+static void meet(struct timed_run *run)
 {
     struct timing *t = run->timing;
     u32 count;
@@ -140,7 +140,7 @@ static void meet(struct run *run)
             core_serial(t->cores[i]);
 }
 
-static fs next_event(const struct run *run)
+static fs next_event(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
     fs next = memory_system_next(t->memory_system);
@@ -150,7 +150,7 @@ static fs next_event(const struct run *run)
 }
 
 /* Leaves out windows in which nothing happens (T2). */
-static void skip_windows(struct run *run, fs next)
+static void skip_windows(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
     if (next != FS_NEVER && next > t->now)
@@ -160,7 +160,7 @@ static void skip_windows(struct run *run, fs next)
 /* ---- what ends a launch early ---- */
 
 /* A warp that would wait forever at a reconvergence point goes on without the others. */
-static bool unblock_all(struct run *run)
+static bool unblock_all(struct timed_run *run)
 {
     bool any = false;
     for (u32 i = 0; i < run->timing->core_count; i++)
@@ -169,7 +169,7 @@ static bool unblock_all(struct run *run)
 }
 
 /* A warp to name when the launch is stopped from outside. */
-static const struct warp *some_warp(const struct run *run)
+static const struct warp *some_warp(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
     for (u32 i = 0; i < t->core_count; i++)
@@ -179,7 +179,7 @@ static const struct warp *some_warp(const struct run *run)
 }
 
 /* Whether memory has answered since this was asked last: slow is not stuck. */
-static bool answers_came(struct run *run)
+static bool answers_came(struct timed_run *run)
 {
     u64 answers = 0;
     for (u32 i = 0; i < run->timing->core_count; i++)
@@ -190,7 +190,7 @@ static bool answers_came(struct run *run)
 }
 
 /* Whether warps repeat themselves: one warp, or each that is there (endless.h). */
-static void look_for_repeats(struct run *run, u64 issued)
+static void look_for_repeats(struct timed_run *run, u64 issued)
 {
     struct timing *t = run->timing;
     struct endless *endless = &t->device->endless;
@@ -211,7 +211,7 @@ static void look_for_repeats(struct run *run, u64 issued)
 }
 
 /* Limits, the user's interrupt, and launches that do not move. */
-static void look_after(struct run *run, fs next)
+static void look_after(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
     u64 issued = run_issued(run), cycles = (t->now - run->start) / t->period;
@@ -250,7 +250,7 @@ static void look_after(struct run *run, fs next)
 
 /* Answers and writes that nobody waits for any more: they are of this launch, but not of its time.
  */
-static void drain(struct run *run)
+static void drain(struct timed_run *run)
 {
     struct timing *t = run->timing;
     while (memory_system_pending(t->memory_system) ||
@@ -273,7 +273,7 @@ static void drain(struct run *run)
 }
 
 /* What the cores have seen together. */
-static void gather(struct run *run)
+static void gather(struct timed_run *run)
 {
     const struct timing *t = run->timing;
     void **states = checked(calloc(t->core_count, sizeof *states));
@@ -287,7 +287,7 @@ static void gather(struct run *run)
     free(states);
 }
 
-static void finish(struct run *run)
+static void finish(struct timed_run *run)
 {
     struct timing *t = run->timing;
     for (u32 i = 0; i < t->core_count; i++)
@@ -317,7 +317,7 @@ static void finish(struct run *run)
 void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
                 struct timed_launch *launch)
 {
-    struct run run = {
+    struct timed_run run = {
         .timing = t,
         .exec = exec,
         .execs = checked(calloc(t->core_count, sizeof(struct core_launch))),
