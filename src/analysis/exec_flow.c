@@ -124,9 +124,7 @@ static bool meet(struct flow_state *to, const struct flow_state *from)
 /* States at the start of each block, to the fixed point. */
 static struct flow_state *solve(const struct code *code, const struct cfg *cfg)
 {
-    struct flow_state *in = calloc(cfg->count, sizeof *in);
-    if (!in)
-        abort();
+    struct flow_state *in = checked(calloc(cfg->count, sizeof *in));
     for (u32 k = 0; k < PAIRS; k++)
         in[0].pair[k] = k == MASK_EXEC ? HOLDS_INITIAL : HOLDS_ANY;
     for (bool changed = true; changed;) {

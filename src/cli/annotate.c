@@ -155,7 +155,7 @@ static bool read_source(struct source *source, const char *file, const char *mod
         folder = dirname(copy);
     if (asprintf(&below, "%s/%s", folder, file) < 0 ||
         asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
-        abort();
+        host_memory_exhausted();
     bool found = (anywhere && (try_read(source, file) || try_read(source, below))) ||
                  try_read(source, beside);
     free(copy);
@@ -168,9 +168,7 @@ static bool read_source(struct source *source, const char *file, const char *mod
     }
     for (char *at = source->text; *at; at++)
         source->count += *at == '\n';
-    source->lines = calloc(source->count + 1u, sizeof *source->lines);
-    if (!source->lines)
-        abort();
+    source->lines = checked(calloc(source->count + 1u, sizeof *source->lines));
     u32 count = 0;
     char *save = source->text;
     for (char *line; (line = strsep(&save, "\n"));)
@@ -285,9 +283,7 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
         last = MAX(last, line);
     }
     print_headings(p, "line", file);
-    struct annotation *rows = calloc(last >= first ? last - first + 1u : 1u, sizeof *rows);
-    if (!rows)
-        abort();
+    struct annotation *rows = checked(calloc(last >= first ? last - first + 1u : 1u, sizeof *rows));
     json_array_foreach(insts, i, inst) add(
         in_file(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
     if (last)

@@ -102,7 +102,7 @@ static void read_sums(const struct program_session *session, struct process_reco
     char *path;
     if (asprintf(&path, "%s/%.*s.sums", session->folder, (int)strcspn(process->name, "."),
                  process->name) < 0)
-        abort();
+        host_memory_exhausted();
     sums_read(&process->sums, path);
     free(path);
     const struct kernel_sum *sum = sums_running(&process->sums);
@@ -117,7 +117,7 @@ static void read_process(struct program_session *session, struct process_record 
     size_t size = 0;
     ssize_t length;
     if (asprintf(&path, "%s/%s", session->folder, process->name) < 0)
-        abort();
+        host_memory_exhausted();
     FILE *file = fopen(path, "rbe");
     free(path);
     if (!file)

@@ -146,7 +146,7 @@ static void copy(struct run_command *run, const char *folder, const char *name, 
     size_t size = 0;
     ssize_t length;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        abort();
+        host_memory_exhausted();
     FILE *file = fopen(path, "rbe");
     while (file && (length = getline(&line, &size, file)) > 0)
         give(run, line, (size_t)length);

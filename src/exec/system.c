@@ -51,9 +51,7 @@ static bool call_printf(struct warp *warp, u32 pc, u32 lane, u8 *frame)
 {
     struct exec *exec = warp->exec;
     struct lane_reader reader = {warp, lane};
-    char *text = malloc(FORMAT_MAX);
-    if (!text)
-        abort();
+    char *text = checked(malloc(FORMAT_MAX));
     struct format_result result =
         format_guest(read_guest, &reader, word_at(frame, 8, 8), word_at(frame, 16, 8), text);
     exec->stats.printf_calls++;

@@ -54,7 +54,7 @@ static char *file_of(const struct runner *runner, u32 job, const char *kind)
 {
     char *path;
     if (asprintf(&path, "%s/%u.%s", runner->folder, job, kind) < 0)
-        abort();
+        host_memory_exhausted();
     return path;
 }
 
@@ -431,7 +431,7 @@ static bool make_folder(struct runner *runner)
 {
     const char *where = getenv("TMPDIR");
     if (asprintf(&runner->folder, "%s/heddle-lab-XXXXXX", where && *where ? where : "/tmp") < 0)
-        abort();
+        host_memory_exhausted();
     if (mkdtemp(runner->folder))
         return true;
     error_fill(runner->error, ERROR_SYSTEM, runner->folder, "cannot make a folder: %s",

@@ -143,7 +143,7 @@ static void explain(const struct ndrange_launch *launch, const char *place, cons
     if (asprintf(&line, "%s%s%s%s%s%s", named ? "" : "kernel ",
                  named ? "" : launch->kernel->info->name, named ? "" : ": ", place,
                  *place ? ": " : "", text) < 0)
-        abort();
+        host_memory_exhausted();
     fprintf(stderr, "heddle: %s\n", line);
     context_notify(launch->command.queue->context, line);
     free(line);

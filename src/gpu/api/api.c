@@ -43,9 +43,7 @@ void hd_free(void *text)
 
 struct hd_config *config_with(const struct mechanism *const *available)
 {
-    struct hd_config *config = calloc(1, sizeof *config);
-    if (!config)
-        abort();
+    struct hd_config *config = checked(calloc(1, sizeof *config));
     const struct component **components = mechanism_components(available);
     config->config = config_create(components);
     free(components);
@@ -226,9 +224,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
         return NULL;
     }
     struct error inner = {0};
-    struct hd_device *device = calloc(1, sizeof *device);
-    if (!device)
-        abort();
+    struct hd_device *device = checked(calloc(1, sizeof *device));
     device->config = config_clone(config->config);
     device->core = config_params(device->config, &core_component);
     device->gpu = config_params(device->config, &gpu_component);

@@ -65,9 +65,7 @@ char *hd_kernel_unsupported(const struct hd_kernel *kernel)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        abort(); /* as arenas do */
+    FILE *out = checked(open_memstream(&text, &length));
     const struct program *program = kernel ? kernel->module->program : NULL;
     for (u32 i = 0; kernel && i < kernel->function->reachable_count; i++) {
         const struct function *function = &program->functions[kernel->function->reachable[i]];

@@ -26,9 +26,7 @@ struct observer {
 
 struct observer *observer_create(const struct hd_observe *what)
 {
-    struct observer *observer = calloc(1, sizeof *observer);
-    if (!observer)
-        abort();
+    struct observer *observer = checked(calloc(1, sizeof *observer));
     observer->what = *what;
     if (what->trace)
         observer->trace = trace_create(what->trace, what->trace_user);

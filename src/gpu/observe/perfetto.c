@@ -158,9 +158,7 @@ static void enlarge(struct texts *texts)
 {
     texts->slot_count = MAX(64, 2 * texts->slot_count);
     free(texts->slots);
-    texts->slots = calloc(texts->slot_count, sizeof *texts->slots);
-    if (!texts->slots)
-        abort();
+    texts->slots = checked(calloc(texts->slot_count, sizeof *texts->slots));
     for (u32 i = 0; i < texts->list.count; i++)
         *find(texts, texts->list.data[i]) = i + 1;
 }
@@ -321,9 +319,7 @@ void perfetto_value(struct perfetto *perfetto, u32 sequence, u64 uuid, fs time, 
 
 struct perfetto *perfetto_create(hd_bytes_fn *write, void *user)
 {
-    struct perfetto *perfetto = calloc(1, sizeof *perfetto);
-    if (!perfetto)
-        abort();
+    struct perfetto *perfetto = checked(calloc(1, sizeof *perfetto));
     perfetto->write = write;
     perfetto->user = user;
     return perfetto;

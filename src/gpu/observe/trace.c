@@ -79,9 +79,7 @@ static struct core_track *core_of(struct trace *trace, u32 core)
         (void)vec_push(&trace->cores);
     struct core_track **track = &trace->cores.data[core];
     if (!*track) {
-        *track = calloc(1, sizeof **track);
-        if (!*track)
-            abort();
+        *track = checked(calloc(1, sizeof **track));
     }
     if (!(*track)->described) {
         char name[32];
@@ -327,10 +325,8 @@ void trace_launch(struct trace *trace, const struct observer_launch *launch, fs 
     describe_device(trace);
     free(trace->codes);
     free(trace->lines);
-    trace->codes = calloc(launch->program->inst_count + 1, sizeof *trace->codes);
-    trace->lines = calloc(launch->program->inst_count + 1, sizeof *trace->lines);
-    if (!trace->codes || !trace->lines)
-        abort();
+    trace->codes = checked(calloc(launch->program->inst_count + 1, sizeof *trace->codes));
+    trace->lines = checked(calloc(launch->program->inst_count + 1, sizeof *trace->lines));
     trace->launch = *launch;
     trace->in_launch = true;
     trace->last = time;
@@ -423,9 +419,7 @@ static void learn_words(struct trace *trace)
 
 struct trace *trace_create(hd_bytes_fn *write, void *user)
 {
-    struct trace *trace = calloc(1, sizeof *trace);
-    if (!trace)
-        abort();
+    struct trace *trace = checked(calloc(1, sizeof *trace));
     trace->perfetto = perfetto_create(write, user);
     learn_words(trace);
     return trace;

@@ -80,10 +80,8 @@ static bool tell_unsupported(const struct program *program, u32 inst, u32 number
 static bool check_reached(const struct hd_raw *raw, struct error *error)
 {
     const struct program *program = raw->module->program;
-    bool *reached = calloc(program->block_count + 1, sizeof *reached);
-    u32 *stack = calloc(program->block_count + 2, sizeof *stack), found = 0, untold = 0;
-    if (!reached || !stack)
-        abort();
+    bool *reached = checked(calloc(program->block_count + 1, sizeof *reached));
+    u32 *stack = checked(calloc(program->block_count + 2, sizeof *stack)), found = 0, untold = 0;
     u32 *from = arena_array(raw->arena, u32, program->block_count + 1);
     for (u32 b = 0; b < program->block_count; b++)
         from[b] = program->blocks[b].end;
@@ -153,9 +151,7 @@ struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t
         api_fail(error, &inner);
         return NULL;
     }
-    struct hd_raw *raw = calloc(1, sizeof *raw);
-    if (!raw)
-        abort();
+    struct hd_raw *raw = checked(calloc(1, sizeof *raw));
     raw->module = module;
     raw->arena = arena_create();
     raw->state = state_read(raw->arena, state, bytes, name, &inner);
@@ -309,9 +305,7 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
 static struct exec *exec_of(struct hd_raw *raw, u32 group)
 {
     const struct si_group *g = &raw->state->groups[group];
-    struct exec *exec = calloc(1, sizeof *exec);
-    if (!exec)
-        abort();
+    struct exec *exec = checked(calloc(1, sizeof *exec));
     launch_set_device(exec, raw->module->device);
     exec->image = raw->module->image;
     exec->kernel = raw->module->kernels[0].function;
@@ -327,12 +321,10 @@ static void run_groups(struct hd_raw *raw, struct raw_trace *trace, struct hd_re
 {
     const struct si_state *state = raw->state;
     struct hd_device *device = raw->module->device;
-    u32 *waves = calloc(state->wave_count, sizeof *waves);
+    u32 *waves = checked(calloc(state->wave_count, sizeof *waves));
     struct exec *exec = NULL;
     struct exec_stats stats = {0};
     u64 instructions = 0;
-    if (!waves)
-        abort();
     for (u32 g = 0; g < state->group_count && (!exec || !exec->stopped); g++) {
         u32 count = 0;
         for (u32 w = 0; w < state->wave_count; w++)

@@ -14,9 +14,7 @@ void raw_add_bytes(struct raw_text *text, const char *bytes, size_t length)
 {
     if (text->length + length >= text->capacity) {
         text->capacity = MAX(2 * text->capacity, text->length + length + 1);
-        text->data = realloc(text->data, text->capacity);
-        if (!text->data)
-            abort();
+        text->data = checked(realloc(text->data, text->capacity));
     }
     memcpy(text->data + text->length, bytes, length);
     text->length += length;
@@ -229,9 +227,7 @@ static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, en
 
 struct raw_trace *raw_trace_create(hd_trace_fn *line, void *user)
 {
-    struct raw_trace *trace = calloc(1, sizeof *trace);
-    if (!trace)
-        abort();
+    struct raw_trace *trace = checked(calloc(1, sizeof *trace));
     *trace = (struct raw_trace){
         .watcher = {.stored = stored, .committed = committed},
         .line = line,
@@ -245,9 +241,7 @@ void raw_trace_group(struct raw_trace *trace, struct exec *exec, const struct si
 {
     exec->watcher = &trace->watcher;
     free(trace->depths);
-    trace->depths = calloc(count, sizeof *trace->depths);
-    if (!trace->depths)
-        abort();
+    trace->depths = checked(calloc(count, sizeof *trace->depths));
     trace->waves = waves;
     for (u32 i = 0; i < count; i++)
         trace->depths[i] = state->waves[waves[i]].mode >> MODE_CSP_SHIFT;

@@ -158,9 +158,7 @@ static void scan_kernel(const struct code_object *object, const struct code_kern
 static struct evidence scan_object(const struct code_object *object)
 {
     struct evidence evidence = {0};
-    bool *seen = calloc((size_t)object->function_count + 1, sizeof *seen);
-    if (!seen)
-        abort(); /* as arenas do */
+    bool *seen = checked(calloc((size_t)object->function_count + 1, sizeof *seen));
     for (u32 i = 0; i < object->kernel_count; i++) {
         u32 function = object->kernels[i].function;
         if (!seen[function]) /* many descriptors of one function: a hostile file */

@@ -332,9 +332,7 @@ static void standard(struct lines *l, struct unit *unit, struct cursor *c, u8 op
 static bool run_program(struct lines *l, struct unit *unit, struct cursor *c)
 {
     struct registers r = {.file = 1, .line = 1};
-    unit->files = calloc((size_t)unit->names.count + 1, sizeof *unit->files);
-    if (!unit->files)
-        abort();
+    unit->files = checked(calloc((size_t)unit->names.count + 1, sizeof *unit->files));
     l->rows.count = 0;
     while (c->at < c->size && !c->bad) {
         u8 opcode = (u8)fixed(c, 1);
