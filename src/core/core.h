@@ -23,16 +23,9 @@ enum {
 struct core_config {
     u32 index, cores;
     const struct core_params *core;
-    const struct fetch_params *fetch;
-    const struct icache_params *icache;
-    const struct issue_params *issue;
-    const struct collect_params *collect;
-    const struct units_params *units;
-    const struct miaow_params *miaow;
-    const struct lsu_params *lsu;
-    const struct l1d_params *l1d;
-    const struct constant_params *constant;
-    const struct readonly_params *readonly;
+#define COMPONENT_ROW(name) const struct name##_params *name;
+#include "core/components.def"
+#undef COMPONENT_ROW
     f64 mhz;
     struct port *requests, *replies;
     /* For instructions, and for constants and scalar loads: to the caches that cores share, or the
@@ -46,15 +39,9 @@ struct core_config {
 
 /* All that a core counts. */
 struct core_counts {
-    struct fetch_stats fetch;
-    struct icache_stats icache;
-    struct issue_stats issue;
-    struct collect_stats collect;
-    struct units_stats units;
-    struct lsu_stats lsu;
-    struct l1d_stats l1d;
-    struct constant_stats constant;
-    struct readonly_stats readonly;
+#define COMPONENT_ROW(name) struct name##_stats name;
+#include "core/components.def"
+#undef COMPONENT_ROW
 };
 
 struct core *core_create(const struct core_config *config);

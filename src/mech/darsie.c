@@ -441,9 +441,7 @@ static void launch(void *state, struct core *core, bool begins)
                            ? MIN(d->params->registers, registers_left(core))
                            : MIN(exec->warps * d->registers + insts, (u32)MOST_VERSIONS);
     const size_t bytes = lay_out(d, NULL, blocks, insts);
-    d->memory = aligned_alloc(64, align_up(bytes, 64));
-    if (!d->memory)
-        abort();
+    d->memory = checked(aligned_alloc(64, align_up(bytes, 64)));
     memset(d->memory, 0, bytes);
     lay_out(d, d->memory, blocks, insts);
     fill_tables(d, blocks);
@@ -463,9 +461,7 @@ static void create(void *state, struct core *core)
 {
     struct darsie_core *d = state;
     d->core = core;
-    d->inflight = calloc(CORE_INFLIGHT, sizeof *d->inflight);
-    if (!d->inflight)
-        abort();
+    d->inflight = checked(calloc(CORE_INFLIGHT, sizeof *d->inflight));
 }
 
 static void destroy(void *state)

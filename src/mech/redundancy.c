@@ -44,7 +44,7 @@ void cells_create(struct cells *cells, u32 size, u32 most)
     cells->base = mmap(NULL, cells->bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (cells->base == MAP_FAILED)
-        abort();
+        host_memory_exhausted();
     cells_reset(cells);
 }
 

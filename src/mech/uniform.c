@@ -456,10 +456,8 @@ static void launch(void *state, struct core *core, bool begins)
     u->lane = size - MIN(core_config(core)->units->sp_lanes, size);
     u->second = u->lane + 1 < size ? u->lane + 1 : u->lane - 1;
     u->irb = (struct irb){.count = u->params->irb_entries};
-    u->insts = calloc(MAX(program->inst_count, 1), sizeof *u->insts);
-    u->removed_rows = aligned_alloc(64, align_up(core_row_words(core), 16) * sizeof(u32));
-    if (!u->insts || !u->removed_rows)
-        abort();
+    u->insts = checked(calloc(MAX(program->inst_count, 1), sizeof *u->insts));
+    u->removed_rows = checked(aligned_alloc(64, align_up(core_row_words(core), 16) * sizeof(u32)));
     for (u32 i = 0; i < program->inst_count; i++)
         u->insts[i] = classify(&program->insts[i], u->params->params_uniform);
 }
@@ -476,9 +474,7 @@ static void create(void *state, struct core *core)
 {
     struct uniform_core *u = state;
     u->core = core;
-    u->inflight = calloc(CORE_INFLIGHT, sizeof *u->inflight);
-    if (!u->inflight)
-        abort();
+    u->inflight = checked(calloc(CORE_INFLIGHT, sizeof *u->inflight));
     core_add_fetch_stages(core, u->params->rename_stage);
 }
 

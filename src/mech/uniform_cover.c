@@ -16,9 +16,7 @@
 
 static void *allocate(size_t count, size_t bytes)
 {
-    void *memory = calloc(MAX(count, 1), bytes);
-    if (!memory)
-        abort();
+    void *memory = checked(calloc(MAX(count, 1), bytes));
     return memory;
 }
 

@@ -215,9 +215,7 @@ static void free_sets(struct uniform_core *u)
 
 static void *allocate(size_t count, size_t bytes)
 {
-    void *memory = calloc(MAX(count, 1), bytes);
-    if (!memory)
-        abort();
+    void *memory = checked(calloc(MAX(count, 1), bytes));
     return memory;
 }
 

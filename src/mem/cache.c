@@ -30,7 +30,7 @@ enum {
 #define NO_LINE UINT64_MAX
 #define NO_TAG UINT32_MAX
 
-struct slot {
+struct cache_way {
     u64 line;    /* address, or NO_LINE */
     u64 stamp;   /* last use (LRU) or when it was taken (FIFO); 0: free */
     u32 valid;   /* sectors of which all bytes are there */
@@ -42,7 +42,7 @@ struct slot {
 struct cache {
     struct cache_counters *counters;
     u32 *tags; /* lower bits of line numbers */
-    struct slot *slots;
+    struct cache_way *slots;
     u32 *guess; /* the slot of each set that was found last */
     u32 line_shift, sets, ways;
     u32 row;                    /* tags of a set with padding */
@@ -135,7 +135,8 @@ static inline u32 tags_equal(const u32 *tags, u32 tag)
 #endif
 }
 
-static __attribute__((noinline)) struct slot *search(const struct cache *cache, u64 line, u32 set)
+static __attribute__((noinline)) struct cache_way *search(const struct cache *cache, u64 line,
+                                                          u32 set)
 {
     const u32 *tags = cache->tags + (size_t)set * cache->row;
     u32 tag = number_tag(line >> cache->line_shift);
@@ -150,23 +151,23 @@ static __attribute__((noinline)) struct slot *search(const struct cache *cache, 
     return NULL;
 }
 
-static inline struct slot *find(const struct cache *cache, u64 line, u32 set)
+static inline struct cache_way *find(const struct cache *cache, u64 line, u32 set)
 {
-    struct slot *slot = &cache->slots[cache->guess[set]];
+    struct cache_way *slot = &cache->slots[cache->guess[set]];
     return LIKELY(slot->line == line) ? slot : search(cache, line, set);
 }
 
-static u32 way_of(const struct cache *cache, const struct slot *slot, u32 set)
+static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return (u32)(slot - cache->slots) - set * cache->ways;
 }
 
-static u32 *tag_of(const struct cache *cache, const struct slot *slot, u32 set)
+static u32 *tag_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return cache->tags + (size_t)set * cache->row + way_of(cache, slot, set);
 }
 
-static inline void touch(struct cache *cache, struct slot *slot, u32 set, bool write)
+static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, bool write)
 {
     if (!cache->fifo)
         slot->stamp = ++cache->time;
@@ -175,31 +176,31 @@ static inline void touch(struct cache *cache, struct slot *slot, u32 set, bool w
 }
 
 /* The line leaves. */
-static void drop(struct cache *cache, struct slot *slot, u32 set)
+static void drop(struct cache *cache, struct cache_way *slot, u32 set)
 {
     if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
         cache->hooks.evicted(cache->hooks.user, slot->line, set, way_of(cache, slot, set));
     *tag_of(cache, slot, set) = NO_TAG;
-    *slot = (struct slot){.line = NO_LINE};
+    *slot = (struct cache_way){.line = NO_LINE};
 }
 
 /* The slot that is free or gives way, or NULL: all are under way. Changes nothing. */
-static struct slot *victim_of(const struct cache *cache, u32 set)
+static struct cache_way *victim_of(const struct cache *cache, u32 set)
 {
-    struct slot *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
-    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+    struct cache_way *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
+    for (struct cache_way *slot = slots; slot < slots + cache->takable; slot++)
         victim = slot->stamp < victim->stamp ? slot : victim;
     if (LIKELY(!victim->pending && cache->takable))
         return victim;
     victim = NULL; /* few lines under way are that old: only now they are told apart */
-    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+    for (struct cache_way *slot = slots; slot < slots + cache->takable; slot++)
         if (!slot->pending && (!victim || slot->stamp < victim->stamp))
             victim = slot;
     return victim;
 }
 
 /* Gives the slot to another line; what it held goes to out. */
-static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, bool counts,
+static void replace(struct cache *cache, struct cache_way *slot, u64 line, u32 set, bool counts,
                     struct cache_out *out)
 {
     if (slot->line != NO_LINE) {
@@ -209,7 +210,7 @@ static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, b
         cache->counters->writebacks += counts && slot->dirty;
         drop(cache, slot, set);
     }
-    *slot = (struct slot){.line = line, .stamp = ++cache->time};
+    *slot = (struct cache_way){.line = line, .stamp = ++cache->time};
     *tag_of(cache, slot, set) = number_tag(line >> cache->line_shift);
     cache->guess[set] = (u32)(slot - cache->slots);
 }
@@ -237,7 +238,7 @@ static __attribute__((noinline)) enum cache_result
 read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
 {
     struct cache_counters *counters = cache->counters;
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     u32 wanted = slot ? sectors & ~slot->valid : sectors;
     if (!wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
         cache->hooks.misses(cache->hooks.user, line, set, way_of(cache, slot, set)))
@@ -261,7 +262,7 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
         return CACHE_MERGED;
     }
     bool takes = !slot && !cache->allocate_on_fill && may_allocate(cache, line);
-    struct slot *victim = takes ? victim_of(cache, set) : NULL;
+    struct cache_way *victim = takes ? victim_of(cache, set) : NULL;
     if (takes && !victim)
         return refuse(cache, line, sectors, &counters->stalls_line);
     if (!mshr_any_free(&cache->mshrs))
@@ -291,7 +292,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
                              struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = &cache->slots[cache->guess[set]];
+    struct cache_way *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
     /* Nothing here calls: a hit at the first look saves no registers. */
     if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->hooked)) {
@@ -309,7 +310,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
 }
 
 /* WRITE_BACK: the line stays here with its changes. */
-static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct slot *slot,
+static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct cache_way *slot,
                                     u32 sectors, bool full, struct cache_out *out)
 {
     bool hit = slot;
@@ -338,7 +339,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
                               struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     out->victim_sectors = 0;
     cache->refused = NO_LINE;
     if (cache->write == WRITE_BACK)
@@ -359,10 +360,10 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
 }
 
 /* Where sectors of a line go that keeps no place, or NULL. */
-static struct slot *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
+static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     if (slot || !cache->allocate_on_fill || !may_allocate(cache, line))
         return slot;
     slot = victim_of(cache, set);
@@ -381,7 +382,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
         cache->slots[entry->slot].valid |= entry->sectors;
         cache->slots[entry->slot].pending &= ~entry->sectors;
     } else {
-        struct slot *slot = slot_for_fill(cache, entry->line, out);
+        struct cache_way *slot = slot_for_fill(cache, entry->line, out);
         if (slot)
             slot->valid |= entry->sectors;
     }
@@ -396,14 +397,14 @@ bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
 
 bool cache_has(const struct cache *cache, u64 line, u32 sectors)
 {
-    const struct slot *slot = find(cache, line, set_of(cache, line));
+    const struct cache_way *slot = find(cache, line, set_of(cache, line));
     return slot && !(sectors & ~slot->valid);
 }
 
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     out->victim_sectors = 0;
     cache->refused = NO_LINE;
     if (!slot && (slot = victim_of(cache, set)))
@@ -419,7 +420,7 @@ void cache_invalidate(struct cache *cache)
     cache->refused = NO_LINE;
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
-            struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
+            struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
             if (slot->line != NO_LINE && !slot->pending)
                 drop(cache, slot, set);
         }
@@ -463,7 +464,7 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
     *cache = (struct cache){
         .counters = counters,
         .tags = arena_alloc_aligned(arena, tags * sizeof(u32), 64),
-        .slots = arena_alloc_aligned(arena, slots * sizeof(struct slot), 64),
+        .slots = arena_alloc_aligned(arena, slots * sizeof(struct cache_way), 64),
         .guess = arena_array(arena, u32, config->sets),
         .line_shift = (u32)__builtin_ctz(config->line_bytes),
         .sets = config->sets,

@@ -12,9 +12,9 @@
 
 #include "core/params.h"
 #include "exec/params.h"
-#include "gpu/mechanisms.h"
-#include "gpu/params.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
+#include "gpu/mechanism/mechanisms.h"
 
 extern const struct component energy_component;
 

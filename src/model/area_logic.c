@@ -16,9 +16,9 @@
  *    twice (a few percent of these stages).
  */
 #include "core/pipeline.h"
-#include "gpu/params.h"
-#include "gpu/storage.h"
-#include "gpu/timing_parts.h"
+#include "gpu/machine/config.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include "model/area.h"
 
@@ -45,7 +45,7 @@ static const f64 pitch = 4;
 #define MIAOW "MIAOW (TACO 2015), table VI and section 5.1, 32 nm"
 #define KAUL "Kaul et al., ISSCC 2012, 0.045 mm2 at 32 nm"
 
-struct build {
+struct logic_build {
     struct area_list *list;
     const struct technology *technology;
     const char *owner;
@@ -82,7 +82,7 @@ static const struct {
 #include "model/events.def"
 };
 
-static f64 lane_mw(const struct build *build, const char *part)
+static f64 lane_mw(const struct logic_build *build, const char *part)
 {
     for (u32 i = 0; i < ARRAY_LEN(lane_leaks); i++) {
         if (strcmp(lane_leaks[i].part, part) != 0)
@@ -97,8 +97,8 @@ static f64 lane_mw(const struct build *build, const char *part)
     return 0;
 }
 
-static void put(const struct build *build, const char *unit, const char *name, f64 um2, f64 mw,
-                const char *source, const char *help)
+static void put(const struct logic_build *build, const char *unit, const char *name, f64 um2,
+                f64 mw, const char *source, const char *help)
 {
     if (um2 <= 0)
         return;
@@ -110,33 +110,33 @@ static void put(const struct build *build, const char *unit, const char *name, f
     row->cost.leakage_mw = mw;
 }
 
-static void add(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                 const char *source, const char *help)
 {
     put(build, unit, name, um2, leakage_mw(build->technology, um2), source, help);
 }
 
-static void add_wires(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add_wires(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                       const char *help)
 {
     put(build, unit, name, um2, 0, "wires of a pitch of 4 feature sizes (CACTI 7), crossing", help);
 }
 
-static void add_lanes(const struct build *build, const char *unit, const char *name,
+static void add_lanes(const struct logic_build *build, const char *unit, const char *name,
                       const char *part, u64 count, f64 um2, const char *source, const char *help)
 {
     put(build, unit, name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
 }
 
 /* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
-static f64 crossing(const struct build *build, f64 in, f64 out)
+static f64 crossing(const struct logic_build *build, f64 in, f64 out)
 {
     f64 wire = pitch * build->technology->nm * 1e-3;
     return in * wire * out * wire;
 }
 
 /* A block of logic of a core's pipeline. */
-static void add_block(const struct build *build, const struct logic *l)
+static void add_block(const struct logic_build *build, const struct logic *l)
 {
     const f64 scale = scale_area(&at_32, build->technology);
     const f64 lut = scale * issue_um2 / issue_luts, fp32 = scale * fp32_um2;
@@ -181,7 +181,7 @@ static void add_block(const struct build *build, const struct logic *l)
     }
 }
 
-static void core_logic(const struct build *build, const struct config *config)
+static void core_logic(const struct logic_build *build, const struct config *config)
 {
     const struct core_config core = core_config_of(config);
     struct logic_list list = {0};
@@ -191,7 +191,7 @@ static void core_logic(const struct build *build, const struct config *config)
     vec_free(&list.rows);
 }
 
-static void network_logic(const struct build *build, const struct config *config)
+static void network_logic(const struct logic_build *build, const struct config *config)
 {
     enum {
         CROSSBAR,
@@ -216,8 +216,8 @@ void area_logic(struct area_list *list, const struct config *config,
                 const struct technology *technology)
 {
     const struct memory_system_params memory = memory_system_params_of(config);
-    struct build build = {list, technology, "core", memory.cores,
-                          config_params(config, &energy_component)};
+    struct logic_build build = {list, technology, "core", memory.cores,
+                                config_params(config, &energy_component)};
     core_logic(&build, config);
     build.owner = "chip";
     build.copies = 1;
