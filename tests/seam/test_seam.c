@@ -106,8 +106,8 @@ static void same_results(void **state)
         {"uniform", "twice", CROWD},
         {"uniform", "hold", "uniform.design=srf", CROWD},
         {"leap", "leap.late=true"},
-        {"leap", "leap.refuse=3", "leap.launch_done=2", "leap.stubborn=true"},
-        {"leap", "leap.late=true", "leap.launch_done=1", "fetch.buffer=4", "fetch.when_empty=false",
+        {"leap", "leap.refuse=3", "leap.gather=2", "leap.stubborn=true"},
+        {"leap", "leap.late=true", "leap.gather=1", "fetch.buffer=4", "fetch.when_empty=false",
          CROWD},
         {"silent:bits=2", "hold", "exchange", CROWD},
     };
@@ -248,7 +248,7 @@ static void held_slots_wait(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH(CROWD), false, NULL);
     struct seen with = run("cuda/matmul", "matmul16", "gtx480",
-                           WITH("leap", "leap.launch_done=1", CROWD), false, NULL);
+                           WITH("leap", "leap.gather=1", CROWD), false, NULL);
     assert_true(with.hash == plain.hash);
     assert_true(rig_total(&with, "leap.gathered") > 0);
     assert_true(rig_total(&with, "issue.idle_held") > 0);
@@ -258,7 +258,7 @@ static void held_slots_wait(void **state)
     /* nobody lets them go */
     plain = run("cuda/integer", "collatz", "gtx480", WITH(CROWD), false, NULL);
     with = run("cuda/integer", "collatz", "gtx480",
-               WITH("leap", "leap.launch_done=3", "leap.stubborn=true", CROWD), false, NULL);
+               WITH("leap", "leap.gather=3", "leap.stubborn=true", CROWD), false, NULL);
     assert_true(with.hash == plain.hash);
     assert_true(rig_total(&with, "leap.stuck") > 0);
     rig_drop(&with);
