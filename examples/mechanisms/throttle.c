@@ -23,7 +23,7 @@ static void pick(void *state, struct core *core, u32 scheduler, struct pick *pic
 {
     const struct throttle *t = state;
     const u64 own = core_scheduler_slots(core, scheduler);
-    u64 others = own & core_active_slots(core);
+    u64 others = own & core_present(core) & ~core_ended(core) & ~core_waiting(core);
     for (u32 i = 0; i < t->params->warps; i++)
         others &= others - 1; /* the lowest one may go */
     const u64 held = others & core_memory_slots(core);

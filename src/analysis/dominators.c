@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* A graph to find dominators in: the flow graph or its reverse, with a root of its own. */
-struct graph {
+struct flow_graph {
     u32 count; /* nodes; `root` is one of them */
     u32 root;
     u32 **next, **previous;
@@ -22,7 +22,7 @@ struct tree {
     u32 order_count;
 };
 
-static void post_order(const struct graph *g, struct tree *tree, u32 *number)
+static void post_order(const struct flow_graph *g, struct tree *tree, u32 *number)
 {
     u32 *stack = malloc(g->count * sizeof *stack);
     u32 *edge = calloc(g->count, sizeof *edge);
@@ -66,7 +66,7 @@ static u32 intersect(const u32 *parent, const u32 *number, u32 a, u32 b)
     return a;
 }
 
-static void dominators(const struct graph *g, struct tree *tree)
+static void dominators(const struct flow_graph *g, struct tree *tree)
 {
     u32 *number = calloc(g->count, sizeof *number);
     post_order(g, tree, number);
@@ -91,17 +91,17 @@ static void dominators(const struct graph *g, struct tree *tree)
     free(number);
 }
 
-static struct graph graph_create(u32 count, u32 root)
+static struct flow_graph graph_create(u32 count, u32 root)
 {
-    return (struct graph){count,
-                          root,
-                          calloc(count, sizeof(u32 *)),
-                          calloc(count, sizeof(u32 *)),
-                          calloc(count, sizeof(u32)),
-                          calloc(count, sizeof(u32))};
+    return (struct flow_graph){count,
+                               root,
+                               calloc(count, sizeof(u32 *)),
+                               calloc(count, sizeof(u32 *)),
+                               calloc(count, sizeof(u32)),
+                               calloc(count, sizeof(u32))};
 }
 
-static void graph_free(struct graph *g)
+static void graph_free(struct flow_graph *g)
 {
     free(g->next);
     free(g->previous);
@@ -193,7 +193,7 @@ static void loop_depths(struct cfg *cfg)
 
 static void forward(struct cfg *cfg, struct arena *arena)
 {
-    struct graph g = graph_create(cfg->count, 0);
+    struct flow_graph g = graph_create(cfg->count, 0);
     for (u32 b = 0; b < cfg->count; b++) {
         g.next[b] = cfg->blocks[b].successors;
         g.next_count[b] = cfg->blocks[b].successor_count;
@@ -257,7 +257,7 @@ static void backward(struct cfg *cfg)
     u32 n = cfg->count, exit = n;
     u32 *exits = malloc((n + 1) * sizeof *exits);
     u32 exit_count = find_exits(cfg, exits);
-    struct graph g = graph_create(n + 1, exit);
+    struct flow_graph g = graph_create(n + 1, exit);
     /* previous = successors in the flow graph; those that exit get one more. */
     u32 **longer = calloc(exit_count + 1, sizeof *longer);
     for (u32 b = 0; b < n; b++) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* What a pair of scalars holds. Higher is less known; the meet of two is the higher. */
-enum holds {
+enum pair_holds {
     HOLDS_NEW, /* not reached yet */
     HOLDS_INITIAL,
     HOLDS_SUBSET,
@@ -15,11 +15,12 @@ enum {
     PAIRS = SCALAR_COUNT / 2
 };
 
-struct state {
+struct flow_state {
     u8 pair[PAIRS];
 };
 
-static enum holds value_of(const struct code *code, const struct state *s, struct operand o)
+static enum pair_holds value_of(const struct code *code, const struct flow_state *s,
+                                struct operand o)
 {
     if (o.kind == OPERAND_CONST) {
         const u32 *words = code->constants + o.index;
@@ -30,19 +31,19 @@ static enum holds value_of(const struct code *code, const struct state *s, struc
     return whole && pair < PAIRS ? s->pair[pair] : HOLDS_ANY;
 }
 
-static bool within(enum holds value)
+static bool within(enum pair_holds value)
 {
     return value <= HOLDS_SUBSET;
 }
 
-static enum holds either(enum holds a, enum holds b)
+static enum pair_holds either(enum pair_holds a, enum pair_holds b)
 {
     if (!within(a) || !within(b))
         return HOLDS_ANY;
     return MIN(a, b);
 }
 
-static enum holds both(enum holds a, enum holds b)
+static enum pair_holds both(enum pair_holds a, enum pair_holds b)
 {
     if (a == HOLDS_INITIAL && b == HOLDS_INITIAL)
         return HOLDS_INITIAL;
@@ -50,9 +51,10 @@ static enum holds both(enum holds a, enum holds b)
 }
 
 /* The value of dst[0] of a scalar op on pairs, or of EXEC after a saveexec. */
-static enum holds result_of(const struct code *code, const struct inst *inst, const struct state *s)
+static enum pair_holds result_of(const struct code *code, const struct inst *inst,
+                                 const struct flow_state *s)
 {
-    enum holds a = value_of(code, s, inst->src[0]), b = value_of(code, s, inst->src[1]);
+    enum pair_holds a = value_of(code, s, inst->src[0]), b = value_of(code, s, inst->src[1]);
     switch (inst->op) {
     case OP_smov_b64:
         return a;
@@ -75,7 +77,7 @@ static enum holds result_of(const struct code *code, const struct inst *inst, co
     }
 }
 
-static void forget(struct state *s, struct operand o)
+static void forget(struct flow_state *s, struct operand o)
 {
     u32 first = o.kind == OPERAND_MASK ? o.index : o.index / 2;
     u32 last = o.kind == OPERAND_MASK ? o.index : o.count ? (o.index + o.count - 1) / 2 : PAIRS - 1;
@@ -83,10 +85,10 @@ static void forget(struct state *s, struct operand o)
         s->pair[k] = HOLDS_ANY;
 }
 
-static void step(const struct code *code, struct state *s, const struct inst *inst)
+static void step(const struct code *code, struct flow_state *s, const struct inst *inst)
 {
     struct operand list[INST_REFS];
-    enum holds exec = s->pair[MASK_EXEC], result = HOLDS_ANY;
+    enum pair_holds exec = s->pair[MASK_EXEC], result = HOLDS_ANY;
     bool scalar = op_info[inst->op].flags & OPF_SCALAR;
     bool lanes = op_info[inst->op].flags & OPF_LANE;
     bool saves = scalar && inst->mods & MOD_EXEC;
@@ -108,7 +110,7 @@ static void step(const struct code *code, struct state *s, const struct inst *in
         s->pair[MASK_EXEC] = result;
 }
 
-static bool meet(struct state *to, const struct state *from)
+static bool meet(struct flow_state *to, const struct flow_state *from)
 {
     bool changed = false;
     for (u32 k = 0; k < PAIRS; k++) {
@@ -120,18 +122,16 @@ static bool meet(struct state *to, const struct state *from)
 }
 
 /* States at the start of each block, to the fixed point. */
-static struct state *solve(const struct code *code, const struct cfg *cfg)
+static struct flow_state *solve(const struct code *code, const struct cfg *cfg)
 {
-    struct state *in = calloc(cfg->count, sizeof *in);
-    if (!in)
-        abort();
+    struct flow_state *in = checked(calloc(cfg->count, sizeof *in));
     for (u32 k = 0; k < PAIRS; k++)
         in[0].pair[k] = k == MASK_EXEC ? HOLDS_INITIAL : HOLDS_ANY;
     for (bool changed = true; changed;) {
         changed = false;
         for (u32 n = 0; n < cfg->order_count; n++) {
             const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
-            struct state s = in[cfg->order[n]];
+            struct flow_state s = in[cfg->order[n]];
             for (u32 i = block->first; i < block->end; i++)
                 step(code, &s, &code->insts[i]);
             for (u32 k = 0; k < block->successor_count; k++)
@@ -148,11 +148,11 @@ struct exec_flow *exec_flow_compute(struct arena *arena, const struct code *code
         return NULL;
     struct exec_flow *flow = arena_new(arena, struct exec_flow);
     flow->initial = arena_array(arena, u8, code->count + 1);
-    struct state *in = solve(code, cfg);
+    struct flow_state *in = solve(code, cfg);
     bool beyond = false;
     for (u32 n = 0; n < cfg->order_count; n++) {
         const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
-        struct state s = in[cfg->order[n]];
+        struct flow_state s = in[cfg->order[n]];
         for (u32 i = block->first; i < block->end; i++) {
             flow->initial[i] = s.pair[MASK_EXEC] == HOLDS_INITIAL;
             step(code, &s, &code->insts[i]);

@@ -2,7 +2,7 @@
 #include "analysis/lane_liveness.h"
 
 /* How an instruction changes EXEC. */
-enum change {
+enum exec_change {
     CHANGE_NONE,
     CHANGE_LOSES, /* to a subset */
     CHANGE_WINS,  /* to a superset */
@@ -14,7 +14,7 @@ static bool is_exec(struct operand o)
     return o.kind == OPERAND_SCALAR && o.index == SCALAR_EXEC && o.count == 2;
 }
 
-static enum change change_of(const struct inst *inst)
+static enum exec_change change_of(const struct inst *inst)
 {
     bool first = is_exec(inst->src[0]), either = first || is_exec(inst->src[1]);
     if (!inst_writes_exec(inst))
@@ -38,7 +38,7 @@ static enum change change_of(const struct inst *inst)
 }
 
 /* N3. */
-static void turn(struct lane_live *live, enum change change)
+static void turn(struct lane_live *live, enum exec_change change)
 {
     for (u32 w = 0; change != CHANGE_NONE && w < LANE_VECTOR_WORDS; w++) {
         u64 both = live->active[w] | live->others[w];

@@ -25,9 +25,7 @@ static void put(struct out *out, const char *format, ...)
     size_t n = length < 0 ? 0 : MIN((size_t)length, sizeof line - 1);
     if (out->used + n + 1 > out->room) {
         out->room = 2 * (out->room + n + 1);
-        out->text = realloc(out->text, out->room);
-        if (!out->text)
-            abort();
+        out->text = checked(realloc(out->text, out->room));
     }
     memcpy(out->text + out->used, line, n + 1);
     out->used += n;

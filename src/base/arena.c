@@ -17,15 +17,15 @@ enum {
     DEFAULT_ALIGN = 16
 };
 
-struct chunk {
-    struct chunk *next;
+struct arena_chunk {
+    struct arena_chunk *next;
     size_t used, size; /* bytes of `data` */
     bool cleared;      /* all that is not used is zero */
     _Alignas(DEFAULT_ALIGN) u8 data[];
 };
 
 struct arena {
-    struct chunk *chunks; /* the current one first */
+    struct arena_chunk *chunks; /* the current one first */
     size_t next_size;
 };
 
@@ -54,20 +54,20 @@ void arena_destroy(struct arena *arena)
 {
     if (!arena)
         return;
-    for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+    for (struct arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
     }
     free(arena);
 }
 
-static struct chunk *add_chunk(struct arena *arena, size_t bytes)
+static struct arena_chunk *add_chunk(struct arena *arena, size_t bytes)
 {
     size_t size = MAX(bytes, arena->next_size);
     bool cleared = size >= CLEARED_FROM;
-    struct chunk *chunk =
+    struct arena_chunk *chunk =
         checked(cleared ? calloc(1, sizeof *chunk + size) : malloc(sizeof *chunk + size));
-    *chunk = (struct chunk){.next = arena->chunks, .size = size, .cleared = cleared};
+    *chunk = (struct arena_chunk){.next = arena->chunks, .size = size, .cleared = cleared};
     arena->chunks = chunk;
     arena->next_size = MIN(arena->next_size * 2, (size_t)LARGEST_CHUNK);
     return chunk;
@@ -76,7 +76,7 @@ static struct chunk *add_chunk(struct arena *arena, size_t bytes)
 void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align)
 {
     assert(is_pow2(align));
-    struct chunk *chunk = arena->chunks;
+    struct arena_chunk *chunk = arena->chunks;
     for (int attempt = 0; attempt < 2; attempt++) {
         if (chunk) {
             size_t start =

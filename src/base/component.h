@@ -19,6 +19,8 @@
  *     #include "base/component_table.h"      -> const struct component exec_component
  *
  * (COMPONENT_HELP, a string, is needed for the table; with it, one file may include both at once.)
+ * The parts of a machine are not declared one by one: they are entries of a list (component_row.h).
+ *
  * From the table come parsing with range checks and "did you mean", `heddle params`, `heddle
  * stats`, JSON, the dumped configuration and docs/params.md, docs/stats.md. A parameter's full key
  * is `component.name`.

@@ -243,9 +243,7 @@ static void set_defaults(struct config *config, u32 index)
 
 struct config *config_create(const struct component *const *components)
 {
-    struct config *config = calloc(1, sizeof *config);
-    if (!config)
-        abort(); /* as arenas do */
+    struct config *config = checked(calloc(1, sizeof *config));
     struct arena *arena = config->arena = arena_create();
     while (components[config->count])
         config->count++;

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct reader {
+struct published_reader {
     struct arena *arena;
     const char *place;
     struct error *error;
 };
 
 #define wrong(...) (wrong_fill(__VA_ARGS__), error_false())
-static void wrong_fill(const struct reader *reader, u32 line, u32 column, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+static void wrong_fill(const struct published_reader *reader, u32 line, u32 column,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void wrong_fill(const struct reader *reader, u32 line, u32 column, const char *format, ...)
+static void wrong_fill(const struct published_reader *reader, u32 line, u32 column,
+                       const char *format, ...)
 {
     char place[256], message[1024];
     snprintf(place, sizeof place, "%.200s:%u:%u", reader->place, line, column);
@@ -26,8 +27,8 @@ static void wrong_fill(const struct reader *reader, u32 line, u32 column, const 
     error_set(reader->error, ERROR_INPUT, place, "%s", message);
 }
 
-static bool unknown(const struct reader *reader, const struct yaml *node, const char *where,
-                    const char *const *names, u32 count)
+static bool unknown(const struct published_reader *reader, const struct yaml *node,
+                    const char *where, const char *const *names, u32 count)
 {
     const char *nearest = nearest_word(node->key, names, count);
     return wrong(reader, node->key_line, node->key_column, "%s: unknown key '%.64s'%s%s%s", where,
@@ -35,8 +36,8 @@ static bool unknown(const struct reader *reader, const struct yaml *node, const 
                  nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-static bool read_text(const struct reader *reader, const struct yaml *node, const char *where,
-                      const char **text)
+static bool read_text(const struct published_reader *reader, const struct yaml *node,
+                      const char *where, const char **text)
 {
     if (node->kind != YAML_SCALAR || !node->text[0])
         return wrong(reader, node->line, node->column, "%s.%s: expected text, not %s", where,
@@ -46,8 +47,8 @@ static bool read_text(const struct reader *reader, const struct yaml *node, cons
 }
 
 /* A number above 0 and up to `most`; `whole`: without a fraction. */
-static bool read_number(const struct reader *reader, const struct yaml *node, const char *where,
-                        f64 most, bool whole, f64 *number)
+static bool read_number(const struct published_reader *reader, const struct yaml *node,
+                        const char *where, f64 most, bool whole, f64 *number)
 {
     char *end = NULL;
     if (node->kind == YAML_SCALAR && node->text[0])
@@ -59,8 +60,8 @@ static bool read_number(const struct reader *reader, const struct yaml *node, co
                  node->key, whole ? "a whole number" : "a number", most);
 }
 
-static bool read_names(const struct reader *reader, const struct yaml *node, const char *where,
-                       const char ***names, u32 *count)
+static bool read_names(const struct published_reader *reader, const struct yaml *node,
+                       const char *where, const char ***names, u32 *count)
 {
     if (node->kind != YAML_LIST || !node->count)
         return wrong(reader, node->line, node->column, "%s.%s: expected a list of names%s, not %s",
@@ -78,8 +79,8 @@ static bool read_names(const struct reader *reader, const struct yaml *node, con
 }
 
 /* `units: all`, or a list of names. */
-static bool read_units(const struct reader *reader, const struct yaml *node, const char *where,
-                       struct published_value *value)
+static bool read_units(const struct published_reader *reader, const struct yaml *node,
+                       const char *where, struct published_value *value)
 {
     if (node->kind == YAML_SCALAR && !strcmp(node->text, "all")) {
         value->units = NULL;
@@ -88,8 +89,8 @@ static bool read_units(const struct reader *reader, const struct yaml *node, con
     return read_names(reader, node, where, &value->units, &value->unit_count);
 }
 
-static bool read_field(const struct reader *reader, const struct yaml *node, const char *where,
-                       struct published_value *value)
+static bool read_field(const struct published_reader *reader, const struct yaml *node,
+                       const char *where, struct published_value *value)
 {
     static const char *const fields[] = {"units", "parts", "each", "bits", "mm2", "mw", "note"};
     static const f64 most_bits = 1e15, most_each = 1e6, most = 1e9;
@@ -117,7 +118,7 @@ static bool read_field(const struct reader *reader, const struct yaml *node, con
     return unknown(reader, node, where, fields, ARRAY_LEN(fields));
 }
 
-static bool read_published_value(const struct reader *reader, const struct yaml *node,
+static bool read_published_value(const struct published_reader *reader, const struct yaml *node,
                                  struct published_value *value)
 {
     const char *where =
@@ -141,7 +142,7 @@ bool published_read(struct arena *arena, struct published_values *published,
                     const struct yaml *node, const char *place, struct error *error)
 {
     static const char *const keys[] = {"source", "modules"};
-    const struct reader reader = {arena, place, error};
+    const struct published_reader reader = {arena, place, error};
     const struct yaml *modules = NULL;
     *published = (struct published_values){0};
     if (node->kind != YAML_MAP)

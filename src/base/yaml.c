@@ -11,7 +11,7 @@
 #include <libfyaml.h>
 #include <stdio.h>
 
-struct reader {
+struct yaml_reader {
     struct arena *arena;
     const char *place, *text;
     struct error *error;
@@ -25,7 +25,7 @@ struct reader {
     u32 documents;
 };
 
-static bool fail(struct reader *reader, u32 line, u32 column, const char *message)
+static bool fail(struct yaml_reader *reader, u32 line, u32 column, const char *message)
 {
     char place[256];
     snprintf(place, sizeof place, "%.200s:%u:%u", reader->place, line, column);
@@ -33,7 +33,7 @@ static bool fail(struct reader *reader, u32 line, u32 column, const char *messag
 }
 
 /* Y3 */
-static bool check_text(struct reader *reader, const char *text, size_t length)
+static bool check_text(struct yaml_reader *reader, const char *text, size_t length)
 {
     if (length > YAML_MAX_BYTES)
         return error_set(reader->error, ERROR_INPUT, reader->place,
@@ -54,7 +54,7 @@ static bool check_text(struct reader *reader, const char *text, size_t length)
 }
 
 /* The parent takes the node; a scalar where a mapping expects a key becomes that key. */
-static struct yaml *add(struct reader *reader, enum yaml_kind kind, u32 line, u32 column)
+static struct yaml *add(struct yaml_reader *reader, enum yaml_kind kind, u32 line, u32 column)
 {
     if (++reader->nodes > YAML_MAX_NODES) {
         fail(reader, line, column, "too many values");
@@ -87,13 +87,13 @@ static struct yaml *add(struct reader *reader, enum yaml_kind kind, u32 line, u3
     return node;
 }
 
-static bool expects_key(const struct reader *reader)
+static bool expects_key(const struct yaml_reader *reader)
 {
     const struct yaml *parent = reader->depth ? reader->open[reader->depth - 1] : NULL;
     return parent && parent->kind == YAML_MAP && !reader->have_key;
 }
 
-static bool take_key(struct reader *reader, const char *text, u32 line, u32 column)
+static bool take_key(struct yaml_reader *reader, const char *text, u32 line, u32 column)
 {
     const struct yaml *twin = yaml_get(reader->open[reader->depth - 1], text);
     if (twin) {
@@ -114,7 +114,7 @@ static bool take_key(struct reader *reader, const char *text, u32 line, u32 colu
  * is undone here, because fy_token_get_text leaks memory when there are many (libfyaml issue 233),
  * and refused in text of several lines, which is libfyaml's to fold.
  */
-static char *scalar_text(struct reader *reader, struct fy_token *token, size_t *length)
+static char *scalar_text(struct yaml_reader *reader, struct fy_token *token, size_t *length)
 {
     const struct fy_mark *start = fy_token_start_mark(token), *end = fy_token_end_mark(token);
     if (fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED && start && end) {
@@ -136,7 +136,7 @@ static char *scalar_text(struct reader *reader, struct fy_token *token, size_t *
     return text ? arena_strndup(reader->arena, text, *length) : NULL;
 }
 
-static bool take_scalar(struct reader *reader, struct fy_event *event, u32 line, u32 column)
+static bool take_scalar(struct yaml_reader *reader, struct fy_event *event, u32 line, u32 column)
 {
     size_t length = 0;
     struct fy_token *token = event->scalar.value;
@@ -160,7 +160,7 @@ static bool take_scalar(struct reader *reader, struct fy_event *event, u32 line,
     return true;
 }
 
-static bool take_start(struct reader *reader, enum yaml_kind kind, u32 line, u32 column)
+static bool take_start(struct yaml_reader *reader, enum yaml_kind kind, u32 line, u32 column)
 {
     if (expects_key(reader))
         return fail(reader, line, column, "a key must be a word, not a list or mapping");
@@ -174,7 +174,7 @@ static bool take_start(struct reader *reader, enum yaml_kind kind, u32 line, u32
     return true;
 }
 
-static bool take_event(struct reader *reader, struct fy_event *event)
+static bool take_event(struct yaml_reader *reader, struct fy_event *event)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
     u32 line = mark ? (u32)mark->line + 1 : 1, column = mark ? (u32)mark->column + 1 : 1;
@@ -204,7 +204,7 @@ static bool take_event(struct reader *reader, struct fy_event *event)
     }
 }
 
-static bool syntax_error(struct reader *reader, struct fy_diag *diag)
+static bool syntax_error(struct yaml_reader *reader, struct fy_diag *diag)
 {
     void *position = NULL;
     const struct fy_diag_error *first = fy_diag_errors_iterate(diag, &position);
@@ -223,7 +223,7 @@ static void discard(struct fy_diag *diag, void *user, const char *text, size_t l
 struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, const char *place,
                         struct error *error)
 {
-    struct reader reader = {.arena = arena, .place = place, .text = text, .error = error};
+    struct yaml_reader reader = {.arena = arena, .place = place, .text = text, .error = error};
     if (!check_text(&reader, text, length))
         return NULL;
     if (!length) {

@@ -20,7 +20,7 @@ enum {
 };
 
 /* What happened at a line or an instruction. */
-struct row {
+struct annotation {
     u64 issued, threads, lost;
     f64 pj;
     struct {
@@ -42,7 +42,7 @@ static u64 count_of(const json_t *json, const char *key)
     return json_is_integer(value) ? (u64)json_integer_value(value) : 0;
 }
 
-static void add_stall(struct row *row, const char *name, u64 slots)
+static void add_stall(struct annotation *row, const char *name, u64 slots)
 {
     u32 at = 0;
     while (at < row->reasons && strcmp(row->stalls[at].name, name) != 0)
@@ -57,7 +57,7 @@ static void add_stall(struct row *row, const char *name, u64 slots)
     row->lost += slots;
 }
 
-static void add(struct row *row, const json_t *inst)
+static void add(struct annotation *row, const json_t *inst)
 {
     const char *reason;
     json_t *slots;
@@ -83,7 +83,7 @@ static void print_column(const struct printer *p, const char *text)
 }
 
 /* "memory 120, raw 4": the two that cost most. */
-static const char *reasons_text(struct row *row, char *text, size_t size)
+static const char *reasons_text(struct annotation *row, char *text, size_t size)
 {
     text[0] = 0;
     for (u32 i = 0; i < MIN(row->reasons, 2); i++) {
@@ -108,7 +108,7 @@ static void print_headings(const struct printer *p, const char *where, const cha
             "lost to", where, what);
 }
 
-static void print_row(const struct printer *p, struct row *row, u64 total, const char *where,
+static void print_row(const struct printer *p, struct annotation *row, u64 total, const char *where,
                       const char *what)
 {
     char bar[BAR + 1] = "", reasons[128], energy[32] = "";
@@ -155,7 +155,7 @@ static bool read_source(struct source *source, const char *file, const char *mod
         folder = dirname(copy);
     if (asprintf(&below, "%s/%s", folder, file) < 0 ||
         asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
-        abort();
+        host_memory_exhausted();
     bool found = (anywhere && (try_read(source, file) || try_read(source, below))) ||
                  try_read(source, beside);
     free(copy);
@@ -168,9 +168,7 @@ static bool read_source(struct source *source, const char *file, const char *mod
     }
     for (char *at = source->text; *at; at++)
         source->count += *at == '\n';
-    source->lines = calloc(source->count + 1u, sizeof *source->lines);
-    if (!source->lines)
-        abort();
+    source->lines = checked(calloc(source->count + 1u, sizeof *source->lines));
     u32 count = 0;
     char *save = source->text;
     for (char *line; (line = strsep(&save, "\n"));)
@@ -227,7 +225,7 @@ static bool in_file(const json_t *inst, const char *file, u32 *line)
 
 static u64 total_slots(const json_t *insts)
 {
-    struct row all = {0};
+    struct annotation all = {0};
     size_t i;
     json_t *inst;
     json_array_foreach(insts, i, inst) add(&all, inst);
@@ -241,7 +239,7 @@ static void print_code(const struct printer *p, const json_t *insts, u64 total)
     print_headings(p, "address", "code");
     json_array_foreach(insts, i, inst)
     {
-        struct row row = {0};
+        struct annotation row = {0};
         char address[24];
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)count_of(inst, "pc"));
         add(&row, inst);
@@ -249,13 +247,13 @@ static void print_code(const struct printer *p, const json_t *insts, u64 total)
     }
 }
 
-static void print_lines(const struct printer *p, const struct source *source, struct row *rows,
-                        u32 first, u32 last, u64 total)
+static void print_lines(const struct printer *p, const struct source *source,
+                        struct annotation *rows, u32 first, u32 last, u64 total)
 {
     u32 empty = 0;
     for (u32 line = first; line <= last; line++) {
         char number[16];
-        struct row *row = &rows[line - first];
+        struct annotation *row = &rows[line - first];
         bool used = row->issued + row->lost;
         snprintf(number, sizeof number, "%u", line);
         if (used && empty > GAP)
@@ -276,7 +274,7 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
                          const struct source *source, u64 total)
 {
     u32 first = UINT32_MAX, last = 0, line;
-    struct row others = {0};
+    struct annotation others = {0};
     size_t i;
     json_t *inst;
     json_array_foreach(insts, i, inst) if (in_file(inst, file, &line) && line <= source->count)
@@ -285,9 +283,7 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
         last = MAX(last, line);
     }
     print_headings(p, "line", file);
-    struct row *rows = calloc(last >= first ? last - first + 1u : 1u, sizeof *rows);
-    if (!rows)
-        abort();
+    struct annotation *rows = checked(calloc(last >= first ? last - first + 1u : 1u, sizeof *rows));
     json_array_foreach(insts, i, inst) add(
         in_file(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
     if (last)

@@ -76,13 +76,13 @@ static char *read_back(FILE *file, size_t *length)
 
 /* ---- the object ---- */
 
-struct object {
+struct elf_object {
     const char *data;
     size_t length;
     Elf64_Ehdr header;
 };
 
-static bool section_at(const struct object *object, u32 index, Elf64_Shdr *section)
+static bool section_at(const struct elf_object *object, u32 index, Elf64_Shdr *section)
 {
     u64 offset = object->header.e_shoff + (u64)index * sizeof *section;
     if (index >= object->header.e_shnum || offset > object->length ||
@@ -94,7 +94,7 @@ static bool section_at(const struct object *object, u32 index, Elf64_Shdr *secti
             section->sh_size <= object->length - section->sh_offset);
 }
 
-static const char *section_name(const struct object *object, const Elf64_Shdr *section)
+static const char *section_name(const struct elf_object *object, const Elf64_Shdr *section)
 {
     Elf64_Shdr names;
     if (!section_at(object, object->header.e_shstrndx, &names) || section->sh_name >= names.sh_size)
@@ -104,8 +104,8 @@ static const char *section_name(const struct object *object, const Elf64_Shdr *s
 }
 
 /* The code, and what of the object would be missing from it. */
-static bool take_text(const struct command *command, const char *path, const struct object *object,
-                      Elf64_Shdr *text)
+static bool take_text(const struct command *command, const char *path,
+                      const struct elf_object *object, Elf64_Shdr *text)
 {
     u32 index = 0;
     for (u32 i = 1; i < object->header.e_shnum; i++) {
@@ -139,7 +139,7 @@ static bool take_text(const struct command *command, const char *path, const str
 static char *text_of(const struct command *command, const char *path, const char *data,
                      size_t *length)
 {
-    struct object object = {.data = data, .length = *length};
+    struct elf_object object = {.data = data, .length = *length};
     Elf64_Shdr text = {0};
     if (*length < sizeof object.header || memcmp(data, ELFMAG, SELFMAG) != 0) {
         complain(command, "%s: the assembler gave no ELF object", path);

@@ -147,29 +147,60 @@ static u64 count_in(const json_t *totals, const char *cache, const char *what)
     return count_of(totals, name);
 }
 
+/* Titles of caches, in the order of the line. A cache that is not among them comes after these,
+ * with the name of its component. */
+static const struct {
+    const char *name, *title;
+    const char *shared; /* the cache that the cores of a cluster may have instead, or NULL */
+} titles[] = {
+    {"l1d", "L1 data"},
+    {"l2", "L2"},
+    {"icache", "instructions", "cluster_icache"},
+    {"cluster_icache", "shared instructions"},
+    {"constant", "constants", "cluster_constant"},
+    {"cluster_constant", "shared constants"},
+    {"readonly", "read-only"},
+};
+
+static bool has_title(const char *name)
+{
+    for (u32 i = 0; i < ARRAY_LEN(titles); i++)
+        if (!strcmp(titles[i].name, name))
+            return true;
+    return false;
+}
+
+/* ", L2 81.2 % of 640"; nothing for a cache that was not read. */
+static void print_cache(FILE *to, const json_t *totals, const char *name, const char *title,
+                        const char **comma)
+{
+    u64 all = count_in(totals, name, "reads");
+    if (!all)
+        return;
+    fprintf(to, "%s%s %.1f %% of %llu", *comma, title,
+            percent(count_in(totals, name, "read_hits"), all), (unsigned long long)all);
+    *comma = ", ";
+}
+
 static void print_caches(FILE *to, const json_t *totals)
 {
-    /* The third is what cores of a cluster share, and may have instead. */
-    static const char *const caches[][3] = {
-        {"l1d", "L1 data"},
-        {"l2", "L2"},
-        {"icache", "instructions", "cluster_icache"},
-        {"cluster_icache", "shared instructions"},
-        {"constant", "constants", "cluster_constant"},
-        {"cluster_constant", "shared constants"},
-        {"readonly", "read-only"},
-    };
-    const char *comma = "";
+    static const char suffix[] = ".read_hits";
+    const char *comma = "", *key;
+    json_t *value;
     fprintf(to, "read hits    ");
-    for (u32 i = 0; i < ARRAY_LEN(caches); i++) {
-        u64 all = count_in(totals, caches[i][0], "reads");
-        u64 hits = count_in(totals, caches[i][0], "read_hits");
-        bool instead = caches[i][2] && !hits && count_in(totals, caches[i][2], "reads");
-        if (!all || instead)
+    for (u32 i = 0; i < ARRAY_LEN(titles); i++)
+        if (count_in(totals, titles[i].name, "read_hits") || !titles[i].shared ||
+            !count_in(totals, titles[i].shared, "reads"))
+            print_cache(to, totals, titles[i].name, titles[i].title, &comma);
+    json_object_foreach((json_t *)totals, key, value)
+    {
+        char name[48];
+        const size_t length = strlen(key);
+        if (length < sizeof suffix || strcmp(key + length - (sizeof suffix - 1), suffix) != 0)
             continue;
-        fprintf(to, "%s%s %.1f %% of %llu", comma, caches[i][1], percent(hits, all),
-                (unsigned long long)all);
-        comma = ", ";
+        snprintf(name, sizeof name, "%.*s", (int)(length - (sizeof suffix - 1)), key);
+        if (!has_title(name))
+            print_cache(to, totals, name, name, &comma);
     }
     fputs(*comma ? "\n" : "none\n", to);
 }

@@ -28,7 +28,7 @@ bool code_named_raw(const char *path)
     return is_assembly(path) || code_name_ends(path, ".bin");
 }
 
-static bool is_elf(const struct code *code)
+static bool is_elf(const struct code_file *code)
 {
     return code->length >= SELFMAG && !memcmp(code->data, ELFMAG, SELFMAG);
 }
@@ -56,7 +56,7 @@ bool code_is_ptx(const char *data, size_t length)
 }
 
 /* What is wrong with a file for what it is to be used as, or NULL. */
-static const char *unfit(const struct code *code, enum code_use use)
+static const char *unfit(const struct code_file *code, enum code_use use)
 {
     if (!code->length)
         return "the file is empty: expected a program";
@@ -74,7 +74,7 @@ static const char *unfit(const struct code *code, enum code_use use)
     return NULL;
 }
 
-static bool assemble_code(const struct command *command, const char *path, struct code *code)
+static bool assemble_code(const struct command *command, const char *path, struct code_file *code)
 {
     code->source = code->data;
     code->source_length = code->length;
@@ -83,10 +83,10 @@ static bool assemble_code(const struct command *command, const char *path, struc
 }
 
 bool code_read(const struct command *command, const char *path, enum code_use use,
-               struct code *code)
+               struct code_file *code)
 {
     struct error error = {0};
-    *code = (struct code){0};
+    *code = (struct code_file){0};
     code->data = text_read_file(path, true, CODE_LIMIT, &code->length, &error);
     if (!code->data) {
         complain(command, "%s: %s", error.place, error.message);
@@ -107,9 +107,9 @@ bool code_read(const struct command *command, const char *path, enum code_use us
     return false;
 }
 
-void code_free(struct code *code)
+void code_free(struct code_file *code)
 {
     free(code->data);
     free(code->source);
-    *code = (struct code){0};
+    *code = (struct code_file){0};
 }

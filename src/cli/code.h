@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-struct code {
+struct code_file {
     char *data; /* malloc'd: PTX text, an ELF file, or machine code */
     size_t length;
     bool raw;     /* machine code without a container: hd_module_load_raw */
@@ -23,8 +23,8 @@ enum code_use {
  * what is wrong.
  */
 bool code_read(const struct command *command, const char *path, enum code_use use,
-               struct code *code);
-void code_free(struct code *code);
+               struct code_file *code);
+void code_free(struct code_file *code);
 /* Whether the file's name says that it is a raw program: .s, .S or .bin. */
 bool code_named_raw(const char *path);
 /* Whether something stands before this end of a name. */

@@ -95,7 +95,7 @@ int show_json(const struct command_line *line, char *text, void (*print)(const j
 }
 
 struct hd_module *load_code(const struct command *command, struct hd_device *device,
-                            const char *path, const struct code *code)
+                            const char *path, const struct code_file *code)
 {
     struct hd_error error = {0};
     const char *name = strcmp(path, "-") ? path : "standard input";

@@ -54,6 +54,6 @@ int show_json(const struct command_line *line, char *text, void (*print)(const j
 
 /* A program into a device; `path` names it. NULL after printing what is wrong. */
 struct hd_module *load_code(const struct command *command, struct hd_device *device,
-                            const char *path, const struct code *code);
+                            const char *path, const struct code_file *code);
 
 #endif

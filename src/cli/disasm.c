@@ -19,21 +19,22 @@ static const struct option options[] = {
 };
 
 /* What is to be shown. */
-struct view {
+struct listing_view {
     const char *kernel; /* NULL: all */
     bool marks, shaped;
     struct hd_dim block; /* if shaped */
 };
 
-static char *listing_of(struct hd_module *module, const struct view *view, struct hd_error *error)
+static char *listing_of(struct hd_module *module, const struct listing_view *view,
+                        struct hd_error *error)
 {
     return view->marks
                ? hd_module_marks(module, view->kernel, view->shaped ? &view->block : NULL, error)
                : hd_module_listing(module, view->kernel, error);
 }
 
-static int list(const struct command *command, const struct view *view, struct hd_device *device,
-                const char *path, const struct code *code)
+static int list(const struct command *command, const struct listing_view *view,
+                struct hd_device *device, const char *path, const struct code_file *code)
 {
     struct hd_error error = {0};
     struct hd_module *module = load_code(command, device, path, code);
@@ -53,7 +54,8 @@ static int list(const struct command *command, const struct view *view, struct h
 }
 
 static int list_on_machine(const struct command *command, const struct command_line *line,
-                           const struct view *view, const char *path, const struct code *code)
+                           const struct listing_view *view, const char *path,
+                           const struct code_file *code)
 {
     const char *machine = option_value(line, "--machine");
     if (!machine)
@@ -72,11 +74,11 @@ static int list_on_machine(const struct command *command, const struct command_l
 }
 
 static bool parse_view(const struct command *command, const struct command_line *line,
-                       struct view *view)
+                       struct listing_view *view)
 {
     const char *block = option_value(line, "--block");
     struct error error = {0};
-    *view = (struct view){
+    *view = (struct listing_view){
         .kernel = option_value(line, "--kernel"),
         .marks = option_value(line, "--marks"),
         .shaped = block,
@@ -93,8 +95,8 @@ static bool parse_view(const struct command *command, const struct command_line 
 static int run(const struct command *command, const struct command_line *line)
 {
     const char *path = option_word(line, 0);
-    struct code code;
-    struct view view;
+    struct code_file code;
+    struct listing_view view;
     if (!path)
         return usage_error(command, "a file is missing: expected heddle disasm FILE");
     if (!parse_view(command, line, &view) || !code_read(command, path, CODE_EITHER, &code))

@@ -13,7 +13,7 @@ enum {
     MAX_PARTS = 64
 };
 
-struct part {
+struct part_energy {
     char name[64];
     f64 dynamic, leaked; /* pJ */
 };
@@ -53,7 +53,7 @@ static bool part_name(const char *key, char name[64])
 }
 
 /* Those that took any, in falling order. */
-static u32 find_parts(const json_t *totals, struct part *parts)
+static u32 find_parts(const json_t *totals, struct part_energy *parts)
 {
     const char *key;
     json_t *value;
@@ -61,7 +61,7 @@ static u32 find_parts(const json_t *totals, struct part *parts)
     json_object_foreach((json_t *)totals, key, value)
     {
         char other[192];
-        struct part part;
+        struct part_energy part;
         if (!part_name(key, part.name) || count == MAX_PARTS)
             continue;
         snprintf(other, sizeof other, "energy.parts.%s.static_pj", part.name);
@@ -90,7 +90,7 @@ static void print_row(FILE *to, const char *name, f64 dynamic, f64 leaked, u32 t
 void print_energy(FILE *to, const json_t *stats)
 {
     const json_t *totals = json_object_get(stats, "totals");
-    struct part parts[MAX_PARTS];
+    struct part_energy parts[MAX_PARTS];
     u64 sums[MAX_PARTS];
     u32 tenths[MAX_PARTS];
     if (!json_object_get(totals, "energy.total_pj"))

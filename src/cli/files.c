@@ -17,7 +17,7 @@ enum {
 
 /* ---- inputs ---- */
 
-bool claim_stdin(struct run *run, const char *option, const char *path)
+bool claim_stdin(struct run_command *run, const char *option, const char *path)
 {
     if (strcmp(path, "-") != 0)
         return true;
@@ -28,7 +28,7 @@ bool claim_stdin(struct run *run, const char *option, const char *path)
     return free;
 }
 
-static void record(struct run *run, const char *path, u64 bytes, struct sha256 *hash)
+static void record(struct run_command *run, const char *path, u64 bytes, struct sha256 *hash)
 {
     struct input_record *record = vec_push(&run->inputs.records);
     record->path = path;
@@ -36,7 +36,7 @@ static void record(struct run *run, const char *path, u64 bytes, struct sha256 *
     sha256_text(hash, record->sha256);
 }
 
-void record_text(struct run *run, const char *path, const char *text, size_t length)
+void record_text(struct run_command *run, const char *path, const char *text, size_t length)
 {
     struct sha256 hash;
     if (!run->inputs.wanted)
@@ -46,7 +46,7 @@ void record_text(struct run *run, const char *path, const char *text, size_t len
     record(run, path, length, &hash);
 }
 
-void record_mechanisms(struct run *run)
+void record_mechanisms(struct run_command *run)
 {
     json_t *rows = parse_own_json(hd_config_mechanisms(run->config)), *row;
     size_t i;
@@ -66,14 +66,14 @@ void record_mechanisms(struct run *run)
 
 /* ---- buffers ---- */
 
-static bool buffer_failed(struct run *run, const struct buffer *buffer,
+static bool buffer_failed(struct run_command *run, const struct run_buffer *buffer,
                           const struct hd_error *error)
 {
     complain(run->command, "%s: %s", buffer->option, error->message);
     return false;
 }
 
-static bool allocate(struct run *run, struct buffer *buffer)
+static bool allocate(struct run_command *run, struct run_buffer *buffer)
 {
     struct hd_error error = {0};
     buffer->address = hd_alloc_named(run->device, buffer->bytes, buffer->label, &error);
@@ -81,7 +81,7 @@ static bool allocate(struct run *run, struct buffer *buffer)
 }
 
 /* Standard input and pipes have no size to ask for: read first, then allocate. */
-static bool fill_from_pipe(struct run *run, struct buffer *buffer, FILE *stream)
+static bool fill_from_pipe(struct run_command *run, struct run_buffer *buffer, FILE *stream)
 {
     size_t capacity = COPY_BYTES, used = 0;
     char *data = malloc(capacity);
@@ -112,7 +112,8 @@ static bool fill_from_pipe(struct run *run, struct buffer *buffer, FILE *stream)
 }
 
 /* A regular file goes to the device in pieces, so that it is never held twice. */
-static bool fill_from_file(struct run *run, struct buffer *buffer, FILE *stream, u64 bytes)
+static bool fill_from_file(struct run_command *run, struct run_buffer *buffer, FILE *stream,
+                           u64 bytes)
 {
     struct sha256 hash;
     struct hd_error error = {0};
@@ -145,7 +146,7 @@ static bool fill_from_file(struct run *run, struct buffer *buffer, FILE *stream,
     return true;
 }
 
-bool fill_buffer(struct run *run, struct buffer *buffer)
+bool fill_buffer(struct run_command *run, struct run_buffer *buffer)
 {
     if (!buffer->input)
         return allocate(run, buffer);
@@ -176,12 +177,12 @@ bool fill_buffer(struct run *run, struct buffer *buffer)
 /* ---- outputs ---- */
 
 /* An output and the option that asks for it. */
-struct target {
+struct output_target {
     const char *option, *path;
 };
 
 /* Kernels and machines are not results: writing over them is a slip. */
-static bool spares_inputs(const struct run *run, const struct target *target)
+static bool spares_inputs(const struct run_command *run, const struct output_target *target)
 {
     const char *const read[] = {option_value(run->line, "--machine"), run->request.state};
     const char *taken = NULL;
@@ -199,28 +200,28 @@ static bool spares_inputs(const struct run *run, const struct target *target)
     return !taken;
 }
 
-bool check_outputs(struct run *run)
+bool check_outputs(struct run_command *run)
 {
     const struct request *request = &run->request;
     u32 count = 0;
-    struct target *targets =
-        arena_array(request->arena, struct target, (size_t)request->buffers.count + 6);
+    struct output_target *targets =
+        arena_array(request->arena, struct output_target, (size_t)request->buffers.count + 6);
     for (u32 i = 0; i < request->buffers.count; i++)
         if (request->buffers.data[i].output)
-            targets[count++] =
-                (struct target){request->buffers.data[i].option, request->buffers.data[i].output};
+            targets[count++] = (struct output_target){request->buffers.data[i].option,
+                                                      request->buffers.data[i].output};
     if (request->stats)
-        targets[count++] = (struct target){"--stats", request->stats};
+        targets[count++] = (struct output_target){"--stats", request->stats};
     if (request->dump_config)
-        targets[count++] = (struct target){"--dump-config", request->dump_config};
+        targets[count++] = (struct output_target){"--dump-config", request->dump_config};
     if (request->dump)
-        targets[count++] = (struct target){"--si-dump", request->dump};
+        targets[count++] = (struct output_target){"--si-dump", request->dump};
     if (request->trace)
-        targets[count++] = (struct target){"--si-trace", request->trace};
+        targets[count++] = (struct output_target){"--si-trace", request->trace};
     if (request->timeline)
-        targets[count++] = (struct target){"--trace", request->timeline};
+        targets[count++] = (struct output_target){"--trace", request->timeline};
     if (request->series)
-        targets[count++] = (struct target){"--interval", request->series};
+        targets[count++] = (struct output_target){"--interval", request->series};
     for (u32 i = 0; i < count; i++) {
         struct error error = {0};
         if (!output_check(targets[i].path, &error)) {
@@ -239,7 +240,8 @@ bool check_outputs(struct run *run)
     return true;
 }
 
-bool open_output(struct run *run, struct output *output, const char *path, struct error *error)
+bool open_output(struct run_command *run, struct output *output, const char *path,
+                 struct error *error)
 {
     if (!output_open(output, path, error))
         return false;
@@ -247,7 +249,7 @@ bool open_output(struct run *run, struct output *output, const char *path, struc
     return true;
 }
 
-bool commit_output(struct run *run, struct output *output, struct error *error)
+bool commit_output(struct run_command *run, struct output *output, struct error *error)
 {
     char *temporary = output->temporary ? strdup(output->temporary) : NULL;
     bool ok = output_commit(output, error);
@@ -256,7 +258,7 @@ bool commit_output(struct run *run, struct output *output, struct error *error)
     return ok;
 }
 
-static bool write_buffer(struct run *run, const struct buffer *buffer)
+static bool write_buffer(struct run_command *run, const struct run_buffer *buffer)
 {
     struct output output;
     struct error error = {0};
@@ -280,7 +282,7 @@ static bool write_buffer(struct run *run, const struct buffer *buffer)
     return ok;
 }
 
-bool write_json(struct run *run, const char *option, const char *path, json_t *json)
+bool write_json(struct run_command *run, const char *option, const char *path, json_t *json)
 {
     struct output output;
     struct error error = {0};
@@ -296,7 +298,7 @@ bool write_json(struct run *run, const char *option, const char *path, json_t *j
 }
 
 /* The library's own text, a register a line. */
-static bool write_dump(struct run *run)
+static bool write_dump(struct run_command *run)
 {
     struct output output;
     struct error error = {0};
@@ -312,7 +314,7 @@ static bool write_dump(struct run *run)
     return ok;
 }
 
-static bool write_stats(struct run *run, f64 wall_seconds)
+static bool write_stats(struct run_command *run, f64 wall_seconds)
 {
     json_t *seconds = json_array(), *stats = parse_own_json(hd_stats_json(run->device));
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -326,7 +328,7 @@ static bool write_stats(struct run *run, f64 wall_seconds)
     return write_json(run, "--stats", run->request.stats, document);
 }
 
-bool write_outputs(struct run *run, f64 wall_seconds)
+bool write_outputs(struct run_command *run, f64 wall_seconds)
 {
     bool ok = true;
     for (u32 i = 0; i < run->request.buffers.count; i++)

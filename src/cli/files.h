@@ -18,7 +18,7 @@ struct timeline {
     bool csv, headed; /* the series' form; its headings are written */
 };
 
-struct run {
+struct run_command {
     const struct command *command;
     const struct command_line *line;
     struct request request;
@@ -32,21 +32,22 @@ struct run {
 };
 
 /* "-" may be read once. */
-bool claim_stdin(struct run *run, const char *option, const char *path);
-void record_text(struct run *run, const char *path, const char *text, size_t length);
+bool claim_stdin(struct run_command *run, const char *option, const char *path);
+void record_text(struct run_command *run, const char *path, const char *text, size_t length);
 /* The files that --mech has loaded. */
-void record_mechanisms(struct run *run);
+void record_mechanisms(struct run_command *run);
 /* Allocates the buffer and fills it from its file or with zeros. */
-bool fill_buffer(struct run *run, struct buffer *buffer);
+bool fill_buffer(struct run_command *run, struct run_buffer *buffer);
 
 /* No two outputs may go to the same place, and each must be writable. */
-bool check_outputs(struct run *run);
+bool check_outputs(struct run_command *run);
 /* output_open and output_commit, with the watch told; the errors are not printed. */
-bool open_output(struct run *run, struct output *output, const char *path, struct error *error);
-bool commit_output(struct run *run, struct output *output, struct error *error);
+bool open_output(struct run_command *run, struct output *output, const char *path,
+                 struct error *error);
+bool commit_output(struct run_command *run, struct output *output, struct error *error);
 /* Takes `json`. */
-bool write_json(struct run *run, const char *option, const char *path, json_t *json);
+bool write_json(struct run_command *run, const char *option, const char *path, json_t *json);
 /* All buffers with an output file, and the statistics. */
-bool write_outputs(struct run *run, f64 wall_seconds);
+bool write_outputs(struct run_command *run, f64 wall_seconds);
 
 #endif

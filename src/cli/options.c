@@ -15,7 +15,7 @@ void complain(const struct command *command, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
-        abort();
+        host_memory_exhausted();
     va_end(arguments);
     fprintf(stderr, "heddle%s%s: %s\n", command ? " " : "", command ? command->name : "",
             text_printable_lines(arena, text));

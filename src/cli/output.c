@@ -1,6 +1,7 @@
 /* Files written whole or not at all: see output.h. */
 #include "cli/output.h"
 
+#include "base/arena.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -68,7 +69,7 @@ static char *absolute(const char *path)
     const char *slash = strrchr(path, '/');
     char *directory = realpath(dirname(copy), NULL);
     if (directory && asprintf(&whole, "%s/%s", directory, slash ? slash + 1 : path) < 0)
-        abort();
+        host_memory_exhausted();
     free(directory);
     free(copy);
     return whole;
@@ -102,7 +103,7 @@ static mode_t target_mode(const char *path)
 static bool open_temporary(struct output *output, struct error *error)
 {
     if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0)
-        abort();
+        host_memory_exhausted();
     int file = mkostemp(output->temporary, O_CLOEXEC);
     if (file >= 0) {
         fchmod(file, target_mode(output->path));

@@ -39,13 +39,13 @@ enum {
 
 /* A program under way. */
 struct child {
-    struct run *run;
+    struct run_command *run;
     struct arena *arena;
     const char *library, *folder; /* the driver; the session's */
     const char *path;             /* of the program */
     const char *mechanisms;       /* files to load, for the driver */
     char **words;
-    struct session session;
+    struct program_session session;
     pid_t pid;
     int status;    /* of waitpid */
     u32 ticks;     /* since the running launch began */
@@ -489,7 +489,7 @@ static json_t *statistics_of(struct child *child, const struct session_all *all)
 static bool write_stats(struct child *child, json_t *stats, const struct session_all *all,
                         f64 wall_seconds)
 {
-    struct run *run = child->run;
+    struct run_command *run = child->run;
     if (!run->request.stats)
         return true;
     json_t *document = statistics_document(
@@ -517,7 +517,7 @@ static int exit_code(const struct child *child)
 
 static int finish(struct child *child, f64 wall_seconds)
 {
-    struct run *run = child->run;
+    struct run_command *run = child->run;
     session_read(&child->session);
     struct session_all all = session_collect(&child->session, run->config);
     json_t *stats = statistics_of(child, &all);
@@ -561,7 +561,7 @@ static int run_child(struct child *child)
     return finish(child, seconds_since(&began));
 }
 
-int program_run(struct run *run)
+int program_run(struct run_command *run)
 {
     const struct request *request = &run->request;
     struct child child = {.run = run, .arena = request->arena};
@@ -594,7 +594,7 @@ static void print_device(const struct hd_machine_info *info)
            info->kernel_threads, info->lanes == 64 ? "Southern Islands" : "PTX");
 }
 
-int program_devices(struct run *run)
+int program_devices(struct run_command *run)
 {
     const char *machine = option_value(run->line, "--machine");
     json_t *machines = machine ? NULL : parse_own_json(hd_machines_json());

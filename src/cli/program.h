@@ -7,9 +7,9 @@
 /* The request is parsed and has a program or a workload. The exit code is the program's own, but
  * EXIT_FAULT when that is 0 and a launch faulted; or EXIT_OWN; 126 and 127 when it cannot be
  * started, as shells have it. */
-int program_run(struct run *run);
+int program_run(struct run_command *run);
 /* --list-devices */
-int program_devices(struct run *run);
+int program_devices(struct run_command *run);
 
 /* workloads.c: false after saying what is wrong and what might be meant. */
 bool workload_known(const struct command *command, const char *name);

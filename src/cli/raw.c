@@ -17,7 +17,7 @@ static f64 seconds(void)
     return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
 }
 
-bool raw_prepare(struct run *run)
+bool raw_prepare(struct run_command *run)
 {
     const char *path = run->request.state;
     struct launch *launch = &run->request.launches.data[0];
@@ -54,7 +54,7 @@ static void trace_line(void *user, const char *line, size_t length)
     fputc('\n', stream);
 }
 
-int raw_launch(struct run *run)
+int raw_launch(struct run_command *run)
 {
     struct launch *launch = &run->request.launches.data[0];
     struct output output = {0};

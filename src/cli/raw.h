@@ -5,8 +5,8 @@
 #include "cli/files.h"
 
 /* The state against the code; false after printing what is wrong. */
-bool raw_prepare(struct run *run);
+bool raw_prepare(struct run_command *run);
 /* The exit code; the trace is written whatever comes of the guest. */
-int raw_launch(struct run *run);
+int raw_launch(struct run_command *run);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct parser {
+struct request_parser {
     struct request *request;
     const struct command *command;
 };
@@ -30,14 +30,14 @@ static const char spec_forms[] =
     "inout:IN:OUT, zero:BYTES, bytes:FILE, local:BYTES or @NAME[+OFFSET]";
 static const char buffer_forms[] = "in:FILE, out:FILE:BYTES, inout:IN:OUT or zero:BYTES";
 
-static bool wrong(const struct parser *parser, const char *option, const char *what,
+static bool wrong(const struct request_parser *parser, const char *option, const char *what,
                   const char *expected)
 {
     usage_error(parser->command, "%s: %s: expected %s", option, what, expected);
     return false;
 }
 
-static bool parse_bytes(const struct parser *parser, const char *option, const char *text,
+static bool parse_bytes(const struct request_parser *parser, const char *option, const char *text,
                         u64 *bytes)
 {
     enum text_result result = text_size(text, bytes);
@@ -50,7 +50,8 @@ static bool parse_bytes(const struct parser *parser, const char *option, const c
 /* ---- buffers ---- */
 
 /* Q2; without a size the whole text is the file and the result false. */
-static bool parse_out(const struct parser *parser, struct buffer *buffer, const char *text)
+static bool parse_out(const struct request_parser *parser, struct run_buffer *buffer,
+                      const char *text)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text)
@@ -60,7 +61,8 @@ static bool parse_out(const struct parser *parser, struct buffer *buffer, const 
 }
 
 /* With several colons, the split whose left side is an existing file. */
-static bool parse_inout(const struct parser *parser, struct buffer *buffer, const char *text)
+static bool parse_inout(const struct request_parser *parser, struct run_buffer *buffer,
+                        const char *text)
 {
     struct arena *arena = parser->request->arena;
     const char *split = strchr(text, ':');
@@ -87,17 +89,17 @@ static bool skip(const char **spec, const char *prefix)
     return true;
 }
 
-enum verdict {
+enum buffer_verdict {
     NO_BUFFER,
     BAD_BUFFER,
     GOOD_BUFFER
 };
 
 /* `name` is that of --buf, or NULL. */
-static enum verdict parse_buffer(const struct parser *parser, const char *option, const char *spec,
-                                 const char *name, u32 *index)
+static enum buffer_verdict parse_buffer(const struct request_parser *parser, const char *option,
+                                        const char *spec, const char *name, u32 *index)
 {
-    struct buffer buffer = {.option = option, .name = name, .label = spec};
+    struct run_buffer buffer = {.option = option, .name = name, .label = spec};
     const char *text = spec;
     bool ok;
     if (skip(&text, "in:")) {
@@ -123,7 +125,7 @@ static enum verdict parse_buffer(const struct parser *parser, const char *option
     return GOOD_BUFFER;
 }
 
-static bool parse_buf(const struct parser *parser, const char *value)
+static bool parse_buf(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     const char *option = arena_printf(request->arena, "--buf %s", value);
@@ -138,7 +140,7 @@ static bool parse_buf(const struct parser *parser, const char *value)
         if (request->buffers.data[i].name && !strcmp(request->buffers.data[i].name, name))
             return wrong(parser, option, "the name is taken", "another one");
     u32 index;
-    enum verdict verdict = parse_buffer(parser, option, equals + 1, name, &index);
+    enum buffer_verdict verdict = parse_buffer(parser, option, equals + 1, name, &index);
     if (verdict == NO_BUFFER)
         return wrong(parser, option, "this is no buffer", buffer_forms);
     return verdict == GOOD_BUFFER;
@@ -146,7 +148,7 @@ static bool parse_buf(const struct parser *parser, const char *value)
 
 /* ---- arguments ---- */
 
-static bool parse_reference(const struct parser *parser, struct argument *argument,
+static bool parse_reference(const struct request_parser *parser, struct argument *argument,
                             const char *text)
 {
     size_t length = strcspn(text, "+");
@@ -159,7 +161,7 @@ static bool parse_reference(const struct parser *parser, struct argument *argume
     return wrong(parser, argument->option, "the offset is no number of bytes", "@NAME[+OFFSET]");
 }
 
-static bool unknown_spec(const struct parser *parser, const struct argument *argument,
+static bool unknown_spec(const struct request_parser *parser, const struct argument *argument,
                          const char *spec)
 {
     static const char *const heads[] = {"u8",  "s8",    "u16",  "s16",   "u32",  "s32",
@@ -177,7 +179,7 @@ static bool unknown_spec(const struct parser *parser, const struct argument *arg
     return false;
 }
 
-static bool parse_arg(const struct parser *parser, const char *spec)
+static bool parse_arg(const struct request_parser *parser, const char *spec)
 {
     struct argument *argument = vec_push(&current(parser->request)->args);
     argument->option = arena_printf(parser->request->arena, "--arg %s", spec);
@@ -204,14 +206,15 @@ static bool parse_arg(const struct parser *parser, const char *spec)
         return parse_bytes(parser, argument->option, text, &argument->offset);
     }
     argument->kind = ARGUMENT_BUFFER;
-    enum verdict verdict = parse_buffer(parser, argument->option, spec, NULL, &argument->buffer);
+    enum buffer_verdict verdict =
+        parse_buffer(parser, argument->option, spec, NULL, &argument->buffer);
     if (verdict == NO_BUFFER)
         return unknown_spec(parser, argument, spec);
     return verdict == GOOD_BUFFER;
 }
 
 /* @NAME: --buf may stand after the --arg that names it. */
-static bool resolve(const struct parser *parser, struct argument *argument)
+static bool resolve(const struct request_parser *parser, struct argument *argument)
 {
     const struct request *request = parser->request;
     const char **names = arena_array(request->arena, const char *, request->buffers.count + 1);
@@ -235,7 +238,7 @@ static bool resolve(const struct parser *parser, struct argument *argument)
 
 /* ---- the line ---- */
 
-static bool parse_dim(const struct parser *parser, const char *option, const char *value,
+static bool parse_dim(const struct request_parser *parser, const char *option, const char *value,
                       struct hd_dim *dim)
 {
     struct error error = {0};
@@ -245,7 +248,7 @@ static bool parse_dim(const struct parser *parser, const char *option, const cha
     return false;
 }
 
-static bool parse_shared(const struct parser *parser, const char *value, u32 *bytes)
+static bool parse_shared(const struct request_parser *parser, const char *value, u32 *bytes)
 {
     u64 size;
     if (text_size(value, &size) == TEXT_OK && size <= UINT32_MAX) {
@@ -256,7 +259,7 @@ static bool parse_shared(const struct parser *parser, const char *value, u32 *by
                  "a number of bytes, as in 1024 or 48K");
 }
 
-static bool take_file(const struct parser *parser, const char *word)
+static bool take_file(const struct request_parser *parser, const char *word)
 {
     struct launch *launch = current(parser->request);
     if (!launch->file) {
@@ -270,7 +273,7 @@ static bool take_file(const struct parser *parser, const char *word)
 }
 
 /* N[:FILE] */
-static bool parse_interval(const struct parser *parser, const char *value)
+static bool parse_interval(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     size_t length = strcspn(value, ":");
@@ -282,7 +285,7 @@ static bool parse_interval(const struct parser *parser, const char *value)
 }
 
 /* FROM:TO; TO may be left out. */
-static bool parse_window(const struct parser *parser, const char *value)
+static bool parse_window(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     size_t length = strcspn(value, ":");
@@ -296,7 +299,8 @@ static bool parse_window(const struct parser *parser, const char *value)
 }
 
 /* Options of runs in time; false: it is none of them. */
-static bool take_timed(const struct parser *parser, const char *name, const char *value, bool *ok)
+static bool take_timed(const struct request_parser *parser, const char *name, const char *value,
+                       bool *ok)
 {
     struct request *request = parser->request;
     *ok = true;
@@ -319,7 +323,7 @@ static bool take_timed(const struct parser *parser, const char *name, const char
     return true;
 }
 
-static bool parse_launches(const struct parser *parser, const char *value)
+static bool parse_launches(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     u64 first, last;
@@ -332,7 +336,7 @@ static bool parse_launches(const struct parser *parser, const char *value)
 }
 
 /* The first N launches have no time. */
-static bool parse_until(const struct parser *parser, const char *value)
+static bool parse_until(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     u64 count;
@@ -343,7 +347,7 @@ static bool parse_until(const struct parser *parser, const char *value)
     return true;
 }
 
-static bool parse_kernels(const struct parser *parser, const char *value)
+static bool parse_kernels(const struct request_parser *parser, const char *value)
 {
     regex_t expression;
     int code = regcomp(&expression, value, REG_EXTENDED | REG_NOSUB);
@@ -360,7 +364,8 @@ static bool parse_kernels(const struct parser *parser, const char *value)
 }
 
 /* Options of programs; false: it is none of them. */
-static bool take_program(const struct parser *parser, const char *name, const char *value, bool *ok)
+static bool take_program(const struct request_parser *parser, const char *name, const char *value,
+                         bool *ok)
 {
     struct request *request = parser->request;
     *ok = true;
@@ -383,7 +388,7 @@ static bool take_program(const struct parser *parser, const char *name, const ch
     return true;
 }
 
-static bool take(const struct parser *parser, const struct given *given)
+static bool take(const struct request_parser *parser, const struct given *given)
 {
     struct request *request = parser->request;
     if (!given->option)
@@ -426,7 +431,7 @@ static bool take(const struct parser *parser, const struct given *given)
 }
 
 /* The waves of a raw program come from its state: nothing else may say what is launched. */
-static bool complete_raw(const struct parser *parser)
+static bool complete_raw(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
     const struct launch *launch = &request->launches.data[0];
@@ -446,7 +451,7 @@ static bool complete_raw(const struct parser *parser)
 }
 
 /* A state is missing where only a state would make sense. */
-static bool wants_state(const struct parser *parser)
+static bool wants_state(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
     const struct launch *launch = &request->launches.data[0];
@@ -463,7 +468,7 @@ static bool wants_state(const struct parser *parser)
 }
 
 /* What only a run in time can tell. */
-static bool complete_timed(const struct parser *parser)
+static bool complete_timed(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
     const char *option = request->timeline   ? "--trace"
@@ -487,7 +492,7 @@ static bool complete_timed(const struct parser *parser)
 }
 
 /* Programs launch their kernels themselves: options that say what to launch have no place. */
-static bool complete_program(const struct parser *parser, const struct command_line *line)
+static bool complete_program(const struct request_parser *parser, const struct command_line *line)
 {
     const struct request *request = parser->request;
     const struct launch *launch = &request->launches.data[0];
@@ -513,7 +518,7 @@ static bool complete_program(const struct parser *parser, const struct command_l
     return complete_timed(parser);
 }
 
-static bool complete_file(const struct parser *parser, const struct command_line *line)
+static bool complete_file(const struct request_parser *parser, const struct command_line *line)
 {
     for (u32 i = 0; i < line->count; i++)
         if (line->given[i].option && line->given[i].option->flags & OPTION_PROGRAM) {
@@ -525,7 +530,7 @@ static bool complete_file(const struct parser *parser, const struct command_line
     return true;
 }
 
-static bool complete(const struct parser *parser)
+static bool complete(const struct request_parser *parser)
 {
     struct request *request = parser->request;
     if (!request->launches.data[0].file) {
@@ -569,7 +574,7 @@ static bool asks_for_time(const struct command_line *line)
 }
 
 /* A file that is no kernel is told before options that only a kernel needs. */
-static bool takes_file(const struct parser *parser, const struct command_line *line)
+static bool takes_file(const struct request_parser *parser, const struct command_line *line)
 {
     const char *file = option_word(line, 0);
     if (!file || line->program || option_value(line, "--workload") ||
@@ -584,7 +589,7 @@ static bool takes_file(const struct parser *parser, const struct command_line *l
 bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line)
 {
-    const struct parser parser = {request, command};
+    const struct request_parser parser = {request, command};
     *request = (struct request){.arena = arena_create(), .seed = 1};
     (void)vec_push(&request->launches);
     request->in_time = asks_for_time(line);

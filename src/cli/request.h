@@ -10,7 +10,7 @@
 #include "cli/values.h"
 
 /* Device memory for the run. */
-struct buffer {
+struct run_buffer {
     const char *option; /* as the user wrote it, for messages: "--arg out:c.bin:4K" */
     const char *name;   /* of --buf, else NULL */
     const char *label;  /* what fault messages call it */
@@ -45,7 +45,7 @@ struct launch {
     struct hd_dim grid, block; /* x is 0 until given */
     u32 shared_bytes;
     VEC(struct argument) args;
-    struct code code; /* read where `file` names it first */
+    struct code_file code; /* read where `file` names it first */
     struct hd_module *module;
     struct hd_kernel *kernel;
     struct hd_kernel_info info;
@@ -57,7 +57,7 @@ struct launch {
 struct request {
     struct arena *arena;
     VEC(struct launch) launches;
-    VEC(struct buffer) buffers;
+    VEC(struct run_buffer) buffers;
     u64 seed;
     const char *stats, *dump_config;  /* paths or NULL */
     const char *state, *dump, *trace; /* of a raw program: the run is one when there is a state */

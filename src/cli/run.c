@@ -29,7 +29,7 @@ static f64 seconds(void)
 }
 
 /* The first launch of the same file. */
-static struct launch *same_file(struct run *run, const struct launch *launch)
+static struct launch *same_file(struct run_command *run, const struct launch *launch)
 {
     struct launch *first = run->request.launches.data;
     while (strcmp(first->file, launch->file) != 0)
@@ -38,7 +38,7 @@ static struct launch *same_file(struct run *run, const struct launch *launch)
 }
 
 /* Files come before the machine: what is in them chooses its default. */
-static bool read_programs(struct run *run)
+static bool read_programs(struct run_command *run)
 {
     for (u32 i = 0; i < run->request.launches.count; i++) {
         struct launch *launch = &run->request.launches.data[i];
@@ -50,18 +50,18 @@ static bool read_programs(struct run *run)
             !code_read(run->command, launch->file, run->request.state ? CODE_RAW : CODE_MODULE,
                        &launch->code))
             return false;
-        const struct code *code = &launch->code;
+        const struct code_file *code = &launch->code;
         record_text(run, launch->file, code->source ? code->source : code->data,
                     code->source ? code->source_length : code->length);
     }
     return true;
 }
 
-static const char *choose_machine(const struct run *run)
+static const char *choose_machine(const struct run_command *run)
 {
     const char *machine = option_value(run->line, "--machine");
     for (u32 i = 0; !machine && i < run->request.launches.count; i++) {
-        const struct code *code = &run->request.launches.data[i].code;
+        const struct code_file *code = &run->request.launches.data[i].code;
         const char *name = code->data ? hd_machine_for(code->data, code->length, code->raw) : NULL;
         if (name && strcmp(name, "generic") != 0)
             machine = name;
@@ -69,7 +69,7 @@ static const char *choose_machine(const struct run *run)
     return machine;
 }
 
-static bool load_module(struct run *run, u32 index)
+static bool load_module(struct run_command *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index], *first = same_file(run, launch);
     if (!first->module)
@@ -92,7 +92,7 @@ static const char *signature(struct arena *arena, const struct hd_kernel_info *i
     return text;
 }
 
-static bool check_argument(struct run *run, const struct launch *launch, u32 index)
+static bool check_argument(struct run_command *run, const struct launch *launch, u32 index)
 {
     const struct argument *argument = &launch->args.data[index];
     const struct hd_param_info *param = &launch->info.params[index];
@@ -113,7 +113,7 @@ static bool check_argument(struct run *run, const struct launch *launch, u32 ind
     return true;
 }
 
-static bool check_signature(struct run *run, const struct launch *launch)
+static bool check_signature(struct run_command *run, const struct launch *launch)
 {
     if (launch->args.count != launch->info.param_count) {
         complain(run->command, "kernel '%s' takes %u arguments (%s), but %u %s given with --arg",
@@ -132,7 +132,7 @@ static bool check_signature(struct run *run, const struct launch *launch)
  * A part of the block's dynamic shared memory: the argument is its offset, behind what the kernel
  * has itself, what --shared adds and the local arguments before.
  */
-static bool place_local(struct run *run, struct launch *launch, u32 index)
+static bool place_local(struct run_command *run, struct launch *launch, u32 index)
 {
     enum {
         LOCAL_ALIGN = 16 /* of the largest access to shared memory */
@@ -161,7 +161,7 @@ static bool place_local(struct run *run, struct launch *launch, u32 index)
 }
 
 /* Sizes are known before anything is allocated; addresses come later. */
-static bool size_argument(struct run *run, struct launch *launch, u32 index)
+static bool size_argument(struct run_command *run, struct launch *launch, u32 index)
 {
     struct argument *argument = &launch->args.data[index];
     if (argument->kind == ARGUMENT_LOCAL)
@@ -192,8 +192,8 @@ static bool size_argument(struct run *run, struct launch *launch, u32 index)
 }
 
 /* All of them, however many: an error's message has room for some. */
-static bool complain_unsupported(struct run *run, const struct hd_kernel *kernel, const char *which,
-                                 const struct hd_error *error)
+static bool complain_unsupported(struct run_command *run, const struct hd_kernel *kernel,
+                                 const char *which, const struct hd_error *error)
 {
     char *list = hd_kernel_unsupported(kernel);
     size_t lines = 0, length = strlen(list);
@@ -213,7 +213,7 @@ static bool complain_unsupported(struct run *run, const struct hd_kernel *kernel
     return false;
 }
 
-static bool prepare_launch(struct run *run, u32 index)
+static bool prepare_launch(struct run_command *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index];
     struct hd_error error = {0};
@@ -250,7 +250,7 @@ static bool prepare_launch(struct run *run, u32 index)
 }
 
 /* The bytes of a buffer argument are its address. */
-static bool place_buffers(struct run *run)
+static bool place_buffers(struct run_command *run)
 {
     struct request *request = &run->request;
     for (u32 i = 0; i < request->buffers.count; i++)
@@ -261,7 +261,7 @@ static bool place_buffers(struct run *run)
             struct argument *argument = &request->launches.data[i].args.data[j];
             if (argument->kind != ARGUMENT_BUFFER)
                 continue;
-            const struct buffer *buffer = &request->buffers.data[argument->buffer];
+            const struct run_buffer *buffer = &request->buffers.data[argument->buffer];
             if (argument->offset >= buffer->bytes) {
                 complain(run->command, "%s: the offset is beyond the buffer's %llu bytes",
                          argument->option, (unsigned long long)buffer->bytes);
@@ -277,18 +277,18 @@ static bool place_buffers(struct run *run)
 
 static void guest_output(void *user, const char *text, size_t length)
 {
-    struct run *run = user;
+    struct run_command *run = user;
     watch_clear(run->watch);
     fwrite(text, 1, length, stdout);
 }
 
 static void guest_note(void *user, const char *kernel, const char *text)
 {
-    const struct run *run = user;
+    const struct run_command *run = user;
     watch_note(run->watch, run->command, kernel, text);
 }
 
-static int launch_one(struct run *run, u32 index)
+static int launch_one(struct run_command *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index];
     struct hd_error error = {0};
@@ -314,7 +314,7 @@ static int launch_one(struct run *run, u32 index)
     return launch->result.outcome == HD_STOPPED ? 128 + watch_signal(run->watch) : EXIT_FAULT;
 }
 
-static int launch_all(struct run *run)
+static int launch_all(struct run_command *run)
 {
     hd_set_note(run->device, guest_note, run);
     if (run->request.state)
@@ -334,7 +334,7 @@ static int launch_all(struct run *run)
 /* ---- the whole ---- */
 
 /* Options that are short for a parameter; the option's name stands in the message. */
-static bool apply_limits(struct run *run)
+static bool apply_limits(struct run_command *run)
 {
     static const char *const limits[][2] = {{"--max-instructions", "launch.max_instructions"},
                                             {"--max-seconds", "launch.max_seconds"}};
@@ -355,7 +355,7 @@ static bool apply_limits(struct run *run)
     return true;
 }
 
-static bool apply_order(struct run *run)
+static bool apply_order(struct run_command *run)
 {
     struct hd_error error = {0};
     const char *order = run->request.core_order;
@@ -365,7 +365,7 @@ static bool apply_order(struct run *run)
     return false;
 }
 
-static bool prepare(struct run *run)
+static bool prepare(struct run_command *run)
 {
     struct hd_error error = {0};
     if (!read_programs(run))
@@ -390,7 +390,7 @@ static bool prepare(struct run *run)
 }
 
 /* From here on a signal is waited for, not died of. */
-static int launch_and_write(struct run *run, f64 start)
+static int launch_and_write(struct run_command *run, f64 start)
 {
     const struct request *request = &run->request;
     if (request->dump_config && !write_json(run, "--dump-config", request->dump_config,
@@ -409,7 +409,7 @@ static int launch_and_write(struct run *run, f64 start)
 }
 
 /* The device is opened to see that it can be; the program's driver opens its own. */
-static int run_program(struct run *run)
+static int run_program(struct run_command *run)
 {
     struct hd_error error = {0};
     run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
@@ -424,7 +424,7 @@ static int run_program(struct run *run)
     return apply_order(run) ? program_run(run) : EXIT_OWN;
 }
 
-static int run_all(struct run *run)
+static int run_all(struct run_command *run)
 {
     f64 start = seconds();
     if (!request_parse(&run->request, run->command, run->line))
@@ -456,7 +456,7 @@ static int run_all(struct run *run)
 
 static int run(const struct command *command, const struct command_line *line)
 {
-    struct run state = {.command = command, .line = line};
+    struct run_command state = {.command = command, .line = line};
     signal(SIGPIPE, SIG_IGN); /* a reader that left must not cost the output files (R2) */
     int code = run_all(&state);
     hd_raw_destroy(state.raw);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct process_record *process_of(struct session *session, const char *name)
+static struct process_record *process_of(struct program_session *session, const char *name)
 {
     for (u32 i = 0; i < session->processes.count; i++)
         if (!strcmp(session->processes.data[i].name, name))
@@ -97,12 +97,12 @@ static void take(struct process_record *process, json_t *record)
 }
 
 /* "123.jsonl": the sums of the process are in "123.sums". */
-static void read_sums(const struct session *session, struct process_record *process)
+static void read_sums(const struct program_session *session, struct process_record *process)
 {
     char *path;
     if (asprintf(&path, "%s/%.*s.sums", session->folder, (int)strcspn(process->name, "."),
                  process->name) < 0)
-        abort();
+        host_memory_exhausted();
     sums_read(&process->sums, path);
     free(path);
     const struct kernel_sum *sum = sums_running(&process->sums);
@@ -111,13 +111,13 @@ static void read_sums(const struct session *session, struct process_record *proc
     process->adding = sum != NULL;
 }
 
-static void read_process(struct session *session, struct process_record *process)
+static void read_process(struct program_session *session, struct process_record *process)
 {
     char *path, *line = NULL;
     size_t size = 0;
     ssize_t length;
     if (asprintf(&path, "%s/%s", session->folder, process->name) < 0)
-        abort();
+        host_memory_exhausted();
     FILE *file = fopen(path, "rbe");
     free(path);
     if (!file)
@@ -134,7 +134,7 @@ static void read_process(struct session *session, struct process_record *process
     read_sums(session, process);
 }
 
-void session_read(struct session *session)
+void session_read(struct program_session *session)
 {
     DIR *folder = opendir(session->folder);
     if (!folder)
@@ -147,7 +147,7 @@ void session_read(struct session *session)
     closedir(folder);
 }
 
-u64 session_launches(const struct session *session)
+u64 session_launches(const struct program_session *session)
 {
     u64 count = 0;
     for (u32 i = 0; i < session->processes.count; i++)
@@ -156,7 +156,7 @@ u64 session_launches(const struct session *session)
     return count;
 }
 
-const char *session_bug(const struct session *session)
+const char *session_bug(const struct program_session *session)
 {
     for (u32 i = 0; i < session->processes.count; i++)
         if (session->processes.data[i].bug)
@@ -164,7 +164,7 @@ const char *session_bug(const struct session *session)
     return NULL;
 }
 
-const struct process_record *session_running(const struct session *session)
+const struct process_record *session_running(const struct program_session *session)
 {
     for (u32 i = session->processes.count; i-- > 0;)
         if (session->processes.data[i].running)
@@ -172,7 +172,7 @@ const struct process_record *session_running(const struct session *session)
     return NULL;
 }
 
-const char *session_faulted(const struct session *session)
+const char *session_faulted(const struct program_session *session)
 {
     for (u32 i = 0; i < session->processes.count; i++)
         if (session->processes.data[i].faulted)
@@ -188,7 +188,7 @@ static int earlier(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-struct session_all session_collect(struct session *session, const struct hd_config *config)
+struct session_all session_collect(struct program_session *session, const struct hd_config *config)
 {
     struct session_all all = {json_array(), json_array(), json_array(),
                               json_array(), json_array(), json_array()};
@@ -219,7 +219,7 @@ void session_all_free(struct session_all *all)
     json_decref(all->sum_seconds);
 }
 
-void session_free(struct session *session)
+void session_free(struct program_session *session)
 {
     for (u32 i = 0; i < session->processes.count; i++) {
         struct process_record *process = &session->processes.data[i];

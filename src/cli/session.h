@@ -40,28 +40,28 @@ struct process_record {
     char *faulted; /* the first kernel that did not end as it should, or NULL */
 };
 
-struct session {
+struct program_session {
     const char *folder;
     VEC(struct process_record) processes;
 };
 
-void session_free(struct session *session);
+void session_free(struct program_session *session);
 /* Reads what has been appended since. */
-void session_read(struct session *session);
+void session_read(struct program_session *session);
 /* Launches, in order; each counts once. */
-u64 session_launches(const struct session *session);
+u64 session_launches(const struct program_session *session);
 /* An assertion of Heddle's that failed in a process; NULL: none. */
-const char *session_bug(const struct session *session);
+const char *session_bug(const struct program_session *session);
 /* The kernel that runs now, with the process that runs it; NULL: none. */
-const struct process_record *session_running(const struct session *session);
+const struct process_record *session_running(const struct program_session *session);
 /* A kernel that faulted, hung, reached a limit or could not run; NULL: none. */
-const char *session_faulted(const struct session *session);
+const char *session_faulted(const struct program_session *session);
 /* All of a kind, in the order of processes: launches, host seconds of them, builds, profiles, sums
  * and host seconds of them. */
 struct session_all {
     json_t *launches, *seconds, *builds, *profile, *sums, *sum_seconds;
 };
-struct session_all session_collect(struct session *session, const struct hd_config *config);
+struct session_all session_collect(struct program_session *session, const struct hd_config *config);
 void session_all_free(struct session_all *all);
 
 /* A table of kernels on standard error, and where their time went. `stats`: as hd_stats_json. */

@@ -136,14 +136,14 @@ static void print_markdown(const char *title, const char *intro, const json_t *r
     arena_destroy(arena);
 }
 
-struct table {
+struct reference_table {
     const char *title, *intro, *joint;
     describe_fn *describe;
     const char *const *columns;
 };
 
 static int show_table(const struct command *command, const struct command_line *line, char *text,
-                      const struct table *about)
+                      const struct reference_table *about)
 {
     json_t *table = parse_own_json(text), *rows = select_rows(table, option_word(line, 0));
     int code = EXIT_DONE;
@@ -167,7 +167,7 @@ static int run_params(const struct command *command, const struct command_line *
     static const char *const columns[] = {
         "key", "parameter", "type",    "type", "default", "default", "min",     "min", "max",
         "max", "choices",   "choices", "unit", "unit",    "help",    "meaning", NULL};
-    static const struct table about = {
+    static const struct reference_table about = {
         "Parameters",
         "Set them in a machine file or with `--set key=value`; `heddle params` prints this list.",
         " = ", param_values, columns};
@@ -179,7 +179,7 @@ static int run_stats(const struct command *command, const struct command_line *l
     static const char *const columns[] = {
         "key",       "statistic",   "kind",        "kind", "unit",    "unit", "numerator",
         "numerator", "denominator", "denominator", "help", "meaning", NULL};
-    static const struct table about = {
+    static const struct reference_table about = {
         "Statistics",
         "`heddle run --stats` writes them for every launch; a rate is null when its denominator "
         "is 0.",

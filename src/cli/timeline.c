@@ -6,7 +6,7 @@
 
 static void write_trace(void *user, const void *data, size_t bytes)
 {
-    struct run *run = user;
+    struct run_command *run = user;
     fwrite(data, 1, bytes, run->timeline.trace.stream);
 }
 
@@ -54,7 +54,7 @@ static void write_cells(FILE *to, json_t *row)
 
 static void write_row(void *user, const void *data, size_t bytes)
 {
-    struct run *run = user;
+    struct run_command *run = user;
     struct timeline *timeline = &run->timeline;
     watch_clear(run->watch);
     if (!timeline->csv) {
@@ -69,8 +69,8 @@ static void write_row(void *user, const void *data, size_t bytes)
     json_decref(row);
 }
 
-static bool open_one(struct run *run, const char *option, const char *path, struct output *output,
-                     bool *has)
+static bool open_one(struct run_command *run, const char *option, const char *path,
+                     struct output *output, bool *has)
 {
     struct error error = {0};
     if (!path || open_output(run, output, path, &error)) {
@@ -81,7 +81,7 @@ static bool open_one(struct run *run, const char *option, const char *path, stru
     return false;
 }
 
-static bool close_one(struct run *run, const char *option, struct output *output, bool *has)
+static bool close_one(struct run_command *run, const char *option, struct output *output, bool *has)
 {
     struct error error = {0};
     bool had = *has;
@@ -92,14 +92,14 @@ static bool close_one(struct run *run, const char *option, struct output *output
     return false;
 }
 
-static bool close_files(struct run *run)
+static bool close_files(struct run_command *run)
 {
     struct timeline *timeline = &run->timeline;
     bool ok = close_one(run, "--trace", &timeline->trace, &timeline->has_trace);
     return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
 }
 
-static bool open_files(struct run *run)
+static bool open_files(struct run_command *run)
 {
     const struct request *request = &run->request;
     struct timeline *timeline = &run->timeline;
@@ -114,7 +114,7 @@ static bool open_files(struct run *run)
     return true;
 }
 
-bool timeline_open(struct run *run)
+bool timeline_open(struct run_command *run)
 {
     const struct request *request = &run->request;
     struct timeline *timeline = &run->timeline;
@@ -133,20 +133,20 @@ bool timeline_open(struct run *run)
     return hd_observe(run->device, &what, &error) || report(run->command, &error) == EXIT_DONE;
 }
 
-bool timeline_close(struct run *run)
+bool timeline_close(struct run_command *run)
 {
     hd_observe(run->device, NULL, NULL);
     return close_files(run);
 }
 
 /* Line by line, whatever a line is; the file may not be there. */
-static void copy(struct run *run, const char *folder, const char *name, hd_bytes_fn *give)
+static void copy(struct run_command *run, const char *folder, const char *name, hd_bytes_fn *give)
 {
     char *line = NULL, *path;
     size_t size = 0;
     ssize_t length;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        abort();
+        host_memory_exhausted();
     FILE *file = fopen(path, "rbe");
     while (file && (length = getline(&line, &size, file)) > 0)
         give(run, line, (size_t)length);
@@ -156,7 +156,7 @@ static void copy(struct run *run, const char *folder, const char *name, hd_bytes
     free(path);
 }
 
-bool timeline_copy(struct run *run, const char *folder)
+bool timeline_copy(struct run_command *run, const char *folder)
 {
     if (!open_files(run))
         return false;

@@ -8,9 +8,9 @@
 #include "cli/files.h"
 
 /* Nothing happens when neither is asked for. False after printing what is wrong. */
-bool timeline_open(struct run *run);
-bool timeline_close(struct run *run);
+bool timeline_open(struct run_command *run);
+bool timeline_close(struct run_command *run);
 /* The same from what a program's driver has left in a folder, as `trace` and `series`. */
-bool timeline_copy(struct run *run, const char *folder);
+bool timeline_copy(struct run_command *run, const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
 /* Mechanisms on a core: their state, and the seams that are not part of a stage. See hooks.h. */
-#include "core/core.h"
+#include "core/common/common.h"
 #include <stdlib.h>
 
 const char *seam_name(enum seam seam)
@@ -103,7 +103,7 @@ void hooks_set_caches(struct core *core)
 {
     EACH_USE(use, &core->hooks, cache)
     {
-        set_cache(use, core, CLIENT_FETCH, core->icache);
+        set_cache(use, core, CLIENT_FETCH, core->fetch.cache);
         for (enum packet_client c = CLIENT_L1D; c <= CLIENT_READONLY; c++)
             set_cache(use, core, c, lsu_cache(core, c));
     }

@@ -54,20 +54,12 @@ enum seam {
     SEAM_L1_EVICTED,
     SEAM_L1_FILLED,
     SEAM_PREFETCHES,
-    SEAM_WAYS,   /* of no mechanism: instructions take another way from issue (gcn/issue.c,
-                  * miaow/frontend.c),
-                  */
-    SEAM_COUNTS, /* or wait counters order memory (gcn/waitcnt.c) */
-    SEAM_STEPS,  /* of no mechanism: somebody follows each instruction (observe.h) */
     SEAMS
 };
 
 /* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
  * change their mind at any time. */
 #define SEAMS_EVERY_CYCLE (1u << SEAM_PICK | 1u << SEAM_INSERT)
-
-/* What the core itself has put among them, so that nobody else pays for it. */
-#define SEAMS_OWN (1u << SEAM_WAYS | 1u << SEAM_COUNTS)
 
 /* While one of these is filled, the first-level data caches are watched (cache_watch). */
 #define SEAMS_L1                                                                                  \
@@ -378,6 +370,10 @@ void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
 /* DISPATCH_TAKE when nobody says otherwise. */
 struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* All of them are asked: true when one has let something go on that it held back. */
+bool hooks_stuck(struct core *core);
+/* The result of an instruction is there. */
+void hooks_result(struct core *core, struct inflight *inflight);
 /* Tell mechanisms of first-level data caches. */
 void hooks_l1_access(struct core *core, const struct l1_access *access);
 void hooks_l1_evicted(struct core *core, const struct l1_line *line);
@@ -386,16 +382,5 @@ void hooks_l1_filled(struct core *core, const struct l1_line *line);
 u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
-
-/*
- * For mechanisms that set `prefetches` (common/lsu_seams.c). Sends for sectors of a line of
- * CLIENT_L1D or CLIENT_READONLY that no load has asked for; `address` is anywhere in the line, and
- * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
- * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
- * the fill, an eviction and the request count as all others. It never waits and never faults. What
- * is under way when a launch ends is lost.
- */
-enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
-                                   u32 sectors);
 
 #endif

@@ -1,34 +1,251 @@
 /*
- * What a mechanism includes: the seams (hooks.h), and what it may ask a core. docs/mechanisms.md is
- * the guide.
+ * The front door for mechanisms: the one header of the core that a mechanism includes.
+ *
+ *     hooks.h        the table that a mechanism fills: its seams, in groups by stage
+ *     this file      what a mechanism may ask of a core, of a warp and of an instruction in
+ *                    flight, and what a core does for it
+ *     docs/mechanisms.md, docs/write-a-mechanism.md    the guides; examples/mechanisms has examples
+ *
+ * A mechanism reads a core through the functions below, never through its members: a check
+ * enforces it (scripts/check-includes). What is missing is added here.
+ *
+ * Warps of a core have places, "slots", 0 to CORE_WARPS - 1; a set of them is a u64 with a bit
+ * each. A block has a place of its own, 0 to CORE_BLOCKS - 1.
  */
 #ifndef CORE_MECHANISM_H
 #define CORE_MECHANISM_H
 
-#include "core/core.h"
+#include "analysis/lane_liveness.h"
+#include "analysis/liveness.h"
+#include "analysis/redundancy.h"
+#include "base/events.h"
+#include "core/stages.h"
+#include "exec/scalars.h"
+#include "exec/values.h"
+#include "ir/waits.h"
 
-/* Warps have slots on a core; sets of them are words with a bit each. */
+/* ---- the core ---- */
 
-/* Those that a scheduler issues from. */
+/* Its parameters, by component: core_config(core)->l1d->sets. */
+static inline const struct core_config *core_config(const struct core *core)
+{
+    return &core->config;
+}
+static inline u32 core_warp_size(const struct core *core)
+{
+    return core->config.core->warp_size;
+}
+static inline lane_set core_all_lanes(const struct core *core)
+{
+    return core->all_lanes;
+}
+/* The launch: its grid, blocks, image of the program. */
+static inline struct exec *core_exec(const struct core *core)
+{
+    return core->exec;
+}
+static inline u32 core_inst_count(const struct core *core)
+{
+    return core->inst_count;
+}
+/* What timing knows of an instruction of the program. */
+static inline const struct inst_time *core_inst_time(const struct core *core, u32 inst)
+{
+    return &core->times[inst];
+}
+/* What it sees of global memory, its own stores of this window included. */
+static inline struct memory_view *core_view(const struct core *core)
+{
+    return core->view;
+}
+/* Banks of vector registers. */
+static inline u32 core_banks(const struct core *core)
+{
+    return core->collect.banks_per_group * core->groups;
+}
+/* Words of a warp's scoreboard. */
+static inline u32 core_scoreboard_words(const struct core *core)
+{
+    return core->issue.scoreboard_words;
+}
+
+/* ---- warps and blocks ---- */
+
+/* A slot: read `warp` (NULL: free), `at` (the instruction the warp stands at; NO_INST: it waits or
+ * has ended), `block` (its block's place), `ended`, `age`, `fetch_at` (what is fetched next), and
+ * `buffer`, whose `buffered` entries are instructions or, where `skipped` has a bit, marks. */
+static inline const struct slot *core_slot(const struct core *core, u32 slot)
+{
+    return &core->slots[slot];
+}
+/* A place for a block: `block` (NULL: free), `slots` of its warps, `left` (warps not ended). */
+static inline const struct resident *core_block(const struct core *core, u32 place)
+{
+    return &core->blocks[place];
+}
+/* Sets of slots: with a warp; */
+static inline u64 core_present(const struct core *core)
+{
+    return core->present;
+}
+/* whose warp has ended, but not all it has in flight; */
+static inline u64 core_ended(const struct core *core)
+{
+    return core->ended;
+}
+/* whose warp waits for others: at a barrier, or for lanes; */
+static inline u64 core_waiting(const struct core *core)
+{
+    return core->issue.waiting;
+}
+/* whose last branch is not resolved, or that are held; */
+static inline u64 core_branching(const struct core *core)
+{
+    return core->issue.branching;
+}
+/* whose warp has gone elsewhere than its buffer; */
+static inline u64 core_redirected(const struct core *core)
+{
+    return core->issue.redirected;
+}
+/* that want instructions to be fetched. */
+static inline u64 core_wanting(const struct core *core)
+{
+    return core->fetch.wanting;
+}
+/* The slot fetched for last. */
+static inline u32 core_last_fetched(const struct core *core)
+{
+    return core->fetch.last;
+}
+/* Slots of a scheduler. */
 static inline u64 core_scheduler_slots(const struct core *core, u32 scheduler)
 {
-    return core->schedulers[scheduler].slots;
+    return core->issue.schedulers[scheduler].slots;
 }
-/* Those whose warp has not ended and waits for no other warp (at a barrier). */
-static inline u64 core_active_slots(const struct core *core)
-{
-    return core->present & ~core->ended & ~core->waiting;
-}
-/* Those whose next instruction, once it is fetched, goes to the load/store unit. */
+/* Slots whose next instruction, once it is fetched, goes to the load/store unit. */
 static inline u64 core_memory_slots(const struct core *core)
 {
-    return core->heads[PIPE_MEMORY];
+    return core->issue.heads[PIPE_MEMORY];
+}
+/* Slots of a scheduler that may issue. */
+u64 core_ready(const struct core *core, u32 scheduler);
+/* Whether the instruction could issue as far as registers go. */
+bool core_registers_ready(const struct core *core, u32 slot, u32 inst);
+/* Whether a load in flight, ordered by a wait counter, will write a vector register. */
+bool core_load_pending(const struct core *core, u32 slot, u32 reg);
+
+/* ---- instructions in flight ---- */
+
+/* Records have numbers below CORE_INFLIGHT (inflight_index), by which a mechanism keeps what it
+ * knows of them. */
+static inline bool inflight_is_taken(const struct core *core, u32 index)
+{
+    return !(core->inflight.free[index / 64] >> index % 64 & 1);
+}
+/* Words for the values of one. */
+static inline u32 core_row_words(const struct core *core)
+{
+    return core->inflight.row_words;
+}
+/* The result of an instruction that writes one vector operand, in all lanes, for one warp, and
+ * nothing else: its words, `*words` of them, and the first register. NULL: it does something
+ * else, or was made by a mechanism. */
+static inline const u32 *inflight_vector_result(const struct core *core,
+                                                const struct inflight *inflight, u32 *reg,
+                                                u32 *words)
+{
+    const struct dyninst *dyn = &inflight->dyn;
+    if (inflight->injected || dyn->kind > DYNINST_ACCESS || dyn->homes || !dyn->dst_rows[0] ||
+        dyn->dst[1] || dyn->writes != core->all_lanes)
+        return NULL;
+    *reg = dyn->to[0];
+    *words = dyn->dst_rows[0] * core->config.core->warp_size;
+    return dyn->dst[0];
+}
+/* What registers of a warp hold, from `reg` on, all lanes one after another. */
+static inline const u32 *warp_registers(const struct warp *warp, u32 reg)
+{
+    return vector_row(warp, &warp->chunks[0], reg);
 }
 
-/* Bytes of a line of CLIENT_L1D or CLIENT_READONLY. */
-static inline u32 core_line_bytes(const struct core *core, enum packet_client cache)
+/* Counts the lanes that an instruction has read, computed or (`written`) written because of a
+ * mechanism, beyond what it does by itself or short of it: lane_reads, lane_ops, lane_writes. */
+void inflight_count_work(struct core *core, const struct inflight *inflight, bool written);
+
+/* ---- what a core does for a mechanism ---- */
+
+/* Held slots neither issue nor fetch until they are released; meanwhile they cost nothing. A slot
+ * that has issued may be held from `control` on. */
+void core_hold(struct core *core, u64 slots);
+void core_release(struct core *core, u64 slots);
+/* Held slots do not fetch. */
+void core_hold_fetch(struct core *core, u64 slots);
+void core_release_fetch(struct core *core, u64 slots);
+/* An instruction in a slot's buffer, at this place, is not wanted: the mark of a skipped one takes
+ * its place, for which `skipped` is called. */
+void core_mark(struct core *core, u32 slot, u32 at);
+/* Stages between fetch and the buffers; at `create`. */
+static inline void core_add_fetch_stages(struct core *core, u32 stages)
 {
-    return cache == CLIENT_L1D ? core->config.l1d->line_bytes : core->config.readonly->line_bytes;
+    core->fetch.extra_stages += stages;
 }
+/* A mechanism wants every cycle, also those in which the core would be idle (1), or does so no
+ * longer (-1); calls add up. */
+static inline void core_want_cycles(struct core *core, i32 change)
+{
+    core->mechanism_work += (u32)change;
+}
+/* The launch stops on this core: a fault was found. */
+static inline void core_stop(struct core *core)
+{
+    core->stopped = true;
+}
+/* Counts it as an instruction of the slot's warp. */
+void core_count_issue(struct core *core, const struct dyninst *dyn, u32 slot);
+/* The slot's warp goes on from the head of its buffer. */
+void core_step(struct core *core, u32 slot, u32 inst);
+/* Room behind issue for an instruction of a slot. */
+bool core_room(const struct core *core, u32 slot, u32 inst);
+/* Puts a dynamic instruction that was issued by other means on its way: inflight->dyn is filled.
+ * There must be room (core_room). */
+void core_issue_dyninst(struct core *core, struct inflight *inflight, u32 slot);
+/* Issues a group, filled by dyninst_issue_homes: counts it, puts it on its way, and the slot's warp
+ * goes on. */
+void core_issue_group(struct core *core, struct inflight *inflight, u32 slot);
+/* Puts an instruction of a mechanism's own (injected), with times of its own (time_own), on its
+ * way. There must be room in its pipe. */
+void core_issue_own(struct core *core, struct inflight *inflight, u32 slot,
+                    const struct inst_time *time);
+/* A move of a register, as the warp's view has it, to its own row. */
+struct core_copy {
+    struct inst inst;
+    struct inst_time time;
+};
+void core_copy_make(struct core_copy *copy, u32 reg, const struct core_config *config);
+/* A record for it, numbered as `inst`; NULL: there is no room. Then it is issued, and the register
+ * is pending until the mechanism, which sees it retire, calls core_copy_retired. */
+struct inflight *core_copy_take(struct core *core, u32 slot, u32 inst,
+                                const struct core_copy *copy);
+void core_copy_issue(struct core *core, struct inflight *inflight, u32 slot,
+                     const struct core_copy *copy);
+void core_copy_retired(struct core *core, const struct inflight *inflight);
+/* A packet of a mechanism's own to the L2 slice of an address; what it and its answer carry counts
+ * in flits. False: there is no room. */
+bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
+/*
+ * For mechanisms that set `prefetches`. Sends for sectors of a line of
+ * CLIENT_L1D or CLIENT_READONLY that no load has asked for; `address` is anywhere in the line, and
+ * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
+ * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
+ * the fill, an eviction and the request count as all others. It never waits and never faults. What
+ * is under way when a launch ends is lost.
+ */
+enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
+                                   u32 sectors);
+
+#ifdef HEDDLE_PLUGIN
+#include "core/plugin.h"
+#endif
 
 #endif

@@ -14,17 +14,8 @@
 #ifndef CORE_PLUGIN_H
 #define CORE_PLUGIN_H
 
-/* What a mechanism may use: the core with all it stands on, values of registers, and the analyses
- * of code. */
-#include "analysis/lane_liveness.h"
-#include "analysis/liveness.h"
-#include "analysis/redundancy.h"
-#include "base/events.h"
-#include "core/core.h"
 #include "core/plugin_list.h"
-#include "exec/scalars.h"
-#include "exec/values.h"
-#include "ir/waits.h"
+#include "core/stages.h"
 
 #define PLUGIN_MAGIC "heddle mechanism"
 #define PLUGIN_SYMBOL "heddle_mechanism"

@@ -8,7 +8,7 @@
 #ifndef CORE_REQUESTS_H
 #define CORE_REQUESTS_H
 
-#include "core/core.h"
+#include "core/common/common.h"
 
 /* Packets that a request takes. */
 u32 requests_needed(const struct core *core, u32 line_bytes);

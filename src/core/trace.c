@@ -1,11 +1,11 @@
 /*
- * What is observed: names, and the steps of instructions in the common stages. See observe.h.
+ * Names of what is traced, and the steps of instructions in the common stages. See trace.h.
  *
  * In the common stages an instruction's words are fetched when the cache has delivered them, and
  * decoded when they enter the buffer; it is issue's when it stands at the head of its buffer and
  * its warp stands there. A unit is done, and the result written, in the cycle of write-back.
  */
-#include "core/core.h"
+#include "core/stages.h"
 #include "ir/scalars.h"
 
 const char *const stall_names[STALLS] = {
@@ -49,16 +49,14 @@ const char *const trace_place_names[AT_PLACES] = {
 void core_watch(struct core *core, struct trace_buffer *spans, struct trace_buffer *steps,
                 struct core_watcher *watcher)
 {
-    core->spans = spans;
-    core->steps = steps;
-    core->watcher = watcher;
-    core->watched = spans || steps;
-    core->steps_told = 0;
-    core->steps_fetched = core->decode_tail;
-    if (steps || watcher)
-        core->hooks.seams |= 1u << SEAM_STEPS;
-    else
-        core->hooks.seams &= ~(1u << SEAM_STEPS);
+    core->trace.spans = spans;
+    core->trace.steps = steps;
+    core->trace.watcher = watcher;
+    core->trace.on = spans || steps;
+    core->trace.told = 0;
+    core->trace.fetched = core->fetch.decode_tail;
+    core->detours &= ~(u32)DETOUR_SEAMS;
+    core->detours |= core->hooks.seams || core_followed(core) ? DETOUR_SEAMS : 0;
 }
 
 /* ---- steps of the common stages ---- */
@@ -101,7 +99,7 @@ static u64 pipe_at(const struct core *core, u32 pipe, u32 group)
 static void trace_head(struct core *core, u32 s, u32 inst)
 {
     const u32 group = core->groups > 1 ? s % core->groups : 0;
-    core->steps_told |= bit(s);
+    core->trace.told |= bit(s);
     core_trace(core, TRACE_TO_ISSUE, s, inst, pipe_at(core, core->times[inst].pipe, group),
                address_of(core, inst));
 }
@@ -111,18 +109,18 @@ void trace_issued(struct core *core, const struct inflight *inflight)
     const u32 s = inflight->slot, inst = inflight->dyn.inst;
     if (inflight->injected)
         return;
-    if (core->miaow) { /* its stages have told */
-        if (core->watcher)
-            core->watcher->issued(core->watcher, core, inflight);
+    if (core->pipeline->traces_steps) {
+        if (core->trace.watcher)
+            core->trace.watcher->issued(core->trace.watcher, core, inflight);
         return;
     }
-    if (!(core->steps_told & bit(s))) /* it came to issue in this very cycle */
+    if (!(core->trace.told & bit(s))) /* it came to issue in this very cycle */
         trace_head(core, s, inst);
-    core->steps_told &= ~bit(s);
+    core->trace.told &= ~bit(s);
     core_trace(core, TRACE_ISSUE, s, inst, pipe_at(core, inflight->pipe, inflight->group),
                address_of(core, inst));
-    if (core->watcher)
-        core->watcher->issued(core->watcher, core, inflight);
+    if (core->trace.watcher)
+        core->trace.watcher->issued(core->trace.watcher, core, inflight);
 }
 
 enum trace_place trace_register(struct operand o)
@@ -154,35 +152,35 @@ void trace_retired(struct core *core, const struct inflight *inflight)
     const u64 address = address_of(core, inst);
     if (inflight->injected)
         return;
-    if (core->miaow) {
-        if (core->watcher)
-            core->watcher->retired(core->watcher, core, inflight);
+    if (core->pipeline->traces_steps) {
+        if (core->trace.watcher)
+            core->trace.watcher->retired(core->trace.watcher, core, inflight);
         return;
     }
     u64 unit = pipe_at(core, inflight->pipe, inflight->group);
-    if (inflight->pipe != PIPE_MEMORY && core->groups == 1 && core->unit_count[inflight->pipe] > 1)
+    if (inflight->pipe != PIPE_MEMORY && core->groups == 1 && core->units.count[inflight->pipe] > 1)
         unit = trace_at_number(place_of(inflight->pipe), inflight->unit);
     core_trace(core, TRACE_DONE, s, inst, unit, address);
     struct operand list[INST_REFS];
     const u32 count = inflight->dropped ? 0 : inst_writes(inflight->dyn.code, list);
     for (u32 i = 0; i < count; i++)
         core_trace(core, TRACE_WRITE, s, inst, trace_at(trace_register(list[i])), address);
-    if (core->watcher)
-        core->watcher->retired(core->watcher, core, inflight);
+    if (core->trace.watcher)
+        core->trace.watcher->retired(core->trace.watcher, core, inflight);
 }
 
 /* What the stages of this cycle have done without telling. */
 void trace_steps(struct core *core)
 {
-    for (; core->steps_fetched != core->decode_tail; core->steps_fetched++) {
-        const u32 at = core->steps_fetched % ARRAY_LEN(core->decode);
-        const u32 inst = core->decode[at].inst;
-        const u32 count = core->decode[at].served == NO_INST ? core->times[inst].fetched : 1;
+    for (; core->trace.fetched != core->fetch.decode_tail; core->trace.fetched++) {
+        const u32 at = core->trace.fetched % ARRAY_LEN(core->fetch.decode);
+        const u32 inst = core->fetch.decode[at].inst;
+        const u32 count = core->fetch.decode[at].served == NO_INST ? core->times[inst].fetched : 1;
         for (u32 i = 0; i < count; i++)
-            trace_words(core, TRACE_FETCH, AT_FETCH, core->decode[at].slot, inst + i);
+            trace_words(core, TRACE_FETCH, AT_FETCH, core->fetch.decode[at].slot, inst + i);
     }
-    for (u64 set =
-             core->present & core->buffered & ~(core->ended | core->steps_told | core->skipping);
+    for (u64 set = core->present & core->issue.buffered &
+                   ~(core->ended | core->trace.told | core->issue.skipping);
          set; set &= set - 1)
         trace_head(core, first_bit(set), core->slots[first_bit(set)].at);
 }

@@ -1,10 +1,10 @@
 /*
- * What a core tells whoever wants a trace: one record an event, kept in the core's own buffer until
+ * The trace of a core: one record an event, kept in the core's own buffer until
  * the window ends. Nothing is recorded when the buffer is NULL.
  *
  * There are two buffers, for what takes a while (blocks, warps, stalls, requests) and for the steps
- * of single instructions. Steps are noted only on paths that instructions take when somebody fills
- * a seam (SEAM_STEPS), so that they cost nothing when nobody looks.
+ * of single instructions. Steps are noted only on paths that instructions take when mechanisms are
+ * on or instructions are followed (DETOUR_SEAMS), so that they cost nothing otherwise.
  *
  * A step's `value` is where it happened (trace_at), its `more` the byte address from the start
  * of the program. An instruction that runs has one to_issue, issue and done, and a write for each

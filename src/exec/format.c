@@ -9,7 +9,7 @@ enum {
     SPEC_MAX = 32
 };
 
-struct state {
+struct format_state {
     format_reader *read;
     void *context;
     u64 format, arguments;
@@ -27,7 +27,7 @@ struct spec {
     u32 raw_length;
 };
 
-static bool fetch(struct state *s, u64 address, void *to, u64 bytes)
+static bool fetch(struct format_state *s, u64 address, void *to, u64 bytes)
 {
     if (s->read(s->context, address, to, bytes))
         return true;
@@ -36,12 +36,12 @@ static bool fetch(struct state *s, u64 address, void *to, u64 bytes)
     return false;
 }
 
-static bool next_char(struct state *s, char *c)
+static bool next_char(struct format_state *s, char *c)
 {
     return fetch(s, s->format, c, 1) && (s->format++, true);
 }
 
-static void put(struct state *s, const char *text, size_t length)
+static void put(struct format_state *s, const char *text, size_t length)
 {
     size_t room = FORMAT_MAX - 1 - s->result.length;
     length = MIN(length, room);
@@ -49,7 +49,7 @@ static void put(struct state *s, const char *text, size_t length)
     s->result.length += length;
 }
 
-static void print(struct state *s, const char *format, ...)
+static void print(struct format_state *s, const char *format, ...)
 {
     char buffer[WIDTH_MAX * 2 + 512]; /* the longest double has 309 digits before the point */
     va_list list;
@@ -60,7 +60,7 @@ static void print(struct state *s, const char *format, ...)
         put(s, buffer, MIN((size_t)length, sizeof buffer - 1));
 }
 
-static bool argument(struct state *s, u32 bytes, u64 *value)
+static bool argument(struct format_state *s, u32 bytes, u64 *value)
 {
     *value = 0;
     s->offset = align_up(s->offset, bytes);
@@ -72,7 +72,7 @@ static bool argument(struct state *s, u32 bytes, u64 *value)
 }
 
 /* A number or '*'; leaves *c at the first character behind it. */
-static bool parse_number(struct state *s, struct spec *spec, char *c, int *number)
+static bool parse_number(struct format_state *s, struct spec *spec, char *c, int *number)
 {
     *number = 0;
     if (*c == '*') {
@@ -94,7 +94,7 @@ static bool parse_number(struct state *s, struct spec *spec, char *c, int *numbe
     return true;
 }
 
-static bool parse_length(struct state *s, struct spec *spec, char *c)
+static bool parse_length(struct format_state *s, struct spec *spec, char *c)
 {
     while (strchr("hljztL", *c) && *c) {
         if (*c == 'h')
@@ -111,7 +111,7 @@ static bool parse_length(struct state *s, struct spec *spec, char *c)
     return true;
 }
 
-static bool parse_spec(struct state *s, struct spec *spec)
+static bool parse_spec(struct format_state *s, struct spec *spec)
 {
     char c;
     u32 flags = 0;
@@ -165,7 +165,7 @@ static void host_format(const struct spec *spec, const char *length, char *forma
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-static bool print_integer(struct state *s, const struct spec *spec)
+static bool print_integer(struct format_state *s, const struct spec *spec)
 {
     u64 value;
     char format[SPEC_MAX];
@@ -189,7 +189,7 @@ static bool print_integer(struct state *s, const struct spec *spec)
     return true;
 }
 
-static bool print_double(struct state *s, const struct spec *spec)
+static bool print_double(struct format_state *s, const struct spec *spec)
 {
     u64 bits;
     f64 value;
@@ -202,7 +202,7 @@ static bool print_double(struct state *s, const struct spec *spec)
     return true;
 }
 
-static bool print_string(struct state *s, const struct spec *spec)
+static bool print_string(struct format_state *s, const struct spec *spec)
 {
     u64 address;
     char format[SPEC_MAX], text[WIDTH_MAX + 1];
@@ -223,7 +223,7 @@ static bool print_string(struct state *s, const struct spec *spec)
     return true;
 }
 
-static bool print_char(struct state *s, const struct spec *spec)
+static bool print_char(struct format_state *s, const struct spec *spec)
 {
     u64 value;
     if (!argument(s, 4, &value))
@@ -238,7 +238,7 @@ static bool print_char(struct state *s, const struct spec *spec)
     return true;
 }
 
-static bool print_pointer(struct state *s, const struct spec *spec)
+static bool print_pointer(struct format_state *s, const struct spec *spec)
 {
     u64 value;
     char text[32], format[SPEC_MAX];
@@ -256,7 +256,7 @@ static bool print_pointer(struct state *s, const struct spec *spec)
 
 #pragma GCC diagnostic pop
 
-static bool print_spec(struct state *s, const struct spec *spec)
+static bool print_spec(struct format_state *s, const struct spec *spec)
 {
     switch (spec->conversion) {
     case 'd':
@@ -293,12 +293,12 @@ static bool print_spec(struct state *s, const struct spec *spec)
 struct format_result format_guest(format_reader *read, void *context, u64 format, u64 arguments,
                                   char *text)
 {
-    struct state s = {.read = read,
-                      .context = context,
-                      .format = format,
-                      .arguments = arguments,
-                      .text = text,
-                      .result = {.ok = true}};
+    struct format_state s = {.read = read,
+                             .context = context,
+                             .format = format,
+                             .arguments = arguments,
+                             .text = text,
+                             .result = {.ok = true}};
     /* A format without an end is cut: it cannot print more than FORMAT_MAX characters. */
     for (u32 i = 0; i < FORMAT_MAX; i++) {
         char c;

@@ -90,7 +90,7 @@ enum element LANE(element_of)(const struct inst *inst)
     return ELEMENT_S32;
 }
 
-enum change {
+enum source_change {
     CHANGE_ABS = 1,
     CHANGE_NEG = 2,
     CHANGE_FLUSH = 4,
@@ -104,7 +104,7 @@ struct layout {
     u64 sign, exponent, one;
 };
 
-ALWAYS_INLINE u64 change_float(u64 x, enum change change, struct layout f)
+ALWAYS_INLINE u64 change_float(u64 x, enum source_change change, struct layout f)
 {
     const u64 magnitude = x & ~f.sign;
     const bool negative = x & f.sign, nan = magnitude > f.exponent;
@@ -123,7 +123,7 @@ ALWAYS_INLINE u64 change_float(u64 x, enum change change, struct layout f)
         return (negative & !nan) ? 0 : x;
     }
 }
-ALWAYS_INLINE u64 change_int(u64 x, enum change change, struct layout f)
+ALWAYS_INLINE u64 change_int(u64 x, enum source_change change, struct layout f)
 {
     const bool negative = x & f.sign;
     switch (change) {

@@ -9,14 +9,14 @@
 
 #include <stdlib.h>
 
-struct reader {
+struct lane_reader {
     const struct warp *warp;
     u32 lane;
 };
 
 static bool read_guest(void *context, u64 address, void *to, u64 bytes)
 {
-    const struct reader *reader = context;
+    const struct lane_reader *reader = context;
     const u8 *from = lane_pointer(reader->warp, reader->lane, SPACE_GENERIC, address, bytes);
     if (from)
         memcpy(to, from, bytes);
@@ -50,10 +50,8 @@ static u64 word_at(const u8 *frame, u32 offset, u32 bytes)
 static bool call_printf(struct warp *warp, u32 pc, u32 lane, u8 *frame)
 {
     struct exec *exec = warp->exec;
-    struct reader reader = {warp, lane};
-    char *text = malloc(FORMAT_MAX);
-    if (!text)
-        abort();
+    struct lane_reader reader = {warp, lane};
+    char *text = checked(malloc(FORMAT_MAX));
     struct format_result result =
         format_guest(read_guest, &reader, word_at(frame, 8, 8), word_at(frame, 16, 8), text);
     exec->stats.printf_calls++;
@@ -74,7 +72,7 @@ static bool call_printf(struct warp *warp, u32 pc, u32 lane, u8 *frame)
 
 static bool call_assert(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
 {
-    struct reader reader = {warp, lane};
+    struct lane_reader reader = {warp, lane};
     char message[512], file[256], function[256];
     const struct {
         u32 offset;

@@ -13,13 +13,13 @@
 #include "exec/warp.h"
 
 /* Lanes that execute one instruction of a group that may be spread over several. */
-struct part {
+struct group_part {
     u32 pc, mask;
 };
 
-struct group {
+struct lane_group {
     struct chunk *chunk;
-    struct part parts[LANES];
+    struct group_part parts[LANES];
     u32 count;
     u32 mask;                                         /* of all parts */
     _Alignas(64) u32 a[2][LANES], b[LANES], c[LANES]; /* sources by lane, set by gather */
@@ -65,7 +65,7 @@ static inline void copy_lanes(u32 *dst, const u32 *src, u32 mask)
             dst[first_lane(set)] = src[first_lane(set)];
 }
 
-static void gather(const struct warp *warp, struct group *g)
+static void gather(const struct warp *warp, struct lane_group *g)
 {
     u32 stride = warp->exec->image->warp_size;
     if (g->mask != LANES_FULL) {
@@ -94,7 +94,7 @@ static void gather(const struct warp *warp, struct group *g)
     }
 }
 
-static void scatter(struct warp *warp, const struct group *g)
+static void scatter(struct warp *warp, const struct lane_group *g)
 {
     u32 stride = warp->exec->image->warp_size;
     for (u32 i = 0; i < g->count; i++) {
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) u32 shuffle_source(u32 key, u32 lan
 }
 
 /* Lanes outside the group are computed as well, from whatever stands there, and never read. */
-static inline __attribute__((always_inline)) void shuffle_by(struct group *g, u32 key)
+static inline __attribute__((always_inline)) void shuffle_by(struct lane_group *g, u32 key)
 {
     for (u32 lane = 0; lane < LANES; lane++) {
         bool in_range;
@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) void shuffle_by(struct group *g, u3
 }
 
 /* The kind of shuffle is a constant in each loop. */
-static void shuffle(struct group *g, u32 key)
+static void shuffle(struct lane_group *g, u32 key)
 {
     switch (key) {
     case SHUFFLE_UP:
@@ -179,14 +179,14 @@ static void shuffle(struct group *g, u32 key)
     }
 }
 
-static void vote(struct group *g, u32 key)
+static void vote(struct lane_group *g, u32 key)
 {
     bool all = g->predicate == g->mask, any = g->predicate != 0;
     bool result = key == 0 ? all : key == 1 ? any : all || !any;
     g->flags = result ? g->mask : 0;
 }
 
-static void match(struct group *g, bool all)
+static void match(struct lane_group *g, bool all)
 {
     u32 same_as_first = 0;
     for (u32 set = g->mask; set; set &= set - 1) {
@@ -227,13 +227,13 @@ static u32 reduce_two(const struct inst *inst, u32 a, u32 b)
     }
 }
 
-static void spread(struct group *g, u32 value)
+static void spread(struct lane_group *g, u32 value)
 {
     for (u32 lane = 0; lane < LANES; lane++)
         g->result[lane] = value;
 }
 
-static void reduce(struct group *g, const struct inst *inst)
+static void reduce(struct lane_group *g, const struct inst *inst)
 {
     u32 value = g->a[0][first_lane(g->mask)];
     for (u32 set = g->mask & (g->mask - 1); set; set &= set - 1)
@@ -241,7 +241,7 @@ static void reduce(struct group *g, const struct inst *inst)
     spread(g, value);
 }
 
-static void group_run(struct warp *warp, struct group *g)
+static void group_run(struct warp *warp, struct lane_group *g)
 {
     assert(g->count);
     const struct inst *inst = warp_inst(warp, g->parts[0].pc);
@@ -278,21 +278,21 @@ static void group_run(struct warp *warp, struct group *g)
     scatter(warp, g);
 }
 
-static void group_begin(struct group *g, struct chunk *chunk)
+static void group_begin(struct lane_group *g, struct chunk *chunk)
 {
     g->chunk = chunk;
     g->count = g->mask = g->predicate = g->flags = 0;
 }
 
-static void group_add(struct group *g, u32 pc, u32 mask)
+static void group_add(struct lane_group *g, u32 pc, u32 mask)
 {
-    g->parts[g->count++] = (struct part){pc, mask};
+    g->parts[g->count++] = (struct group_part){pc, mask};
     g->mask |= mask;
 }
 
 static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
 {
-    struct group g;
+    struct lane_group g;
     group_begin(&g, chunk);
     group_add(&g, pc, mask);
     group_run(warp, &g);
@@ -337,7 +337,7 @@ static bool join(struct warp *warp, u32 leaf)
 {
     const struct path *first = &warp->paths[leaf];
     u32 c = lanes_of_chunk(first->mask, 0) ? 0 : 1;
-    struct group g;
+    struct lane_group g;
     u32 leaves[LANES];
     group_begin(&g, &warp->chunks[c]);
     for (u32 i = 0; i < warp->order_count; i++) {

@@ -7,24 +7,18 @@
 #include "base/config.h"
 #include "exec/bounds.h"
 #include "exec/warp.h"
-#include "gpu/endless.h"
-#include "gpu/energy.h"
-#include "gpu/mechanisms.h"
-#include "gpu/observer.h"
-#include "gpu/observers.h"
-#include "gpu/plugins.h"
-#include "gpu/profile.h"
-#include "gpu/timing.h"
+#include "gpu/machine/energy.h"
+#include "gpu/machine/params.h"
+#include "gpu/mechanism/mechanisms.h"
+#include "gpu/mechanism/observers.h"
+#include "gpu/mechanism/plugins.h"
+#include "gpu/observe/endless.h"
+#include "gpu/observe/observer.h"
+#include "gpu/observe/profile.h"
+#include "gpu/time/timing.h"
 #include "heddle/heddle.h"
 #include "isa/ptx/ptx.h"
 #include "isa/si/params.h"
-
-#define COMPONENT gpu
-#define COMPONENT_DEF "gpu/gpu.def"
-#include "base/component_struct.h"
-
-/* Every component of this build, NULL-terminated: the tables behind parameters and statistics. */
-extern const struct component *const gpu_components[];
 
 struct hd_config {
     struct config *config;
@@ -58,7 +52,7 @@ struct launch_record {
     struct machine_stats *machine; /* NULL: functional */
     u8 *mechanisms;                /* their counters, or NULL: none is on */
     struct energy_sum *energy;     /* NULL: functional */
-    json_t *waiting;               /* of a deadlock in time: waiting.h; or NULL */
+    json_t *waiting;               /* of a deadlock in time: observe/waiting.h; or NULL */
 };
 
 /* The order of cores within a window: no result depends on it. */
@@ -130,99 +124,5 @@ struct hd_module {
     size_t kernel_count;
     u8 **marks; /* by kernel: exec.marks, made when a launch first wants them; in program->arena */
 };
-
-/* A language of modules. */
-struct front_end {
-    const char *name;
-    u32 warp_size; /* lanes its code is made for; 0: any */
-    bool (*recognises)(const void *data, size_t bytes);
-    struct program *(*load)(const struct hd_device *device, const void *data, size_t bytes,
-                            const char *name, struct error *error);
-};
-
-enum {
-    RAW_LANES = 64 /* of machine code without a container */
-};
-
-/* frontends.c: never NULL */
-const struct front_end *front_end_of(const void *data, size_t bytes);
-/* Machine code without a container, decoded from its first byte on. */
-struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error);
-
-/* api_module.c: code, variables and constants get their addresses, and lose them. */
-bool module_place(struct hd_module *module, struct error *error);
-void module_displace(struct hd_module *module);
-
-/* Copies an error out if the caller wants it, and returns false. */
-bool api_fail(struct hd_error *to, const struct error *from);
-
-/* The caller gave NULL where `call` needs something: fills the error and returns false. */
-bool api_null(struct hd_error *to, const char *call);
-
-struct launch_request {
-    const struct hd_kernel *kernel;
-    struct hd_dim grid, block;
-    u32 dynamic_shared_bytes;
-    const struct hd_arg *args;
-    size_t arg_count;
-    u32 registers, scalars; /* that a warp takes of a core; 0: the kernel's */
-};
-
-/* profile.c: the place of an instruction, or null. */
-json_t *place_json(const struct program *program, u32 inst);
-
-/* check.c */
-bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
-                  struct error *error);
-/* The part of it about what a core must hold. */
-bool launch_resources(const struct launch_request *request, struct occupancy *occupancy,
-                      struct error *error);
-/* Local memory of a thread: static frames and, where depth is unknown, the stack. */
-u64 launch_local_bytes(const struct hd_kernel *kernel);
-
-/* launch.c, for everything that runs code: */
-/* Fills in what an exec takes from its device. */
-void launch_set_device(struct exec *exec, struct hd_device *device);
-/* Progress starts again. */
-void launch_begin(struct hd_device *device, u64 blocks);
-/* The launch is recorded under a name, and its result given. */
-void launch_end(struct hd_device *device, const struct exec *exec, const char *name,
-                struct hd_result *result);
-
-/*
- * record.c: what the machine knows of the launch that launch_end recorded last. `profile`: a row
- * for each instruction of the module. `waiting`: of a deadlock, else NULL; it becomes the
- * explanation.
- */
-struct launch_timing {
-    struct hd_module *module;
-    const struct machine_stats *stats;
-    const struct inst_profile *profile;
-    const struct waiting_list *waiting;
-    const u8 *mechanisms; /* counters, or NULL */
-    const struct lane_use *uses;
-};
-void launch_record_timing(struct hd_device *device, const struct launch_timing *timing,
-                          struct hd_result *result);
-/* What mechanisms have counted in it. */
-void launch_record_mechanisms(struct hd_device *device, const u8 *counts);
-void launch_record_free(struct launch_record *launch);
-
-/* launch.c: false when the launch cannot be set up. */
-bool launch_run(const struct launch_request *request, const struct occupancy *occupancy,
-                struct hd_result *result, struct error *error);
-
-/* entry.c: what a launch of machine code has in guest memory beside its arguments' buffers. */
-struct launch_entry {
-    struct arena *arena;
-    const struct entry *entry; /* NULL: the kernel needs none */
-    u64 address;               /* of the image */
-    u64 local_address;         /* of local memory, 0: none */
-};
-/* `resident` blocks at once, fewer when local memory is scarce. */
-bool launch_entry_create(struct launch_entry *entry, const struct launch_request *request,
-                         const u8 *arguments, u32 argument_bytes, u32 *resident,
-                         struct error *error);
-void launch_entry_destroy(struct launch_entry *entry, struct memory *memory);
 
 #endif

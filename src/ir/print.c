@@ -8,13 +8,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct text {
+struct print_text {
     char *buffer;
     size_t size, used;
 };
 
-static void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct text *t, const char *format, ...)
+static void put(struct print_text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put(struct print_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -41,7 +42,7 @@ static const char *pick(const char *const *names, size_t count, u32 index)
 }
 #define PICK(names, index) pick(names, ARRAY_LEN(names), index)
 
-static void put_constant(struct text *t, const struct program *p, struct operand o)
+static void put_constant(struct print_text *t, const struct program *p, struct operand o)
 {
     for (u32 f = 0; f < p->fixup_count; f++) {
         const struct constant_fixup *fixup = &p->fixups[f];
@@ -74,7 +75,7 @@ static void put_constant(struct text *t, const struct program *p, struct operand
         put(t, "}");
 }
 
-static void put_operand(struct text *t, const struct program *p, struct operand o, bool mask)
+static void put_operand(struct print_text *t, const struct program *p, struct operand o, bool mask)
 {
     if (o.neg)
         put(t, mask ? "!" : "-");
@@ -106,7 +107,7 @@ static void put_operand(struct text *t, const struct program *p, struct operand 
         put(t, "|");
 }
 
-static void put_mods(struct text *t, const struct inst *inst)
+static void put_mods(struct print_text *t, const struct inst *inst)
 {
     static const struct {
         u32 bit;
@@ -137,7 +138,7 @@ static void put_mods(struct text *t, const struct inst *inst)
 }
 
 /* ".index.offset.lds" and how the data is converted. */
-static void put_buffer(struct text *t, const struct inst *inst)
+static void put_buffer(struct print_text *t, const struct inst *inst)
 {
     static const char *const flags[] = {".index",  ".offset",   ".addr64",   ".lds",
                                         ".status", ".coherent", ".streaming"};
@@ -154,7 +155,7 @@ static void put_buffer(struct text *t, const struct inst *inst)
 }
 
 /* Space, operation and element of an access without a descriptor. */
-static void put_access(struct text *t, const struct inst *inst)
+static void put_access(struct print_text *t, const struct inst *inst)
 {
     put(t, "%s", PICK(space_names, inst->space));
     if (op_info[inst->op].flags & OPF_ATOMIC && inst->op != OP_exch2)
@@ -191,7 +192,7 @@ static const struct {
     {OP_bar, {".sync", ".arrive", ".red.and", ".red.or"}},
 };
 
-static void put_key_name(struct text *t, const struct inst *inst)
+static void put_key_name(struct print_text *t, const struct inst *inst)
 {
     for (size_t i = 0; i < ARRAY_LEN(key_names); i++) {
         if (key_names[i].op != inst->op)
@@ -202,7 +203,7 @@ static void put_key_name(struct text *t, const struct inst *inst)
 }
 
 /* Where the row leaves something to a key. */
-static void put_keys(struct text *t, const struct inst *inst)
+static void put_keys(struct print_text *t, const struct inst *inst)
 {
     if (inst->op >= OP_setp_u16 && inst->op <= OP_set_f64) {
         put(t, ".%s%s", PICK(compare_names, inst->key), PICK(bool_names, inst->key2));
@@ -255,7 +256,7 @@ static void put_keys(struct text *t, const struct inst *inst)
     }
 }
 
-static void put_address(struct text *t, const struct program *p, const struct inst *inst)
+static void put_address(struct print_text *t, const struct program *p, const struct inst *inst)
 {
     put(t, "[");
     if (inst->src[0].kind != OPERAND_NONE)
@@ -280,7 +281,7 @@ static const char *special_name(i64 special)
 }
 
 /* Operands in the order of the signature. */
-static void put_operands(struct text *t, const struct program *p, const struct inst *inst)
+static void put_operands(struct print_text *t, const struct program *p, const struct inst *inst)
 {
     const char *s = op_info[inst->op].signature;
     const char *separator = " ";
@@ -354,7 +355,7 @@ static void put_operands(struct text *t, const struct program *p, const struct i
 char *inst_text(const struct program *program, u32 index, char *buffer, size_t size)
 {
     const struct inst *inst = &program->insts[index];
-    struct text t = {buffer, size, 0};
+    struct print_text t = {buffer, size, 0};
     if (!size)
         return buffer;
     buffer[0] = 0;

@@ -48,7 +48,7 @@ struct reach {
     bool recursive, indirect;
 };
 
-struct step {
+struct call_step {
     u32 function;
     u32 next; /* callee to visit: direct ones, then all whose address is taken */
     u64 deepest;
@@ -68,14 +68,14 @@ static u32 callee(const struct reach *r, const struct function *f, u32 *next)
 }
 
 /* Depth first without recursion of our own: guests may nest functions deeply. */
-static void walk(struct reach *r, u32 kernel, struct step *stack)
+static void walk(struct reach *r, u32 kernel, struct call_step *stack)
 {
     u32 depth = 0;
-    stack[depth++] = (struct step){kernel, 0, 0};
+    stack[depth++] = (struct call_step){kernel, 0, 0};
     r->state[kernel] = 1;
     r->list[r->count++] = kernel;
     while (depth) {
-        struct step *top = &stack[depth - 1];
+        struct call_step *top = &stack[depth - 1];
         const struct function *f = &r->program->functions[top->function];
         r->indirect |= f->calls_indirectly;
         u32 next = callee(r, f, &top->next);
@@ -90,7 +90,7 @@ static void walk(struct reach *r, u32 kernel, struct step *stack)
         if (r->state[next] == 0) {
             r->state[next] = 1;
             r->list[r->count++] = next;
-            stack[depth++] = (struct step){next, 0, 0};
+            stack[depth++] = (struct call_step){next, 0, 0};
         } else if (r->state[next] == 1) {
             r->recursive = true;
         } else {
@@ -106,7 +106,7 @@ static void close_kernel(struct program *program, u32 kernel)
     r.list = calloc(n + 1, sizeof *r.list);
     r.state = calloc(n + 1, 1);
     r.deepest = calloc(n + 1, sizeof *r.deepest);
-    struct step *stack = calloc(n + 1, sizeof *stack);
+    struct call_step *stack = calloc(n + 1, sizeof *stack);
     walk(&r, kernel, stack);
     struct function *f = &program->functions[kernel];
     f->reachable = arena_array(program->arena, u32, r.count);

@@ -4,15 +4,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct check {
+struct verifier {
     const struct program *program;
     char *message;
     size_t size;
 };
 
-static bool fail(const struct check *c, u32 at, const char *format, ...)
+static bool fail(const struct verifier *c, u32 at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static bool fail(const struct check *c, u32 at, const char *format, ...)
+static bool fail(const struct verifier *c, u32 at, const char *format, ...)
 {
     char what[200], text[200];
     va_list args;
@@ -57,8 +57,8 @@ static bool operand_fits(struct operand o, char letter)
     }
 }
 
-static bool check_operand(const struct check *c, u32 at, const struct function *f, struct operand o,
-                          char letter, bool source)
+static bool check_operand(const struct verifier *c, u32 at, const struct function *f,
+                          struct operand o, char letter, bool source)
 {
     if (!operand_fits(o, letter))
         return fail(c, at, "an operand does not fit '%c'", letter);
@@ -79,7 +79,7 @@ static bool check_operand(const struct check *c, u32 at, const struct function *
     return true;
 }
 
-static bool check_operands(const struct check *c, u32 at, const struct function *f)
+static bool check_operands(const struct verifier *c, u32 at, const struct function *f)
 {
     const struct inst *inst = &c->program->insts[at];
     const char *s = op_info[inst->op].signature;
@@ -107,7 +107,7 @@ static bool check_operands(const struct check *c, u32 at, const struct function 
     return check_operand(c, at, f, inst->guard, 'm', true);
 }
 
-static bool check_targets(const struct check *c, u32 at, const struct function *f)
+static bool check_targets(const struct verifier *c, u32 at, const struct function *f)
 {
     const struct program *p = c->program;
     const struct inst *inst = &p->insts[at];
@@ -134,7 +134,7 @@ static bool check_targets(const struct check *c, u32 at, const struct function *
     return true;
 }
 
-static bool check_block(const struct check *c, const struct function *f, u32 b)
+static bool check_block(const struct verifier *c, const struct function *f, u32 b)
 {
     const struct program *p = c->program;
     const struct block *block = &p->blocks[b];
@@ -160,7 +160,7 @@ static bool check_block(const struct check *c, const struct function *f, u32 b)
     return true;
 }
 
-static bool check_function(const struct check *c, const struct function *f)
+static bool check_function(const struct verifier *c, const struct function *f)
 {
     const struct program *p = c->program;
     u32 at = f->first;
@@ -188,7 +188,7 @@ static bool check_function(const struct check *c, const struct function *f)
 }
 
 /* P1. */
-static bool check_offsets(const struct check *c)
+static bool check_offsets(const struct verifier *c)
 {
     const struct program *p = c->program;
     for (u32 i = 0; p->offsets && i < p->inst_count; i++) {
@@ -202,7 +202,7 @@ static bool check_offsets(const struct check *c)
 
 bool program_verify(const struct program *program, char *message, size_t size)
 {
-    struct check c = {program, message, size};
+    struct verifier c = {program, message, size};
     if (program->constant_count < 2 || program->constants[0] != 0 ||
         program->constants[1] != UINT32_MAX)
         return fail(&c, NO_INST, "constants 0 and 1 are not all zeros and all ones");

@@ -70,7 +70,7 @@ static void reach(struct chart *chart, f64 value)
     chart->high = MAX(chart->high, value);
 }
 
-static void reach_pair(struct chart *chart, struct published theirs, struct cell ours)
+static void reach_pair(struct chart *chart, struct published_number theirs, struct cell ours)
 {
     if (theirs.given)
         reach(chart, theirs.value);
@@ -163,7 +163,7 @@ static f64 draw_group(const struct chart *chart, f64 x, u32 row)
     for (u32 i = 0; i < chart->count; i++) {
         const struct table_column *column = &table->columns[chart->columns[i]];
         u32 index = mean ? 0 : table->rows[row].index;
-        struct published published =
+        struct published_number published =
             mean ? column->column->published_mean : column->column->rows[index];
         struct cell ours = mean ? column->mean : column->rows[index];
         if (published.given) {

@@ -42,9 +42,9 @@ static bool read_mechanisms(const struct fields *fields, const struct yaml *node
 {
     if (!fields_kind(fields, node, YAML_MAP, "mechanisms"))
         return false;
-    to->mechanisms = arena_array(fields->arena, struct mechanism_use, node->count + 1);
+    to->mechanisms = arena_array(fields->arena, struct chosen_mechanism, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
-        struct mechanism_use *use = &to->mechanisms[to->mechanism_count++];
+        struct chosen_mechanism *use = &to->mechanisms[to->mechanism_count++];
         use->name = arena_strdup(fields->arena, child->key);
         use->line = child->key_line;
         use->column = child->key_column;
@@ -165,12 +165,12 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
         names[3 + i] = suite->rows[i].id;
     for (const struct yaml *child = node->first; child; child = child->next) {
         int at = suite_find(suite, child->key), group = suite_find_group(suite, child->key);
-        struct published *to = at >= 0                       ? &column->rows[at]
-                               : group >= 0                  ? &column->groups[group]
-                               : !strcmp(child->key, "mean") ? &column->published_mean
-                               : !strcmp(child->key, "max")  ? &column->published_max
-                               : !strcmp(child->key, "min")  ? &column->published_min
-                                                             : NULL;
+        struct published_number *to = at >= 0                       ? &column->rows[at]
+                                      : group >= 0                  ? &column->groups[group]
+                                      : !strcmp(child->key, "mean") ? &column->published_mean
+                                      : !strcmp(child->key, "max")  ? &column->published_max
+                                      : !strcmp(child->key, "min")  ? &column->published_min
+                                                                    : NULL;
         if (!to)
             return fields_key_error(
                 fields, child, "'%s' is no workload or group of the suite, nor mean, max or min%s",

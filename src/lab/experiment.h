@@ -37,7 +37,7 @@ enum {
     EXPERIMENT_MAX_ORDERINGS = 64
 };
 
-struct mechanism_use {
+struct chosen_mechanism {
     const char *name;
     struct settings settings; /* keys without the mechanism's name */
     u32 line, column;
@@ -45,7 +45,7 @@ struct mechanism_use {
 
 struct configuration {
     const char *name, *machine;
-    struct mechanism_use *mechanisms;
+    struct chosen_mechanism *mechanisms;
     u32 mechanism_count;
     struct settings settings; /* the experiment's, then its own */
     u32 line, column;
@@ -61,7 +61,7 @@ enum mean_kind {
 };
 
 /* A published number; `given` says whether there is one. */
-struct published {
+struct published_number {
     f64 value;
     bool given;
 };
@@ -70,10 +70,10 @@ struct column {
     const char *name, *title, *unit, *text;
     struct formula *formula;
     enum mean_kind mean;
-    u32 digits;                                 /* behind the point */
-    struct published rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
-    struct published groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
-    struct published published_mean, published_max, published_min;
+    u32 digits;                                        /* behind the point */
+    struct published_number rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
+    struct published_number groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
+    struct published_number published_mean, published_max, published_min;
 };
 
 /* Where an ordering is looked at. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum kind {
+enum formula_kind {
     NUMBER,
     NAME,
     NEGATE,
@@ -19,14 +19,14 @@ enum kind {
 };
 
 struct formula {
-    enum kind kind;
+    enum formula_kind kind;
     f64 number;
     const char *name;
     struct text_place place; /* NAME */
     struct formula *a, *b;
 };
 
-struct parser {
+struct formula_parser {
     struct arena *arena;
     const char *text, *at;
     struct text_place place;
@@ -36,14 +36,14 @@ struct parser {
 
 /* ---- words ---- */
 
-static struct text_place place_of(const struct parser *parser, const char *at)
+static struct text_place place_of(const struct formula_parser *parser, const char *at)
 {
     struct text_place place = parser->place;
     place.column += (u32)(at - parser->text);
     return place;
 }
 
-static void *expected(struct parser *parser, const char *what)
+static void *expected(struct formula_parser *parser, const char *what)
 {
     char where[256], found[64] = "the end";
     struct text_place place = place_of(parser, parser->at);
@@ -57,13 +57,13 @@ static void *expected(struct parser *parser, const char *what)
     return NULL;
 }
 
-static void skip_space(struct parser *parser)
+static void skip_space(struct formula_parser *parser)
 {
     while (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\n')
         parser->at++;
 }
 
-static bool take(struct parser *parser, char sign)
+static bool take(struct formula_parser *parser, char sign)
 {
     skip_space(parser);
     if (*parser->at != sign)
@@ -72,8 +72,8 @@ static bool take(struct parser *parser, char sign)
     return true;
 }
 
-static struct formula *node(struct parser *parser, enum kind kind, struct formula *a,
-                            struct formula *b)
+static struct formula *node(struct formula_parser *parser, enum formula_kind kind,
+                            struct formula *a, struct formula *b)
 {
     struct formula *formula = arena_new(parser->arena, struct formula);
     *formula = (struct formula){.kind = kind, .a = a, .b = b};
@@ -82,9 +82,9 @@ static struct formula *node(struct parser *parser, enum kind kind, struct formul
 
 /* ---- levels, from the loosest ---- */
 
-static struct formula *parse_sum(struct parser *parser);
+static struct formula *parse_sum(struct formula_parser *parser);
 
-static struct formula *parse_number(struct parser *parser)
+static struct formula *parse_number(struct formula_parser *parser)
 {
     const char *start = parser->at;
     const char *at = start + strspn(start, "0123456789.");
@@ -100,7 +100,7 @@ static struct formula *parse_number(struct parser *parser)
 }
 
 /* min(a, b, ...) */
-static struct formula *parse_call(struct parser *parser, enum kind kind)
+static struct formula *parse_call(struct formula_parser *parser, enum formula_kind kind)
 {
     struct formula *formula = NULL;
     do {
@@ -117,7 +117,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static struct formula *parse_name(struct parser *parser)
+static struct formula *parse_name(struct formula_parser *parser)
 {
     const char *start = parser->at, *at = start;
     while (is_word(*at) || (*at == '.' && is_word(at[1])))
@@ -140,7 +140,7 @@ static struct formula *parse_name(struct parser *parser)
     return formula;
 }
 
-static struct formula *parse_value(struct parser *parser)
+static struct formula *parse_value(struct formula_parser *parser)
 {
     skip_space(parser);
     char c = *parser->at;
@@ -166,7 +166,7 @@ static struct formula *parse_value(struct parser *parser)
     return formula;
 }
 
-static struct formula *parse_product(struct parser *parser)
+static struct formula *parse_product(struct formula_parser *parser)
 {
     struct formula *formula = parse_value(parser);
     while (formula) {
@@ -179,7 +179,7 @@ static struct formula *parse_product(struct parser *parser)
     return formula;
 }
 
-static struct formula *parse_sum(struct parser *parser)
+static struct formula *parse_sum(struct formula_parser *parser)
 {
     if (parser->depth >= FORMULA_MAX_DEPTH)
         return expected(parser, "less nesting here");
@@ -196,10 +196,10 @@ static struct formula *parse_sum(struct parser *parser)
     return formula;
 }
 
-static bool begin(struct parser *parser, struct arena *arena, const char *text,
+static bool begin(struct formula_parser *parser, struct arena *arena, const char *text,
                   struct text_place place, struct error *error)
 {
-    *parser = (struct parser){arena, text, text, place, error, 0};
+    *parser = (struct formula_parser){arena, text, text, place, error, 0};
     if (strlen(text) <= FORMULA_MAX_BYTES)
         return true;
     return expected(parser, "a shorter formula");
@@ -208,7 +208,7 @@ static bool begin(struct parser *parser, struct arena *arena, const char *text,
 struct formula *formula_parse(struct arena *arena, const char *text, struct text_place place,
                               struct error *error)
 {
-    struct parser parser;
+    struct formula_parser parser;
     if (!begin(&parser, arena, text, place, error))
         return NULL;
     struct formula *formula = parse_sum(&parser);
@@ -219,7 +219,7 @@ struct formula *formula_parse(struct arena *arena, const char *text, struct text
 
 /* ---- values ---- */
 
-static f64 combined(enum kind kind, f64 a, f64 b)
+static f64 combined(enum formula_kind kind, f64 a, f64 b)
 {
     switch (kind) {
     case ADD:
@@ -277,7 +277,7 @@ const char *comparison_sign(enum comparison_kind kind)
 struct comparison *comparison_parse(struct arena *arena, const char *text, struct text_place place,
                                     struct error *error)
 {
-    struct parser parser;
+    struct formula_parser parser;
     if (!begin(&parser, arena, text, place, error))
         return NULL;
     struct comparison *comparison = arena_new(arena, struct comparison);

@@ -87,7 +87,7 @@ static bool resolve(struct plan *plan, const struct experiment *experiment,
     if (!hd_config_load(config, from->machine, &own))
         return at_place(error, file, from->line, from->column, &own);
     for (u32 i = 0; i < from->mechanism_count; i++) {
-        const struct mechanism_use *use = &from->mechanisms[i];
+        const struct chosen_mechanism *use = &from->mechanisms[i];
         if (!hd_config_mechanism(config, use->name, &own))
             return at_place(error, file, use->line, use->column, &own);
         if (!apply(plan, config, &use->settings, use->name, file, error))

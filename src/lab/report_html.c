@@ -32,7 +32,7 @@ static void cell(FILE *to, struct arena *arena, const struct column *column, str
     element(to, "<td>", cell_text(arena, value, column->digits), "</td>");
 }
 
-static struct cell theirs(struct published published)
+static struct cell theirs(struct published_number published)
 {
     return (struct cell){published.value, published.given};
 }

@@ -11,7 +11,7 @@ static void text(FILE *to, const char *from)
 }
 
 static void pair(FILE *to, struct arena *arena, const struct table_column *column,
-                 struct published published, struct cell ours)
+                 struct published_number published, struct cell ours)
 {
     const struct cell theirs = {published.value, published.given};
     fprintf(to, " %s | %s |", theirs.given ? cell_text(arena, theirs, column->column->digits) : "",

@@ -33,7 +33,7 @@ const char *report_configuration(struct arena *arena, const struct configuration
 {
     const char *text = configuration->machine;
     for (u32 i = 0; i < configuration->mechanism_count; i++) {
-        const struct mechanism_use *use = &configuration->mechanisms[i];
+        const struct chosen_mechanism *use = &configuration->mechanisms[i];
         text = arena_printf(arena, "%s, %s", text, use->name);
         for (u32 k = 0; k < use->settings.count; k++)
             text =
@@ -46,7 +46,7 @@ const char *report_configuration(struct arena *arena, const struct configuration
     return text;
 }
 
-static struct cell theirs(struct published published)
+static struct cell theirs(struct published_number published)
 {
     return (struct cell){published.value, published.given};
 }
@@ -291,7 +291,7 @@ static json_t *cell_json(struct cell cell)
     return cell.given ? json_real(cell.value) : json_null();
 }
 
-static json_t *pair_json(struct published published, struct cell ours)
+static json_t *pair_json(struct published_number published, struct cell ours)
 {
     json_t *pair = json_object();
     json_object_set_new(pair, "theirs", cell_json(theirs(published)));

@@ -21,7 +21,7 @@ enum {
     EXIT_OWN = 125 /* and two more: `heddle run` itself failed */
 };
 
-struct slot {
+struct job_slot {
     u32 job; /* NO_JOB: free */
     pid_t pid;
     f64 started, asked; /* asked: when it was told to end, or 0 */
@@ -34,7 +34,7 @@ struct runner {
     const struct runner_options *options;
     struct error *error;
     char *folder; /* of statistics and logs */
-    struct slot *slots;
+    struct job_slot *slots;
     u32 *order; /* of waiting jobs, the longest first */
     u32 next, count;
     u32 done, failed;
@@ -54,7 +54,7 @@ static char *file_of(const struct runner *runner, u32 job, const char *kind)
 {
     char *path;
     if (asprintf(&path, "%s/%u.%s", runner->folder, job, kind) < 0)
-        abort();
+        host_memory_exhausted();
     return path;
 }
 
@@ -155,7 +155,7 @@ static void become(const struct runner *runner, const struct job *job, u32 index
     _exit(EXIT_OWN + 2);
 }
 
-static bool start(struct runner *runner, struct slot *slot)
+static bool start(struct runner *runner, struct job_slot *slot)
 {
     u32 index = runner->order[runner->next];
     struct job *job = &runner->plan->jobs.data[index];
@@ -166,7 +166,7 @@ static bool start(struct runner *runner, struct slot *slot)
     if (pid == 0)
         become(runner, job, index, parent);
     setpgid(pid, pid); /* whoever comes first */
-    *slot = (struct slot){.job = index, .pid = pid, .started = now()};
+    *slot = (struct job_slot){.job = index, .pid = pid, .started = now()};
     runner->next++;
     return true;
 }
@@ -210,7 +210,8 @@ static const char *bad_launch(struct arena *arena, const json_t *statistics)
 }
 
 /* "done" or what went wrong; fills the message. */
-static void judge(struct runner *runner, const struct slot *slot, int status, json_t *statistics)
+static void judge(struct runner *runner, const struct job_slot *slot, int status,
+                  json_t *statistics)
 {
     struct job *job = &runner->plan->jobs.data[slot->job];
     struct arena *arena = runner->plan->arena;
@@ -252,7 +253,7 @@ static json_t *read_statistics(struct runner *runner, u32 index)
     return json;
 }
 
-static bool keep(struct runner *runner, const struct slot *slot, const json_t *statistics)
+static bool keep(struct runner *runner, const struct job_slot *slot, const json_t *statistics)
 {
     const struct job *job = &runner->plan->jobs.data[slot->job];
     char *text = statistics ? json_dumps(statistics, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -282,7 +283,7 @@ static void forget_files(const struct runner *runner, u32 index)
     }
 }
 
-static bool finish(struct runner *runner, struct slot *slot, int status)
+static bool finish(struct runner *runner, struct job_slot *slot, int status)
 {
     struct job *job = &runner->plan->jobs.data[slot->job];
     bool ok = true;
@@ -310,7 +311,7 @@ static void stop_late(struct runner *runner)
 {
     f64 time = now();
     for (u32 i = 0; i < runner->options->parallel; i++) {
-        struct slot *slot = &runner->slots[i];
+        struct job_slot *slot = &runner->slots[i];
         if (slot->job == NO_JOB)
             continue;
         f64 limit = runner->options->max_seconds;
@@ -329,7 +330,7 @@ static bool reap(struct runner *runner)
 {
     bool ok = true;
     for (u32 i = 0; i < runner->options->parallel; i++) {
-        struct slot *slot = &runner->slots[i];
+        struct job_slot *slot = &runner->slots[i];
         int status;
         if (slot->job != NO_JOB && waitpid(slot->pid, &status, WNOHANG) == slot->pid)
             ok &= finish(runner, slot, status);
@@ -375,7 +376,7 @@ static void tell_progress(const struct runner *runner, runner_tell *tell, void *
                                        .label = ""};
     f64 first = 0;
     for (u32 i = 0; i < runner->options->parallel; i++) {
-        const struct slot *slot = &runner->slots[i];
+        const struct job_slot *slot = &runner->slots[i];
         if (slot->job != NO_JOB && (!first || slot->started < first)) {
             first = slot->started;
             progress.label = runner->plan->jobs.data[slot->job].label;
@@ -430,7 +431,7 @@ static bool make_folder(struct runner *runner)
 {
     const char *where = getenv("TMPDIR");
     if (asprintf(&runner->folder, "%s/heddle-lab-XXXXXX", where && *where ? where : "/tmp") < 0)
-        abort();
+        host_memory_exhausted();
     if (mkdtemp(runner->folder))
         return true;
     error_fill(runner->error, ERROR_SYSTEM, runner->folder, "cannot make a folder: %s",

@@ -21,7 +21,7 @@
  *  B2  Whatever may change who is awaited is followed by a look at the block.
  */
 #include "analysis/cfg.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 #define COMPONENT block_sync
@@ -67,9 +67,9 @@ static void launch(void *state, struct core *core, bool begins)
     b->arrived = 0;
     if (!begins)
         return;
-    const struct program *program = core->exec->image->program;
+    const struct program *program = core_exec(core)->image->program;
     struct arena *arena = arena_create();
-    b->ends = checked(calloc(MAX(core->inst_count, 1u), sizeof *b->ends));
+    b->ends = checked(calloc(MAX(core_inst_count(core), 1u), sizeof *b->ends));
     for (u32 i = 0; i < program->function_count; i++)
         mark_function(b, arena, program, &program->functions[i]);
     arena_destroy(arena);
@@ -100,9 +100,9 @@ static void let_go(struct block_sync *b, struct core *core, u64 slots)
  * block's. */
 static u64 live_slots(const struct core *core, u32 place)
 {
-    u64 slots = core->blocks[place].slots & core->present & ~core->ended;
+    u64 slots = core_block(core, place)->slots & core_present(core) & ~core_ended(core);
     for (u64 set = slots; set; set &= set - 1)
-        if (core->slots[first_bit(set)].block != place)
+        if (core_slot(core, first_bit(set))->block != place)
             slots &= ~(set & -set);
     return slots;
 }
@@ -113,8 +113,8 @@ static void look(struct block_sync *b, struct core *core, u32 place)
     const u64 slots = live_slots(core, place), here = b->arrived & slots;
     if (!here)
         return;
-    for (u64 set = slots & ~(here | core->waiting); set; set &= set - 1)
-        if (is_together(core->slots[first_bit(set)].warp)) {
+    for (u64 set = slots & ~(here | core_waiting(core)); set; set &= set - 1)
+        if (is_together(core_slot(core, first_bit(set))->warp)) {
             if (!b->params->patience || core_cycle(core) - b->first[place] < b->params->patience)
                 return;
             b->stats->impatient++;
@@ -128,9 +128,9 @@ static void look(struct block_sync *b, struct core *core, u32 place)
 /* A warp has passed the last instruction of a basic block. */
 static void arrive(struct block_sync *b, struct core *core, u32 s)
 {
-    const u32 place = core->slots[s].block;
+    const u32 place = core_slot(core, s)->block;
     b->stats->boundaries++;
-    if (!is_together(core->slots[s].warp)) {
+    if (!is_together(core_slot(core, s)->warp)) {
         b->stats->diverged++;
         return;
     }
@@ -156,18 +156,18 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
     const u32 s = inflight->slot;
     if (tells_control(inflight->time) || inflight->injected)
         return;
-    if (b->ends[inflight->dyn.inst] && warp_next(core->slots[s].warp) != NO_INST) {
+    if (b->ends[inflight->dyn.inst] && warp_next(core_slot(core, s)->warp) != NO_INST) {
         arrive(b, core, s);
-        look(b, core, core->slots[s].block);
+        look(b, core, core_slot(core, s)->block);
     } else if (UNLIKELY(b->params->patience) && b->arrived) {
-        look(b, core, core->slots[s].block);
+        look(b, core, core_slot(core, s)->block);
     }
 }
 
 static void control(void *state, struct core *core, u32 s, u32 inst)
 {
     struct block_sync *b = state;
-    const struct slot *slot = &core->slots[s];
+    const struct slot *slot = core_slot(core, s);
     if (b->ends[inst] && slot->warp && !slot->ended && slot->at != NO_INST)
         arrive(b, core, s);
     look(b, core, slot->block);

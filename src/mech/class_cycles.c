@@ -11,7 +11,7 @@
  * Invariants
  *  C1  `under_way` of a class is what `issued` told of and `retired` has not.
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 
 #define COMPONENT class_cycles
 #define COMPONENT_DEF "mech/class_cycles.def"

@@ -92,8 +92,8 @@ static bool is_removed(const struct dac_ideal *d, const struct dac_inst *info,
 static bool is_whole(const struct dac_ideal *d, const struct core *core, const struct warp *warp)
 {
     if (d->explicit_exec)
-        return warp->active == core->all_lanes;
-    return warp->order_count == 1 && warp->paths[warp->order[0]].mask == core->all_lanes;
+        return warp->active == core_all_lanes(core);
+    return warp->order_count == 1 && warp->paths[warp->order[0]].mask == core_all_lanes(core);
 }
 
 /* Lanes that are elsewhere join the warp at, or before, an instruction that it is to fetch. */
@@ -110,13 +110,13 @@ static bool is_joined(const struct dac_ideal *d, const struct slot *slot, u32 in
 static bool look_ahead(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst,
                        struct dac_view *view)
 {
-    const struct slot *slot = &core->slots[s];
+    const struct slot *slot = core_slot(core, s);
     const u32 count = slot->buffered + (inst - slot->fetch_at);
     bool blocked = false;
     for (u32 i = 0; i < count; i++) {
         const u32 at = i < slot->buffered ? slot->buffer[i] : slot->fetch_at + i - slot->buffered;
         const struct dac_inst *info = &d->insts[at];
-        const struct inst *code = &core->exec->image->program->insts[at];
+        const struct inst *code = &core_exec(core)->image->program->insts[at];
         struct dac_verdict verdict =
             dac_judge(view, info, code, d->threads[slot->warp->index % CORE_WARPS]);
         if (code->guard.kind != OPERAND_NONE ||
@@ -131,24 +131,25 @@ static bool look_ahead(const struct dac_ideal *d, const struct core *core, u32 s
 /* The slot leads the next execution of an instruction. */
 static void lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
-    const size_t own = (size_t)s * core->inst_count + inst;
-    d->led[(size_t)core->slots[s].block * core->inst_count + inst] = d->counts[own] + 1;
+    const size_t own = (size_t)s * core_inst_count(core) + inst;
+    d->led[(size_t)core_slot(core, s)->block * core_inst_count(core) + inst] = d->counts[own] + 1;
     d->leads[own] = 1;
 }
 
 /* Whether somebody leads it, or has. */
 static bool has_leader(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
-    return d->counts[(size_t)s * core->inst_count + inst] <
-           d->led[(size_t)core->slots[s].block * core->inst_count + inst];
+    return d->counts[(size_t)s * core_inst_count(core) + inst] <
+           d->led[(size_t)core_slot(core, s)->block * core_inst_count(core) + inst];
 }
 
 /* Whether the slot leads, passes or just fetches an instruction that it comes to. */
 static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
-    const struct slot *slot = &core->slots[s];
+    const struct slot *slot = core_slot(core, s);
     const struct dac_inst *info = &d->insts[inst];
-    if (!info->removable || d->refetch[s] == inst || d->leads[(size_t)s * core->inst_count + inst])
+    if (!info->removable || d->refetch[s] == inst ||
+        d->leads[(size_t)s * core_inst_count(core) + inst])
         return DECIDED_FETCH;
     const bool whole = is_whole(d, core, slot->warp);
     if (!whole && !is_joined(d, slot, inst))
@@ -156,7 +157,7 @@ static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s,
     struct dac_view view = view_of(d, s, true);
     const bool blocked = look_ahead(d, core, s, inst, &view);
     const struct dac_verdict verdict =
-        dac_judge(&view, info, &core->exec->image->program->insts[inst],
+        dac_judge(&view, info, &core_exec(core)->image->program->insts[inst],
                   d->threads[slot->warp->index % CORE_WARPS]);
     if (view.full || !is_removed(d, info, verdict))
         return DECIDED_FETCH;
@@ -171,7 +172,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch 
 {
     for (u64 set = wanting; set; set &= set - 1) {
         const u32 s = first_bit(set);
-        const enum decision decision = decide(state, core, s, core->slots[s].fetch_at);
+        const enum decision decision = decide(state, core, s, core_slot(core, s)->fetch_at);
         skim->skip |= decision == DECIDED_SKIP ? bit(s) : 0;
         skim->hold |= decision == DECIDED_HOLD ? bit(s) : 0;
     }
@@ -189,18 +190,18 @@ static bool is_true(const struct dac_ideal *d, const struct core *core, const st
                     u32 k, enum dac_tag result)
 {
     const struct operand o = f->code->dst[k];
-    const u32 lanes = core->config.core->warp_size;
+    const u32 lanes = core_warp_size(core);
     if (o.kind == OPERAND_MASK) {
         const u64 mask = f->dst[k][0] | (lanes > LANES ? (u64)f->dst[k][1] << 32 : 0);
-        return result != TAG_UNIFORM || d->explicit_exec || !(mask & core->all_lanes) ||
-               (mask & core->all_lanes) == core->all_lanes;
+        return result != TAG_UNIFORM || d->explicit_exec || !(mask & core_all_lanes(core)) ||
+               (mask & core_all_lanes(core)) == core_all_lanes(core);
     }
     if (o.kind != OPERAND_VECTOR || (result == TAG_AFFINE && k))
         return true;
     const u32 words = result == TAG_AFFINE ? o.count : 1;
     const enum values most = result == TAG_AFFINE ? VALUES_AFFINE : VALUES_UNIFORM;
     for (u32 j = 0; j < o.count; j += words)
-        if (values_of(f->dst[k] + j * lanes, words, core->all_lanes, d->width, lanes) > most)
+        if (values_of(f->dst[k] + j * lanes, words, core_all_lanes(core), d->width, lanes) > most)
             return false;
     return true;
 }
@@ -222,7 +223,7 @@ static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct dy
         return result;
     bool holds = true;
     if (info->load && !acted)
-        for (u32 lane = 1; lane < core->config.core->warp_size; lane++)
+        for (u32 lane = 1; lane < core_warp_size(core); lane++)
             holds &= dyninst_addresses(f)[lane] == dyninst_addresses(f)[0];
     else
         for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
@@ -237,7 +238,7 @@ static void count_lead(struct dac_ideal *d, const struct core *core, u32 s, u32 
 {
     if (!has_leader(d, core, s, inst))
         lead(d, core, s, inst);
-    *(d->leads[(size_t)s * core->inst_count + inst] ? &d->stats->led : &d->stats->missed) += 1;
+    *(d->leads[(size_t)s * core_inst_count(core) + inst] ? &d->stats->led : &d->stats->missed) += 1;
 }
 
 static void issued(void *state, struct core *core, struct inflight *inflight)
@@ -257,7 +258,7 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
         d->refetch[s] = NO_INST;
     if (inflight->time->flags & TIME_DRAIN) {
         memset(view.tags, TAG_NONE, d->rows);
-    } else if (f->lanes == core->all_lanes && f->code->guard.kind == OPERAND_NONE) {
+    } else if (f->lanes == core_all_lanes(core) && f->code->guard.kind == OPERAND_NONE) {
         const struct dac_verdict verdict =
             dac_judge(&view, info, f->code, d->threads[f->warp->index % CORE_WARPS]);
         dac_write(&view, f->code, look(d, core, f, info, verdict.result, false));
@@ -266,8 +267,8 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
     } else { /* as fetch has it, be it all lanes or none */
         dac_write(&view, f->code, TAG_NONE);
     }
-    d->counts[(size_t)s * core->inst_count + f->inst]++;
-    d->leads[(size_t)s * core->inst_count + f->inst] = 0;
+    d->counts[(size_t)s * core_inst_count(core) + f->inst]++;
+    d->leads[(size_t)s * core_inst_count(core) + f->inst] = 0;
 }
 
 static void retired(void *state, struct core *core, struct inflight *inflight)
@@ -315,12 +316,12 @@ static bool run(struct dac_ideal *d, struct core *core, struct warp *warp, u32 i
         return false;
     }
     if (f->kind == DYNINST_ACCESS && !f->faulted)
-        dyninst_access(f, core->view);
+        dyninst_access(f, core_view(core));
     else
         dyninst_compute(f);
     dyninst_commit(f);
-    if (core->exec->stopped)
-        core->stopped = true;
+    if (core_exec(core)->stopped)
+        core_stop(core);
     return true;
 }
 
@@ -342,23 +343,22 @@ static enum skip_answer fetch_after_all(struct dac_ideal *d, u32 slot, u32 inst)
 static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 {
     struct dac_ideal *d = state;
-    const struct slot *slot = &core->slots[s];
+    const struct slot *slot = core_slot(core, s);
     const struct dac_inst *info = &d->insts[inst];
-    const struct inst *code = &core->exec->image->program->insts[inst];
+    const struct inst *code = &core_exec(core)->image->program->insts[inst];
     struct dac_view tags = view_of(d, s, false);
     const struct dac_verdict verdict =
         dac_judge(&tags, info, code, d->threads[slot->warp->index % CORE_WARPS]);
     if (!is_whole(d, core, slot->warp) || !is_removed(d, info, verdict))
         return fetch_after_all(d, s, inst);
-    if (scoreboard_check(core, slot, &core->times[inst]) != STALL_NONE ||
-        (info->load && must_wait(d, s, code))) {
+    if (!core_registers_ready(core, s, inst) || (info->load && must_wait(d, s, code))) {
         d->stats->waits++;
         return SKIP_WAIT;
     }
     if (!run(d, core, slot->warp, inst))
         return fetch_after_all(d, s, inst);
     dac_write(&tags, code, look(d, core, &d->dyn, info, verdict.result, true));
-    d->counts[(size_t)s * core->inst_count + inst]++;
+    d->counts[(size_t)s * core_inst_count(core) + inst]++;
     count_skip(d, info, verdict.sources);
     return SKIP_DONE;
 }
@@ -368,12 +368,12 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 /* Where warps begin with coordinates in their first registers. */
 static void tag_entry(struct dac_ideal *d, const struct core *core, u32 s)
 {
-    const struct exec *exec = core->exec;
-    const struct warp *warp = core->slots[s].warp;
-    const u32 lanes = core->config.core->warp_size;
+    const struct exec *exec = core_exec(core);
+    const struct warp *warp = core_slot(core, s)->warp;
+    const u32 lanes = core_warp_size(core);
     for (u32 k = 0; k < 3 && k < exec->register_rows; k++) {
         const u32 *row = vector_row(warp, &warp->chunks[0], k);
-        if (values_of(row, 1, core->all_lanes, d->width, lanes) != VALUES_OTHER)
+        if (values_of(row, 1, core_all_lanes(core), d->width, lanes) != VALUES_OTHER)
             d->tags[(size_t)s * d->rows + k] = TAG_AFFINE;
     }
 }
@@ -383,9 +383,9 @@ static void block(void *state, struct core *core, u32 place, bool started)
     struct dac_ideal *d = state;
     if (!started)
         return;
-    const size_t insts = core->inst_count;
+    const size_t insts = core_inst_count(core);
     memset(d->led + place * insts, 0, insts * sizeof *d->led);
-    for (u64 set = core->blocks[place].slots; set; set &= set - 1) {
+    for (u64 set = core_block(core, place)->slots; set; set &= set - 1) {
         const u32 s = first_bit(set);
         memset(d->counts + s * insts, 0, insts * sizeof *d->counts);
         memset(d->leads + s * insts, 0, insts);
@@ -393,7 +393,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
         memset(d->masks + (size_t)s * d->mask_words, 0, d->mask_words * sizeof *d->masks);
         d->refetch[s] = NO_INST;
         d->unacted[s] = 0;
-        if (core->exec->entry)
+        if (core_exec(core)->entry)
             tag_entry(d, core, s);
     }
 }
@@ -401,18 +401,18 @@ static void block(void *state, struct core *core, u32 place, bool started)
 /* What coordinates of threads are in each warp of a block. */
 static void tag_threads(struct dac_ideal *d, const struct core *core)
 {
-    const struct exec *exec = core->exec;
-    const u32 lanes = core->config.core->warp_size;
+    const struct exec *exec = core_exec(core);
+    const u32 lanes = core_warp_size(core);
     u32 numbers[MAX_LANES]; /* %laneid begins anew in the second half of a warp of 64 */
     for (u32 l = 0; l < lanes; l++)
         numbers[l] = l % LANES;
-    const u8 lane = values_of(numbers, 1, core->all_lanes, d->width, lanes) == VALUES_OTHER
+    const u8 lane = values_of(numbers, 1, core_all_lanes(core), d->width, lanes) == VALUES_OTHER
                         ? TAG_NONE
                         : TAG_AFFINE;
     for (u32 w = 0; w < MIN(exec->warps, (u32)CORE_WARPS); w++) {
         for (u32 k = 0; k < 3; k++) {
-            const enum values values =
-                values_of(exec->tids[k] + (size_t)w * lanes, 1, core->all_lanes, d->width, lanes);
+            const enum values values = values_of(exec->tids[k] + (size_t)w * lanes, 1,
+                                                 core_all_lanes(core), d->width, lanes);
             const bool same =
                 d->params->scope == SCOPE_WARP ? values == VALUES_UNIFORM : exec->dims[k] == 1;
             d->threads[w][k] = same ? TAG_UNIFORM : values != VALUES_OTHER ? TAG_AFFINE : TAG_NONE;
@@ -440,16 +440,16 @@ static void release(struct dac_ideal *d)
 static void launch(void *state, struct core *core, bool begins)
 {
     struct dac_ideal *d = state;
-    const struct exec *exec = core->exec;
+    const struct exec *exec = core_exec(core);
     release(d);
     d->atomics = 0;
     memset(d->atomic, 0, sizeof d->atomic);
     if (!begins)
         return;
     const struct program *program = exec->image->program;
-    const size_t insts = core->inst_count;
+    const size_t insts = core_inst_count(core);
     d->explicit_exec = program->traits.explicit_exec;
-    d->width = values_width(exec->dims, core->config.core->warp_size);
+    d->width = values_width(exec->dims, core_warp_size(core));
     d->rows = exec->register_rows + 1;
     d->mask_words = exec->masks / 64 + 1;
     d->insts = checked(calloc(MAX(insts, 1u), sizeof *d->insts));
@@ -459,9 +459,9 @@ static void launch(void *state, struct core *core, bool begins)
     d->counts = checked(calloc(CORE_WARPS * MAX(insts, 1u), sizeof *d->counts));
     d->led = checked(calloc(CORE_BLOCKS * MAX(insts, 1u), sizeof *d->led));
     d->leads = checked(calloc(CORE_WARPS * MAX(insts, 1u), 1));
-    d->dyninst_rows = checked(aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32)));
+    d->dyninst_rows = checked(aligned_alloc(64, align_up(core_row_words(core), 16) * sizeof(u32)));
     for (u32 i = 0; i < insts; i++)
-        d->insts[i] = dac_classify(&program->insts[i], &core->times[i],
+        d->insts[i] = dac_classify(&program->insts[i], core_inst_time(core, i),
                                    d->explicit_exec && (inst_writes_exec(&program->insts[i]) ||
                                                         inst_writes_mode(&program->insts[i])),
                                    d->params->loads);

@@ -4,7 +4,7 @@
 #ifndef MECH_DAC_IDEAL_H
 #define MECH_DAC_IDEAL_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 
 #define COMPONENT dac_ideal
 #define COMPONENT_DEF "mech/dac_ideal.def"

@@ -34,7 +34,7 @@ enum {
 /* Numbers of the registers, masks or scalars of an operand, as ids have them; false: too many. */
 static bool add_ids(const struct darsie_core *d, struct operand o, u16 *list, u8 *count, u32 most)
 {
-    const struct exec *exec = d->core->exec;
+    const struct exec *exec = core_exec(d->core);
     const bool explicit_exec = exec->image->program->traits.explicit_exec;
     u32 first = 0, n = o.count;
     switch (o.kind) {
@@ -73,7 +73,8 @@ static bool list_ids(const struct darsie_core *d, const struct inst *code, struc
 static bool can_share(const struct darsie_core *d, const struct inst *code,
                       struct darsie_inst *info)
 {
-    const bool masks = d->params->masks && !d->core->exec->image->program->traits.explicit_exec;
+    const bool masks =
+        d->params->masks && !core_exec(d->core)->image->program->traits.explicit_exec;
     struct operand list[INST_REFS];
     const u32 n = inst_writes(code, list);
     u32 results = 0;
@@ -131,9 +132,9 @@ static bool can_part(const struct inst *code, const struct inst_time *time)
 
 static struct darsie_inst classify(const struct darsie_core *d, u32 inst)
 {
-    const struct exec *exec = d->core->exec;
+    const struct exec *exec = core_exec(d->core);
     const struct inst *code = &exec->image->program->insts[inst];
-    const struct inst_time *time = &d->core->times[inst];
+    const struct inst_time *time = core_inst_time(d->core, inst);
     const u32 flags = op_info[code->op].flags;
     const enum redundancy mark = exec->marks ? exec->marks[inst] : REDUNDANT_NO;
     const u32 other = TIME_BRANCH | TIME_BARRIER | TIME_SERIAL | TIME_DRAIN | TIME_FENCE;
@@ -162,7 +163,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch 
     if (UNLIKELY(d->deadline <= core_cycle(core)))
         paths_give_up(d, false);
     if (wanting & d->taking_part)
-        table_skim(d, wanting & core->fetchable, skim);
+        table_skim(d, wanting & core_wanting(core), skim);
 }
 
 static bool skims(void *state, struct core *core, u32 slot, u32 inst)
@@ -266,8 +267,8 @@ static void publish(struct darsie_core *d, struct inflight *inflight,
     }
     struct darsie_entry *e = &b->entries[t->entry];
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
-        for (u32 c = 0; f->code->dst[k].kind == OPERAND_MASK && c < d->core->exec->image->chunks;
-             c++)
+        for (u32 c = 0;
+             f->code->dst[k].kind == OPERAND_MASK && c < core_exec(d->core)->image->chunks; c++)
             e->masks[k][c] = f->dst[k][c];
     table_written(d, b, e);
 }
@@ -298,7 +299,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
             if (in_set(s->apart, f->to[k] + j)) {
-                assert(f->writes == core->all_lanes); /* R4 */
+                assert(f->writes == core_all_lanes(core)); /* R4 */
                 rename_clear(d, s, f->to[k] + j);
             }
 }
@@ -329,8 +330,8 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
  * many blocks as fit, or as come to a core if the grid is spread over all of them. */
 static u32 registers_left(const struct core *core)
 {
-    const struct exec *exec = core->exec;
-    const struct core_params *p = core->config.core;
+    const struct exec *exec = core_exec(core);
+    const struct core_params *p = core_config(core)->core;
     const u64 each =
         exec->limits->registers ? exec->limits->registers : exec->kernel->total_registers;
     const u64 a_warp = align_up(each * p->warp_size, p->register_unit);
@@ -345,7 +346,7 @@ static u32 registers_left(const struct core *core)
     if (shared)
         blocks = MIN(blocks, p->shared_bytes / shared);
     const u64 grid = (u64)exec->grid[0] * exec->grid[1] * exec->grid[2];
-    blocks = MIN(blocks, (grid + core->config.cores - 1) / core->config.cores);
+    blocks = MIN(blocks, (grid + core_config(core)->cores - 1) / core_config(core)->cores);
     blocks = MAX(blocks, 1);
     const u64 used = blocks * a_warp * exec->warps;
     return used >= p->registers ? 0 : (u32)((p->registers - used) / p->warp_size / blocks);
@@ -419,14 +420,14 @@ static void fill_tables(struct darsie_core *d, u32 blocks)
 static void launch(void *state, struct core *core, bool begins)
 {
     struct darsie_core *d = state;
-    const struct exec *exec = core->exec;
+    const struct exec *exec = core_exec(core);
     free_tables(d);
     d->core = core;
     if (!begins || !exec->marks || exec->warps < 2)
         return;
     const u32 insts = exec->image->program->inst_count;
-    const u32 blocks = MIN(core->config.core->blocks, (u32)CORE_BLOCKS);
-    d->warp_size = core->config.core->warp_size;
+    const u32 blocks = MIN(core_config(core)->core->blocks, (u32)CORE_BLOCKS);
+    d->warp_size = core_warp_size(core);
     d->width = values_width(exec->dims, d->warp_size);
     d->registers = exec->register_rows;
     d->words = d->registers / 64 + 1;
@@ -440,9 +441,7 @@ static void launch(void *state, struct core *core, bool begins)
                            ? MIN(d->params->registers, registers_left(core))
                            : MIN(exec->warps * d->registers + insts, (u32)MOST_VERSIONS);
     const size_t bytes = lay_out(d, NULL, blocks, insts);
-    d->memory = aligned_alloc(64, align_up(bytes, 64));
-    if (!d->memory)
-        abort();
+    d->memory = checked(aligned_alloc(64, align_up(bytes, 64)));
     memset(d->memory, 0, bytes);
     lay_out(d, d->memory, blocks, insts);
     fill_tables(d, blocks);
@@ -462,9 +461,7 @@ static void create(void *state, struct core *core)
 {
     struct darsie_core *d = state;
     d->core = core;
-    d->inflight = calloc(CORE_INFLIGHT, sizeof *d->inflight);
-    if (!d->inflight)
-        abort();
+    d->inflight = checked(calloc(CORE_INFLIGHT, sizeof *d->inflight));
 }
 
 static void destroy(void *state)

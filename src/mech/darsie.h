@@ -4,7 +4,7 @@
 #ifndef MECH_DARSIE_H
 #define MECH_DARSIE_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "exec/values.h"
 
 #define COMPONENT darsie
@@ -180,7 +180,7 @@ static inline u64 slots_of(const struct darsie_block *b, u64 warps)
 /* Instructions of its way that a warp has issued or skipped. */
 static inline u64 passed(const struct darsie_core *d, const struct darsie_block *b, u32 warp)
 {
-    return d->core->slots[b->slots[warp]].warp->instructions - b->start[warp];
+    return core_slot(d->core, b->slots[warp])->warp->instructions - b->start[warp];
 }
 #define EACH_ENTRY(e, d, b)                                    \
     for (u32 w_ = 0; w_ < (d)->entry_words; w_++)              \

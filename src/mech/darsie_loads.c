@@ -67,14 +67,14 @@ void loads_acted(struct darsie_core *d, struct inflight *inflight)
 static struct inflight *try_load(struct darsie_core *d, u32 slot, u32 inst)
 {
     struct core *core = d->core;
-    struct warp *warp = core->slots[slot].warp;
+    struct warp *warp = core_slot(core, slot)->warp;
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return NULL;
     dyninst_issue(&inflight->dyn, warp, inst);
     warp->instructions--; /* it is not issued: whoever skips it counts it */
-    if (!dyninst_access(&inflight->dyn, core->view))
-        core->stopped = true; /* as the load would have */
+    if (!dyninst_access(&inflight->dyn, core_view(core)))
+        core_stop(core); /* as the load would have */
     inflight_give(core, inflight);
     return inflight;
 }
@@ -85,7 +85,7 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
     const struct darsie_block *b = block_of(d, s);
     if (d->params->stores == STORES_OBEY || !d->insts[e->inst].load)
         return LOADS_FRESH;
-    if (d->core->slots[s->slot].unacted) /* its own stores come first */
+    if (core_slot(d->core, s->slot)->unacted) /* its own stores come first */
         return LOADS_WAIT;
     const struct inflight *inflight = try_load(d, s->slot, e->inst);
     if (!inflight)

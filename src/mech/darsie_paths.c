@@ -18,8 +18,8 @@
 /* All lanes are there and go together. */
 static bool is_whole(const struct darsie_core *d, const struct warp *warp)
 {
-    return warp->live == d->core->all_lanes && warp->order_count == 1 &&
-           warp->paths[warp->order[0]].mask == d->core->all_lanes;
+    return warp->live == core_all_lanes(d->core) && warp->order_count == 1 &&
+           warp->paths[warp->order[0]].mask == core_all_lanes(d->core);
 }
 
 static void begin_way(struct darsie_core *d, struct darsie_block *b)
@@ -34,7 +34,7 @@ static void begin_way(struct darsie_core *d, struct darsie_block *b)
         struct darsie_slot *s = &d->slots[b->slots[warp]];
         s->way = b->ways ? s->way : b->way;
         s->private = s->probed = 0;
-        b->start[warp] = d->core->slots[b->slots[warp]].warp->instructions;
+        b->start[warp] = core_slot(d->core, b->slots[warp])->warp->instructions;
     }
 }
 
@@ -52,14 +52,14 @@ static void abdicate(struct darsie_core *d, struct darsie_block *b, struct darsi
     if (e->leader == s->warp && !e->written)
         table_remove(d, b, e);
     for (u32 i = 0; s->leading && i < CORE_INFLIGHT; i++) {
-        struct inflight *inflight = &d->core->inflight[i];
+        struct inflight *inflight = core_inflight(d->core, i);
         struct darsie_inflight *t = &d->inflight[i];
-        if (!t->shared || d->core->inflight_free[i / 64] >> i % 64 & 1 || inflight->slot != s->slot)
+        if (!t->shared || !inflight_is_taken(d->core, i) || inflight->slot != s->slot)
             continue;
         rename_give(d, b, t->versions, t->shared);
         t->shared = 0;
         s->leading--;
-        inflight->dyn.writes = d->core->all_lanes;
+        inflight->dyn.writes = core_all_lanes(d->core);
     }
 }
 
@@ -96,10 +96,10 @@ static u64 most(const struct darsie_core *d, const struct darsie_block *b)
 {
     u64 best = 0;
     for (u64 left = b->majority; left;) {
-        const u32 at = d->core->slots[b->slots[first_bit(left)]].at;
+        const u32 at = core_slot(d->core, b->slots[first_bit(left)])->at;
         u64 same = 0;
         for (u64 set = left; set; set &= set - 1)
-            same |= (u64)(d->core->slots[b->slots[first_bit(set)]].at == at) << first_bit(set);
+            same |= (u64)(core_slot(d->core, b->slots[first_bit(set)])->at == at) << first_bit(set);
         left &= ~same;
         if (__builtin_popcountll(same) > __builtin_popcountll(best))
             best = same;
@@ -147,7 +147,7 @@ static void arrive(struct darsie_core *d, struct darsie_slot *s)
 static void go_on(struct darsie_core *d, struct darsie_slot *s)
 {
     struct darsie_block *b = block_of(d, s);
-    const struct slot *slot = &d->core->slots[s->slot];
+    const struct slot *slot = core_slot(d->core, s->slot);
     if (!ways_move(d, s, slot->at)) {
         d->stats->ways_full++;
         paths_leave(d, s);
@@ -195,7 +195,7 @@ static void rejoin(struct darsie_core *d, struct darsie_block *b)
     assert(!b->arrived);
     for (u64 set = b->live; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[b->slots[first_bit(set)]];
-        if (!is_whole(d, d->core->slots[s->slot].warp)) {
+        if (!is_whole(d, core_slot(d->core, s->slot)->warp)) {
             paths_leave(d, s);
             continue;
         }
@@ -209,7 +209,7 @@ static void rejoin(struct darsie_core *d, struct darsie_block *b)
 /* Whether one of the barriers that all warps of the block wait at has just let them go. */
 static bool opened(const struct darsie_core *d, u32 block_slot, struct darsie_block *b)
 {
-    const struct thread_block *block = d->core->blocks[block_slot].block;
+    const struct thread_block *block = core_block(d->core, block_slot)->block;
     bool any = false;
     for (u32 set = b->open & ~block->barriers_used; set; set &= set - 1)
         any |= !block->barriers[first_lane(set)].threads; /* as the first arrival has said */
@@ -233,15 +233,16 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     struct darsie_slot *s = &d->slots[slot];
     struct darsie_block *b = block_of(d, s);
     const struct darsie_inst *info = &d->insts[inst];
-    const struct warp *warp = d->core->slots[slot].warp;
-    for (u64 set = b->live_slots & (d->core->ended | ~d->core->present); set; set &= set - 1)
+    const struct warp *warp = core_slot(d->core, slot)->warp;
+    for (u64 set = b->live_slots & (core_ended(d->core) | ~core_present(d->core)); set;
+         set &= set - 1)
         end(d, &d->slots[first_bit(set)]);
     if (info->barrier)
         b->open |= 1u << info->number;
     if (b->open && opened(d, s->block, b) && b->live)
         rejoin(d, b);
     if (s->on && b->majority >> s->warp & 1 && !info->barrier) {
-        if (!is_whole(d, warp) && d->core->slots[slot].at != NO_INST) {
+        if (!is_whole(d, warp) && core_slot(d->core, slot)->at != NO_INST) {
             d->stats->divergences++;
             paths_leave(d, s);
             maybe_part(d, b);
@@ -253,7 +254,7 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     }
     u64 waiting = 0;
     for (u64 set = b->stalled; set; set &= set - 1)
-        waiting |= (d->core->waiting >> b->slots[first_bit(set)] & 1) << first_bit(set);
+        waiting |= (core_waiting(d->core) >> b->slots[first_bit(set)] & 1) << first_bit(set);
     unstall(d, b, b->stalled & ~waiting);
 }
 
@@ -262,7 +263,7 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
 void paths_start_block(struct darsie_core *d, u32 block_slot)
 {
     struct darsie_block *b = &d->blocks[block_slot];
-    const u64 slots = d->core->blocks[block_slot].slots;
+    const u64 slots = core_block(d->core, block_slot)->slots;
     b->warps = (u32)__builtin_popcountll(slots);
     b->on = d->on && b->warps > 1;
     b->live = b->live_slots = b->majority = b->arrived = b->stalled = 0;
@@ -270,7 +271,7 @@ void paths_start_block(struct darsie_core *d, u32 block_slot)
     b->unacted = 0;
     for (u64 set = slots; set; set &= set - 1) {
         struct darsie_slot *s = &d->slots[first_bit(set)];
-        const struct warp *warp = d->core->slots[s->slot].warp;
+        const struct warp *warp = core_slot(d->core, s->slot)->warp;
         s->on = b->on;
         s->block = (u8)block_slot;
         if (!b->on)

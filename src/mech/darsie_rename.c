@@ -92,7 +92,7 @@ void rename_clear(struct darsie_core *d, struct darsie_slot *s, u32 reg)
 
 void rename_start(struct darsie_core *d, struct darsie_slot *s)
 {
-    struct warp *warp = d->core->slots[s->slot].warp;
+    struct warp *warp = core_slot(d->core, s->slot)->warp;
     memset(s->apart, 0, d->words * sizeof *s->apart);
     memset(s->map, 0xff, d->registers * sizeof *s->map); /* NO_VERSION */
     memset(s->ids, 0, d->id_count * sizeof *s->ids);
@@ -131,7 +131,7 @@ void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
 /* The bank of a physical register: blocks' registers are strided over all of them. */
 static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
 {
-    const u32 banks = d->core->banks_per_group * d->core->groups;
+    const u32 banks = core_banks(d->core);
     return (u8)(((u32)s->block * d->version_count + version) % banks);
 }
 
@@ -158,8 +158,8 @@ static u32 first_apart(const struct darsie_core *d, const struct darsie_slot *s)
     for (u32 w = 0; w < d->words; w++)
         for (u64 set = s->apart[w]; set; set &= set - 1) {
             const u32 reg = w * 64 + first_bit(set);
-            if (!in_set(d->core->slots[s->slot].pending, reg) &&
-                !waitcnt_cover(d->core, s->slot, reg))
+            if (!in_set(core_slot(d->core, s->slot)->pending, reg) &&
+                !core_load_pending(d->core, s->slot, reg))
                 return reg;
         }
     return UINT32_MAX;
@@ -167,9 +167,9 @@ static u32 first_apart(const struct darsie_core *d, const struct darsie_slot *s)
 
 u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst)
 {
-    const struct inst *code = &d->core->exec->image->program->insts[inst];
-    const struct warp *warp = d->core->slots[s->slot].warp;
-    if (s->leaving || d->core->times[inst].flags & TIME_DRAIN) {
+    const struct inst *code = &core_exec(d->core)->image->program->insts[inst];
+    const struct warp *warp = core_slot(d->core, s->slot)->warp;
+    if (s->leaving || core_inst_time(d->core, inst)->flags & TIME_DRAIN) {
         const u32 reg = first_apart(d, s);
         /* those under way are pending */
         s->leaving &= reg != UINT32_MAX;
@@ -182,7 +182,7 @@ u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst)
                 continue;
             const struct step *step = &warp->view->steps[inst];
             const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
-            if (lanes && (lanes != d->core->all_lanes || code->op == OP_writelane))
+            if (lanes && (lanes != core_all_lanes(d->core) || code->op == OP_writelane))
                 return reg;
         }
     return UINT32_MAX;
@@ -192,7 +192,7 @@ enum issue_answer rename_copy(struct darsie_core *d, u32 slot, u32 inst, u32 reg
 {
     struct core_copy *copy = &d->copies[reg];
     if (operand_is(copy->inst.dst[0], OPERAND_NONE))
-        core_copy_make(copy, reg, &d->core->config);
+        core_copy_make(copy, reg, core_config(d->core));
     struct inflight *inflight = core_copy_take(d->core, slot, inst, copy);
     if (!inflight)
         return ISSUE_WAIT;

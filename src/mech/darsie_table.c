@@ -144,11 +144,11 @@ static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie
  * comes next, or what way the warp will have come then, is not known. */
 static bool behind_branch(const struct core *core, u32 s, u32 at)
 {
-    const struct slot *slot = &core->slots[s];
-    if ((core->branching | core->waiting | core->redirected) >> s & 1)
+    const struct slot *slot = core_slot(core, s);
+    if ((core_branching(core) | core_waiting(core) | core_redirected(core)) >> s & 1)
         return true;
     for (u32 i = 0; i < at; i++)
-        if (core->times[slot->buffer[i]].flags & (TIME_BRANCH | TIME_BARRIER))
+        if (core_inst_time(core, slot->buffer[i])->flags & (TIME_BRANCH | TIME_BARRIER))
             return true;
     return false;
 }
@@ -164,12 +164,12 @@ static u64 turns_taken(const struct darsie_core *d)
 /* As many as can be elected in this cycle and the next come along, up to a branch. */
 bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
 {
-    const struct slot *to = &d->core->slots[slot];
+    const struct slot *to = core_slot(d->core, slot);
     u32 marked = 0;
     if (behind_branch(d->core, slot, to->buffered))
         return false;
     for (u32 i = to->fetch_at; i < inst; i++) {
-        if (d->core->times[i].flags & (TIME_BRANCH | TIME_BARRIER))
+        if (core_inst_time(d->core, i)->flags & (TIME_BRANCH | TIME_BARRIER))
             return false;
         marked += d->insts[i].skips;
     }
@@ -199,12 +199,12 @@ static bool take_port(struct darsie_core *d, struct lookups *l, u32 inst)
 
 static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct skip_fetch *skim)
 {
-    const struct slot *from = &d->core->slots[slot];
+    const struct slot *from = core_slot(d->core, slot);
     struct darsie_slot *s = &d->slots[slot];
     struct darsie_block *b = block_of(d, s);
     if (behind_branch(d->core, slot, from->buffered)) {
         skim->hold |= bit(slot);
-        if (d->core->branching >> slot & 1)
+        if (core_branching(d->core) >> slot & 1)
             return;
         b->stalled |= bit(s->warp);
         core_hold_fetch(d->core, bit(slot));
@@ -238,11 +238,12 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
 void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim)
 {
     struct lookups l = {0};
-    const u32 first = d->core->last_fetched + 1;
+    const u32 first = core_last_fetched(d->core) + 1;
     const u64 below = first < CORE_WARPS ? bit(first) - 1 : ~0ull;
     u64 marked = 0;
     for (u64 set = wanting & d->taking_part; set; set &= set - 1)
-        marked |= (u64)d->insts[d->core->slots[first_bit(set)].fetch_at].skips << first_bit(set);
+        marked |= (u64)d->insts[core_slot(d->core, first_bit(set))->fetch_at].skips
+                  << first_bit(set);
     for (u64 set = marked & ~below; set; set &= set - 1)
         skim_slot(d, first_bit(set), &l, skim);
     for (u64 set = marked & below; set; set &= set - 1)
@@ -303,7 +304,7 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
     else if (!take_write_port(d))
         why = &stats->private_ports;
     else
-        rename_take(d, b, &d->core->exec->image->program->insts[inst], versions);
+        rename_take(d, b, &core_exec(d->core)->image->program->insts[inst], versions);
     if (why) {
         ++*why;
         return;
@@ -334,7 +335,7 @@ static void decode(struct darsie_core *d, u32 slot, u32 at)
 {
     struct darsie_slot *s = &d->slots[slot];
     const struct darsie_block *b = block_of(d, s);
-    const u32 inst = d->core->slots[slot].buffer[at];
+    const u32 inst = core_slot(d->core, slot)->buffer[at];
     const u64 position = passed(d, b, s->warp) + at;
     if (!d->insts[inst].skips || s->private == position + 1)
         return;
@@ -350,7 +351,7 @@ static void decode(struct darsie_core *d, u32 slot, u32 at)
 
 void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
 {
-    const struct slot *to = &d->core->slots[slot];
+    const struct slot *to = core_slot(d->core, slot);
     if (to->buffered < count || to->buffer[to->buffered - count] != inst)
         return; /* thrown away */
     for (u32 at = to->buffered - count; at < to->buffered && !behind_branch(d->core, slot, at);
@@ -362,11 +363,11 @@ void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
 
 static void copy_masks(const struct darsie_core *d, u32 slot, const struct darsie_entry *e)
 {
-    const struct warp *warp = d->core->slots[slot].warp;
+    const struct warp *warp = core_slot(d->core, slot)->warp;
     const struct step *step = &warp->view->steps[e->inst];
     for (u32 k = 0; k < 2; k++)
         for (u32 c = 0; warp->view->insts[e->inst].dst[k].kind == OPERAND_MASK &&
-                        c < d->core->exec->image->chunks;
+                        c < core_exec(d->core)->image->chunks;
              c++)
             *chunk_row(&warp->chunks[c], step, SLOT_DST + k) = e->masks[k][c];
 }
@@ -397,7 +398,7 @@ enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
     const bool part = d->taking_part >> slot & 1;
     const u64 position = part ? passed(d, b, s->warp) : 0;
     struct darsie_entry *e = part ? find(d, b, s, inst, position) : NULL;
-    const bool full = d->core->slots[slot].warp->active == d->core->all_lanes;
+    const bool full = core_slot(d->core, slot)->warp->active == core_all_lanes(d->core);
     if (e && full && (!e->written || e->sync)) {
         if (!wait_at(d, b, s, e))
             return SKIP_WAIT;
@@ -427,7 +428,7 @@ static u8 kind_of(const struct darsie_core *d, const struct dyninst *f)
         if (f->code->src[k].kind == OPERAND_VECTOR && f->src[k] && f->src_rows[k]) {
             const u32 words = f->src_rows[k] == 2 ? 2 : 1;
             const u8 one =
-                (u8)values_of(f->src[k], words, d->core->all_lanes, d->width, d->warp_size);
+                (u8)values_of(f->src[k], words, core_all_lanes(d->core), d->width, d->warp_size);
             kind = MAX(kind, one);
         } else if (f->code->src[k].kind == OPERAND_LANEID) {
             kind = MAX(kind, (u8)VALUES_AFFINE);
@@ -456,7 +457,7 @@ void table_issued(struct darsie_core *d, struct inflight *inflight)
         look_at(d, b, e);
         e = NULL;
     }
-    if (e && f->lanes != d->core->all_lanes) {
+    if (e && f->lanes != core_all_lanes(d->core)) {
         table_remove(d, b, e);
         e = NULL;
     }

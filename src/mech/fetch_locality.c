@@ -14,7 +14,7 @@
  *  L2  Every warp that has an instruction in its buffer is among the instruction's `holders`; those
  *      that have it no more are taken out when somebody looks.
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 #define COMPONENT fetch_locality
@@ -49,7 +49,7 @@ static void launch(void *state, struct core *core, bool begins)
     f->insts = NULL;
     f->number = 0;
     if (begins)
-        f->insts = checked(calloc(MAX(core->inst_count, 1u), sizeof *f->insts));
+        f->insts = checked(calloc(MAX(core_inst_count(core), 1u), sizeof *f->insts));
 }
 
 static void destroy(void *state)
@@ -59,7 +59,7 @@ static void destroy(void *state)
 
 static bool is_active(const struct core *core, u32 slot)
 {
-    return (core->present & ~core->ended) >> slot & 1;
+    return (core_present(core) & ~core_ended(core)) >> slot & 1;
 }
 
 /* How many fetches ago another active warp has fetched it; WINDOW + 1: more than WINDOW. */
@@ -70,7 +70,7 @@ static u64 distance(const struct fetch_locality *f, const struct core *core, u32
     for (u64 n = of->number; n && now - n <= WINDOW; n = f->last[n % WINDOW].before) {
         const u32 other = f->last[n % WINDOW].slot;
         if (other != slot && is_active(core, other) &&
-            core->slots[other].age == f->last[n % WINDOW].age)
+            core_slot(core, other)->age == f->last[n % WINDOW].age)
             return now - n;
     }
     return WINDOW + 1;
@@ -88,7 +88,7 @@ static bool stands_elsewhere(const struct core *core, u32 slot, u32 inst, struct
 {
     for (u64 set = of->holders & ~bit(slot); set; set &= set - 1) {
         const u32 other = first_bit(set);
-        if (is_active(core, other) && holds(&core->slots[other], inst))
+        if (is_active(core, other) && holds(core_slot(core, other), inst))
             return true;
         of->holders &= ~bit(other);
     }
@@ -108,7 +108,7 @@ static void count(struct fetch_locality *f, const struct core *core, u32 slot, u
     stats->refetched += of->number && now - of->cycle <= f->params->cycles;
     const u64 number = ++f->number;
     f->last[number % WINDOW].before = of->number;
-    f->last[number % WINDOW].age = core->slots[slot].age;
+    f->last[number % WINDOW].age = core_slot(core, slot)->age;
     f->last[number % WINDOW].slot = slot;
     of->number = number;
     of->cycle = now;

@@ -14,7 +14,7 @@
  * if it came from the instruction cache. F4  Lines are forgotten when a launch begins: their
  * instructions may be another program's.
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 
 #define COMPONENT filter_cache
 #define COMPONENT_DEF "mech/filter_cache.def"
@@ -47,20 +47,20 @@ static u32 index_bits(const struct filter_cache_params *params)
 /* Bits of a PC that are always 0: instructions are so many bytes, or multiples of that. */
 static u32 zero_bits(const struct core *core)
 {
-    return core->exec->image->program->traits.inst_bytes == 8 ? 3 : 2;
+    return core_exec(core)->image->program->traits.inst_bytes == 8 ? 3 : 2;
 }
 
 /* Where an instruction belongs, and the tag it has there. */
 static struct line *line_of(struct filter_cache *f, const struct core *core, u32 inst, u64 *tag)
 {
-    const u64 number = image_pc(core->exec->image, inst) >> zero_bits(core);
+    const u64 number = image_pc(core_exec(core)->image, inst) >> zero_bits(core);
     *tag = number >> index_bits(f->params);
     return &f->lines[number & ((1u << index_bits(f->params)) - 1)];
 }
 
 static void create(void *state, struct core *core)
 {
-    core->fetch_stages += ((struct filter_cache *)state)->params->stage;
+    core_add_fetch_stages(core, ((struct filter_cache *)state)->params->stage);
 }
 
 /* What a slot did not find has reached the instruction cache, be it that it missed there, too. */
@@ -76,7 +76,7 @@ static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *in
     struct filter_cache *f = state;
     u64 tag;
     const struct line *line = line_of(f, core, *inst, &tag);
-    if (f->open >> slot & 1 && core->slots[slot].missed_at == f->looked[slot])
+    if (f->open >> slot & 1 && core_slot(core, slot)->missed_at == f->looked[slot])
         count_miss(f, slot);
     if (!line->valid || line->tag != tag) {
         f->open |= bit(slot);

@@ -1,5 +1,5 @@
 /* The mechanisms that are built in: src/mech/list.def names each once. */
-#include "core/hooks.h"
+#include "core/mechanism.h"
 
 #define MECHANISM(name) extern const struct mechanism name##_mechanism;
 #include "mech/list.def"

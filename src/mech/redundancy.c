@@ -44,7 +44,7 @@ void cells_create(struct cells *cells, u32 size, u32 most)
     cells->base = mmap(NULL, cells->bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (cells->base == MAP_FAILED)
-        abort();
+        host_memory_exhausted();
     cells_reset(cells);
 }
 
@@ -439,12 +439,12 @@ static void looked(void *state, struct warp *warp, u32 inst)
 
 static void launch(void *state, struct core *core, bool begins)
 {
-    observe_launch(state, core->exec, begins);
+    observe_launch(state, core_exec(core), begins);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
-    struct resident *resident = &core->blocks[block_slot];
+    const struct resident *resident = core_block(core, block_slot);
     if (!resident->copy) /* what a copy of a block executes is no part of the program */
         observe_block(state, resident->block, started);
 }

@@ -2,7 +2,7 @@
 #ifndef MECH_REDUNDANCY_H
 #define MECH_REDUNDANCY_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "exec/values.h"
 
 #define COMPONENT redundancy

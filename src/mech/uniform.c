@@ -161,21 +161,21 @@ static enum issue_answer issue_copy(struct uniform_core *u, struct core *core, u
                                     u32 reg)
 {
     struct core_copy *copy = &u->slots[slot].copy;
-    core_copy_make(copy, reg, &core->config);
+    core_copy_make(copy, reg, core_config(core));
     struct inflight *inflight = core_copy_take(core, slot, inst, copy);
     if (!inflight)
         return ISSUE_WAIT;
     core_copy_issue(core, inflight, slot, copy);
-    *(reads_it(&core->exec->image->program->insts[inst], reg) ? &u->stats->copies_source
-                                                              : &u->stats->copies_other) += 1;
+    *(reads_it(&core_exec(core)->image->program->insts[inst], reg) ? &u->stats->copies_source
+                                                                   : &u->stats->copies_other) += 1;
     return ISSUE_DONE;
 }
 
 static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 inst)
 {
     struct uniform_core *u = state;
-    const struct inst *code = &core->exec->image->program->insts[inst];
-    const struct warp *warp = core->slots[slot].warp;
+    const struct inst *code = &core_exec(core)->image->program->insts[inst];
+    const struct warp *warp = core_slot(core, slot)->warp;
     if (!u->changes)
         return ISSUE_PLAIN;
     if (u->params->irb_issue && reuse_remove(u, core, slot, inst))
@@ -185,7 +185,7 @@ static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 ins
         return ISSUE_PLAIN;
     const struct step *step = &warp->view->steps[inst];
     const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
-    if (!lanes || (lanes == core->all_lanes && code->op != OP_writelane))
+    if (!lanes || (lanes == core_all_lanes(core) && code->op != OP_writelane))
         return ISSUE_PLAIN;
     return issue_copy(u, core, slot, inst, reg);
 }
@@ -200,12 +200,12 @@ static void count_broadcasts(struct uniform_core *u, const struct core *core,
     const struct inst *code = inflight->dyn.code;
     const struct uniform_slot *s = &u->slots[inflight->slot];
     const bool srf = u->params->design == DESIGN_SRF;
-    const bool full = inflight->dyn.lanes == core->all_lanes;
-    const u32 lanes = full ? core->config.core->warp_size : count_lanes(inflight->dyn.lanes);
+    const bool full = inflight->dyn.lanes == core_all_lanes(core);
+    const u32 lanes = full ? core_warp_size(core) : count_lanes(inflight->dyn.lanes);
     u32 at = 0; /* as collect_time lists them */
     for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
         const struct operand o = code->src[k];
-        const u32 step = o.count == 2 && core->config.collect->pair_reads == 1 ? 2 : 1;
+        const u32 step = o.count == 2 && core_config(core)->collect->pair_reads == 1 ? 2 : 1;
         if (o.kind != OPERAND_VECTOR)
             continue;
         for (u32 r = 0; r < o.count && at < inflight->time->read_count; r += step, at++) {
@@ -246,8 +246,8 @@ static bool found_uniform(struct uniform_core *u, const struct core *core,
     struct uniform_stats *stats = u->stats;
     const u32 mode = u->params->mode;
     stats->uniform++;
-    stats->redundant_intra += core->config.core->warp_size - 1;
-    stats->redundant_combined += core->config.core->warp_size - 1;
+    stats->redundant_intra += core_warp_size(core) - 1;
+    stats->redundant_combined += core_warp_size(core) - 1;
     if (u->changes && u->params->design == DESIGN_SRF &&
         !place_reserve(u, inflight->slot, inflight->dyn.code, t)) {
         stats->srf_full++;
@@ -260,7 +260,7 @@ static bool found_uniform(struct uniform_core *u, const struct core *core,
     stats->converted += !hit;
     uniform_convert(u, inflight, t, hit ? 0 : u->params->protect ? 2 : 1);
     if (hit ? u->params->parity : u->params->protect)
-        stats->alu_protected += core->config.core->warp_size;
+        stats->alu_protected += core_warp_size(core);
     return false;
 }
 
@@ -291,7 +291,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     const struct dyninst *f = &inflight->dyn;
     const struct uniform_inst *info = &u->insts[f->inst];
     struct uniform_slot *s = &u->slots[inflight->slot];
-    const bool full = f->lanes == core->all_lanes;
+    const bool full = f->lanes == core_all_lanes(core);
     t->watched = false;
     t->elsewhere = 0;
     if (UNLIKELY(inflight->injected)) {
@@ -306,14 +306,14 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     t->watched = true;
     t->uniform = t->load = t->stores = false;
     t->entry_count = 0;
-    const u32 lanes = full ? core->config.core->warp_size : count_lanes(f->lanes);
+    const u32 lanes = full ? core_warp_size(core) : count_lanes(f->lanes);
     uniform_count(u, inflight->slot, info, lanes);
     bool whole = true; /* it runs on all its lanes */
     if (full && (info->kind == KIND_COMPUTE || info->kind == KIND_SPECIAL) && !f->homes &&
         uniform_sources(u, s, f->code))
         whole = found_uniform(u, core, inflight, t);
     else if (full && info->kind == KIND_LOAD && f->kind == DYNINST_ACCESS && !f->homes)
-        t->load = one_address(f, core->all_lanes);
+        t->load = one_address(f, core_all_lanes(core));
     if (!t->uniform && lanes)
         forget_masks(u, s, f->code);
     if (whole && u->changes && info->vectors)
@@ -331,7 +331,7 @@ static void result(void *state, struct core *core, struct inflight *inflight)
         return;
     if (UNLIKELY(t->stores) && u->params->irb_early)
         reuse_store(u, core, inflight, t);
-    if (!t->load || core->slots[inflight->slot].ended)
+    if (!t->load || core_slot(core, inflight->slot)->ended)
         return;
     u->stats->broadcast_loads++;
     if (u->changes && u->params->design == DESIGN_SRF &&
@@ -395,7 +395,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     if (!t->watched)
         return;
     t->watched = false;
-    if (inflight->dropped || core->slots[slot].ended) {
+    if (inflight->dropped || core_slot(core, slot)->ended) {
         place_release(u, slot, f->code, t);
         return;
     }
@@ -412,7 +412,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
             if (UNLIKELY(in_set(s->tokens, f->to[k] + j))) {
-                assert(!u->changes || f->writes == core->all_lanes); /* U2 */
+                assert(!u->changes || f->writes == core_all_lanes(core)); /* U2 */
                 place_clear(u, slot, f->to[k] + j);
             }
 }
@@ -422,25 +422,25 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
 static void control(void *state, struct core *core, u32 slot, u32 inst)
 {
     struct uniform_core *u = state;
-    if (!core->slots[slot].warp || core->slots[slot].ended)
+    if (!core_slot(core, slot)->warp || core_slot(core, slot)->ended)
         place_end(u, slot);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
     struct uniform_core *u = state;
-    for (u64 set = core->blocks[block_slot].slots; set; set &= set - 1)
+    for (u64 set = core_block(core, block_slot)->slots; set; set &= set - 1)
         if (started)
             place_start(u, first_bit(set));
-        else if (core->slots[first_bit(set)].block == block_slot) /* else another's by now */
+        else if (core_slot(core, first_bit(set))->block == block_slot) /* else another's by now */
             place_end(u, first_bit(set));
 }
 
 static void launch(void *state, struct core *core, bool begins)
 {
     struct uniform_core *u = state;
-    const struct exec *exec = core->exec;
-    const u32 size = core->config.core->warp_size;
+    const struct exec *exec = core_exec(core);
+    const u32 size = core_warp_size(core);
     u->core = core;
     free(u->insts);
     free(u->removed_rows);
@@ -453,13 +453,11 @@ static void launch(void *state, struct core *core, bool begins)
     const struct program *program = exec->image->program;
     u->changes = u->params->mode != MODE_OBSERVE;
     u->explicit_exec = program->traits.explicit_exec;
-    u->lane = size - MIN(core->config.units->sp_lanes, size);
+    u->lane = size - MIN(core_config(core)->units->sp_lanes, size);
     u->second = u->lane + 1 < size ? u->lane + 1 : u->lane - 1;
     u->irb = (struct irb){.count = u->params->irb_entries};
-    u->insts = calloc(MAX(program->inst_count, 1), sizeof *u->insts);
-    u->removed_rows = aligned_alloc(64, align_up(core->row_words, 16) * sizeof(u32));
-    if (!u->insts || !u->removed_rows)
-        abort();
+    u->insts = checked(calloc(MAX(program->inst_count, 1), sizeof *u->insts));
+    u->removed_rows = checked(aligned_alloc(64, align_up(core_row_words(core), 16) * sizeof(u32)));
     for (u32 i = 0; i < program->inst_count; i++)
         u->insts[i] = classify(&program->insts[i], u->params->params_uniform);
 }
@@ -476,10 +474,8 @@ static void create(void *state, struct core *core)
 {
     struct uniform_core *u = state;
     u->core = core;
-    u->inflight = calloc(CORE_INFLIGHT, sizeof *u->inflight);
-    if (!u->inflight)
-        abort();
-    core->fetch_stages += u->params->rename_stage;
+    u->inflight = checked(calloc(CORE_INFLIGHT, sizeof *u->inflight));
+    core_add_fetch_stages(core, u->params->rename_stage);
 }
 
 static void destroy(void *state)

@@ -4,7 +4,7 @@
 #ifndef MECH_UNIFORM_H
 #define MECH_UNIFORM_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 
 #define COMPONENT uniform
 #define COMPONENT_DEF "mech/uniform.def"

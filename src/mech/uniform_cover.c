@@ -16,9 +16,7 @@
 
 static void *allocate(size_t count, size_t bytes)
 {
-    void *memory = calloc(MAX(count, 1), bytes);
-    if (!memory)
-        abort();
+    void *memory = checked(calloc(MAX(count, 1), bytes));
     return memory;
 }
 
@@ -73,7 +71,7 @@ void cover_launch(struct uniform_core *u, bool begins)
     *c = (struct uniform_cover){0};
     if (!begins || !u->params->protect)
         return;
-    const struct exec *exec = u->core->exec;
+    const struct exec *exec = core_exec(u->core);
     const struct program *program = exec->image->program;
     struct arena *arena = arena_create();
     c->words = exec->register_rows / 64 + 1;
@@ -106,11 +104,12 @@ void cover_count(struct uniform_core *u, u32 slot)
 void cover_written(struct uniform_core *u, u32 slot)
 {
     struct uniform_cover *c = &u->cover;
-    const u64 *pending = u->core->slots[slot].pending, *read = c->read + (size_t)slot * c->words;
+    const u64 *pending = core_slot(u->core, slot)->pending,
+              *read = c->read + (size_t)slot * c->words;
     cover_count(u, slot);
     for (u32 w = 0; w < c->words; w++)
         c->now[(size_t)slot * c->words + w] =
-            read[w] & (w < u->core->scoreboard_words ? ~pending[w] : ~0ull);
+            read[w] & (w < core_scoreboard_words(u->core) ? ~pending[w] : ~0ull);
 }
 
 static void add_live(const struct uniform_cover *c, const struct program *program, u64 *live,
@@ -123,7 +122,7 @@ static void add_live(const struct uniform_cover *c, const struct program *progra
 void cover_moved(struct uniform_core *u, u32 slot)
 {
     struct uniform_cover *c = &u->cover;
-    const struct warp *warp = u->core->slots[slot].warp;
+    const struct warp *warp = core_slot(u->core, slot)->warp;
     const struct program *program = warp->exec->image->program;
     u64 *live = c->read + (size_t)slot * c->words;
     c->active |= bit(slot);

@@ -182,7 +182,7 @@ void place_set(struct uniform_core *u, struct inflight *inflight, const struct u
 void place_start(struct uniform_core *u, u32 slot)
 {
     struct uniform_slot *s = &u->slots[slot];
-    struct warp *warp = u->core->slots[slot].warp;
+    struct warp *warp = core_slot(u->core, slot)->warp;
     memset(s->tokens, 0, u->words * sizeof *s->tokens);
     memset(s->masks, 0, u->mask_words * sizeof *s->masks);
     if (u->changes)
@@ -215,15 +215,13 @@ static void free_sets(struct uniform_core *u)
 
 static void *allocate(size_t count, size_t bytes)
 {
-    void *memory = calloc(MAX(count, 1), bytes);
-    if (!memory)
-        abort();
+    void *memory = checked(calloc(MAX(count, 1), bytes));
     return memory;
 }
 
 void place_launch(struct uniform_core *u, bool begins)
 {
-    const struct exec *exec = u->core->exec;
+    const struct exec *exec = core_exec(u->core);
     free_sets(u);
     if (!begins)
         return;

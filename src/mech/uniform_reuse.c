@@ -22,8 +22,8 @@ static void count_hit(struct uniform_core *u, const struct core *core, u32 slot,
 {
     struct uniform_stats *stats = u->stats;
     stats->irb_hits++;
-    stats->irb_own_hits += entry->slot == slot && entry->age == core->slots[slot].age;
-    stats->redundant_inter += core->config.core->warp_size;
+    stats->irb_own_hits += entry->slot == slot && entry->age == core_slot(core, slot)->age;
+    stats->redundant_inter += core_warp_size(core);
     stats->redundant_combined++;
 }
 
@@ -68,7 +68,7 @@ void reuse_store(struct uniform_core *u, const struct core *core, const struct i
 {
     u->stats->irb_writes++;
     irb_store(&u->irb, &t->key, result_value(u, &inflight->dyn), inflight->slot,
-              core->slots[inflight->slot].age);
+              core_slot(core, inflight->slot)->age);
     t->stores = false;
 }
 
@@ -97,7 +97,7 @@ static void write_result(struct uniform_core *u, struct core *core, struct infli
 
 static void count_removed(struct uniform_core *u, const struct core *core, u32 slot, u32 inst)
 {
-    const u32 lanes = core->config.core->warp_size;
+    const u32 lanes = core_warp_size(core);
     uniform_count(u, slot, &u->insts[inst], lanes);
     u->stats->uniform++;
     u->stats->irb_probes++;
@@ -109,7 +109,7 @@ static void count_removed(struct uniform_core *u, const struct core *core, u32 s
 
 bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
 {
-    struct warp *warp = core->slots[slot].warp;
+    struct warp *warp = core_slot(core, slot)->warp;
     struct inflight *inflight = &u->removed;
     struct uniform_inflight t = {0};
     const struct irb_entry *entry;
@@ -117,10 +117,11 @@ bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
     const struct step *step = &warp->view->steps[inst];
     const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
     if (u->params->mode == MODE_INTRA || (kind != KIND_COMPUTE && kind != KIND_SPECIAL) ||
-        lanes != core->all_lanes || !uniform_sources(u, &u->slots[slot], &warp->view->insts[inst]))
+        lanes != core_all_lanes(core) ||
+        !uniform_sources(u, &u->slots[slot], &warp->view->insts[inst]))
         return false;
     inflight->dyn.rows = u->removed_rows;
-    inflight->time = &core->times[inst];
+    inflight->time = core_inst_time(core, inst);
     inflight->slot = (u8)slot;
     inflight->injected = true;
     dyninst_issue(&inflight->dyn, warp, inst);

@@ -18,7 +18,7 @@
  *      which do not, until a wait for none. So what is told is wrong in the code.
  */
 #include "ir/waits.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "ir/scalars.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ enum use {
     USE_STORED /* written, while it is still to be stored */
 };
 
-struct place {
+struct wait_place {
     u32 inst, access; /* instructions */
     u32 reg;
     u32 left; /* what the counter may be */
@@ -83,7 +83,7 @@ struct waits_core {
     struct waits_warp **blocks; /* by slot: warps */
     u32 block_count;
     u32 place_count;
-    struct place places[PLACES_MOST];
+    struct wait_place places[PLACES_MOST];
 };
 
 /* ---- sets of registers ---- */
@@ -202,7 +202,7 @@ static u32 left_behind(const struct queue *q, enum wait_counter counter, u32 at)
     return left;
 }
 
-static bool note(struct waits_core *c, struct place place)
+static bool note(struct waits_core *c, struct wait_place place)
 {
     c->stats->missed++;
     for (u32 i = 0; i < c->place_count; i++)
@@ -224,12 +224,12 @@ static bool check(struct waits_core *c, const struct waits_warp *w, enum wait_co
         const u32 reg = common(&q->list[i].registers, registers);
         if (reg == REGISTERS || (order && q->list[i].ordered))
             continue;
-        return note(c, (struct place){.inst = inst,
-                                      .access = q->list[i].inst,
-                                      .reg = reg,
-                                      .left = left_behind(q, counter, i),
-                                      .counter = (u8)counter,
-                                      .use = (u8)use});
+        return note(c, (struct wait_place){.inst = inst,
+                                           .access = q->list[i].inst,
+                                           .reg = reg,
+                                           .left = left_behind(q, counter, i),
+                                           .counter = (u8)counter,
+                                           .use = (u8)use});
     }
     return false;
 }
@@ -274,7 +274,7 @@ static const char *register_text(const struct exec *exec, u32 reg, char *text, s
     return text;
 }
 
-static void tell(const struct exec *exec, const struct place *place, char *text, size_t size)
+static void tell(const struct exec *exec, const struct wait_place *place, char *text, size_t size)
 {
     static const char *const uses[] = {
         [USE_READ] = "reads %s, which is loaded by",
@@ -292,7 +292,7 @@ static void tell(const struct exec *exec, const struct place *place, char *text,
              use, there, counters[place->counter], place->left);
 }
 
-static bool told(const struct place *list, u32 count, const struct place *place)
+static bool told(const struct wait_place *list, u32 count, const struct wait_place *place)
 {
     for (u32 i = 0; i < count; i++)
         if (list[i].inst == place->inst && list[i].access == place->access &&
@@ -304,7 +304,7 @@ static bool told(const struct place *list, u32 count, const struct place *place)
 static void gather(void *const *all, u32 count, struct exec *exec)
 {
     struct waits_core *const *states = (struct waits_core *const *)all;
-    struct place list[PLACES_MOST];
+    struct wait_place list[PLACES_MOST];
     u32 places = 0;
     char text[3584] = "";
     for (u32 i = 0; i < count; i++)
@@ -377,12 +377,12 @@ static void look(void *state, struct warp *warp, u32 inst)
 
 static void launch(void *state, struct core *core, bool begins)
 {
-    observe_launch(state, core->exec, begins);
+    observe_launch(state, core_exec(core), begins);
 }
 
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
-    const struct resident *resident = &core->blocks[block_slot];
+    const struct resident *resident = core_block(core, block_slot);
     if (!resident->copy)
         observe_block(state, resident->block, started);
 }

@@ -10,7 +10,8 @@
  *
  * Invariants
  *  A1  address_of(address_place(a)) = a: no two addresses share a place.
- *  A2  Bytes of one L2 line lie in one slice, side by side (gpu/relations.c sees to the sizes).
+ *  A2  Bytes of one L2 line lie in one slice, side by side:
+ *      gpu/machine/relations.c checks the sizes.
  */
 #ifndef MEM_ADDRESS_H
 #define MEM_ADDRESS_H

@@ -30,7 +30,7 @@ enum {
 #define NO_LINE UINT64_MAX
 #define NO_TAG UINT32_MAX
 
-struct slot {
+struct cache_way {
     u64 line;       /* address, or NO_LINE */
     u64 stamp;      /* last use (LRU) or when it was taken (FIFO); 0: free */
     u32 valid;      /* sectors of which all bytes are there */
@@ -42,7 +42,7 @@ struct slot {
 struct cache {
     struct cache_counters *counters;
     u32 *tags; /* lower bits of line numbers */
-    struct slot *slots;
+    struct cache_way *slots;
     u32 *guess; /* the slot of each set that was found last */
     u32 line_shift, sets, ways;
     u32 row;                    /* tags of a set with padding */
@@ -137,7 +137,8 @@ static inline u32 tags_equal(const u32 *tags, u32 tag)
 #endif
 }
 
-static __attribute__((noinline)) struct slot *search(const struct cache *cache, u64 line, u32 set)
+static __attribute__((noinline)) struct cache_way *search(const struct cache *cache, u64 line,
+                                                          u32 set)
 {
     const u32 *tags = cache->tags + (size_t)set * cache->row;
     u32 tag = number_tag(line >> cache->line_shift);
@@ -152,23 +153,23 @@ static __attribute__((noinline)) struct slot *search(const struct cache *cache, 
     return NULL;
 }
 
-static inline struct slot *find(const struct cache *cache, u64 line, u32 set)
+static inline struct cache_way *find(const struct cache *cache, u64 line, u32 set)
 {
-    struct slot *slot = &cache->slots[cache->guess[set]];
+    struct cache_way *slot = &cache->slots[cache->guess[set]];
     return LIKELY(slot->line == line) ? slot : search(cache, line, set);
 }
 
-static u32 way_of(const struct cache *cache, const struct slot *slot, u32 set)
+static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return (u32)(slot - cache->slots) - set * cache->ways;
 }
 
-static u32 *tag_of(const struct cache *cache, const struct slot *slot, u32 set)
+static u32 *tag_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return cache->tags + (size_t)set * cache->row + way_of(cache, slot, set);
 }
 
-static inline void touch(struct cache *cache, struct slot *slot, u32 set, bool write)
+static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, bool write)
 {
     if (!cache->fifo)
         slot->stamp = ++cache->time;
@@ -177,31 +178,31 @@ static inline void touch(struct cache *cache, struct slot *slot, u32 set, bool w
 }
 
 /* The line leaves. */
-static void drop(struct cache *cache, struct slot *slot, u32 set)
+static void drop(struct cache *cache, struct cache_way *slot, u32 set)
 {
     if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
         cache->hooks.evicted(cache->hooks.user, slot->line, set, way_of(cache, slot, set));
     *tag_of(cache, slot, set) = NO_TAG;
-    *slot = (struct slot){.line = NO_LINE};
+    *slot = (struct cache_way){.line = NO_LINE};
 }
 
 /* The slot that is free or gives way, or NULL: all are under way. Changes nothing. */
-static struct slot *victim_of(const struct cache *cache, u32 set)
+static struct cache_way *victim_of(const struct cache *cache, u32 set)
 {
-    struct slot *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
-    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+    struct cache_way *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
+    for (struct cache_way *slot = slots; slot < slots + cache->takable; slot++)
         victim = slot->stamp < victim->stamp ? slot : victim;
     if (LIKELY(!victim->pending && cache->takable))
         return victim;
     victim = NULL; /* few lines under way are that old: only now they are told apart */
-    for (struct slot *slot = slots; slot < slots + cache->takable; slot++)
+    for (struct cache_way *slot = slots; slot < slots + cache->takable; slot++)
         if (!slot->pending && (!victim || slot->stamp < victim->stamp))
             victim = slot;
     return victim;
 }
 
 /* Gives the slot to another line; what it held goes to out. */
-static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, bool counts,
+static void replace(struct cache *cache, struct cache_way *slot, u64 line, u32 set, bool counts,
                     struct cache_out *out)
 {
     if (slot->line != NO_LINE) {
@@ -213,7 +214,7 @@ static void replace(struct cache *cache, struct slot *slot, u64 line, u32 set, b
         cache->counters->writebacks += counts && slot->dirty;
         drop(cache, slot, set);
     }
-    *slot = (struct slot){.line = line, .stamp = ++cache->time};
+    *slot = (struct cache_way){.line = line, .stamp = ++cache->time};
     *tag_of(cache, slot, set) = number_tag(line >> cache->line_shift);
     cache->guess[set] = (u32)(slot - cache->slots);
 }
@@ -238,18 +239,18 @@ static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, enum
 
 /* What a read finds. */
 struct found {
-    struct slot *slot;   /* of its line, or NULL */
-    struct slot *victim; /* to be taken for its line, or NULL */
-    u32 wanted;          /* sectors that are not there */
-    u32 under_way;       /* sectors of the line */
-    u32 mshr;            /* CACHE_MERGED: with room for a waiter */
+    struct cache_way *slot;   /* of its line, or NULL */
+    struct cache_way *victim; /* to be taken for its line, or NULL */
+    u32 wanted;               /* sectors that are not there */
+    u32 under_way;            /* sectors of the line */
+    u32 mshr;                 /* CACHE_MERGED: with room for a waiter */
 };
 
 /* The result of a read; changes nothing. */
 static inline __attribute__((always_inline)) enum cache_result
 decide(const struct cache *cache, u64 line, u32 set, u32 sectors, struct found *f)
 {
-    struct slot *slot = f->slot = find(cache, line, set);
+    struct cache_way *slot = f->slot = find(cache, line, set);
     f->victim = NULL;
     assert(sectors);
     f->wanted = slot ? sectors & ~slot->valid : sectors;
@@ -279,7 +280,7 @@ static inline __attribute__((always_inline)) void reserve(struct cache *cache, u
         replace(cache, f->victim, line, set, true, out);
         f->slot = f->victim;
     }
-    struct slot *slot = f->slot;
+    struct cache_way *slot = f->slot;
     u32 there = slot ? slot->valid & ~f->wanted : 0;
     out->sectors = (cache->sectored ? f->wanted : cache->all & ~there) & ~f->under_way;
     bool keeps = slot && !cache->allocate_on_fill;
@@ -338,7 +339,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
                              struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = &cache->slots[cache->guess[set]];
+    struct cache_way *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
     /* Nothing here calls: a hit at the first look saves no registers. */
     if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->slow)) {
@@ -356,7 +357,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
 }
 
 /* WRITE_BACK: the line stays here with its changes. */
-static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct slot *slot,
+static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct cache_way *slot,
                                     u32 sectors, bool full, struct cache_out *out)
 {
     bool hit = slot;
@@ -385,7 +386,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
                               struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     out->victim_sectors = 0;
     cache->refused = NO_LINE;
     if (cache->write == WRITE_BACK)
@@ -406,10 +407,10 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
 }
 
 /* Where sectors of a line go that keeps no place, or NULL. */
-static struct slot *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
+static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     if (slot || !cache->allocate_on_fill || !may_allocate(cache, line))
         return slot;
     slot = victim_of(cache, set);
@@ -430,7 +431,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
         cache->slots[entry->slot].valid |= entry->sectors;
         cache->slots[entry->slot].pending &= ~entry->sectors;
     } else {
-        struct slot *slot = slot_for_fill(cache, entry->line, out);
+        struct cache_way *slot = slot_for_fill(cache, entry->line, out);
         if (slot) {
             slot->valid |= entry->sectors;
             slot->prefetched |= entry->count ? 0 : entry->sectors;
@@ -447,7 +448,7 @@ bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
 
 bool cache_has(const struct cache *cache, u64 line, u32 sectors)
 {
-    const struct slot *slot = find(cache, line, set_of(cache, line));
+    const struct cache_way *slot = find(cache, line, set_of(cache, line));
     return slot && !(sectors & ~slot->valid);
 }
 
@@ -462,7 +463,7 @@ enum cache_result cache_look(const struct cache *cache, u64 line, u32 sectors, u
 void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     out->victim_sectors = out->victim_valid = 0;
     cache->refused = NO_LINE;
     cache->counters->reads++;
@@ -497,7 +498,7 @@ void cache_cancel(struct cache *cache)
     mshr_reset(&cache->mshrs);
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
-            struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
+            struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
             slot->pending = 0;
             if (slot->line != NO_LINE && !(slot->valid | slot->dirty))
                 drop(cache, slot, set);
@@ -512,7 +513,7 @@ void cache_watch(struct cache *cache)
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
-    struct slot *slot = find(cache, line, set);
+    struct cache_way *slot = find(cache, line, set);
     out->victim_sectors = 0;
     cache->refused = NO_LINE;
     if (!slot && (slot = victim_of(cache, set)))
@@ -528,7 +529,7 @@ void cache_invalidate(struct cache *cache)
     cache->refused = NO_LINE;
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
-            struct slot *slot = cache->slots + (size_t)set * cache->ways + way;
+            struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
             if (slot->line != NO_LINE && !slot->pending)
                 drop(cache, slot, set);
         }
@@ -573,7 +574,7 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
     *cache = (struct cache){
         .counters = counters,
         .tags = arena_alloc_aligned(arena, tags * sizeof(u32), 64),
-        .slots = arena_alloc_aligned(arena, slots * sizeof(struct slot), 64),
+        .slots = arena_alloc_aligned(arena, slots * sizeof(struct cache_way), 64),
         .guess = arena_array(arena, u32, config->sets),
         .line_shift = (u32)__builtin_ctz(config->line_bytes),
         .sets = config->sets,

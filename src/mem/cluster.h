@@ -24,15 +24,8 @@
 
 #include "base/ring.h"
 #include "mem/cache.h"
+#include "mem/params.h"
 #include "mem/port.h"
-
-#define COMPONENT cluster_icache
-#define COMPONENT_DEF "mem/cluster_icache.def"
-#include "base/component_struct.h"
-
-#define COMPONENT cluster_constant
-#define COMPONENT_DEF "mem/cluster_constant.def"
-#include "base/component_struct.h"
 
 #define CLUSTER_NOBODY UINT32_MAX
 

@@ -24,7 +24,7 @@ enum {
     NO_INPUT = UINT32_MAX
 };
 
-struct buffer {
+struct input_buffer {
     RING(u32) packets; /* slots: with a flit in the buffer, or whose flits come one by one */
     u32 held;          /* flits */
     u32 left;          /* flits of the first packet that have not passed, once it asks */
@@ -39,7 +39,7 @@ struct exit {
 };
 
 struct crossbar {
-    struct buffer *buffers;
+    struct input_buffer *buffers;
     struct exit *exits;
     u64 *wanted; /* exits that are given or asked for */
     u64 *next;   /* inputs whose next packet asks from the next step on */
@@ -50,7 +50,7 @@ void crossbar_create(struct network *network)
     struct arena *arena = network->arena;
     struct crossbar *crossbar = arena_new(arena, struct crossbar);
     network->crossbar = crossbar;
-    crossbar->buffers = arena_array(arena, struct buffer, network->inputs);
+    crossbar->buffers = arena_array(arena, struct input_buffer, network->inputs);
     for (u32 i = 0; i < network->inputs; i++)
         ring_create(&crossbar->buffers[i].packets, arena, network->params.buffer_flits + 1);
     crossbar->exits = arena_array(arena, struct exit, network->outputs);
@@ -75,8 +75,8 @@ struct width {
 EACH_WIDTH void ask(struct network *network, u32 input)
 {
     struct crossbar *crossbar = network->crossbar;
-    struct buffer *buffer = &crossbar->buffers[input];
-    const struct slot *slot = &network->slots[*ring_head(&buffer->packets)];
+    struct input_buffer *buffer = &crossbar->buffers[input];
+    const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
     struct exit *exit = &crossbar->exits[slot->output];
     buffer->left = slot->flits;
     bit_set(exit->asking, input);
@@ -87,13 +87,13 @@ EACH_WIDTH void ask(struct network *network, u32 input)
 /* A flit of each entrance enters its buffer. */
 EACH_WIDTH void enter(struct network *network, struct width width)
 {
-    struct buffer *buffers = network->crossbar->buffers;
+    struct input_buffer *buffers = network->crossbar->buffers;
     u32 limit = network->params.buffer_flits;
     for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, network->waiting[w])
         {
             u32 input = w * 64 + (u32)bit;
-            struct buffer *buffer = &buffers[input];
+            struct input_buffer *buffer = &buffers[input];
             if (buffer->held == limit)
                 continue;
             bool head;
@@ -137,7 +137,7 @@ EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit
 {
     struct crossbar *crossbar = network->crossbar;
     u32 input = exit->given;
-    struct buffer *buffer = &crossbar->buffers[input];
+    struct input_buffer *buffer = &crossbar->buffers[input];
     if (!buffer->held)
         return;
     buffer->held--;

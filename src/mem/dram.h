@@ -53,11 +53,7 @@
 #ifndef MEM_DRAM_H
 #define MEM_DRAM_H
 
-#include "base/types.h"
-
-#define COMPONENT dram
-#define COMPONENT_DEF "mem/dram.def"
-#include "base/component_struct.h"
+#include "mem/params.h"
 
 enum dram_command {
     DRAM_ACTIVATE,
@@ -77,7 +73,7 @@ struct dram_hooks {
 };
 
 struct dram;
-/* `params` fit each other (gpu/relations.h) and are copied. NULL: no memory. */
+/* `params` fit each other (gpu/machine/relations.h) and are copied. NULL: no memory. */
 struct dram *dram_create(const struct dram_params *params, struct dram_stats *stats);
 void dram_destroy(struct dram *dram);
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);

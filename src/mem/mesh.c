@@ -142,7 +142,8 @@ u64 mesh_capacity(const struct network *network)
     return (u64)mesh->columns * mesh->rows * PORTS * network->params.buffer_flits;
 }
 
-void mesh_place(const struct network *network, const struct slot *slot, char *text, size_t size)
+void mesh_place(const struct network *network, const struct queued_packet *slot, char *text,
+                size_t size)
 {
     const struct router *router = &network->mesh->routers[slot->router];
     snprintf(text, size, "router (%u,%u)", router->x, router->y);

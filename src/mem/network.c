@@ -29,7 +29,7 @@ static void create_slots(struct network *network)
                                               : (u64)network->inputs * params->buffer_flits;
     u64 count = inside + (u64)network->inputs * params->input_packets +
                 (u64)network->outputs * params->output_packets;
-    network->slots = arena_array(network->arena, struct slot, count);
+    network->slots = arena_array(network->arena, struct queued_packet, count);
     network->free_slots = arena_array(network->arena, u32, count);
 }
 
@@ -103,7 +103,7 @@ void network_tick(struct network *network)
         arrive(network);
 }
 
-static void place_text(const struct network *network, const struct slot *slot, char *text,
+static void place_text(const struct network *network, const struct queued_packet *slot, char *text,
                        size_t size)
 {
     if (slot->place == SLOT_OUTLET)
@@ -120,7 +120,7 @@ bool network_find(const struct network *network, u16 core, u8 client, u32 tag, c
     size_t used = 0;
     bool found = false;
     for (u32 at = 0; at < network->fresh; at++) {
-        const struct slot *slot = &network->slots[at];
+        const struct queued_packet *slot = &network->slots[at];
         const struct packet *packet = &slot->packet;
         if (slot->place == SLOT_FREE || packet->core != core || packet->client != client ||
             packet->tag != tag)

@@ -21,10 +21,7 @@
 #define MEM_NETWORK_H
 
 #include "mem/packet.h"
-
-#define COMPONENT network
-#define COMPONENT_DEF "mem/network.def"
-#include "base/component_struct.h"
+#include "mem/params.h"
 
 struct network;
 

@@ -32,7 +32,7 @@ enum slot_place {
     SLOT_OUTLET    /* its tail is on the last link, or it stands at the output */
 };
 
-struct slot {
+struct queued_packet {
     struct packet packet;
     u64 pushed; /* cycle */
     u32 flits;
@@ -67,7 +67,7 @@ struct network {
     u64 now;                       /* cycles run */
     u32 moving;                    /* packets before the last link */
     u32 arriving;                  /* packets on the last link */
-    struct slot *slots;
+    struct queued_packet *slots;
     u32 *free_slots; /* a stack: the slots used last are still in the host's cache */
     u32 free_count;
     u32 fresh; /* slots from here on were never used */
@@ -91,7 +91,8 @@ void mesh_create(struct network *network);
 void mesh_tick(struct network *network);
 /* Packets that a mesh of this size can hold between entrances and outlets. */
 u64 mesh_capacity(const struct network *network);
-void mesh_place(const struct network *network, const struct slot *slot, char *text, size_t size);
+void mesh_place(const struct network *network, const struct queued_packet *slot, char *text,
+                size_t size);
 
 static inline void bit_set(u64 *mask, u32 bit)
 {
@@ -111,7 +112,7 @@ static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
 {
     struct entrance *entrance = &network->entrances[input];
     u32 at = *ring_head(&entrance->waiting);
-    struct slot *slot = &network->slots[at];
+    struct queued_packet *slot = &network->slots[at];
     *head = entrance->entered == 0;
     slot->place = SLOT_INSIDE;
     if (++entrance->entered == slot->flits) {
@@ -177,7 +178,7 @@ static inline void network_push(struct network *network, u32 input, u32 output,
 {
     assert(network_room(network, input) && output < network->outputs);
     u32 at = network->free_count ? network->free_slots[--network->free_count] : network->fresh++;
-    struct slot *slot = &network->slots[at];
+    struct queued_packet *slot = &network->slots[at];
     slot->packet = *packet;
     slot->pushed = network->now;
     slot->flits = network_flits(&network->params, packet);
@@ -208,7 +209,7 @@ static inline void network_pop(struct network *network, u32 output)
     struct outlet *outlet = &network->outlets[output];
     assert(outlet->packets.head != outlet->standing);
     u32 at = ring_head(&outlet->packets)->slot;
-    struct slot *slot = &network->slots[at];
+    struct queued_packet *slot = &network->slots[at];
     *network->wait_cycles += network->now - slot->pushed;
     slot->place = SLOT_FREE;
     network->free_slots[network->free_count++] = at;

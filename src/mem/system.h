@@ -19,33 +19,26 @@
 #include "mem/cluster.h"
 #include "mem/dram.h"
 #include "mem/network.h"
+#include "mem/params.h"
 #include "mem/port.h"
 
-#define COMPONENT l2
-#define COMPONENT_DEF "mem/l2.def"
-#include "base/component_struct.h"
-
 struct memory_system_params {
-    const struct network_params *network;
-    const struct l2_params *l2;
-    const struct dram_params *dram;
+#define COMPONENT_ROW(name) const struct name##_params *name;
+#include "mem/components.def"
+#undef COMPONENT_ROW
     f64 network_mhz, l2_mhz, dram_mhz;
     u32 cores;
-    u32 cluster; /* cores that share caches; below 2: none do, and what follows is not looked at */
-    const struct cluster_icache_params *cluster_icache;
-    const struct cluster_constant_params *cluster_constant;
+    u32 cluster; /* cores that share caches; below 2: none do, and cluster_* is not used */
 };
 
 struct memory_system_stats {
-    struct network_stats network;
-    struct l2_stats l2;
-    struct dram_stats dram;
-    struct cluster_icache_stats cluster_icache;
-    struct cluster_constant_stats cluster_constant;
+#define COMPONENT_ROW(name) struct name##_stats name;
+#include "mem/components.def"
+#undef COMPONENT_ROW
 };
 
 struct memory_system;
-/* `params` fit each other (gpu/relations.h); they are copied. */
+/* `params` fit each other (gpu/machine/relations.h); they are copied. */
 struct memory_system *memory_system_create(const struct memory_system_params *params);
 void memory_system_destroy(struct memory_system *memory_system);
 

@@ -8,12 +8,13 @@
  *  R2  A mechanism that is off adds nothing.
  */
 #include "model/area.h"
+#include "core/pipeline.h"
 
 #include "core/params.h"
 #include "exec/params.h"
-#include "gpu/mechanisms.h"
-#include "gpu/params.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
+#include "gpu/mechanism/mechanisms.h"
 
 extern const struct component energy_component;
 
@@ -36,14 +37,11 @@ const char *area_table(const struct config *config)
     return names[params_of(config)->table];
 }
 
-/* Stages of units, and stages of MIAOW whose logic is in area_logic.c: published areas
- * have their registers in them. */
-static bool is_inside(const struct state_row *row, bool miaow)
+/* Registers of units, whose published areas include them. */
+static bool is_inside(const struct state_row *row, const struct pipeline *pipeline)
 {
-    static const char *const stages[] = {"fetch", "wavepool", "decode", "issue",
-                                         "exec",  "salu",     "simd",   "simf"};
-    for (u32 i = 0; miaow && i < ARRAY_LEN(stages); i++)
-        if (!strcmp(row->unit, stages[i]))
+    for (const char *const *unit = pipeline->enclosed; unit && *unit; unit++)
+        if (!strcmp(row->unit, *unit))
             return true;
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
 }
@@ -54,11 +52,11 @@ static void take(struct area_list *list, const struct config *config,
 {
     const struct technology technology = area_technology(config);
     const struct core_params *core = config_params(config, &core_component);
-    const bool miaow = core->stages == STAGES_MIAOW;
+    const struct pipeline *pipeline = pipeline_of(core);
     for (u32 i = first; i < states->rows.count; i++) {
         struct area_row *row = vec_push(&list->rows);
         *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
-        row->inside = !mechanism && is_inside(&row->state, miaow);
+        row->inside = !mechanism && is_inside(&row->state, pipeline);
         if (!row->inside)
             row->cost = element_cost(area_table(config), &row->state, &technology, &row->printed);
     }

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-struct sums {
+struct area_sums {
     u64 bits;
     f64 area_um2, leakage_mw;
 };
 
-static void add(struct sums *sums, const struct area_row *row, u64 copies)
+static void add(struct area_sums *sums, const struct area_row *row, u64 copies)
 {
     sums->bits += copies * row->state.entries * row->state.bits;
     sums->area_um2 += (f64)copies * row->cost.area_um2;
@@ -33,7 +33,7 @@ static void put_text(json_t *into, const char *name, const char *text)
     json_object_set_new(into, name, text ? json_string(text) : json_null());
 }
 
-static json_t *sums_json(const struct sums *sums)
+static json_t *sums_json(const struct area_sums *sums)
 {
     json_t *json = json_object();
     json_object_set_new(json, "bits", stats_number(sums->bits));
@@ -44,26 +44,26 @@ static json_t *sums_json(const struct sums *sums)
 
 /* ---- sums ---- */
 
-static struct sums owner_sums(const struct area_list *list, const char *owner)
+static struct area_sums owner_sums(const struct area_list *list, const char *owner)
 {
-    struct sums sums = {0};
+    struct area_sums sums = {0};
     for (u32 i = 0; i < list->rows.count; i++)
         if (!strcmp(list->rows.data[i].state.owner, owner))
             add(&sums, &list->rows.data[i], 1);
     return sums;
 }
 
-static struct sums chip_sums(const struct area_list *list)
+static struct area_sums chip_sums(const struct area_list *list)
 {
-    struct sums sums = {0};
+    struct area_sums sums = {0};
     for (u32 i = 0; i < list->rows.count; i++)
         add(&sums, &list->rows.data[i], list->rows.data[i].state.copies);
     return sums;
 }
 
-static struct sums front_end_sums(const struct area_list *list, bool logic)
+static struct area_sums front_end_sums(const struct area_list *list, bool logic)
 {
-    struct sums sums = {0};
+    struct area_sums sums = {0};
     for (u32 i = 0; i < list->rows.count; i++)
         if (area_in_front_end(&list->rows.data[i]) && (logic || !list->rows.data[i].logic))
             add(&sums, &list->rows.data[i], 1);
@@ -98,10 +98,10 @@ static json_t *shape_json(json_t *json, const struct state_row *row)
 }
 
 static json_t *row_json(const struct area_list *list, const struct area_row *row,
-                        const struct sums *chip)
+                        const struct area_sums *chip)
 {
     const struct array_cost *cost = &row->cost;
-    struct sums owner = owner_sums(list, row->state.owner);
+    struct area_sums owner = owner_sums(list, row->state.owner);
     json_t *json = json_object();
     put_text(json, "unit", row->state.unit);
     put_text(json, "name", row->state.name);
@@ -140,7 +140,7 @@ static json_t *owners_json(const struct area_list *list)
             known = !strcmp(row->owner, list->rows.data[j].state.owner);
         if (known)
             continue;
-        struct sums sums = owner_sums(list, row->owner);
+        struct area_sums sums = owner_sums(list, row->owner);
         json_t *owner = sums_json(&sums);
         put_text(owner, "owner", row->owner);
         json_object_set_new(owner, "copies", stats_number(row->copies));
@@ -151,7 +151,7 @@ static json_t *owners_json(const struct area_list *list)
 
 /* ---- what mechanisms add ---- */
 
-static json_t *added_json(const struct sums *added, const struct sums *to)
+static json_t *added_json(const struct area_sums *added, const struct area_sums *to)
 {
     json_t *json = json_object();
     put(json, "area", percent(added->area_um2, to->area_um2));
@@ -161,7 +161,7 @@ static json_t *added_json(const struct sums *added, const struct sums *to)
 
 static json_t *mechanism_json(const struct area_list *list, const char *name)
 {
-    struct sums core = {0}, chip = {0}, plain_core = {0}, plain_chip = {0};
+    struct area_sums core = {0}, chip = {0}, plain_core = {0}, plain_chip = {0};
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct area_row *row = &list->rows.data[i];
         bool own = row->mechanism && !strcmp(row->mechanism, name);
@@ -172,7 +172,7 @@ static json_t *mechanism_json(const struct area_list *list, const char *name)
         if (in_core)
             add(own ? &core : &plain_core, row, 1);
     }
-    struct sums front = front_end_sums(list, true), arrays = front_end_sums(list, false);
+    struct area_sums front = front_end_sums(list, true), arrays = front_end_sums(list, false);
     json_t *json = sums_json(&chip), *adds = json_object();
     put_text(json, "name", name);
     json_object_set_new(json, "core", sums_json(&core));
@@ -204,7 +204,7 @@ static json_t *published_json(const struct area_list *list,
         const struct published_value *value = &published->rows[i];
         if (value->mm2 <= 0 && value->mw <= 0)
             continue;
-        struct sums sums = {0};
+        struct area_sums sums = {0};
         for (u32 r = 0; r < list->rows.count; r++) {
             const struct area_row *row = &list->rows.data[r];
             if (!row->mechanism && !strcmp(row->state.owner, "core") &&
@@ -235,7 +235,7 @@ char *hd_area_json(const struct hd_config *config)
     struct area_list list = {0};
     area_collect(&list, config->config, config->available);
     struct technology technology = area_technology(config->config);
-    struct sums chip = chip_sums(&list), front = front_end_sums(&list, true);
+    struct area_sums chip = chip_sums(&list), front = front_end_sums(&list, true);
     json_t *json = json_object(), *built = json_object(), *rows = json_array();
     json_object_set_new(json, "machine", text_json(config_machine(config->config)));
     json_object_set_new(built, "nm", stats_number(technology.nm));

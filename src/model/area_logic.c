@@ -15,9 +15,10 @@
  *  - MIAOW's stages hold their flip-flops; what the state registry declares of them is counted
  *    twice (a few percent of these stages).
  */
-#include "gpu/params.h"
-#include "gpu/storage.h"
-#include "gpu/timing_parts.h"
+#include "core/pipeline.h"
+#include "gpu/machine/config.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include "model/area.h"
 
@@ -44,7 +45,7 @@ static const f64 pitch = 4;
 #define MIAOW "MIAOW (TACO 2015), table VI and section 5.1, 32 nm"
 #define KAUL "Kaul et al., ISSCC 2012, 0.045 mm2 at 32 nm"
 
-struct build {
+struct logic_build {
     struct area_list *list;
     const struct technology *technology;
     const char *owner;
@@ -81,7 +82,7 @@ static const struct {
 #include "model/events.def"
 };
 
-static f64 lane_mw(const struct build *build, const char *part)
+static f64 lane_mw(const struct logic_build *build, const char *part)
 {
     for (u32 i = 0; i < ARRAY_LEN(lane_leaks); i++) {
         if (strcmp(lane_leaks[i].part, part) != 0)
@@ -96,8 +97,8 @@ static f64 lane_mw(const struct build *build, const char *part)
     return 0;
 }
 
-static void put(const struct build *build, const char *unit, const char *name, f64 um2, f64 mw,
-                const char *source, const char *help)
+static void put(const struct logic_build *build, const char *unit, const char *name, f64 um2,
+                f64 mw, const char *source, const char *help)
 {
     if (um2 <= 0)
         return;
@@ -109,121 +110,88 @@ static void put(const struct build *build, const char *unit, const char *name, f
     row->cost.leakage_mw = mw;
 }
 
-static void add(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                 const char *source, const char *help)
 {
     put(build, unit, name, um2, leakage_mw(build->technology, um2), source, help);
 }
 
-static void add_wires(const struct build *build, const char *unit, const char *name, f64 um2,
+static void add_wires(const struct logic_build *build, const char *unit, const char *name, f64 um2,
                       const char *help)
 {
     put(build, unit, name, um2, 0, "wires of a pitch of 4 feature sizes (CACTI 7), crossing", help);
 }
 
-static void add_lanes(const struct build *build, const char *unit, const char *name,
+static void add_lanes(const struct logic_build *build, const char *unit, const char *name,
                       const char *part, u64 count, f64 um2, const char *source, const char *help)
 {
     put(build, unit, name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
 }
 
 /* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
-static f64 crossing(const struct build *build, f64 in, f64 out)
+static f64 crossing(const struct logic_build *build, f64 in, f64 out)
 {
     f64 wire = pitch * build->technology->nm * 1e-3;
     return in * wire * out * wire;
 }
 
-/* Lanes that work in every cycle, of units that take an operation every so many. */
-static u64 full_lanes(u64 lanes, u32 interval)
+/* A block of logic of a core's pipeline. */
+static void add_block(const struct logic_build *build, const struct logic *l)
 {
-    return (lanes + interval - 1) / interval;
-}
-
-static void lanes_logic(const struct build *build, const struct core_config *core)
-{
-    const struct units_params *units = core->units;
-    f64 scale = scale_area(&at_32, build->technology);
-    f64 lut = scale * issue_um2 / issue_luts, fp32 = scale * fp32_um2;
-    u64 sp = (u64)units->sp * units->sp_lanes;
-    u64 integer = units->integer ? (u64)units->integer * units->sp_lanes : sp;
-    u64 sfu = full_lanes((u64)units->sfu * units->sfu_lanes, units->sfu_interval);
-    u64 fp64 =
-        units->fp64 ? (u64)units->fp64 * units->fp64_lanes : (u64)units->sfu * units->sfu_lanes;
-    fp64 = full_lanes(fp64, units->fp64_mad_interval);
-    add_lanes(build, "units", "fp32_lanes", "fp32_units", sp, fp32, KAUL,
-              "single-precision multiply-add units");
-    add_lanes(build, "units", "int_lanes", "int_units", integer, integer_luts * lut, MIAOW,
-              "integer units, of their own or beside the single-precision ones");
-    add_lanes(build, "units", "fp64_lanes", "fp64_units", fp64, fp32 * fp64_over_fp32,
-              KAUL " x 217/74.6 (FPMax, 2016)", "double-precision units that work in every cycle");
-    add_lanes(build, "units", "sfu_lanes", "sfu", sfu, fp32, "assumed: as a single-precision lane",
-              "special-function units that work in every cycle");
-    if (core->core->scalar_registers)
-        add(build, "units", "scalar_logic", units->scalar * scalar_luts * lut, MIAOW,
-            "scalar units");
-}
-
-static void front_logic(const struct build *build, const struct core_config *core)
-{
-    f64 lut = scale_area(&at_32, build->technology) * issue_um2 / issue_luts;
-    f64 warps = core->core->warps / issue_warps;
-    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW,
-        "choice of a warp, next PCs; by warps");
-    add(build, "fetch", "decoders",
-        (f64)core->fetch->per_cycle * core->fetch->width * decode_luts * lut, MIAOW,
-        "a decoder for each instruction of a cycle");
-    add(build, "fetch", "pool", warps * pool_luts * lut, MIAOW,
-        "control of instruction buffers; by warps");
-    add(build, "issue", "logic", warps * issue_luts * lut, MIAOW,
-        "dependences and choice of a warp; by warps");
-}
-
-/* A core of MIAOW's stages: MIAOW's own, module by module. Nothing is printed of the logic of its
- * load/store unit and of the multiplexers of register files. */
-static void miaow_logic(const struct build *build, const struct core_config *core)
-{
-    const struct miaow_params *pool = core->miaow;
-    f64 scale = scale_area(&at_32, build->technology), lut = scale * issue_um2 / issue_luts;
-    f64 warps = core->core->warps / issue_warps;
-    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW, "next PCs, choice of a warp");
-    add(build, "wavepool", "logic", warps * pool_luts * lut, MIAOW, "queues of words and feeder");
-    add(build, "decode", "logic", decode_luts * lut, MIAOW, "the decoder");
-    add(build, "issue", "logic", warps * issue_luts * lut, MIAOW, "busy tables and arbiters");
-    add(build, "exec", "logic", warps * exec_luts * lut, MIAOW, "EXEC, VCC, SCC and M0");
-    add(build, "salu", "logic", scalar_luts * lut, MIAOW, "the scalar ALU");
-    add_lanes(build, "simd", "lanes", "int_units", (u64)pool->simd * pool->lanes,
-              integer_luts * lut, MIAOW, "lanes of integer units");
-    add_lanes(build, "simf", "lanes", "fp32_units", (u64)pool->simf * pool->lanes, scale * fp32_um2,
-              KAUL, "lanes of float units");
-}
-
-static void core_logic(const struct build *build, const struct config *config)
-{
-    enum {
-        WORD_BITS = 32
-    };
-    const struct core_config core = core_config_of(config);
-    if (core.core->stages == STAGES_MIAOW) {
-        miaow_logic(build, &core);
-        return;
+    const f64 scale = scale_area(&at_32, build->technology);
+    const f64 lut = scale * issue_um2 / issue_luts, fp32 = scale * fp32_um2;
+    const f64 warps = l->count / issue_warps;
+    const u64 lanes = (u64)l->count;
+    switch (l->kind) {
+    case LOGIC_FETCH:
+        add(build, l->unit, l->name, warps * fetch_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_QUEUE:
+        add(build, l->unit, l->name, warps * pool_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_DECODE:
+        add(build, l->unit, l->name, l->count * decode_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_ISSUE:
+        add(build, l->unit, l->name, warps * issue_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_EXEC:
+        add(build, l->unit, l->name, warps * exec_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_SCALAR:
+        add(build, l->unit, l->name, l->count * scalar_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_INT:
+        add_lanes(build, l->unit, l->name, "int_units", lanes, integer_luts * lut, MIAOW, l->help);
+        break;
+    case LOGIC_FP32:
+        add_lanes(build, l->unit, l->name, "fp32_units", lanes, fp32, KAUL, l->help);
+        break;
+    case LOGIC_FP64:
+        add_lanes(build, l->unit, l->name, "fp64_units", lanes, fp32 * fp64_over_fp32,
+                  KAUL " x 217/74.6 (FPMax, 2016)", l->help);
+        break;
+    case LOGIC_SFU:
+        add_lanes(build, l->unit, l->name, "sfu", lanes, fp32,
+                  "assumed: as a single-precision lane", l->help);
+        break;
+    case LOGIC_CROSSBAR:
+        add_wires(build, l->unit, l->name, l->count * crossing(build, l->in, l->out), l->help);
+        break;
     }
-    const struct collect_params *collect = core.collect;
-    u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
-    u64 collectors = collect->generic ? collect->generic : own;
-    u32 lanes = core.core->warp_size, part = MAX(lanes / core.lsu->shared_parts, 1);
-    front_logic(build, &core);
-    add_wires(build, "collect", "crossbar",
-              lanes * crossing(build, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS),
-              "from register banks to collectors, lane by lane");
-    lanes_logic(build, &core);
-    add_wires(build, "lsu", "crossbar",
-              2 * crossing(build, 8.0 * core.lsu->shared_banks * core.lsu->shared_bank_bytes,
-                           (f64)part * WORD_BITS),
-              "between lanes and banks of shared memory, both ways");
 }
 
-static void network_logic(const struct build *build, const struct config *config)
+static void core_logic(const struct logic_build *build, const struct config *config)
+{
+    const struct core_config core = core_config_of(config);
+    struct logic_list list = {0};
+    pipeline_of(core.core)->logic(&list, &core);
+    for (u32 i = 0; i < list.rows.count; i++)
+        add_block(build, &list.rows.data[i]);
+    vec_free(&list.rows);
+}
+
+static void network_logic(const struct logic_build *build, const struct config *config)
 {
     enum {
         CROSSBAR,
@@ -248,8 +216,8 @@ void area_logic(struct area_list *list, const struct config *config,
                 const struct technology *technology)
 {
     const struct memory_system_params memory = memory_system_params_of(config);
-    struct build build = {list, technology, "core", memory.cores,
-                          config_params(config, &energy_component)};
+    struct logic_build build = {list, technology, "core", memory.cores,
+                                config_params(config, &energy_component)};
     core_logic(&build, config);
     build.owner = "chip";
     build.copies = 1;

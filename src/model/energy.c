@@ -9,9 +9,9 @@
 
 #include "core/params.h"
 #include "gpu/device.h"
-#include "gpu/machine_stats.h"
-#include "gpu/params.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/stats.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include "model/area.h"
 #include <math.h>
@@ -106,24 +106,25 @@ const struct state_row *energy_element(const struct energy_model *model, const c
 
 /* ---- costs ---- */
 
-/* Bits of a line, or of a sector where lines come in sectors. */
-static u32 fill_bits(const struct config *config, const struct component *component)
+/* Finds a parameter by name; NULL: the component has none of that name and type. */
+static const void *find_param(const struct config *config, const struct component *component,
+                              const char *name, enum param_type type)
 {
-#define CACHE(name)                                                                               \
-    if (component == &name##_component) {                                                         \
-        const struct name##_params *cache = config_params(config, component);                     \
-        return 8 *                                                                                \
-               (cache->sectored ? MIN((u32)SECTOR_BYTES, cache->line_bytes) : cache->line_bytes); \
+    for (u32 i = 0; i < component->param_count; i++) {
+        const struct param *param = &component->params[i];
+        if (param->type == type && !strcmp(param->name, name))
+            return (const u8 *)config_params(config, component) + param->offset;
     }
-    CACHE(icache)
-    CACHE(l1d)
-    CACHE(readonly)
-    CACHE(constant)
-    CACHE(cluster_icache)
-    CACHE(cluster_constant)
-    CACHE(l2)
-#undef CACHE
-    return 0;
+    return NULL;
+}
+
+/* Bits that a fill of a cache writes: a line, or a sector where lines come in sectors. */
+static u32 fill_bits(const struct config *config, const struct component *cache)
+{
+    const u32 *line_bytes = find_param(config, cache, "line_bytes", PARAM_U32);
+    const bool *sectored = find_param(config, cache, "sectored", PARAM_BOOL);
+    assert(line_bytes && sectored); /* events.def has FILL only for caches, which have both */
+    return 8 * (*sectored ? MIN((u32)SECTOR_BYTES, *line_bytes) : *line_bytes);
 }
 
 static u32 bits_of(const struct config *config, const struct event *event, u32 built)

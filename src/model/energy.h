@@ -5,9 +5,9 @@
 #define MODEL_ENERGY_H
 
 #include "base/energy.h"
-#include "gpu/energy.h"
-#include "gpu/lanes.h"
-#include "gpu/mechanisms.h"
+#include "gpu/machine/energy.h"
+#include "gpu/mechanism/mechanisms.h"
+#include "gpu/time/lanes.h"
 #include "model/array.h"
 
 /* How the energy of an event is shared among instructions. */

@@ -1,6 +1,6 @@
 /* Energy as JSON: flat names beside statistics, and what everything costs. */
-#include "gpu/device.h"
-#include "gpu/machine_stats.h"
+#include "gpu/api/api.h"
+#include "gpu/machine/stats.h"
 #include "model/energy.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * An element belongs to the part of the machine that its unit stands for, or that events of it are
  * counted under.
  */
-#include "gpu/params.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include "model/area.h"
 #include "model/energy.h"

@@ -23,7 +23,7 @@ enum {
     STEPS = 11 /* of temperature: 0, 10 ... 100 degrees */
 };
 
-struct node {
+struct technology_node {
     f64 nm;
     f64 volts;
     f64 gate_f_um; /* capacitance of a gate, F/um */
@@ -32,7 +32,7 @@ struct node {
     f64 off_a_um[STEPS];
 };
 
-static const struct node nodes[] = {
+static const struct technology_node nodes[] = {
     {45,
      1.0,
      6.78e-16,
@@ -67,7 +67,8 @@ static const f64 alpha = 1.3;
 static const f64 barrier_lowering = 0.1, swing = 1.5;
 
 /* The two nodes that a feature size lies between, and the weight of the larger one. */
-static f64 between(u32 nm, const struct node **large, const struct node **small)
+static f64 between(u32 nm, const struct technology_node **large,
+                   const struct technology_node **small)
 {
     u32 i = nm >= nodes[1].nm ? 0 : 1;
     *large = &nodes[i];
@@ -83,7 +84,7 @@ static f64 mix(f64 weight, f64 large, f64 small)
 
 f64 technology_volts(u32 nm)
 {
-    const struct node *large, *small;
+    const struct technology_node *large, *small;
     f64 weight = between(nm, &large, &small);
     return mix(weight, large->volts, small->volts);
 }
@@ -94,7 +95,7 @@ static f64 supply(const struct technology *technology)
 }
 
 /* Between the steps as an exponential; beyond them, as from the nearest two. */
-static f64 off_current(const struct node *node, f64 celsius)
+static f64 off_current(const struct technology_node *node, f64 celsius)
 {
     u32 step = (u32)fmin(fmax(celsius / 10, 0), STEPS - 2);
     f64 a = node->off_a_um[step], b = node->off_a_um[step + 1];
@@ -107,7 +108,7 @@ f64 technology_leakage_mw(const struct technology *technology, f64 off_um, f64 o
         KELVIN = 273
     };
     static const f64 volts_per_kelvin = 8.617e-5; /* Boltzmann's constant over a charge */
-    const struct node *large, *small;
+    const struct technology_node *large, *small;
     f64 weight = between(technology->nm, &large, &small), volts = supply(technology);
     f64 off = mix(weight, off_current(large, technology->celsius),
                   off_current(small, technology->celsius));
@@ -120,7 +121,7 @@ f64 technology_leakage_mw(const struct technology *technology, f64 off_um, f64 o
 /* Time to move a gate's charge, relative to that of another technology at its nominal volts. */
 static f64 switching(u32 nm)
 {
-    const struct node *large, *small;
+    const struct technology_node *large, *small;
     f64 weight = between(nm, &large, &small);
     return mix(weight, large->gate_f_um * large->volts / large->on_a_um,
                small->gate_f_um * small->volts / small->on_a_um);

@@ -9,14 +9,14 @@ enum {
 };
 static const char MAGIC[8] = "HeddleCL";
 
-struct head {
+struct binary_head {
     char magic[8];
     u32 format, type, target, zero;
     u64 bytes[SECTION_COUNT];
 };
 
 struct file {
-    struct head head;
+    struct binary_head head;
     char hash[SHA256_TEXT - 1]; /* digits, as our hash gives them */
 };
 

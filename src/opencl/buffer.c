@@ -397,13 +397,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
 /* ---- migration ---- */
 
 struct migrate {
-    struct command command;
+    struct queue_command command;
     cl_mem_migration_flags flags;
     u32 count;
     cl_mem mems[];
 };
 
-static cl_int migrate_run(struct command *command, u64 *ps)
+static cl_int migrate_run(struct queue_command *command, u64 *ps)
 {
     struct migrate *migrate = (struct migrate *)command;
     if (migrate->flags & CL_MIGRATE_MEM_OBJECT_HOST)
@@ -418,7 +418,7 @@ static cl_int migrate_run(struct command *command, u64 *ps)
     return CL_SUCCESS;
 }
 
-static void migrate_destroy(struct command *command)
+static void migrate_destroy(struct queue_command *command)
 {
     struct migrate *migrate = (struct migrate *)command;
     for (u32 i = 0; i < migrate->count; i++)

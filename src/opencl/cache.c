@@ -27,7 +27,7 @@ enum {
 static const size_t FILE_LIMIT = (size_t)1 << 30;
 static const char MAGIC[8] = "HeddleCC";
 
-struct head {
+struct cache_head {
     char magic[8];
     u32 format, files;
     u64 log, binary; /* bytes */
@@ -91,7 +91,7 @@ static bool file_unchanged(struct arena *arena, const u8 **at, const u8 *end)
 
 static bool read_entry(struct arena *arena, const u8 *data, size_t bytes, struct cache_entry *entry)
 {
-    struct head head;
+    struct cache_head head;
     if (bytes < sizeof head)
         return false;
     memcpy(&head, data, sizeof head);
@@ -150,12 +150,12 @@ static bool make_folder(const char *folder)
     return !mkdir(path, 0700) || errno == EEXIST;
 }
 
-struct bytes {
+struct cache_bytes {
     u8 *data;
     u32 count, capacity;
 };
 
-static void append(struct bytes *out, const void *data, size_t bytes)
+static void append(struct cache_bytes *out, const void *data, size_t bytes)
 {
     if (out->capacity - out->count < bytes)
         out->data = vec_grow(out->data, &out->capacity, out->count + (u32)bytes, 1);
@@ -168,10 +168,10 @@ static void append(struct bytes *out, const void *data, size_t bytes)
 static u8 *write_entry(const struct cache_entry *entry, const char *const *files, u32 count,
                        size_t *bytes)
 {
-    struct head head = {.format = FORMAT, .files = count, .log = strlen(entry->log)};
+    struct cache_head head = {.format = FORMAT, .files = count, .log = strlen(entry->log)};
     head.binary = entry->bytes;
     memcpy(head.magic, MAGIC, sizeof MAGIC);
-    struct bytes out = {0};
+    struct cache_bytes out = {0};
     append(&out, &head, sizeof head);
     for (u32 i = 0; i < count; i++) {
         char text[SHA256_TEXT];
@@ -191,7 +191,7 @@ static u8 *write_entry(const struct cache_entry *entry, const char *const *files
     sha256_start(&hash);
     sha256_add(&hash, out.data + sizeof head, out.count - sizeof head);
     sha256_text(&hash, text);
-    memcpy(out.data + offsetof(struct head, hash), text, HASH_DIGITS);
+    memcpy(out.data + offsetof(struct cache_head, hash), text, HASH_DIGITS);
     *bytes = out.count;
     return out.data;
 }

@@ -23,8 +23,8 @@ enum {
                              * program that hangs; results do not depend on it */
 };
 
-struct call {
-    struct call *next;
+struct callback_call {
+    struct callback_call *next;
     cl_event event;
     cl_int status;
     struct event_callback *callback;
@@ -33,7 +33,7 @@ struct call {
 /* With the lock, which is given up while the program's function runs. */
 static void call_first(struct callbacks *callbacks)
 {
-    struct call *call = callbacks->first;
+    struct callback_call *call = callbacks->first;
     callbacks->first = call->next;
     if (!callbacks->first)
         callbacks->last = NULL;
@@ -77,8 +77,8 @@ static bool start(struct callbacks *callbacks)
 void callback_post(cl_event event, cl_int status, struct event_callback *callback)
 {
     struct callbacks *callbacks = &platform_get()->callbacks;
-    struct call *call = checked(calloc(1, sizeof *call));
-    *call = (struct call){.event = event, .status = status, .callback = callback};
+    struct callback_call *call = checked(calloc(1, sizeof *call));
+    *call = (struct callback_call){.event = event, .status = status, .callback = callback};
     object_retain(event);
     if (callbacks->last)
         callbacks->last->next = call;

@@ -48,7 +48,7 @@ cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event 
 /* ---- which can run ---- */
 
 /* What a command fails with because of others before it; CL_SUCCESS: it may act. */
-static cl_int inherited(const struct command *command)
+static cl_int inherited(const struct queue_command *command)
 {
     const struct _cl_command_queue *queue = command->queue;
     for (u32 i = 0; i < command->wait_count; i++)
@@ -59,7 +59,7 @@ static cl_int inherited(const struct command *command)
     return depends ? queue->failure : CL_SUCCESS;
 }
 
-static bool waits_ended(const struct command *command)
+static bool waits_ended(const struct queue_command *command)
 {
     for (u32 i = 0; i < command->wait_count; i++)
         if (command->waits[i]->status > CL_COMPLETE)
@@ -67,10 +67,10 @@ static bool waits_ended(const struct command *command)
     return true;
 }
 
-static struct command *ready_in(cl_command_queue queue)
+static struct queue_command *ready_in(cl_command_queue queue)
 {
     bool out_of_order = queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    for (struct command *command = queue->first; command; command = command->next) {
+    for (struct queue_command *command = queue->first; command; command = command->next) {
         bool first = command == queue->first;
         if ((first || !command->after_all) && waits_ended(command))
             return command;
@@ -80,14 +80,14 @@ static struct command *ready_in(cl_command_queue queue)
     return NULL;
 }
 
-static struct command *ready_anywhere(void)
+static struct queue_command *ready_anywhere(void)
 {
-    struct command *best = NULL;
+    struct queue_command *best = NULL;
     cl_platform_id platform = platform_get();
     for (u32 i = 0; i < platform->device_count; i++) {
         cl_device_id device = platform->devices[i];
         for (cl_command_queue queue = device->queues; queue && !device->busy; queue = queue->next) {
-            struct command *command = ready_in(queue);
+            struct queue_command *command = ready_in(queue);
             if (command && (!best || command->number < best->number))
                 best = command;
         }
@@ -97,18 +97,18 @@ static struct command *ready_anywhere(void)
 
 /* ---- running ---- */
 
-static void remove_from_queue(struct command *command)
+static void remove_from_queue(struct queue_command *command)
 {
     cl_command_queue queue = command->queue;
-    struct command *before = NULL;
-    for (struct command *at = queue->first; at != command; at = at->next)
+    struct queue_command *before = NULL;
+    for (struct queue_command *at = queue->first; at != command; at = at->next)
         before = at;
     *(before ? &before->next : &queue->first) = command->next;
     if (queue->last == command)
         queue->last = before;
 }
 
-static void destroy(struct command *command)
+static void destroy(struct queue_command *command)
 {
     cl_command_queue queue = command->queue;
     cl_event event = command->event, *waits = command->waits;
@@ -129,7 +129,7 @@ static void advance(cl_device_id device, u64 ps)
     device->now_ps = align_up(device->now_ps + ps, 1000);
 }
 
-static void start(struct command *command)
+static void start(struct queue_command *command)
 {
     cl_device_id device = command->queue->device;
     cl_event event = command->event;
@@ -143,7 +143,7 @@ static void start(struct command *command)
     event_set(event, CL_RUNNING);
 }
 
-static cl_int act(struct command *command)
+static cl_int act(struct queue_command *command)
 {
     cl_device_id device = command->queue->device;
     u64 ps = 0;
@@ -160,7 +160,7 @@ static cl_int act(struct command *command)
 
 /* Whether a command that failed did so by itself, or because of one that did: not because of what
  * the program said of a user event. */
-static bool is_fault(const struct command *command)
+static bool is_fault(const struct queue_command *command)
 {
     bool by_event = false;
     for (u32 i = 0; i < command->wait_count; i++) {
@@ -171,7 +171,7 @@ static bool is_fault(const struct command *command)
     return !by_event;
 }
 
-static void break_queue(const struct command *command, cl_int status)
+static void break_queue(const struct queue_command *command, cl_int status)
 {
     cl_command_queue queue = command->queue;
     bool out_of_order = queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -184,7 +184,7 @@ static void break_queue(const struct command *command, cl_int status)
 
 bool command_run_one(void)
 {
-    struct command *command = ready_anywhere();
+    struct queue_command *command = ready_anywhere();
     if (!command)
         return false;
     cl_device_id device = command->queue->device;
@@ -212,7 +212,7 @@ void command_run_ready(void)
 
 /* ---- enqueueing ---- */
 
-cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
+cl_int command_enqueue(struct queue_command *command, cl_command_queue queue, cl_command_type type,
                        cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event)
 {
     cl_event own = event_of_command(queue, type);
@@ -256,7 +256,7 @@ static cl_int enqueue_sync(cl_command_queue queue, cl_command_type type, bool ba
     cl_int status = command_check(queue, wait_count, waits);
     if (status != CL_SUCCESS)
         return status;
-    struct command *command = checked(calloc(1, sizeof *command));
+    struct queue_command *command = checked(calloc(1, sizeof *command));
     command->after_all = !wait_count;
     command->barrier = barrier;
     return command_enqueue(command, queue, type, wait_count, waits, false, event);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-struct argument {
+struct print_argument {
     u32 kind, size, count; /* size: bytes of an element */
     const u8 *data;
 };
@@ -76,13 +76,13 @@ static struct conversion read_conversion(const char **at)
 
 /* ---- reading an argument ---- */
 
-static bool next_argument(const u8 **at, const u8 *end, struct argument *argument)
+static bool next_argument(const u8 **at, const u8 *end, struct print_argument *argument)
 {
     u32 tag;
     if (end - *at < 8)
         return false;
     memcpy(&tag, *at, sizeof tag);
-    *argument = (struct argument){tag >> 16, tag >> 8 & 0xff, tag & 0xff, *at + 8};
+    *argument = (struct print_argument){tag >> 16, tag >> 8 & 0xff, tag & 0xff, *at + 8};
     /* A vector of three takes as much as one of four. */
     u64 bytes = align_up((u64)argument->size * (argument->count == 3 ? 4 : argument->count), 8);
     if (!argument->count || !is_pow2(argument->size) || argument->size > 8 ||
@@ -92,7 +92,7 @@ static bool next_argument(const u8 **at, const u8 *end, struct argument *argumen
     return true;
 }
 
-static u64 bits_of(const struct argument *argument, u32 element)
+static u64 bits_of(const struct print_argument *argument, u32 element)
 {
     u64 value = 0;
     memcpy(&value, argument->data + (size_t)element * argument->size, argument->size);
@@ -100,7 +100,7 @@ static u64 bits_of(const struct argument *argument, u32 element)
 }
 
 /* As a whole number of the size that the conversion asks for. */
-static i64 whole(const struct argument *argument, u32 element, u32 size)
+static i64 whole(const struct print_argument *argument, u32 element, u32 size)
 {
     u64 value = bits_of(argument, element);
     u32 unused = 64 - 8 * argument->size;
@@ -118,7 +118,7 @@ static i64 whole(const struct argument *argument, u32 element, u32 size)
     }
 }
 
-static f64 real(const struct argument *argument, u32 element)
+static f64 real(const struct print_argument *argument, u32 element)
 {
     u64 value = bits_of(argument, element);
     f32 narrow;
@@ -150,7 +150,8 @@ static void host_format(const struct conversion *c, const char *length, char tex
         put(out, shown, MIN((size_t)MAX(length, 0), sizeof shown - 1)); \
     } while (0)
 
-static void show_text(struct format_out *out, const char *format, const struct argument *argument)
+static void show_text(struct format_out *out, const char *format,
+                      const struct print_argument *argument)
 {
     char *text = argument->kind == FORMAT_POINTER && bits_of(argument, 0)
                      ? out->read_text(out->user, bits_of(argument, 0))
@@ -164,7 +165,7 @@ static void show_text(struct format_out *out, const char *format, const struct a
 }
 
 static void show(struct format_out *out, const struct conversion *c,
-                 const struct argument *argument, u32 element)
+                 const struct print_argument *argument, u32 element)
 {
     char format[64];
     /* Without a length a scalar is an int, a vector's element what it is. */
@@ -206,7 +207,7 @@ static void show(struct format_out *out, const struct conversion *c,
 static void convert(struct format_out *out, const struct conversion *c, const u8 **args,
                     const u8 *end)
 {
-    struct argument argument;
+    struct print_argument argument;
     if (!next_argument(args, end, &argument))
         return; /* fewer arguments than conversions: there is nothing to show */
     u32 count = c->vector ? MIN(c->vector, argument.count) : 1;

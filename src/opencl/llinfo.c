@@ -20,14 +20,14 @@ struct span {
     const char *at, *end;
 };
 
-struct node { /* "!12 = !{...}" */
+struct metadata_node { /* "!12 = !{...}" */
     u64 number;
     struct span body; /* after "!{", to the line's end */
     struct span line;
 };
 
 struct nodes {
-    VEC(struct node) list;
+    VEC(struct metadata_node) list;
 };
 
 static bool next_line(const char **at, const char *end, struct span *line)
@@ -120,13 +120,14 @@ static void find_nodes(struct nodes *nodes, struct span text)
             body = digits + 5;
         else
             continue;
-        struct node *node = vec_push(&nodes->list);
-        *node = (struct node){value, {body, line.end}, line};
+        struct metadata_node *node = vec_push(&nodes->list);
+        *node = (struct metadata_node){value, {body, line.end}, line};
     }
 }
 
 /* The node that the kernel's line gives for a key; NULL: none. */
-static const struct node *attached(const struct nodes *nodes, struct span line, const char *key)
+static const struct metadata_node *attached(const struct nodes *nodes, struct span line,
+                                            const char *key)
 {
     const char *at = after(line, key);
     if (!at)
@@ -195,12 +196,12 @@ static cl_kernel_arg_address_qualifier space_of(u64 number_of_space)
 static void read_args(struct arena *arena, const struct nodes *nodes, struct span line,
                       struct kernel_info *info)
 {
-    const struct node *spaces = attached(nodes, line, "!kernel_arg_addr_space !");
-    const struct node *names = attached(nodes, line, "!kernel_arg_name !");
-    const struct node *types = attached(nodes, line, "!kernel_arg_type !");
-    const struct node *access = attached(nodes, line, "!kernel_arg_access_qual !");
-    const struct node *quals = attached(nodes, line, "!kernel_arg_type_qual !");
-    static const struct node NONE;
+    const struct metadata_node *spaces = attached(nodes, line, "!kernel_arg_addr_space !");
+    const struct metadata_node *names = attached(nodes, line, "!kernel_arg_name !");
+    const struct metadata_node *types = attached(nodes, line, "!kernel_arg_type !");
+    const struct metadata_node *access = attached(nodes, line, "!kernel_arg_access_qual !");
+    const struct metadata_node *quals = attached(nodes, line, "!kernel_arg_type_qual !");
+    static const struct metadata_node NONE;
     struct span space = (spaces ? spaces : &NONE)->body, name = (names ? names : &NONE)->body,
                 type = (types ? types : &NONE)->body, acc = (access ? access : &NONE)->body,
                 qual = (quals ? quals : &NONE)->body;
@@ -251,7 +252,7 @@ static const char *hint_type(struct arena *arena, struct span body)
     return NULL;
 }
 
-static const char *sizes(struct arena *arena, const struct node *node, const char *before,
+static const char *sizes(struct arena *arena, const struct metadata_node *node, const char *before,
                          const char *name, size_t kept[3])
 {
     u64 value[3] = {0};
@@ -269,7 +270,7 @@ static void read_attributes(struct arena *arena, const struct nodes *nodes, stru
                             struct kernel_info *info)
 {
     const char *text = "";
-    const struct node *node = attached(nodes, line, "!vec_type_hint !");
+    const struct metadata_node *node = attached(nodes, line, "!vec_type_hint !");
     const char *type = node ? hint_type(arena, node->body) : NULL;
     if (type)
         text = arena_printf(arena, "vec_type_hint(%s)", type);
@@ -327,7 +328,7 @@ char *llinfo_extract(struct arena *arena, const char *text, size_t bytes)
             continue;
         keep(&out, line);
         for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
-            const struct node *node = attached(&nodes, line, KEYS[i]);
+            const struct metadata_node *node = attached(&nodes, line, KEYS[i]);
             if (node)
                 used[node - nodes.list.data] = 1;
         }
@@ -359,7 +360,7 @@ const char *llinfo_undefined(struct arena *arena, const char *text, size_t bytes
 
 /* ---- what no kernel reaches ---- */
 
-struct symbol { /* a function or variable of the text */
+struct ll_symbol { /* a function or variable of the text */
     struct span name;
     struct span text; /* a definition with its body, or the line that declares it */
     bool defined;     /* a function with a body */
@@ -367,7 +368,7 @@ struct symbol { /* a function or variable of the text */
 };
 
 struct symbols {
-    VEC(struct symbol) list;
+    VEC(struct ll_symbol) list;
     VEC(u32) todo; /* reached, and not looked at */
 };
 
@@ -409,7 +410,7 @@ static struct span whole_function(struct span line, const char **at, const char 
     return function;
 }
 
-static void reach(struct symbols *symbols, struct symbol *symbol_reached)
+static void reach(struct symbols *symbols, struct ll_symbol *symbol_reached)
 {
     if (symbol_reached->reached)
         return;
@@ -419,7 +420,7 @@ static void reach(struct symbols *symbols, struct symbol *symbol_reached)
 }
 
 /* The symbol that the text names next; NULL: no more. */
-static struct symbol *next_named(const struct symbols *symbols, struct span *text)
+static struct ll_symbol *next_named(const struct symbols *symbols, struct span *text)
 {
     const char *at;
     while ((at = after(*text, "@"))) {
@@ -434,7 +435,7 @@ static struct symbol *next_named(const struct symbols *symbols, struct span *tex
 
 static void reach_named(struct symbols *symbols, struct span text)
 {
-    struct symbol *named;
+    struct ll_symbol *named;
     while ((named = next_named(symbols, &text)))
         reach(symbols, named);
 }
@@ -447,8 +448,8 @@ static void list_symbols(struct symbols *symbols, struct span all)
         const char *name = after(line, "@");
         if (!name || (!defined && !is_declared(line)))
             continue;
-        struct symbol *found = vec_push(&symbols->list);
-        *found = (struct symbol){name_at(name, line.end), line, defined, false};
+        struct ll_symbol *found = vec_push(&symbols->list);
+        *found = (struct ll_symbol){name_at(name, line.end), line, defined, false};
         if (defined)
             found->text = whole_function(line, &at, all.end);
     }
@@ -459,7 +460,7 @@ static void reach_all(struct symbols *symbols, struct span all)
 {
     const char *at = all.at;
     for (u32 i = 0; i < symbols->list.count; i++) {
-        struct symbol *each = &symbols->list.data[i];
+        struct ll_symbol *each = &symbols->list.data[i];
         struct span head = {each->text.at,
                             memchr(each->text.at, '\n', (size_t)(all.end - each->text.at))};
         reach_named(symbols, (struct span){at, each->text.at});
@@ -473,12 +474,12 @@ static void reach_all(struct symbols *symbols, struct span all)
 }
 
 /* Whether a function would keep the program from being built. */
-static bool is_harmful(const struct symbols *symbols, const struct symbol *function)
+static bool is_harmful(const struct symbols *symbols, const struct ll_symbol *function)
 {
     struct span text = function->text;
     if (after(text, " asm "))
         return true;
-    for (const struct symbol *named; (named = next_named(symbols, &text));)
+    for (const struct ll_symbol *named; (named = next_named(symbols, &text));)
         if (!named->defined)
             return true;
     return false;
@@ -492,13 +493,13 @@ char *llinfo_reachable(struct arena *arena, const char *text, size_t bytes, size
     list_symbols(&symbols, all);
     reach_all(&symbols, all);
     for (u32 i = 0; i < symbols.list.count; i++) {
-        const struct symbol *each = &symbols.list.data[i];
+        const struct ll_symbol *each = &symbols.list.data[i];
         harmful |= each->defined && !each->reached && is_harmful(&symbols, each);
     }
     char *result = harmful ? arena_alloc(arena, bytes + 1) : NULL, *out = result;
     const char *at = text;
     for (u32 i = 0; harmful && i <= symbols.list.count; i++) {
-        const struct symbol *each = i < symbols.list.count ? &symbols.list.data[i] : NULL;
+        const struct ll_symbol *each = i < symbols.list.count ? &symbols.list.data[i] : NULL;
         if (each && each->reached)
             continue;
         const char *end = each ? each->text.at : all.end;

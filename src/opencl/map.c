@@ -22,7 +22,7 @@ enum {
 static const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 struct map_command {
-    struct command command;
+    struct queue_command command;
     cl_mem mem;
     struct mapping *mapping;
 };
@@ -35,7 +35,7 @@ void mapping_release(struct mapping *mapping)
     free(mapping);
 }
 
-static void map_destroy(struct command *command)
+static void map_destroy(struct queue_command *command)
 {
     struct map_command *map = (struct map_command *)command;
     mapping_release(map->mapping);
@@ -43,7 +43,7 @@ static void map_destroy(struct command *command)
     free(map);
 }
 
-static cl_int map_run(struct command *command, u64 *ps)
+static cl_int map_run(struct queue_command *command, u64 *ps)
 {
     struct map_command *map = (struct map_command *)command;
     const struct mapping *mapping = map->mapping;
@@ -59,7 +59,7 @@ static cl_int map_run(struct command *command, u64 *ps)
     return CL_SUCCESS;
 }
 
-static cl_int unmap_run(struct command *command, u64 *ps)
+static cl_int unmap_run(struct queue_command *command, u64 *ps)
 {
     struct map_command *map = (struct map_command *)command;
     const struct mapping *mapping = map->mapping;
@@ -75,8 +75,8 @@ static cl_int unmap_run(struct command *command, u64 *ps)
     return CL_SUCCESS;
 }
 
-static struct command *command_of(cl_mem mem, struct mapping *mapping,
-                                  cl_int (*run)(struct command *command, u64 *ps))
+static struct queue_command *command_of(cl_mem mem, struct mapping *mapping,
+                                        cl_int (*run)(struct queue_command *command, u64 *ps))
 {
     struct map_command *map = checked(calloc(1, sizeof *map));
     map->command.run = run;

@@ -82,9 +82,7 @@ bool mend_relaxed(char *text, bool *approximate)
 char *mend_fields(char *code, size_t *bytes)
 {
     char *mended = NULL, *from = code;
-    FILE *out = open_memstream(&mended, bytes);
-    if (!out)
-        abort();
+    FILE *out = checked(open_memstream(&mended, bytes));
     for (char *at = code; (at = strstr(at, "bfe.u64"));) {
         unsigned to, value, first, count;
         int length = 0;

@@ -22,8 +22,8 @@ struct shape {
     u64 offset[3], global[3], local[3];
 };
 
-struct launch {
-    struct command command;
+struct ndrange_launch {
+    struct queue_command command;
     cl_kernel kernel;
     const struct kernel_code *code;
     struct shape shape;
@@ -136,21 +136,21 @@ static struct hd_dim grid_of(const struct shape *shape)
     return dim(blocks);
 }
 
-static void explain(const struct launch *launch, const char *place, const char *text)
+static void explain(const struct ndrange_launch *launch, const char *place, const char *text)
 {
     char *line;
     bool named = !strncmp(text, "kernel ", strlen("kernel "));
     if (asprintf(&line, "%s%s%s%s%s%s", named ? "" : "kernel ",
                  named ? "" : launch->kernel->info->name, named ? "" : ": ", place,
                  *place ? ": " : "", text) < 0)
-        abort();
+        host_memory_exhausted();
     fprintf(stderr, "heddle: %s\n", line);
     context_notify(launch->command.queue->context, line);
     free(line);
 }
 
 /* It was enqueued, but cannot run. */
-static cl_int refuse(const struct launch *launch, const char *place, const char *text,
+static cl_int refuse(const struct ndrange_launch *launch, const char *place, const char *text,
                      cl_int status)
 {
     explain(launch, place, text);
@@ -173,7 +173,7 @@ static u64 launch_ps(cl_device_id device, const struct hd_result *result)
     return (u64)((f64)cycles * 1e6 / device->info.core_mhz);
 }
 
-static cl_int act(struct launch *launch, u64 *ps)
+static cl_int act(struct ndrange_launch *launch, u64 *ps)
 {
     cl_device_id device = launch->command.queue->device;
     cl_platform_id platform = platform_get();
@@ -204,9 +204,9 @@ static cl_int act(struct launch *launch, u64 *ps)
     return CL_OUT_OF_RESOURCES;
 }
 
-static cl_int launch_run(struct command *command, u64 *ps)
+static cl_int launch_run(struct queue_command *command, u64 *ps)
 {
-    struct launch *launch = (struct launch *)command;
+    struct ndrange_launch *launch = (struct ndrange_launch *)command;
     for (u32 i = 0; i < launch->code->info.param_count; i++) {
         if (!launch->mems[i])
             continue;
@@ -218,9 +218,9 @@ static cl_int launch_run(struct command *command, u64 *ps)
     return act(launch, ps);
 }
 
-static void launch_destroy(struct command *command)
+static void launch_destroy(struct queue_command *command)
 {
-    struct launch *launch = (struct launch *)command;
+    struct ndrange_launch *launch = (struct ndrange_launch *)command;
     for (u32 i = 0; i < launch->code->info.param_count; i++)
         if (launch->mems[i])
             object_release(launch->mems[i]);
@@ -234,7 +234,7 @@ static void launch_destroy(struct command *command)
 
 /* ---- arguments ---- */
 
-static void copy_args(struct launch *launch)
+static void copy_args(struct ndrange_launch *launch)
 {
     cl_kernel kernel = launch->kernel;
     u32 count = kernel->info->arg_count;
@@ -272,7 +272,7 @@ static bool args_set(cl_kernel kernel)
 
 /* Whether it can run at all: registers, shared memory, instructions that are not supported. The
  * check reads only what does not change while a device is open, so it may be busy. */
-static bool can_run(struct launch *launch)
+static bool can_run(struct ndrange_launch *launch)
 {
     struct hd_error error = {0};
     const struct shape *shape = &launch->shape;
@@ -318,7 +318,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, const struct sha
                       cl_command_type type, cl_uint wait_count, const cl_event *waits,
                       cl_event *event)
 {
-    struct launch *launch = checked(calloc(1, sizeof *launch));
+    struct ndrange_launch *launch = checked(calloc(1, sizeof *launch));
     launch->command.run = launch_run;
     launch->command.destroy = launch_destroy;
     launch->command.queue = queue;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void *object_create(enum kind kind, size_t bytes)
+void *object_create(enum object_kind kind, size_t bytes)
 {
     struct object *object = checked(calloc(1, bytes));
     object->dispatch = &driver_dispatch;

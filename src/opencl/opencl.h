@@ -45,7 +45,7 @@
 
 /* ---- objects ---- */
 
-enum kind { /* the value of a live object; a freed one has 0 */
+enum object_kind { /* the value of a live object; a freed one has 0 */
     KIND_PLATFORM = 0x48440001,
     KIND_DEVICE,
     KIND_CONTEXT,
@@ -58,17 +58,17 @@ enum kind { /* the value of a live object; a freed one has 0 */
 
 struct object {
     const cl_icd_dispatch *dispatch; /* first: the loader reads it */
-    u32 kind;                        /* enum kind */
+    u32 kind;                        /* enum object_kind */
     u32 references;
 };
 
 /* Whether a handle is an object of the kind; NULL is none. */
-static inline bool object_is(const void *handle, enum kind kind)
+static inline bool object_is(const void *handle, enum object_kind kind)
 {
     return handle && ((const struct object *)handle)->kind == kind;
 }
 /* Zeroed, with one reference. */
-void *object_create(enum kind kind, size_t bytes);
+void *object_create(enum object_kind kind, size_t bytes);
 void object_retain(void *object);
 /* The last one frees it: the kind's own destructor runs with the lock held. */
 void object_release(void *object);
@@ -128,9 +128,9 @@ cl_int query_text(const struct query *query, const char *text);
 
 /* ---- platform and devices: platform.c, device.c ---- */
 
-struct call; /* callback.c */
+struct callback_call; /* callback.c */
 struct callbacks {
-    struct call *first, *last; /* to be called, in this order */
+    struct callback_call *first, *last; /* to be called, in this order */
     u64 posted, done;
     pthread_t thread;
     bool running; /* there is a thread */
@@ -213,7 +213,7 @@ struct _cl_command_queue {
     cl_context context;
     cl_device_id device;
     cl_command_queue_properties properties;
-    struct command *first, *last; /* enqueued and not finished, in order */
+    struct queue_command *first, *last; /* enqueued and not finished, in order */
     cl_int failure; /* of the first command that broke it (command.c); CL_SUCCESS: none did */
     /* Numbers of commands, UINT64_MAX for none: the earliest that failed, and the earliest that all
      * later ones depend on. */
@@ -255,8 +255,8 @@ void callback_settle(void);
  * A command under way. Kinds of commands embed it as their first member, fill `run` and `destroy`
  * and hand it to command_enqueue, which owns it from then on.
  */
-struct command {
-    struct command *next; /* of its queue */
+struct queue_command {
+    struct queue_command *next; /* of its queue */
     cl_command_queue queue;
     cl_event event;
     cl_event *waits; /* references */
@@ -267,9 +267,9 @@ struct command {
     bool barrier;   /* and what was enqueued after it runs when it has ended: also out of order */
     /* Acts, without the lock, on the queue's device, which nobody else uses; adds what it takes to
      * `ps`. Returns CL_SUCCESS or the event's error. NULL: nothing to do (markers). */
-    cl_int (*run)(struct command *command, u64 *ps);
-    void (*destroy)(struct command *command); /* gives references back, frees; with the lock.
-                                               * NULL: just free */
+    cl_int (*run)(struct queue_command *command, u64 *ps);
+    void (*destroy)(struct queue_command *command); /* gives references back, frees; with the lock.
+                                                     * NULL: just free */
 };
 /* What every enqueue function checks: the queue and its wait list. With the lock. */
 cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits);
@@ -279,7 +279,7 @@ cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event 
  * `event`: the program gets a reference, unless NULL. The command is owned by this call whatever it
  * returns. With the lock, which is given up in between.
  */
-cl_int command_enqueue(struct command *command, cl_command_queue queue, cl_command_type type,
+cl_int command_enqueue(struct queue_command *command, cl_command_queue queue, cl_command_type type,
                        cl_uint wait_count, const cl_event *waits, bool blocking, cl_event *event);
 /* Runs the first command that can run; false: there is none. */
 bool command_run_one(void);

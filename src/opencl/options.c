@@ -1,7 +1,7 @@
 /* Build options: see options.h. */
 #include "opencl/options.h"
 
-struct word {
+struct option_word {
     const char *name;
     u32 use;            /* enum options_for */
     const char *passed; /* what the compiler is told; NULL: nothing */
@@ -12,7 +12,7 @@ struct word {
  * the PTX back end (a structure as an argument is enough), and -cl-kernel-arg-info, which is always
  * on; -g, because there is no debugger that would read it.
  */
-static const struct word WORDS[] = {
+static const struct option_word WORDS[] = {
     {"-cl-single-precision-constant", OPTIONS_COMPILE, "-cl-single-precision-constant"},
     {"-cl-denorms-are-zero", OPTIONS_BUILD, "-cl-denorms-are-zero"},
     {"-cl-fp32-correctly-rounded-divide-sqrt", OPTIONS_COMPILE,
@@ -59,7 +59,7 @@ static const char *next_word(const char **text, struct arena *arena)
     return word;
 }
 
-static const struct word *find(const char *word, enum options_for use)
+static const struct option_word *find(const char *word, enum options_for use)
 {
     for (size_t i = 0; i < ARRAY_LEN(WORDS); i++)
         if (WORDS[i].use & use && !strcmp(WORDS[i].name, word))
@@ -93,7 +93,7 @@ static void skip_vendor(struct options *options, struct arena *arena, const char
 static bool one(struct options *options, struct arena *arena, const char *word, const char **text,
                 enum options_for use)
 {
-    const struct word *known = find(word, use);
+    const struct option_word *known = find(word, use);
     if (known) {
         if (known->passed)
             pass(options, known->passed);

@@ -30,7 +30,7 @@ void queue_submit(cl_command_queue queue)
 {
     u64 last = platform_get()->commands;
     object_retain(queue);
-    struct command *command = queue->first;
+    struct queue_command *command = queue->first;
     while (command && command->number <= last) {
         cl_event event = command->event;
         if (event->status != CL_QUEUED) {

@@ -431,7 +431,7 @@ static void tell_launch(struct session *session, cl_device_id device, u64 number
     /* The launch is JSON already. */
     if (asprintf(&line, "{\"event\":\"launch\",\"number\":%llu,\"host_ns\":%llu,\"launch\":%s}\n",
                  (unsigned long long)number, (unsigned long long)ns, text) < 0)
-        abort();
+        host_memory_exhausted();
     write_line(session, line, strlen(line));
     free(line);
     hd_free(text);

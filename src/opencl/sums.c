@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct row {
+struct kernel_launches {
     cl_device_id device;
     char *kernel;
     struct launch_sum *sum;
@@ -23,7 +23,7 @@ struct sums {
     const char *folder;
     int file;  /* -1: not made yet */
     off_t end; /* of it */
-    VEC(struct row) rows;
+    VEC(struct kernel_launches) rows;
 };
 
 struct sums *sums_create(const char *folder)
@@ -47,7 +47,7 @@ static bool open_file(struct sums *sums)
 struct launch_sum *sums_find(const struct sums *sums, cl_device_id device, const char *kernel)
 {
     for (u32 i = 0; i < sums->rows.count; i++) {
-        const struct row *row = &sums->rows.data[i];
+        const struct kernel_launches *row = &sums->rows.data[i];
         if (row->device == device && !strcmp(row->kernel, kernel))
             return row->sum;
     }
@@ -66,6 +66,7 @@ struct launch_sum *sums_add(struct sums *sums, cl_device_id device, const char *
         return NULL;
     *offset = (u64)sums->end;
     sums->end += (off_t)bytes;
-    *(struct row *)vec_push(&sums->rows) = (struct row){device, checked(strdup(kernel)), sum};
+    *(struct kernel_launches *)vec_push(&sums->rows) =
+        (struct kernel_launches){device, checked(strdup(kernel)), sum};
     return sum;
 }

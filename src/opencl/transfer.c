@@ -17,7 +17,7 @@ struct side {
 };
 
 struct transfer {
-    struct command command;
+    struct queue_command command;
     struct side from, to;
     size_t region[3];
 };
@@ -140,7 +140,7 @@ static bool move_row(const struct transfer *t, hd_address from, hd_address to, s
     return hd_copy(device, to + to_at, from + from_at, bytes, NULL);
 }
 
-static cl_int transfer_run(struct command *command, u64 *ps)
+static cl_int transfer_run(struct queue_command *command, u64 *ps)
 {
     struct transfer *t = (struct transfer *)command;
     cl_device_id device = command->queue->device;
@@ -160,7 +160,7 @@ static cl_int transfer_run(struct command *command, u64 *ps)
     return CL_SUCCESS;
 }
 
-static void transfer_destroy(struct command *command)
+static void transfer_destroy(struct queue_command *command)
 {
     struct transfer *t = (struct transfer *)command;
     if (t->from.mem)
@@ -358,13 +358,13 @@ enum {
 };
 
 struct fill {
-    struct command command;
+    struct queue_command command;
     cl_mem mem;
     size_t offset, bytes, pattern_bytes;
     u8 pattern[PATTERN_BYTES];
 };
 
-static cl_int fill_run(struct command *command, u64 *ps)
+static cl_int fill_run(struct queue_command *command, u64 *ps)
 {
     struct fill *fill = (struct fill *)command;
     cl_device_id device = command->queue->device;
@@ -378,7 +378,7 @@ static cl_int fill_run(struct command *command, u64 *ps)
     return CL_SUCCESS;
 }
 
-static void fill_destroy(struct command *command)
+static void fill_destroy(struct queue_command *command)
 {
     struct fill *fill = (struct fill *)command;
     object_release(fill->mem);

@@ -197,7 +197,8 @@ static void test_breakdown(void **state)
         " 'totals': {'timing.cycles': 1000, 'timing.picoseconds': 1000000, 'timing.warp_cycles': 1,"
         " 'timing.warp_slots': 3, 'issue.slots': 3000, 'issue.issued': 1000, 'issue.idle_raw': 0,"
         " 'issue.idle_memory': 1001, 'issue.idle_empty': 999, 'l1d.reads': 8, 'l1d.read_hits': 2,"
-        " 'l2.reads': 6, 'l2.read_hits': 6, 'dram.reads': 3, 'dram.writes': 1,"
+        " 'l3.reads': 4, 'l3.read_hits': 1, 'l2.reads': 6, 'l2.read_hits': 6, 'dram.reads': 3, "
+        "'dram.writes': 1,"
         " 'dram.read_bytes': 96000, 'dram.write_bytes': 4000, 'dram.bus_cycles': 1,"
         " 'dram.channel_cycles': 8, 'dram.row_hits': 1},"
         " 'profile': [{'instructions': [{'place': 'k.ptx:7', 'text': 'ld', 'stalls':"
@@ -210,7 +211,7 @@ static void test_breakdown(void **state)
                         "top stall    memory, 10.0 % of the slots, at k.ptx:7: ld\n"
                         "occupancy    33.3 % of the places for warps taken; at most 3 blocks a "
                         "core, limited by warps\n"
-                        "read hits    L1 data 25.0 % of 8, L2 100.0 % of 6\n"
+                        "read hits    L1 data 25.0 % of 8, L2 100.0 % of 6, l3 25.0 % of 4\n"
                         "DRAM         100.0 GB/s, buses busy 12.5 %, row hits 25.0 %\n");
     free(out);
     json_decref(json);

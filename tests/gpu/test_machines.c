@@ -4,9 +4,9 @@
  */
 #include "base/machine.h"
 #include "gpu/device.h"
-#include "gpu/params.h"
-#include "gpu/relations.h"
-#include "gpu/storage.h"
+#include "gpu/machine/params.h"
+#include "gpu/machine/relations.h"
+#include "gpu/machine/storage.h"
 #include "mem/system.h"
 #include <math.h>
 #include <setjmp.h>
@@ -384,8 +384,7 @@ static void storage_of_gtx480_by_hand(void **state)
     u64 all[2] = {0};
     for (u32 i = 0; i < list.rows.count; i++)
         all[list.rows.data[i].class] += state_bits(&list.rows.data[i]);
-    const struct mechanism *const none = NULL;
-    json_t *json = storage_json(config, &none);
+    json_t *json = storage_json(config, &list);
     assert_int_equal(json_integer_value(json_object_get(json, "live_bits")), all[STATE_LIVE]);
     assert_int_equal(json_integer_value(json_object_get(json, "counted_bits")), all[STATE_COUNTED]);
     /* The chip is the sum of its owners. */
@@ -461,8 +460,7 @@ static void miaow_has_the_flip_flops_of_its_rtl(void **state)
     /* Memory is the test bench's. */
     assert_int_equal(unit_bits(&list, "l2") + unit_bits(&list, "dram"), 0);
     /* The machine's file says the same, and that is what reports print beside ours. */
-    const struct mechanism *none = NULL;
-    json_t *json = storage_json(config, &none), *module;
+    json_t *json = storage_json(config, &list), *module;
     json_t *said = json_object_get(json_object_get(json, "published"), "modules");
     size_t i;
     assert_int_equal(json_array_size(said), ARRAY_LEN(modules));
@@ -492,8 +490,7 @@ static void miaow_follows_parameters(void **state)
     assert_int_equal(unit_bits(&list, "simd"), 2 * 18147);
     assert_false(row_of(&list, "vgpr", "registers")->shape.flip_flops);
     assert_int_equal(row_of(&list, "vgpr", "registers")->shape.read_ports, 0);
-    const struct mechanism *none = NULL;
-    json_t *json = storage_json(config, &none);
+    json_t *json = storage_json(config, &list);
     json_t *pool =
         json_array_get(json_object_get(json_object_get(json, "published"), "modules"), 1);
     assert_int_equal(json_integer_value(json_object_get(pool, "difference")), -2 * 40 * 64);

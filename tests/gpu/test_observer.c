@@ -3,8 +3,8 @@
  * nothing of the writer.
  */
 #include "gpu/device.h"
-#include "gpu/machine_stats.h"
-#include "gpu/perfetto.h"
+#include "gpu/machine/stats.h"
+#include "gpu/observe/perfetto.h"
 #include "mem/packet.h"
 #include "perfetto_reader.h"
 

@@ -1,5 +1,5 @@
 /* Resource tables of a dispatcher: what fits, where it lies, and what is left. */
-#include "gpu/resources.h"
+#include "gpu/time/resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

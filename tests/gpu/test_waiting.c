@@ -1,6 +1,6 @@
 /* What is said of warps that wait, and profiles of modules. */
 #include "gpu/device.h"
-#include "gpu/waiting.h"
+#include "gpu/observe/waiting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -73,7 +73,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
             }
         return;
     }
-    if (!view || inflight->injected || core->slots[inflight->slot].ended ||
+    if (!view || inflight->injected || core_slot(core, inflight->slot)->ended ||
         f->kind > DYNINST_ACCESS)
         return;
     for (u32 k = 0; k < 2; k++)

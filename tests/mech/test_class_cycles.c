@@ -4,7 +4,7 @@
  *
  *   test-class-cycles TESTS     the folder tests/ of the sources
  */
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "rig.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     struct probe *p = state;
     assert_true(core_cycle(core) < MOST);
     for (u64 c = p->issued[inflight->index]; c < core_cycle(core); c++)
-        under_way[core->config.index][class_of(inflight)][c]++;
+        under_way[core_config(core)->index][class_of(inflight)][c]++;
 }
 
 static void gather(void *const *states, u32 count, struct exec *exec)

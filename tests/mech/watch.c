@@ -25,8 +25,8 @@ void watch_forget(void)
 
 static struct watched *add(const struct core *core)
 {
-    assert(core->config.index < WATCHED_CORES);
-    struct watch_log *log = &watch_logs[core->config.index];
+    assert(core_config(core)->index < WATCHED_CORES);
+    struct watch_log *log = &watch_logs[core_config(core)->index];
     if (log->count == log->room) {
         log->room = log->room ? 2 * log->room : 4096;
         log->events = checked(realloc(log->events, log->room * sizeof *log->events));
@@ -37,8 +37,8 @@ static struct watched *add(const struct core *core)
 static struct watched at(const struct core *core, u32 slot, u32 inst)
 {
     return (struct watched){.cycle = core_cycle(core),
-                            .pc = image_pc(core->exec->image, inst),
-                            .age = core->slots[slot].age,
+                            .pc = image_pc(core_exec(core)->image, inst),
+                            .age = core_slot(core, slot)->age,
                             .inst = inst,
                             .slot = slot};
 }
@@ -52,29 +52,29 @@ static void launch(void *state, struct core *core, bool begins)
 static enum fetch_answer fetch(void *state, struct core *core, u32 slot, u32 *inst)
 {
     struct watched w = at(core, slot, *inst);
-    w.wanting = core->fetchable;
-    w.missed = core->slots[slot].missed_at;
+    w.wanting = core_wanting(core);
+    w.missed = core_slot(core, slot)->missed_at;
     *add(core) = w;
     return FETCH_SERVE;
 }
 
 static bool is_active(const struct core *core, u32 slot)
 {
-    return core->present >> slot & 1 && !core->slots[slot].ended;
+    return core_present(core) >> slot & 1 && !core_slot(core, slot)->ended;
 }
 
 static bool in_a_buffer(const struct core *core, u32 slot, u32 inst)
 {
     for (u32 s = 0; s < CORE_WARPS; s++)
-        for (u32 i = 0; s != slot && is_active(core, s) && i < core->slots[s].buffered; i++)
-            if (core->slots[s].buffer[i] == inst)
+        for (u32 i = 0; s != slot && is_active(core, s) && i < core_slot(core, s)->buffered; i++)
+            if (core_slot(core, s)->buffer[i] == inst)
                 return true;
     return false;
 }
 
 static u32 arrivals_ago(const struct core *core, u32 slot, u32 inst)
 {
-    const struct watch_log *log = &watch_logs[core->config.index];
+    const struct watch_log *log = &watch_logs[core_config(core)->index];
     u32 ago = 0;
     for (size_t i = log->count; i-- && ago < 64;) {
         const struct watched *w = &log->events[i];
@@ -82,7 +82,7 @@ static u32 arrivals_ago(const struct core *core, u32 slot, u32 inst)
             break;
         ago += w->arrives;
         if (w->arrives && w->inst == inst && w->slot != slot && is_active(core, w->slot) &&
-            core->slots[w->slot].age == w->age)
+            core_slot(core, w->slot)->age == w->age)
             return ago;
     }
     return 65;

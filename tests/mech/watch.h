@@ -5,7 +5,7 @@
 #ifndef WATCH_H
 #define WATCH_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 
 enum {
     WATCHED_CORES = 16

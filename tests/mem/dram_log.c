@@ -1,5 +1,5 @@
 #include "dram_log.h"
-#include "gpu/relations.h"
+#include "gpu/machine/relations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

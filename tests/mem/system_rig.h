@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/relations.h"
+#include "gpu/machine/relations.h"
 #include "mem/system.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* The caches that cores share: latency at n and n - 1, one request for a line of many cores, ports,
  * turns, what is told of a request on its way. */
-#include "gpu/relations.h"
+#include "gpu/machine/relations.h"
 #include "system_rig.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* What a DRAM channel does: latencies, bandwidth, order, drains, limits, time that is skipped. */
 #include "dram_log.h"
-#include "gpu/relations.h"
+#include "gpu/machine/relations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The memory side, one request at a time and at full rate: closed forms for latency and bandwidth,
  * read from the parameters. */
-#include "gpu/relations.h"
+#include "gpu/machine/relations.h"
 #include "mem/address.h"
 #include "system_rig.h"
 

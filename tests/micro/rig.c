@@ -1,5 +1,5 @@
 #include "rig.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "gpu/device.h"
 
 void add(struct text *text, const char *format, ...)

@@ -5,8 +5,8 @@
 #include "ir/waits.h"
 #include "rig.h"
 
-#define COUNTERS                                                                              \
-    "gpu.cores=1 issue.turns=one issue.sub_cores=true issue.schedulers=4 fetch.per_cycle=16 " \
+#define COUNTERS                                                                                \
+    "gpu.cores=1 core.pipeline=gcn issue.sub_cores=true issue.schedulers=4 fetch.per_cycle=16 " \
     "fetch.buffer=16 fetch.width=8 fetch.branch=continue constant.perfect=false "
 
 enum {
@@ -70,9 +70,9 @@ static void expect(const char *settings, bool old)
 static void test_early(void **state)
 {
     expect("issue.memory_order=counters", true);
-    expect("issue.memory_order=counters issue.turns=all", true);
+    expect("issue.memory_order=counters core.pipeline=common", true);
     expect("issue.memory_order=scoreboard", false);
-    expect("issue.memory_order=scoreboard issue.turns=all", false);
+    expect("issue.memory_order=scoreboard core.pipeline=common", false);
 }
 
 /* What comes earlier waits for its turn, so that the last load of a register is what stays. */

@@ -1,12 +1,12 @@
 /*
- * Schedulers in turn (issue.turns): who issues what in which cycle, on hand-made programs, and what
- * becomes of issue slots.
+ * Schedulers in turn (core.pipeline=gcn): who issues what in which cycle, on hand-made programs,
+ * and what becomes of issue slots.
  */
 #include "rig.h"
 
 /* Instructions are there when they are wanted; lanes of a unit are those of a warp. */
 #define TURNS                                                                                     \
-    "gpu.cores=1 issue.turns=one issue.sub_cores=true issue.policy=oldest fetch.per_cycle=16 "    \
+    "gpu.cores=1 core.pipeline=gcn issue.sub_cores=true issue.policy=oldest fetch.per_cycle=16 "  \
     "fetch.buffer=16 fetch.width=8 collect.generic=32 l1d.latency=10 issue.branch_resolve=issue " \
     "fetch.branch=continue "
 

@@ -3,7 +3,7 @@
  * published, and they scale as they should.
  */
 #include "gpu/device.h"
-#include "gpu/machine_stats.h"
+#include "gpu/machine/stats.h"
 #include "model/energy.h"
 
 #include <heddle/heddle.h>

@@ -48,7 +48,7 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct borrow *b = state;
     const struct dyninst *f = &inflight->dyn;
-    const u32 place = core->slots[inflight->slot].block;
+    const u32 place = core_slot(core, inflight->slot)->block;
     if (!inflight->injected && !f->homes && !f->code->guard.kind && seam_full(f->warp) &&
         b->used[place] < 8 && is_marked(f->code) && !find(b, place, f->inst))
         b->entries[place][b->used[place]++] =
@@ -59,9 +59,10 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 {
     struct borrow *b = state;
     const struct dyninst *f = &inflight->dyn;
-    struct kept *e = find(b, core->slots[inflight->slot].block, f->inst);
+    struct kept *e = find(b, core_slot(core, inflight->slot)->block, f->inst);
     if (e && e->leader == inflight_index(core, inflight)) {
-        memcpy(e->rows, f->dst[0], f->dst_rows[0] * core->exec->image->warp_size * sizeof(u32));
+        memcpy(e->rows, f->dst[0],
+               f->dst_rows[0] * core_exec(core)->image->warp_size * sizeof(u32));
         e->leader = NO_INFLIGHT;
         b->stats->led++;
     }
@@ -70,16 +71,16 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 
 static enum fetch_answer fetch(void *state, struct core *core, u32 s, u32 *inst)
 {
-    const struct kept *e = find(state, core->slots[s].block, *inst);
+    const struct kept *e = find(state, core_slot(core, s)->block, *inst);
     return !e ? FETCH_SERVE : e->leader == NO_INFLIGHT ? FETCH_SKIP : FETCH_HOLD;
 }
 
 static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 {
-    struct warp *warp = core->slots[s].warp;
+    struct warp *warp = core_slot(core, s)->warp;
     const struct operand to = warp->view->insts[inst].dst[0];
-    const struct kept *e = find(state, core->slots[s].block, inst);
-    const u32 lanes = core->exec->image->warp_size;
+    const struct kept *e = find(state, core_slot(core, s)->block, inst);
+    const u32 lanes = core_exec(core)->image->warp_size;
     for (lane_set set = warp->active; set; set &= set - 1)
         for (u32 r = 0, lane = first_lane(set); r < to.count; r++)
             vector_row(warp, &warp->chunks[0], to.index + r)[lane] = e->rows[r * lanes + lane];

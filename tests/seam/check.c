@@ -36,7 +36,7 @@ static void launch(void *state, struct core *core, bool begins)
 static void dispatch(void *state, struct core *core, struct dispatch *d)
 {
     struct check *check = state;
-    if (core->config.index + 1 != core->config.cores)
+    if (core_config(core)->index + 1 != core_config(core)->cores)
         return;
     d->answer = check->next < d->block ? DISPATCH_COPY : DISPATCH_REFUSE;
     if (d->answer == DISPATCH_REFUSE)
@@ -55,8 +55,8 @@ static struct memory_view *view(void *state, struct core *core, struct inflight 
                                 struct memory_view *plain)
 {
     struct check *check = state;
-    const u32 place = core->slots[inflight->slot].block;
-    if (!core->blocks[place].copy)
+    const u32 place = core_slot(core, inflight->slot)->block;
+    if (!core_block(core, place)->copy)
         return plain;
     inflight->silent = true;
     check->stats->stores += inflight->dyn.stores;

@@ -24,14 +24,14 @@ struct exchange {
 
 static u32 find_partner(const struct core *core, u32 s, u32 inst)
 {
-    const struct warp *warp = core->slots[s].warp;
+    const struct warp *warp = core_slot(core, s)->warp;
     const struct operand *to = warp->view->insts[inst].dst;
     if (warp->view->plans[inst].kind != PLAN_LANES || !seam_full(warp) ||
         to[0].kind != OPERAND_VECTOR || to[1].kind > OPERAND_VECTOR)
         return CORE_WARPS;
-    u64 set = core_ready(core, s % core->config.issue->schedulers) & ~bit(s);
+    u64 set = core_ready(core, s % core_config(core)->issue->schedulers) & ~bit(s);
     for (; set; set &= set - 1) {
-        const struct slot *other = &core->slots[first_bit(set)];
+        const struct slot *other = core_slot(core, first_bit(set));
         if (other->buffer[0] == inst && other->warp->view == warp->view && seam_full(other->warp))
             return first_bit(set);
     }
@@ -41,21 +41,21 @@ static u32 find_partner(const struct core *core, u32 s, u32 inst)
 static enum issue_answer issue(void *state, struct core *core, u32 s, u32 inst)
 {
     struct exchange *x = state;
-    const u32 p = find_partner(core, s, inst), scheduler = s % core->config.issue->schedulers;
-    if (p == CORE_WARPS || x->second[scheduler] || core->inflight_count + 2 > CORE_INFLIGHT)
+    const u32 p = find_partner(core, s, inst), scheduler = s % core_config(core)->issue->schedulers;
+    if (p == CORE_WARPS || x->second[scheduler] || core->inflight.count + 2 > CORE_INFLIGHT)
         return ISSUE_PLAIN;
     struct inflight *inflight[2] = {inflight_take(core), inflight_take(core)};
     for (u32 k = 0; k < 2; k++) {
         struct group *group = &x->groups[inflight_index(core, inflight[k])];
         *group = (struct group){.partner = inflight[!k]};
         for (u32 lane = 0; lane < MAX_LANES; lane++)
-            group->homes[lane] = core->slots[(lane + k) % 2 ? p : s].warp;
+            group->homes[lane] = core_slot(core, (lane + k) % 2 ? p : s)->warp;
         dyninst_issue_homes(&inflight[k]->dyn, group->homes, inst);
     }
     x->second[scheduler] = inflight[1];
     inflight[1]->slot = (u8)p;
     x->stats->pairs++;
-    core->mechanism_work++;
+    core_want_cycles(core, 1);
     core_issue_group(core, inflight[0], s);
     return ISSUE_DONE;
 }
@@ -66,7 +66,7 @@ static bool insert(void *state, struct core *core, u32 scheduler)
     struct inflight *inflight = x->second[scheduler];
     if (inflight && core_room(core, scheduler, inflight->dyn.inst)) {
         x->second[scheduler] = NULL;
-        core->mechanism_work--;
+        core_want_cycles(core, -1);
         core_issue_group(core, inflight, inflight->slot);
     }
     return inflight;

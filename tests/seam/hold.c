@@ -28,7 +28,8 @@ static bool writes_vectors(const struct inflight *inflight)
 static u64 take_bus(struct hold *hold, struct core *core)
 {
     u64 now = core_cycle(core);
-    u32 best = 0, buses = MIN(core->config.units->result_buses, (u32)ARRAY_LEN(hold->bus_free));
+    u32 best = 0,
+        buses = MIN(core_config(core)->units->result_buses, (u32)ARRAY_LEN(hold->bus_free));
     for (u32 b = 1; b < buses; b++)
         if (hold->bus_free[b] < hold->bus_free[best])
             best = b;

@@ -34,7 +34,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
 {
     struct leap *l = state;
     l->used[place] = 0;
-    for (u64 set = core->blocks[place].slots; started && set; set &= set - 1)
+    for (u64 set = core_block(core, place)->slots; started && set; set &= set - 1)
         l->refused[first_bit(set)] = l->branches[first_bit(set)] = 0;
 }
 
@@ -59,7 +59,7 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct leap *l = state;
     const struct dyninst *f = &inflight->dyn;
-    const u32 place = core->slots[inflight->slot].block;
+    const u32 place = core_slot(core, inflight->slot)->block;
     if (l->refused[inflight->slot] == f->inst + 1)
         l->refused[inflight->slot] = 0;
     if (!inflight->injected && !f->homes && seam_full(f->warp) && l->used[place] < 8 &&
@@ -72,9 +72,10 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 {
     struct leap *l = state;
     const struct dyninst *f = &inflight->dyn;
-    struct kept *e = find(l, core->slots[inflight->slot].block, f->inst);
+    struct kept *e = find(l, core_slot(core, inflight->slot)->block, f->inst);
     if (e && e->leader == inflight_index(core, inflight)) {
-        memcpy(e->rows, f->dst[0], f->dst_rows[0] * core->exec->image->warp_size * sizeof(u32));
+        memcpy(e->rows, f->dst[0],
+               f->dst_rows[0] * core_exec(core)->image->warp_size * sizeof(u32));
         e->leader = NO_INFLIGHT;
         core_release_fetch(core, e->waiting);
         l->stats->led++;
@@ -84,15 +85,15 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
 
 static bool skims(void *state, struct core *core, u32 s, u32 inst)
 {
-    return is_marked(&core->exec->image->program->insts[inst]);
+    return is_marked(&core_exec(core)->image->program->insts[inst]);
 }
 
 static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
 {
     struct leap *l = state;
     for (u64 set = wanting; set; set &= set - 1) {
-        const u32 s = first_bit(set), inst = core->slots[s].fetch_at;
-        struct kept *e = find(l, core->slots[s].block, inst);
+        const u32 s = first_bit(set), inst = core_slot(core, s)->fetch_at;
+        struct kept *e = find(l, core_slot(core, s)->block, inst);
         if (!e || l->refused[s] == inst + 1)
             continue;
         if (e->leader == NO_INFLIGHT) {
@@ -109,7 +110,7 @@ static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch 
 static void fetched(void *state, struct core *core, u32 s, u32 inst, u32 count, bool here)
 {
     struct leap *l = state;
-    const struct slot *slot = &core->slots[s];
+    const struct slot *slot = core_slot(core, s);
     if (!l->params->late || slot->fetch_at != inst + count || l->refused[s] == inst + 1)
         return;
     if (find(l, slot->block, inst)) {
@@ -121,10 +122,10 @@ static void fetched(void *state, struct core *core, u32 s, u32 inst, u32 count, 
 static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 {
     struct leap *l = state;
-    struct warp *warp = core->slots[s].warp;
+    struct warp *warp = core_slot(core, s)->warp;
     const struct operand to = warp->view->insts[inst].dst[0];
-    const struct kept *e = find(l, core->slots[s].block, inst);
-    const u32 lanes = core->exec->image->warp_size;
+    const struct kept *e = find(l, core_slot(core, s)->block, inst);
+    const u32 lanes = core_exec(core)->image->warp_size;
     if (e->leader != NO_INFLIGHT)
         return SKIP_WAIT;
     if (l->params->refuse && ++l->marks % l->params->refuse == 0) {
@@ -142,17 +143,17 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 static void control(void *state, struct core *core, u32 s, u32 inst)
 {
     struct leap *l = state;
-    const u32 place = core->slots[s].block;
-    if (!l->params->gather || !core->blocks[place].left)
+    const u32 place = core_slot(core, s)->block;
+    if (!l->params->gather || !core_block(core, place)->left)
         return;
-    const u64 live = core->blocks[place].slots & core->present & ~core->ended;
-    if (live & bit(s) && core->slots[s].at != NO_INST &&
+    const u64 live = core_block(core, place)->slots & core_present(core) & ~core_ended(core);
+    if (live & bit(s) && core_slot(core, s)->at != NO_INST &&
         ++l->branches[s] % l->params->gather == 0) {
         core_hold(core, bit(s));
         l->gathered |= bit(s);
         l->stats->gathered++;
     }
-    if (l->params->stubborn || live & ~l->gathered & ~core->waiting)
+    if (l->params->stubborn || live & ~l->gathered & ~core_waiting(core))
         return;
     core_release(core, live & l->gathered);
     l->gathered &= ~live;

@@ -2,7 +2,7 @@
 #ifndef SEAM_H
 #define SEAM_H
 
-#include "core/core.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 extern const struct mechanism twice_mechanism, borrow_mechanism, hold_mechanism, exchange_mechanism;

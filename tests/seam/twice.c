@@ -29,7 +29,7 @@ struct twice {
 static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct twice *t = state;
-    const u32 s = inflight->slot % core->config.issue->schedulers;
+    const u32 s = inflight->slot % core_config(core)->issue->schedulers;
     t->copy[inflight_index(core, inflight)] = NO_INFLIGHT;
     if (inflight->injected || inflight->dyn.kind > DYNINST_ACCESS || t->waiting[s].count == 8)
         return 0;
@@ -37,14 +37,14 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     if (!copy)
         return 0;
     const u32 index = inflight_index(core, copy);
-    dyninst_copy(&copy->dyn, &inflight->dyn, core->row_words);
+    dyninst_copy(&copy->dyn, &inflight->dyn, core_row_words(core));
     copy->injected = t->own[index] = true;
     copy->slot = inflight->slot;
     t->copy[inflight_index(core, inflight)] = (u16)index;
     t->issued[index] = t->compared[index] = false;
     t->waiting[s].inflight[t->waiting[s].count++] = (u16)index;
     t->waiting[s].made = core_cycle(core);
-    core->mechanism_work++;
+    core_want_cycles(core, 1);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static bool insert(void *state, struct core *core, u32 s)
     t->waiting[s].count -= n;
     memmove(t->waiting[s].inflight, t->waiting[s].inflight + n, t->waiting[s].count * sizeof(u16));
     t->stats->copies += n;
-    core->mechanism_work -= n;
+    core_want_cycles(core, -(i32)n);
     return count;
 }
 

@@ -12,16 +12,16 @@
  *
  * With sub-cores, collectors and banks are divided equally between the schedulers.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
 {
-    struct turn *turn = &core->turns[core->turn_count++];
+    struct turn *turn = &core->collect.turns[core->collect.turn_count++];
     for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next) {
         turn->collectors |= bit(*next);
         for (u32 pipe = 0; pipe < PIPES; pipe++)
             if (pipes >> pipe & 1)
-                core->group[group].collectors[pipe] |= bit(*next);
+                core->collect.group[group].collectors[pipe] |= bit(*next);
     }
 }
 
@@ -46,7 +46,7 @@ static void share_collectors(struct core *core)
             add_collectors(core, &next, g, MAX(p->fp64 / core->groups, 1), 1 << PIPE_FP64);
         add_collectors(core, &next, g, MAX(p->memory / core->groups, 1), 1 << PIPE_MEMORY);
     }
-    core->collectors_free = next == 64 ? ~0ull : bit(next) - 1;
+    core->collect.free = next == 64 ? ~0ull : bit(next) - 1;
 }
 
 /* Banks of a group. */
@@ -56,16 +56,22 @@ static u32 banks_of(const struct core_config *config)
     return MAX(collect_places(config->collect, config->core->warp_size) / groups, 1);
 }
 
+void collect_push_any(struct core *core, struct inflight *inflight)
+{
+    collect_push(core, inflight);
+}
+
 void collect_create(struct core *core)
 {
+    core->collect = (struct collect_stage){0};
     share_collectors(core);
-    core->banks_per_group = banks_of(&core->config);
-    core->group_banks = ~0ull >> (64 - core->banks_per_group);
+    core->collect.banks_per_group = banks_of(&core->config);
+    core->collect.group_banks = ~0ull >> (64 - core->collect.banks_per_group);
     for (u32 s = 0; s < CORE_WARPS; s++) {
-        const u32 up = s % core->banks_per_group;
-        core->bank_turns[s].up = (u8)up;
-        core->bank_turns[s].down = (u8)(core->banks_per_group - 1 - up);
-        core->bank_turns[s].base = (u8)(s % core->groups * core->banks_per_group);
+        const u32 up = s % core->collect.banks_per_group;
+        core->collect.bank_turns[s].up = (u8)up;
+        core->collect.bank_turns[s].down = (u8)(core->collect.banks_per_group - 1 - up);
+        core->collect.bank_turns[s].base = (u8)(s % core->groups * core->collect.banks_per_group);
     }
 }
 
@@ -106,44 +112,44 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
 /* To its unit's latch, unless that is full or an older access waits. */
 static void give_on(struct core *core, struct turn *turn, u32 c)
 {
-    const struct collector *collector = &core->collectors[c];
+    const struct collector *collector = &core->collect.collectors[c];
     const u32 g = collector->group, pipe = collector->pipe;
-    struct core_group *group = &core->group[g];
+    struct core_group *group = &core->collect.group[g];
     struct latch *latch = &group->collected[pipe];
     HELD(latch);
     if (latch->count == latch->limit ||
         (pipe == PIPE_MEMORY && group->served != collector->ticket)) {
-        core->collectors_stuck |= bit(c);
+        core->collect.stuck |= bit(c);
         return;
     }
-    if (UNLIKELY(core->hooks.seams)) { /* cycles that a mechanism has asked for */
+    if (UNLIKELY(core->detours)) { /* cycles that a mechanism has asked for */
         struct inflight *inflight = core_inflight(core, collector->inflight);
         if (inflight->extra) {
             inflight->extra--;
             return;
         }
-        if (core->counts)
+        if (core->issue.by_waitcnt)
             waitcnt_read(core, inflight);
     }
     latch_push(latch, collector->inflight);
     if (pipe == PIPE_MEMORY) {
         group->served++;
-        core->collectors_stuck = 0;
-        core->access_groups |= 1u << g;
+        core->collect.stuck = 0;
+        core->collect.access_groups |= 1u << g;
     } else {
         group->collected_pipes |= (u8)(1u << pipe);
-        core->collected_groups |= 1u << g;
+        core->collect.collected_groups |= 1u << g;
     }
-    core->collectors_ready &= ~bit(c);
-    core->collectors_free |= bit(c);
+    core->collect.ready &= ~bit(c);
+    core->collect.free |= bit(c);
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
 /* Full collectors to the units' latches, those of a kind in turn. */
 static void dispatch(struct core *core)
 {
-    u64 ready = core->collectors_ready & ~core->collectors_stuck;
-    for (struct turn *turn = core->turns; ready; turn++) {
+    u64 ready = core->collect.ready & ~core->collect.stuck;
+    for (struct turn *turn = core->collect.turns; ready; turn++) {
         u64 left = ready & turn->collectors;
         ready ^= left;
         while (left) {
@@ -174,24 +180,24 @@ static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
  */
 static void read_banks(struct core *core, u64 taken)
 {
-    const u32 count = core->collectors_reading;
+    const u32 count = core->collect.reading_count;
     u64 ready = 0;
     u32 left = 0;
     for (u32 i = 0; i < count; i++) {
-        const u32 c = core->reading[i];
-        u32 depth = core->collectors[c].depth;
-        const u64 wanted = core->wanted[c][0];
+        const u32 c = core->collect.reading[i];
+        u32 depth = core->collect.collectors[c].depth;
+        const u64 wanted = core->collect.wanted[c][0];
         if (UNLIKELY(depth > 1 || wanted & taken) &&
-            (depth = serve(core, core->wanted[c], depth, wanted & ~taken))) {
-            core->collectors[c].depth = (u16)depth;
-            core->reading[left++] = (u8)c;
+            (depth = serve(core, core->collect.wanted[c], depth, wanted & ~taken))) {
+            core->collect.collectors[c].depth = (u16)depth;
+            core->collect.reading[left++] = (u8)c;
         } else {
             ready |= bit(c);
         }
         taken |= wanted;
     }
-    core->collectors_ready |= ready;
-    core->collectors_reading = left;
+    core->collect.ready |= ready;
+    core->collect.reading_count = left;
 }
 
 /* Where mechanisms say that the operands are. */
@@ -225,8 +231,8 @@ static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 {
     struct inflight *inflight = core_inflight(core, index);
     const struct inst_time *time = inflight->time;
-    struct collector *collector = &core->collectors[c];
-    u64 *wanted = core->wanted[c];
+    struct collector *collector = &core->collect.collectors[c];
+    u64 *wanted = core->collect.wanted[c];
     u32 depth = time->read_depth;
     if (core_hooked(core, SEAM_PLACES)) {
         depth = ask_places(core, inflight, wanted);
@@ -240,23 +246,23 @@ static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
     collector->group = (u8)g;
     collector->depth = (u16)depth;
     if (pipe == PIPE_MEMORY)
-        collector->ticket = core->group[g].tickets++;
-    core->collectors_free &= ~bit(c);
+        collector->ticket = core->collect.group[g].tickets++;
+    core->collect.free &= ~bit(c);
     if (depth)
-        core->reading[core->collectors_reading++] = (u8)c;
+        core->collect.reading[core->collect.reading_count++] = (u8)c;
     else
-        core->collectors_ready |= bit(c);
+        core->collect.ready |= bit(c);
 }
 
 /* Instructions of a group take collectors, as long as there are free ones for their pipe. */
 static void allocate_group(struct core *core, u32 g)
 {
-    struct core_group *group = &core->group[g];
+    struct core_group *group = &core->collect.group[g];
     for (u32 pipes = group->issued_pipes; pipes;) {
         const u32 pipe = first_bit(pipes);
         struct latch *latch = &group->issued[pipe];
         HELD(latch);
-        const u64 free_ones = core->collectors_free & group->collectors[pipe];
+        const u64 free_ones = core->collect.free & group->collectors[pipe];
         if (!free_ones) {
             core->stats.collect.full_cycles++;
             pipes &= pipes - 1;
@@ -264,9 +270,9 @@ static void allocate_group(struct core *core, u32 g)
         }
         take_collector(core, first_bit(free_ones), g, pipe, latch_first(latch));
         latch_pop(latch);
-        if (core->full_pipes[g] >> pipe & 1) { /* there is room again */
-            core->full_pipes[g] &= (u8) ~(1u << pipe);
-            core->asleep = 0;
+        if (core->collect.full_pipes[g] >> pipe & 1) { /* there is room again */
+            core->collect.full_pipes[g] &= (u8) ~(1u << pipe);
+            core->issue.asleep = 0;
         }
         if (!latch->count) {
             pipes &= pipes - 1;
@@ -274,19 +280,19 @@ static void allocate_group(struct core *core, u32 g)
         }
     }
     if (!group->issued_pipes)
-        core->issued_groups &= ~(1u << g);
+        core->collect.issued_groups &= ~(1u << g);
 }
 
 void collect_tick(struct core *core)
 {
-    u64 written = core->banks_written;
-    core->stats.collect.wait_cycles += core->collectors_reading;
+    u64 written = core->collect.banks_written;
+    core->stats.collect.wait_cycles += core->collect.reading_count;
     for (u32 n = 0; n < core->config.collect->steps; n++) {
-        if (core->collectors_ready & ~core->collectors_stuck)
+        if (core->collect.ready & ~core->collect.stuck)
             dispatch(core);
-        if (core->collectors_reading)
+        if (core->collect.reading_count)
             read_banks(core, written);
-        for (u32 groups = core->issued_groups; groups; groups &= groups - 1)
+        for (u32 groups = core->collect.issued_groups; groups; groups &= groups - 1)
             allocate_group(core, first_bit(groups));
         written = 0;
     }

@@ -5,7 +5,7 @@
  * A copy takes a turn of the scheduler, the integer unit and a bank like any other move. The
  * register counts as pending meanwhile, so that the warp waits for it.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 void core_copy_make(struct core_copy *copy, u32 reg, const struct core_config *config)
 {
@@ -31,7 +31,7 @@ void core_copy_issue(struct core *core, struct inflight *inflight, u32 s,
 {
     const u32 reg = copy->inst.dst[0].index;
     core->slots[s].pending[reg / 64] |= bit(reg % 64);
-    core->clear &= ~bit(s);
+    core->issue.clear &= ~bit(s);
     slot_update(core, s);
     core_issue_own(core, inflight, s, &copy->time);
 }
@@ -40,6 +40,6 @@ void core_copy_retired(struct core *core, const struct inflight *inflight)
 {
     const u32 s = inflight->slot, reg = inflight->dyn.code->dst[0].index;
     core->slots[s].pending[reg / 64] &= ~bit(reg % 64);
-    if (core->buffered & ~core->clear & bit(s))
+    if (core->issue.buffered & ~core->issue.clear & bit(s))
         slot_recheck(core, s);
 }

@@ -7,11 +7,10 @@
  * after the latency and is written in the next: two cycles more than the latency from entering to
  * the registers, as in GPGPU-Sim.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 enum {
-    UNIT_REGISTERS = 2, /* input and output register of a unit, in cycles */
-    ACCESSES_A_TURN = 3 /* of lanes, to shared memory and of scalars: issue.turns */
+    UNIT_REGISTERS = 2 /* input and output register of a unit, in cycles */
 };
 
 void execute_create(struct core *core)
@@ -22,14 +21,21 @@ void execute_create(struct core *core)
         [PIPE_SFU] = u->sfu, [PIPE_MEMORY] = 1,       [PIPE_SCALAR] = u->scalar,
     };
     for (u32 pipe = 0; pipe < PIPES; pipe++) {
-        core->unit_count[pipe] = MAX(units[pipe] / core->groups, 1);
-        const bool several = pipe == PIPE_MEMORY && core->config.issue->turns == 1;
+        core->units.count[pipe] = MAX(units[pipe] / core->groups, 1);
         for (u32 g = 0; g < core->groups; g++) {
-            core->group[g].issued[pipe].limit =
-                several ? ACCESSES_A_TURN : (u8)MIN(core->unit_count[pipe], LATCH);
-            core->group[g].collected[pipe].limit = (u8)MIN(core->unit_count[pipe], LATCH);
+            core->collect.group[g].issued[pipe].limit =
+                pipe == PIPE_MEMORY ? core->pipeline->accesses
+                                    : (u8)MIN(core->units.count[pipe], LATCH);
+            core->collect.group[g].collected[pipe].limit = (u8)MIN(core->units.count[pipe], LATCH);
         }
     }
+}
+
+void execute_begin(struct core *core)
+{
+    for (u32 g = 0; g < core->groups; g++)
+        memset(core->collect.group[g].unit_free, 0, sizeof core->collect.group[g].unit_free);
+    memset(core->units.bus, 0, sizeof core->units.bus);
 }
 
 PART_OF void count_unit(struct core *core, const struct inflight *inflight)
@@ -67,9 +73,9 @@ void execute_count(struct core *core, const struct inflight *inflight)
 static bool output_taken(const struct core *core, const struct inflight *inflight, u32 unit,
                          u64 done)
 {
-    u16 at = core->bus[done % WHEEL] ? core->wheel[done % WHEEL].first : NO_INFLIGHT;
-    for (; at != NO_INFLIGHT; at = core->inflight[at].next) {
-        const struct inflight *other = &core->inflight[at];
+    u16 at = core->units.bus[done % WHEEL] ? core->wheel.lists[done % WHEEL].first : NO_INFLIGHT;
+    for (; at != NO_INFLIGHT; at = core->inflight.all[at].next) {
+        const struct inflight *other = &core->inflight.all[at];
         if (other->unit == unit && other->pipe == inflight->pipe &&
             other->group == inflight->group && !(other->passes | inflight->passes))
             return true;
@@ -80,7 +86,7 @@ static bool output_taken(const struct core *core, const struct inflight *infligh
 static void start(struct core *core, struct inflight *inflight, u32 unit, u64 done)
 {
     inflight->unit = (u8)unit;
-    core->bus[done % WHEEL]++;
+    core->units.bus[done % WHEEL]++;
     count_unit(core, inflight);
     wheel_add(core, inflight, inflight->latency + UNIT_REGISTERS);
 }
@@ -91,12 +97,12 @@ static void feed(struct core *core, struct core_group *group, u32 pipe)
     struct latch *latch = &group->collected[pipe];
     u64 *const free_at = group->unit_free[pipe];
     const u64 now = core_cycle(core);
-    for (u32 u = 0; u < core->unit_count[pipe]; u++) {
+    for (u32 u = 0; u < core->units.count[pipe]; u++) {
         if (free_at[u] > now)
             continue;
         struct inflight *inflight = core_inflight(core, latch_first(latch));
         const u64 done = now + inflight->latency + UNIT_REGISTERS;
-        if (core->bus[done % WHEEL] >= core->config.units->result_buses) {
+        if (core->units.bus[done % WHEEL] >= core->config.units->result_buses) {
             core->stats.units.bus_stalls++;
             return;
         }
@@ -105,7 +111,7 @@ static void feed(struct core *core, struct core_group *group, u32 pipe)
         free_at[u] = now + inflight->interval;
         start(core, inflight, u, done);
         latch_pop(latch);
-        core->collectors_stuck = 0;
+        core->collect.stuck = 0;
         if (!latch->count) {
             group->collected_pipes &= (u8) ~(1u << pipe);
             return;
@@ -115,12 +121,12 @@ static void feed(struct core *core, struct core_group *group, u32 pipe)
 
 void execute_tick(struct core *core)
 {
-    for (u32 groups = core->collected_groups; groups; groups &= groups - 1) {
+    for (u32 groups = core->collect.collected_groups; groups; groups &= groups - 1) {
         const u32 g = first_bit(groups);
-        struct core_group *group = &core->group[g];
+        struct core_group *group = &core->collect.group[g];
         for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
             feed(core, group, first_bit(pipes));
         if (!group->collected_pipes)
-            core->collected_groups &= ~(1u << g);
+            core->collect.collected_groups &= ~(1u << g);
     }
 }

@@ -13,29 +13,31 @@
  * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
  * its bytes would; a fetch never crosses a line.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 #include "core/requests.h"
 
 enum {
-    DECODES = ARRAY_LEN(((struct core *)0)->decode),
-    MISSES = ARRAY_LEN(((struct core *)0)->misses)
+    DECODES = ARRAY_LEN(((struct core *)0)->fetch.decode),
+    MISSES = ARRAY_LEN(((struct core *)0)->fetch.misses)
 };
 
 void fetch_create(struct core *core)
 {
     const struct fetch_params *p = core->config.fetch;
-    core->fetch_limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
+    const u32 extra_stages = core->fetch.extra_stages; /* mechanisms say so once */
+    core->fetch = (struct fetch_stage){.extra_stages = extra_stages};
+    core->fetch.limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
     const u32 bytes = core->config.icache->line_bytes, sectors = bytes / SECTOR_BYTES;
-    core->line_packets = requests_needed(core, bytes);
-    core->line_sectors = sectors >= 32 ? ~0u : (1u << sectors) - 1;
+    core->fetch.line_packets = requests_needed(core, bytes);
+    core->fetch.line_sectors = sectors >= 32 ? ~0u : (1u << sectors) - 1;
     struct cache_config config = CACHE_CONFIG(core->config.icache, WRITE_EVICT);
     config.passing = !core->config.icache->keeps;
-    core->icache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
+    core->fetch.cache = cache_create(&config, (struct cache_counters *)&core->stats.icache);
 }
 
 void fetch_destroy(struct core *core)
 {
-    cache_destroy(core->icache);
+    cache_destroy(core->fetch.cache);
 }
 
 void fetch_time(struct inst_time *times, const struct image *image,
@@ -56,7 +58,7 @@ void fetch_time(struct inst_time *times, const struct image *image,
 bool fetch_behind_branch(const struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
-    return (core->branching | core->redirected) >> s & 1 ||
+    return (core->issue.branching | core->issue.redirected) >> s & 1 ||
            (slot->buffered && core->times[slot->buffer[slot->buffered - 1]].flags & TIME_BRANCH);
 }
 
@@ -66,9 +68,9 @@ void fetch_redirect(struct core *core, u32 s)
     core->stats.fetch.flushed += slot->buffered - slot_marks(core, slot);
     slot->buffered = 0;
     slot->skipped = 0;
-    slot->limit = core->fetch_limit;
+    slot->limit = core->fetch.limit;
     slot->fetch_at = slot->at;
-    core->redirected &= ~bit(s);
+    core->issue.redirected &= ~bit(s);
     slot_update(core, s);
     fetch_want(core, s);
 }
@@ -144,7 +146,7 @@ static void throw_away(struct core *core, u32 s, u32 count)
 static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
 {
     struct slot *slot = &core->slots[s];
-    if (slot->buffered || slot->at != inst || core->redirected >> s & 1)
+    if (slot->buffered || slot->at != inst || core->issue.redirected >> s & 1)
         return false;
     warp_path(slot->warp)->pc = slot->at = slot->fetch_at = served;
     return true;
@@ -180,9 +182,11 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
     core->stats.fetch.instructions += count;
     core->stats.fetch.buffered += count;
     slot->fetch_at = inst + count;
-    if (UNLIKELY(core->hooks.seams & (1u << SEAM_FETCHED | 1u << SEAM_STEPS))) {
-        tell_fetched(core, s, wanted, count, here);
-        trace_decoded(core, s, inst, count);
+    if (UNLIKELY(core->detours & DETOUR_SEAMS)) {
+        if (core_hooked(core, SEAM_FETCHED))
+            tell_fetched(core, s, wanted, count, here);
+        if (core->trace.steps)
+            trace_decoded(core, s, inst, count);
     }
     if (to == slot->buffer) /* it has a head now */
         slot_update(core, s);
@@ -192,24 +196,25 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
 
 static void decode_tick(struct core *core)
 {
-    while (core->decode_head != core->decode_tail) {
-        u32 at = core->decode_head % DECODES;
-        if (core->decode[at].ready > core_cycle(core))
+    while (core->fetch.decode_head != core->fetch.decode_tail) {
+        u32 at = core->fetch.decode_head % DECODES;
+        if (core->fetch.decode[at].ready > core_cycle(core))
             return;
-        core->decode_head++;
-        deliver(core, core->decode[at].slot, core->decode[at].inst, core->decode[at].served);
+        core->fetch.decode_head++;
+        deliver(core, core->fetch.decode[at].slot, core->fetch.decode[at].inst,
+                core->fetch.decode[at].served);
     }
 }
 
 static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
 {
-    u32 at = core->decode_tail++ % DECODES;
+    u32 at = core->fetch.decode_tail++ % DECODES;
     core->slots[s].decoding = true;
-    core->decode[at].inst = inst;
-    core->decode[at].slot = s;
-    core->decode[at].served = served;
-    core->decode[at].ready =
-        core_cycle(core) + core->config.fetch->decode_cycles + core->fetch_stages;
+    core->fetch.decode[at].inst = inst;
+    core->fetch.decode[at].slot = s;
+    core->fetch.decode[at].served = served;
+    core->fetch.decode[at].ready =
+        core_cycle(core) + core->config.fetch->decode_cycles + core->fetch.extra_stages;
     core->stats.fetch.fetches++;
 }
 
@@ -221,9 +226,9 @@ static void send_miss(struct core *core, u64 line, const struct cache_out *out)
         requests_read(core, CLIENT_FETCH, line, p->line_bytes, out->sectors, out->mshr, NO_INST);
         return;
     }
-    u32 at = core->miss_tail++ % MISSES;
-    core->misses[at].mshr = out->mshr;
-    core->misses[at].ready = core_cycle(core) + p->miss_cycles;
+    u32 at = core->fetch.miss_tail++ % MISSES;
+    core->fetch.misses[at].mshr = out->mshr;
+    core->fetch.misses[at].ready = core_cycle(core) + p->miss_cycles;
 }
 
 /* False: nothing more can be fetched in this cycle. */
@@ -233,20 +238,20 @@ static bool look_up(struct core *core, u32 s)
     const u32 inst = slot->fetch_at;
     const u64 line = core->times[inst].line;
     if (core->config.icache->perfect) {
-        core->fetchable &= ~bit(s);
+        core->fetch.wanting &= ~bit(s);
         decode_push(core, s, inst, NO_INST);
         return true;
     }
     if (core->config.icache->miss_cycles
-            ? core->miss_tail - core->miss_head == MISSES
-            : !port_room_for(core->config.fetch_requests, core->line_packets)) {
+            ? core->fetch.miss_tail - core->fetch.miss_head == MISSES
+            : !port_room_for(core->config.fetch_requests, core->fetch.line_packets)) {
         core->stats.icache.stalls_queue++;
         return false;
     }
     struct cache_out out;
-    switch (cache_read(core->icache, line, core->line_sectors, s, &out)) {
+    switch (cache_read(core->fetch.cache, line, core->fetch.line_sectors, s, &out)) {
     case CACHE_HIT:
-        core->fetchable &= ~bit(s);
+        core->fetch.wanting &= ~bit(s);
         decode_push(core, s, inst, NO_INST);
         return true;
     case CACHE_MISS:
@@ -259,7 +264,7 @@ static bool look_up(struct core *core, u32 s)
     }
     slot->barred |= BARRED_MISSING;
     slot->missed_at = core_cycle(core);
-    core->fetchable &= ~bit(s);
+    core->fetch.wanting &= ~bit(s);
     return true;
 }
 
@@ -268,9 +273,9 @@ static bool look_up(struct core *core, u32 s)
 static void hand_over(struct core *core, u32 s, u64 line)
 {
     const u32 inst = core->slots[s].fetch_at;
-    if (!(core->fetchable >> s & 1) || core->times[inst].line != line)
+    if (!(core->fetch.wanting >> s & 1) || core->times[inst].line != line)
         return;
-    core->fetchable &= ~bit(s);
+    core->fetch.wanting &= ~bit(s);
     decode_push(core, s, inst, NO_INST);
 }
 
@@ -278,12 +283,12 @@ void fetch_reply(struct core *core, u32 mshr)
 {
     struct cache_out out;
     u32 s;
-    const u64 line = cache_mshr_line(core->icache, mshr);
-    cache_fill(core->icache, mshr, &out);
-    while (cache_waiter(core->icache, mshr, &s)) {
+    const u64 line = cache_mshr_line(core->fetch.cache, mshr);
+    cache_fill(core->fetch.cache, mshr, &out);
+    while (cache_waiter(core->fetch.cache, mshr, &s)) {
         core->slots[s].barred &= (u8)~BARRED_MISSING;
         core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
-        core->arrived |= bit(s);
+        core->fetch.arrived |= bit(s);
         fetch_want(core, s);
         if (!core->config.icache->keeps)
             hand_over(core, s, line);
@@ -294,12 +299,12 @@ void fetch_reply(struct core *core, u32 mshr)
 
 static void take_misses(struct core *core)
 {
-    while (core->miss_head != core->miss_tail) {
-        u32 at = core->miss_head % MISSES;
-        if (core->misses[at].ready > core_cycle(core))
+    while (core->fetch.miss_head != core->fetch.miss_tail) {
+        u32 at = core->fetch.miss_head % MISSES;
+        if (core->fetch.misses[at].ready > core_cycle(core))
             return;
-        core->miss_head++;
-        fetch_reply(core, core->misses[at].mshr);
+        core->fetch.miss_head++;
+        fetch_reply(core, core->fetch.misses[at].mshr);
     }
 }
 
@@ -319,7 +324,7 @@ static COLD void push_mark(struct core *core, u32 s)
 static COLD u64 skim_slots(struct core *core, u64 left)
 {
     struct skip_fetch all = {0};
-    u64 wanting = left & ~core->redirected;
+    u64 wanting = left & ~core->issue.redirected;
     EACH_USE(use, &core->hooks, skip_fetch)
     {
         struct skip_fetch skim = {0};
@@ -332,7 +337,7 @@ static COLD u64 skim_slots(struct core *core, u64 left)
     for (u64 set = all.skip; set; set &= set - 1)
         if (slot_marks(core, &core->slots[first_bit(set)]) < MAX_MARKS)
             push_mark(core, first_bit(set));
-    return left & core->fetchable & ~(all.skip | all.hold);
+    return left & core->fetch.wanting & ~(all.skip | all.hold);
 }
 
 /* A mechanism may supply the next instruction, have it skipped, or hold it back. */
@@ -345,8 +350,8 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
         if (slot_marks(core, slot) < MAX_MARKS)
             push_mark(core, s);
     } else if (answer == FETCH_HERE) {
-        core->fetchable &= ~bit(s);
-        core->last_fetched = s;
+        core->fetch.wanting &= ~bit(s);
+        core->fetch.last = s;
         decode_push(core, s, slot->fetch_at, served);
     }
     return answer;
@@ -356,48 +361,48 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
 static u64 of_last_group(const struct core *core, u64 set)
 {
     const u32 span = core->config.issue->group_size;
-    if (span >= CORE_WARPS || core->last_fetched >= CORE_WARPS)
+    if (span >= CORE_WARPS || core->fetch.last >= CORE_WARPS)
         return set;
-    const u64 group = (bit(span) - 1) << core->last_fetched / span * span;
+    const u64 group = (bit(span) - 1) << core->fetch.last / span * span;
     return set & group ? set & group : set;
 }
 
 /* Warps that want instructions look theirs up. */
 static void serve(struct core *core)
 {
-    u64 left = core->fetchable;
-    core->arrived &= left;
+    u64 left = core->fetch.wanting;
+    core->fetch.arrived &= left;
     if (core_hooked(core, SEAM_SKIP_FETCH))
         left = skim_slots(core, left);
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
-        u32 from = core->last_fetched + 1;
-        u64 set = core->arrived & left ? core->arrived & left : left;
+        u32 from = core->fetch.last + 1;
+        u64 set = core->fetch.arrived & left ? core->fetch.arrived & left : left;
         if (core->config.fetch->policy == 1)
             set = of_last_group(core, set);
         u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
         u32 s = first_bit(above ? above : set);
         left &= ~bit(s);
-        core->arrived &= ~bit(s);
+        core->fetch.arrived &= ~bit(s);
         if (core_hooked(core, SEAM_FETCH)) {
             enum fetch_answer answer = ask_mechanisms(core, s);
             n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these take no turn */
             if (answer != FETCH_SERVE)
                 continue;
         }
-        core->last_fetched = s;
+        core->fetch.last = s;
         if (!look_up(core, s))
             break;
     }
-    if (!core->config.fetch->decode_cycles && !core->fetch_stages)
+    if (!core->config.fetch->decode_cycles && !core->fetch.extra_stages)
         decode_tick(core);
 }
 
 void fetch_tick(struct core *core)
 {
-    if (core->miss_head != core->miss_tail)
+    if (core->fetch.miss_head != core->fetch.miss_tail)
         take_misses(core);
-    if (core->decode_head != core->decode_tail)
+    if (core->fetch.decode_head != core->fetch.decode_tail)
         decode_tick(core);
-    if (core->fetchable)
+    if (core->fetch.wanting)
         serve(core);
 }

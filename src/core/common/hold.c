@@ -7,12 +7,13 @@
  * it, and when it is resolved they stay held. B2  A held slot that has gone elsewhere loses its
  * buffer as soon as it is known where to, so that a core whose slots are all held is quiet.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 /* The slot goes elsewhere, and knows where. */
 static void redirect(struct core *core, u32 s)
 {
-    if (core->redirected & ~core->held_branching & bit(s) && core->slots[s].at != NO_INST)
+    if (core->issue.redirected & ~core->issue.held_branching & bit(s) &&
+        core->slots[s].at != NO_INST)
         fetch_redirect(core, s);
 }
 
@@ -20,7 +21,7 @@ static void bar(struct core *core, u64 slots, enum barred why)
 {
     for (u64 set = slots; set; set &= set - 1)
         core->slots[first_bit(set)].barred |= (u8)why;
-    core->fetchable &= ~slots;
+    core->fetch.wanting &= ~slots;
 }
 
 static void unbar(struct core *core, u64 slots, enum barred why)
@@ -36,10 +37,10 @@ static void unbar(struct core *core, u64 slots, enum barred why)
 
 void core_hold(struct core *core, u64 slots)
 {
-    slots &= core->present & ~core->ended & ~core->held;
-    core->held |= slots;
-    core->held_branching |= core->branching & slots;
-    core->branching |= slots;
+    slots &= core->present & ~core->ended & ~core->issue.held;
+    core->issue.held |= slots;
+    core->issue.held_branching |= core->issue.branching & slots;
+    core->issue.branching |= slots;
     bar(core, slots, BARRED_HELD);
     for (u64 set = slots; set; set &= set - 1) {
         slot_wake(core, first_bit(set));
@@ -49,10 +50,10 @@ void core_hold(struct core *core, u64 slots)
 
 void core_release(struct core *core, u64 slots)
 {
-    slots &= core->held;
-    core->held &= ~slots;
-    core->branching &= ~(slots & ~core->held_branching);
-    core->held_branching &= ~slots;
+    slots &= core->issue.held;
+    core->issue.held &= ~slots;
+    core->issue.branching &= ~(slots & ~core->issue.held_branching);
+    core->issue.held_branching &= ~slots;
     unbar(core, slots, BARRED_HELD);
     for (u64 set = slots; set; set &= set - 1)
         slot_wake(core, first_bit(set));
@@ -70,7 +71,7 @@ void core_release_fetch(struct core *core, u64 slots)
 
 void hold_resolved(struct core *core, u32 s)
 {
-    core->held_branching &= ~bit(s);
+    core->issue.held_branching &= ~bit(s);
     redirect(core, s);
 }
 
@@ -81,15 +82,15 @@ void core_mark(struct core *core, u32 s, u32 at)
     slot->skipped |= 1u << at;
     slot->limit++;
     core->stats.fetch.flushed++;
-    if (at || !(core->buffered & bit(s))) /* it has just come: its place is found later */
+    if (at || !(core->issue.buffered & bit(s))) /* it has just come: its place is found later */
         return;
-    core->clear &= ~bit(s);
+    core->issue.clear &= ~bit(s);
     slot_update(core, s);
 }
 
 bool hold_stuck(struct core *core)
 {
-    if (!core->present || core->inflight_count || core->serial ||
+    if (!core->present || core->inflight.count || core->issue.serial ||
         port_next(core->config.replies) != FS_NEVER)
         return false;
     for (u64 set = core->present; set; set &= set - 1) {

@@ -33,6 +33,11 @@ static void ask_operands(struct core *core, struct inflight *inflight)
     inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
 }
 
+/* Work of an instruction in lanes. */
+struct lane_work {
+    u32 reads, ops, writes;
+};
+
 /* What the inflight does as an instruction of its warp without mechanisms; nothing is counted for
  * an extra one. */
 static struct lane_work plain_work(const struct core *core, const struct inflight *inflight)
@@ -69,15 +74,9 @@ u64 core_lanes_unwritten(const struct core *core)
 {
     u64 lanes = 0;
     for (u32 i = 0; i < CORE_INFLIGHT; i++)
-        if (!(core->inflight_free[i / 64] >> i % 64 & 1) && !core->inflight[i].injected)
-            lanes += plain_work(core, &core->inflight[i]).writes;
+        if (!(core->inflight.free[i / 64] >> i % 64 & 1) && !core->inflight.all[i].injected)
+            lanes += plain_work(core, &core->inflight.all[i]).writes;
     return lanes;
-}
-
-/* To its unit, without a collector. */
-static inline bool goes_straight(const struct core *core, const struct inflight *inflight)
-{
-    return core->in_turn && inflight->pipe != PIPE_MEMORY;
 }
 
 /* What follows from reading the operands, with mechanisms. */
@@ -91,34 +90,29 @@ static void compute_hooked(struct core *core, struct inflight *inflight)
         if (core_hooked(core, SEAM_RESULT))
             hooks_result(core, inflight);
     }
-    if (!goes_straight(core, inflight) && !core->miaow) /* whose stages find it a unit themselves */
-        collect_push(core, inflight);
     if (core_hooked(core, SEAM_ISSUED))
         tell_issued(core, inflight);
-    if (core_hooked(core, SEAM_STEPS))
+    if (core_followed(core))
         trace_issued(core, inflight);
-    if (goes_straight(core, inflight))
-        gcn_enter(core, inflight);
+    if (core->pipeline->enter)
+        core->pipeline->enter(core, inflight);
     inflight_count_work(core, inflight, false);
 }
 
-/* The same where memory is counted, schedulers take turns, stages are others, or mechanisms are on.
- */
+/* The plain path of issue_dyninst plus wait counters, mechanisms and the pipeline's own way. */
 static __attribute__((noinline)) void compute_specially(struct core *core,
                                                         struct inflight *inflight)
 {
     if (inflight->time->counter && !inflight->injected)
         waitcnt_issue(core, inflight);
-    if (core->hooks.seams & ~SEAMS_OWN) {
+    if (core->detours & DETOUR_SEAMS) {
         compute_hooked(core, inflight);
         return;
     }
     if (inflight->dyn.kind == DYNINST_COMPUTE)
         dyninst_compute(&inflight->dyn);
-    if (goes_straight(core, inflight))
-        gcn_enter(core, inflight);
-    else if (!core->miaow)
-        collect_push(core, inflight);
+    if (core->pipeline->enter)
+        core->pipeline->enter(core, inflight);
 }
 
 /* Its scheduler's next turn. */
@@ -127,7 +121,7 @@ static COLD void take_interval(struct core *core, const struct inflight *infligh
     u32 cycles = core->config.issue->interval;
     if (inflight->interval < inflight->time->interval)
         cycles = MIN(cycles, MAX(inflight->interval, 1));
-    core->schedulers[first_bit(core->scheduler_of[s])].free = core_cycle(core) + cycles;
+    core->issue.schedulers[first_bit(core->issue.scheduler_of[s])].free = core_cycle(core) + cycles;
 }
 
 /* The dynamic instruction is filled: everything that follows from issuing it. */
@@ -154,7 +148,7 @@ PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
         else
             slot->vector_accesses++;
     }
-    if (UNLIKELY(core->hooks.seams)) { /* one test for three seams, and more */
+    if (UNLIKELY(core->detours)) {
         compute_specially(core, inflight);
     } else {
         if (inflight->dyn.kind == DYNINST_COMPUTE)
@@ -213,10 +207,10 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
     if (slot->at != expected && slot->at != NO_INST) /* one that waits may yet go straight on */
-        core->redirected |= bit(s);
+        core->issue.redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
-        core->branching |= bit(s);
-    core->clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
+        core->issue.branching |= bit(s);
+    core->issue.clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
     slot_sort(core, s, slot);
     /* else it has not wanted any before either */
     if (slot->buffered <= slot->limit && !slot->decoding)
@@ -251,7 +245,7 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return false;
-    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN)) /* mechanisms may look at operands */
+    if (UNLIKELY(core->detours & DETOUR_SEAMS)) /* mechanisms may look at operands */
         dyninst_issue(&inflight->dyn, slot->warp, inst);
     else
         dyninst_start(&inflight->dyn, slot->warp, inst);
@@ -267,7 +261,7 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     return true;
 }
 
-/* ---- for MIAOW's stages ---- */
+/* ---- for pipelines that find an instruction its unit themselves ---- */
 
 /* The warp has gone on: where it stands, and what that does to its block. */
 static void moved(struct core *core, u32 s, u32 inst)
@@ -284,7 +278,7 @@ static void moved(struct core *core, u32 s, u32 inst)
 
 static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
 {
-    if (UNLIKELY(core->hooks.seams & ~SEAMS_OWN))
+    if (UNLIKELY(core->detours & DETOUR_SEAMS))
         dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
     else
         dyninst_start(&inflight->dyn, core->slots[s].warp, inst);
@@ -312,9 +306,9 @@ void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
     inflight->time = &core->times[inst];
     if (core_hooked(core, SEAM_OPERAND)) /* those who look on see it, too */
         ask_operands(core, inflight);
-    if (core_hooked(core, SEAM_STEPS) && core->watcher) {
-        core->watcher->issued(core->watcher, core, inflight);
-        core->watcher->retired(core->watcher, core, inflight);
+    if (UNLIKELY(core->trace.watcher != NULL)) {
+        core->trace.watcher->issued(core->trace.watcher, core, inflight);
+        core->trace.watcher->retired(core->trace.watcher, core, inflight);
     }
     inflight_give(core, inflight);
     moved(core, s, inst);
@@ -362,19 +356,20 @@ static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
 /* Marks of skipped instructions at the head of buffers cost no slot. */
 static COLD void skip_heads(struct core *core)
 {
-    for (u64 set = core->skipping & core->clear & ~core->waiting & ~core->branching; set;
-         set &= set - 1) {
+    for (u64 set = core->issue.skipping & core->issue.clear & ~core->issue.waiting &
+                   ~core->issue.branching;
+         set; set &= set - 1) {
         const u32 s = first_bit(set), inst = core->slots[s].buffer[0];
         const enum skip_answer answer = ask_skip(core, s, inst);
         if (answer == SKIP_WAIT)
             continue;
         if (answer == SKIP_FETCH) {
-            core->clear &= ~bit(s);
+            core->issue.clear &= ~bit(s);
             fetch_redirect(core, s);
             continue;
         }
         core->slots[s].limit--;
-        if (core->counts && core->times[inst].counter)
+        if (core->issue.by_waitcnt && core->times[inst].counter)
             waitcnt_skip(core, s, &core->times[inst]);
         dyninst_advance(core->slots[s].warp, inst);
         core_step(core, s, inst);
@@ -405,7 +400,7 @@ COLD bool issue_ask_insert(struct core *core, u32 scheduler)
 void core_serial(struct core *core)
 {
     core->quiet_until = 0;
-    for (u64 set = core->serial; set && !core->stopped; set &= set - 1) {
+    for (u64 set = core->issue.serial; set && !core->stopped; set &= set - 1) {
         u32 s = first_bit(set), inst = core->slots[s].buffer[0];
         struct inflight *inflight = inflight_take(core);
         if (!inflight)
@@ -428,22 +423,22 @@ static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
 
 static struct reason reason_now(const struct core *core, u32 scheduler)
 {
-    return core->in_turn ? reason_with(core, scheduler, 0, gcn_busy(core, scheduler))
-                         : reason_of(core, scheduler, 0);
+    const struct pipeline *pipeline = core->pipeline;
+    return reason_with(core, scheduler, 0, pipeline->busy ? pipeline->busy(core, scheduler) : 0);
 }
 
 void issue_charge_idle(struct core *core)
 {
-    for (u32 set = core->idle_set; set; set &= set - 1) {
+    for (u32 set = core->issue.idle_set; set; set &= set - 1) {
         const u32 i = first_bit(set);
-        charge_idle(core, i, idle_turns(core, i, core->in_turn));
-        core->idle[first_bit(set)].since = core_cycle(core);
+        charge_idle(core, i, idle_slots(core, i));
+        core->issue.idle[first_bit(set)].since = core_cycle(core);
     }
 }
 
 void issue_used(struct core *core)
 {
-    end_idle(core, 0, false);
+    end_idle_of_all(core, 0);
     core->stats.issue.slots++;
     core->stats.issue.issued++;
 }
@@ -451,25 +446,23 @@ void issue_used(struct core *core)
 void issue_idle(struct core *core, enum stall stall, u32 s)
 {
     const u32 inst = s == CORE_WARPS ? NO_INST : core_stands(core, s);
-    if (core->idle_set & 1 && core->idle[0].stall == stall && core->idle[0].inst == inst)
+    if (core->issue.idle_set & 1 && core->issue.idle[0].stall == stall &&
+        core->issue.idle[0].inst == inst)
         return;
-    end_idle(core, 0, false);
+    end_idle_of_all(core, 0);
     note_idle(core, 0, (struct reason){stall, s});
 }
 
 void issue_charge(struct core *core, u64 cycles)
 {
     core->stats.issue.cycles += core->present ? cycles : 0;
-    core->first_scheduler =
-        (u32)((core->first_scheduler + cycles) % core->config.issue->schedulers);
-    for (u32 awake = core->all_schedulers & ~core->asleep; awake; awake &= awake - 1) {
+    core->issue.first = (u32)((core->issue.first + cycles) % core->config.issue->schedulers);
+    for (u32 awake = core->issue.all & ~core->issue.asleep; awake; awake &= awake - 1) {
         u32 i = first_bit(awake);
-        end_idle(core, i, core->in_turn);
+        end_idle(core, i);
         note_idle(core, i, reason_now(core, i));
-        schedule_pass(core, i,
-                      core->in_turn
-                          ? gcn_turns_between(core, i, core_cycle(core), core_cycle(core) + cycles)
-                          : cycles);
+        const u64 now = core_cycle(core);
+        schedule_pass(core, i, core->pipeline->slots(core, i, now, now + cycles));
     }
 }
 
@@ -483,7 +476,7 @@ static bool issue_several(struct core *core, u32 s, u32 group)
     if (!issue_one(core, s))
         return false;
     for (u32 n = 1; n < core->config.issue->per_warp && !core->stopped; n++) {
-        u64 able = able_slots(core) & ~core->skipping;
+        u64 able = able_slots(core) & ~core->issue.skipping;
         if (!(able >> s & 1))
             break;
         u32 pipe = core->slots[s].head;
@@ -496,6 +489,11 @@ static bool issue_several(struct core *core, u32 s, u32 group)
     return true;
 }
 
+bool core_room(const struct core *core, u32 slot, u32 inst)
+{
+    return collect_room(core, core->groups > 1 ? slot % core->groups : 0, core->times[inst].pipe);
+}
+
 u64 core_ready(const struct core *core, u32 scheduler)
 {
     return ready_slots(core, scheduler);
@@ -503,7 +501,7 @@ u64 core_ready(const struct core *core, u32 scheduler)
 
 PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
 {
-    end_idle(core, scheduler, false);
+    end_idle_of_all(core, scheduler);
     if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
         core->stats.issue.slots++;
         core->stats.issue.issued++;
@@ -526,7 +524,7 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     }
     core->stats.issue.slots++;
     core->stats.issue.issued++;
-    core->schedulers[scheduler].last = s;
+    core->issue.schedulers[scheduler].last = s;
 }
 
 static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 scheduler)
@@ -536,20 +534,20 @@ static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 sc
 
 COLD void issue_wait_turn(struct core *core, u32 scheduler)
 {
-    end_idle(core, scheduler, core->in_turn);
+    end_idle(core, scheduler);
     struct reason reason = reason_now(core, scheduler);
     if (reason.stall == STALL_COLLECTOR)
         reason.stall = STALL_UNIT;
     note_idle(core, scheduler, reason);
-    if (!core->sleeps)
+    if (!core->issue.sleeps)
         schedule_pass(core, scheduler, 1);
 }
 
 PART_OF void run_scheduler(struct core *core, u32 scheduler)
 {
-    if (core->asleep >> scheduler & 1)
+    if (core->issue.asleep >> scheduler & 1)
         return;
-    if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
+    if (UNLIKELY(core->issue.schedulers[scheduler].free > core_cycle(core))) {
         issue_wait_turn(core, scheduler);
         return;
     }
@@ -561,12 +559,12 @@ PART_OF void run_scheduler(struct core *core, u32 scheduler)
 
 PART_OF void prepare(struct core *core)
 {
-    for (u64 set = core->redirected & ~core->branching; set; set &= set - 1) {
+    for (u64 set = core->issue.redirected & ~core->issue.branching; set; set &= set - 1) {
         u32 s = first_bit(set);
         if (core->slots[s].at != NO_INST)
             fetch_redirect(core, s);
     }
-    if (UNLIKELY(core->skipping))
+    if (UNLIKELY(core->issue.skipping))
         skip_heads(core);
 }
 
@@ -585,5 +583,5 @@ void issue_turns(struct core *core, u32 first)
         scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
     } while (scheduler != first && !core->stopped);
     for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
-        core->idle[scheduler].since++; /* the launch has stopped before their turn */
+        core->issue.idle[scheduler].since++; /* the launch has stopped before their turn */
 }

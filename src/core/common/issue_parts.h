@@ -1,6 +1,6 @@
 /*
- * What issue.c and gcn/issue.c share: which warps of a scheduler may issue, and why nothing was
- * issued.
+ * What common/issue.c and gcn/issue.c share: which warps of a scheduler may issue, and why nothing
+ * was issued.
  */
 #ifndef CORE_ISSUE_PARTS_H
 #define CORE_ISSUE_PARTS_H
@@ -27,8 +27,8 @@ static inline u32 group_of(const struct core *core, u32 scheduler)
 static inline u64 without_room(const struct core *core, u32 group)
 {
     u64 set = 0;
-    for (u32 full = core->full_pipes[group]; full; full &= full - 1)
-        set |= core->heads[first_bit(full)];
+    for (u32 full = core->collect.full_pipes[group]; full; full &= full - 1)
+        set |= core->issue.heads[first_bit(full)];
     return set;
 }
 
@@ -40,13 +40,13 @@ struct reason {
 /* Warps whose next instruction could issue, if there were room for it. */
 static inline u64 able_slots(const struct core *core)
 {
-    return core->clear & ~core->branching; /* K8 */
+    return core->issue.clear & ~core->issue.branching; /* K8 */
 }
 
 /* `busy`: slots whose unit is. */
 PART_OF struct reason reason_with(const struct core *core, u32 scheduler, u64 held, u64 busy)
 {
-    const u64 mine = core->schedulers[scheduler].slots & core->present;
+    const u64 mine = core->issue.schedulers[scheduler].slots & core->present;
     const u64 live = mine & ~core->ended;
     const u64 able = live & able_slots(core);
     u64 set;
@@ -58,17 +58,17 @@ PART_OF struct reason reason_with(const struct core *core, u32 scheduler, u64 he
         }
     if (able | held) {
         TRY(STALL_UNIT, able & ~held & (busy | without_room(core, group_of(core, scheduler))));
-        TRY(STALL_HELD, held | (able & core->skipping));
+        TRY(STALL_HELD, held | (able & core->issue.skipping));
         TRY(STALL_COLLECTOR, able);
     }
-    TRY(STALL_MEMORY, live & core->blocked[STALL_MEMORY]);
-    TRY(STALL_RAW, live & core->blocked[STALL_RAW]);
-    TRY(STALL_WAW, live & core->blocked[STALL_WAW]);
-    TRY(STALL_WAIT, live & core->blocked[STALL_WAIT]);
-    TRY(STALL_BRANCH, live & core->branching & ~core->held);
-    TRY(STALL_HELD, live & core->held);
-    TRY(STALL_BARRIER, live & core->waiting);
-    TRY(STALL_FETCH, live & ~core->buffered);
+    TRY(STALL_MEMORY, live & core->issue.blocked[STALL_MEMORY]);
+    TRY(STALL_RAW, live & core->issue.blocked[STALL_RAW]);
+    TRY(STALL_WAW, live & core->issue.blocked[STALL_WAW]);
+    TRY(STALL_WAIT, live & core->issue.blocked[STALL_WAIT]);
+    TRY(STALL_BRANCH, live & core->issue.branching & ~core->issue.held);
+    TRY(STALL_HELD, live & core->issue.held);
+    TRY(STALL_BARRIER, live & core->issue.waiting);
+    TRY(STALL_FETCH, live & ~core->issue.buffered);
     TRY(STALL_MEMORY, mine & core->ended);
 #undef TRY
     return (struct reason){STALL_EMPTY, CORE_WARPS};
@@ -83,49 +83,74 @@ static inline void note_idle(struct core *core, u32 scheduler, struct reason rea
         if (UNLIKELY(inst == NO_INST))
             inst = core_stands(core, reason.slot);
     }
-    core->idle[scheduler].since = core_cycle(core);
-    core->idle[scheduler].inst = inst;
-    core->idle[scheduler].stall = (u8)reason.stall;
-    core->idle_set |= 1u << scheduler;
+    core->issue.idle[scheduler].since = core_cycle(core);
+    core->issue.idle[scheduler].inst = inst;
+    core->issue.idle[scheduler].stall = (u8)reason.stall;
+    core->issue.idle_set |= 1u << scheduler;
+}
+
+/* The counter of a reason for an idle slot. */
+static inline u64 *idle_counter(struct issue_stats *stats, enum stall stall)
+{
+#define COUNTER(reason) offsetof(struct issue_stats, idle_##reason)
+    static const u16 at[STALLS] = {
+        [STALL_EMPTY] = COUNTER(empty),   [STALL_FETCH] = COUNTER(fetch),
+        [STALL_BRANCH] = COUNTER(branch), [STALL_BARRIER] = COUNTER(barrier),
+        [STALL_RAW] = COUNTER(raw),       [STALL_WAW] = COUNTER(waw),
+        [STALL_MEMORY] = COUNTER(memory), [STALL_WAIT] = COUNTER(wait),
+        [STALL_UNIT] = COUNTER(unit),     [STALL_COLLECTOR] = COUNTER(collector),
+        [STALL_HELD] = COUNTER(held),
+    };
+#undef COUNTER
+    return (u64 *)((u8 *)stats + at[stall]);
 }
 
 /* Charges turns in which it was idle. */
 static inline void charge_idle(struct core *core, u32 scheduler, u64 turns)
 {
-    const u32 inst = core->idle[scheduler].inst, stall = core->idle[scheduler].stall;
-    (&core->stats.issue.idle_empty)[stall - STALL_EMPTY] += turns;
+    const u32 inst = core->issue.idle[scheduler].inst, stall = core->issue.idle[scheduler].stall;
+    *idle_counter(&core->stats.issue, stall) += turns;
     core->stats.issue.slots += turns;
     if (inst != NO_INST)
         core->profile[inst].stalls[stall] += turns;
 }
 
-/* The turns before this cycle that it was idle in. */
-PART_OF u64 idle_turns(const struct core *core, u32 scheduler, bool in_turn)
+/* The issue slots before this cycle that it was idle in. */
+static inline u64 idle_slots(const struct core *core, u32 scheduler)
 {
-    const u64 since = core->idle[scheduler].since, now = core_cycle(core);
-    return in_turn ? gcn_turns_between(core, scheduler, since, now) : now - since;
+    return core->pipeline->slots(core, scheduler, core->issue.idle[scheduler].since,
+                                 core_cycle(core));
 }
 
-/* Ends what it is idle for. */
-PART_OF void end_idle(struct core *core, u32 scheduler, bool in_turn)
+/* Ends a scheduler's idle time, and charges it. */
+static inline void end_idle(struct core *core, u32 scheduler)
 {
-    if (core->idle_set >> scheduler & 1) {
-        charge_idle(core, scheduler, idle_turns(core, scheduler, in_turn));
-        core->idle_set &= ~(1u << scheduler);
+    if (core->issue.idle_set >> scheduler & 1) {
+        charge_idle(core, scheduler, idle_slots(core, scheduler));
+        core->issue.idle_set &= ~(1u << scheduler);
+    }
+}
+
+/* end_idle where every scheduler has a slot in every cycle. */
+PART_OF void end_idle_of_all(struct core *core, u32 scheduler)
+{
+    if (core->issue.idle_set >> scheduler & 1) {
+        charge_idle(core, scheduler, core_cycle(core) - core->issue.idle[scheduler].since);
+        core->issue.idle_set &= ~(1u << scheduler);
     }
 }
 
 PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 {
-    u64 ready = core->schedulers[scheduler].slots & able_slots(core) & ~core->skipping;
+    u64 ready = core->issue.schedulers[scheduler].slots & able_slots(core) & ~core->issue.skipping;
     return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
 /* Greedy policies mostly stay with a warp. */
 PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
 {
-    const u32 last = core->schedulers[scheduler].last;
-    if (core->greedy && last < CORE_WARPS && ready >> last & 1)
+    const u32 last = core->issue.schedulers[scheduler].last;
+    if (core->issue.greedy && last < CORE_WARPS && ready >> last & 1)
         return last;
     return schedule_pick(core, scheduler, ready);
 }
@@ -134,8 +159,8 @@ PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
 PART_OF void rest(struct core *core, u32 scheduler, u64 ready, struct reason reason)
 {
     note_idle(core, scheduler, reason);
-    if (LIKELY(core->sleeps))
-        core->asleep |= (u32)!ready << scheduler;
+    if (LIKELY(core->issue.sleeps))
+        core->issue.asleep |= (u32)!ready << scheduler;
     else
         schedule_pass(core, scheduler, 1);
 }

@@ -36,7 +36,7 @@ static u64 local_address(const struct core *core, u32 s, u32 lane, u64 address)
 
 static void list_local_accesses(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct dyninst *f = &inflight->dyn;
     const u64 *address = dyninst_addresses(f);
     u64 at[MAX_LANES];
@@ -54,7 +54,7 @@ static void list_local_accesses(struct core *core, struct inflight *inflight)
 /* Lanes that change one address do it in different transactions, as many as the most that meet. */
 static void list_atomics(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     u64 rounds[MAX_LANES] = {0};
     u32 count = 0;
     for (u64 set = f->global; set; set &= set - 1) {
@@ -76,7 +76,7 @@ static void list_atomics(struct core *core, const struct dyninst *f, enum coales
 /* Lanes evenly apart that are one run, or two halves that share no line; false: they are not. */
 static bool list_runs(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     const u32 bytes = f->bytes, line = lsu->list_bytes, shift = (u32)__builtin_ctz(line);
     const u32 groups = core->config.core->warp_size / STRIDE_LANES;
     struct run run = {0, STRIDE_LANES, f->stride[0]};
@@ -126,7 +126,7 @@ static u32 transaction_line(const struct core *core, const struct dyninst *f)
 /* The transactions of a inflight that comes to the head. */
 static void make_list(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct dyninst *f = &inflight->dyn;
     const struct lsu_params *p = core->config.lsu;
     enum coalesce_rule rule = COALESCE_LINE;
@@ -169,8 +169,8 @@ static void start_shared(struct core *core, struct inflight *inflight)
 {
     const struct lsu_params *p = core->config.lsu;
     struct dyninst *f = &inflight->dyn;
-    u32 cycles = core->lsu->strided_parts;
-    if (!(f->strided && f->bytes == core->lsu->strided_bytes &&
+    u32 cycles = core->lsu.unit->strided_parts;
+    if (!(f->strided && f->bytes == core->lsu.unit->strided_bytes &&
           shared_is_free(f->first, f->stride, f->bytes) &&
           (cycles == 1 || shared_is_free(f->first + 2, f->stride + 2, f->bytes))))
         cycles = shared_cycles(dyninst_addresses(f), f->shared, f->bytes, p->shared_banks,
@@ -182,7 +182,7 @@ static void start_shared(struct core *core, struct inflight *inflight)
             shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
                           p->shared_parts, core->config.core->warp_size);
     cycles = MAX(cycles, 1);
-    core->lsu->shared_until = core_cycle(core) + cycles - 1;
+    core->lsu.unit->shared_until = core_cycle(core) + cycles - 1;
     core->stats.lsu.shared_accesses++;
     core->stats.lsu.shared_conflict_cycles += cycles - 1;
 }
@@ -211,7 +211,7 @@ bool lsu_act(struct core *core, struct inflight *inflight)
 /* Memory acts now. False: it has faulted. */
 static bool start_current(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct dyninst *f = &inflight->dyn;
     lsu->started = true;
     core->stats.lsu.instructions++;
@@ -239,7 +239,7 @@ static bool start_current(struct core *core, struct inflight *inflight)
 static bool send_transaction(struct core *core, struct inflight *inflight,
                              const struct transaction *t, u64 *banks)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     const struct l1d_params *l1 = core->config.l1d;
     const struct dyninst *f = &inflight->dyn;
     const bool readonly = is_readonly(core, f);
@@ -263,9 +263,10 @@ static bool send_transaction(struct core *core, struct inflight *inflight,
         .sectors = t->sectors,
         .inflight = (u16)inflight_index(core, inflight),
         .slot = inflight->slot,
-        .kind = f->atomic   ? REQUEST_ATOMIC
-                : f->stores ? (core->counts && inflight->counted ? REQUEST_KEPT : REQUEST_STORE)
-                            : REQUEST_LOAD,
+        .kind = f->atomic ? REQUEST_ATOMIC
+                : f->stores
+                    ? (core->issue.by_waitcnt && inflight->counted ? REQUEST_KEPT : REQUEST_STORE)
+                    : REQUEST_LOAD,
         .full = t->full,
         .readonly = readonly,
         .atomic_returns = f->atomic && f->code->dst[0].kind != OPERAND_NONE,
@@ -307,7 +308,7 @@ static u64 constant_line(struct dyninst *f, u32 line_bytes, u64 *line)
 /* Constants: lines of the constant cache, one a cycle. False: not all yet. */
 static bool send_constant(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct dyninst *f = &inflight->dyn;
     const struct constant_params *p = core->config.constant;
     struct cache_out out;
@@ -341,16 +342,16 @@ static bool send_constant(struct core *core, struct inflight *inflight)
 /* The head has sent all: the inflight waits for answers, or is done. */
 static void leave_head(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     const struct dyninst *f = &inflight->dyn;
     lsu->current = NO_INFLIGHT;
-    core->lsu_held--;
+    core->lsu.held--;
     lsu->started = false;
     inflight->sent = true;
     /* what is in shared memory, or in the constant cache, comes after its latency */
     u32 cycles = 0;
     if ((f->kind == DYNINST_ACCESS && f->shared && f->loads) ||
-        (UNLIKELY(core->counts) && inflight->counted &&
+        (UNLIKELY(core->issue.by_waitcnt) && inflight->counted &&
          inflight->time->kind == TURN_SHARED)) /* these stay in order */
         cycles = core->config.lsu->shared_latency + 1;
     else if (f->kind == DYNINST_ACCESS && lsu->constants)
@@ -366,7 +367,7 @@ static void leave_head(struct core *core, struct inflight *inflight)
 /* True: the inflight at the head has nothing left to send. */
 static bool work(struct core *core, struct inflight *inflight)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     u64 banks = 0;
     for (u32 n = 0; n < core->config.lsu->transactions_per_cycle && lsu->next < lsu->count; n++) {
         if (!send_transaction(core, inflight, &lsu->list[lsu->next], &banks))
@@ -382,16 +383,16 @@ static bool work(struct core *core, struct inflight *inflight)
 /* Groups take turns. */
 static __attribute__((noinline)) void take_next(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
-    const u32 later = core->access_groups & ~0u << lsu->turn;
-    const u32 g = first_bit(later ? later : core->access_groups);
-    struct latch *latch = &core->group[g].collected[PIPE_MEMORY];
+    struct lsu *lsu = core->lsu.unit;
+    const u32 later = core->collect.access_groups & ~0u << lsu->turn;
+    const u32 g = first_bit(later ? later : core->collect.access_groups);
+    struct latch *latch = &core->collect.group[g].collected[PIPE_MEMORY];
     lsu->current = (u16)latch_first(latch);
     latch_pop(latch);
-    core->lsu_held++;
+    core->lsu.held++;
     if (!latch->count)
-        core->access_groups &= ~(1u << g);
-    core->collectors_stuck = 0;
+        core->collect.access_groups &= ~(1u << g);
+    core->collect.stuck = 0;
     lsu->turn = g + 1;
 }
 
@@ -420,9 +421,10 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
 /* The inflight at the head goes on. */
 static __attribute__((noinline)) void work_head(struct core *core)
 {
-    struct inflight *inflight = core_inflight(core, core->lsu->current);
-    if (!core->lsu->started) {
-        if (UNLIKELY(core->lsu->atomic_count) && waits_for_atomic(core->lsu, &inflight->dyn)) {
+    struct inflight *inflight = core_inflight(core, core->lsu.unit->current);
+    if (!core->lsu.unit->started) {
+        if (UNLIKELY(core->lsu.unit->atomic_count) &&
+            waits_for_atomic(core->lsu.unit, &inflight->dyn)) {
             core->stats.lsu.stall_cycles++;
             return;
         }
@@ -437,20 +439,20 @@ static __attribute__((noinline)) void work_head(struct core *core)
 
 void lsu_work(struct core *core)
 {
-    const struct lsu *lsu = core->lsu;
+    const struct lsu *lsu = core->lsu.unit;
     if (ring_count(&lsu->queue))
         lsu_requests_send(core);
-    if (core->lsu_due <= core_cycle(core))
+    if (core->lsu.due <= core_cycle(core))
         lsu_requests_look_up(core);
     if (lsu->current != NO_INFLIGHT)
         work_head(core);
-    if (lsu->current == NO_INFLIGHT && core->access_groups)
+    if (lsu->current == NO_INFLIGHT && core->collect.access_groups)
         take_next(core);
 }
 
 u64 lsu_due_again(const struct core *core)
 {
-    const struct lsu *lsu = core->lsu;
+    const struct lsu *lsu = core->lsu.unit;
     u64 due = UINT64_MAX;
     for (u64 set = lsu->pipes_used & ~lsu->pipes_stalled; set; set &= set - 1)
         due = MIN(due, ring_head(&lsu->pipes[first_bit(set)])->ready);
@@ -459,14 +461,14 @@ u64 lsu_due_again(const struct core *core)
 
 void lsu_charge(struct core *core, u64 cycles)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
         *lsu->stalled_by[first_bit(set)] += cycles;
 }
 
 bool lsu_request_of(const struct core *core, u32 s, struct packet *packet)
 {
-    const struct lsu *lsu = core->lsu;
+    const struct lsu *lsu = core->lsu.unit;
     for (u32 i = 0; i < lsu->fresh; i++) {
         const struct lsu_request *request = &lsu->requests[i];
         if (!request->bytes || request->slot != s)

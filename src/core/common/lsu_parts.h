@@ -6,7 +6,7 @@
 #define CORE_LSU_PARTS_H
 
 #include "base/ring.h"
-#include "core/core.h"
+#include "core/common/common.h"
 #include "core/requests.h"
 
 enum {
@@ -82,13 +82,13 @@ struct lsu {
 
 static inline bool queue_room(const struct core *core)
 {
-    return ring_count(&core->lsu->queue) < core->config.l1d->miss_queue;
+    return ring_count(&core->lsu.unit->queue) < core->config.l1d->miss_queue;
 }
 
 static inline void queue_push(struct core *core, u32 tag)
 {
-    core->lsu_held++;
-    *ring_push(&core->lsu->queue) = (struct timed){core_cycle(core) + 1, tag};
+    core->lsu.held++;
+    *ring_push(&core->lsu.unit->queue) = (struct timed){core_cycle(core) + 1, tag};
 }
 
 /* The entry of the queue to the network for a miss that has an MSHR. */
@@ -115,14 +115,14 @@ static inline struct lsu_request *lsu_request_take(struct lsu *lsu)
 static inline void store_sent(struct core *core, struct lsu_request *request)
 {
     core->slots[request->slot].stores++;
-    core->lsu->stores++;
+    core->lsu.unit->stores++;
 }
 
 static inline void finish_later(struct core *core, u32 inflight)
 {
     const u64 ready = core_cycle(core) + FILL_TO_WRITE_BACK;
-    *ring_push(&core->lsu->done) = (struct timed){ready, inflight};
-    core->lsu_done = MIN(core->lsu_done, ready);
+    *ring_push(&core->lsu.unit->done) = (struct timed){ready, inflight};
+    core->lsu.done = MIN(core->lsu.done, ready);
 }
 
 /* One part of a inflight is answered. */
@@ -141,9 +141,9 @@ static inline void part_done(struct core *core, u32 index, bool from_memory)
 static inline void pipe_push(struct core *core, u32 pipe, u32 request, u32 latency)
 {
     const u64 ready = core_cycle(core) + latency;
-    *ring_push(&core->lsu->pipes[pipe]) = (struct timed){ready, request};
-    core->lsu->pipes_used |= bit(pipe);
-    core->lsu_due = MIN(core->lsu_due, ready);
+    *ring_push(&core->lsu.unit->pipes[pipe]) = (struct timed){ready, request};
+    core->lsu.unit->pipes_used |= bit(pipe);
+    core->lsu.due = MIN(core->lsu.due, ready);
 }
 
 void lsu_request_give(struct lsu *lsu, struct lsu_request *request);

@@ -28,7 +28,7 @@ static void lsu_requests_reset(struct lsu *lsu)
 
 void lsu_create(struct core *core)
 {
-    struct lsu *lsu = core->lsu = checked(calloc(1, sizeof *lsu));
+    struct lsu *lsu = core->lsu.unit = checked(calloc(1, sizeof *lsu));
     const struct core_config *c = &core->config;
     struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
     struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
@@ -46,8 +46,8 @@ void lsu_create(struct core *core)
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
-    core->lsu_held = 0;
-    core->lsu_due = core->lsu_done = UINT64_MAX;
+    core->lsu.held = 0;
+    core->lsu.due = core->lsu.done = UINT64_MAX;
     lsu->strided_parts = c->core->warp_size / 32;
     if (c->lsu->shared_banks == 32 && c->lsu->shared_parts == lsu->strided_parts)
         lsu->strided_bytes = c->lsu->shared_bank_bytes;
@@ -55,7 +55,7 @@ void lsu_create(struct core *core)
 
 void lsu_destroy(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (!lsu)
         return;
     cache_destroy(lsu->l1d);
@@ -67,13 +67,13 @@ void lsu_destroy(struct core *core)
 
 void lsu_begin(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     lsu->stores = lsu->atomic_count = 0;
     lsu->pipes_used = lsu->pipes_stalled = 0;
-    core->lsu_held = 0;
-    core->lsu_due = core->lsu_done = UINT64_MAX;
+    core->lsu.held = 0;
+    core->lsu.due = core->lsu.done = UINT64_MAX;
     ring_clear(&lsu->done);
     ring_clear(&lsu->queue);
     for (u32 b = 0; b < PIPE_COUNT; b++)
@@ -84,14 +84,14 @@ void lsu_begin(struct core *core)
 
 void lsu_flush(struct core *core)
 {
-    cache_invalidate(core->lsu->l1d);
-    cache_invalidate(core->lsu->constant);
-    cache_invalidate(core->lsu->readonly);
+    cache_invalidate(core->lsu.unit->l1d);
+    cache_invalidate(core->lsu.unit->constant);
+    cache_invalidate(core->lsu.unit->readonly);
 }
 
 struct cache *lsu_cache(const struct core *core, enum packet_client client)
 {
-    const struct lsu *lsu = core->lsu;
+    const struct lsu *lsu = core->lsu.unit;
     return client == CLIENT_L1D        ? lsu->l1d
            : client == CLIENT_CONSTANT ? lsu->constant
                                        : lsu->readonly;
@@ -101,13 +101,13 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client)
 
 void lsu_finish(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     for (u32 n = 0; n < core->config.lsu->write_back_ports; n++) {
         const u32 inflight = ring_head(&lsu->done)->what;
         ring_pop(&lsu->done);
-        core->lsu_done = ring_count(&lsu->done) ? ring_head(&lsu->done)->ready : UINT64_MAX;
+        core->lsu.done = ring_count(&lsu->done) ? ring_head(&lsu->done)->ready : UINT64_MAX;
         inflight_retire(core, core_inflight(core, inflight));
-        if (core->lsu_done > core_cycle(core))
+        if (core->lsu.done > core_cycle(core))
             return;
     }
 }
@@ -124,7 +124,7 @@ static void send_request(struct core *core, struct lsu_request *request)
         .address = request->line,
         .lanes = request->lanes,
         .sectors = request->sectors,
-        .tag = (u32)(request - core->lsu->requests),
+        .tag = (u32)(request - core->lsu.unit->requests),
         .inst = request->inst,
         .kind = kinds[request->kind],
         .client = CLIENT_DIRECT,
@@ -138,7 +138,7 @@ static void send_request(struct core *core, struct lsu_request *request)
 
 void lsu_requests_send(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (!ring_count(&lsu->queue) || ring_head(&lsu->queue)->ready > core_cycle(core))
         return;
     const u32 tag = ring_head(&lsu->queue)->what;
@@ -158,7 +158,7 @@ void lsu_requests_send(struct core *core)
         send_request(core, &lsu->requests[tag]);
     }
     ring_pop(&lsu->queue);
-    core->lsu_held--;
+    core->lsu.held--;
 }
 
 /* ---- the first-level data cache ---- */
@@ -176,7 +176,7 @@ static u64 cache_line(const struct core *core, const struct lsu_request *request
 /* False: it must be tried again. */
 static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (lsu->pipes_stalled >> pipe & 1 && queue_room(core)) {
         ++*lsu->stalled_by[pipe];
         return false;
@@ -228,7 +228,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 
 void lsu_requests_look_up(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     const u64 now = core_cycle(core);
     u64 due = UINT64_MAX;
     for (u64 set = lsu->pipes_used; set; set &= set - 1) {
@@ -246,12 +246,12 @@ void lsu_requests_look_up(struct core *core)
     }
     if (UNLIKELY(lsu->pipes_used >> SUPPLY_PIPE)) /* one may have been put there just now */
         due = MIN(due, ring_head(&lsu->pipes[SUPPLY_PIPE])->ready);
-    core->lsu_due = due;
+    core->lsu.due = due;
 }
 
 void lsu_reply(struct core *core, const struct packet *packet)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     struct cache_out out;
     u32 waiter;
     switch (packet->client) {
@@ -306,6 +306,6 @@ void lsu_reply(struct core *core, const struct packet *packet)
 /* Called between windows, in the order in which the L2 served all cores' atomics. */
 void core_atomic(struct core *core, const struct packet *packet)
 {
-    const struct lsu_request *request = &core->lsu->requests[packet->tag];
+    const struct lsu_request *request = &core->lsu.unit->requests[packet->tag];
     dyninst_atomic(&core_inflight(core, request->inflight)->dyn, packet->lanes);
 }

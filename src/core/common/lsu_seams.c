@@ -11,7 +11,7 @@
 
 static struct cache *cache_for(const struct core *core, bool readonly)
 {
-    return readonly ? core->lsu->readonly : core->lsu->l1d;
+    return readonly ? core->lsu.unit->readonly : core->lsu.unit->l1d;
 }
 
 static enum packet_client client_for(bool readonly)
@@ -21,7 +21,7 @@ static enum packet_client client_for(bool readonly)
 
 void lsu_seams_begin(struct core *core)
 {
-    struct lsu *lsu = core->lsu;
+    struct lsu *lsu = core->lsu.unit;
     if (core_hooked(core, SEAM_L1_SUPPLY) && !lsu->pipes[SUPPLY_PIPE].items)
         ring_create(&lsu->pipes[SUPPLY_PIPE], lsu->arena, LSU_REQUESTS);
     for (u32 readonly = 0; readonly < 2; readonly++) {
@@ -93,9 +93,9 @@ bool lsu_seams_supply(struct core *core, struct lsu_request *request, u64 line, 
         return false;
     struct cache_out out;
     cache_supply(cache, line, given | access.missing, &out);
-    core->lsu->pipes_stalled = 0;
+    core->lsu.unit->pipes_stalled = 0;
     /* in order: a pipe's entries leave one after the other */
-    pipe_push(core, SUPPLY_PIPE, (u32)(request - core->lsu->requests), latency);
+    pipe_push(core, SUPPLY_PIPE, (u32)(request - core->lsu.unit->requests), latency);
     lsu_seams_evicted(core, access.cache, &out);
     access.supplied = true;
     access.result = CACHE_HIT;

@@ -16,7 +16,7 @@
  *
  * Age is the order in which warps came to the core.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 enum policy {
     POLICY_LRR,
@@ -69,7 +69,7 @@ static u64 neighbours(const struct core *core, u32 scheduler, u32 slot)
         return 0;
     const u32 first = slot / span * span;
     const u64 all = span < CORE_WARPS ? (bit(span) - 1) << first : ~0ull;
-    return all & core->schedulers[scheduler].slots;
+    return all & core->issue.schedulers[scheduler].slots;
 }
 
 /* Takes ready warps into the group in the order of their age. */
@@ -81,7 +81,7 @@ static u64 regroup(struct core *core, u32 scheduler, u64 ready)
         group |= bit(slot);
         ready &= ~bit(slot);
     }
-    return core->schedulers[scheduler].group = group;
+    return core->issue.schedulers[scheduler].group = group;
 }
 
 bool schedule_is_greedy(const struct core *core)
@@ -97,21 +97,22 @@ bool schedule_passes(const struct core *core)
 /* Strictly in turn, the turn passes all the same. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles)
 {
-    u64 all = core->schedulers[scheduler].slots & core->present & ~core->ended;
+    u64 all = core->issue.schedulers[scheduler].slots & core->present & ~core->ended;
     if (core->config.issue->policy != POLICY_RR || !all)
         return;
     for (u64 n = cycles % (u32)__builtin_popcountll(all); n; n--)
-        core->schedulers[scheduler].last = next_from(all, core->schedulers[scheduler].last + 1);
+        core->issue.schedulers[scheduler].last =
+            next_from(all, core->issue.schedulers[scheduler].last + 1);
 }
 
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
 {
-    const u32 last = core->schedulers[scheduler].last;
+    const u32 last = core->issue.schedulers[scheduler].last;
     switch (core->config.issue->policy) {
     case POLICY_LRR:
         return next_from(ready, last + 1);
     case POLICY_RR: {
-        u64 all = core->schedulers[scheduler].slots & core->present & ~core->ended;
+        u64 all = core->issue.schedulers[scheduler].slots & core->present & ~core->ended;
         u32 turn = all ? next_from(all, last + 1) : CORE_WARPS;
         return turn < CORE_WARPS && ready >> turn & 1 ? turn : CORE_WARPS;
     }
@@ -122,7 +123,7 @@ u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
     case POLICY_OLDEST:
         return least(core, ready, by_age);
     case POLICY_TWO_LEVEL: {
-        u64 group = ready & core->schedulers[scheduler].group;
+        u64 group = ready & core->issue.schedulers[scheduler].group;
         return next_from(group ? group : regroup(core, scheduler, ready), last + 1);
     }
     case POLICY_FAIR:

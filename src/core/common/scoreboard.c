@@ -7,12 +7,12 @@
  *
  * A second set of bits says which of them wait for memory: it serves explanations only.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 static enum stall why(const struct core *core, const struct slot *slot,
                       const struct inst_time *time)
 {
-    const u64 *const memory = slot->pending + core->scoreboard_words;
+    const u64 *const memory = slot->pending + core->issue.scoreboard_words;
     for (u32 i = 0; i < time->dependence_count; i++)
         if (memory[time->dependences[i].word] & time->dependences[i].bits)
             return STALL_MEMORY;
@@ -25,7 +25,7 @@ static enum stall why(const struct core *core, const struct slot *slot,
 void scoreboard_reserve_far(const struct core *core, struct slot *slot,
                             const struct inst_time *time)
 {
-    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    u64 *const pending = slot->pending, *const memory = pending + core->issue.scoreboard_words;
     for (u32 i = 0; i < time->reserve_count; i++) {
         pending[time->dependences[i].word] |= time->dependences[i].bits;
         if (time->flags & TIME_LOAD)
@@ -36,7 +36,7 @@ void scoreboard_reserve_far(const struct core *core, struct slot *slot,
 void scoreboard_release_far(const struct core *core, struct slot *slot,
                             const struct inst_time *time)
 {
-    u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    u64 *const pending = slot->pending, *const memory = pending + core->issue.scoreboard_words;
     for (u32 i = 0; i < time->reserve_count; i++) {
         pending[time->dependences[i].word] &= ~time->dependences[i].bits;
         memory[time->dependences[i].word] &= ~time->dependences[i].bits;
@@ -55,4 +55,9 @@ enum stall scoreboard_check(const struct core *core, const struct slot *slot,
         slot->region_count + time->region_count > core->config.issue->regions && slot->region_count)
         return STALL_WAW;
     return STALL_NONE;
+}
+
+bool core_registers_ready(const struct core *core, u32 s, u32 inst)
+{
+    return scoreboard_check(core, &core->slots[s], &core->times[inst]) == STALL_NONE;
 }

@@ -5,7 +5,7 @@
 #ifndef CORE_SLOTS_H
 #define CORE_SLOTS_H
 
-#include "core/core.h"
+#include "core/common/common.h"
 
 /* core.c: whether the head of a slot may issue, whatever it waits for. */
 enum stall slot_check_all(struct core *core, u32 slot, const struct inst_time *time);
@@ -14,7 +14,8 @@ enum stall slot_check_all(struct core *core, u32 slot, const struct inst_time *t
 static inline enum stall slot_check_plain(const struct core *core, const struct slot *slot,
                                           const struct inst_time *time)
 {
-    const u64 *const pending = slot->pending, *const memory = pending + core->scoreboard_words;
+    const u64 *const pending = slot->pending, *const memory =
+                                                  pending + core->issue.scoreboard_words;
     if (!near_hits(pending, time->near))
         return STALL_NONE;
     if (near_hits(memory, time->near))
@@ -43,10 +44,10 @@ static inline void slot_place(struct core *core, struct slot *slot, u64 mask, en
 {
     slot->blocked = (u8)stall;
     if (stall != STALL_NONE) {
-        core->blocked[stall] |= mask;
+        core->issue.blocked[stall] |= mask;
         return;
     }
-    core->clear |= mask;
+    core->issue.clear |= mask;
     slot->ready_since = core_cycle(core);
 }
 
@@ -56,28 +57,28 @@ PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
     const u64 mask = bit(s);
     slot_wake(core, s);
     if (slot->blocked != STALL_NONE) {
-        core->blocked[slot->blocked] &= ~mask;
-        core->serial &= ~mask;
+        core->issue.blocked[slot->blocked] &= ~mask;
+        core->issue.serial &= ~mask;
     }
-    core->skipping &= ~mask;
-    core->waiting &= ~mask;
+    core->issue.skipping &= ~mask;
+    core->issue.waiting &= ~mask;
     if (!slot->buffered || slot->at != slot->buffer[0]) {
         slot->blocked = STALL_NONE;
-        core->buffered &= ~mask;
+        core->issue.buffered &= ~mask;
         if (slot->at == NO_INST)
-            core->waiting |= mask;
+            core->issue.waiting |= mask;
         return;
     }
     const struct inst_time *time = &core->times[slot->at];
     slot->time = time;
-    core->buffered |= mask;
+    core->issue.buffered |= mask;
     if (slot->head != time->pipe) {
-        core->heads[slot->head] &= ~mask;
-        core->heads[time->pipe] |= mask;
+        core->issue.heads[slot->head] &= ~mask;
+        core->issue.heads[time->pipe] |= mask;
         slot->head = time->pipe;
     }
     if (UNLIKELY(slot->skipped & 1)) {
-        core->skipping |= mask;
+        core->issue.skipping |= mask;
         slot_place(core, slot, mask, slot_check_mark(core, slot, time));
         return;
     }

@@ -5,7 +5,7 @@
  * Results of units always find their bank (the bus was reserved when they started); a bank that is
  * written serves no read in the cycle. Results of loads come through the load/store unit's port.
  */
-#include "core/core.h"
+#include "core/common/common.h"
 
 /* Where mechanisms say that the results go. */
 static __attribute__((noinline)) void claim_places(struct core *core,
@@ -24,14 +24,14 @@ static __attribute__((noinline)) void claim_places(struct core *core,
     use->mechanism->places(use->state, core, inflight, true, &places);
     core->stats.collect.writes += places.count;
     for (u32 i = 0; i < places.count; i++)
-        core->banks_written |= bit(places.banks[i]);
+        core->collect.banks_written |= bit(places.banks[i]);
 }
 
 PART_OF void claim_banks(struct core *core, const struct inflight *inflight,
                          const struct inst_time *time)
 {
     core->stats.collect.writes += time->result_count;
-    core->banks_written |= collect_banks(core, inflight->slot, time->result_banks);
+    core->collect.banks_written |= collect_banks(core, inflight->slot, time->result_banks);
 }
 
 static COLD enum write_back_answer ask_mechanisms(struct core *core, struct inflight *inflight)
@@ -67,12 +67,12 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
         else
             slot->vector_accesses--;
     }
-    if (UNLIKELY(core->branching >> inflight->slot & 1) && time->flags & TIME_BRANCH &&
+    if (UNLIKELY(core->issue.branching >> inflight->slot & 1) && time->flags & TIME_BRANCH &&
         !inflight->injected) {
-        if (UNLIKELY(core->held >> inflight->slot & 1)) {
+        if (UNLIKELY(core->issue.held >> inflight->slot & 1)) {
             hold_resolved(core, inflight->slot);
         } else {
-            core->branching &= ~bit(inflight->slot);
+            core->issue.branching &= ~bit(inflight->slot);
             slot_wake(core, inflight->slot);
             fetch_want(core, inflight->slot);
         }
@@ -82,7 +82,7 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
         slot_maybe_leave(core, inflight->slot);
 }
 
-/* The same with mechanisms. */
+/* retire_plain plus mechanisms and traces. */
 static __attribute__((noinline)) void retire_hooked(struct core *core, struct inflight *inflight)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
@@ -104,9 +104,9 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct in
     }
     inflight->dropped = answer == WRITE_BACK_DROP;
     inflight_count_work(core, inflight, true);
-    if (core_hooked(core, SEAM_STEPS)) /* before its warp may be gone */
+    if (core_followed(core)) /* before its warp may be gone */
         trace_retired(core, inflight);
-    if (core->counts)
+    if (core->issue.by_waitcnt)
         waitcnt_settle(core, inflight);
     settle(core, inflight, inflight->time);
     if (core_hooked(core, SEAM_RETIRED))
@@ -127,14 +127,14 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool cou
 
 static void retire_counted(struct core *core, struct inflight *inflight)
 {
-    retire_plain(core, inflight, core->counts);
+    retire_plain(core, inflight, core->issue.by_waitcnt);
 }
 
 static __attribute__((noinline)) void retire_specially(struct core *core, struct inflight *inflight)
 {
     void (*const retire)(struct core *, struct inflight *) =
-        core->hooks.seams & ~SEAMS_OWN ? retire_hooked : retire_counted;
-    if (core->counts)
+        core->detours & DETOUR_SEAMS ? retire_hooked : retire_counted;
+    if (core->issue.by_waitcnt)
         waitcnt_retire(core, inflight, retire);
     else
         retire(core, inflight);
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
 
 void inflight_retire(struct core *core, struct inflight *inflight)
 {
-    if (UNLIKELY(core->hooks.seams)) /* one test for four seams, and more */
+    if (UNLIKELY(core->detours))
         retire_specially(core, inflight);
     else
         retire_plain(core, inflight, false);
@@ -151,12 +151,12 @@ void inflight_retire(struct core *core, struct inflight *inflight)
 void write_back_tick(struct core *core)
 {
     u32 at = core_cycle(core) % WHEEL;
-    if (core->wheel_used[at / 64] >> at % 64 & 1) {
-        core->bus[at] = 0;
-        struct inflight_list list = core->wheel[at];
-        core->wheel[at].first = NO_INFLIGHT;
-        if (!(core->wheel_used[at / 64] &= ~bit(at % 64)))
-            core->wheel_words &= ~bit(at / 64);
+    if (core->wheel.used[at / 64] >> at % 64 & 1) {
+        core->units.bus[at] = 0;
+        struct inflight_list list = core->wheel.lists[at];
+        core->wheel.lists[at].first = NO_INFLIGHT;
+        if (!(core->wheel.used[at / 64] &= ~bit(at % 64)))
+            core->wheel.words &= ~bit(at / 64);
         for (struct inflight *inflight; (inflight = list_pop(core, &list));)
             inflight_retire(core, inflight);
     }

@@ -1,5 +1,5 @@
 /*
- * Schedulers in turn: one a cycle, which issues several instructions at once (issue.turns=one).
+ * The gcn pipeline's issue: schedulers in turn, one a cycle, which issues several instructions.
  *
  * Each scheduler has warps and a vector unit of its own; the scalar unit and the branch unit are
  * the core's. In cycle c it is the turn of scheduler c mod schedulers: it gives on up to
@@ -22,23 +22,37 @@
  * modelled. Messages and accesses of scalars take the places of their kinds.
  */
 #include "core/common/issue_parts.h"
+#include "core/gcn/gcn.h"
+#include <stdlib.h>
 
-/* The units of a kind: those of schedulers, or of the core. */
-static inline u64 *unit_free(struct core *core, enum turn_kind kind, u32 scheduler)
+/* The pipeline's own state: the cycle from which a unit takes another instruction; units of the
+ * core as a whole are the first ones of their kind. */
+struct gcn {
+    u64 free[TURN_KINDS][CORE_SCHEDULERS];
+};
+
+static struct gcn *gcn_of(const struct core *core)
 {
-    return &core->kind_free[kind][kind == TURN_VECTOR ? scheduler : 0];
+    return core->own;
 }
 
-u64 gcn_busy(const struct core *core, u32 scheduler)
+/* The units of a kind: those of schedulers, or of the core. */
+static inline u64 *unit_free(const struct core *core, enum turn_kind kind, u32 scheduler)
+{
+    return &gcn_of(core)->free[kind][kind == TURN_VECTOR ? scheduler : 0];
+}
+
+static u64 busy_slots(const struct core *core, u32 scheduler)
 {
     const u64 now = core_cycle(core);
     u32 kinds = 0;
     u64 set = 0;
     for (enum turn_kind kind = TURN_VECTOR; kind <= TURN_BRANCH; kind++)
-        kinds |= (u32)(core->kind_free[kind][kind == TURN_VECTOR ? scheduler : 0] > now) << kind;
+        kinds |= (u32)(*unit_free(core, kind, scheduler) > now) << kind;
     if (LIKELY(!kinds))
         return 0;
-    for (u64 able = core->schedulers[scheduler].slots & able_slots(core); able; able &= able - 1) {
+    for (u64 able = core->issue.schedulers[scheduler].slots & able_slots(core); able;
+         able &= able - 1) {
         const struct inst_time *time = core->slots[first_bit(able)].time;
         if (kinds >> time->kind & 1 && time->pipe != PIPE_MEMORY)
             set |= able & -able;
@@ -46,9 +60,13 @@ u64 gcn_busy(const struct core *core, u32 scheduler)
     return set;
 }
 
-void gcn_enter(struct core *core, struct inflight *inflight)
+static void enter(struct core *core, struct inflight *inflight)
 {
     const u64 now = core_cycle(core);
+    if (inflight->pipe == PIPE_MEMORY) {
+        collect_push(core, inflight);
+        return;
+    }
     collect_count(core, inflight);
     if (inflight->time->kind == TURN_INTERNAL) {
         wheel_add(core, inflight, 1);
@@ -75,15 +93,15 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
         const u32 kind = core->slots[s].time->kind;
         done |= bit(s);
         if (issue_slot(core, s)) {
-            if (!any || !core->greedy)
-                core->schedulers[scheduler].last = s;
+            if (!any || !core->issue.greedy)
+                core->issue.schedulers[scheduler].last = s;
             any = true;
             if (kind != TURN_INTERNAL)
                 kinds |= 1u << kind;
         }
-        open &= able_slots(core) & ~done & ~core->skipping;
+        open &= able_slots(core) & ~done & ~core->issue.skipping;
         if (open)
-            open &= ~(without_room(core, group_of(core, scheduler)) | gcn_busy(core, scheduler));
+            open &= ~(without_room(core, group_of(core, scheduler)) | busy_slots(core, scheduler));
         for (u64 set = open; set; set &= set - 1) {
             const u32 other = core->slots[first_bit(set)].time->kind;
             if (kinds >> other & 1 || (other != TURN_INTERNAL &&
@@ -94,19 +112,19 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
     return any;
 }
 
-void gcn_issue(struct core *core, u32 first)
+static void issue(struct core *core, u32 first)
 {
     const u32 scheduler = (u32)(core_cycle(core) % core->config.issue->schedulers);
     (void)first; /* that is for schedulers which act together */
     issue_prepare(core);
-    if (core->asleep >> scheduler & 1)
+    if (core->issue.asleep >> scheduler & 1)
         return;
-    if (UNLIKELY(core->schedulers[scheduler].free > core_cycle(core))) {
+    if (UNLIKELY(core->issue.schedulers[scheduler].free > core_cycle(core))) {
         issue_wait_turn(core, scheduler);
         return;
     }
-    end_idle(core, scheduler, true);
-    const u64 busy = gcn_busy(core, scheduler);
+    end_idle(core, scheduler);
+    const u64 busy = busy_slots(core, scheduler);
     u64 held = 0, ready = ready_slots(core, scheduler) & ~busy;
     bool issued = core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler);
     if (!issued) {
@@ -121,3 +139,68 @@ void gcn_issue(struct core *core, u32 first)
     core->stats.issue.slots++;
     core->stats.issue.issued++;
 }
+
+/* ---- the pipeline ---- */
+
+static void create(struct core *core)
+{
+    core->own = checked(calloc(1, sizeof(struct gcn)));
+    common_create(core);
+}
+
+static void destroy(struct core *core)
+{
+    common_destroy(core);
+    free(core->own);
+}
+
+static void begin(struct core *core)
+{
+    memset(gcn_of(core), 0, sizeof(struct gcn));
+    core->detours |= DETOUR_PIPELINE;
+    common_begin(core);
+}
+
+/* Cycles whose turn it is. */
+static u64 slots(const struct core *core, u32 scheduler, u64 since, u64 until)
+{
+    const u64 n = core->config.issue->schedulers, before = n - 1 - scheduler;
+    return (until + before) / n - (since + before) / n;
+}
+
+static void time(struct inst_time *time, const struct timed_code *code, u32 i)
+{
+    time_place(time, &code->program->insts[i], code->config);
+    if (time->kind == TURN_BRANCH || time->kind == TURN_INTERNAL)
+        time->pipe = PIPE_SCALAR; /* whatever else such instructions may be taken for */
+    time_cost(time, &code->program->insts[i], code->config);
+    common_time_rest(time, code, i);
+}
+
+static bool check(const struct core_config *config, struct error *error)
+{
+    return config->issue->sub_cores ||
+           error_set(error, ERROR_USAGE, "",
+                     "issue.sub_cores is false: expected true with core.pipeline=gcn");
+}
+
+const struct pipeline gcn_pipeline = {
+    .name = "gcn",
+    .create = create,
+    .destroy = destroy,
+    .begin = begin,
+    .start_warp = common_start_warp,
+    .run = common_run,
+    .next = common_next,
+    .waits = common_waits,
+    .issue = issue,
+    .slots = slots,
+    .busy = busy_slots,
+    .enter = enter,
+    .accesses = 3, /* of lanes, to shared memory and of scalars */
+    .time = time,
+    .check = check,
+    .storage = common_storage,
+    .logic = common_logic,
+    .has_memory_system = true,
+};

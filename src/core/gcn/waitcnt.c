@@ -19,7 +19,7 @@
  * Hazards that the hardware leaves to software beside memory (lane reads behind vector writes and
  * the like) do not exist: registers that units write are in the scoreboard.
  */
-#include "core/core.h"
+#include "core/gcn/waitcnt.h"
 #include "ir/waits.h"
 
 /* The queue of those that keep their order; NULL: it is a scalar load. */
@@ -49,9 +49,19 @@ void waitcnt_time(struct inst_time *time, const struct inst *inst)
     time->reserves = false;
 }
 
+void waitcnt_begin(struct core *core)
+{
+    core->issue.by_waitcnt =
+        core->config.issue->memory_order == 1 && core->exec->image->program->traits.explicit_exec;
+    core->detours |= core->issue.by_waitcnt ? DETOUR_WAITCNT : 0;
+    for (u32 i = 0; core->issue.by_waitcnt && i < CORE_INFLIGHT; i++)
+        core->inflight.all[i].counted = false;
+    memset(core->issue.waits, 0, sizeof core->issue.waits);
+}
+
 void waitcnt_issue(struct core *core, struct inflight *inflight)
 {
-    struct waits *w = &core->waits[inflight->slot];
+    struct waits *w = &core->issue.waits[inflight->slot];
     struct wait_queue *q = queue_of(w, inflight->time);
     inflight->counted = true;
     if (inflight->time->flags & TIME_DATA)
@@ -71,23 +81,23 @@ static bool queue_writes(const struct core *core, const struct wait_queue *q, u3
 {
     for (u32 i = 0; i < q->used; i++) {
         const u32 at = (q->first + i) % WAIT_QUEUE;
-        const struct operand o = core->inflight[q->inflight[at]].dyn.code->dst[0];
+        const struct operand o = core->inflight.all[q->inflight[at]].dyn.code->dst[0];
         if (o.kind == OPERAND_VECTOR && reg - o.index < o.count)
             return true;
     }
     return false;
 }
 
-bool waitcnt_cover(const struct core *core, u32 s, u32 reg)
+bool core_load_pending(const struct core *core, u32 s, u32 reg)
 {
-    const struct waits *w = &core->waits[s];
-    return core->counts &&
+    const struct waits *w = &core->issue.waits[s];
+    return core->issue.by_waitcnt &&
            (queue_writes(core, &w->vector, reg) || queue_writes(core, &w->shared, reg));
 }
 
 void waitcnt_skip(struct core *core, u32 s, const struct inst_time *time)
 {
-    struct wait_queue *q = queue_of(&core->waits[s], time);
+    struct wait_queue *q = queue_of(&core->issue.waits[s], time);
     if (!q || !q->used)
         return;
     q->counts[(q->first + q->used - 1u) % WAIT_QUEUE]++;
@@ -96,7 +106,7 @@ void waitcnt_skip(struct core *core, u32 s, const struct inst_time *time)
 
 enum stall waitcnt_check(const struct core *core, u32 s, const struct inst_time *time)
 {
-    const struct waits *w = &core->waits[s];
+    const struct waits *w = &core->issue.waits[s];
     const u32 vector = w->vector.count, others = w->shared.count + w->scalars;
     if (time->flags & TIME_COUNTERS) {
         const struct inst *inst = &core->exec->image->program->insts[core->slots[s].buffer[0]];
@@ -115,13 +125,13 @@ void waitcnt_read(struct core *core, const struct inflight *inflight)
 {
     if (!inflight->counted || !(inflight->time->flags & TIME_DATA))
         return;
-    core->waits[inflight->slot].data--;
+    core->issue.waits[inflight->slot].data--;
     slot_counted(core, inflight->slot);
 }
 
 void waitcnt_settle(struct core *core, struct inflight *inflight)
 {
-    struct waits *w = &core->waits[inflight->slot];
+    struct waits *w = &core->issue.waits[inflight->slot];
     struct wait_queue *q = queue_of(w, inflight->time);
     if (!inflight->counted)
         return;
@@ -140,7 +150,7 @@ void waitcnt_settle(struct core *core, struct inflight *inflight)
 void waitcnt_retire(struct core *core, struct inflight *inflight,
                     void (*retire)(struct core *core, struct inflight *inflight))
 {
-    struct wait_queue *q = queue_of(&core->waits[inflight->slot], inflight->time);
+    struct wait_queue *q = queue_of(&core->issue.waits[inflight->slot], inflight->time);
     if (!inflight->counted || !q) {
         retire(core, inflight);
         return;

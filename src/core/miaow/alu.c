@@ -28,7 +28,7 @@ enum {
 
 void miaow_alu_scalar(struct core *core, struct inflight *inflight, bool taken)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     miaow->scalar_inflight = inflight->index;
     miaow->scalar_taken = taken;
     miaow->scalar_done = core_cycle(core) + inflight->latency + inflight->extra;
@@ -39,7 +39,7 @@ void miaow_alu_scalar(struct core *core, struct inflight *inflight, bool taken)
 
 static void resolve_branch(struct core *core, u32 s, bool taken)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 at = core->slots[s].at;
     if (at == NO_INST) {
         miaow->parked |= bit(s);
@@ -54,7 +54,7 @@ static void resolve_branch(struct core *core, u32 s, bool taken)
 
 void miaow_alu_tick_scalar(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     if (miaow->scalar_done != core_cycle(core))
         return;
     struct inflight *inflight = core_inflight(core, miaow->scalar_inflight);
@@ -158,10 +158,10 @@ static u32 unit_cycles(const struct core *core, struct miaow_unit *unit,
 
 void miaow_alu_start(struct core *core, struct inflight *inflight, u32 u)
 {
-    struct miaow_unit *unit = &core->miaow->units[u];
+    struct miaow_unit *unit = &miaow_of(core)->units[u];
     const u32 cycles = unit_cycles(core, unit, inflight) + inflight->extra;
     assert(unit->comes_at == UINT64_MAX);
-    core->miaow->working |= 1u << u;
+    miaow_of(core)->working |= 1u << u;
     inflight->unit = (u8)(u % UNIT_SIMF);
     unit->free_at = core_cycle(core) + TO_FIRST_PASS + cycles;
     unit->comes_at = unit->free_at + TO_RESULTS;
@@ -180,24 +180,24 @@ static u32 take_results(struct core *core)
 {
     const u64 now = core_cycle(core);
     u32 set = 0;
-    for (u32 working = core->miaow->working; working; working &= working - 1) {
+    for (u32 working = miaow_of(core)->working; working; working &= working - 1) {
         const u32 u = first_bit(working);
-        struct miaow_unit *unit = &core->miaow->units[u];
+        struct miaow_unit *unit = &miaow_of(core)->units[u];
         if (unit->comes_at == now) {
             unit->queue[(unit->head + unit->count++) % RESULTS] = unit->coming;
             unit->comes_at = UINT64_MAX;
-            core->miaow->moved = true;
+            miaow_of(core)->moved = true;
         }
         set |= (u32)(unit->count != 0) << u;
         if (!unit->count && unit->comes_at == UINT64_MAX && unit->free_at < now)
-            core->miaow->working &= ~(1u << u);
+            miaow_of(core)->working &= ~(1u << u);
     }
     return set;
 }
 
 u32 miaow_alu_ready(const struct core *core)
 {
-    const struct miaow *miaow = core->miaow;
+    const struct miaow *miaow = miaow_of(core);
     const u64 now = core_cycle(core);
     u32 set = (u32)miaow_lsu_ready(core) << UNIT_LSU |
               (u32)(miaow->scalar_free <= now) << UNIT_SALU |
@@ -207,12 +207,12 @@ u32 miaow_alu_ready(const struct core *core)
         const u32 count = unit->count + (unit->comes_at == now);
         set |= (u32)(unit->free_at <= now && count < MOST_RESULTS) << first_bit(working);
     }
-    return set & core->miaow->units_all;
+    return set & miaow_of(core)->units_all;
 }
 
 void miaow_alu_tick(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 set = take_results(core);
     if (!set)
         return;
@@ -234,7 +234,7 @@ void miaow_alu_tick(struct core *core)
 
 u64 miaow_alu_due(const struct core *core)
 {
-    const struct miaow *miaow = core->miaow;
+    const struct miaow *miaow = miaow_of(core);
     const u64 now = core_cycle(core);
     u64 due = miaow->scalar_done;
     if (miaow->scalar_free >= now)

@@ -75,11 +75,11 @@ static bool restarts(const struct program *program, u32 i)
            inst->src[1].kind != OPERAND_CONST;
 }
 
-void miaow_time(struct inst_time *time, const struct program *program, u32 i,
-                const struct core_config *config)
+/* The pipe of a class of units, and the cycles of a pass. */
+static void set_class(struct inst_time *time, const struct timed_code *code, u32 i)
 {
-    const struct inst *inst = &program->insts[i];
-    const struct miaow_params *p = config->miaow;
+    const struct inst *inst = &code->program->insts[i];
+    const struct miaow_params *p = code->config->miaow;
     if (op_info[inst->op].unit == UNIT_MEM) {
         time->pipe = PIPE_MEMORY;
     } else if (is_scalar(inst) || inst->op == OP_nop) {
@@ -89,7 +89,7 @@ void miaow_time(struct inst_time *time, const struct program *program, u32 i,
         const bool wide = op_info[inst->op].unit == UNIT_FP64 || inst->type == TYPE_F64 ||
                           inst->stype == TYPE_F64;
         time->pipe = PIPE_SP;
-        time->flags |= restarts(program, i) ? TIME_RESTART : 0;
+        time->flags |= restarts(code->program, i) ? TIME_RESTART : 0;
         time->interval = (u16)(float_pass(p, inst) * (wide ? p->simf_double : 1));
     } else {
         time->pipe = PIPE_INT;
@@ -99,13 +99,13 @@ void miaow_time(struct inst_time *time, const struct program *program, u32 i,
         time->flags |= TIME_END;
 }
 
-bool miaow_reads_exec(const struct inst *inst)
+static bool reads_exec(const struct inst *inst)
 {
     return !is_scalar(inst) &&
            !(op_info[inst->op].unit == UNIT_MEM && op_info[inst->op].flags & OPF_SCALAR);
 }
 
-bool miaow_reads_scc(const struct inst *inst)
+static bool reads_scc(const struct inst *inst)
 {
     return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as the RTL's decoder has it */
 }
@@ -115,4 +115,18 @@ bool miaow_reads_scc(const struct inst *inst)
 bool miaow_writes_scc(const struct inst *inst)
 {
     return inst->op == OP_smul_s32 && inst->key;
+}
+
+void miaow_time(struct inst_time *time, const struct timed_code *code, u32 i)
+{
+    const struct inst *inst = &code->program->insts[i];
+    struct implied implied = {.whole_masks = true};
+    if (code->program->traits.explicit_exec)
+        implied = (struct implied){reads_exec(inst), reads_scc(inst), miaow_writes_scc(inst), true};
+    time_place(time, inst, code->config);
+    time_cost(time, inst, code->config);
+    time_flags(time, inst);
+    set_class(time, code, i);
+    time_registers(time, code, inst, implied);
+    time_finish(time, inst, code->config);
 }

@@ -22,27 +22,28 @@ enum {
 
 /* ---- create and begin ---- */
 
-void miaow_create(struct core *core)
+/* Blocks, retirement and the memory view are those of the common stages. */
+static void create(struct core *core)
 {
-    if (core->config.core->stages != STAGES_MIAOW)
-        return;
-    core->miaow = checked(calloc(1, sizeof *core->miaow));
-    core->miaow->lsu = miaow_lsu_create(&core->config);
+    struct miaow *miaow = core->own = checked(calloc(1, sizeof *miaow));
+    miaow->lsu = miaow_lsu_create(&core->config);
+    common_create(core);
 }
 
-void miaow_destroy(struct core *core)
+static void destroy(struct core *core)
 {
-    if (!core->miaow)
-        return;
-    miaow_lsu_destroy(core->miaow->lsu);
-    free(core->miaow->busy);
-    free(core->miaow);
-    core->miaow = NULL;
+    common_destroy(core);
+    miaow_lsu_destroy(miaow_of(core)->lsu);
+    free(miaow_of(core)->busy);
+    free(core->own);
 }
 
-void miaow_begin(struct core *core)
+static void begin(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    common_begin(core);
+    core->issue.by_waitcnt = false; /* registers and one access a warp do their work */
+    core->detours = (core->detours & ~(u32)DETOUR_WAITCNT) | DETOUR_PIPELINE;
+    struct miaow *miaow = miaow_of(core);
     struct miaow_lsu *lsu = miaow->lsu;
     free(miaow->busy);
     *miaow = (struct miaow){
@@ -52,7 +53,7 @@ void miaow_begin(struct core *core)
         .chosen_unit = NO_UNIT,
         .scalar_inflight = NO_INFLIGHT,
         .scalar_done = UINT64_MAX,
-        .busy = checked(calloc(CORE_WARPS, core->scoreboard_words * sizeof(u64))),
+        .busy = checked(calloc(CORE_WARPS, core->issue.scoreboard_words * sizeof(u64))),
     };
     for (u32 u = 0; u < VECTOR_UNITS; u++)
         miaow->units[u].comes_at = UINT64_MAX;
@@ -60,13 +61,13 @@ void miaow_begin(struct core *core)
     miaow_lsu_begin(core);
 }
 
-void miaow_start(struct core *core, u32 s)
+static void start_warp(struct core *core, u32 s)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
     miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
-    memset(miaow->busy + (size_t)s * core->scoreboard_words, 0,
-           core->scoreboard_words * sizeof(u64));
+    memset(miaow->busy + (size_t)s * core->issue.scoreboard_words, 0,
+           core->issue.scoreboard_words * sizeof(u64));
 }
 
 /* ---- queues ---- */
@@ -82,7 +83,7 @@ static void count_words(struct miaow *miaow, u32 s, const struct core_config *co
 
 void miaow_reset_queue(struct core *core, u32 s)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     struct miaow_slot *p = &miaow->slots[s];
     p->reserved = p->held = 0;
     miaow->alive &= ~bit(s);
@@ -92,7 +93,7 @@ void miaow_reset_queue(struct core *core, u32 s)
 
 void miaow_goto(struct core *core, u32 s, u32 inst)
 {
-    struct miaow_slot *p = &core->miaow->slots[s];
+    struct miaow_slot *p = &miaow_of(core)->slots[s];
     p->fetch_pc = p->feed_pc = program_offset(core->exec->image->program, inst);
     p->feed_inst = inst;
     p->fresh = true;
@@ -103,13 +104,13 @@ void miaow_goto(struct core *core, u32 s, u32 inst)
 
 static void dispatch(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     if (miaow->wait_head == miaow->wait_tail)
         return;
     const u32 s = miaow->waiting[miaow->wait_head++ % CORE_WARPS];
     const struct warp *warp = core->slots[s].warp;
     miaow->moved = true;
-    if (UNLIKELY(core->steps))
+    if (UNLIKELY(core->trace.steps))
         core_trace(core, TRACE_DISPATCH, s, core->slots[s].at,
                    warp->block->number << 16 | warp->index,
                    program_offset(core->exec->image->program, core->slots[s].at));
@@ -119,8 +120,8 @@ static void dispatch(struct core *core)
 
 static void fetch(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
-    const u64 set = miaow->running & ~miaow->full & ~core->held;
+    struct miaow *miaow = miaow_of(core);
+    const u64 set = miaow->running & ~miaow->full & ~core->issue.held;
     if (!set || !miaow->requests)
         return;
     const u64 later = miaow->turn < CORE_WARPS ? set & ~(bit(miaow->turn) - 1) : 0;
@@ -132,7 +133,7 @@ static void fetch(struct core *core)
     miaow->requests--;
     miaow->words[comes % RING] = (struct miaow_word){(u8)s, p->fresh};
     miaow->words_set |= bit(comes % RING);
-    if (UNLIKELY(core->steps))
+    if (UNLIKELY(core->trace.steps))
         core_trace(core, TRACE_FETCH, s, NO_INST, trace_at(AT_FETCH), p->fetch_pc);
     p->fresh = false;
     p->fetch_pc += 4;
@@ -158,7 +159,7 @@ static enum trace_place class_place(u32 pipe)
 /* What was fed in the last cycle: the other half is asked for, or issue gets it in the next. */
 static void decode(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const struct miaow_step *step = &miaow->decoding;
     miaow->decoded.valid = false;
     if (!step->valid)
@@ -175,7 +176,7 @@ static void decode(struct core *core)
 
 static void feed(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u64 set = miaow->hungry & miaow->filled & miaow->alive;
     miaow->decoding.valid = false;
     if (!set)
@@ -185,7 +186,7 @@ static void feed(struct core *core)
     miaow->moved = true;
     miaow->hungry &= ~bit(s);
     miaow->hungry_at[(core_cycle(core) + 1) % SOON] &= ~bit(s);
-    if (UNLIKELY(core->steps))
+    if (UNLIKELY(core->trace.steps))
         core_trace(core, TRACE_DECODE, s, p->feed_inst, trace_at(AT_DECODE), p->feed_pc);
     const bool first = !p->half && is_long(core, p->feed_inst);
     miaow->decoding = (struct miaow_step){true, first, (u8)s, p->feed_inst};
@@ -202,7 +203,7 @@ static void feed(struct core *core)
 /* A word comes to its queue, unless its warp has gone elsewhere meanwhile. */
 static void arrive(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 at = (u32)(core_cycle(core) % RING);
     if (!(miaow->words_set >> at & 1))
         return;
@@ -220,7 +221,7 @@ static void arrive(struct core *core)
 /* Slots whose warp waited and goes on by what others, or mechanisms, did. */
 static void unpark(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     for (u64 set = miaow->parked; set; set &= set - 1) {
         const u32 s = first_bit(set);
         if (core->slots[s].at == NO_INST)
@@ -236,7 +237,7 @@ static void unpark(struct core *core)
 
 static void tick(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u64 now = core_cycle(core);
     miaow->running |= miaow->running_at[now % SOON];
     miaow->hungry |= miaow->hungry_at[now % SOON];
@@ -264,19 +265,19 @@ static void tick(struct core *core)
         unpark(core);
     miaow->moved |= miaow->rings_until > now || miaow->words_set;
     core->stats.issue.cycles += core->present != 0;
-    if (UNLIKELY(core->spans))
+    if (UNLIKELY(core->trace.spans))
         core_trace_stalls(core);
     clock_advance(&core->clock, 1);
 }
 
 /* ---- time ---- */
 
-static u64 miaow_due(const struct core *core)
+static u64 due_cycle(const struct core *core)
 {
     return MIN(miaow_alu_due(core), miaow_lsu_due(core));
 }
 
-void miaow_run(struct core *core, fs end)
+static void run(struct core *core, fs end)
 {
     while (core->clock.next < end && !core->stopped) {
         if (core->quiet_until > core_cycle(core)) {
@@ -292,12 +293,12 @@ void miaow_run(struct core *core, fs end)
         if (port_next(core->config.replies) <= core->clock.next)
             core_take_replies(core);
         tick(core);
-        if (!core->miaow->moved)
-            core->quiet_until = miaow_due(core);
+        if (!miaow_of(core)->moved)
+            core->quiet_until = due_cycle(core);
     }
 }
 
-fs miaow_next(const struct core *core)
+static fs next_time(const struct core *core)
 {
     const fs next = port_next(core->config.replies);
     const u64 now = core_cycle(core);
@@ -312,7 +313,7 @@ fs miaow_next(const struct core *core)
 
 void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 {
-    if (LIKELY(!core->steps))
+    if (LIKELY(!core->trace.steps))
         return;
     struct operand list[INST_REFS];
     const u32 count = inst_writes(inflight->dyn.code, list);
@@ -321,11 +322,6 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
                     trace_at(trace_register(list[i])));
     if (miaow_writes_scc(inflight->dyn.code))
         miaow_trace(core, TRACE_WRITE, inflight->slot, inflight->dyn.inst, trace_at(AT_SCC));
-}
-
-enum stall miaow_waits(const struct core *core, u32 s)
-{
-    return miaow_issue_waits(core, s);
 }
 
 /* ---- mechanisms ---- */
@@ -337,14 +333,66 @@ enum {
              1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL | 1 << SEAM_VIEW
 };
 
-const char *miaow_lacks(const struct mechanism *m, const void *params)
+static const char *lacks(const struct mechanism *m, const void *params)
 {
-    const u32 lacks = mechanism_seams(m, params) & ~(u32)SERVED;
-    if (lacks)
-        return seam_name((enum seam)first_bit(lacks));
+    const u32 missing = mechanism_seams(m, params) & ~(u32)SERVED;
+    if (missing)
+        return seam_name((enum seam)first_bit(missing));
     return m->stuck   ? "stuck" /* it holds warps back */
            : m->cache ? "cache"
            : m->l2    ? "l2"
            : m->dram  ? "dram"
                       : NULL;
 }
+
+/* ---- the pipeline ---- */
+
+static u64 slots(const struct core *core, u32 scheduler, u64 since, u64 until)
+{
+    return until - since;
+}
+
+static bool refuse(struct error *error, const char *name, u32 value, const char *expected)
+{
+    return error_set(error, ERROR_USAGE, "", "%s is %u: expected %s", name, value, expected);
+}
+
+static bool check(const struct core_config *config, struct error *error)
+{
+    const struct miaow_params *p = config->miaow;
+    if (config->core->warp_size != 64)
+        return refuse(error, "core.warp_size", config->core->warp_size,
+                      "64 with core.pipeline=miaow");
+    if (config->issue->schedulers != 1)
+        return refuse(error, "issue.schedulers", config->issue->schedulers,
+                      "1 with core.pipeline=miaow");
+    if (!is_pow2(p->cache_block))
+        return refuse(error, "miaow.cache_block", p->cache_block, "a power of two");
+    if (p->cache_bytes % (p->cache_ways * p->cache_block))
+        return refuse(error, "miaow.cache_bytes", p->cache_bytes,
+                      "a multiple of miaow.cache_ways x miaow.cache_block");
+    return true;
+}
+
+static const char *const enclosed[] = {"fetch", "wavepool", "decode", "issue", "exec",
+                                       "salu",  "simd",     "simf",   NULL};
+
+const struct pipeline miaow_pipeline = {
+    .name = "miaow",
+    .create = create,
+    .destroy = destroy,
+    .begin = begin,
+    .start_warp = start_warp,
+    .run = run,
+    .next = next_time,
+    .waits = miaow_issue_waits,
+    .slots = slots,
+    .accesses = 1,
+    .time = miaow_time,
+    .check = check,
+    .storage = miaow_storage,
+    .logic = miaow_logic,
+    .enclosed = enclosed,
+    .traces_steps = true,
+    .lacks = lacks,
+};

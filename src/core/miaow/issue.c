@@ -27,15 +27,15 @@ enum {
 void miaow_issue_begin(struct core *core)
 {
     const struct miaow_params *p = core->config.miaow;
-    core->miaow->units_all = ((1u << p->simd) - 1) | ((1u << p->simf) - 1) << UNIT_SIMF |
-                             1u << UNIT_LSU | 1u << UNIT_SALU;
+    miaow_of(core)->units_all = ((1u << p->simd) - 1) | ((1u << p->simf) - 1) << UNIT_SIMF |
+                                1u << UNIT_LSU | 1u << UNIT_SALU;
 }
 
 /* ---- busy registers ---- */
 
 static u64 *busy_of(const struct core *core, u32 s)
 {
-    return core->miaow->busy + (size_t)s * core->scoreboard_words;
+    return miaow_of(core)->busy + (size_t)s * core->issue.scoreboard_words;
 }
 
 static bool is_clear(const struct core *core, u32 s, const struct inst_time *time)
@@ -56,7 +56,7 @@ static void reserve(struct core *core, u32 s, const struct inst_time *time)
 
 static void add_release(struct core *core, struct miaow_release release)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u64 at = core_cycle(core) + TO_FREE;
     assert(miaow->release_count[at % SOON] < RELEASES);
     miaow->releases[at % SOON][miaow->release_count[at % SOON]++] = release;
@@ -78,7 +78,7 @@ void miaow_issue_written_some(struct core *core, const struct inflight *inflight
 
 static void release(struct core *core, const struct miaow_release *r)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     u64 *const busy = busy_of(core, r->slot);
     struct miaow_slot *p = &miaow->slots[r->slot];
     miaow->recheck |= bit(r->slot);
@@ -92,7 +92,7 @@ static void release(struct core *core, const struct miaow_release *r)
 
 void miaow_issue_release(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 at = (u32)(core_cycle(core) % SOON);
     for (u32 i = 0; i < miaow->release_count[at]; i++)
         release(core, &miaow->releases[at][i]);
@@ -116,7 +116,7 @@ static void act(struct core *core, u32 s, u32 inst)
 {
     struct inflight *inflight = inflight_take(core);
     if (!inflight) {
-        core->miaow->moved = true; /* it is tried again */
+        miaow_of(core)->moved = true; /* it is tried again */
         return;
     }
     core_act(core, inflight, s, inst);
@@ -124,7 +124,7 @@ static void act(struct core *core, u32 s, u32 inst)
 
 void miaow_issue_take(struct core *core, const struct miaow_step *step)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 s = step->slot;
     const u64 mask = bit(s);
     const struct inst_time *time = &core->times[step->inst];
@@ -169,7 +169,7 @@ static bool branch_taken(const struct core *core, u32 s, u32 inst)
 
 static void start_unit(struct core *core, struct inflight *inflight, u32 s, u32 unit)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     if (unit == UNIT_LSU) {
         miaow->memory_wait |= bit(s);
         miaow_lsu_start(core, inflight);
@@ -196,7 +196,7 @@ static u64 unit_place(u32 unit)
 
 void miaow_issue_issue(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 s = miaow->chosen_slot, unit = miaow->chosen_unit, inst = miaow->slots[s].entry;
     const struct inst_time *time = &core->times[inst];
     struct inflight *inflight = inflight_take(core);
@@ -246,7 +246,7 @@ static u32 class_units(u32 units, u32 class)
 
 static void choose(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     u32 kinds = 0;
     miaow->chosen_unit = NO_UNIT;
     for (u32 k = 0; k < CLASSES; k++)
@@ -265,7 +265,7 @@ static void choose(struct core *core)
 /* Why the slot was not used. */
 static void note_idle(struct core *core)
 {
-    const struct miaow *miaow = core->miaow;
+    const struct miaow *miaow = miaow_of(core);
     const u64 live = core->present & ~core->ended;
     const u64 able = miaow->valid & miaow->clear;
     const u64 limited =
@@ -273,18 +273,18 @@ static void note_idle(struct core *core)
     const u64 blocked = miaow->valid & ~miaow->clear;
     if (!live)
         issue_idle(core, STALL_EMPTY, CORE_WARPS);
-    else if (able & ~limited & ~core->held)
-        issue_idle(core, STALL_UNIT, first_bit(able & ~limited & ~core->held));
+    else if (able & ~limited & ~core->issue.held)
+        issue_idle(core, STALL_UNIT, first_bit(able & ~limited & ~core->issue.held));
     else if (blocked)
         issue_idle(core, miaow_issue_waits(core, first_bit(blocked)), first_bit(blocked));
     else if (limited)
         issue_idle(core, STALL_WAIT, first_bit(limited));
     else if (miaow->branching)
         issue_idle(core, STALL_BRANCH, first_bit(miaow->branching));
-    else if (live & core->held)
-        issue_idle(core, STALL_HELD, first_bit(live & core->held));
-    else if (live & ~miaow->halted & ~core->waiting)
-        issue_idle(core, STALL_FETCH, first_bit(live & ~miaow->halted & ~core->waiting));
+    else if (live & core->issue.held)
+        issue_idle(core, STALL_HELD, first_bit(live & core->issue.held));
+    else if (live & ~miaow->halted & ~core->issue.waiting)
+        issue_idle(core, STALL_FETCH, first_bit(live & ~miaow->halted & ~core->issue.waiting));
     else if (miaow->halted & live)
         issue_idle(core, STALL_MEMORY, first_bit(miaow->halted & live));
     else
@@ -293,7 +293,7 @@ static void note_idle(struct core *core)
 
 void miaow_issue_choose(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     const u32 issued_unit = miaow->chosen_unit;
     u64 left_out = 0;
     u32 units = miaow->units_now;
@@ -309,7 +309,8 @@ void miaow_issue_choose(struct core *core)
         left_out |= bit(miaow->chosen_slot);
         units &= ~(1u << miaow->chosen_unit);
     }
-    const u64 able = miaow->valid & miaow->clear & ~miaow->saturated & ~left_out & ~core->held;
+    const u64 able =
+        miaow->valid & miaow->clear & ~miaow->saturated & ~left_out & ~core->issue.held;
     u64 changed = units ^ miaow->units_ready;
     for (u32 k = 0; k < CLASSES; k++) {
         const u64 ready = able & miaow->of_class[k] & ~(k == CLASS_LSU ? miaow->memory_wait : 0);
@@ -324,7 +325,7 @@ void miaow_issue_choose(struct core *core)
 
 void miaow_issue_end(struct core *core)
 {
-    struct miaow *miaow = core->miaow;
+    struct miaow *miaow = miaow_of(core);
     u64 set = 0;
     for (u64 halted = miaow->halted & ~miaow->memory_wait; halted; halted &= halted - 1)
         set |= (u64)!miaow->slots[first_bit(halted)].in_flight << first_bit(halted);
@@ -346,15 +347,15 @@ void miaow_issue_end(struct core *core)
 
 enum stall miaow_issue_waits(const struct core *core, u32 s)
 {
-    const struct miaow *miaow = core->miaow;
+    const struct miaow *miaow = miaow_of(core);
     const u64 mask = bit(s);
     if (!(core->present & mask))
         return STALL_EMPTY;
     if ((core->ended | miaow->halted) & mask)
         return STALL_MEMORY;
-    if (core->held & mask)
+    if (core->issue.held & mask)
         return STALL_HELD;
-    if (core->waiting & mask)
+    if (core->issue.waiting & mask)
         return STALL_BARRIER;
     if (miaow->branching & mask)
         return STALL_BRANCH;

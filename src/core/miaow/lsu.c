@@ -86,10 +86,10 @@ void miaow_lsu_destroy(struct miaow_lsu *lsu)
 
 void miaow_lsu_begin(struct core *core)
 {
-    struct near_cache *cache = core->miaow->lsu->cache;
+    struct near_cache *cache = miaow_of(core)->lsu->cache;
     if (cache) /* what it holds stays; times begin anew */
         cache->fills = 0;
-    *core->miaow->lsu = (struct miaow_lsu){
+    *miaow_of(core)->lsu = (struct miaow_lsu){
         .cache = cache,
         .inflight = NO_INFLIGHT,
         .last_load = AT_LSU,
@@ -171,7 +171,7 @@ static u32 words_cycles(struct core *core, const struct miaow_lsu *lw, struct dy
 
 bool miaow_lsu_ready(const struct core *core)
 {
-    const struct miaow_lsu *lw = core->miaow->lsu;
+    const struct miaow_lsu *lw = miaow_of(core)->lsu;
     return lw->inflight == NO_INFLIGHT && lw->free_at <= core_cycle(core);
 }
 
@@ -242,7 +242,7 @@ static void count_access(struct core *core, const struct dyninst *f)
 
 void miaow_lsu_start(struct core *core, struct inflight *inflight)
 {
-    struct miaow_lsu *lw = core->miaow->lsu;
+    struct miaow_lsu *lw = miaow_of(core)->lsu;
     struct dyninst *f = &inflight->dyn;
     lw->inflight = inflight->index;
     if (f->kind == DYNINST_ACCESS && f->atomic && f->global) {
@@ -268,8 +268,8 @@ static void commit_rows(struct core *core, struct inflight *inflight)
     if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
         hooks_result(core, inflight);
     dyninst_commit(&inflight->dyn);
-    if (UNLIKELY(core->watcher))
-        core->watcher->written(core->watcher, core, inflight);
+    if (UNLIKELY(core->trace.watcher))
+        core->trace.watcher->written(core->trace.watcher, core, inflight);
     inflight->dyn.kind = DYNINST_CONTROL; /* nothing is left to commit */
 }
 
@@ -277,11 +277,11 @@ static void write_row(struct core *core, struct miaow_lsu *lw, struct inflight *
 {
     struct dyninst *f = &inflight->dyn;
     const bool last = ++lw->row == lw->rows;
-    core->miaow->moved = true;
+    miaow_of(core)->moved = true;
     lw->row_at = last ? UINT64_MAX : lw->row_at + lw->row_cycles[lw->row];
     if (!lw->writes)
         return;
-    core->miaow->writes_taken = true;
+    miaow_of(core)->writes_taken = true;
     miaow_trace(core, TRACE_WRITE, inflight->slot, f->inst,
                 trace_at(trace_register(f->code->dst[0])));
     if (lw->rows == 1) {
@@ -299,7 +299,7 @@ static void write_row(struct core *core, struct miaow_lsu *lw, struct inflight *
 static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
 {
     const u32 s = inflight->slot;
-    core->miaow->moved = true;
+    miaow_of(core)->moved = true;
     if (lw->writes)
         lw->last_load = lw->scalar ? AT_LSUS : AT_LSUV;
     if (lw->last_load !=
@@ -307,7 +307,7 @@ static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inf
         miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(lw->last_load));
     if (!lw->writes)
         miaow_issue_written(core, inflight, false);
-    core->miaow->memory_done |= bit(s);
+    miaow_of(core)->memory_done |= bit(s);
     lw->inflight = NO_INFLIGHT;
     lw->done_at = UINT64_MAX;
     inflight_retire(core, inflight);
@@ -316,14 +316,14 @@ static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inf
 /* A global atomic has left the common load/store unit when its inflight is free again. */
 static void watch_atomic(struct core *core, struct miaow_lsu *lw)
 {
-    core->miaow->moved = true;
+    miaow_of(core)->moved = true;
     struct inflight *inflight = core_inflight(core, lw->inflight);
     const u32 s = inflight->slot;
-    const u64 taken = core->inflight_count;
-    if (core->wheel_words || core->lsu_done <= core_cycle(core))
+    const u64 taken = core->inflight.count;
+    if (core->wheel.words || core->lsu.done <= core_cycle(core))
         write_back_tick(core);
     lsu_tick(core);
-    if (core->inflight_count == taken)
+    if (core->inflight.count == taken)
         return;
     miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(AT_LSUV));
     miaow_trace_writes(core, inflight);
@@ -331,12 +331,12 @@ static void watch_atomic(struct core *core, struct miaow_lsu *lw)
     lw->atomic = false;
     lw->inflight = NO_INFLIGHT;
     lw->free_at = core_cycle(core) + 1;
-    core->miaow->memory_done |= bit(s);
+    miaow_of(core)->memory_done |= bit(s);
 }
 
 void miaow_lsu_tick(struct core *core)
 {
-    struct miaow_lsu *lw = core->miaow->lsu;
+    struct miaow_lsu *lw = miaow_of(core)->lsu;
     const u64 now = core_cycle(core);
     if (UNLIKELY(lw->atomic)) {
         watch_atomic(core, lw);
@@ -350,7 +350,7 @@ void miaow_lsu_tick(struct core *core)
 
 u64 miaow_lsu_due(const struct core *core)
 {
-    const struct miaow_lsu *lw = core->miaow->lsu;
+    const struct miaow_lsu *lw = miaow_of(core)->lsu;
     const u64 now = core_cycle(core);
     u64 due = MIN(lw->row_at, lw->done_at);
     if (lw->free_at >= now)

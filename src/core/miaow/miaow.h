@@ -24,7 +24,7 @@
 #ifndef CORE_MIAOW_H
 #define CORE_MIAOW_H
 
-#include "core/core.h"
+#include "core/common/common.h"
 
 /* Kinds of units, in the order in which issue takes turns. */
 enum miaow_class {
@@ -133,15 +133,19 @@ struct miaow {
     u64 rings_until; /* the last cycle for which a ring holds something */
 };
 
-/* miaow/decode.c: what `time`, of the common stages, has to be for these ones. */
-void miaow_time(struct inst_time *time, const struct program *program, u32 i,
-                const struct core_config *config);
-/* Whether reading EXEC is part of it. */
-bool miaow_reads_exec(const struct inst *inst);
-/* Whether it waits for SCC without reading it. */
-bool miaow_reads_scc(const struct inst *inst);
+/* decode.c: the pipeline's `time`. */
+void miaow_time(struct inst_time *time, const struct timed_code *code, u32 i);
 /* Whether SCC counts as written although its value stays: s_mulk_i32. */
 bool miaow_writes_scc(const struct inst *inst);
+
+extern const struct pipeline miaow_pipeline;
+static inline struct miaow *miaow_of(const struct core *core)
+{
+    return core->own;
+}
+/* storage.c */
+void miaow_storage(struct state_list *list, const struct core_config *machine);
+void miaow_logic(struct logic_list *list, const struct core_config *machine);
 
 /* miaow/frontend.c */
 static inline u64 *miaow_ring(struct miaow *miaow, u64 *ring, u64 cycle)
@@ -191,7 +195,7 @@ u64 miaow_lsu_due(const struct core *core);
 /* What a step of an instruction is told as. */
 static inline void miaow_trace(struct core *core, enum trace_kind what, u32 slot, u32 inst, u64 at)
 {
-    if (UNLIKELY(core->steps))
+    if (UNLIKELY(core->trace.steps))
         core_trace(core, what, slot, inst, at, program_offset(core->exec->image->program, inst));
 }
 /* Registers that an instruction has written. */

@@ -15,7 +15,7 @@
  *  - Sizes are the RTL's although registers of float lanes' interiors belong to one implementation
  *    (OpenRISC's FPU): another latency is another unit, of a size not known here.
  */
-#include "core/state.h"
+#include "core/miaow/miaow.h"
 
 enum {
     WORD_BITS = 32,
@@ -142,7 +142,6 @@ static void scoreboard_state(const struct module *issue, const struct core_confi
 static void issue_state(struct state_list *list, const struct core_config *machine)
 {
     enum {
-        CLASSES = 4,
         UNITS = 10,
         /* Single bits, then names of warps, registers, operands, PCs ...: what decode gives on and
          * units say of what they have done. */
@@ -308,7 +307,7 @@ static void files_state(struct state_list *list, const struct core_config *machi
     counted(&vgpr, "addresses", (u64)lanes * READS, names.vector, "where they were, in each page");
 }
 
-void miaow_state(struct state_list *list, const struct core_config *machine)
+void miaow_storage(struct state_list *list, const struct core_config *machine)
 {
     const struct miaow_params *miaow = machine->miaow;
     const struct module simd = {list, "simd", miaow->simd}, simf = {list, "simf", miaow->simf};
@@ -331,4 +330,24 @@ void miaow_state(struct state_list *list, const struct core_config *machine)
               "shared memory");
     state_shape(list, (struct array_shape){.banks = machine->lsu->shared_banks,
                                            .access_bits = 8 * machine->lsu->shared_bank_bytes});
+}
+
+/* Nothing is published about the logic of the load/store unit and the multiplexers of the register
+ * files. */
+void miaow_logic(struct logic_list *list, const struct core_config *machine)
+{
+    const struct miaow_params *p = machine->miaow;
+    const f64 warps = machine->core->warps;
+    const struct logic rows[] = {
+        {"fetch", "logic", "next PCs, choice of a warp", LOGIC_FETCH, warps},
+        {"wavepool", "logic", "queues of words and feeder", LOGIC_QUEUE, warps},
+        {"decode", "logic", "the decoder", LOGIC_DECODE, 1},
+        {"issue", "logic", "busy tables and arbiters", LOGIC_ISSUE, warps},
+        {"exec", "logic", "EXEC, VCC, SCC and M0", LOGIC_EXEC, warps},
+        {"salu", "logic", "the scalar ALU", LOGIC_SCALAR, 1},
+        {"simd", "lanes", "lanes of integer units", LOGIC_INT, p->simd * p->lanes},
+        {"simf", "lanes", "lanes of float units", LOGIC_FP32, p->simf * p->lanes},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(rows); i++)
+        *vec_push(&list->rows) = rows[i];
 }

@@ -60,30 +60,30 @@ struct symbol {
 };
 
 /* Names to pointers. */
-struct names {
+struct name_table {
     struct name_entry {
         const char *name;
         void *value;
     } * entries;
     u32 count, capacity; /* capacity is a power of two or 0 */
 };
-void names_put(struct names *names, const char *name, void *value);
-void *names_get(const struct names *names, const char *name, size_t length);
-void names_free(struct names *names);
+void names_put(struct name_table *names, const char *name, void *value);
+void *names_get(const struct name_table *names, const char *name, size_t length);
+void names_free(struct name_table *names);
 
 struct scope {
     struct scope *parent;
-    struct names names;
+    struct name_table names;
 };
 
 /* A parameter or return value of a function, as callers and the callee place it. */
-struct slot {
+struct param_slot {
     const struct ptx_declaration *declaration;
     u32 offset, size, align;
 };
 
 struct signature {
-    struct slot *returns, *params;
+    struct param_slot *returns, *params;
     u32 return_count, param_count;
     u32 bytes; /* of the argument block */
 };
@@ -120,8 +120,8 @@ struct lower {
     u32 error_count;
     struct program *program;
     struct scope globals;
-    struct names forms;     /* opcode -> first row of the table */
-    struct callable *units; /* by function index */
+    struct name_table forms; /* opcode -> first row of the table */
+    struct callable *units;  /* by function index */
     struct symbol **shared;
     u32 shared_count;
     u32 frame_align; /* of all frames: W2; 0: no more than 16 */
@@ -254,13 +254,13 @@ bool const_is_address(const struct lower *l, struct operand o);
 struct operand vreg_operand(const struct fn *fn, u32 id);
 bool operand_is_register(const struct fn *fn, const struct ptx_operand *o);
 /* Rules for a register used as `type`: exact, or relaxed as ld, st and cvt have it. */
-enum fit {
+enum type_fit {
     FIT_EXACT,
     FIT_WIDER
 };
-bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
+bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, enum type_fit fit,
                   struct operand *out);
-bool lower_dest(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
+bool lower_dest(struct fn *fn, const struct ptx_operand *o, enum type type, enum type_fit fit,
                 struct operand *out);
 bool lower_mask_source(struct fn *fn, const struct ptx_operand *o, struct operand *out);
 bool lower_mask_dest(struct fn *fn, const struct ptx_operand *o, struct operand *out);

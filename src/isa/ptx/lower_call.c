@@ -44,7 +44,7 @@ bool is_syscall(const struct callable *unit)
 #define SIGNATURE_LIMIT (1u << 20)
 
 static bool place_slots(struct lower *l, const struct ptx_declaration *list, u32 count,
-                        struct slot *slots, u32 *end)
+                        struct param_slot *slots, u32 *end)
 {
     for (u32 i = 0; i < count; i++) {
         const struct ptx_declaration *d = &list[i];
@@ -57,7 +57,7 @@ static bool place_slots(struct lower *l, const struct ptx_declaration *list, u32
         if (offset + size > SIGNATURE_LIMIT)
             return lower_error(l, d->place, "the parameters need more than %u bytes",
                                SIGNATURE_LIMIT);
-        slots[i] = (struct slot){d, (u32)offset, (u32)size, (u32)align};
+        slots[i] = (struct param_slot){d, (u32)offset, (u32)size, (u32)align};
         *end = (u32)(offset + size);
     }
     return true;
@@ -67,15 +67,15 @@ bool signature_layout(struct lower *l, const struct ptx_function *ast, struct si
 {
     s->return_count = ast->return_count;
     s->param_count = ast->param_count;
-    s->returns = arena_array(l->arena, struct slot, s->return_count + 1);
-    s->params = arena_array(l->arena, struct slot, s->param_count + 1);
+    s->returns = arena_array(l->arena, struct param_slot, s->return_count + 1);
+    s->params = arena_array(l->arena, struct param_slot, s->param_count + 1);
     s->bytes = 0;
     return place_slots(l, ast->returns, ast->return_count, s->returns, &s->bytes) &&
            place_slots(l, ast->params, ast->param_count, s->params, &s->bytes);
 }
 
 /* The element type a slot is moved as when it is a register's worth. */
-static enum type slot_type(const struct slot *slot)
+static enum type slot_type(const struct param_slot *slot)
 {
     return slot->size == 8   ? TYPE_B64
            : slot->size == 4 ? TYPE_B32
@@ -83,7 +83,7 @@ static enum type slot_type(const struct slot *slot)
                              : TYPE_B8;
 }
 
-static bool define_slot(struct fn *fn, const struct slot *slot, bool load)
+static bool define_slot(struct fn *fn, const struct param_slot *slot, bool load)
 {
     const struct ptx_declaration *d = slot->declaration;
     if (!strcmp(d->space, "reg")) {
@@ -109,7 +109,7 @@ bool function_prologue(struct fn *fn)
     if (fn->out->is_kernel) {
         for (u32 i = 0; i < fn->out->param_count; i++) {
             const struct parameter *p = &fn->out->params[i];
-            struct slot slot = {&fn->ast->params[i], p->offset, p->size, p->align};
+            struct param_slot slot = {&fn->ast->params[i], p->offset, p->size, p->align};
             if (!define_slot(fn, &slot, false))
                 return false;
         }
@@ -153,14 +153,14 @@ struct argument_use {
     bool seen, address_taken;
 };
 
-struct plan {
-    struct names names; /* name -> symbol */
+struct call_plan {
+    struct name_table names; /* name -> symbol */
     u32 labels, calls;
     const struct ptx_instruction *call; /* whose operands are being walked */
     bool in_returns;
 };
 
-static void plan_mention(struct plan *plan, const struct ptx_operand *o, u32 position)
+static void plan_mention(struct call_plan *plan, const struct ptx_operand *o, u32 position)
 {
     struct symbol *symbol = o->name ? names_get(&plan->names, o->name, strlen(o->name)) : NULL;
     if (!symbol)
@@ -183,14 +183,14 @@ static void plan_mention(struct plan *plan, const struct ptx_operand *o, u32 pos
     }
 }
 
-static void plan_operand(struct plan *plan, const struct ptx_operand *o, u32 position)
+static void plan_operand(struct call_plan *plan, const struct ptx_operand *o, u32 position)
 {
     plan_mention(plan, o, position);
     for (u32 i = 0; i < o->item_count; i++)
         plan_operand(plan, &o->items[i], i);
 }
 
-static void plan_walk(struct plan *plan, const struct ptx_statement *items, u32 count)
+static void plan_walk(struct call_plan *plan, const struct ptx_statement *items, u32 count)
 {
     for (u32 i = 0; i < count; i++) {
         if (items[i].kind == PTX_LABEL)
@@ -213,7 +213,7 @@ static void plan_walk(struct plan *plan, const struct ptx_statement *items, u32 
 
 void arguments_plan(struct fn *fn, const struct ptx_statement *items, u32 count)
 {
-    struct plan plan = {0};
+    struct call_plan plan = {0};
     for (u32 i = 0; i < count; i++) {
         if (items[i].kind != PTX_DECLARATION || strcmp(items[i].declaration.space, "param") != 0)
             continue;
@@ -362,7 +362,7 @@ static void copy_bytes(struct fn *fn, u8 from_space, i64 from, enum late from_la
 }
 
 static bool pass_argument(struct fn *fn, const struct call *call, const struct ptx_operand *o,
-                          const struct slot *slot)
+                          const struct param_slot *slot)
 {
     i64 base;
     enum late late;
@@ -397,7 +397,7 @@ static bool pass_argument(struct fn *fn, const struct call *call, const struct p
 }
 
 static bool take_result(struct fn *fn, const struct call *call, const struct ptx_operand *o,
-                        const struct slot *slot)
+                        const struct param_slot *slot)
 {
     i64 base;
     enum late late;

@@ -175,7 +175,7 @@ bool lower_vote(struct fn *fn, struct match *m)
 }
 
 /* A result with an optional predicate: d or d|p. */
-static bool result_and_mask(struct fn *fn, const struct ptx_operand *o, enum fit fit,
+static bool result_and_mask(struct fn *fn, const struct ptx_operand *o, enum type_fit fit,
                             struct operand *dst)
 {
     bool pair = o->kind == PTX_PAIR && o->item_count == 2;

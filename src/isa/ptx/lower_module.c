@@ -108,7 +108,7 @@ static bool functions_declare(struct lower *l)
 
 /* ---- variables ---- */
 
-struct image {
+struct variable_image {
     struct lower *l;
     struct variable *variable;
     const struct ptx_declaration *declaration;
@@ -116,7 +116,7 @@ struct image {
     u32 relocation_room;
 };
 
-static bool image_room(struct image *image, const struct ptx_initializer *init, u64 offset,
+static bool image_room(struct variable_image *image, const struct ptx_initializer *init, u64 offset,
                        u32 bytes)
 {
     struct variable *v = image->variable;
@@ -125,7 +125,7 @@ static bool image_room(struct image *image, const struct ptx_initializer *init, 
     return true;
 }
 
-static bool image_put(struct image *image, const struct ptx_initializer *init, u64 offset,
+static bool image_put(struct variable_image *image, const struct ptx_initializer *init, u64 offset,
                       u64 value)
 {
     struct variable *v = image->variable;
@@ -143,8 +143,8 @@ static bool image_put(struct image *image, const struct ptx_initializer *init, u
     return true;
 }
 
-static bool image_address(struct image *image, const struct ptx_initializer *init, u64 offset,
-                          u32 bytes)
+static bool image_address(struct variable_image *image, const struct ptx_initializer *init,
+                          u64 offset, u32 bytes)
 {
     struct variable *v = image->variable;
     struct symbol *symbol = global_find(image->l, init->name);
@@ -185,7 +185,7 @@ static u32 masked_run(const struct ptx_initializer *list, u32 i)
     return run == 8 ? 8 : run >= 4 ? 4 : run;
 }
 
-static u64 initializer_value(const struct image *image, const struct ptx_initializer *init)
+static u64 initializer_value(const struct variable_image *image, const struct ptx_initializer *init)
 {
     enum type type = type_parse(image->declaration->type);
     u64 bits = init->value;
@@ -214,7 +214,7 @@ static u64 initializer_value(const struct image *image, const struct ptx_initial
     return bits;
 }
 
-static bool image_fill(struct image *image, const struct ptx_initializer *init, u32 level,
+static bool image_fill(struct variable_image *image, const struct ptx_initializer *init, u32 level,
                        u64 offset)
 {
     const struct ptx_declaration *d = image->declaration;
@@ -287,10 +287,10 @@ static bool variable_fill(struct lower *l, const struct ptx_declaration *d, cons
     struct symbol *symbol = global_find(l, key);
     if (!d->init || !symbol || symbol->declaration != d)
         return true;
-    struct image image = {.l = l,
-                          .variable = &l->program->variables[symbol->index],
-                          .declaration = d,
-                          .bytes = type_bytes(type_parse(d->type))};
+    struct variable_image image = {.l = l,
+                                   .variable = &l->program->variables[symbol->index],
+                                   .declaration = d,
+                                   .bytes = type_bytes(type_parse(d->type))};
     return image_fill(&image, d->init, 0, 0);
 }
 

@@ -16,7 +16,7 @@ static u32 hash_text(const char *text, size_t length)
     return hash ^ hash >> 15;
 }
 
-static struct name_entry *probe(const struct names *names, const char *name, size_t length)
+static struct name_entry *probe(const struct name_table *names, const char *name, size_t length)
 {
     u32 mask = names->capacity - 1;
     for (u32 i = hash_text(name, length) & mask;; i = (i + 1) & mask) {
@@ -26,9 +26,9 @@ static struct name_entry *probe(const struct names *names, const char *name, siz
     }
 }
 
-static void names_grow(struct names *names)
+static void names_grow(struct name_table *names)
 {
-    struct names bigger = {NULL, names->count, names->capacity ? names->capacity * 2 : 16};
+    struct name_table bigger = {NULL, names->count, names->capacity ? names->capacity * 2 : 16};
     bigger.entries = calloc(bigger.capacity, sizeof *bigger.entries);
     for (u32 i = 0; i < names->capacity; i++)
         if (names->entries[i].name)
@@ -38,7 +38,7 @@ static void names_grow(struct names *names)
     *names = bigger;
 }
 
-void names_put(struct names *names, const char *name, void *value)
+void names_put(struct name_table *names, const char *name, void *value)
 {
     if (2 * (names->count + 1) > names->capacity)
         names_grow(names);
@@ -48,15 +48,15 @@ void names_put(struct names *names, const char *name, void *value)
     *entry = (struct name_entry){name, value};
 }
 
-void *names_get(const struct names *names, const char *name, size_t length)
+void *names_get(const struct name_table *names, const char *name, size_t length)
 {
     return names->capacity ? probe(names, name, length)->value : NULL;
 }
 
-void names_free(struct names *names)
+void names_free(struct name_table *names)
 {
     free(names->entries);
-    *names = (struct names){0};
+    *names = (struct name_table){0};
 }
 
 struct symbol *scope_find(const struct fn *fn, const char *name)

@@ -148,7 +148,7 @@ static bool is_opaque_float(enum type type)
            type == TYPE_S16X2;
 }
 
-static bool type_fits(enum type declared, enum type wanted, enum fit fit)
+static bool type_fits(enum type declared, enum type wanted, enum type_fit fit)
 {
     u32 has = type_bytes(declared), needs = type_bytes(wanted);
     if (has != needs && (fit == FIT_EXACT || has < needs) && !(needs == 1 && fit == FIT_EXACT))
@@ -179,7 +179,7 @@ static bool not_declared(struct fn *fn, const struct ptx_operand *o)
 }
 
 static bool register_operand(struct fn *fn, const struct ptx_operand *o, struct symbol *symbol,
-                             u32 index, enum type type, enum fit fit, struct operand *out)
+                             u32 index, enum type type, enum type_fit fit, struct operand *out)
 {
     const struct ptx_declaration *d = symbol->declaration;
     if (d->vector > 1 && !o->component)
@@ -287,7 +287,7 @@ static bool special_source(struct fn *fn, int special, u32 words, struct operand
     return true;
 }
 
-bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
+bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, enum type_fit fit,
                   struct operand *out)
 {
     u32 words = type_bytes(type) > 4 ? 2 : 1;
@@ -320,7 +320,7 @@ bool lower_source(struct fn *fn, const struct ptx_operand *o, enum type type, en
                        type_name(type));
 }
 
-bool lower_dest(struct fn *fn, const struct ptx_operand *o, enum type type, enum fit fit,
+bool lower_dest(struct fn *fn, const struct ptx_operand *o, enum type type, enum type_fit fit,
                 struct operand *out)
 {
     if (o->kind == PTX_SINK) {

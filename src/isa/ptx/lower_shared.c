@@ -19,7 +19,7 @@
 #define NOBODY UINT32_MAX
 #define MANY (UINT32_MAX - 1)
 
-struct scan {
+struct shared_scan {
     struct lower *l;
     struct callable *unit;
     VEC(u32) callees;
@@ -27,7 +27,7 @@ struct scan {
     u8 *seen_function, *seen_shared;
 };
 
-static void scan_name(struct scan *scan, const struct ptx_instruction *in,
+static void scan_name(struct shared_scan *scan, const struct ptx_instruction *in,
                       const struct ptx_operand *o, bool top)
 {
     struct symbol *symbol = names_get(&scan->l->globals.names, o->name, strlen(o->name));
@@ -51,7 +51,7 @@ static void scan_name(struct scan *scan, const struct ptx_instruction *in,
     }
 }
 
-static void scan_operand(struct scan *scan, const struct ptx_instruction *in,
+static void scan_operand(struct shared_scan *scan, const struct ptx_instruction *in,
                          const struct ptx_operand *o, bool top)
 {
     if (o->name)
@@ -60,7 +60,7 @@ static void scan_operand(struct scan *scan, const struct ptx_instruction *in,
         scan_operand(scan, in, &o->items[i], false);
 }
 
-static void scan_statements(struct scan *scan, const struct ptx_statement *items, u32 count)
+static void scan_statements(struct shared_scan *scan, const struct ptx_statement *items, u32 count)
 {
     struct callable *unit = scan->unit;
     for (u32 i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ static void scan_units(struct lower *l)
     u32 functions = l->program->function_count;
     for (u32 f = 0; f < functions; f++) {
         struct callable *unit = &l->units[f];
-        struct scan scan = {.l = l, .unit = unit};
+        struct shared_scan scan = {.l = l, .unit = unit};
         scan.seen_function = calloc(functions + 1, 1);
         scan.seen_shared = calloc(l->shared_count + 1, 1);
         scan_statements(&scan, unit->ast->body, unit->ast->body_count);

@@ -134,9 +134,7 @@ static u32 hash_of(const char *text, size_t length)
 static void grow_names(struct ptx_parser *p)
 {
     u32 capacity = p->name_capacity ? p->name_capacity * 2 : 256;
-    struct ptx_name_slot *slots = calloc(capacity, sizeof *slots);
-    if (!slots)
-        abort(); /* as arenas do */
+    struct ptx_name_slot *slots = checked(calloc(capacity, sizeof *slots));
     for (u32 i = 0; i < p->name_capacity; i++) {
         if (!p->names[i].name)
             continue;

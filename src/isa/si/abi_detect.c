@@ -25,7 +25,7 @@ enum {
 };
 
 /* What a scalar pair is known to hold: a pointer + offset. */
-struct known {
+struct known_pointer {
     enum pointer pointer;
     i64 offset; /* arguments: from the first hidden one */
 };
@@ -37,19 +37,19 @@ struct evidence {
     bool setup;  /* a load covers the packet's first word */
 };
 
-struct scan {
-    struct known pairs[PAIRS];
+struct abi_scan {
+    struct known_pointer pairs[PAIRS];
     struct evidence *evidence;
 };
 
-static struct known *pair_of(struct scan *scan, const struct si_operand *operand)
+static struct known_pointer *pair_of(struct abi_scan *scan, const struct si_operand *operand)
 {
     return operand->words == 2 && operand->code < SI_SGPRS && operand->code % 2 == 0
                ? &scan->pairs[operand->code / 2]
                : NULL;
 }
 
-static void forget(struct scan *scan, const struct si_inst *inst)
+static void forget(struct abi_scan *scan, const struct si_inst *inst)
 {
     for (u32 i = 0; i < inst->dst_count; i++) {
         u32 first = inst->dst[i].code, end = first + inst->dst[i].words;
@@ -58,9 +58,9 @@ static void forget(struct scan *scan, const struct si_inst *inst)
     }
 }
 
-static void see_load(struct scan *scan, const struct si_inst *inst)
+static void see_load(struct abi_scan *scan, const struct si_inst *inst)
 {
-    const struct known *base = pair_of(scan, &inst->src[0]);
+    const struct known_pointer *base = pair_of(scan, &inst->src[0]);
     struct evidence *evidence = scan->evidence;
     if (!base || base->pointer == POINTER_NONE || inst->src[1].code != SI_NONE)
         return;
@@ -89,7 +89,7 @@ static bool constant(const struct si_inst *inst, const struct si_operand *operan
 }
 
 /* The lower half of pointer + constant; the instruction for the upper half is taken as said. */
-static bool sum(struct scan *scan, const struct si_inst *inst, struct known *result)
+static bool sum(struct abi_scan *scan, const struct si_inst *inst, struct known_pointer *result)
 {
     i64 value;
     u32 low = inst->src[0].code;
@@ -101,14 +101,14 @@ static bool sum(struct scan *scan, const struct si_inst *inst, struct known *res
     return result->pointer != POINTER_NONE;
 }
 
-static void see(struct scan *scan, const struct si_inst *inst, struct known *pending)
+static void see(struct abi_scan *scan, const struct si_inst *inst, struct known_pointer *pending)
 {
     enum si_row row = (enum si_row)(inst->op - si_ops);
-    struct known result = {POINTER_NONE};
+    struct known_pointer result = {POINTER_NONE};
     if (inst->format == SI_SMRD && row >= SI_OP_s_load_dword && row <= SI_OP_s_load_dwordx16)
         see_load(scan, inst);
     if (row == SI_OP_s_mov_b64) {
-        const struct known *from = pair_of(scan, &inst->src[0]);
+        const struct known_pointer *from = pair_of(scan, &inst->src[0]);
         result = from ? *from : result;
     }
     if (row == SI_OP_s_addc_u32 && inst->dst[0].code % 2 == 1)
@@ -121,9 +121,9 @@ static void see(struct scan *scan, const struct si_inst *inst, struct known *pen
 }
 
 static void scan_function(const struct code_object *object, const struct code_function *function,
-                          struct scan *scan)
+                          struct abi_scan *scan)
 {
-    struct known pending = {POINTER_NONE};
+    struct known_pointer pending = {POINTER_NONE};
     const u8 *code = object->text + (function->address - object->text_address);
     for (u64 at = 0; at + 4 <= function->size;) {
         struct si_inst inst;
@@ -143,24 +143,22 @@ static void scan_kernel(const struct code_object *object, const struct code_kern
 {
     const struct kernel_descriptor *d = &kernel->descriptor;
     u32 hidden = abi_hidden_start(object, kernel);
-    struct scan scan = {.evidence = evidence};
+    struct abi_scan scan = {.evidence = evidence};
     u32 next = 4 * d->private_buffer;
     if (d->dispatch_ptr) {
-        scan.pairs[next / 2] = (struct known){POINTER_PACKET, 0};
+        scan.pairs[next / 2] = (struct known_pointer){POINTER_PACKET, 0};
         next += 2;
     }
     next += 2 * d->queue_ptr;
     if (d->kernarg_ptr && hidden != NO_PLACE)
-        scan.pairs[next / 2] = (struct known){POINTER_ARGUMENTS, -(i64)hidden};
+        scan.pairs[next / 2] = (struct known_pointer){POINTER_ARGUMENTS, -(i64)hidden};
     scan_function(object, &object->functions[kernel->function], &scan);
 }
 
 static struct evidence scan_object(const struct code_object *object)
 {
     struct evidence evidence = {0};
-    bool *seen = calloc((size_t)object->function_count + 1, sizeof *seen);
-    if (!seen)
-        abort(); /* as arenas do */
+    bool *seen = checked(calloc((size_t)object->function_count + 1, sizeof *seen));
     for (u32 i = 0; i < object->kernel_count; i++) {
         u32 function = object->kernels[i].function;
         if (!seen[function]) /* many descriptors of one function: a hostile file */
@@ -169,9 +167,9 @@ static struct evidence scan_object(const struct code_object *object)
     }
     free(seen);
     for (u32 i = 0; i < object->function_count; i++) {
-        struct scan scan = {.evidence = &evidence};
-        scan.pairs[CALLEE_PACKET / 2] = (struct known){POINTER_PACKET, 0};
-        scan.pairs[CALLEE_HIDDEN / 2] = (struct known){POINTER_ARGUMENTS, 0};
+        struct abi_scan scan = {.evidence = &evidence};
+        scan.pairs[CALLEE_PACKET / 2] = (struct known_pointer){POINTER_PACKET, 0};
+        scan.pairs[CALLEE_HIDDEN / 2] = (struct known_pointer){POINTER_ARGUMENTS, 0};
         if (!object->functions[i].is_kernel)
             scan_function(object, &object->functions[i], &scan);
     }

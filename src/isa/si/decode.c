@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* What the words say before the signature is bound to them. */
-struct fields {
+struct word_fields {
     u16 dst[2];
     u16 src[5];
     u64 claimed; /* bits of the two words that the format's fields cover */
@@ -220,7 +220,8 @@ static u32 source_words(const struct si_inst *inst, char kind, u16 code, bool is
     return code == SI_NONE ? 0 : kind_words(kind);
 }
 
-static bool bind_destinations(struct decoder *d, const char *letters, const struct fields *fields)
+static bool bind_destinations(struct decoder *d, const char *letters,
+                              const struct word_fields *fields)
 {
     struct si_inst *inst = d->inst;
     bool is_memory = inst->format >= SI_MUBUF;
@@ -239,7 +240,7 @@ static bool bind_destinations(struct decoder *d, const char *letters, const stru
     return true;
 }
 
-static bool bind_sources(struct decoder *d, const char *letters, const struct fields *fields)
+static bool bind_sources(struct decoder *d, const char *letters, const struct word_fields *fields)
 {
     struct si_inst *inst = d->inst;
     bool is_memory = inst->format >= SI_MUBUF && inst->format <= SI_MIMG;
@@ -275,7 +276,7 @@ static bool bind_sources(struct decoder *d, const char *letters, const struct fi
 }
 
 /* Signature, literal and stray bits, once the fields are known. */
-static bool bind(struct decoder *d, const struct fields *fields)
+static bool bind(struct decoder *d, const struct word_fields *fields)
 {
     struct si_inst *inst = d->inst;
     const char *letters = inst->op->signature;
@@ -317,7 +318,7 @@ static bool has_dst(const struct si_inst *inst)
     return first != '=' && !(first >= 'A' && first <= 'Z');
 }
 
-static void take_sop2(struct si_inst *inst, struct fields *f)
+static void take_sop2(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     f->dst[0] = (u16)bits(word, 16, 7);
@@ -326,7 +327,7 @@ static void take_sop2(struct si_inst *inst, struct fields *f)
     f->claimed = claim(23, 9) | claim(0, 16) | (has_dst(inst) ? claim(16, 7) : 0);
 }
 
-static void take_sopk(struct si_inst *inst, struct fields *f)
+static void take_sopk(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     f->dst[0] = f->src[0] = (u16)bits(word, 16, 7);
@@ -335,7 +336,7 @@ static void take_sopk(struct si_inst *inst, struct fields *f)
     f->claimed = claim(23, 9) | claim(0, 16) | (literal ? 0 : claim(16, 7));
 }
 
-static void take_sop1(struct si_inst *inst, struct fields *f)
+static void take_sop1(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     f->dst[0] = (u16)bits(word, 16, 7);
@@ -344,20 +345,20 @@ static void take_sop1(struct si_inst *inst, struct fields *f)
                  (sources_named(inst) ? claim(0, 8) : 0);
 }
 
-static void take_sopc(struct si_inst *inst, struct fields *f)
+static void take_sopc(struct si_inst *inst, struct word_fields *f)
 {
     f->src[0] = (u16)bits(inst->words[0], 0, 8);
     f->src[1] = (u16)bits(inst->words[0], 8, 8);
     f->claimed = claim(0, 32);
 }
 
-static void take_sopp(struct si_inst *inst, struct fields *f)
+static void take_sopp(struct si_inst *inst, struct word_fields *f)
 {
     inst->imm = (i16)inst->words[0];
     f->claimed = claim(16, 16) | (sources_named(inst) ? claim(0, 16) : 0);
 }
 
-static void take_smrd(struct si_inst *inst, struct fields *f)
+static void take_smrd(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     bool constant = bits(word, 8, 1);
@@ -376,7 +377,7 @@ static u16 vector_dst(const struct si_inst *inst, u32 field)
     return (u16)(kind == 'm' || kind == 'r' ? field : SI_VGPR + field);
 }
 
-static void take_vop1(struct si_inst *inst, struct fields *f)
+static void take_vop1(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     f->dst[0] = vector_dst(inst, bits(word, 17, 8));
@@ -385,7 +386,7 @@ static void take_vop1(struct si_inst *inst, struct fields *f)
     f->claimed = claim(25, 7) | claim(9, 8) | (none ? 0 : claim(17, 8) | claim(0, 9));
 }
 
-static void take_vop2(struct si_inst *inst, struct fields *f)
+static void take_vop2(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = bits(word, 9, 8);
     f->dst[0] = vector_dst(inst, bits(word, 17, 8));
@@ -396,7 +397,7 @@ static void take_vop2(struct si_inst *inst, struct fields *f)
     f->claimed = claim(0, 32);
 }
 
-static void take_vopc(struct si_inst *inst, struct fields *f)
+static void take_vopc(struct si_inst *inst, struct word_fields *f)
 {
     f->dst[0] = SI_VCC;
     f->src[0] = (u16)bits(inst->words[0], 0, 9);
@@ -404,7 +405,7 @@ static void take_vopc(struct si_inst *inst, struct fields *f)
     f->claimed = claim(0, 32);
 }
 
-static void take_vop3(struct si_inst *inst, struct fields *f)
+static void take_vop3(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = inst->words[1], sources = sources_named(inst);
     bool carry = inst->op->signature[1] == 'm'; /* the form VOP3b, with a scalar destination */
@@ -422,7 +423,7 @@ static void take_vop3(struct si_inst *inst, struct fields *f)
         f->claimed |= claim(0, 8) | claim(32 + 27, 2) | (carry ? 0 : claim(11, 1));
 }
 
-static void take_vintrp(struct si_inst *inst, struct fields *f)
+static void take_vintrp(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     f->dst[0] = (u16)(SI_VGPR + bits(word, 18, 8));
@@ -433,7 +434,7 @@ static void take_vintrp(struct si_inst *inst, struct fields *f)
     f->claimed = claim(0, 32);
 }
 
-static void take_ds(struct si_inst *inst, struct fields *f)
+static void take_ds(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = inst->words[1], sources = sources_named(inst);
     f->dst[0] = (u16)(SI_VGPR + bits(second, 24, 8));
@@ -446,7 +447,7 @@ static void take_ds(struct si_inst *inst, struct fields *f)
 }
 
 /* The second word and the low half of the first, alike in MUBUF and MTBUF. */
-static void take_buffer(struct si_inst *inst, struct fields *f)
+static void take_buffer(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = inst->words[1];
     u16 *src = f->src;
@@ -468,7 +469,7 @@ static void take_buffer(struct si_inst *inst, struct fields *f)
                  claim(32 + 22, 10);
 }
 
-static void take_mubuf(struct si_inst *inst, struct fields *f)
+static void take_mubuf(struct si_inst *inst, struct word_fields *f)
 {
     take_buffer(inst, f);
     inst->lds = bits(inst->words[0], 16, 1);
@@ -481,7 +482,7 @@ static void take_mubuf(struct si_inst *inst, struct fields *f)
     }
 }
 
-static void take_mtbuf(struct si_inst *inst, struct fields *f)
+static void take_mtbuf(struct si_inst *inst, struct word_fields *f)
 {
     take_buffer(inst, f);
     inst->dfmt = (u8)bits(inst->words[0], 19, 4);
@@ -489,7 +490,7 @@ static void take_mtbuf(struct si_inst *inst, struct fields *f)
     f->claimed |= claim(16, 10);
 }
 
-static void take_mimg(struct si_inst *inst, struct fields *f)
+static void take_mimg(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = inst->words[1];
     bool sampler = inst->op->signature[4] == '4';
@@ -512,7 +513,7 @@ static void take_mimg(struct si_inst *inst, struct fields *f)
 }
 
 /* A compressed export packs two halves in a register: its first two sources are the first byte. */
-static void take_exp(struct si_inst *inst, struct fields *f)
+static void take_exp(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0];
     inst->enable = (u8)bits(word, 0, 4);
@@ -534,7 +535,7 @@ static const struct format {
     const char *name;
     u8 first, count; /* bits of the opcode */
     u8 words;
-    void (*take)(struct si_inst *inst, struct fields *fields);
+    void (*take)(struct si_inst *inst, struct word_fields *fields);
 } formats[SI_FORMAT_COUNT] = {
     [SI_SOP2] = {"SOP2", 23, 7, 1, take_sop2},       [SI_SOPK] = {"SOPK", 23, 5, 1, take_sopk},
     [SI_SOP1] = {"SOP1", 8, 8, 1, take_sop1},        [SI_SOPC] = {"SOPC", 16, 7, 1, take_sopc},
@@ -590,7 +591,7 @@ bool si_decode(const u32 *words, size_t count, u64 address, struct si_inst *inst
                struct error *error)
 {
     struct decoder d = {.inst = inst, .words = words, .count = count, .error = error};
-    struct fields fields = {0};
+    struct word_fields fields = {0};
     *inst = (struct si_inst){.address = address, .size = 4};
     if (!count)
         return error_set(error, ERROR_INPUT, "", "at 0x%" PRIx64 ": the code ends here", address);

@@ -185,9 +185,7 @@ const char *codeobject_describe_kernel(const struct code_object *object,
     const struct kernel_descriptor *d = &kernel->descriptor;
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        abort(); /* as arenas do */
+    FILE *out = checked(open_memstream(&text, &length));
     fprintf(out, "kernel %s: %s, code object version %u, descriptor at 0x%" PRIx64 "\n",
             text_printable(arena, kernel->name), object->gpu, object->version,
             kernel->descriptor_address);

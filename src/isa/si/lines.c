@@ -30,7 +30,7 @@ struct name {
     u64 directory;
 };
 
-struct row {
+struct line_row {
     u64 address;
     u32 file, line;
 };
@@ -50,7 +50,7 @@ struct lines {
     struct reader *reader;
     struct elf_bytes line_strings, strings;
     VEC(const char *) files;
-    VEC(struct row) rows; /* of the current sequence */
+    VEC(struct line_row) rows; /* of the current sequence */
     VEC(struct code_line) ranges;
 };
 
@@ -261,7 +261,7 @@ static void end_sequence(struct lines *l, u64 end)
     const struct code_object *object = l->reader->object;
     u64 text_end = object->text_address + object->text_bytes;
     for (u32 i = 0; i < l->rows.count; i++) {
-        const struct row *row = &l->rows.data[i];
+        const struct line_row *row = &l->rows.data[i];
         u64 stop = i + 1 < l->rows.count ? row[1].address : end;
         if (row->line && row->address < stop && row->address >= object->text_address &&
             stop <= text_end)
@@ -278,9 +278,9 @@ static void add_row(struct lines *l, struct unit *unit, const struct registers *
 {
     u32 file;
     if (file_number(l, unit, r->file, &file) && r->line <= UINT32_MAX)
-        *vec_push(&l->rows) = (struct row){r->address, file, (u32)r->line};
+        *vec_push(&l->rows) = (struct line_row){r->address, file, (u32)r->line};
     else
-        *vec_push(&l->rows) = (struct row){r->address, 0, 0};
+        *vec_push(&l->rows) = (struct line_row){r->address, 0, 0};
 }
 
 static bool extended(struct lines *l, struct cursor *c, struct registers *r)
@@ -332,9 +332,7 @@ static void standard(struct lines *l, struct unit *unit, struct cursor *c, u8 op
 static bool run_program(struct lines *l, struct unit *unit, struct cursor *c)
 {
     struct registers r = {.file = 1, .line = 1};
-    unit->files = calloc((size_t)unit->names.count + 1, sizeof *unit->files);
-    if (!unit->files)
-        abort();
+    unit->files = checked(calloc((size_t)unit->names.count + 1, sizeof *unit->files));
     l->rows.count = 0;
     while (c->at < c->size && !c->bad) {
         u8 opcode = (u8)fixed(c, 1);

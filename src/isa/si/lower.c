@@ -23,9 +23,7 @@ enum {
 
 struct lowering *lowering_begin(const char *file, struct error *error)
 {
-    struct lowering *l = calloc(1, sizeof *l);
-    if (!l)
-        abort(); /* as arenas do */
+    struct lowering *l = checked(calloc(1, sizeof *l));
     l->arena = arena_create();
     l->program = arena_new(l->arena, struct program);
     l->program->arena = l->arena;
@@ -225,9 +223,7 @@ static bool decode_words(struct lowering *l, const u32 *words, size_t count, u64
 
 static bool decode_all(struct lowering *l, const u32 *words, size_t count, u64 address)
 {
-    bool *targets = calloc(count + 1, sizeof *targets);
-    if (!targets)
-        abort(); /* as arenas do */
+    bool *targets = checked(calloc(count + 1, sizeof *targets));
     bool ok = decode_words(l, words, count, address, targets);
     free(targets);
     return ok;
@@ -289,9 +285,7 @@ bool lower_function(struct lowering *l, struct function *function, u64 address, 
 {
     const u8 *data = l->program->load + (address - l->low);
     size_t count = bytes / 4;
-    u32 *words = malloc(bytes + 4);
-    if (!words)
-        abort(); /* as arenas do */
+    u32 *words = checked(malloc(bytes + 4));
     if (count)
         memcpy(words, data, 4 * count);
     l->function_unsupported.count = 0;

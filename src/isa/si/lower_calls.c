@@ -24,32 +24,32 @@ enum {
     ROUNDS_MAX = 32
 };
 
-enum holds {
+enum scalar_holds {
     HOLDS_NEW, /* not reached yet */
     HOLDS_VALUE,
     HOLDS_ANY
 };
 
 /* What scalars hold, SCC among them. */
-struct known {
-    u8 is[SCALAR_COUNT]; /* enum holds */
+struct known_scalars {
+    u8 is[SCALAR_COUNT]; /* enum scalar_holds */
     u32 value[SCALAR_COUNT];
 };
 
 struct caller {
     struct cfg *cfg;           /* NULL: it does not jump */
-    struct known *in;          /* by block */
+    struct known_scalars *in;  /* by block */
     bool writes[SCALAR_COUNT]; /* itself and those it calls */
 };
 
-struct calls {
+struct call_lowering {
     struct program *program;
     struct caller *callers; /* by function */
-    struct known now;
+    struct known_scalars now;
     bool changed;
 };
 
-static bool word(const struct calls *k, struct operand o, u32 at, u32 *value)
+static bool word(const struct call_lowering *k, struct operand o, u32 at, u32 *value)
 {
     if (o.kind == OPERAND_CONST) {
         *value = k->program->constants[o.index + at];
@@ -61,7 +61,7 @@ static bool word(const struct calls *k, struct operand o, u32 at, u32 *value)
     return k->now.is[o.index + at] == HOLDS_VALUE;
 }
 
-static void know(struct calls *k, struct operand dst, u32 at, bool is, u32 value)
+static void know(struct call_lowering *k, struct operand dst, u32 at, bool is, u32 value)
 {
     if (dst.kind == OPERAND_SCALAR && dst.index + at < SCALAR_COUNT) {
         k->now.is[dst.index + at] = is ? HOLDS_VALUE : HOLDS_ANY;
@@ -85,7 +85,7 @@ static void written(const struct inst *inst, bool *set)
     }
 }
 
-static void forget_set(struct calls *k, const bool *set)
+static void forget_set(struct call_lowering *k, const bool *set)
 {
     for (u32 s = 0; s < SCALAR_COUNT; s++) {
         if (!set || set[s]) {
@@ -95,14 +95,14 @@ static void forget_set(struct calls *k, const bool *set)
     }
 }
 
-static void forget(struct calls *k, const struct inst *inst)
+static void forget(struct call_lowering *k, const struct inst *inst)
 {
     bool set[SCALAR_COUNT] = {0};
     written(inst, set);
     forget_set(k, set);
 }
 
-static void add_words(struct calls *k, const struct inst *inst, bool has_carry)
+static void add_words(struct call_lowering *k, const struct inst *inst, bool has_carry)
 {
     u32 a = 0, b = 0, c = 0;
     bool is = word(k, inst->src[0], 0, &a) && word(k, inst->src[1], 0, &b) &&
@@ -113,7 +113,7 @@ static void add_words(struct calls *k, const struct inst *inst, bool has_carry)
 }
 
 /* A pair loaded from where a relocation puts an address of the program. */
-static void load_address(struct calls *k, const struct inst *inst)
+static void load_address(struct call_lowering *k, const struct inst *inst)
 {
     u32 low = 0, high = 0;
     bool is = inst->dst[0].count == 2 && inst->src[1].kind == OPERAND_NONE &&
@@ -131,7 +131,7 @@ static void load_address(struct calls *k, const struct inst *inst)
         know(k, inst->dst[0], 1, true, (u32)(address >> 32));
 }
 
-static void step(struct calls *k, const struct inst *inst, u64 next)
+static void step(struct call_lowering *k, const struct inst *inst, u64 next)
 {
     u32 value[2] = {0};
     bool is[2];
@@ -186,14 +186,14 @@ static void add_callee(struct function *function, u32 callee)
 }
 
 /* The function a jump goes to, or UINT32_MAX; `is`: its address is known at all. */
-static u32 target_of(const struct calls *k, const struct inst *inst, bool *is)
+static u32 target_of(const struct call_lowering *k, const struct inst *inst, bool *is)
 {
     u32 low, high;
     *is = word(k, inst->src[0], 0, &low) && word(k, inst->src[0], 1, &high);
     return *is ? function_at(k->program, low | (u64)high << 32) : UINT32_MAX;
 }
 
-static void jump(struct calls *k, const struct inst *inst)
+static void jump(struct call_lowering *k, const struct inst *inst)
 {
     bool is;
     u32 callee = target_of(k, inst, &is);
@@ -205,7 +205,7 @@ static void jump(struct calls *k, const struct inst *inst)
     forget(k, inst);
 }
 
-static bool merge(struct known *to, const struct known *from)
+static bool merge(struct known_scalars *to, const struct known_scalars *from)
 {
     bool changed = false;
     for (u32 s = 0; s < SCALAR_COUNT; s++) {
@@ -220,7 +220,8 @@ static bool merge(struct known *to, const struct known *from)
 }
 
 /* From the start of a block to its end; at its last instruction when that is a jump. */
-static void run_block(struct calls *k, const struct function *f, const struct cfg_block *block)
+static void run_block(struct call_lowering *k, const struct function *f,
+                      const struct cfg_block *block)
 {
     const struct program *program = k->program;
     for (u32 i = f->first + block->first; i < f->first + block->end; i++)
@@ -229,7 +230,7 @@ static void run_block(struct calls *k, const struct function *f, const struct cf
 }
 
 /* States at the starts of a function's blocks, to the fixed point. */
-static void solve(struct calls *k, u32 index)
+static void solve(struct call_lowering *k, u32 index)
 {
     const struct function *f = &k->program->functions[index];
     struct caller *caller = &k->callers[index];
@@ -252,7 +253,7 @@ static void solve(struct calls *k, u32 index)
 }
 
 /* Whom it calls, by the solution, and what its callees write. */
-static void list_callees(struct calls *k, u32 index)
+static void list_callees(struct call_lowering *k, u32 index)
 {
     struct function *f = &k->program->functions[index];
     struct caller *caller = &k->callers[index];
@@ -299,7 +300,7 @@ static u32 survey(struct program *program, u32 index, struct caller *caller)
 }
 
 /* Nothing is known of any call. */
-static void give_up(struct calls *k)
+static void give_up(struct call_lowering *k)
 {
     for (u32 f = 0; f < k->program->function_count; f++) {
         k->program->functions[f].callee_count = 0;
@@ -310,7 +311,7 @@ static void give_up(struct calls *k)
 void lower_calls(struct program *program)
 {
     struct arena *arena = arena_create();
-    struct calls k = {.program = program, .changed = true};
+    struct call_lowering k = {.program = program, .changed = true};
     u32 blocks = 0, rounds = 0;
     k.callers = arena_array(arena, struct caller, program->function_count + 1);
     for (u32 f = 0; f < program->function_count; f++) {
@@ -321,7 +322,7 @@ void lower_calls(struct program *program)
         caller->cfg = cfg_build(arena, &code);
         blocks += caller->cfg->count;
         if (blocks <= BLOCKS_MAX)
-            caller->in = arena_array(arena, struct known, caller->cfg->count);
+            caller->in = arena_array(arena, struct known_scalars, caller->cfg->count);
     }
     while (k.changed && blocks <= BLOCKS_MAX && rounds < ROUNDS_MAX) {
         k.changed = false;

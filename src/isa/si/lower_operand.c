@@ -23,9 +23,7 @@ static struct pool_slot *find(struct pool_slot *pool, u32 room, const u32 *words
 static void grow(struct lowering *l)
 {
     u32 room = l->pool_room ? 2 * l->pool_room : 64;
-    struct pool_slot *pool = calloc(room, sizeof *pool);
-    if (!pool)
-        abort(); /* as arenas do */
+    struct pool_slot *pool = checked(calloc(room, sizeof *pool));
     for (u32 i = 0; i < l->pool_room; i++)
         if (l->pool[i].count)
             *find(pool, room, l->pool[i].words, l->pool[i].count) = l->pool[i];

@@ -15,7 +15,7 @@ enum {
 };
 
 /* A kernel's map, before it is known which descriptor it belongs to. */
-struct entry {
+struct kernel_map {
     const char *symbol, *language;
     VEC(struct code_argument) args;
     u32 kernarg_bytes, kernarg_align, lds_bytes, private_bytes, max_threads;
@@ -155,7 +155,7 @@ static bool read_arg_key(struct reader *reader, struct msgpack *in, const struct
     return skip(reader, in, &value);
 }
 
-static bool read_arg(struct reader *reader, struct msgpack *in, struct entry *entry)
+static bool read_arg(struct reader *reader, struct msgpack *in, struct kernel_map *entry)
 {
     struct msgpack_value map, key;
     if (!next(reader, in, &map) || !expect(reader, &map, ".args", MSGPACK_MAP))
@@ -173,7 +173,7 @@ static bool read_arg(struct reader *reader, struct msgpack *in, struct entry *en
 }
 
 static bool read_args(struct reader *reader, struct msgpack *in, const struct msgpack_value *array,
-                      struct entry *entry)
+                      struct kernel_map *entry)
 {
     if (!expect(reader, array, ".args", MSGPACK_ARRAY))
         return false;
@@ -184,7 +184,7 @@ static bool read_args(struct reader *reader, struct msgpack *in, const struct ms
 }
 
 static bool read_required(struct reader *reader, struct msgpack *in,
-                          const struct msgpack_value *array, struct entry *entry)
+                          const struct msgpack_value *array, struct kernel_map *entry)
 {
     struct msgpack_value value;
     if (!expect(reader, array, ".reqd_workgroup_size", MSGPACK_ARRAY))
@@ -200,7 +200,7 @@ static bool read_required(struct reader *reader, struct msgpack *in,
 
 /* One key of a kernel. */
 static bool read_kernel_key(struct reader *reader, struct msgpack *in,
-                            const struct msgpack_value *key, struct entry *entry)
+                            const struct msgpack_value *key, struct kernel_map *entry)
 {
     struct msgpack_value value;
     if (!next(reader, in, &value))
@@ -275,7 +275,8 @@ static bool check_args(struct reader *reader, const struct code_kernel *kernel)
 }
 
 /* Explicit arguments first, in the order given; hidden ones after. */
-static void take_args(struct reader *reader, struct code_kernel *kernel, const struct entry *entry)
+static void take_args(struct reader *reader, struct code_kernel *kernel,
+                      const struct kernel_map *entry)
 {
     kernel->args = arena_array(reader->arena, struct code_argument, entry->args.count);
     for (u32 hidden = 0; hidden < 2; hidden++) {
@@ -287,7 +288,8 @@ static void take_args(struct reader *reader, struct code_kernel *kernel, const s
     }
 }
 
-static bool take_entry(struct reader *reader, struct code_kernel *kernel, const struct entry *entry)
+static bool take_entry(struct reader *reader, struct code_kernel *kernel,
+                       const struct kernel_map *entry)
 {
     struct kernel_descriptor *d = &kernel->descriptor;
     kernel->has_metadata = true;
@@ -318,7 +320,7 @@ static bool take_entry(struct reader *reader, struct code_kernel *kernel, const 
 }
 
 /* The kernel whose descriptor the entry names; the host's name may differ from the symbol's. */
-static bool match_entry(struct reader *reader, const struct entry *entry, size_t offset)
+static bool match_entry(struct reader *reader, const struct kernel_map *entry, size_t offset)
 {
     if (!entry->symbol)
         return bad(reader, offset, "a kernel without .symbol");
@@ -343,7 +345,7 @@ static bool match_entry(struct reader *reader, const struct entry *entry, size_t
 static bool read_kernel(struct reader *reader, struct msgpack *in)
 {
     struct msgpack_value map, key;
-    struct entry entry = {0};
+    struct kernel_map entry = {0};
     bool ok = next(reader, in, &map) && expect(reader, &map, "amdhsa.kernels", MSGPACK_MAP);
     for (u32 i = 0; ok && i < map.length; i++)
         ok = next(reader, in, &key) && expect(reader, &key, "a key", MSGPACK_STRING) &&

@@ -184,10 +184,8 @@ struct entries {
 
 static struct entries entries_of(const struct code_object *object)
 {
-    struct entries e = {calloc((size_t)object->function_count + 1, sizeof(u32)),
-                        calloc((size_t)object->kernel_count + 1, sizeof(u32))};
-    if (!e.first || !e.next)
-        abort(); /* as arenas do */
+    struct entries e = {checked(calloc((size_t)object->function_count + 1, sizeof(u32))),
+                        checked(calloc((size_t)object->kernel_count + 1, sizeof(u32)))};
     for (u32 k = object->kernel_count; k-- > 0;) {
         u32 f = object->kernels[k].function;
         if (f >= object->function_count)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct parser {
+struct state_parser {
     struct arena *arena;
     const char *file;
     struct error *error;
@@ -20,9 +20,9 @@ struct parser {
 };
 
 /* Goes down into a key or element; `leave` with what it returns goes up again. */
-static size_t enter(struct parser *p, const char *format, ...)
+static size_t enter(struct state_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static size_t enter(struct parser *p, const char *format, ...)
+static size_t enter(struct state_parser *p, const char *format, ...)
 {
     size_t length = strlen(p->path);
     va_list arguments;
@@ -32,13 +32,14 @@ static size_t enter(struct parser *p, const char *format, ...)
     return length;
 }
 
-static void leave(struct parser *p, size_t length)
+static void leave(struct state_parser *p, size_t length)
 {
     p->path[length] = 0;
 }
 
-static bool fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(struct parser *p, const char *format, ...)
+static bool fail(struct state_parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool fail(struct state_parser *p, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -50,7 +51,7 @@ static bool fail(struct parser *p, const char *format, ...)
 }
 
 /* What a value is, for messages; short ones in full. */
-static const char *shown(struct parser *p, const json_t *value)
+static const char *shown(struct state_parser *p, const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
@@ -74,7 +75,7 @@ static const char *shown(struct parser *p, const json_t *value)
     }
 }
 
-static bool expect(struct parser *p, const json_t *value, json_type type, const char *what)
+static bool expect(struct state_parser *p, const json_t *value, json_type type, const char *what)
 {
     if (json_typeof(value) == type)
         return true;
@@ -82,7 +83,7 @@ static bool expect(struct parser *p, const json_t *value, json_type type, const 
 }
 
 /* A number of `bits` bits. */
-static bool number(struct parser *p, const json_t *value, u32 bits, u64 *to)
+static bool number(struct state_parser *p, const json_t *value, u32 bits, u64 *to)
 {
     u64 most = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
     const char *what = bits == 64   ? "a number or a string \"0x...\" of at most 64 bits"
@@ -109,7 +110,8 @@ static bool number(struct parser *p, const json_t *value, u32 bits, u64 *to)
     return fail(p, "expected %s, it is %s", what, shown(p, value));
 }
 
-static bool limited(struct parser *p, const json_t *value, u32 low, u32 high, u32 step, u32 *to)
+static bool limited(struct state_parser *p, const json_t *value, u32 low, u32 high, u32 step,
+                    u32 *to)
 {
     u64 given;
     if (!number(p, value, 32, &given))
@@ -127,7 +129,7 @@ static int digit(char c)
 }
 
 /* Bytes in hexadecimal, in order of address. */
-static bool hex(struct parser *p, const json_t *value, u8 **data, u64 *bytes)
+static bool hex(struct state_parser *p, const json_t *value, u8 **data, u64 *bytes)
 {
     if (!expect(p, value, JSON_STRING, "a string of hexadecimal digits"))
         return false;
@@ -148,7 +150,7 @@ static bool hex(struct parser *p, const json_t *value, u8 **data, u64 *bytes)
 }
 
 /* A register's number as a key. */
-static bool register_key(struct parser *p, const char *key, const char *letter, u32 count,
+static bool register_key(struct state_parser *p, const char *key, const char *letter, u32 count,
                          u32 *index)
 {
     u64 given = count;
@@ -164,7 +166,7 @@ static bool register_key(struct parser *p, const char *key, const char *letter, 
     return true;
 }
 
-static bool read_sgprs(struct parser *p, json_t *object, struct si_wave *wave)
+static bool read_sgprs(struct state_parser *p, json_t *object, struct si_wave *wave)
 {
     const char *key;
     json_t *value;
@@ -185,7 +187,7 @@ static bool read_sgprs(struct parser *p, json_t *object, struct si_wave *wave)
     return true;
 }
 
-static bool read_lanes(struct parser *p, const json_t *array, u32 *lanes)
+static bool read_lanes(struct state_parser *p, const json_t *array, u32 *lanes)
 {
     if (!expect(p, array, JSON_ARRAY, "an array of lane values"))
         return false;
@@ -213,7 +215,7 @@ void state_vgprs(struct arena *arena, struct si_wave *wave, u32 count)
     wave->vgpr_count = count;
 }
 
-static bool read_vgprs(struct parser *p, json_t *object, struct si_wave *wave)
+static bool read_vgprs(struct state_parser *p, json_t *object, struct si_wave *wave)
 {
     const char *key;
     json_t *value;
@@ -240,7 +242,7 @@ static bool read_vgprs(struct parser *p, json_t *object, struct si_wave *wave)
 }
 
 /* The group's LDS: its size and bytes may come from any of its waves. */
-static bool read_lds_size(struct parser *p, const json_t *value, u32 group)
+static bool read_lds_size(struct state_parser *p, const json_t *value, u32 group)
 {
     u32 bytes = 0;
     struct si_group *g = &p->state->groups[group];
@@ -254,7 +256,7 @@ static bool read_lds_size(struct parser *p, const json_t *value, u32 group)
     return true;
 }
 
-static bool read_lds(struct parser *p, const json_t *value, u32 group)
+static bool read_lds(struct state_parser *p, const json_t *value, u32 group)
 {
     struct si_group *g = &p->state->groups[group];
     u8 *data;
@@ -291,7 +293,8 @@ static const char *const wave_keys[] = {"workgroup", "threads", "pc",  "lds_byte
                                         "exec",      "vcc",     "scc", "m0",        "mode", "lds"};
 
 /* Every key must be one of the list. */
-static bool check_keys(struct parser *p, json_t *object, const char *const *keys, size_t count)
+static bool check_keys(struct state_parser *p, json_t *object, const char *const *keys,
+                       size_t count)
 {
     const char *key;
     json_t *value;
@@ -315,7 +318,7 @@ static bool check_keys(struct parser *p, json_t *object, const char *const *keys
     return true;
 }
 
-static bool read_wave_key(struct parser *p, enum key key, json_t *value, struct si_wave *wave)
+static bool read_wave_key(struct state_parser *p, enum key key, json_t *value, struct si_wave *wave)
 {
     u64 given = 0;
     u32 small = 0;
@@ -355,7 +358,7 @@ static bool read_wave_key(struct parser *p, enum key key, json_t *value, struct 
     return true;
 }
 
-static bool find_group(struct parser *p, json_t *object, u32 index)
+static bool find_group(struct state_parser *p, json_t *object, u32 index)
 {
     struct si_state *state = p->state;
     json_t *value = json_object_get(object, wave_keys[KEY_WORKGROUP]);
@@ -376,7 +379,7 @@ static bool find_group(struct parser *p, json_t *object, u32 index)
     return true;
 }
 
-static bool read_wave(struct parser *p, json_t *object, u32 index)
+static bool read_wave(struct state_parser *p, json_t *object, u32 index)
 {
     struct si_wave *wave = &p->state->waves[index];
     if (!expect(p, object, JSON_OBJECT, "an object that describes a wave") ||
@@ -397,8 +400,8 @@ static bool read_wave(struct parser *p, json_t *object, u32 index)
 }
 
 /* One key of all waves about their group. */
-static bool read_shared(struct parser *p, const json_t *waves, enum key key,
-                        bool (*read)(struct parser *, const json_t *, u32))
+static bool read_shared(struct state_parser *p, const json_t *waves, enum key key,
+                        bool (*read)(struct state_parser *, const json_t *, u32))
 {
     for (u32 i = 0; i < p->state->wave_count; i++) {
         const json_t *value = json_object_get(json_array_get(waves, i), wave_keys[key]);
@@ -410,7 +413,7 @@ static bool read_shared(struct parser *p, const json_t *waves, enum key key,
     return true;
 }
 
-static bool read_waves(struct parser *p, json_t *waves)
+static bool read_waves(struct state_parser *p, json_t *waves)
 {
     struct si_state *state = p->state;
     if (!waves)
@@ -448,7 +451,7 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool read_region(struct parser *p, json_t *object, struct si_region *region)
+static bool read_region(struct state_parser *p, json_t *object, struct si_region *region)
 {
     static const char *const keys[] = {"address", "hex"};
     if (!expect(p, object, JSON_OBJECT, "an object with address and hex") ||
@@ -471,7 +474,7 @@ static bool read_region(struct parser *p, json_t *object, struct si_region *regi
     return true;
 }
 
-static bool read_memory(struct parser *p, json_t *memory)
+static bool read_memory(struct state_parser *p, json_t *memory)
 {
     struct si_state *state = p->state;
     if (!memory)
@@ -500,7 +503,7 @@ static bool read_memory(struct parser *p, json_t *memory)
     return true;
 }
 
-static bool read_root(struct parser *p, json_t *root)
+static bool read_root(struct state_parser *p, json_t *root)
 {
     static const char *const keys[] = {"waves", "memory"};
     return expect(p, root, JSON_OBJECT, "an object with waves and memory") &&
@@ -512,7 +515,7 @@ static bool read_root(struct parser *p, json_t *root)
 struct si_state *state_read(struct arena *arena, const char *text, size_t length, const char *file,
                             struct error *error)
 {
-    struct parser parser = {
+    struct state_parser parser = {
         .arena = arena, .file = file, .error = error, .state = arena_new(arena, struct si_state)};
     json_error_t json_error;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &json_error);

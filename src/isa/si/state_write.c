@@ -43,9 +43,7 @@ char *state_text(const struct si_state *state)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        abort(); /* as arenas do */
+    FILE *out = checked(open_memstream(&text, &length));
     fprintf(out, "{\"waves\": [");
     for (u32 i = 0; i < state->wave_count; i++) {
         fprintf(out, "%s\n  ", i ? "," : "");

@@ -13,7 +13,7 @@
 #include "witness.h"
 
 #include "analysis/redundancy.h"
-#include "core/core.h"
+#include "core/mechanism.h"
 #include "gpu/device.h"
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ static void launch(void *state, struct core *core, bool begins)
 static void block(void *state, struct core *core, u32 place, bool started)
 {
     struct witness *w = state;
-    for (u64 set = core->blocks[place].slots; started && set; set &= set - 1)
+    for (u64 set = core_block(core, place)->slots; started && set; set &= set - 1)
         w->ways[first_bit(set)] = (struct way){0};
 }
 
@@ -117,15 +117,15 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct witness *w = state;
     const struct dyninst *f = &inflight->dyn;
-    const struct exec *exec = core->exec;
+    const struct exec *exec = core_exec(core);
     u64 *key = &w->keys[inflight_index(core, inflight)];
     struct way *way = &w->ways[inflight->slot];
     *key = 0;
     if (inflight->injected)
         return 0;
-    way->out |= f->active != core->all_lanes;
+    way->out |= f->active != core_all_lanes(core);
     way->hash = mix(way->hash, f->inst + 1);
-    if (!way->out && exec->marks && f->lanes == core->all_lanes &&
+    if (!way->out && exec->marks && f->lanes == core_all_lanes(core) &&
         redundancy_holds(exec->marks[f->inst], exec->dims, exec->image->warp_size)) {
         *key = mix(mix(way->hash, f->warp->block->number), way->barrier) | 1;
         w->stats->marked++;
@@ -140,9 +140,9 @@ static u64 results_of(const struct core *core, const struct dyninst *f)
 {
     u64 value = 1;
     for (u32 k = 0; k < 2; k++) {
-        u32 words = f->dst_rows[k] * core->exec->image->warp_size;
+        u32 words = f->dst_rows[k] * core_exec(core)->image->warp_size;
         if (f->dst[k] && !words)
-            words = f->code->dst[k].kind == OPERAND_MASK ? core->exec->image->chunks
+            words = f->code->dst[k].kind == OPERAND_MASK ? core_exec(core)->image->chunks
                                                          : f->code->dst[k].count;
         for (u32 i = 0; f->dst[k] && i < words; i++)
             value = mix(value, f->dst[k][i]);
@@ -160,7 +160,7 @@ static void result(void *state, struct core *core, struct inflight *inflight)
     u64 value = 2;
     if (f->kind == DYNINST_ACCESS && !f->scalar) {
         const u64 *addresses = dyninst_addresses(f);
-        for (u32 i = 0; i < core->exec->image->warp_size; i++)
+        for (u32 i = 0; i < core_exec(core)->image->warp_size; i++)
             value = mix(value, addresses[i]);
     } else {
         value = results_of(core, f);

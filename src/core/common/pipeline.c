@@ -1,0 +1,228 @@
+/*
+ * The common pipeline: fetch, issue with a scoreboard, operand collectors, units, load/store unit.
+ *
+ * A tick calls the stages in reverse order, so that what a stage hands on is seen by the next one
+ * in the next cycle and no next-state copies are needed:
+ *
+ *     write-back    results that leave a unit in this cycle go to the registers
+ *     execute       instructions with all operands enter their units; the load/store unit works
+ *     collect       register banks serve reads; instructions take collectors
+ *     issue         each scheduler issues the next instructions of a warp
+ *     fetch         instructions come from the cache into warps' buffers
+ */
+#include "core/common/common.h"
+#include "core/common/slots.h"
+
+/* ---- create and begin ---- */
+
+static void issue_create(struct core *core)
+{
+    const u32 schedulers = core->config.issue->schedulers;
+    core->issue = (struct issue_stage){.all = (1u << schedulers) - 1};
+    for (u32 i = 0; i < schedulers; i++)
+        for (u32 s = i; s < CORE_WARPS; s += schedulers) {
+            core->issue.schedulers[i].slots |= bit(s);
+            core->issue.scheduler_of[s] = (u16)(1u << i);
+        }
+}
+
+void common_create(struct core *core)
+{
+    memset(&core->wheel, 0, sizeof core->wheel);
+    issue_create(core);
+    fetch_create(core);
+    collect_create(core);
+    execute_create(core);
+    lsu_create(core);
+}
+
+void common_destroy(struct core *core)
+{
+    lsu_destroy(core);
+    fetch_destroy(core);
+}
+
+static void issue_begin(struct core *core)
+{
+    struct issue_stage *issue = &core->issue;
+    issue->asleep = issue->idle_set = 0;
+    issue->greedy = schedule_is_greedy(core);
+    /* rr's turn passes in every cycle, and some mechanisms want to be asked in every one */
+    issue->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
+    for (u32 i = 0; i < core->config.issue->schedulers; i++) {
+        issue->schedulers[i].last = CORE_WARPS;
+        issue->schedulers[i].free = 0;
+    }
+}
+
+void common_begin(struct core *core)
+{
+    issue_begin(core);
+    waitcnt_begin(core);
+    execute_begin(core);
+    core->fetch.last = CORE_WARPS;
+    for (u32 i = 0; i < core->collect.turn_count; i++)
+        core->collect.turns[i].next = 0;
+    lsu_begin(core);
+}
+
+void common_start_warp(struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    const u64 who = slot->warp->block->number << 16 | slot->warp->index;
+    core_trace(core, TRACE_DISPATCH, s, slot->at, who,
+               slot->at == NO_INST ? 0 : program_offset(core->exec->image->program, slot->at));
+}
+
+/* ---- time ---- */
+
+static void tick(struct core *core)
+{
+    if (port_next(core->config.replies) <= core->clock.next)
+        core_take_replies(core);
+    write_back_tick(core);
+    if (core->collect.collected_groups)
+        execute_tick(core);
+    lsu_tick(core);
+    if (core->collect.issued_groups || core->collect.reading_count ||
+        core->collect.ready & ~core->collect.stuck)
+        collect_tick(core);
+    core->collect.banks_written = 0;
+    issue_tick(core);
+    if (core->fetch.wanting || core->fetch.decode_head != core->fetch.decode_tail ||
+        core->fetch.miss_head != core->fetch.miss_tail)
+        fetch_tick(core);
+    if (UNLIKELY(core->trace.on)) {
+        if (core->trace.spans)
+            core_trace_stalls(core);
+        if (core->trace.steps)
+            trace_steps(core);
+    }
+    clock_advance(&core->clock, 1);
+}
+
+/* Whether anything could happen before something arrives or comes due. */
+static inline bool is_quiet(const struct core *core)
+{
+    if (core->issue.asleep != core->issue.all &&
+        (core->issue.sleeps || core->issue.clear & ~core->issue.branching))
+        return false;
+    return !(core->collect.issued_groups | core->collect.collected_groups |
+             core->collect.access_groups) &&
+           !core->mechanism_work && !(core->collect.ready | core->issue.redirected) &&
+           !(core->issue.skipping & core->issue.clear & ~core->issue.branching) &&
+           !core->collect.reading_count && fetch_idle(core) && lsu_idle(core);
+}
+
+/* The first cycle at which something in a quiet core comes due; UINT64_MAX: nothing does. */
+static u64 due_cycle(const struct core *core)
+{
+    const u64 wheel = wheel_next(core), lsu = lsu_next(core), fetch = fetch_next(core);
+    const u64 due = wheel < WHEEL ? core_cycle(core) + wheel : UINT64_MAX;
+    return MIN(due, MIN(lsu, fetch));
+}
+
+void common_run(struct core *core, fs end)
+{
+    if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
+        core->quiet_until = 0;
+    while (core->clock.next < end && !core->stopped) {
+        if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
+            core->quiet_until = due_cycle(core);
+            if (UNLIKELY(core->detours & DETOUR_SEAMS) && core->quiet_until == UINT64_MAX)
+                hold_stuck(core);
+        }
+        if (core->quiet_until > core_cycle(core)) {
+            const fs until = MIN(end, port_next(core->config.replies));
+            u64 cycles = clock_cycles_until(&core->clock, until);
+            cycles = MIN(cycles, core->quiet_until - core_cycle(core));
+            issue_charge(core, cycles);
+            if (core->lsu.due <= core_cycle(core))
+                lsu_charge(core, cycles);
+            clock_advance(&core->clock, cycles);
+            if (core->clock.next >= end)
+                return;
+        }
+        core->quiet_until = 0;
+        tick(core);
+    }
+}
+
+fs common_next(const struct core *core)
+{
+    const u64 now = core_cycle(core);
+    u64 due = core->quiet_until;
+    if (due <= now || core->mechanism_work) {
+        if (!is_quiet(core))
+            return core->clock.next;
+        due = due_cycle(core);
+    }
+    const fs next = port_next(core->config.replies);
+    if (due == UINT64_MAX)
+        return next;
+    return MIN(next, core->clock.next + (due > now ? due - now : 0) * core->clock.period);
+}
+
+enum stall common_waits(const struct core *core, u32 s)
+{
+    const u64 mask = bit(s);
+    if (!(core->present & mask))
+        return STALL_EMPTY;
+    if (core->ended & mask)
+        return STALL_MEMORY;
+    if (core->issue.held & mask)
+        return STALL_HELD;
+    if (core->issue.waiting & mask)
+        return STALL_BARRIER;
+    if (core->issue.branching & mask)
+        return STALL_BRANCH;
+    for (enum stall stall = STALL_RAW; stall <= STALL_WAIT; stall++)
+        if (core->issue.blocked[stall] & mask)
+            return stall;
+    return core->issue.buffered & mask ? STALL_NONE : STALL_FETCH;
+}
+
+/* ---- what it is made of ---- */
+
+static u64 slots(const struct core *core, u32 scheduler, u64 since, u64 until)
+{
+    return until - since;
+}
+
+void common_time_rest(struct inst_time *time, const struct timed_code *code, u32 i)
+{
+    const struct inst *inst = &code->program->insts[i];
+    const bool explicit_exec = code->program->traits.explicit_exec;
+    time_flags(time, inst);
+    /* scalar ones read EXEC too: their lanes are counted */
+    time_registers(time, code, inst, (struct implied){.reads_exec = explicit_exec});
+    if (code->config->issue->memory_order == 1 && explicit_exec)
+        waitcnt_time(time, inst);
+    time_finish(time, inst, code->config);
+}
+
+static void time(struct inst_time *time, const struct timed_code *code, u32 i)
+{
+    time_place(time, &code->program->insts[i], code->config);
+    time_cost(time, &code->program->insts[i], code->config);
+    common_time_rest(time, code, i);
+}
+
+const struct pipeline common_pipeline = {
+    .name = "common",
+    .create = common_create,
+    .destroy = common_destroy,
+    .begin = common_begin,
+    .start_warp = common_start_warp,
+    .run = common_run,
+    .next = common_next,
+    .waits = common_waits,
+    .issue = issue_turns,
+    .slots = slots,
+    .enter = collect_push_any,
+    .accesses = 1,
+    .time = time,
+    .storage = common_storage,
+    .logic = common_logic,
+    .has_memory_system = true,
+};

@@ -1,0 +1,75 @@
+/*
+ * Which warps may issue: the head of a warp's buffer against its scoreboard, fences, wait counters
+ * and limits. See slots.h.
+ */
+#include "core/common/slots.h"
+#include "ir/waits.h"
+
+/* Waits for instructions under way, by fences and counters. */
+static enum stall check_waits(const struct core *core, u32 s, const struct inst_time *time)
+{
+    const struct slot *slot = &core->slots[s];
+    const u32 accesses = slot->vector_accesses + slot->scalar_accesses;
+    if (time->flags & TIME_BLOCK_BARRIER && slot->unacted && !core->issue.by_waitcnt)
+        return STALL_WAIT;
+    if (time->flags & TIME_DRAIN && slot->in_flight > (core->issue.by_waitcnt ? accesses : 0))
+        return STALL_WAIT;
+    if (time->flags & TIME_FENCE && (slot->stores || accesses))
+        return STALL_WAIT;
+    if (core->issue.by_waitcnt)
+        return waitcnt_check(core, s, time);
+    if (time->flags & TIME_COUNTERS) {
+        const struct inst *inst = &core->exec->image->program->insts[slot->buffer[0]];
+        const u32 vector = wait_left(inst, WAIT_VECTOR), others = wait_left(inst, WAIT_OTHERS);
+        if ((slot->vector_accesses + slot->stores > vector && vector != WAIT_VECTOR_MOST) ||
+            (slot->scalar_accesses > others && others != WAIT_OTHERS_MOST))
+            return STALL_WAIT;
+    }
+    return STALL_NONE;
+}
+
+/* The head is known and the warp stands there: may it issue? */
+static enum stall check_head(const struct core *core, u32 s, const struct inst_time *time)
+{
+    const struct slot *slot = &core->slots[s];
+    enum stall stall = time->flags & TIME_NEAR ? slot_check_plain(core, slot, time)
+                                               : scoreboard_check(core, slot, time);
+    if (stall != STALL_NONE)
+        return stall;
+    const u32 limit = core->config.issue->in_flight_per_warp;
+    if (limit && slot->in_flight >= limit)
+        return STALL_WAIT;
+    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER)) &&
+               !time->counter))
+        return STALL_NONE;
+    return check_waits(core, s, time);
+}
+
+enum stall slot_check_all(struct core *core, u32 s, const struct inst_time *time)
+{
+    enum stall stall = check_head(core, s, time);
+    if (stall != STALL_NONE || !(time->flags & TIME_SERIAL))
+        return stall;
+    core->issue.serial |= bit(s);
+    return STALL_WAIT;
+}
+
+void slot_update(struct core *core, u32 s)
+{
+    assert(!(core->issue.clear & bit(s)));
+    slot_sort(core, s, &core->slots[s]);
+}
+
+void slot_recheck(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    const enum stall before = slot->blocked;
+    core->issue.serial &= ~bit(s);
+    const enum stall stall = UNLIKELY(slot->skipped & 1) ? slot_check_mark(core, slot, slot->time)
+                                                         : slot_check(core, s, slot, slot->time);
+    if (stall == before)
+        return;
+    core->issue.blocked[before] &= ~bit(s);
+    slot_wake(core, s);
+    slot_place(core, slot, bit(s), stall);
+}

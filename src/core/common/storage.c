@@ -1,0 +1,317 @@
+/*
+ * The storage of a core's stages, from their parameters.
+ *
+ * A class is LIVE where the model keeps the bits and acts on them (register values, PCs, masks,
+ * pending bits, values on their way), and COUNTED where only their number is known: instruction
+ * words, latches inside units, control of collectors.
+ *
+ * Sizes that real designs publish and these follow: MIAOW's compute unit keeps 40 PCs, a queue of
+ * instructions with their PCs for each wavefront, a busy bit for each vector and scalar register,
+ * and EXEC, VCC, SCC and M0 for each wavefront.
+ */
+#include "core/common/common.h"
+
+#include "mem/state.h"
+
+enum {
+    INSTRUCTION_BITS = 64, /* the longest */
+    SOURCES = 3,           /* vector operands that an instruction reads */
+    WORD_BITS = 32,
+    REGISTER_BITS = 8,    /* a thread has at most 256 registers */
+    ACCESS_WORDS = 4,     /* registers that a lane's access moves at most */
+    WAIT_BITS = 4 + 3 + 5 /* vm, exp and lgkm counters of Southern Islands */
+};
+
+/* Numbers that several stages use. */
+struct widths {
+    u32 pc;   /* code lies in device memory */
+    u32 warp; /* names a warp of the core */
+};
+
+static struct widths widths_of(const struct core_config *machine)
+{
+    return (struct widths){state_index_bits(machine->memory_bytes),
+                           state_index_bits(machine->core->warps)};
+}
+
+static void fetch_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct fetch_params *fetch = machine->fetch;
+    struct widths width = widths_of(machine);
+    u64 warps = machine->core->warps, places = warps * fetch->buffer;
+    /* Each scheduler has its warps' buffers. */
+    struct array_shape buffer = {
+        .banks = machine->issue->schedulers, .read_ports = 1, .write_ports = 1};
+    state_table(list, "fetch", "pc", warps, width.pc, STATE_LIVE, "next PC of each warp");
+    state_flops(list, "fetch", "waiting", warps, 1, STATE_LIVE, "the warp waits for a line");
+    state_flops(list, "fetch", "turn", 1, width.warp, STATE_LIVE, "the warp fetched last");
+    /* What one fetch brings, for each cycle that decoding takes. */
+    state_flops(list, "fetch", "decode", (u64)fetch->per_cycle * fetch->decode_cycles,
+                1 + width.pc + width.warp + INSTRUCTION_BITS * fetch->width, STATE_COUNTED,
+                "instructions between the instruction cache and the buffers");
+    state_add(list, "fetch", "buffer_pc", places, 1 + width.pc, STATE_LIVE,
+              "instruction buffers: valid, PC");
+    state_shape(list, buffer);
+    state_add(list, "fetch", "buffer", places, INSTRUCTION_BITS, STATE_COUNTED,
+              "instruction buffers: the words");
+    state_shape(list, buffer);
+}
+
+static void scoreboard_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct core_params *core = machine->core;
+    if (machine->issue->scoreboard == 1) {
+        /* A region: valid, its first register, how many more (up to ACCESS_WORDS). */
+        u32 bits = 1 + REGISTER_BITS + state_index_bits(ACCESS_WORDS);
+        state_add(list, "issue", "scoreboard", (u64)core->warps * machine->issue->regions, bits,
+                  STATE_LIVE, "regions of registers with pending results");
+        /* All of a warp at once, for three sources; a result is entered, one is struck out. */
+        state_shape(list, (struct array_shape){.access_bits = bits * machine->issue->regions,
+                                               .read_ports = 3,
+                                               .write_ports = 2});
+        return;
+    }
+    state_flops(list, "issue", "scoreboard", core->registers / core->warp_size, 1, STATE_LIVE,
+                "a pending bit for each vector register");
+    state_flops(list, "issue", "scalar_scoreboard", core->scalar_registers, 1, STATE_LIVE,
+                "a pending bit for each scalar register");
+}
+
+static void order_state(struct state_list *list, const struct core_config *machine)
+{
+    enum {
+        LRR,
+        RR,
+        GTO,
+        OLDEST,
+        TWO_LEVEL,
+        FAIR,
+        FRFS
+    };
+    const struct issue_params *issue = machine->issue;
+    u64 warps = machine->core->warps;
+    u32 name = state_index_bits((warps + issue->schedulers - 1) / issue->schedulers);
+    u32 policy = issue->policy;
+    state_flops(list, "issue", "last", issue->schedulers, name, STATE_LIVE, "the warp issued last");
+    if (policy == GTO || policy == OLDEST || policy == FRFS)
+        state_flops(list, "issue", "age", warps, name, STATE_LIVE, "order of warps");
+    if (policy == TWO_LEVEL)
+        state_flops(list, "issue", "group", (u64)issue->schedulers * issue->group_size, 1 + name,
+                    STATE_LIVE, "warps of the active group");
+    if (policy == FAIR)
+        state_flops(list, "issue", "issued", warps, WORD_BITS, STATE_LIVE,
+                    "instructions of a warp");
+}
+
+static void issue_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct core_params *core = machine->core;
+    struct widths width = widths_of(machine);
+    u64 warps = core->warps;
+    scoreboard_state(list, machine);
+    order_state(list, machine);
+    state_table(list, "issue", "mask", warps, core->warp_size, STATE_LIVE,
+                "active lanes of a warp");
+    if (core->scalar_registers) {
+        /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 stand beside it. */
+        state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_LIVE,
+                    "VCC, SCC and M0 of a warp");
+        state_flops(list, "issue", "counters", warps, WAIT_BITS, STATE_LIVE, "wait counters");
+    } else {
+        /* A path has fewer lanes than the one it left: at most as many entries as lanes. */
+        state_table(list, "issue", "stack", warps * core->warp_size, 2 * width.pc + core->warp_size,
+                    STATE_COUNTED, "paths of a warp: PC, where they join, lanes");
+    }
+    state_flops(list, "issue", "barrier", warps, 1, STATE_LIVE, "the warp waits at a barrier");
+    state_flops(list, "issue", "arrived", core->blocks, state_index_bits(core->warps + 1),
+                STATE_LIVE, "warps of a block at its barrier");
+    if (machine->issue->in_flight_per_warp)
+        state_flops(list, "issue", "in_flight", warps,
+                    state_index_bits(machine->issue->in_flight_per_warp + 1), STATE_LIVE,
+                    "instructions of a warp under way");
+}
+
+static void collect_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct core_params *core = machine->core;
+    const struct collect_params *collect = machine->collect;
+    struct widths width = widths_of(machine);
+    u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
+    u64 collectors = collect->generic ? collect->generic : own;
+    u32 vector = core->warp_size * WORD_BITS;
+    /* Banks that hold a register side by side work as one. */
+    u32 side = collect->bank_bits ? (vector + collect->bank_bits - 1) / collect->bank_bits : 1;
+    state_add(list, "collect", "registers", core->registers, WORD_BITS, STATE_LIVE,
+              "vector registers");
+    state_shape(
+        list, (struct array_shape){.banks = MAX(collect->banks / side, 1), .access_bits = vector});
+    state_table(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS, STATE_LIVE,
+                "scalar registers");
+    /* An array of a collector's few values would be all periphery. */
+    state_flops(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
+                "values in collectors");
+    /* Valid, warp, and for each operand: wanted, there, register. */
+    state_flops(list, "collect", "control", collectors,
+                1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
+                "what collectors wait for");
+    state_flops(list, "collect", "arbiter", collect->banks, (u32)collectors * SOURCES,
+                STATE_COUNTED, "reads that wait for a bank");
+}
+
+/* One pass of an instruction in a stage of a unit: results and lanes, warp and register. */
+static u32 pass_bits(u32 lanes, u32 word_bits, struct widths width)
+{
+    return lanes * (word_bits + 1) + width.warp + REGISTER_BITS;
+}
+
+/*
+ * A unit has as many stages as its common operations take cycles; those that take longer
+ * (divisions, minima) go round in them.
+ */
+static void units_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct units_params *units = machine->units;
+    struct widths width = widths_of(machine);
+    u32 fp32 = MAX(MAX(units->fp32_add, units->fp32_mul), units->fp32_mad);
+    u32 whole = MAX(MAX(units->int_add, units->int_mul), units->int_mad);
+    u32 fp64 = MAX(MAX(units->fp64_add, units->fp64_mul), units->fp64_mad);
+    u32 sp = units->integer ? fp32 : MAX(fp32, whole);
+    u32 sp_bits = pass_bits(units->sp_lanes, WORD_BITS, width);
+    state_flops(list, "units", "sp", (u64)units->sp * sp, sp_bits, STATE_COUNTED,
+                "stages of single-precision units");
+    state_flops(list, "units", "integer", (u64)units->integer * whole, sp_bits, STATE_COUNTED,
+                "stages of integer units");
+    state_flops(list, "units", "fp64", (u64)units->fp64 * fp64,
+                pass_bits(units->fp64_lanes, 2 * WORD_BITS, width), STATE_COUNTED,
+                "stages of double-precision units");
+    state_flops(list, "units", "sfu", (u64)units->sfu * units->sfu_latency,
+                pass_bits(units->sfu_lanes, WORD_BITS, width), STATE_COUNTED,
+                "stages of special-function units");
+    if (machine->core->scalar_registers)
+        state_flops(list, "units", "scalar", (u64)units->scalar * units->scalar_latency,
+                    pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED, "stages of scalar units");
+    state_flops(list, "units", "results", units->result_buses,
+                pass_bits(machine->core->warp_size, WORD_BITS, width), STATE_LIVE,
+                "results on their way to registers");
+}
+
+static void lsu_state(struct state_list *list, const struct core_config *machine)
+{
+    const struct core_params *core = machine->core;
+    const struct lsu_params *lsu = machine->lsu;
+    struct widths width = widths_of(machine);
+    u32 lanes = core->warp_size;
+    /* The access at the head: for each lane whether it is active, its address and its data. */
+    state_flops(list, "lsu", "addresses", lanes, 1 + width.pc, STATE_LIVE,
+                "the access being served: lanes and addresses");
+    state_flops(list, "lsu", "data", lanes, ACCESS_WORDS * WORD_BITS, STATE_LIVE,
+                "the access being served: data");
+    state_add(list, "lsu", "shared", core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
+              "shared memory");
+    state_shape(list, (struct array_shape){.banks = lsu->shared_banks,
+                                           .access_bits = 8 * lsu->shared_bank_bytes});
+    state_flops(list, "lsu", "shared_pipe", lsu->shared_latency, 1 + width.warp + REGISTER_BITS,
+                STATE_COUNTED, "loads from shared memory under way");
+    state_flops(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),
+                STATE_LIVE, "stores of a warp that memory has not acknowledged");
+}
+
+static void caches_state(struct state_list *list, const struct core_config *machine)
+{
+    struct widths width = widths_of(machine);
+    /* A load is named by its warp and register, and how many of its lines are missing. */
+    u32 load = width.warp + REGISTER_BITS + state_index_bits(machine->core->warp_size + 1);
+    struct cache_state cache = {CACHE_CONFIG(machine->l1d, WRITE_EVICT), machine->l1d->miss_queue,
+                                width.pc, load, .banks = machine->l1d->banks};
+    if (machine->l1d->global || machine->l1d->local) {
+        cache_state(list, "l1d", &cache);
+        state_flops(list, "l1d", "pipe", (u64)machine->l1d->latency * machine->l1d->banks,
+                    1 + width.pc + load, STATE_COUNTED, "accesses on their way to the tags");
+    }
+    cache = (struct cache_state){CACHE_CONFIG(machine->readonly, WRITE_EVICT),
+                                 machine->readonly->miss_queue, width.pc, load};
+    if (machine->readonly->enabled)
+        cache_state(list, "readonly", &cache);
+    cache = (struct cache_state){CACHE_CONFIG(machine->constant, WRITE_EVICT),
+                                 machine->constant->miss_queue, width.pc, load};
+    cache.config.passing = !machine->constant->keeps;
+    if (!machine->constant->perfect)
+        cache_state(list, "constant", &cache);
+}
+
+void common_storage(struct state_list *list, const struct core_config *machine)
+{
+    struct widths width = widths_of(machine);
+    struct cache_state icache = {CACHE_CONFIG(machine->icache, WRITE_EVICT),
+                                 machine->icache->miss_queue,
+                                 width.pc,
+                                 width.warp,
+                                 INSTRUCTION_BITS * machine->fetch->width,
+                                 2};
+    icache.config.passing = !machine->icache->keeps;
+    fetch_state(list, machine);
+    if (!machine->icache->perfect)
+        cache_state(list, "icache", &icache);
+    issue_state(list, machine);
+    collect_state(list, machine);
+    units_state(list, machine);
+    lsu_state(list, machine);
+    caches_state(list, machine);
+}
+
+/* Lanes that work in every cycle, of units that take an operation every so many. */
+static f64 full_lanes(u64 lanes, u32 interval)
+{
+    return (f64)((lanes + interval - 1) / interval);
+}
+
+static void lanes_logic(struct logic_list *list, const struct core_config *machine)
+{
+    const struct units_params *u = machine->units;
+    const u64 sp = (u64)u->sp * u->sp_lanes, sfu = (u64)u->sfu * u->sfu_lanes;
+    const u64 integer = u->integer ? (u64)u->integer * u->sp_lanes : sp;
+    const u64 fp64 = u->fp64 ? (u64)u->fp64 * u->fp64_lanes : sfu;
+    const struct logic rows[] = {
+        {"units", "fp32_lanes", "single-precision multiply-add units", LOGIC_FP32, (f64)sp},
+        {"units", "int_lanes", "integer units, of their own or beside the single-precision ones",
+         LOGIC_INT, (f64)integer},
+        {"units", "fp64_lanes", "double-precision units that work in every cycle", LOGIC_FP64,
+         full_lanes(fp64, u->fp64_mad_interval)},
+        {"units", "sfu_lanes", "special-function units that work in every cycle", LOGIC_SFU,
+         full_lanes(sfu, u->sfu_interval)},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(rows); i++)
+        *vec_push(&list->rows) = rows[i];
+    if (machine->core->scalar_registers)
+        *vec_push(&list->rows) =
+            (struct logic){"units", "scalar_logic", "scalar units", LOGIC_SCALAR, u->scalar};
+}
+
+void common_logic(struct logic_list *list, const struct core_config *machine)
+{
+    const struct collect_params *collect = machine->collect;
+    const u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
+    const u64 collectors = collect->generic ? collect->generic : own;
+    const u32 lanes = machine->core->warp_size, part = MAX(lanes / machine->lsu->shared_parts, 1);
+    const f64 warps = machine->core->warps;
+    const f64 decoders = (f64)machine->fetch->per_cycle * machine->fetch->width;
+    const struct logic front[] = {
+        {"fetch", "logic", "choice of a warp, next PCs; by warps", LOGIC_FETCH, warps},
+        {"fetch", "decoders", "a decoder for each instruction of a cycle", LOGIC_DECODE, decoders},
+        {"fetch", "pool", "control of instruction buffers; by warps", LOGIC_QUEUE, warps},
+        {"issue", "logic", "dependences and choice of a warp; by warps", LOGIC_ISSUE, warps},
+        {"collect", "crossbar", "from register banks to collectors, lane by lane", LOGIC_CROSSBAR,
+         lanes, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(front); i++)
+        *vec_push(&list->rows) = front[i];
+    lanes_logic(list, machine);
+    *vec_push(&list->rows) =
+        (struct logic){"lsu",
+                       "crossbar",
+                       "between lanes and banks of shared memory, both ways",
+                       LOGIC_CROSSBAR,
+                       2,
+                       8.0 * machine->lsu->shared_banks * machine->lsu->shared_bank_bytes,
+                       (f64)part * WORD_BITS};
+}

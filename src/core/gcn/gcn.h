@@ -1,0 +1,9 @@
+/* The gcn pipeline: the common stages behind an issue stage of its own (issue.c). */
+#ifndef CORE_GCN_GCN_H
+#define CORE_GCN_GCN_H
+
+#include "core/pipeline.h"
+
+extern const struct pipeline gcn_pipeline;
+
+#endif

@@ -1,0 +1,57 @@
+/* Watching launches in time: the public side of observer.h. */
+#include "gpu/api/api.h"
+
+#include <stdlib.h>
+
+bool hd_observe(struct hd_device *device, const struct hd_observe *what, struct hd_error *error)
+{
+    if (!device)
+        return api_null(error, "hd_observe");
+    struct error inner = {0};
+    if (what && what->trace_to && what->trace_to <= what->trace_from) {
+        error_set(&inner, ERROR_USAGE, "", "hd_observe: trace_to must be above trace_from");
+        return api_fail(error, &inner);
+    }
+    observer_destroy(device->observer);
+    device->observer = what && (what->trace || what->series) ? observer_create(what) : NULL;
+    return true;
+}
+
+bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_error *error)
+{
+    static const char shuffle[] = "shuffle:";
+    if (!device || !order)
+        return api_null(error, "hd_set_core_order");
+    char *end = NULL;
+    const char *number = order + sizeof shuffle - 1;
+    if (!strcmp(order, "forward")) {
+        device->core_order = ORDER_FORWARD;
+        return true;
+    }
+    if (!strcmp(order, "reverse")) {
+        device->core_order = ORDER_REVERSE;
+        return true;
+    }
+    if (!strncmp(order, shuffle, sizeof shuffle - 1) && *number >= '0' && *number <= '9') {
+        u64 seed = strtoull(number, &end, 10);
+        if (!*end) {
+            device->core_order = ORDER_SHUFFLE;
+            device->core_order_seed = seed;
+            return true;
+        }
+    }
+    struct error inner = {0};
+    error_set(&inner, ERROR_USAGE, "",
+              "'%.40s' is no order of cores: expected forward, reverse or shuffle:N", order);
+    return api_fail(error, &inner);
+}
+
+void hd_progress_time(const struct hd_device *device, uint64_t *cycles, uint64_t *picoseconds)
+{
+    if (!device)
+        return;
+    if (cycles)
+        *cycles = atomic_load_explicit(&device->cycles, memory_order_relaxed);
+    if (picoseconds)
+        *picoseconds = atomic_load_explicit(&device->picoseconds, memory_order_relaxed);
+}

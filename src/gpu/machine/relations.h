@@ -1,0 +1,14 @@
+/* Relations between parameters, all in one place: see relations.c. */
+#ifndef GPU_MACHINE_RELATIONS_H
+#define GPU_MACHINE_RELATIONS_H
+
+#include "base/config.h"
+#include "mem/system.h"
+
+/* Whether the values of a complete configuration fit each other. */
+bool relations_check(const struct config *config, struct error *error);
+/* The parts of it that a memory side, or one DRAM channel, can be tried with alone. */
+bool relations_check_memory(const struct memory_system_params *params, struct error *error);
+bool relations_check_dram(const struct dram_params *params, struct error *error);
+
+#endif

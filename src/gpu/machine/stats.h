@@ -1,0 +1,29 @@
+/*
+ * Statistics of a whole machine: what all its components have counted in a launch, summed over
+ * cores and channels. The members come from the lists of components; adding, subtracting and
+ * printing go through all of them.
+ */
+#ifndef GPU_MACHINE_STATS_H
+#define GPU_MACHINE_STATS_H
+
+#include "base/config.h"
+#include "core/params.h"
+#include "gpu/machine/params.h"
+#include "mem/system.h"
+
+struct machine_stats {
+#define COMPONENT_ROW(name) struct name##_stats name;
+#include "gpu/machine/machine.def"
+#undef COMPONENT_ROW
+};
+
+void machine_stats_add(struct machine_stats *into, const struct machine_stats *from);
+/* `later` has counted on from `earlier`: what came in between. False: nothing did. */
+bool machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
+                           const struct machine_stats *earlier);
+/* Every counter; `stats` may be NULL: zeros. */
+void machine_stats_each(const struct machine_stats *stats, count_fn *visit, void *user);
+/* Adds "component.name": value of every counter and rate. */
+void machine_stats_json(json_t *into, const struct machine_stats *stats);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * The languages a module may be written in, told apart by their bytes. Nothing behind this table
+ * asks which one a program came from.
+ */
+#include "gpu/module/module.h"
+#include "isa/si/codeobject.h"
+#include "isa/si/si_program.h"
+
+static bool any(const void *data, size_t bytes)
+{
+    return true;
+}
+
+static struct program *load_ptx(const struct hd_device *device, const void *data, size_t bytes,
+                                const char *name, struct error *error)
+{
+    return ptx_compile(data, bytes, name, device->ptx, error);
+}
+
+static struct program *load_si(const struct hd_device *device, const void *data, size_t bytes,
+                               const char *name, struct error *error)
+{
+    return si_program_load(data, bytes, name, device->si, error);
+}
+
+/* The first that recognises the bytes takes them; text is whatever nothing else is. */
+static const struct front_end front_ends[] = {
+    {"Southern Islands code object", 64, codeobject_recognized, load_si},
+    {"PTX text", 0, any, load_ptx},
+};
+
+const struct front_end *front_end_of(const void *data, size_t bytes)
+{
+    const struct front_end *end = front_ends;
+    while (!end->recognises(data, bytes))
+        end++;
+    return end;
+}
+
+const char *hd_machine_for(const void *data, size_t bytes, bool raw)
+{
+    u32 lanes = raw ? RAW_LANES : data ? front_end_of(data, bytes)->warp_size : 0;
+    return lanes == 64 ? "generic64" : "generic";
+}
+
+struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error)
+{
+    return si_program_raw(code, bytes, name, error);
+}

@@ -1,0 +1,213 @@
+/* What a device tells while a launch runs: see observer.h. */
+#include "gpu/observe/observer.h"
+
+#include "base/text.h"
+#include "gpu/machine/energy.h"
+#include "gpu/machine/stats.h"
+#include "gpu/observe/trace.h"
+#include <stdlib.h>
+
+enum {
+    TRACE_INTERVAL = 1000 /* core cycles between a trace's counter values, if nothing was said */
+};
+
+struct observer {
+    struct hd_observe what;
+    struct trace *trace; /* NULL: none */
+    struct observer_launch launch;
+    bool traced; /* the trace has this launch */
+    fs elapsed;  /* by earlier launches (V4) */
+    u64 cycles;  /* of earlier launches */
+    fs next;     /* sample, device time */
+    fs sampled;  /* until then, device time */
+    struct machine_stats last;
+    struct energy_sum last_energy;
+};
+
+struct observer *observer_create(const struct hd_observe *what)
+{
+    struct observer *observer = checked(calloc(1, sizeof *observer));
+    observer->what = *what;
+    if (what->trace)
+        observer->trace = trace_create(what->trace, what->trace_user);
+    if (what->trace && !what->interval)
+        observer->what.interval = TRACE_INTERVAL;
+    return observer;
+}
+
+void observer_destroy(struct observer *observer)
+{
+    if (!observer)
+        return;
+    trace_destroy(observer->trace);
+    free(observer);
+}
+
+/* The trace's own time. */
+static fs shifted(const struct observer *observer, fs time)
+{
+    return time - observer->launch.start + observer->elapsed;
+}
+
+/* A cycle of all launches in device time of this one. */
+static fs cycle_time(const struct observer *observer, u64 cycle)
+{
+    const struct observer_launch *launch = &observer->launch;
+    if (cycle <= observer->cycles)
+        return launch->start;
+    cycle -= observer->cycles;
+    return cycle > (FS_NEVER - launch->start) / launch->core_period
+               ? FS_NEVER
+               : launch->start + cycle * launch->core_period;
+}
+
+void observer_span(const struct observer *observer, fs *from, fs *to)
+{
+    *from = *to = 0;
+    if (!observer->trace)
+        return;
+    *from = cycle_time(observer, observer->what.trace_from);
+    *to = observer->what.trace_to ? cycle_time(observer, observer->what.trace_to) : FS_NEVER;
+}
+
+void observer_begin(struct observer *observer, const struct observer_launch *launch)
+{
+    observer->launch = *launch;
+    observer->traced = false;
+    memset(&observer->last, 0, sizeof observer->last);
+    memset(&observer->last_energy, 0, sizeof observer->last_energy);
+    observer->sampled = launch->start;
+    observer->next = observer->what.interval
+                         ? cycle_time(observer, observer->cycles + observer->what.interval)
+                         : FS_NEVER;
+}
+
+/* A launch is in the trace once there is something of it in the span: it may end before. */
+static void begin_trace(struct observer *observer)
+{
+    fs from, to;
+    observer_span(observer, &from, &to);
+    if (!observer->traced)
+        trace_launch(observer->trace, &observer->launch, shifted(observer, from));
+    observer->traced = true;
+}
+
+void observer_take(struct observer *observer, struct trace_buffer *core)
+{
+    if (observer->trace && core->list.count)
+        begin_trace(observer);
+    for (u32 i = 0; i < core->list.count && observer->trace; i++)
+        trace_note(observer->trace, &core->list.data[i],
+                   shifted(observer, core->list.data[i].time));
+    core->list.count = 0;
+}
+
+fs observer_next(const struct observer *observer)
+{
+    return observer->next;
+}
+
+static f64 ratio(f64 a, f64 b)
+{
+    return b ? a / b : 0;
+}
+
+static f64 bandwidth(const struct machine_stats *part)
+{
+    /* bytes in a picosecond are TB/s */
+    return ratio((f64)(part->dram.read_bytes + part->dram.write_bytes) * 1000,
+                 (f64)part->timing.picoseconds);
+}
+
+/* What came since the last sample. */
+struct sample {
+    struct machine_stats stats;
+    struct energy_sum energy; /* nothing of it is attributed to instructions */
+};
+
+/* Counter values of a part of the launch that begins at `from`, if the trace covers it. */
+static void count(struct observer *observer, fs from, const struct sample *sample)
+{
+    const struct machine_stats *part = &sample->stats;
+    fs first, end;
+    observer_span(observer, &first, &end);
+    if (from < first || from >= end)
+        return;
+    trace_count(
+        observer->trace, shifted(observer, from),
+        (const f64[TRACE_COUNTERS]){
+            [TRACE_IPC] = ratio((f64)part->timing.warp_instructions, (f64)part->timing.cycles),
+            [TRACE_WARPS] = ratio((f64)part->timing.warp_cycles, (f64)part->timing.cycles),
+            [TRACE_L1_HITS] = 100 * ratio((f64)part->l1d.read_hits, (f64)part->l1d.reads),
+            [TRACE_L2_HITS] = 100 * ratio((f64)part->l2.read_hits, (f64)part->l2.reads),
+            [TRACE_DRAM] = bandwidth(part),
+            /* fJ in a picosecond are mW */
+            [TRACE_POWER] = ratio((f64)energy_total_fj(&sample->energy) / 1000,
+                                  (f64)part->timing.picoseconds)});
+}
+
+/* One line of the time series. */
+static void write_row(struct observer *observer, const struct sample *sample)
+{
+    const struct machine_stats *part = &sample->stats;
+    u64 from = observer->last.timing.cycles;
+    json_t *row = json_object();
+    json_object_set_new(row, "launch", stats_number(observer->launch.number));
+    json_object_set_new(row, "kernel", text_json(observer->launch.kernel));
+    json_object_set_new(row, "from_cycle", stats_number(from));
+    json_object_set_new(row, "to_cycle", stats_number(from + part->timing.cycles));
+    machine_stats_json(row, part);
+    if (observer->launch.energy) {
+        energy_json(row, observer->launch.energy, &sample->energy, part);
+        json_object_del(row, "energy.unattributed_pj");
+    }
+    json_object_set_new(row, "dram_gb_per_s",
+                        part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
+    char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(row);
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the end: the length says where it is */
+    observer->what.series(observer->what.series_user, text, length + 1);
+    free(text);
+}
+
+/* What came since the last sample (V2). */
+static void tell(struct observer *observer, fs now, const struct machine_stats *stats)
+{
+    const struct observer_launch *launch = &observer->launch;
+    struct energy_sum energy = {0};
+    struct sample sample;
+    if (!machine_stats_between(&sample.stats, stats, &observer->last))
+        return;
+    if (launch->energy)
+        energy_of(launch->energy, stats, launch->mechanisms, &energy);
+    energy_between(&sample.energy, &energy, &observer->last_energy);
+    if (observer->trace)
+        count(observer, observer->sampled, &sample);
+    if (observer->what.series && observer->what.interval)
+        write_row(observer, &sample);
+    observer->last = *stats;
+    observer->last_energy = energy;
+    observer->sampled = now;
+}
+
+void observer_sample(struct observer *observer, fs now, const struct machine_stats *stats)
+{
+    tell(observer, now, stats);
+    fs step = observer->what.interval * observer->launch.core_period;
+    if (step && now >= observer->next)
+        observer->next += ((now - observer->next) / step + 1) * step;
+}
+
+void observer_end(struct observer *observer, fs now, const struct machine_stats *stats)
+{
+    fs from, to;
+    tell(observer, now, stats);
+    observer_span(observer, &from, &to);
+    if (from < to && from < now)
+        begin_trace(observer);
+    if (observer->traced)
+        trace_launch_end(observer->trace, shifted(observer, MIN(now, to)));
+    observer->elapsed += now - observer->launch.start;
+    observer->cycles += stats->timing.cycles;
+}

@@ -1,0 +1,362 @@
+/* A launch, window by window: see timing.h. */
+#include "gpu/device.h"
+#include "gpu/time/parts.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+u64 run_issued(const struct timed_run *run)
+{
+    u64 issued = run->launch->stats.issue.instructions; /* taken from the cores by samples */
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        issued += run->timing->cores[i]->stats.issue.instructions;
+    return issued;
+}
+
+static u64 clock_of(const struct warp *warp, bool nanoseconds)
+{
+    const struct core *core = ((const struct core_launch *)warp->exec)->core;
+    return nanoseconds ? core->clock.next / 1000000 : core_cycle(core);
+}
+
+static void exec_of_core(struct timed_run *run, u32 i)
+{
+    struct timing *t = run->timing;
+    run->execs[i].core = t->cores[i];
+    struct exec *exec = &run->execs[i].exec;
+    *exec = *run->exec;
+    exec->poll = NULL;
+    exec->clock = clock_of;
+    exec->by_dyninst = true;
+    exec_prepare(exec, run->per_core);
+    exec->storages = i * run->per_core; /* places in local memory differ between cores */
+}
+
+static void begin(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    const struct program *program = run->exec->image->program;
+    if (t->timed != program) {
+        free(t->times);
+        free(t->uses);
+        t->times = checked(calloc(MAX(program->inst_count, 1), sizeof *t->times));
+        time_program(t->times, run->exec->image, &t->cores[0]->config);
+        t->uses = lanes_of_program(program, t->times);
+        t->timed = program;
+    }
+    run->launch->profile = checked(calloc(program->inst_count, sizeof(struct inst_profile)));
+    run->launch->uses = t->uses;
+    run->launch->mechanisms = mechanism_stats_create(&t->device->mechanisms);
+    run->start = t->now + t->params->launch_cycles * t->period;
+    run->end = run->moved = run->start;
+    memory_system_start(t->memory_system, t->now);
+    if (t->params->flush_l1)
+        memory_system_flush(t->memory_system);
+    for (u32 i = 0; i < t->core_count; i++) {
+        exec_of_core(run, i);
+        t->cores[i]->config.mhz = t->clock->core_mhz;
+        if (i < t->clock->core_rates_count)
+            t->cores[i]->config.mhz *= t->clock->core_rates[i];
+        t->cores[i]->config.mhz *= hooks_clock(t->cores[i]);
+        core_begin(t->cores[i], &run->execs[i].exec, t->times, run->launch->profile, run->start);
+        if (t->params->flush_l1)
+            core_flush(t->cores[i]);
+    }
+}
+
+/* ---- windows ---- */
+
+/* xorshift64*, from the seed and the window: any permutation will do. */
+static void shuffle(struct timing *t)
+{
+    u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
+    for (u32 i = t->core_count; i-- > 1;) {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        u32 j = (u32)((state * 0x2545f4914f6cdd1dull >> 33) % (i + 1)), other = t->order[j];
+        t->order[j] = t->order[i];
+        t->order[i] = other;
+    }
+}
+
+static void set_order(struct timing *t)
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        t->order[i] = t->device->core_order == ORDER_REVERSE ? t->core_count - 1 - i : i;
+    if (t->device->core_order == ORDER_SHUFFLE)
+        shuffle(t);
+}
+
+static void run_window(struct timed_run *run, fs end)
+{
+    struct timing *t = run->timing;
+    if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
+        set_order(t);
+    const bool memory_first = t->device->core_order == ORDER_REVERSE;
+    if (memory_first)
+        memory_system_run(t->memory_system, end);
+    for (u32 k = 0; k < t->core_count; k++) {
+        struct core *core = t->cores[t->order[k]];
+        if (core->present || core->inflight.count || port_next(core->config.replies) < end)
+            core_run(core, end);
+    }
+    if (!memory_first)
+        memory_system_run(t->memory_system, end);
+}
+
+/* The fault of the window (T3). */
+static bool found_fault(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    const struct exec *first = NULL;
+    fs when = FS_NEVER;
+    for (u32 i = 0; i < t->core_count; i++)
+        if (run->execs[i].exec.stopped && t->cores[i]->clock.next < when) {
+            first = &run->execs[i].exec;
+            when = t->cores[i]->clock.next;
+        }
+    if (!first)
+        return false;
+    run->exec->stopped = true;
+    run->exec->fault = first->fault;
+    run->end = MAX(run->end, when);
+    return true;
+}
+
+static void meet(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    u32 count;
+    memory_system_meet(t->memory_system);
+    for (u32 i = 0; i < t->core_count; i++)
+        if (!memory_view_empty(t->cores[i]->view))
+            memory_view_publish(t->cores[i]->view);
+    const struct packet *atomics = memory_system_atomics(t->memory_system, &count);
+    for (u32 i = 0; i < count; i++)
+        core_atomic(t->cores[atomics[i].core], &atomics[i]);
+    for (u32 i = 0; i < t->core_count; i++)
+        if (UNLIKELY(t->cores[i]->issue.serial))
+            core_serial(t->cores[i]);
+}
+
+static fs next_event(const struct timed_run *run)
+{
+    const struct timing *t = run->timing;
+    fs next = memory_system_next(t->memory_system);
+    for (u32 i = 0; i < t->core_count && next > t->now; i++)
+        next = MIN(next, core_next(t->cores[i]));
+    return next;
+}
+
+/* Leaves out windows in which nothing happens (T2). */
+static void skip_windows(struct timed_run *run, fs next)
+{
+    struct timing *t = run->timing;
+    if (next != FS_NEVER && next > t->now)
+        t->now += (next - t->now) / t->window * t->window;
+}
+
+/* ---- what ends a launch early ---- */
+
+/* A warp that would wait forever at a reconvergence point goes on without the others. */
+static bool unblock_all(struct timed_run *run)
+{
+    bool any = false;
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        any |= core_unblock(run->timing->cores[i]);
+    return any;
+}
+
+/* A warp to name when the launch is stopped from outside. */
+static const struct warp *some_warp(const struct timed_run *run)
+{
+    const struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        if (t->cores[i]->present & ~t->cores[i]->ended)
+            return t->cores[i]->slots[first_bit(t->cores[i]->present & ~t->cores[i]->ended)].warp;
+    return NULL;
+}
+
+/* Whether memory has answered since this was asked last: slow is not stuck. */
+static bool answers_came(struct timed_run *run)
+{
+    u64 answers = 0;
+    for (u32 i = 0; i < run->timing->core_count; i++)
+        answers += run->timing->cores[i]->stats.lsu.replies;
+    const bool more = answers != run->answers;
+    run->answers = answers;
+    return more;
+}
+
+/* Whether warps repeat themselves: one warp, or each that is there (endless.h). */
+static void look_for_repeats(struct timed_run *run, u64 issued)
+{
+    struct timing *t = run->timing;
+    struct endless *endless = &t->device->endless;
+    u32 live = 0, at = 0;
+    for (u32 i = 0; i < t->core_count; i++)
+        live += count_lanes(t->cores[i]->present & ~t->cores[i]->ended);
+    const u32 picked = live ? endless_pick(endless, live) : 0;
+    const bool all = endless->all;
+    for (u32 i = 0; i < t->core_count; i++)
+        for (u64 set = t->cores[i]->present & ~t->cores[i]->ended; set; set &= set - 1, at++) {
+            if (issued < endless->next)
+                return; /* the round has ended */
+            const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
+            if ((all && endless->all) || slot->warp == endless->picked ||
+                (!endless->picked && at == picked))
+                endless_look(t->device, slot->warp, slot->issued, issued);
+        }
+}
+
+/* Limits, the user's interrupt, and launches that do not move. */
+static void look_after(struct timed_run *run, fs next)
+{
+    struct timing *t = run->timing;
+    u64 issued = run_issued(run), cycles = (t->now - run->start) / t->period;
+    struct exec *exec = run->exec;
+    exec->instructions = issued;
+    atomic_store_explicit(&t->device->cycles, cycles, memory_order_relaxed);
+    atomic_store_explicit(&t->device->picoseconds, (t->now - run->start) / 1000,
+                          memory_order_relaxed);
+    exec->last = some_warp(run);
+    exec->poll(exec);
+    if (exec->stopped)
+        return;
+    if (UNLIKELY(issued >= t->device->endless.next))
+        look_for_repeats(run, issued);
+    const u64 limit = exec->limits->max_instructions;
+    if (limit && issued >= limit)
+        fault_stop(exec, OUTCOME_LIMIT,
+                   "stopped after %" PRIu64 " warp instructions (launch.max_instructions)", limit);
+    else if (t->params->max_cycles && cycles >= t->params->max_cycles)
+        fault_stop(exec, OUTCOME_LIMIT, "stopped after %" PRIu64 " cycles (timing.max_cycles)",
+                   t->params->max_cycles);
+    if (next == FS_NEVER) /* in this window a core may have let warps go that it held */
+        next = next_event(run);
+    if (issued != run->progress) {
+        run->progress = issued;
+        run->moved = t->now;
+    } else if (next == FS_NEVER || t->now - run->moved > t->params->stuck_cycles * t->period) {
+        if (next != FS_NEVER && answers_came(run))
+            run->moved = t->now;
+        else if (next != FS_NEVER || !unblock_all(run))
+            stop_deadlocked(run);
+    }
+}
+
+/* ---- the launch ---- */
+
+/* Answers and writes that nobody waits for any more: they are of this launch, but not of its time.
+ */
+static void drain(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    while (memory_system_pending(t->memory_system) ||
+           memory_system_next(t->memory_system) != FS_NEVER) {
+        fs next = memory_system_next(t->memory_system);
+        for (u32 i = 0; i < t->core_count; i++)
+            next = MIN(next, port_next(t->cores[i]->config.replies));
+        skip_windows(run, next);
+        for (u32 i = 0; i < t->core_count; i++)
+            core_drain(t->cores[i], t->now + t->window);
+        memory_system_run(t->memory_system, t->now + t->window);
+        memory_system_meet(t->memory_system);
+        t->now += t->window;
+    }
+    struct memory_system_stats rest;
+    struct machine_stats *stats = &run->launch->stats;
+    memory_system_take_stats(t->memory_system, t->now, &rest);
+    rest.network.cycles = rest.l2.slice_cycles = rest.dram.channel_cycles = 0;
+    add_memory_counts(stats, &rest);
+}
+
+/* What the cores have seen together. */
+static void gather(struct timed_run *run)
+{
+    const struct timing *t = run->timing;
+    void **states = checked(calloc(t->core_count, sizeof *states));
+    for (u32 m = 0; m < t->device->mechanisms.count; m++) {
+        const struct mechanism *mechanism = t->device->mechanisms.uses[m].mechanism;
+        for (u32 i = 0; i < t->core_count; i++)
+            states[i] = t->cores[i]->hooks.uses[m].state;
+        if (mechanism->launch_done)
+            mechanism->launch_done(states, t->core_count, run->exec);
+    }
+    free(states);
+}
+
+static void finish(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        core_settle(t->cores[i], run->end);
+    take_counts(run, run->end);
+    drain(run);
+    gather(run);
+    observe(run, true);
+    for (u32 i = 0; i < t->core_count; i++) {
+        struct core *core = t->cores[i];
+        for (u32 b = 0; b < CORE_BLOCKS; b++)
+            if (core->blocks[b].block)
+                leave_block(run, core->blocks[b].block);
+        core_end(core);
+        stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
+        exec_release(&run->execs[i].exec);
+    }
+    take_mechanism_counts(run);
+    observe_end(run);
+    run->exec->stats.blocks = run->done;
+    const struct inst_profile *profile = run->launch->profile;
+    for (u32 i = 0; i < run->exec->image->program->inst_count; i++)
+        if (profile[i].issued)
+            account_inst(run->exec, i, (i64)profile[i].issued, (i64)profile[i].threads);
+}
+
+void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
+                struct timed_launch *launch)
+{
+    struct timed_run run = {
+        .timing = t,
+        .exec = exec,
+        .execs = checked(calloc(t->core_count, sizeof(struct core_launch))),
+        .launch = launch,
+        .blocks = blocks,
+        .per_core = per_core,
+        .resident = checked(calloc(t->core_count, sizeof(u32))),
+    };
+    t->device->endless.in_time = true;
+    dispatcher_begin(&run);
+    begin(&run);
+    observe_begin(&run);
+    follow_begin(&run);
+    while ((run.done < blocks || run.copies) && !exec->stopped) {
+        place_blocks(&run);
+        fs next = next_event(&run);
+        skip_windows(&run, next);
+        fs end = t->now + t->window;
+        run_window(&run, end);
+        t->now = end;
+        meet(&run);
+        if (found_fault(&run))
+            break;
+        take_finished(&run);
+        observe(&run, false);
+        look_after(&run, next);
+    }
+    for (u32 i = 0; i < t->core_count; i++)
+        run.end = MAX(run.end, t->cores[i]->last_left);
+    if (run.done < blocks)
+        run.end = t->now;
+    finish(&run);
+    dispatcher_end(&run);
+    free(run.execs);
+    free(run.resident);
+}
+
+void timed_launch_free(struct timed_launch *launch)
+{
+    free(launch->profile);
+    free(launch->mechanisms);
+    vec_free(&launch->waiting.rows);
+}

@@ -1,0 +1,84 @@
+/* Making the machine and taking it down: see timing.h. */
+#include "gpu/device.h"
+#include "gpu/machine/config.h"
+#include "gpu/time/parts.h"
+#include <stdlib.h>
+
+#define PARAMS(config, name) \
+    ((const struct name##_params *)config_params(config, &name##_component))
+
+bool timing_serves(const struct hd_device *device, struct error *error)
+{
+    const struct mechanism_set *set = &device->mechanisms;
+    const struct pipeline *pipeline = pipeline_of(device->core);
+    for (u32 i = 0; pipeline->lacks && i < set->count; i++) {
+        const struct mechanism *m = set->uses[i].mechanism;
+        const char *lacks = pipeline->lacks(m, set->uses[i].params);
+        if (lacks)
+            return error_set(error, ERROR_USAGE, "",
+                             "mechanism %s needs the seam '%s', which the pipeline of machine '%s' "
+                             "(core.pipeline=%s) does not have",
+                             m->name, lacks, config_machine(device->config), pipeline->name);
+    }
+    return true;
+}
+
+struct timing *timing_create(struct hd_device *device)
+{
+    struct timing *t = checked(calloc(1, sizeof *t));
+    t->device = device;
+    t->params = PARAMS(device->config, timing);
+    t->clock = PARAMS(device->config, clock);
+    t->memory = memory_system_params_of(device->config);
+    t->memory_system = memory_system_create(&t->memory);
+    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
+    t->window = memory_system_window(&t->memory);
+    t->period = clock_period(t->clock->core_mhz);
+    t->core_count = device->gpu->cores;
+    t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
+    t->order = checked(calloc(t->core_count, sizeof *t->order));
+    struct core_config config = core_config_of(device->config);
+    config.mechanisms = device->mechanisms.uses;
+    config.mechanism_count = device->mechanisms.count;
+    for (u32 i = 0; i < t->core_count; i++) {
+        config.index = i;
+        config.requests = memory_system_requests(t->memory_system, i);
+        config.fetch_requests = memory_system_shared(t->memory_system, i, CLIENT_FETCH);
+        config.constant_requests = memory_system_shared(t->memory_system, i, CLIENT_CONSTANT);
+        config.replies = memory_system_replies(t->memory_system, i);
+        t->cores[i] = core_create(&config);
+        t->order[i] = i;
+    }
+    return t;
+}
+
+void timing_destroy(struct timing *t)
+{
+    if (!t)
+        return;
+    for (u32 i = 0; i < t->core_count; i++)
+        core_destroy(t->cores[i]);
+    memory_system_destroy(t->memory_system);
+    mechanisms_detach(&t->memory_hooks);
+    free(t->cores);
+    free(t->order);
+    free(t->times);
+    free(t->uses);
+    free(t);
+}
+
+struct core *timing_core(struct timing *t, u32 index)
+{
+    return t->cores[index];
+}
+
+void timing_copied(struct timing *t, u64 address, u64 bytes)
+{
+    if (t->memory.l2->fill_on_copy)
+        memory_system_copied(t->memory_system, address, bytes);
+}
+
+void timing_forget(struct timing *t)
+{
+    t->timed = NULL;
+}
