@@ -252,6 +252,7 @@ decide(const struct cache *cache, u64 line, u32 set, u32 sectors, struct found *
 {
     struct cache_way *slot = f->slot = find(cache, line, set);
     f->victim = NULL;
+    f->mshr = NO_MSHR;
     assert(sectors);
     f->wanted = slot ? sectors & ~slot->valid : sectors;
     if (!f->wanted && UNLIKELY(cache->hooked) && cache->hooks.misses &&
@@ -293,15 +294,15 @@ static inline __attribute__((always_inline)) void reserve(struct cache *cache, u
         slot->pending |= out->sectors;
 }
 
-/* A read was taken: is it the first of a line that was prefetched? Then the next one is not. */
-static COLD void note_use(struct cache *cache, enum cache_result result, const struct found *f,
-                          struct cache_out *out)
+/* A read was taken: is it the first of a line that was prefetched? Then the next one is not. By
+ * value, so that a struct found stays in registers. */
+static COLD void note_use(struct cache *cache, enum cache_result result, struct cache_way *slot,
+                          u32 mshr, struct cache_out *out)
 {
-    const bool alone = result == CACHE_MERGED && !cache->mshrs.entries[f->mshr].count;
-    out->missing = f->wanted;
-    out->prefetched = alone || (result != CACHE_MISS && f->slot && f->slot->prefetched);
-    if (f->slot)
-        f->slot->prefetched = 0;
+    const bool alone = result == CACHE_MERGED && !cache->mshrs.entries[mshr].count;
+    out->prefetched = alone || (result != CACHE_MISS && slot && slot->prefetched);
+    if (slot)
+        slot->prefetched = 0;
 }
 
 /* A read that was not settled at the first look. */
@@ -314,8 +315,9 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     if (cache_refuses(result))
         return refuse(cache, line, sectors, result);
     out->victim_valid = 0;
+    out->missing = f.wanted;
     if (UNLIKELY(cache->watched))
-        note_use(cache, result, &f, out);
+        note_use(cache, result, f.slot, f.mshr, out);
     counters->reads++;
     switch (result) {
     case CACHE_HIT:

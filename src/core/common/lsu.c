@@ -236,8 +236,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
 }
 
 /* Where a transaction goes; false: there is no room. */
-static bool send_transaction(struct core *core, struct inflight *inflight,
-                             const struct transaction *t, u64 *banks)
+static __attribute__((noinline)) bool send_transaction(struct core *core, struct inflight *inflight,
+                                                       const struct transaction *t, u64 *banks)
 {
     struct lsu *lsu = core->lsu.unit;
     const struct l1d_params *l1 = core->config.l1d;
@@ -319,21 +319,14 @@ static bool send_constant(struct core *core, struct inflight *inflight)
             core->stats.constant.stalls_queue++;
             return false;
         }
-        inflight->outstanding++;
-        switch (cache_read(lsu->constant, line, all, inflight_index(core, inflight), &out)) {
-        case CACHE_MISS:
+        const enum cache_result result =
+            cache_read(lsu->constant, line, all, inflight_index(core, inflight), &out);
+        if (cache_refuses(result))
+            return false;
+        inflight->outstanding += result != CACHE_HIT;
+        if (result == CACHE_MISS)
             requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr,
                           f->inst);
-            break;
-        case CACHE_HIT:
-            inflight->outstanding--;
-            break;
-        case CACHE_MERGED:
-            break;
-        default: /* refused */
-            inflight->outstanding--;
-            return false;
-        }
     }
     f->constant &= ~same;
     return !f->constant;
