@@ -43,7 +43,7 @@
 
 #define COMPONENT miaow
 #define COMPONENT_DEF "core/miaow/miaow.def"
-#define COMPONENT_HELP "the stages of MIAOW's compute unit (core.stages=miaow)"
+#define COMPONENT_HELP "the pipeline of MIAOW's compute unit (core.stages=miaow)"
 #include "base/component_table.h"
 
 #define COMPONENT readonly

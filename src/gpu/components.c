@@ -17,17 +17,17 @@
 
 #define COMPONENT timing
 #define COMPONENT_DEF "gpu/timing.def"
-#define COMPONENT_HELP "a launch in time: dispatch of blocks, limits, totals"
+#define COMPONENT_HELP "timing of a launch: dispatch of blocks, limits, totals"
 #include "base/component_table.h"
 
 #define COMPONENT energy
 #define COMPONENT_DEF "gpu/energy.def"
-#define COMPONENT_HELP "technology, and what events cost"
+#define COMPONENT_HELP "technology, and costs of events"
 #include "base/component_table.h"
 
 #define COMPONENT host
 #define COMPONENT_DEF "gpu/host.def"
-#define COMPONENT_HELP "the way between the host and the GPU"
+#define COMPONENT_HELP "the link between host and GPU"
 #include "base/component_table.h"
 
 const struct component *const gpu_components[] = {

@@ -3,7 +3,7 @@
 
 #define COMPONENT network
 #define COMPONENT_DEF "mem/network.def"
-#define COMPONENT_HELP "the interconnect between cores and memory"
+#define COMPONENT_HELP "the network between cores and memory"
 #include "base/component_table.h"
 
 #define COMPONENT cluster_icache
@@ -23,5 +23,5 @@
 
 #define COMPONENT dram
 #define COMPONENT_DEF "mem/dram.def"
-#define COMPONENT_HELP "a DRAM channel: scheduler, banks and timing"
+#define COMPONENT_HELP "DRAM channels: scheduler, banks and timing"
 #include "base/component_table.h"
