@@ -154,11 +154,12 @@ static void lanes_logic(const struct build *build, const struct core_config *cor
     add_lanes(build, "units", "fp32_lanes", "fp32_units", sp, fp32, KAUL,
               "single-precision multiply-add units");
     add_lanes(build, "units", "int_lanes", "int_units", integer, integer_luts * lut, MIAOW,
-              "integer units, of their own or beside the single-precision ones");
+              "integer units, separate or combined with the single-precision units");
     add_lanes(build, "units", "fp64_lanes", "fp64_units", fp64, fp32 * fp64_over_fp32,
-              KAUL " x 217/74.6 (FPMax, 2016)", "double-precision units that work in every cycle");
+              KAUL " x 217/74.6 (FPMax, 2016)",
+              "double-precision units that accept an operation every cycle");
     add_lanes(build, "units", "sfu_lanes", "sfu", sfu, fp32, "assumed: as a single-precision lane",
-              "special-function units that work in every cycle");
+              "special-function units that accept an operation every cycle");
     if (core->core->scalar_registers)
         add(build, "units", "scalar_logic", units->scalar * scalar_luts * lut, MIAOW,
             "scalar units");
@@ -169,14 +170,14 @@ static void front_logic(const struct build *build, const struct core_config *cor
     f64 lut = scale_area(&at_32, build->technology) * issue_um2 / issue_luts;
     f64 warps = core->core->warps / issue_warps;
     add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW,
-        "choice of a warp, next PCs; by warps");
+        "warp selection and next PCs; scaled by warps");
     add(build, "fetch", "decoders",
         (f64)core->fetch->per_cycle * core->fetch->width * decode_luts * lut, MIAOW,
-        "a decoder for each instruction of a cycle");
+        "one decoder per instruction in a cycle");
     add(build, "fetch", "pool", warps * pool_luts * lut, MIAOW,
-        "control of instruction buffers; by warps");
+        "control of instruction buffers; scaled by warps");
     add(build, "issue", "logic", warps * issue_luts * lut, MIAOW,
-        "dependences and choice of a warp; by warps");
+        "dependence checks and warp selection; scaled by warps");
 }
 
 /* A core of MIAOW's stages: MIAOW's own, module by module. Nothing is printed of the logic of its
@@ -186,8 +187,8 @@ static void miaow_logic(const struct build *build, const struct core_config *cor
     const struct miaow_params *pool = core->miaow;
     f64 scale = scale_area(&at_32, build->technology), lut = scale * issue_um2 / issue_luts;
     f64 warps = core->core->warps / issue_warps;
-    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW, "next PCs, choice of a warp");
-    add(build, "wavepool", "logic", warps * pool_luts * lut, MIAOW, "queues of words and feeder");
+    add(build, "fetch", "logic", warps * fetch_luts * lut, MIAOW, "next PCs and warp selection");
+    add(build, "wavepool", "logic", warps * pool_luts * lut, MIAOW, "word queues and feeder");
     add(build, "decode", "logic", decode_luts * lut, MIAOW, "the decoder");
     add(build, "issue", "logic", warps * issue_luts * lut, MIAOW, "busy tables and arbiters");
     add(build, "exec", "logic", warps * exec_luts * lut, MIAOW, "EXEC, VCC, SCC and M0");
@@ -195,7 +196,7 @@ static void miaow_logic(const struct build *build, const struct core_config *cor
     add_lanes(build, "simd", "lanes", "int_units", (u64)pool->simd * pool->lanes,
               integer_luts * lut, MIAOW, "lanes of integer units");
     add_lanes(build, "simf", "lanes", "fp32_units", (u64)pool->simf * pool->lanes, scale * fp32_um2,
-              KAUL, "lanes of float units");
+              KAUL, "lanes of floating-point units");
 }
 
 static void core_logic(const struct build *build, const struct config *config)
@@ -215,12 +216,12 @@ static void core_logic(const struct build *build, const struct config *config)
     front_logic(build, &core);
     add_wires(build, "collect", "crossbar",
               lanes * crossing(build, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS),
-              "from register banks to collectors, lane by lane");
+              "from register banks to collectors, per lane");
     lanes_logic(build, &core);
     add_wires(build, "lsu", "crossbar",
               2 * crossing(build, 8.0 * core.lsu->shared_banks * core.lsu->shared_bank_bytes,
                            (f64)part * WORD_BITS),
-              "between lanes and banks of shared memory, both ways");
+              "between lanes and banks of shared memory, both directions");
 }
 
 static void network_logic(const struct build *build, const struct config *config)
@@ -240,7 +241,7 @@ static void network_logic(const struct build *build, const struct config *config
                   ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)
                   : crossing(build, cores * flit, slices * flit);
     add_wires(build, "network", "crossbar", 2 * um2,
-              network->kind == MESH ? "switches of routers, of both networks"
+              network->kind == MESH ? "router switches of both networks"
                                     : "from cores to memory and back");
 }
 
