@@ -51,8 +51,8 @@ bool timing_serves(const struct hd_device *device, struct error *error)
         const char *lacks = miaow_lacks(m, set->uses[i].params);
         if (lacks)
             return error_set(error, ERROR_USAGE, "",
-                             "mechanism %s needs the seam '%s', which the stages of machine '%s' "
-                             "(core.stages=miaow) do not have",
+                             "mechanism %s needs the seam '%s', which the pipeline of machine '%s' "
+                             "(core.stages=miaow) does not have",
                              m->name, lacks, config_machine(device->config));
     }
     return true;

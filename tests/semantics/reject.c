@@ -29,7 +29,7 @@ static const struct reject {
     {"add.u32 %d1, %r2, %r3;", "%d1"},
     {"add.u32 %r1, %p2, %r3;", "%p2"},
     {"add.u32 %r1, %r2, %nothing;", "nothing"},
-    {"add %r1, %r2, %r3;", "lacks a modifier"},
+    {"add %r1, %r2, %r3;", "needs another modifier"},
     {"frobnicate.u32 %r1, %r2;", "frobnicate"},
     {"mul.u32 %r1, %r2, %r3;", "mul"},
     {"mul.wide.u64 %d1, %d2, %d3;", "'.u64' does not fit"},
