@@ -247,8 +247,8 @@ static void skimmed_instructions_are_not_fetched(void **state)
 static void held_slots_wait(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH(CROWD), false, NULL);
-    struct seen with = run("cuda/matmul", "matmul16", "gtx480",
-                           WITH("leap", "leap.gather=1", CROWD), false, NULL);
+    struct seen with =
+        run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.gather=1", CROWD), false, NULL);
     assert_true(with.hash == plain.hash);
     assert_true(rig_total(&with, "leap.gathered") > 0);
     assert_true(rig_total(&with, "issue.idle_held") > 0);
@@ -427,17 +427,18 @@ static void wrong_choices_are_refused(void **state)
     refusal(WITH("timing.functional=false", "probe", "flip"),
             "mechanisms flip and probe cannot be combined");
     refusal(WITH("timing.functional=true", "hold"),
-            "mechanism hold needs a model of time: not with timing.functional=true");
+            "mechanism hold needs a timing model: it cannot be used with timing.functional=true");
     refusal(WITH("flip:evry=5"), "mechanism flip has no parameter 'evry': did you mean 'every'?");
     refusal(WITH("flip:zzzzzz=5"),
             "mechanism flip has no parameter 'zzzzzz': it has on, every, copies");
     refusal(WITH("flip:every=0"), "flip.every: '0' is out of range: expected 1 to 1000000 results");
     refusal(WITH("flip:every=7,copies=maybe"), "flip.copies: expected true or false, not 'maybe'");
     refusal(WITH("flip:every"),
-            "'every' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:"), "'' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:every=5,"), "'' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:=5"), "'=5' is no setting of mechanism flip: expected parameter=value");
+            "'every' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:"), "'' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:every=5,"),
+            "'' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:=5"), "'=5' is not a setting of mechanism flip: expected parameter=value");
     refusal(WITH(":every=5"), "unknown mechanism '': 'heddle mechanisms' lists them");
 }
 

@@ -32,7 +32,8 @@ bool api_fail(struct hd_error *to, const struct error *from)
 bool api_null(struct hd_error *to, const char *call)
 {
     struct error inner = {0};
-    error_set(&inner, ERROR_USAGE, "", "%s: NULL where an object, a name or data is needed", call);
+    error_set(&inner, ERROR_USAGE, "", "%s: NULL given where an object, a name or data is required",
+              call);
     return api_fail(to, &inner);
 }
 

@@ -40,7 +40,7 @@ static bool check_width(const struct hd_device *device, u32 lanes, const char *n
     if (!lanes || lanes == device->core->warp_size)
         return true;
     return error_set(error, ERROR_USAGE, name,
-                     "this code is for warps of %u lanes, and those of machine '%s' have %u "
+                     "this code is for warps of %u lanes, but warps of machine '%s' have %u "
                      "(core.warp_size): generic%u is a machine for it",
                      lanes, config_machine(device->config), device->core->warp_size, lanes);
 }
@@ -171,7 +171,7 @@ static struct hd_kernel *only_kernel(struct hd_module *module, struct error *err
         snprintf(list + used, sizeof list - used, "%s%.160s", i ? ", " : ": ", name);
     }
     error_set(error, ERROR_USAGE, module->program->file,
-              module->kernel_count ? "name a kernel, the module has %zu%s"
+              module->kernel_count ? "name a kernel: the module has %zu%s"
                                    : "the module has no kernel%.0zu%s",
               module->kernel_count, list);
     return NULL;

@@ -38,9 +38,10 @@ static bool check_waves(const struct hd_raw *raw, const char *name, struct error
     u32 most = raw->module->device->core->shared_bytes;
     for (u32 i = 0; i < raw->state->group_count; i++)
         if (raw->state->groups[i].lds_bytes > most)
-            return error_set(error, ERROR_INPUT, name,
-                             "workgroup %u has %u bytes of LDS, a core has %u (core.shared_bytes)",
-                             raw->state->groups[i].id, raw->state->groups[i].lds_bytes, most);
+            return error_set(
+                error, ERROR_INPUT, name,
+                "workgroup %u has %u bytes of LDS, but a core has %u (core.shared_bytes)",
+                raw->state->groups[i].id, raw->state->groups[i].lds_bytes, most);
     return true;
 }
 
@@ -369,7 +370,7 @@ bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_re
         return api_null(error, "hd_raw_run");
     if (raw->ran) {
         struct error inner = {0};
-        error_set(&inner, ERROR_USAGE, "", "hd_raw_run: it has run already");
+        error_set(&inner, ERROR_USAGE, "", "hd_raw_run: this hd_raw has been run already");
         return api_fail(error, &inner);
     }
     raw->ran = true;
