@@ -253,7 +253,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     if (!timing->functional)
         device->timing = timing_create(device);
     else if (device->mechanisms.count)
-        device->look = look_create(&device->mechanisms);
+        device->observers = observers_create(&device->mechanisms);
     return device;
 }
 
@@ -273,7 +273,7 @@ void hd_device_close(struct hd_device *device)
     free(device->energy_totals);
     energy_destroy(device->energy);
     timing_destroy(device->timing);
-    look_destroy(device->look);
+    observers_destroy(device->observers);
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
     memory_destroy(device->memory);

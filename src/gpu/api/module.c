@@ -71,8 +71,7 @@ struct hd_module *hd_module_load(struct hd_device *device, const void *data, siz
         return NULL;
     }
     struct error inner = {0};
-    const struct front_end *end = front_end_of(data, bytes);
-    struct program *program = end->load(device, data, bytes, name, &inner);
+    struct program *program = load_program(device, data, bytes, name, &inner);
     struct hd_module *module = program ? module_create(device, program, name, false, &inner) : NULL;
     if (!module)
         api_fail(error, &inner);
