@@ -19,7 +19,7 @@ import time
 import xml.etree.ElementTree
 
 HEDDLE, INPUTS = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
-ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/opencl/cache"))
+ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/cache"))
 TINY, SLEEPING = str(INPUTS / "ok_tiny.yaml"), str(INPUTS / "ok_sleeping.yaml")
 KINDS = ("csv", "json", "html")
 

@@ -44,7 +44,7 @@ def install(folder):
     environment.update(PATH=f"{heddle.parent}:{os.environ['PATH']}", LC_ALL="C",
                        PREFIX=str(heddle.parent.parent), PKG_CONFIG_PATH=str(pc.parent),
                        PKG_CONFIG_SYSROOT_DIR=str(folder),
-                       HEDDLE_CACHE_DIR=str(BUILD / "tests" / "opencl" / "cache"))
+                       HEDDLE_CACHE_DIR=str(BUILD / "tests" / "cache"))
     return environment, heddle.parent.parent
 
 
