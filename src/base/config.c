@@ -112,7 +112,7 @@ static bool parse_choice(struct arena *arena, const struct param *param, const c
     for (u32 i = 0; i < count; i++)
         names[i] = choice_name(arena, param->choices, i);
     const char *nearest = nearest_word(text, names, count);
-    return error_set(error, ERROR_INPUT, place, "%s: %s is none of its choices, %s%s%s%s", key,
+    return error_set(error, ERROR_INPUT, place, "%s: %s is not one of its choices, %s%s%s%s", key,
                      shown, param->choices, nearest ? ": did you mean '" : "",
                      nearest ? nearest : "", nearest ? "'?" : "");
 }
@@ -411,7 +411,7 @@ bool config_set(struct config *config, const char *assignment, struct error *err
     bool ok;
     if (!equals || equals == assignment)
         ok = error_set(error, ERROR_INPUT, "",
-                       "'%.100s' is no setting: expected key=value, as in core.warp_size=32",
+                       "'%.100s' is not a setting: expected key=value, as in core.warp_size=32",
                        text_printable(arena, assignment));
     else
         ok = set_key(config, arena, arena_strndup(arena, assignment, (size_t)(equals - assignment)),

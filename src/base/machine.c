@@ -350,7 +350,7 @@ static bool unknown_component(const struct loader *loader, const struct machine_
     const char *nearest = hint(loader, node->key, names, count + ARRAY_LEN(about_keys));
     return wrong(
         loader, file, node->key_line, node->key_column, "unknown component '%.64s'%s", shown,
-        *nearest ? nearest : ": a mechanism of a shared object has to be loaded first, by --mech");
+        *nearest ? nearest : ": a mechanism in a shared object must be loaded first, with --mech");
 }
 
 static bool apply_component(const struct loader *loader, const struct machine_file *file,

@@ -134,7 +134,7 @@ static bool read_published_value(const struct published_reader *reader, const st
         if (!read_field(reader, field, where, value))
             return false;
     return value->bits || value->mm2 > 0 || value->mw > 0 ||
-           wrong(reader, node->line, node->column, "%s: nothing is said: expected bits, mm2 or mw",
+           wrong(reader, node->line, node->column, "%s: no values given: expected bits, mm2 or mw",
                  where);
 }
 
@@ -162,9 +162,8 @@ bool published_read(struct arena *arena, struct published_values *published,
     if (!published->source)
         return wrong(&reader, node->line, node->column, "published: 'source' is missing");
     if (!modules || modules->kind != YAML_MAP)
-        return wrong(
-            &reader, node->line, node->column,
-            "published: 'modules' is missing: expected a mapping of names to what is said");
+        return wrong(&reader, node->line, node->column,
+                     "published: 'modules' is missing: expected a mapping of names to values");
     published->rows = arena_array(arena, struct published_value, modules->count);
     for (const struct yaml *child = modules->first; child; child = child->next)
         if (!read_published_value(&reader, child, &published->rows[published->count++]))

@@ -256,7 +256,7 @@ char *text_read_file(const char *path, bool dash, size_t limit, size_t *length, 
     struct stat status;
     char *data = NULL;
     if (fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode))
-        error_set(error, ERROR_INPUT, path, "this is a directory, a file is expected");
+        error_set(error, ERROR_INPUT, path, "this is a directory: expected a file");
     else
         data = read_stream(stream, path, limit, length, error);
     fclose(stream);

@@ -185,7 +185,7 @@ static bool take_event(struct yaml_reader *reader, struct fy_event *event)
     switch (event->type) {
     case FYET_DOCUMENT_START:
         if (reader->documents++)
-            return fail(reader, line, column, "one document is expected in a file");
+            return fail(reader, line, column, "expected one document in a file");
         return true;
     case FYET_MAPPING_START:
         return take_start(reader, YAML_MAP, line, column);

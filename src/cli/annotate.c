@@ -322,6 +322,9 @@ void print_annotated(FILE *to, const json_t *stats, const char *folder, bool ene
     json_array_foreach(json_object_get(stats, "profile"), i, function)
         print_function(&printer, function, folder);
     if (energy && rest)
-        fprintf(to, "\n%*s %9s (not attributed: leakage, and events of no instruction)\n", BAR, "",
-                energy_text(json_number_value(rest), text, sizeof text));
+        fprintf(to,
+                "\n"
+                "%*s %9s (not attributed: leakage, and events that belong to no "
+                "instruction)\n",
+                BAR, "", energy_text(json_number_value(rest), text, sizeof text));
 }

@@ -5,17 +5,16 @@
 
 static const struct option area_options[] = {
     {"--mech", "NAME|FILE.so[:PARAMETER=VALUE,...]",
-     "Switch a mechanism on, as 'heddle run' would: its elements are listed, and what it adds to "
-     "the front end, the core and the chip. May be given many times.",
+     "Switch a mechanism on, as 'heddle run' does: its elements are listed, and what it adds to "
+     "the front end, the core and the chip. May be repeated.",
      OPTION_REPEAT, COMPLETE_MECHANISM},
     {"--set", "KEY=VALUE",
-     "Change a parameter first, as 'heddle run' would; energy.nm, energy.volts, energy.celsius and "
+     "Change a parameter first, as 'heddle run' does; energy.nm, energy.volts, energy.celsius and "
      "energy.table choose the technology and whose published costs are used.",
      OPTION_REPEAT, COMPLETE_KEY},
     {"--residuals", NULL,
-     "Print the array model beside every published entry it is compared with, and its residual in "
-     "percent.",
-     0, 0},
+     "Print the array model's value beside every published one, and the difference in percent.", 0,
+     0},
     {"--json", NULL, "Print JSON instead of text.", 0, 0},
     {0},
 };
@@ -95,8 +94,8 @@ static const char *said(struct arena *arena, const json_t *module, const char *n
 static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 6, {false, true, true, true, true, false}, {0}};
-    columns_row(&rows, (const char *[]){"one core", "mm2 here", "published", "mW leaking here",
-                                        "published in a run", ""});
+    columns_row(&rows, (const char *[]){"one core", "Heddle mm2", "published", "Heddle mW leakage",
+                                        "published mW in use", ""});
     const json_t *modules = json_object_get(published, "modules");
     for (size_t i = 0; i < json_array_size(modules); i++) {
         const json_t *module = json_array_get(modules, i);
@@ -105,7 +104,8 @@ static void print_published(struct arena *arena, const json_t *published)
                                said(arena, module, "mm2"), said(arena, module, "our_leakage_mw"),
                                said(arena, module, "mw"), field_text(arena, module, "note")});
     }
-    printf("\nbeside what has been published\n");
+    printf("\n"
+           "compared with published values\n");
     print_wrapped(stdout, field_text(arena, published, "source"), 2);
     columns_print(&rows);
 }
@@ -143,7 +143,8 @@ static void print_mechanisms(struct arena *arena, const json_t *mechanisms)
         const json_t *mechanism = json_array_get(mechanisms, i);
         const json_t *core = json_object_get(mechanism, "core"),
                      *adds = json_object_get(mechanism, "adds_percent");
-        printf("\n%s: %.6g mm2 and %.4g mW in a core, %.6g mm2 and %.4g mW in all\n",
+        printf("\n"
+               "%s: %.6g mm2 and %.4g mW per core, %.6g mm2 and %.4g mW in total\n",
                field_text(arena, mechanism, "name"), number(core, "area_um2") / 1e6,
                number(core, "leakage_mw"), number(mechanism, "area_um2") / 1e6,
                number(mechanism, "leakage_mw"));
@@ -214,7 +215,7 @@ static void print_residuals(const json_t *residuals)
             within += modelled && percent_off <= 25 && percent_off >= -25;
         }
     }
-    printf("published/model, and how far the model is off\n");
+    printf("published/model, and the model's deviation\n");
     columns_print(&table);
     printf("%u of %u within 25 %%\n", within, all);
     arena_destroy(arena);
@@ -225,8 +226,9 @@ static int run_area(const struct command *command, const struct command_line *li
     const char *machine = option_word(line, 0);
     if (option_value(line, "--residuals")) {
         if (machine || option_value(line, "--mech") || option_value(line, "--set"))
-            return usage_error(command, "--residuals is about published entries: it takes no "
-                                        "machine, --mech or --set");
+            return usage_error(
+                command,
+                "--residuals compares published entries: it takes no machine, --mech or --set");
         return show_json(line, hd_area_residuals(), print_residuals);
     }
     if (!machine)
@@ -240,26 +242,27 @@ static int run_area(const struct command *command, const struct command_line *li
 }
 
 static const struct example area_examples[] = {
-    {"heddle area gtx480", "What a machine takes on a chip:"},
+    {"heddle area gtx480", "Area and leakage of a machine:"},
     {"heddle area tesla16 --mech filter_cache:entries=16 --set energy.nm=32 --set "
      "energy.table=lashgar",
      "What a mechanism adds, with the published costs of its authors:"},
-    {"heddle area --residuals", "How far the model is from what was published:"},
+    {"heddle area --residuals", "How far the model is from published values:"},
     {0},
 };
 
 const struct command area_command = {
     .name = "area",
     .words = "NAME|FILE | --residuals",
-    .summary = "what a machine takes on a chip, and what mechanisms add",
+    .summary = "print the area of a machine, and what mechanisms add",
     .help =
-        "Prints every element of a machine, as built from its parameters: bits, area, leakage, "
-        "energy of an access and delay, for one owner (a core, a slice, a channel, the chip), "
-        "and its share of that owner's and of the chip's area; then sums. Of a searched element "
-        "the energy of a search stands in place of that of a read.\n\nStorage is costed by a "
-        "model of memory arrays, or as published where energy.table names a source that has "
-        "the element; logic by published units. docs/area.md explains the model and shows how "
-        "far it is off.",
+        "Prints every element of a machine, as derived from its parameters: bits, area, leakage, "
+        "energy of an access and delay, for one owner (a core, a slice, a channel, the chip), and "
+        "its share of that owner's and of the chip's area; then sums. For elements that are "
+        "searched, the energy is that of a search instead of a read.\n"
+        "\n"
+        "The costs of storage come from a model of memory arrays, or are as published where "
+        "energy.table names a source that has the element; those of logic come from published "
+        "units. docs/area.md explains the model and its accuracy.",
     .options = area_options,
     .examples = area_examples,
     .max_words = 1,

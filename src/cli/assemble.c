@@ -119,18 +119,19 @@ static bool take_text(const struct command *command, const char *path,
         } else if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && index &&
                    section.sh_info == index) {
             complain(command,
-                     "%s: the code refers to symbols that only a linker could place: a raw program "
-                     "has labels of its own .text only",
+                     "%s: the code refers to symbols that need a linker: a raw program may use "
+                     "only labels of its own .text",
                      path);
             return false;
         } else if ((section.sh_flags & SHF_ALLOC) && section.sh_size &&
                    section.sh_type != SHT_NOTE) {
-            complain(command, "%s: note: section %s is left out: a raw program is .text alone",
-                     path, name);
+            complain(command,
+                     "%s: note: section %s is ignored: a raw program consists of .text only", path,
+                     name);
         }
     }
     if (!index || !text->sh_size) {
-        complain(command, "%s: there is no instruction in its .text", path);
+        complain(command, "%s: its .text has no instructions", path);
         return false;
     }
     return true;
@@ -142,7 +143,7 @@ static char *text_of(const struct command *command, const char *path, const char
     struct elf_object object = {.data = data, .length = *length};
     Elf64_Shdr text = {0};
     if (*length < sizeof object.header || memcmp(data, ELFMAG, SELFMAG) != 0) {
-        complain(command, "%s: the assembler gave no ELF object", path);
+        complain(command, "%s: the assembler produced no ELF object", path);
         return NULL;
     }
     memcpy(&object.header, data, sizeof object.header);
@@ -161,7 +162,7 @@ char *assemble(const struct command *command, const char *path, size_t *length)
     const char *mc = clang ? NULL : find(mcs, ARRAY_LEN(mcs));
     if (!clang && !mc) {
         complain(command,
-                 "%s: no assembler is on PATH: assembly needs clang or llvm-mc (Debian package "
+                 "%s: no assembler found on PATH: clang or llvm-mc is needed (Debian package "
                  "clang-14, or llvm-14)",
                  path);
         return NULL;
@@ -191,7 +192,7 @@ char *assemble(const struct command *command, const char *path, size_t *length)
     if (status < 0)
         complain(command, "%s: cannot run %s: %s", path, words[0], strerror(errno));
     else if (status || !(data = read_back(file, length)))
-        complain(command, "%s: %s could not assemble it", path, words[0]);
+        complain(command, "%s: %s could not assemble this file", path, words[0]);
     else
         code = text_of(command, path, data, length);
     free(data);

@@ -131,10 +131,10 @@ static void print_occupancy(FILE *to, const json_t *stats)
     const json_t *launches = json_object_get(stats, "launches");
     const json_t *last = json_array_get(launches, json_array_size(launches) - 1);
     const json_t *occupancy = json_object_get(last, "occupancy");
-    fprintf(to, "occupancy    %.1f %% of the places for warps taken",
+    fprintf(to, "occupancy    %.1f %% of the warp slots",
             percent(count_of(totals, "timing.warp_cycles"), count_of(totals, "timing.warp_slots")));
     if (json_array_size(launches) == 1 && json_is_object(occupancy))
-        fprintf(to, "; at most %llu blocks a core, limited by %s",
+        fprintf(to, "; at most %llu blocks per core, limited by %s",
                 (unsigned long long)count_of(occupancy, "blocks_per_core"),
                 json_string_value(json_object_get(occupancy, "limit")));
     fputc('\n', to);
@@ -156,9 +156,9 @@ static const struct {
     {"l1d", "L1 data"},
     {"l2", "L2"},
     {"icache", "instructions", "cluster_icache"},
-    {"cluster_icache", "shared instructions"},
+    {"cluster_icache", "cluster instructions"},
     {"constant", "constants", "cluster_constant"},
-    {"cluster_constant", "shared constants"},
+    {"cluster_constant", "cluster constants"},
     {"readonly", "read-only"},
 };
 
@@ -213,7 +213,7 @@ static void print_dram(FILE *to, const json_t *totals)
     fprintf(to, "DRAM         ");
     if (requests)
         fprintf(
-            to, "%.1f GB/s, buses busy %.1f %%, row hits %.1f %%\n",
+            to, "%.1f GB/s, bus busy %.1f %%, row hits %.1f %%\n",
             seconds > 0 ? (f64)bytes / seconds / 1e9 : 0,
             percent(count_of(totals, "dram.bus_cycles"), count_of(totals, "dram.channel_cycles")),
             percent(count_of(totals, "dram.row_hits"), requests));
@@ -228,7 +228,7 @@ void print_breakdown(FILE *to, const json_t *stats)
         return;
     fputc('\n', to);
     if (json_array_size(json_object_get(stats, "launches")) > 1)
-        fprintf(to, "all launches together:\n");
+        fprintf(to, "all launches:\n");
     print_slots(to, totals);
     print_top_stall(to, stats);
     print_occupancy(to, stats);

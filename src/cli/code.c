@@ -61,16 +61,15 @@ static const char *unfit(const struct code_file *code, enum code_use use)
     if (!code->length)
         return "the file is empty: expected a program";
     if (use == CODE_RAW && is_elf(code))
-        return "this is an ELF file, and --si-state is for machine code without a container: its "
-               "kernels run with --grid and --block";
+        return "this is an ELF file, but --si-state is for raw machine code: run its kernels with "
+               "--grid and --block";
     if (use == CODE_RAW && code_is_ptx(code->data, code->length))
-        return "this is PTX text, and --si-state is for Southern Islands machine code";
+        return "this is PTX text, but --si-state is for Southern Islands machine code";
     if (!code->raw && !is_elf(code) && memchr(code->data, 0, code->length))
-        return use == CODE_MODULE
-                   ? "this is a binary file: expected PTX text or a code object; Southern Islands "
-                     "machine code without a container needs --si-state"
-                   : "this is a binary file: expected PTX text, a code object, or a name that ends "
-                     "in .bin for Southern Islands machine code";
+        return use == CODE_MODULE ? "this is a binary file: expected PTX text or a code object; "
+                                    "raw Southern Islands machine code needs --si-state"
+                                  : "this is a binary file: expected PTX text, a code object, or a "
+                                    "name that ends in .bin for raw Southern Islands machine code";
     return NULL;
 }
 

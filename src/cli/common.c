@@ -62,8 +62,9 @@ struct hd_config *open_checked_config(const struct command *command,
 void complain_endless(const struct command *command, const char *kernel, const char *text)
 {
     complain(command,
-             "kernel '%s': %s\n  Ctrl-C stops it, and statistics are complete up to there; "
-             "--max-instructions, --max-seconds or --set timing.max_cycles=N set a limit",
+             "kernel '%s': %s\n"
+             "  Ctrl-C stops it, and statistics are complete up to that point; --max-instructions, "
+             "--max-seconds or --set timing.max_cycles=N set a limit",
              kernel, text);
 }
 

@@ -11,22 +11,22 @@
 #define MECHANISM_OPTION                                                                         \
     {                                                                                            \
         "--mech", "NAME|FILE.so[:PARAMETER=VALUE,...]",                                          \
-            "Switch a mechanism on, and set its parameters, as --set NAME.PARAMETER=VALUE does " \
-            "too: one that 'heddle mechanisms' lists, or that of a shared object "               \
-            "(docs/write-a-mechanism.md), whose name has a slash or ends in .so. May be given "  \
-            "many times.",                                                                       \
+            "Switch a mechanism on and set its parameters, as --set NAME.PARAMETER=VALUE also "  \
+            "does. The mechanism is one that 'heddle mechanisms' lists, or is loaded from a "    \
+            "shared object (docs/write-a-mechanism.md), whose name has a slash or ends in .so. " \
+            "May be repeated.",                                                                  \
             OPTION_REPEAT, COMPLETE_MECHANISM                                                    \
     }
 #define MACHINE_OPTIONS                                                                           \
     {"--machine", "NAME|FILE",                                                                    \
      "The machine to model: a name that 'heddle machines' lists, or a YAML file. The default is " \
-     "generic, or generic64 when code is made for warps of 64 lanes.",                            \
+     "generic, or generic64 for code with warps of 64 lanes.",                                    \
      0, COMPLETE_MACHINE},                                                                        \
         MECHANISM_OPTION,                                                                         \
     {                                                                                             \
         "--set", "KEY=VALUE",                                                                     \
-            "Change one parameter of the machine; 'heddle params' lists them. May be given many " \
-            "times; the last one wins.",                                                          \
+            "Change one parameter of the machine; 'heddle params' lists them. May be repeated; "  \
+            "the last one wins.",                                                                 \
             OPTION_REPEAT, COMPLETE_KEY                                                           \
     }
 

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 static const struct option options[] = {
-    {"--kernel", "NAME", "Only this kernel and the functions it reaches; without it, everything.",
-     0, 0},
+    {"--kernel", "NAME",
+     "List only this kernel and the functions it reaches; without it, everything.", 0, 0},
     {"--marks", NULL,
-     "Before each instruction, whether all warps of a block execute it with the same values, in "
-     "place of the live registers: DR always, CR where rows of threads along x fill warps evenly, "
-     "CY where planes of x and y do, V otherwise.",
+     "Print, before each instruction and instead of the number of live registers, whether all "
+     "warps of a block execute it with the same values: DR always, CR if rows of threads along x "
+     "fill warps evenly, CY if planes along x and y do, V otherwise.",
      0, 0},
-    {"--block", "X[,Y[,Z]]", "With --marks: an asterisk after those that hold in such blocks.", 0,
-     0},
+    {"--block", "X[,Y[,Z]]",
+     "With --marks: print an asterisk after the marks that hold in blocks of this shape.", 0, 0},
     MACHINE_OPTIONS,
     {0},
 };
@@ -84,7 +84,7 @@ static bool parse_view(const struct command *command, const struct command_line 
         .shaped = block,
     };
     if (block && !view->marks)
-        usage_error(command, "--block says which marks hold: expected --marks, too");
+        usage_error(command, "--block needs --marks: it says which marks hold");
     else if (block && !dim_parse(block, &view->block, &error))
         usage_error(command, "--block: %s", error.message);
     else
@@ -98,7 +98,7 @@ static int run(const struct command *command, const struct command_line *line)
     struct code_file code;
     struct listing_view view;
     if (!path)
-        return usage_error(command, "a file is missing: expected heddle disasm FILE");
+        return usage_error(command, "no file given: expected heddle disasm FILE");
     if (!parse_view(command, line, &view) || !code_read(command, path, CODE_EITHER, &code))
         return EXIT_USAGE;
     int exit = list_on_machine(command, line, &view, path, &code);
@@ -109,24 +109,23 @@ static int run(const struct command *command, const struct command_line *line)
 static const struct example examples[] = {
     {"heddle disasm kernel.ptx", "Everything in a file:"},
     {"heddle disasm kernel.ptx --kernel matmul --set ptx.optimize=false",
-     "One kernel, its PTX instructions one to one:"},
+     "One kernel, with its PTX instructions one to one:"},
     {"heddle disasm kernel.ptx --marks --block 16,16",
-     "What warps of a block of 16 x 16 threads have in common:"},
-    {"heddle disasm kernel.so", "The kernels of a code object, with what starts them:"},
+     "What warps of a block of 16 x 16 threads execute with the same values:"},
+    {"heddle disasm kernel.so", "The kernels of a code object, with their descriptors:"},
     {0},
 };
 
 const struct command disasm_command = {
     .name = "disasm",
     .words = "FILE [options]",
-    .summary = "show code as the machine sees it",
+    .summary = "list code as the machine executes it",
     .help = "Lowers a PTX file to machine code and lists it: basic blocks with their reconvergence "
-            "points, physical registers, how many registers are live at each instruction, and the "
-            "source line each comes from. With --marks it shows which instructions all warps of a "
-            "block "
-            "execute with the same values. Code objects for Southern Islands are listed with the "
-            "descriptors of their kernels; so is its machine code without a container from .bin "
-            "files, and from .s files, which are assembled. '-' reads standard input.",
+            "points, physical registers, the number of live registers at each instruction, and its "
+            "source line. With --marks it shows which instructions all warps of a block execute "
+            "with the same values. Code objects for Southern Islands are listed with the "
+            "descriptors of their kernels; raw machine code is read from .bin files, and from .s "
+            "files, which are assembled. '-' reads standard input.",
     .options = options,
     .examples = examples,
     .max_words = 1,

@@ -105,7 +105,7 @@ void print_energy(FILE *to, const json_t *stats)
     print_row(to, "all", number(totals, "energy.dynamic_pj"), number(totals, "energy.static_pj"),
               1000);
     char time[32], each[32];
-    fprintf(to, "%.3g W in %s: dynamic %.3g W, static %.3g W; %s a thread instruction\n",
+    fprintf(to, "%.3g W over %s: dynamic %.3g W, static %.3g W; %s per thread instruction\n",
             number(totals, "energy.total_w"),
             time_text(number(totals, "timing.picoseconds") * 1e-12, time, sizeof time),
             number(totals, "energy.dynamic_w"), number(totals, "energy.static_w"),
@@ -155,7 +155,7 @@ static void print_published_power(FILE *to, const json_t *stats, const json_t *a
         if (!json_is_array(parts) || !json_is_number(json_object_get(module, "mw")))
             continue;
         if (first)
-            fprintf(to, "\n%-22s %10s %10s\n", "one core", "mW here", "published");
+            fprintf(to, "\n%-22s %10s %10s\n", "one core", "Heddle mW", "published");
         first = false;
         json_array_foreach(parts, p, part) pj += part_pj(totals, json_string_value(part));
         fprintf(to, "%-22s %10.1f %10.1f  %s\n", json_string_value(json_object_get(module, "name")),

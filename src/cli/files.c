@@ -22,7 +22,7 @@ bool claim_stdin(struct run_command *run, const char *option, const char *path)
     if (strcmp(path, "-") != 0)
         return true;
     if (run->stdin_taken)
-        usage_error(run->command, "%s: standard input is already read by another option", option);
+        usage_error(run->command, "%s: another option already reads standard input", option);
     bool free = !run->stdin_taken;
     run->stdin_taken = true;
     return free;
@@ -138,7 +138,7 @@ static bool fill_from_file(struct run_command *run, struct run_buffer *buffer, F
     free(piece);
     if (done < bytes) {
         complain(run->command, "%s: cannot read '%s': %s", buffer->option, buffer->input,
-                 ferror(stream) ? strerror(errno) : "the file became shorter");
+                 ferror(stream) ? strerror(errno) : "the file became shorter while it was read");
         return false;
     }
     if (run->inputs.wanted)
@@ -160,7 +160,7 @@ bool fill_buffer(struct run_command *run, struct run_buffer *buffer)
         complain(run->command, "%s: cannot open '%s': %s", buffer->option, buffer->input,
                  strerror(errno));
     else if (S_ISDIR(status.st_mode))
-        complain(run->command, "%s: '%s' is a directory, a file is expected", buffer->option,
+        complain(run->command, "%s: '%s' is a directory: expected a file", buffer->option,
                  buffer->input);
     else if (!S_ISREG(status.st_mode) || dash)
         ok = fill_from_pipe(run, buffer, stream);
@@ -195,8 +195,8 @@ static bool spares_inputs(const struct run_command *run, const struct output_tar
             taken = file;
     }
     if (taken)
-        complain(run->command, "%s: this would write over '%s', which the run reads",
-                 target->option, taken);
+        complain(run->command, "%s: this would overwrite '%s', which the run reads", target->option,
+                 taken);
     return !taken;
 }
 

@@ -28,16 +28,16 @@ struct magic {
     }
 static const struct magic magics[] = {
     MAGIC("\x50\xed\x55\xba", "a CUDA fat binary",
-          "Heddle needs PTX, and 'cuobjdump -xptx all %s' extracts what is in it"),
+          "Heddle needs PTX, which 'cuobjdump -xptx all %s' extracts if it contains any"),
     MAGIC("\x03\x02\x23\x07", "SPIR-V", NULL),
     MAGIC("\x07\x23\x02\x03", "SPIR-V", NULL),
     MAGIC("BC\xc0\xde", "LLVM bitcode", NULL),
     MAGIC("\xde\xc0\x17\x0b", "LLVM bitcode", NULL),
     MAGIC("; ModuleID", "LLVM assembly", NULL),
     MAGIC("__CLANG_OFFLOAD_BUNDLE__", "a bundle of code for several GPUs",
-          "clang-offload-bundler takes it apart, and Heddle loads code for Southern Islands "
+          "split it with clang-offload-bundler; Heddle loads code for Southern Islands "
           "(-mcpu=tahiti)"),
-    MAGIC("#!", "a script", "a program that uses OpenCL runs with 'heddle run [options] -- %s'"),
+    MAGIC("#!", "a script", "run a program that uses OpenCL with 'heddle run [options] -- %s'"),
 };
 
 /* Ends of names; the files are text. */
@@ -46,10 +46,10 @@ static const struct {
 } sources[] = {
     {".cu", "CUDA source",
      "compile its kernels to PTX with 'nvcc -ptx %s', or with clang and share/heddle/cuda.h as "
-     "docs/compiling.md shows; CUDA host programs do not run yet"},
+     "docs/compiling.md shows; CUDA host programs are not supported yet"},
     {".cl", "OpenCL C source",
-     "the program that builds it runs with 'heddle run [options] -- PROGRAM'; to launch a kernel "
-     "of %s by itself, compile it to PTX or to a code object for Southern Islands, as "
+     "run the program that builds it with 'heddle run [options] -- PROGRAM'; to launch a kernel of "
+     "%s on its own, compile it to PTX or to a code object for Southern Islands, as "
      "docs/compiling.md shows"},
     {".ll", "LLVM assembly", NULL},
 };
@@ -94,13 +94,13 @@ static const char *foreign_elf(struct arena *arena, const char *path, const char
     memcpy(&header, data, sizeof header);
     if (header.e_machine == EM_CUDA)
         return tell(arena, path, "a cubin, machine code for an NVIDIA GPU",
-                    "Heddle needs PTX, which 'nvcc -ptx' makes of the source and 'cuobjdump -xptx "
-                    "all' takes from a program or fat binary that has it");
+                    "Heddle needs PTX, which 'nvcc -ptx' produces from the source and 'cuobjdump "
+                    "-xptx all' extracts from a program or fat binary that contains it");
     bool host = header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64;
     if (host && is_executable(data, length))
-        return tell(arena, path, "a program for the host, not a kernel",
-                    "if it uses OpenCL, it runs with 'heddle run [options] -- %s'; CUDA host "
-                    "programs do not run yet");
+        return tell(arena, path, "a host program, not a kernel",
+                    "if it uses OpenCL, run it with 'heddle run [options] -- %s'; CUDA host "
+                    "programs are not supported yet");
     return NULL;
 }
 

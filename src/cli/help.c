@@ -12,7 +12,7 @@ enum {
 
 static const char about[] =
     "Heddle is a laboratory for GPU microarchitecture: it runs real GPU programs on a modelled GPU "
-    "and tells what happened in it. It needs no GPU and no vendor toolkit.";
+    "and reports what happens in it. It needs no GPU and no vendor toolkit.";
 
 static const struct {
     int code;
@@ -21,13 +21,14 @@ static const struct {
     {EXIT_DONE, "Done."},
     {EXIT_GUEST, "The guest program ended by itself and reported a failure."},
     {EXIT_USAGE,
-     "A wrong option or input, and nothing ran; or an output that could not be written."},
+     "Invalid option or input, and nothing was run; or an output could not be written."},
     {EXIT_FAULT, "The guest faulted, hung or reached a limit. Outputs and statistics hold "
-                 "everything up to that point. Also of a program that itself ended with 0, "
-                 "unless --keep-exit-code is given."},
+                 "everything up to that point. Also returned for a program that itself ended with "
+                 "0, unless --keep-exit-code is given."},
     {EXIT_BUG, "A bug in heddle itself."},
-    {EXIT_OWN, "With a program, whose own exit code is passed on: heddle itself failed, bad "
-               "options included. 126 and 127: the program cannot be started, or is not there."},
+    {EXIT_OWN,
+     "With a program, whose own exit code is passed on: heddle itself failed, which includes "
+     "invalid options. 126 and 127: the program could not be started, or was not found."},
     {EXIT_INTERRUPTED, "Interrupted with Ctrl-C. Outputs and statistics are complete up to that "
                        "point."},
 };
@@ -35,19 +36,18 @@ static const struct {
 static const struct {
     const char *name, *help;
 } variables[] = {
-    {"HEDDLE_MACHINE_PATH", "Directories, separated by colons, in which machine files "
-                            "(NAME.yaml) are looked up before the built-in ones."},
+    {"HEDDLE_MACHINE_PATH", "Directories, separated by colons, that are searched for machine files "
+                            "(NAME.yaml) before the built-in ones."},
     {"HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, HEDDLE_FUNCTIONAL",
-     "For OpenCL programs that are run without 'heddle run': the machine, or several with commas; "
-     "settings and mechanisms, each separated by semicolons; 1 for no time."},
+     "For OpenCL programs that are run without 'heddle run': the machine, or several separated by "
+     "commas; settings and mechanisms, each separated by semicolons; 1 for functional mode."},
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
-     "Where compiled OpenCL kernels are kept ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and how "
-     "much of them (512)."},
-    {"HEDDLE_CLANG",
-     "The clang that compiles OpenCL kernels: by default clang-16, or another from clang-15 on, or "
-     "clang-14."},
+     "Where compiled OpenCL kernels are cached ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and the "
+     "size limit of this cache in MB (512)."},
+    {"HEDDLE_CLANG", "The clang that compiles OpenCL kernels; by default clang-16, or another from "
+                     "clang-15 on, or clang-14."},
     {"HEDDLE_ROCM", "The folder of AMD's device libraries, if it is not Debian's."},
 };
 
@@ -236,8 +236,11 @@ void print_man(FILE *to)
 void print_cli_markdown(FILE *to)
 {
     fprintf(to,
-            "# The heddle command\n\nGenerated from the command's own tables by "
-            "`make docs`; do not edit.\n\n%s\n",
+            "# The heddle command\n"
+            "\n"
+            "Generated from the command's own tables by `make docs`; do not edit.\n"
+            "\n"
+            "%s\n",
             about);
     for (u32 i = 0; commands[i]; i++) {
         const struct command *command = commands[i];

@@ -7,12 +7,12 @@
 static const struct option machines_options[] = {
     {"--json", NULL, "Print JSON instead of text.", 0, 0},
     MECHANISM_OPTION,
-    {"--set", "KEY=VALUE", "Change a parameter before explaining, as 'heddle run' would.",
+    {"--set", "KEY=VALUE", "Change a parameter before explaining, as 'heddle run' does.",
      OPTION_REPEAT, COMPLETE_KEY},
     {"--diff", NULL, "Print the parameters in which two machines differ.", 0, 0},
     {"--storage", NULL,
-     "Print every storage element of a machine with its size: live bits are held by the model, of "
-     "counted ones it knows only the number.",
+     "Print every storage element of a machine with its size. The model holds the values of live "
+     "bits; of counted bits it knows only the number.",
      0, 0},
     {0},
 };
@@ -98,7 +98,7 @@ static void print_sums(struct arena *arena, struct columns *columns, const char 
 static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 5, {false, true, true, true}, {0}};
-    columns_row(&rows, (const char *[]){"module", "bits here", "published", "difference", ""});
+    columns_row(&rows, (const char *[]){"module", "Heddle bits", "published", "difference", ""});
     const json_t *modules = json_object_get(published, "modules");
     for (size_t i = 0; i < json_array_size(modules); i++) {
         const json_t *module = json_array_get(modules, i);
@@ -114,7 +114,8 @@ static void print_published(struct arena *arena, const json_t *published)
                                             arena_printf(arena, "%s%s%s", times,
                                                          times[0] && note[0] ? "; " : "", note)});
     }
-    printf("\none core beside what has been published\n");
+    printf("\n"
+           "one core compared with published values\n");
     print_wrapped(stdout, field_text(arena, published, "source"), 2);
     columns_print(&rows);
 }
@@ -124,7 +125,7 @@ static void print_storage(const json_t *storage)
     struct arena *arena = arena_create();
     struct columns rows = {arena, 8, {false, false, true, true, true, true}, {0}};
     columns_row(&rows, (const char *[]){"element", "owner", "copies", "entries", "bits",
-                                        "KB in all", "class", "meaning"});
+                                        "KB in total", "class", "meaning"});
     const json_t *list = json_object_get(storage, "rows");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *row = json_array_get(list, i);
@@ -178,7 +179,7 @@ static void print_differences(const json_t *diff)
     if (json_array_size(values))
         columns_print(&rows);
     else
-        printf("%s and %s do not differ\n", field_text(arena, diff, "a"),
+        printf("%s and %s have the same parameters\n", field_text(arena, diff, "a"),
                field_text(arena, diff, "b"));
     vec_free(&rows.cells);
     arena_destroy(arena);
@@ -201,11 +202,12 @@ static int run_machines(const struct command *command, const struct command_line
     const char *name = option_word(line, 0);
     bool diff = option_value(line, "--diff"), storage = option_value(line, "--storage");
     if (diff && storage)
-        return usage_error(command, "--diff and --storage exclude each other");
+        return usage_error(command, "--diff and --storage cannot be combined");
     if (diff)
         return run_diff(command, line);
     if (option_word(line, 1))
-        return usage_error(command, "one machine is explained at a time; --diff compares two");
+        return usage_error(command,
+                           "only one machine can be explained at a time; --diff compares two");
     const char *option = storage                        ? "--storage"
                          : option_value(line, "--set")  ? "--set"
                          : option_value(line, "--mech") ? "--mech"
@@ -224,9 +226,9 @@ static int run_machines(const struct command *command, const struct command_line
 }
 
 static const struct example machines_examples[] = {
-    {"heddle machines", "The machines there are:"},
-    {"heddle machines generic", "One of them, value by value:"},
-    {"heddle machines my-machine.yaml --json", "A file of one's own, for a program:"},
+    {"heddle machines", "All machines:"},
+    {"heddle machines generic", "One machine, value by value:"},
+    {"heddle machines my-machine.yaml --json", "A machine file of your own, as JSON:"},
     {"heddle machines --diff gtx480 titanx", "How two machines differ:"},
     {"heddle machines gtx480 --storage", "What a machine stores, and where:"},
     {0},
@@ -238,12 +240,14 @@ const struct command machines_command = {
     .summary = "list machines, explain one value by value, or compare two",
     .help = "Without a name, lists the machines that --machine accepts: the built-in ones and "
             "those in the directories of HEDDLE_MACHINE_PATH. With a name or a YAML file, prints "
-            "every value of that machine, which file of its inheritance chain it comes from, and "
+            "every value of that machine, the file of its inheritance chain that sets it, and "
             "whether it is stated by the modelled machine's source, inherited from the nearest "
-            "described machine or assumed.\n\nA machine file names its parent and lists only what "
-            "differs: 'parent: generic' followed by components with their values, as in 'core: "
-            "{threads: 1536}'. A value may say where it comes from: '{value: 1536, source: stated, "
-            "note: table 2}'. What 'heddle run --dump-config' writes is a machine file too.",
+            "described machine or assumed.\n"
+            "\n"
+            "A machine file names its parent and lists only what differs: 'parent: generic' "
+            "followed by components with their values, as in 'core: {threads: 1536}'. A value may "
+            "say where it comes from: '{value: 1536, source: stated, note: table 2}'. The output "
+            "of 'heddle run --dump-config' is a machine file, too.",
     .options = machines_options,
     .examples = machines_examples,
     .max_words = 2,

@@ -24,9 +24,9 @@ static void crashed(int number)
         "heddle: internal error: this is a bug in heddle, not in the guest program.\n"
         "Please report it with the command line, the input files and 'heddle --version', unless "
         "it\n"
-        "goes away without a mechanism that --mech loads from a file of your own.\n";
+        "does not occur without a mechanism that --mech loads from a file of your own.\n";
     static const char memory[] =
-        "heddle: the host has no memory left: the machine or the launch is too large for it.\n"
+        "heddle: out of memory on the host: the machine or the launch is too large.\n"
         "'heddle machines NAME' shows the machine's sizes; --set changes them for one run.\n";
     const bool no_memory = number == SIGABRT && host_memory_was_exhausted();
     ssize_t written = no_memory ? write(STDERR_FILENO, memory, sizeof memory - 1)

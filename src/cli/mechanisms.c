@@ -58,7 +58,7 @@ static void print_event(struct arena *arena, const json_t *entry)
     if (bits[0])
         text = arena_printf(arena, "%s, %s bits", text, bits);
     if (given[0])
-        text = arena_printf(arena, "%s, or what %s says", text, given);
+        text = arena_printf(arena, "%s, or the value of %s", text, given);
     printf("  %s\n", field_text(arena, entry, "counter"));
     print_wrapped(stdout, text, 6);
     if (!json_is_null(json_object_get(entry, "source")))
@@ -67,7 +67,7 @@ static void print_event(struct arena *arena, const json_t *entry)
 
 static void print_storage(struct arena *arena, const json_t *entry)
 {
-    printf("  %s.%s: %s x %s bits in a %s\n", field_text(arena, entry, "unit"),
+    printf("  %s.%s: %s x %s bits per %s\n", field_text(arena, entry, "unit"),
            field_text(arena, entry, "name"), field_text(arena, entry, "entries"),
            field_text(arena, entry, "bits"), field_text(arena, entry, "owner"));
     print_wrapped(stdout, field_text(arena, entry, "help"), 6);
@@ -116,7 +116,7 @@ static void explain(const json_t *row, const char *name)
     print_section(arena, row, "stats", "Statistics", print_stat);
     print_section(arena, row, "events", "Energy", print_event);
     const char *bits = field_text(arena, row, "core_bits");
-    print_section(arena, row, "storage", arena_printf(arena, "Storage, %s bits in a core", bits),
+    print_section(arena, row, "storage", arena_printf(arena, "Storage, %s bits per core", bits),
                   print_storage);
     print_words(row, "seams", "Seams");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
@@ -165,7 +165,7 @@ static int run_mechanisms(const struct command *command, const struct command_li
 }
 
 static const struct example mechanisms_examples[] = {
-    {"heddle mechanisms", "The mechanisms there are:"},
+    {"heddle mechanisms", "All mechanisms:"},
     {0},
 };
 
@@ -174,10 +174,9 @@ const struct command mechanisms_command = {
     .words = "[NAME|FILE.so[:PARAMETER=VALUE,...]] [--json]",
     .summary = "list research mechanisms, or explain one",
     .help = "Without a name, lists the mechanisms that 'heddle run --mech' accepts. With a name, "
-            "or the shared object of one, "
-            "says what that one does, where it comes from, its parameters, statistics, energy and "
-            "storage (with parameters as given), the seams it fills, where it differs from its "
-            "source and what it cannot be combined with.",
+            "or a mechanism's shared object, prints what it does, its source, its parameters, "
+            "statistics, energy and storage (with parameters as given), the seams it uses, its "
+            "deviations from the source and the mechanisms it cannot be combined with.",
     .options = mechanisms_options,
     .examples = mechanisms_examples,
     .max_words = 1,

@@ -31,8 +31,7 @@ int usage_error(const struct command *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     complain(command, "%s", text);
-    fprintf(stderr, "'heddle %s%shelp' says more.\n", command ? command->name : "",
-            command ? " --" : "");
+    fprintf(stderr, "See 'heddle %s%shelp'.\n", command ? command->name : "", command ? " --" : "");
     return EXIT_USAGE;
 }
 
@@ -92,8 +91,8 @@ static bool parse_option(struct arena *arena, const struct command *command, int
     if (option->value && !equals) {
         const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
         if (!next || find_option(command, next, strcspn(next, "="))) {
-            usage_error(command, "%s: a value is missing: expected %s %s", option->name,
-                        option->name, option->value);
+            usage_error(command, "%s: no value given: expected %s %s", option->name, option->name,
+                        option->value);
             return false;
         }
         value = argv[++*at];

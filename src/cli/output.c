@@ -44,11 +44,11 @@ bool output_check(const char *path, struct error *error)
     if (!path[0])
         return refuse(error, path, "the name is empty");
     if (path[strlen(path) - 1] == '/')
-        return refuse(error, path, "this names a directory, a file is expected");
+        return refuse(error, path, "this names a directory: expected a file");
     if (stat(path, &status) != 0)
         return errno == ENOENT ? directory_ok(path, error) : refuse(error, path, strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return refuse(error, path, "this is a directory, a file is expected");
+        return refuse(error, path, "this is a directory: expected a file");
     if (access(path, W_OK) != 0)
         return refuse(error, path, strerror(errno));
     if (!S_ISREG(status.st_mode))

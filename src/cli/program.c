@@ -92,7 +92,7 @@ static bool make_folder(struct child *child)
     char *folder =
         (char *)arena_printf(child->arena, "%s/heddle-XXXXXX", where && *where ? where : "/tmp");
     if (!mkdtemp(folder)) {
-        complain(child->run->command, "%s: cannot make a folder for the session: %s", folder,
+        complain(child->run->command, "%s: cannot create a folder for the session: %s", folder,
                  strerror(errno));
         return false;
     }
@@ -150,8 +150,8 @@ static bool find_workload(struct child *child)
                     arena_printf(child->arena, HEDDLE_LIBEXECDIR "/heddle/workloads/%s", name));
     if (!child->path)
         complain(child->run->command,
-                 "--workload %s: its program is not beside this command nor in its prefix: was "
-                 "Heddle built without the OpenCL loader?",
+                 "--workload %s: its program was not found, neither beside this command nor in its "
+                 "prefix: was Heddle built without the OpenCL loader?",
                  name);
     return child->path;
 }
@@ -202,8 +202,7 @@ static const char *mechanism_files(struct child *child)
         char *whole = path ? realpath(path, NULL) : NULL; /* programs may change their folder */
         const char *on = json_is_true(json_object_get(row, "on")) ? "true" : "false";
         if (whole && strpbrk(whole, ";\n")) {
-            complain(child->run->command, "--mech %s: the driver takes no path with a semicolon",
-                     path);
+            complain(child->run->command, "--mech %s: the path must not contain a semicolon", path);
             list = NULL;
         } else if (path) {
             list = arena_printf(child->arena, "%s%s%s:on=%s", list, *list ? ";" : "",
@@ -327,7 +326,7 @@ static void show_progress(struct child *child)
     }
     if (++child->ticks < QUIET_TICKS)
         return;
-    fprintf(stderr, "\r\033[K%s: launch %llu, %llu blocks, %.0f s so far", process->running,
+    fprintf(stderr, "\r\033[K%s: launch %llu, %llu blocks, %.0f s elapsed", process->running,
             (unsigned long long)done + 1, (unsigned long long)process->blocks,
             child->ticks * TICK_MS * 1e-3);
     child->progress = true;
@@ -402,13 +401,13 @@ static void explain_reach(const struct child *child)
     const char *name = child->words[0];
     if (!loaded)
         complain(child->run->command,
-                 "%s did not reach Heddle: no OpenCL loader has asked for it.%s The program may "
-                 "use no OpenCL, or look for drivers in a way of its own.",
+                 "%s did not use Heddle: no OpenCL loader asked for its driver.%s The program may "
+                 "not use OpenCL, or may look for drivers in its own way.",
                  name, kind_of(child->path));
     else if (!device)
         complain(child->run->command,
-                 "%s saw Heddle's platform but made no context on it: it may want another platform "
-                 "or type of device (ours is a GPU), or have stopped before.",
+                 "%s found Heddle's platform but created no context on it: it may require another "
+                 "platform or device type (Heddle's is a GPU), or have stopped earlier.",
                  name);
     else
         complain(child->run->command, "%s launched no kernel", name);
@@ -423,20 +422,19 @@ static bool explain_crash(const struct child *child)
     bool crash = number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
                  number == SIGILL;
     if (bug)
+        complain(child->run->command,
+                 "%s was ended by an assertion inside Heddle's driver: %s. This is a bug in "
+                 "Heddle, not in the program: please report it with the command line, the program "
+                 "and 'heddle --version', unless it does not occur without a mechanism that --mech "
+                 "loads from a file of your own.",
+                 name, bug);
+    else if (crash && process)
         complain(
             child->run->command,
-            "%s was ended by an assertion inside Heddle's driver: %s. This is a bug in Heddle, "
-            "not in the program: please report it with the command line, the program and "
-            "'heddle --version', unless it goes away without a mechanism that --mech loads "
-            "from a file of your own.",
-            name, bug);
-    else if (crash && process)
-        complain(child->run->command,
-                 "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
-                 "thread of the program is the cause, or the host has no memory left, this is a "
-                 "bug in Heddle: please report it with the command line, the program and "
-                 "'heddle --version'.",
-                 name, number, strsignal(number), process->running);
+            "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
+            "thread of the program is the cause, or the host is out of memory, this is a bug in "
+            "Heddle: please report it with the command line, the program and 'heddle --version'.",
+            name, number, strsignal(number), process->running);
     else if (crash && !session_launches(&child->session))
         complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
                  name, number, strsignal(number));
@@ -510,7 +508,7 @@ static int exit_code(const struct child *child)
     if (!request->quiet)
         complain(child->run->command,
                  "kernel '%s' failed (see above), but the program ended with exit code 0; "
-                 "--keep-exit-code passes that on",
+                 "--keep-exit-code passes that code on",
                  kernel);
     return EXIT_FAULT;
 }
@@ -568,8 +566,9 @@ int program_run(struct run_command *run)
     child.library =
         find_beside(child.arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
     if (!child.library) {
-        complain(run->command, "the OpenCL driver, libheddle-opencl.so, is not beside this command "
-                               "nor in its prefix: was Heddle built without the OpenCL headers?");
+        complain(run->command,
+                 "the OpenCL driver, libheddle-opencl.so, was not found, neither beside this "
+                 "command nor in its prefix: was Heddle built without the OpenCL headers?");
         return EXIT_OWN;
     }
     if (!find_words(&child) || !check_outputs(run))

@@ -89,8 +89,9 @@ static int list_all(const struct reproduce *state)
             printf("%-16s %-10s %s\n", field_text(state->arena, row, "experiment"),
                    field_text(state->arena, row, "figure"), field_text(state->arena, row, "title"));
         }
-        printf("\n'heddle reproduce NAME' runs one, 'heddle reproduce NAME --quick' small sizes of "
-               "it.\n");
+        printf("\n"
+               "'heddle reproduce NAME' runs one, 'heddle reproduce NAME --quick' runs it with "
+               "small sizes.\n");
     }
     json_decref(rows);
     return ok ? EXIT_DONE : EXIT_USAGE;
@@ -187,8 +188,8 @@ static bool make_folder(const struct reproduce *state)
     if (mkdir(state->folder, 0777) == 0 ||
         (errno == EEXIST && stat(state->folder, &status) == 0 && S_ISDIR(status.st_mode)))
         return true;
-    complain(state->command, "--out %s: cannot make this folder: %s", state->folder,
-             errno == EEXIST ? "a file is there" : strerror(errno));
+    complain(state->command, "--out %s: cannot create this folder: %s", state->folder,
+             errno == EEXIST ? "a file of that name exists" : strerror(errno));
     return false;
 }
 
@@ -268,17 +269,15 @@ static int reproduce(struct reproduce *state)
     }
     const u32 damaged = store_damaged(state->store);
     if (damaged)
-        complain(state->command,
-                 "%s: %u result%s damaged or changed by others; not used, but run "
-                 "again",
+        complain(state->command, "%s: %u result%s damaged or modified; ignored, and run again",
                  database ? database : default_database, damaged, damaged > 1 ? "s were" : " was");
     if (number) {
-        complain(state->command, "interrupted; the same command goes on from here");
+        complain(state->command, "interrupted; the same command continues from here");
         return 128 + number;
     }
     int failures = report_all(state);
     if (failures > 0)
-        complain(state->command, "%d runs failed; the same command tries them again", failures);
+        complain(state->command, "%d runs failed; the same command repeats them", failures);
     return failures < 0 ? EXIT_USAGE : failures ? EXIT_GUEST : EXIT_DONE;
 }
 
@@ -299,23 +298,23 @@ static int run_reproduce(const struct command *command, const struct command_lin
 }
 
 static const struct option options[] = {
-    {"--list", NULL, "List the experiments there are, with the figures they reproduce.", 0, 0},
+    {"--list", NULL, "List all experiments, with the figures they reproduce.", 0, 0},
     {"--json", NULL, "With --list: print JSON instead of text.", 0, 0},
     {"--markdown", NULL, "Print the tables as Markdown, for a document.", 0, 0},
     {"--quick", NULL,
-     "Small sizes of all workloads, for a first look; published numbers are of full sizes.", 0, 0},
-    {"--workloads", "LIST", "Only these workloads, by the paper's names, separated by commas.", 0,
+     "Use small sizes of all workloads, for a first look; published numbers are for full sizes.", 0,
      0},
-    {"--jobs", "N", "How many runs at a time; by default as many as there are cores.", 0, 0},
+    {"--workloads", "LIST", "Run only these workloads, by the paper's names, separated by commas.",
+     0, 0},
+    {"--jobs", "N", "Number of runs at a time; by default as many as the host has cores.", 0, 0},
     {"--db", "FILE",
-     "The results file (SQLite); heddle-results.db by default. What is in it is not run again as "
-     "long as Heddle, the program, its arguments and the configuration are the same.",
+     "The results file (SQLite); heddle-results.db by default. A result in it is reused as long as "
+     "Heddle, the program, its arguments and the configuration are the same.",
      0, COMPLETE_FILE},
     {"--dry-run", NULL,
      "Check the experiments, print the command line of each run that they need, and stop.", 0, 0},
-    {"--force", NULL, "Run everything again, whatever the results file has.", 0, 0},
-    {"--max-seconds", "S", "Stop a run after this much time on the host: it counts as failed.", 0,
-     0},
+    {"--force", NULL, "Repeat all runs, whatever the results file contains.", 0, 0},
+    {"--max-seconds", "S", "Stop a run after this much host time; it counts as failed.", 0, 0},
     {"--out", "DIR",
      "Where NAME.csv, NAME.json and NAME.html are written; the folder 'reproduced' by default.", 0,
      COMPLETE_FILE},
@@ -323,28 +322,28 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
-    {"heddle reproduce --list", "The experiments there are:"},
-    {"heddle reproduce xiang-fig5 --quick", "One of them, with small sizes:"},
+    {"heddle reproduce --list", "All experiments:"},
+    {"heddle reproduce xiang-fig5 --quick", "One experiment, with small sizes:"},
     {"heddle reproduce my.yaml --workloads VA,MM --jobs 4 --out results",
-     "An experiment of one's own, two of its workloads:"},
+     "An experiment of your own, with two of its workloads:"},
     {0},
 };
 
 const struct command reproduce_command = {
     .name = "reproduce",
     .words = "NAME|FILE...|all",
-    .summary = "run experiments of papers and set their results beside ours",
+    .summary = "run experiments of papers and compare the results with the published ones",
     .help =
         "Runs an experiment: every configuration with every workload, several at a time. Prints "
-        "what the paper published beside what came out here, for each workload and on the mean, "
-        "whether the published orderings came out, and remarks where a difference is explained. "
-        "The same is written as CSV, JSON and a page of HTML with charts; a second run writes the "
-        "same bytes. docs/reproduce.md tells how to read the result and how to write an "
-        "experiment.\n\n"
-        "Results are kept as soon as a run ends: after Ctrl-C or a crash the same command goes on, "
-        "and experiments that need the same run share it. A run that fails is shown as such and "
-        "the rest goes on; the exit code is then 1. An ordering that does not come out is a "
-        "finding, no failure.",
+        "the published values beside Heddle's, for each workload and on average, whether the "
+        "published orderings are reproduced, and remarks that explain differences. The same is "
+        "written as CSV, JSON and an HTML page with charts; a second run writes the same bytes. "
+        "docs/reproduce.md explains how to read the result and how to write an experiment.\n"
+        "\n"
+        "Every result is kept as soon as its run ends: after Ctrl-C or a crash the same command "
+        "continues, and experiments that need the same run share it. A failed run is shown as "
+        "failed and the others continue; the exit code is then 1. An ordering that is not "
+        "reproduced is a finding, not a failure.",
     .options = options,
     .examples = examples,
     .max_words = UINT32_MAX,

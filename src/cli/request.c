@@ -43,7 +43,7 @@ static bool parse_bytes(const struct request_parser *parser, const char *option,
     enum text_result result = text_size(text, bytes);
     if (result == TEXT_OK && *bytes)
         return true;
-    const char *what = arena_printf(parser->request->arena, "'%.64s' is no size", text);
+    const char *what = arena_printf(parser->request->arena, "'%.64s' is not a size", text);
     return wrong(parser, option, what, "a number of bytes from 1, as in 4096, 64K, 16M or 1G");
 }
 
@@ -55,7 +55,7 @@ static bool parse_out(const struct request_parser *parser, struct run_buffer *bu
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text)
-        return wrong(parser, buffer->option, "file or size is missing", "out:FILE:BYTES");
+        return wrong(parser, buffer->option, "no file or size given", "out:FILE:BYTES");
     buffer->output = arena_strndup(parser->request->arena, text, (size_t)(colon - text));
     return parse_bytes(parser, buffer->option, colon + 1, &buffer->bytes);
 }
@@ -73,7 +73,7 @@ static bool parse_inout(const struct request_parser *parser, struct run_buffer *
                 break;
             }
     if (!split || split == text || !split[1])
-        return wrong(parser, buffer->option, "a file is missing", "inout:IN:OUT");
+        return wrong(parser, buffer->option, "no file given", "inout:IN:OUT");
     buffer->input = arena_strndup(arena, text, (size_t)(split - text));
     buffer->output = split + 1;
     return true;
@@ -104,7 +104,7 @@ static enum buffer_verdict parse_buffer(const struct request_parser *parser, con
     bool ok;
     if (skip(&text, "in:")) {
         buffer.input = buffer.label = text;
-        ok = text[0] || wrong(parser, option, "the file is missing", "in:FILE");
+        ok = text[0] || wrong(parser, option, "no file given", "in:FILE");
     } else if (skip(&text, "out:")) {
         ok = parse_out(parser, &buffer, text);
         buffer.label = buffer.output;
@@ -131,18 +131,18 @@ static bool parse_buf(const struct request_parser *parser, const char *value)
     const char *option = arena_printf(request->arena, "--buf %s", value);
     const char *equals = strchr(value, '=');
     if (!equals || equals == value)
-        return wrong(parser, option, "the name is missing", "NAME=SPEC, as in data=zero:64K");
+        return wrong(parser, option, "no name given", "NAME=SPEC, as in data=zero:64K");
     const char *name = arena_strndup(request->arena, value, (size_t)(equals - value));
     for (const char *at = name; *at; at++)
         if (!isalnum((u8)*at) && *at != '_')
-            return wrong(parser, option, "the name is wrong", "letters, digits and '_'");
+            return wrong(parser, option, "invalid name", "letters, digits and '_'");
     for (u32 i = 0; i < request->buffers.count; i++)
         if (request->buffers.data[i].name && !strcmp(request->buffers.data[i].name, name))
-            return wrong(parser, option, "the name is taken", "another one");
+            return wrong(parser, option, "this name is already in use", "another one");
     u32 index;
     enum buffer_verdict verdict = parse_buffer(parser, option, equals + 1, name, &index);
     if (verdict == NO_BUFFER)
-        return wrong(parser, option, "this is no buffer", buffer_forms);
+        return wrong(parser, option, "not a buffer", buffer_forms);
     return verdict == GOOD_BUFFER;
 }
 
@@ -155,10 +155,10 @@ static bool parse_reference(const struct request_parser *parser, struct argument
     argument->kind = ARGUMENT_BUFFER;
     argument->refers = arena_strndup(parser->request->arena, text, length);
     if (!length)
-        return wrong(parser, argument->option, "the name is missing", "@NAME[+OFFSET]");
+        return wrong(parser, argument->option, "no name given", "@NAME[+OFFSET]");
     if (!text[length] || text_size(text + length + 1, &argument->offset) == TEXT_OK)
         return true;
-    return wrong(parser, argument->option, "the offset is no number of bytes", "@NAME[+OFFSET]");
+    return wrong(parser, argument->option, "the offset is not a number of bytes", "@NAME[+OFFSET]");
 }
 
 static bool unknown_spec(const struct request_parser *parser, const struct argument *argument,
@@ -175,7 +175,7 @@ static bool unknown_spec(const struct request_parser *parser, const struct argum
         usage_error(parser->command, "%s: unknown kind '%s': did you mean '%s:'?", argument->option,
                     text_printable(arena, head), nearest);
     else
-        wrong(parser, argument->option, "this is no argument", spec_forms);
+        wrong(parser, argument->option, "not an argument", spec_forms);
     return false;
 }
 
@@ -199,7 +199,7 @@ static bool parse_arg(const struct request_parser *parser, const char *spec)
     if (skip(&text, "bytes:")) {
         argument->kind = ARGUMENT_BYTES;
         argument->path = text;
-        return text[0] || wrong(parser, argument->option, "the file is missing", "bytes:FILE");
+        return text[0] || wrong(parser, argument->option, "no file given", "bytes:FILE");
     }
     if (skip(&text, "local:")) {
         argument->kind = ARGUMENT_LOCAL;
@@ -281,7 +281,7 @@ static bool parse_interval(const struct request_parser *parser, const char *valu
     request->series = value[length] ? value + length + 1 : "-";
     return (text_u64(digits, &request->interval) == TEXT_OK && request->interval) ||
            wrong(parser, "--interval", arena_printf(request->arena, "'%.64s'", value),
-                 "a number of core cycles from 1 on, and a file: N[:FILE]");
+                 "a number of core cycles, at least 1, and a file: N[:FILE]");
 }
 
 /* FROM:TO; TO may be left out. */
@@ -329,7 +329,7 @@ static bool parse_launches(const struct request_parser *parser, const char *valu
     u64 first, last;
     if (!text_range(value, &first, &last))
         return wrong(parser, "--launches", arena_printf(request->arena, "'%.64s'", value),
-                     "numbers of launches from 1 on: N, N-M, N- or -M");
+                     "launch numbers, starting at 1: N, N-M, N- or -M");
     request->first_timed = MAX(request->first_timed, first);
     request->last_timed = request->last_timed ? MIN(request->last_timed, last) : last;
     return true;
@@ -354,7 +354,7 @@ static bool parse_kernels(const struct request_parser *parser, const char *value
     char text[256];
     if (code) {
         regerror(code, &expression, text, sizeof text);
-        usage_error(parser->command, "--kernels: '%s' is no regular expression: %s",
+        usage_error(parser->command, "--kernels: '%s' is not a regular expression: %s",
                     text_printable(parser->request->arena, value), text);
         return false;
     }
@@ -445,7 +445,8 @@ static bool complete_raw(const struct request_parser *parser)
                                                     : NULL;
     if (extra)
         usage_error(parser->command,
-                    "%s has no meaning with --si-state, which says what a raw program's waves hold",
+                    "%s cannot be used with --si-state, which gives the initial state of a raw "
+                    "program's waves",
                     extra);
     return !extra;
 }
@@ -461,8 +462,8 @@ static bool wants_state(const struct request_parser *parser)
         usage_error(parser->command, "%s needs --si-state: expected --si-state FILE", option);
     else if (raw)
         usage_error(parser->command,
-                    "--si-state is missing: expected --si-state FILE for a raw program, as '%s' is "
-                    "by its name; kernels need --grid and --block",
+                    "--si-state is missing: '%s' is a raw program by its name and needs --si-state "
+                    "FILE; kernels need --grid and --block",
                     launch->file);
     return option || raw;
 }
@@ -482,7 +483,7 @@ static bool complete_timed(const struct request_parser *parser)
                                               : NULL;
     bool window = request->trace_from || request->trace_to;
     if (option && without)
-        usage_error(parser->command, "%s has nothing to tell with %s, which models no time", option,
+        usage_error(parser->command, "%s needs a timing model; %s is functional only", option,
                     without);
     else if (window && !request->timeline)
         usage_error(parser->command, "--trace-window needs --trace: expected --trace FILE");
@@ -498,17 +499,17 @@ static bool complete_program(const struct request_parser *parser, const struct c
     const struct launch *launch = &request->launches.data[0];
     for (u32 i = 0; i < line->count; i++)
         if (line->given[i].option && line->given[i].option->flags & OPTION_FILE) {
-            usage_error(parser->command, "%s belongs to kernel files, but a program is to be run",
+            usage_error(parser->command, "%s is for kernel files, but a program is given",
                         line->given[i].option->name);
             return false;
         }
     if (launch->file) {
-        usage_error(parser->command, "unexpected word '%s': a program stands behind '--'",
+        usage_error(parser->command, "unexpected word '%s': a program must follow '--'",
                     text_printable(parser->request->arena, launch->file));
         return false;
     }
     if (!request->workload && !request->program[0]) {
-        usage_error(parser->command, "a program is missing behind '--'");
+        usage_error(parser->command, "no program given after '--'");
         return false;
     }
     if (request->quick && !request->workload) {
@@ -523,7 +524,7 @@ static bool complete_file(const struct request_parser *parser, const struct comm
     for (u32 i = 0; i < line->count; i++)
         if (line->given[i].option && line->given[i].option->flags & OPTION_PROGRAM) {
             usage_error(parser->command,
-                        "%s belongs to programs: expected heddle run [options] -- PROGRAM",
+                        "%s is for programs: expected heddle run [options] -- PROGRAM",
                         line->given[i].option->name);
             return false;
         }
@@ -534,7 +535,7 @@ static bool complete(const struct request_parser *parser)
 {
     struct request *request = parser->request;
     if (!request->launches.data[0].file) {
-        usage_error(parser->command, "a file is missing: expected heddle run FILE");
+        usage_error(parser->command, "no file given: expected heddle run FILE");
         return false;
     }
     if (!complete_timed(parser))

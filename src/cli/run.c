@@ -98,7 +98,7 @@ static bool check_argument(struct run_command *run, const struct launch *launch,
     const struct hd_param_info *param = &launch->info.params[index];
     if (argument->size != param->size) {
         complain(run->command,
-                 "%s: %u bytes for parameter %u, '%s', of kernel '%s', which has %u (%s%s)%s",
+                 "%s: %u bytes given for parameter %u, '%s', of kernel '%s', which has %u (%s%s)%s",
                  argument->option, argument->size, index + 1, param->name, launch->info.name,
                  param->size, param->type, param->is_array ? " array" : "",
                  param->is_shared ? ": local:BYTES gives it shared memory" : "");
@@ -142,13 +142,13 @@ static bool place_local(struct run_command *run, struct launch *launch, u32 inde
     u64 end = offset + argument->offset - launch->info.shared_bytes;
     u32 size = index < launch->info.param_count ? launch->info.params[index].size : 4;
     if (end > UINT32_MAX || argument->offset > UINT32_MAX) {
-        complain(run->command, "%s: no block has that much shared memory", argument->option);
+        complain(run->command, "%s: no block can have that much shared memory", argument->option);
         return false;
     }
     if (size != 4 && size != 8) {
         complain(run->command,
-                 "%s: parameter %u, '%s', of kernel '%s' has %u bytes: a pointer to "
-                 "shared memory has 4 or 8",
+                 "%s: parameter %u, '%s', of kernel '%s' has %u bytes: a pointer to shared memory "
+                 "has 4 or 8",
                  argument->option, index + 1, launch->info.params[index].name, launch->info.name,
                  size);
         return false;
@@ -469,115 +469,115 @@ static int run(const struct command *command, const struct command_line *line)
 }
 
 static const struct option options[] = {
-    {"--kernel", "NAME", "The kernel to launch; may be left out when the file has only one.",
+    {"--kernel", "NAME", "The kernel to launch; may be omitted if the file has only one.",
      OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--grid", "X[,Y[,Z]]", "Blocks of the grid.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--block", "X[,Y[,Z]]", "Threads of a block.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--shared", "BYTES", "Dynamic shared memory of a block, beyond what the kernel declares.",
+    {"--grid", "X[,Y[,Z]]", "Blocks in the grid.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
+    {"--block", "X[,Y[,Z]]", "Threads in a block.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
+    {"--shared", "BYTES",
+     "Dynamic shared memory of a block, in addition to what the kernel declares.",
      OPTION_PER_LAUNCH | OPTION_FILE, 0},
     {"--arg", "SPEC",
      "The next kernel argument, in order. TYPE:VALUE passes a number (TYPE: u8 s8 u16 s16 u32 s32 "
      "u64 s64 f16 f32 f64). in:FILE passes the address of a buffer filled from the file; "
      "out:FILE:BYTES that of a zeroed buffer which is written to the file afterwards; inout:IN:OUT "
-     "does both; zero:BYTES only zeroes. bytes:FILE passes the file's contents by value, for "
-     "structures. local:BYTES passes a part of the block's shared memory, for local pointers of "
-     "OpenCL. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, M or G; "
-     "FILE may be '-'.",
+     "does both; zero:BYTES that of a zeroed buffer. bytes:FILE passes the file's contents by "
+     "value, for structures. local:BYTES passes a part of the block's shared memory, for local "
+     "pointers of OpenCL. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, "
+     "M or G; FILE may be '-'.",
      OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
     {"--buf", "NAME=SPEC",
-     "A buffer that several arguments and launches share through @NAME. SPEC is in:FILE, "
+     "A buffer that several arguments and launches share by the name @NAME. SPEC is in:FILE, "
      "out:FILE:BYTES, inout:IN:OUT or zero:BYTES.",
      OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
     {"--then", NULL,
-     "Starts another launch in the same process; --kernel, --grid, --block, --shared and --arg "
-     "after it belong to that launch. Memory, modules and their variables stay.",
+     "Start another launch in the same process; the options --kernel, --grid, --block, --shared "
+     "and --arg after it belong to that launch. Memory, modules and their variables persist.",
      OPTION_REPEAT | OPTION_FILE, 0},
     {"--si-state", "FILE",
-     "Run the file as Southern Islands machine code without a container: a .s file is assembled, "
-     "anything else is the code itself. The JSON file says what its waves and memory hold at the "
-     "start; '-' is standard input. It runs in time when --machine names one. "
-     "docs/southern-islands.md describes it.",
+     "Run the file as raw Southern Islands machine code, without a container: a .s file is "
+     "assembled, any other file is the code itself. The JSON file gives the initial state of waves "
+     "and memory; '-' is standard input. The timing model is used if --machine is given. "
+     "docs/southern-islands.md describes the format.",
      OPTION_FILE, COMPLETE_FILE},
     {"--si-dump", "FILE",
-     "Write what waves and memory of a raw program hold at the end, in the form of its state.",
+     "Write the final state of a raw program's waves and memory, in the format of --si-state.",
      OPTION_FILE, COMPLETE_FILE},
     {"--si-trace", "FILE",
-     "Write a line of JSON for each instruction that a raw program completes, with all it wrote; "
-     "in "
-     "time also one for each of its steps, with the cycle.",
+     "Write a line of JSON for each instruction that a raw program completes, with all that it "
+     "writes; with a timing model also one for each of its steps, with the cycle.",
      OPTION_FILE, COMPLETE_FILE},
     {"--workload", "NAME",
-     "Run a program that comes with Heddle: 'heddle workloads' lists them. What stands behind '--' "
+     "Run a program that comes with Heddle: 'heddle workloads' lists them. The words after '--' "
      "are its own options.",
      OPTION_PROGRAM, 0},
-    {"--quick", NULL, "The workload's small size: a second or so of simulation.", OPTION_PROGRAM,
-     0},
+    {"--quick", NULL, "Use the workload's small size: about a second of simulation.",
+     OPTION_PROGRAM, 0},
     {"--kernels", "REGEX",
-     "Model only kernels in time whose names match; the program's other launches are computed "
-     "without.",
+     "Use the timing model only for kernels whose names match; other launches run in functional "
+     "mode.",
      OPTION_PROGRAM, 0},
     {"--launches", "N[-M]",
-     "Model only these launches in time, counted from 1: 3-7, 3- or -7. The statistics file has "
-     "each "
-     "of them; without this option it has the first 500, and sums by kernel of the others.",
+     "Use the timing model only for these launches, counted from 1: 3-7, 3- or -7. The statistics "
+     "file has each of them; without this option it has the first 500, and sums by kernel for the "
+     "others.",
      OPTION_PROGRAM, 0},
-    {"--functional-until", "N", "Compute the first N launches without time.", OPTION_PROGRAM, 0},
+    {"--functional-until", "N", "Run the first N launches in functional mode.", OPTION_PROGRAM, 0},
     {"--keep-exit-code", NULL,
-     "End with the program's own exit code also when it is 0 although a launch faulted, hung or "
-     "reached a limit; otherwise the code is then 3.",
+     "Return the program's own exit code even if it is 0 although a launch faulted, hung or "
+     "reached a limit; by default the code is then 3.",
      OPTION_PROGRAM, 0},
     {"--list-devices", NULL,
-     "List the devices that OpenCL programs can be given, as they would see them, and stop.", 0, 0},
+     "List the devices that OpenCL programs can use, as they see them, and stop.", 0, 0},
     MACHINE_OPTIONS,
     {"--functional", NULL,
-     "Compute results and counts without modelling time: much faster, but there are no cycles.", 0,
-     0},
+     "Functional mode: compute results and counts without a timing model. Much faster, but without "
+     "cycles.",
+     0, 0},
     {"--annotate", NULL,
-     "Print the source, or the code where there is no source, beside how often each line was "
-     "issued, how many lanes were active and why it waited.",
+     "Print the source, or the code where there is no source, with the number of times each line "
+     "was issued, its active lanes and the reasons for its stalls.",
      0, 0},
     {"--energy", NULL,
-     "Print what the launches cost: energy of each part of the machine, of events and of leakage, "
-     "and mean power. With --annotate, also of each line.",
+     "Print the energy of the launches: for each part of the machine, dynamic and static, and the "
+     "mean power. With --annotate, also for each line.",
      0, 0},
     {"--interval", "N[:FILE]",
-     "Write all statistics of every N core cycles, as lines of JSON or, if the file's name ends in "
-     ".csv, as a table. Without a file they go to standard output.",
+     "Write all statistics for every N core cycles, as lines of JSON or, if the name of the file "
+     "ends in .csv, as a table. Without a file they go to standard output.",
      0, COMPLETE_SPEC},
     {"--trace", "FILE",
-     "Write a trace for the Perfetto viewer: blocks and warps on cores, what warps wait for, "
-     "memory "
-     "requests, counters. It grows by some 100 bytes for each of these.",
+     "Write a trace for the Perfetto viewer: blocks and warps on cores, stalls of warps, memory "
+     "requests, counters. Each of these takes about 100 bytes.",
      0, COMPLETE_FILE},
     {"--trace-window", "FROM:TO",
-     "Trace only from one core cycle to another, counted from the first launch's start.", 0, 0},
+     "Trace only between two core cycles, counted from the start of the first launch.", 0, 0},
     {"--core-order", "forward|reverse|shuffle:N",
-     "The order in which cores are simulated within a window of time. No result depends on it; it "
-     "is there to test that.",
+     "The order in which cores are simulated within a window. No result depends on it; the option "
+     "exists to test this.",
      0, 0},
     {"--stats", "FILE",
-     "Write configuration, statistics and a manifest as JSON; '-' is standard "
-     "output. Everything but 'host' is the same, byte for byte, when the run is repeated.",
+     "Write configuration, statistics and a manifest as JSON; '-' is standard output. Everything "
+     "except 'host' is identical, byte for byte, when the run is repeated.",
      0, COMPLETE_FILE},
     {"--dump-config", "FILE",
      "Write the resolved configuration as JSON; it is a machine file that --machine accepts.", 0,
      COMPLETE_FILE},
     {"--seed", "N",
      "Seed of the machine's random choices, recorded in the statistics. Functional execution makes "
-     "none. The default is 1.",
+     "no random choices. The default is 1.",
      0, 0},
     {"--max-instructions", "N",
      "Stop a launch after about this many warp instructions: the outcome is 'limit', exit code 3.",
      0, 0},
     {"--max-seconds", "S",
-     "Stop a launch after this much time on the host: the outcome is 'limit', exit code 3.", 0, 0},
+     "Stop a launch after this much host time: the outcome is 'limit', exit code 3.", 0, 0},
     {"--quiet", NULL, "Print no summary, notes or progress.", 0, 0},
     {0},
 };
 
 static const struct example examples[] = {
     {"heddle run --machine gtx1080ti --stats s.json -- ./my_opencl_program 1024",
-     "An OpenCL program, unchanged, on another machine:"},
+     "An unmodified OpenCL program, on another machine:"},
     {"heddle run --workload hotspot --quick --kernels hotspot --annotate",
      "A program that comes with Heddle, and where its kernel spends its time:"},
     {"heddle run vecadd.ptx --grid 4 --block 256 --arg in:a.bin --arg in:b.bin "
@@ -592,11 +592,11 @@ static const struct example examples[] = {
      "Assembly for Southern Islands, instruction by instruction:"},
     {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --machine gtx480 --annotate --trace "
      "k.perfetto --trace-window 0:20000 --interval 1000:k.csv",
-     "What happens in time on a GTX 480, to be looked at in several ways:"},
+     "Timing on a GTX 480, observed in several ways:"},
     {"heddle run k.ptx --grid 64 --block 256 --arg zero:64K --functional",
      "Results and counts only, many times faster:"},
     {"heddle run k.ptx --grid 1 --block 64 --machine my.yaml --set core.warp_size=64 --stats -",
-     "A machine of one's own, changed a little, and statistics on standard output:"},
+     "Your own machine with one parameter changed, and statistics on standard output:"},
     {0},
 };
 
@@ -606,18 +606,19 @@ const struct command run_command = {
              "--block X[,Y[,Z]] [options] [--then [FILE] ...]",
     .summary = "run an OpenCL program, or kernels of a file, on a modelled GPU",
     .help =
-        "With a program behind '--', or a workload, runs an OpenCL program as it is: its kernels "
+        "With a program after '--', or a workload, runs an unmodified OpenCL program: its kernels "
         "run on the modelled machine, everything else on the host. A summary of its kernels goes "
-        "to standard error when it has ended, however it ends. Its exit code is passed on, but 0 "
-        "becomes 3 when a launch faulted; 125 says that heddle itself failed.\n\n"
-        "With a file: "
-        "Loads PTX text or a code object for Southern Islands ('-' is standard input), launches "
-        "one of its kernels on the modelled machine and writes the output buffers. Arguments are "
-        "checked against the kernel's "
-        "parameters, and output files for being writable, before anything runs.\n\n"
-        "Standard output carries what the guest prints; a summary of each launch goes to "
-        "standard error. After a guest fault, a limit or Ctrl-C, output files and statistics "
-        "are still written and hold everything up to that point.",
+        "to standard error when the program ends, however it ends. Its exit code is passed on, "
+        "except that 0 becomes 3 if a launch faulted; 125 means that heddle itself failed.\n"
+        "\n"
+        "With a file: loads PTX text or a code object for Southern Islands ('-' is standard "
+        "input), launches one of its kernels on the modelled machine and writes the output "
+        "buffers. Before anything runs, arguments are checked against the kernel's parameters, and "
+        "output files are checked for being writable.\n"
+        "\n"
+        "Standard output carries what the guest prints; a summary of each launch goes to standard "
+        "error. After a guest fault, a limit or Ctrl-C, output files and statistics are still "
+        "written and hold everything up to that point.",
     .options = options,
     .examples = examples,
     .runs_programs = true,

@@ -321,7 +321,7 @@ void print_kernels(const json_t *stats, const struct session_all *all)
         else
             fprintf(stderr, "%12s %10s %7s", "-", "-", "-");
         fprintf(stderr, " %8.3f s%s\n", row->host_seconds,
-                row->faults        ? "  (faults, see above)"
+                row->faults        ? "  (faulted, see above)"
                 : row->interrupted ? "  (interrupted)"
                                    : "");
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const struct option table_options[] = {
-    {"--json", NULL, "Print a JSON array with one object for each entry.", 0, 0},
+    {"--json", NULL, "Print a JSON array with one object per entry.", 0, 0},
     {"--markdown", NULL, "Print Markdown tables, as docs/ has them.", 0, 0},
     {0},
 };
@@ -148,7 +148,7 @@ static int show_table(const struct command *command, const struct command_line *
     json_t *table = parse_own_json(text), *rows = select_rows(table, option_word(line, 0));
     int code = EXIT_DONE;
     if (option_value(line, "--json") && option_value(line, "--markdown"))
-        code = usage_error(command, "--json and --markdown exclude each other");
+        code = usage_error(command, "--json and --markdown cannot be combined");
     else if (!json_array_size(rows) && option_word(line, 0))
         code = no_match(command, table, option_word(line, 0));
     else if (option_value(line, "--json"))
@@ -169,7 +169,8 @@ static int run_params(const struct command *command, const struct command_line *
         "max", "choices",   "choices", "unit", "unit",    "help",    "meaning", NULL};
     static const struct reference_table about = {
         "Parameters",
-        "Set them in a machine file or with `--set key=value`; `heddle params` prints this list.",
+        "Set a parameter in a machine file or with `--set key=value`; `heddle params` prints this "
+        "list.",
         " = ", param_values, columns};
     return show_table(command, line, hd_params_json(), &about);
 }
@@ -181,7 +182,8 @@ static int run_stats(const struct command *command, const struct command_line *l
         "numerator", "denominator", "denominator", "help", "meaning", NULL};
     static const struct reference_table about = {
         "Statistics",
-        "`heddle run --stats` writes them for every launch; a rate is null when its denominator "
+        "`heddle run --stats` writes all of them for every launch; a rate is null when its "
+        "denominator "
         "is 0.",
         ": ", stat_values, columns};
     return show_table(command, line, hd_stats_table_json(), &about);
@@ -189,8 +191,8 @@ static int run_stats(const struct command *command, const struct command_line *l
 
 static const struct example params_examples[] = {
     {"heddle params", "All parameters:"},
-    {"heddle params 'core.*'", "Those of one component:"},
-    {"heddle params memory --json", "Everything that has to do with memory, for a program:"},
+    {"heddle params 'core.*'", "The parameters of one component:"},
+    {"heddle params memory --json", "All parameters related to memory, as JSON:"},
     {0},
 };
 
@@ -199,8 +201,9 @@ const struct command params_command = {
     .words = "[PATTERN] [--json|--markdown]",
     .summary = "list the parameters of a machine",
     .help = "Lists every parameter with its default, range, unit and meaning. PATTERN is a glob "
-            "over the keys (quote it) or a piece of a key or of a description.\n\nA parameter is "
-            "set in a machine file or, for one run, with --set key=value.",
+            "over the keys (quote it) or a part of a key or of a description.\n"
+            "\n"
+            "A parameter is set in a machine file or, for one run, with --set key=value.",
     .options = table_options,
     .examples = params_examples,
     .max_words = 1,
@@ -209,7 +212,7 @@ const struct command params_command = {
 
 static const struct example stats_examples[] = {
     {"heddle stats", "All statistics:"},
-    {"heddle stats divergen", "Those about divergence:"},
+    {"heddle stats divergen", "Statistics about divergence:"},
     {0},
 };
 
@@ -217,9 +220,9 @@ const struct command stats_command = {
     .name = "stats",
     .words = "[PATTERN] [--json|--markdown]",
     .summary = "list the statistics of a run",
-    .help = "Lists every counter and rate that 'heddle run --stats' writes, with its unit and "
-            "meaning. PATTERN is a glob over the names (quote it) or a piece of a name or of a "
-            "description.",
+    .help =
+        "Lists every counter and rate that 'heddle run --stats' writes, with its unit and meaning. "
+        "PATTERN is a glob over the names (quote it) or a part of a name or of a description.",
     .options = table_options,
     .examples = stats_examples,
     .max_words = 1,

@@ -38,8 +38,8 @@ static bool parse_unsigned(const struct kind *kind, const char *text, u64 *bits,
     if (result == TEXT_SYNTAX && text_i64(text, &negative) == TEXT_OK)
         result = TEXT_RANGE;
     if (result == TEXT_SYNTAX)
-        return error_set(error, ERROR_USAGE, "", "'%.64s' is no integer: expected 0 to %llu", text,
-                         (unsigned long long)max);
+        return error_set(error, ERROR_USAGE, "", "'%.64s' is not an integer: expected 0 to %llu",
+                         text, (unsigned long long)max);
     if (result == TEXT_RANGE || *bits > max)
         return error_set(error, ERROR_USAGE, "", "%.64s does not fit in %s: expected 0 to %llu",
                          text, kind->name, (unsigned long long)max);
@@ -51,7 +51,7 @@ static bool parse_signed(const struct kind *kind, const char *text, u64 *bits, s
     i64 max = (i64)(UINT64_MAX >> (65 - 8 * kind->size)), value;
     enum text_result result = text_i64(text, &value);
     if (result == TEXT_SYNTAX)
-        return error_set(error, ERROR_USAGE, "", "'%.64s' is no integer: expected %lld to %lld",
+        return error_set(error, ERROR_USAGE, "", "'%.64s' is not an integer: expected %lld to %lld",
                          text, (long long)(-max - 1), (long long)max);
     if (result == TEXT_RANGE || value > max || value < -max - 1)
         return error_set(error, ERROR_USAGE, "", "%.64s does not fit in %s: expected %lld to %lld",
@@ -134,7 +134,7 @@ static bool parse_float(const struct kind *kind, const char *text, u64 *bits, st
     freelocale(locale);
     if (!ok)
         return error_set(error, ERROR_USAGE, "",
-                         "'%.64s' is no number: expected one like 1.5, 2e-3, 0x1p4, inf or nan",
+                         "'%.64s' is not a number: expected one like 1.5, 2e-3, 0x1p4, inf or nan",
                          text);
     const char *digits = text + strspn(text, "+-");
     if (infinite && tolower((u8)*digits) != 'i')
@@ -177,7 +177,7 @@ bool dim_parse(const char *text, struct hd_dim *dim, struct error *error)
         if (i == 3 || length >= sizeof part || text_u64(part, &value) != TEXT_OK || !value ||
             value > UINT32_MAX)
             return error_set(error, ERROR_USAGE, "",
-                             "'%.64s' is no size: expected X[,Y[,Z]], each from 1 to 4294967295",
+                             "'%.64s' is not a size: expected X[,Y[,Z]], each from 1 to 4294967295",
                              text);
         *parts[i] = (u32)value;
         if (!at[length])

@@ -161,8 +161,7 @@ static void tell(const struct exec *exec, const struct outside_place *place, FIL
             : flags & OPF_STORE ? "write"
                                 : "read",
             place->count > 1 ? "s" : "", place->bytes);
-    fprintf(to, "%s on (memory.bounds=warn); the first at 0x%" PRIx64,
-            place->count > 1 ? "which go" : "which goes", place->address);
+    fprintf(to, "tolerated (memory.bounds=warn); the first at 0x%" PRIx64, place->address);
     fault_near_text(exec, place->address, place->bytes, text, sizeof text);
     fprintf(to, "%s", text);
     fault_place_text(exec, place->inst, text, sizeof text);

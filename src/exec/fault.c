@@ -377,8 +377,8 @@ void fault_deadlock(struct thread_block *block)
         exec->fault.block[d] = block->id[d];
         exec->fault.thread[d] = exec->tids[d][thread];
     }
-    say(&exec->fault, "deadlock: nothing in block (%u,%u,%u) of kernel %s can go on", block->id[0],
-        block->id[1], block->id[2], exec->kernel->name);
+    say(&exec->fault, "deadlock: nothing in block (%u,%u,%u) of kernel %s can make progress",
+        block->id[0], block->id[1], block->id[2], exec->kernel->name);
     for (u32 b = 0; b < BARRIERS; b++)
         if (block->barriers_used >> b & 1 && block->barriers[b].threads)
             say(&exec->fault, "\n  barrier %u expects %u threads", b, block->barriers[b].threads);

@@ -116,7 +116,7 @@ static bool check_size(const struct memory *memory, u64 bytes, struct error *err
                          MEMORY_MAX_ALLOCATION);
     if (bytes > memory->capacity - memory->used)
         return error_set(error, ERROR_MEMORY, "",
-                         "device memory is exhausted: %" PRIu64 " bytes wanted, %" PRIu64
+                         "device memory is exhausted: %" PRIu64 " bytes requested, %" PRIu64
                          " of %" PRIu64 " free (gpu.memory_bytes)",
                          bytes, memory->capacity - memory->used, memory->capacity);
     return true;
@@ -131,7 +131,8 @@ static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocatio
     if (!a) {
         if (host)
             storage_destroy(host, storage_bytes(bytes));
-        return error_set(error, ERROR_MEMORY, "", "the host has no %" PRIu64 " bytes left", bytes);
+        return error_set(error, ERROR_MEMORY, "", "the host cannot provide %" PRIu64 " bytes",
+                         bytes);
     }
     *a = (struct allocation){
         .address = address,
@@ -172,7 +173,7 @@ u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
     if (!check_size(memory, bytes, error))
         return 0;
     if (!find_room(memory, span)) {
-        error_set(error, ERROR_MEMORY, "", "the address space has no %" PRIu64 " bytes left",
+        error_set(error, ERROR_MEMORY, "", "the address space has no room for %" PRIu64 " bytes",
                   bytes);
         return 0;
     }
@@ -366,7 +367,7 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
 {
     if (!pattern_bytes || bytes % pattern_bytes)
         return error_set(error, ERROR_USAGE, "",
-                         "a fill of %" PRIu64 " bytes is no multiple of its pattern of %" PRIu64,
+                         "a fill of %" PRIu64 " bytes is not a multiple of its pattern of %" PRIu64,
                          bytes, pattern_bytes);
     if (!bytes)
         return true;

@@ -3,12 +3,12 @@
 
 #define COMPONENT core
 #define COMPONENT_DEF "exec/core.def"
-#define COMPONENT_HELP "a compute core: what it holds at once"
+#define COMPONENT_HELP "a compute core: threads, registers and shared memory that it holds"
 #include "base/component_table.h"
 
 #define COMPONENT memory
 #define COMPONENT_DEF "exec/memory.def"
-#define COMPONENT_HELP "what accesses beyond buffers do"
+#define COMPONENT_HELP "what out-of-bounds accesses do"
 #include "base/component_table.h"
 
 #define COMPONENT launch
@@ -18,5 +18,5 @@
 
 #define COMPONENT exec
 #define COMPONENT_DEF "exec/exec.def"
-#define COMPONENT_HELP "execution of instructions, functionally"
+#define COMPONENT_HELP "functional execution of instructions"
 #include "base/component_table.h"

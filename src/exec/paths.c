@@ -112,10 +112,10 @@ static bool room_for(struct warp *warp, u32 count)
     if (warp->path_live + count <= warp->exec->limits->path_limit)
         return true;
     struct path *leaf = warp_path(warp);
-    fault_at(warp, leaf->pc, first_lane(leaf->mask), OUTCOME_STACK_OVERFLOW,
-             "%u nested calls and divergent paths in one warp: recursion without end? "
-             "(launch.path_limit)",
-             warp->path_live);
+    fault_at(
+        warp, leaf->pc, first_lane(leaf->mask), OUTCOME_STACK_OVERFLOW,
+        "%u nested calls and divergent paths in one warp: infinite recursion? (launch.path_limit)",
+        warp->path_live);
     return false;
 }
 

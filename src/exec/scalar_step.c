@@ -49,8 +49,7 @@ bool moved_scalar(struct warp *warp, u32 pc, u32 *index)
     const u64 moved = (u64)named + scalar_read(warp, inst->src[1], 0);
     if (moved + moves_pair(inst) >= SCALAR_GENERAL_END)
         return fault(warp, pc, OUTCOME_OUT_OF_BOUNDS,
-                     "M0 moves a scalar register's number to %" PRIu64 ", past the last one",
-                     moved);
+                     "M0 selects scalar register %" PRIu64 ", past the last one", moved);
     *index = (u32)moved;
     return true;
 }
@@ -78,7 +77,7 @@ bool moved_vectors(struct warp *warp, u32 pc, u32 *from, u32 *to)
     const u64 target = inst->dst[0].index + (inst->op == OP_movrel_src ? 0 : by);
     if (MAX(source, target) >= warp->exec->register_rows)
         return fault(warp, pc, OUTCOME_OUT_OF_BOUNDS,
-                     "M0 moves a vector register's number to %" PRIu64 ", past the last one",
+                     "M0 selects vector register %" PRIu64 ", past the last one",
                      MAX(source, target));
     *from = (u32)source;
     *to = (u32)target;

@@ -58,7 +58,7 @@ static bool call_printf(struct warp *warp, u32 pc, u32 lane, u8 *frame)
     if (!result.ok) {
         free(text);
         fault_at(warp, pc, lane, OUTCOME_OUT_OF_BOUNDS,
-                 "printf reads 0x%llx, which is no readable memory",
+                 "printf reads 0x%llx, which is not readable memory",
                  (unsigned long long)result.bad_address);
         return false;
     }
@@ -119,7 +119,7 @@ static bool call_free(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
         const struct allocation *near = memory_nearest(exec->memory, address);
         bool twice = near && near->freed && near->address == address;
         fault_at(warp, pc, lane, OUTCOME_HEAP, "free(0x%llx): %s", (unsigned long long)address,
-                 twice ? "it was freed before" : "malloc did not give this address");
+                 twice ? "it was freed before" : "malloc did not return this address");
         return false;
     }
     struct error error;

@@ -270,7 +270,7 @@ static void run_control(struct warp *warp, u32 pc, const struct step *step, lane
         fault_at(warp, pc, first_lane(lanes), OUTCOME_TRAP, "trap");
         break;
     default:
-        assert(!"a branch instruction without a meaning");
+        assert(!"unknown branch instruction");
     }
 }
 

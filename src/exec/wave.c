@@ -167,8 +167,10 @@ bool wave_set_mode(struct warp *warp, u32 pc)
     u32 mode = *scalar_word(warp, SCALAR_MODE);
     struct view *view = image_view(warp->exec->image, mode);
     if (!view) {
-        fault_at(warp, pc, first_lane(warp->live), OUTCOME_LIMIT,
-                 "MODE has had too many different values in this program: 0x%x is one more", mode);
+        fault_at(
+            warp, pc, first_lane(warp->live), OUTCOME_LIMIT,
+            "too many different values of MODE in this program: 0x%x is one more than supported",
+            mode);
         return false;
     }
     warp->view = view;

@@ -94,11 +94,11 @@ struct hd_device {
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
     struct observer *observer;         /* NULL: nobody watches */
     enum core_order core_order;
-    u64 core_order_seed;   /* ORDER_SHUFFLE */
-    json_t *profiles;      /* of modules that are gone, or NULL */
-    struct look *look;     /* NULL: there is time, or no mechanism is on */
-    struct timing *timing; /* NULL: there is no time, all launches are functional */
-    bool untimed;          /* launches are functional for now */
+    u64 core_order_seed;         /* ORDER_SHUFFLE */
+    json_t *profiles;            /* of modules that are gone, or NULL */
+    struct observers *observers; /* NULL: launches are timed, or no mechanism is on */
+    struct timing *timing;       /* NULL: there is no time, all launches are functional */
+    bool untimed;                /* launches are functional for now */
 };
 
 struct hd_kernel {

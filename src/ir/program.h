@@ -201,7 +201,8 @@ void program_destroy(struct program *program);
 /* Call graph: fills the total_* fields, `recursive` and `reachable` of every kernel. */
 void program_close(struct program *program);
 
-/* Asserts I2 and P1 to P4 in checked builds and tests; false and the first violation as text. */
+/* Whether I2 and P1 to P4 hold; false: the first violation as text. Every program that a front end
+ * delivers is asserted to hold them unless NDEBUG is defined. */
 bool program_verify(const struct program *program, char *message, size_t size);
 
 /* Byte offset of an instruction from the code's address; inst_count: the end. */

@@ -116,18 +116,18 @@ static bool check_targets(const struct verifier *c, u32 at, const struct functio
     if (branches && (inst->imm < f->first || inst->imm >= f->end))
         return fail(c, at, "branches out of its function");
     if (branches && p->blocks[p->block_of[inst->imm]].first != inst->imm)
-        return fail(c, at, "branches into a block");
+        return fail(c, at, "branches into the middle of a block");
     if (inst->op == OP_call) {
         const struct function *to = program_function_at(p, (u32)inst->imm);
         if (!to || to->first != inst->imm)
-            return fail(c, at, "calls what is no function");
+            return fail(c, at, "calls something that is not a function");
     }
     if (inst->op == OP_brx && (inst->imm < 0 || inst->imm >= p->table_count))
         return fail(c, at, "uses a table that does not exist");
     for (u32 i = 0; inst->op == OP_brx && i < p->tables[inst->imm].count; i++) {
         u32 to = p->tables[inst->imm].targets[i];
         if (to < f->first || to >= f->end || p->blocks[p->block_of[to]].first != to)
-            return fail(c, at, "entry %u of its table is no block", i);
+            return fail(c, at, "entry %u of its table is not a block", i);
     }
     if (inst->location >= p->location_count)
         return fail(c, at, "location %u does not exist", inst->location);
@@ -152,7 +152,7 @@ static bool check_block(const struct verifier *c, const struct function *f, u32 
         return fail(c, block->first, "the block's count of unguarded instructions is wrong");
     if (block->ipdom == NO_BLOCK ? block->reconverge != NO_INST
                                  : block->reconverge != p->blocks[block->ipdom].first)
-        return fail(c, block->end - 1, "reconverges elsewhere than at its post-dominator");
+        return fail(c, block->end - 1, "reconverges at a block other than its post-dominator");
     for (u32 k = 0; k < 2; k++)
         if (block->successors[k] != NO_BLOCK &&
             (block->successors[k] < f->first_block || block->successors[k] >= f->block_end))
@@ -195,7 +195,7 @@ static bool check_offsets(const struct verifier *c)
         if (p->offsets[i] + (u64)p->sizes[i] > p->load_bytes)
             return fail(c, i, "lies beyond the program's bytes");
         if (i && p->offsets[i] <= p->offsets[i - 1])
-            return fail(c, i, "is not behind the instruction before it");
+            return fail(c, i, "does not follow the instruction before it");
     }
     return true;
 }

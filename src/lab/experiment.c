@@ -173,7 +173,8 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
                                                                     : NULL;
         if (!to)
             return fields_key_error(
-                fields, child, "'%s' is no workload or group of the suite, nor mean, max or min%s",
+                fields, child,
+                "'%s' is not a workload or group of the suite, nor mean, max or min%s",
                 text_printable(fields->arena, child->key),
                 fields_nearest(fields, child->key, names, 3 + suite->count));
         if (!fields_number(fields, child, &to->value))
@@ -275,11 +276,10 @@ static bool check_column(void *user, const char *name, struct text_place place)
     for (u32 i = ON_MEAN; i <= ON_MIN; i++)
         if (!strcmp(behind, places[i]))
             return true;
-    return name_error(check, place,
-                      arena_printf(arena,
-                                   "'%s': expected mean, max, min, a group or a workload behind "
-                                   "the point",
-                                   name));
+    return name_error(
+        check, place,
+        arena_printf(arena, "'%s': expected mean, max, min, a group or a workload after the point",
+                     name));
 }
 
 static bool read_place(const struct fields *fields, const struct yaml *node,
@@ -413,7 +413,7 @@ static bool load_suite(const struct fields *fields, const struct lab_files *file
     struct error error = {0};
     size_t length;
     if (strchr(name, '/'))
-        return fields_error(fields, node, "a suite is named, not given by path");
+        return fields_error(fields, node, "a suite is given by name, not by path");
     const char *text =
         lab_find(fields->arena, files, beside ? fields->file : NULL,
                  arena_printf(fields->arena, "suite-%s", name), &own.file, &length, &error);
@@ -446,7 +446,7 @@ static bool read_programs(const struct fields *fields, const struct lab_files *f
         if (!suite_read(fields, files, &own, suite))
             return false;
     } else if (groups) {
-        return fields_key_error(fields, groups, "groups of a suite stand in its file");
+        return fields_key_error(fields, groups, "groups belong in the suite's file");
     } else if (!fields_text(fields, map, "suite", true, &text) ||
                !load_suite(fields, files, name, text, beside, suite)) {
         return false;

@@ -161,10 +161,9 @@ bool fields_name(const struct fields *fields, const struct yaml *at, const char 
     bool good = name[0] && (digits || isalpha((unsigned char)name[0]));
     for (const char *c = name; *c; c++)
         good &= isalnum((unsigned char)*c) || *c == '_';
-    return good || fields_key_error(fields, at,
-                                    "'%s' is no name: letters, digits and underscores are "
-                                    "expected%s",
-                                    shown(fields, name), digits ? "" : ", a letter first");
+    return good || fields_key_error(
+                       fields, at, "'%s' is not a name: expected letters, digits and underscores%s",
+                       shown(fields, name), digits ? "" : ", a letter first");
 }
 
 struct text_place fields_place(const struct fields *fields, const struct yaml *node)

@@ -149,7 +149,7 @@ static struct formula *parse_value(struct formula_parser *parser)
     if (isalpha((unsigned char)c) || c == '_')
         return parse_name(parser);
     if (parser->depth >= FORMULA_MAX_DEPTH)
-        return expected(parser, "less nesting here");
+        return expected(parser, "less nesting");
     struct formula *formula;
     parser->depth++;
     if (take(parser, '-')) {
@@ -182,7 +182,7 @@ static struct formula *parse_product(struct formula_parser *parser)
 static struct formula *parse_sum(struct formula_parser *parser)
 {
     if (parser->depth >= FORMULA_MAX_DEPTH)
-        return expected(parser, "less nesting here");
+        return expected(parser, "less nesting");
     parser->depth++;
     struct formula *formula = parse_product(parser);
     while (formula) {

@@ -42,8 +42,8 @@ static bool add_program(struct plan *plan, const struct suite_row *row, struct s
         path = host->program(host->user, plan->arena, row->workload);
         if (!path)
             return error_set(error, ERROR_NOT_FOUND, "",
-                             "the program of workload '%s' is not beside this command nor in its "
-                             "prefix",
+                             "the program of workload '%s' was not found, neither beside this "
+                             "command nor in its prefix",
                              row->workload);
         const char *kernels = host->kernels(host->user, plan->arena, row->workload);
         if (kernels && !add_file(hash, kernels, error))

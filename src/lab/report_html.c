@@ -49,7 +49,7 @@ static void table_head(FILE *to, const struct table *table)
     }
     fputs("<th rowspan=\"2\" scope=\"col\" class=\"text\">remark</th></tr>\n<tr>", to);
     for (u32 c = 0; c < table->experiment->column_count; c++)
-        fputs("<th scope=\"col\">theirs</th><th scope=\"col\">ours</th>", to);
+        fputs("<th scope=\"col\">published</th><th scope=\"col\">Heddle</th>", to);
     fputs("</tr>\n</thead>\n", to);
 }
 
@@ -104,7 +104,10 @@ static void table_foot(FILE *to, struct arena *arena, const struct table *table)
 
 static void print_table(FILE *to, struct arena *arena, const struct table *table)
 {
-    fputs("<h2>Published beside measured</h2>\n<div class=\"scroll\"><table>\n<caption>", to);
+    fputs("<h2>Published and measured values</h2>\n"
+          "<div class=\"scroll\"><table>\n"
+          "<caption>",
+          to);
     for (u32 c = 0; c < table->experiment->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         const char *counted = report_counted(arena, table, column);
@@ -138,9 +141,12 @@ static void print_orderings(FILE *to, const struct table *table)
 {
     if (!table->experiment->ordering_count)
         return;
-    fputs("<h2>Orderings</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">came "
-          "out</th><th class=\"text\" scope=\"col\">what</th><th class=\"text\" scope=\"col\">"
-          "on</th><th class=\"text\" scope=\"col\">values</th></tr></thead>\n<tbody>\n",
+    fputs("<h2>Orderings</h2>\n"
+          "<div class=\"scroll\"><table>\n"
+          "<thead><tr><th scope=\"col\">reproduced</th><th class=\"text\" "
+          "scope=\"col\">ordering</th><th class=\"text\" scope=\"col\">on</th><th class=\"text\" "
+          "scope=\"col\">values</th></tr></thead>\n"
+          "<tbody>\n",
           to);
     for (u32 i = 0; i < table->experiment->ordering_count; i++) {
         const struct table_ordering *one = &table->orderings[i];
@@ -157,7 +163,9 @@ static void print_orderings(FILE *to, const struct table *table)
 static void print_provenance(FILE *to, struct arena *arena, const struct table *table)
 {
     const struct experiment *experiment = table->experiment;
-    fputs("<h2>How these numbers were made</h2>\n<ul>\n", to);
+    fputs("<h2>How to repeat this</h2>\n"
+          "<ul>\n",
+          to);
     element(to, "<li>Heddle ", hd_version(), ", ");
     element(to, "build <code>", arena_strndup(arena, table->plan->build, 16), "</code></li>\n");
     element(to, "<li><code>", planned_command(arena, table->plan, table->planned),

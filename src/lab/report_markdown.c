@@ -28,7 +28,7 @@ static void head(FILE *to, const struct table *table)
         text(to, column->title);
         fprintf(to, "%s", *column->unit ? ", " : "");
         text(to, column->unit);
-        fputs(": theirs | ours |", to);
+        fputs(": published | Heddle |", to);
     }
     fputs("\n|---|", to);
     for (u32 c = 0; c < count; c++)
@@ -77,7 +77,10 @@ void report_markdown(FILE *to, const struct table *table)
             table->plan->quick ? "quick" : "full");
     head(to, table);
     rows(to, arena, table);
-    fputs(experiment->ordering_count ? "\n| ordering | on | came out | |\n|---|---|---|---|\n" : "",
+    fputs(experiment->ordering_count ? "\n"
+                                       "| ordering | on | reproduced | values |\n"
+                                       "|---|---|---|---|\n"
+                                     : "",
           to);
     for (u32 i = 0; i < experiment->ordering_count; i++) {
         const struct table_ordering *one = &table->orderings[i];

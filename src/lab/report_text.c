@@ -78,7 +78,7 @@ static void print_headings(FILE *to, struct arena *arena, const struct table *ta
         fprintf(to, " %*s", 2 * NUMBER_WIDTH + 1, heading(arena, table->columns[c].column));
     fprintf(to, "\n%-*s", ID_WIDTH, "workload");
     for (u32 c = first; c < last; c++)
-        fprintf(to, " %*s %*s", NUMBER_WIDTH, "theirs", NUMBER_WIDTH, "ours");
+        fprintf(to, " %*s %*s", NUMBER_WIDTH, "published", NUMBER_WIDTH, "Heddle");
     fputc('\n', to);
 }
 

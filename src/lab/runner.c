@@ -233,7 +233,7 @@ static void judge(struct runner *runner, const struct job_slot *slot, int status
         job->status = "wrong";
     } else if (!json_array_size(json_object_get(statistics, "launches"))) {
         job->status = "not run";
-        job->message = "it launched no kernel";
+        job->message = "no kernel was launched";
     } else {
         job->status = "done";
         job->message = "";
@@ -434,7 +434,7 @@ static bool make_folder(struct runner *runner)
         host_memory_exhausted();
     if (mkdtemp(runner->folder))
         return true;
-    error_fill(runner->error, ERROR_SYSTEM, runner->folder, "cannot make a folder: %s",
+    error_fill(runner->error, ERROR_SYSTEM, runner->folder, "cannot create a folder: %s",
                strerror(errno));
     return false;
 }

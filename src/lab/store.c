@@ -46,20 +46,20 @@ static bool is_ours(const char *path, struct error *error)
     bool failed = ferror(file);
     fclose(file);
     if (failed)
-        return error_set(error, ERROR_SYSTEM, path, "cannot read it");
+        return error_set(error, ERROR_SYSTEM, path, "cannot read the file");
     if (!length)
         return true; /* empty: another process is making it, or the user has */
     if (length < sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
         return error_set(error, ERROR_INPUT, path,
-                         "this is no results file of Heddle; it was left untouched");
+                         "not a results file of Heddle; it was not changed");
     if (big_endian(header + AT_APPLICATION) != APPLICATION_ID)
         return error_set(error, ERROR_INPUT, path,
-                         "this database is not one of Heddle's results; it was left untouched");
+                         "this database does not hold Heddle's results; it was not changed");
     u32 schema = big_endian(header + AT_VERSION);
     if (schema != SCHEMA && schema != SCHEMA_PLAIN)
         return error_set(error, ERROR_UNSUPPORTED, path,
-                         "results of another version of Heddle (schema %u, expected %d); it was "
-                         "left untouched",
+                         "results of another version of Heddle (schema %u, expected %d); the file "
+                         "was not changed",
                          schema, SCHEMA);
     return true;
 }
@@ -219,7 +219,7 @@ bool store_put(struct store *store, const struct stored_result *result, struct e
     sqlite3_bind_double(statement, TEXTS + 1, result->seconds);
     bind(statement, TEXTS + 2, sum);
     bool ok =
-        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be kept");
+        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be stored");
     sqlite3_finalize(statement);
     return ok;
 }

@@ -187,16 +187,17 @@ static bool stuck(void *state, struct core *core)
 static const char *const conflicts[] = {"darsie", NULL};
 
 static const char *const deviations[] = {
-    "There, __syncthreads() stands at the boundaries of a real program on silicon; here no "
-    "instruction is inserted: warps only wait, and go on from the cycle in which the last has "
-    "come.",
+    "The published experiment inserts __syncthreads() at these boundaries in programs that run on "
+    "silicon. Here no instruction is inserted: warps only wait, and continue from the cycle in "
+    "which the last one arrives.",
     "Warps whose lanes are on different paths, or that wait at a barrier of the program, do not "
-    "take part; the text does not say how such programs were instrumented.",
+    "take part. The paper does not say how such programs were instrumented.",
     NULL,
 };
 
 const struct mechanism block_sync_mechanism = {
-    MECHANISM_NAMED(block_sync, "the warps of a block wait for each other at ends of basic blocks"),
+    MECHANISM_NAMED(block_sync,
+                    "the warps of a block wait for each other at the ends of basic blocks"),
     .source = "SILICON-SYNC of T. T. Yeh, R. N. Green, T. G. Rogers, \"Dimensionality-aware "
               "redundant SIMT instruction elimination\", ASPLOS 2020",
     .deviations = deviations,

@@ -63,12 +63,12 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
 }
 
 static const char *const deviations[] = {
-    "The text gives numbers and bounds, not what it divides. Read so, scalar instructions that "
-    "never "
-    "overlap take the three cycles of their unit, vector ones fewer the more warps there are, and "
-    "all classes together may take fewer than any of them, as in its table.",
-    "Instructions that issue handles itself (waits, barriers, ends; on machines with the common "
-    "stages branches, too) belong to no class.",
+    "The paper gives numbers and bounds, but does not define the ratio. With the definition used "
+    "here, scalar instructions, which never overlap, take the three cycles of their unit; vector "
+    "instructions take fewer cycles the more warps there are; and all classes together may take "
+    "fewer than any single one, as in its table.",
+    "Instructions that the issue stage handles itself (waits, barriers, ends; on machines with the "
+    "common pipeline also branches) belong to no class.",
     NULL,
 };
 

@@ -30,7 +30,7 @@
 
 #define COMPONENT dac_ideal
 #define COMPONENT_DEF "mech/dac_ideal.def"
-#define COMPONENT_HELP "affine computation once for a block, idealised"
+#define COMPONENT_HELP "affine computation once per block, idealised"
 #include "base/component_table.h"
 
 struct dac_ideal {
@@ -476,24 +476,23 @@ static void destroy(void *state)
 static const char *const conflicts[] = {"darsie", "filter_cache", "uniform", NULL};
 
 static const char *const deviations[] = {
-    "An idealisation, as that of Yeh et al. is: there is no second stream of instructions, no "
-    "queue "
-    "between the two and no compiler. What is removed costs no time and no energy, nothing that "
-    "would find or compute affine values is charged, and no warp waits for another.",
-    "Affine is base + a * x + b * y of a thread's place in its warp, by rows of the block, as the "
-    "warps have it; that a value is uniform in its block follows from how it was computed, and is "
-    "not compared between warps.",
-    "A warp that finds no leader runs an instruction itself. So does one whose instruction is "
-    "behind a branch that has not issued, or whose lanes do not all run.",
-    "A removed load takes what memory holds when its warp comes to it, with no delay.",
-    "Yeh et al. do not say what becomes of instructions that read affine values and write others: "
-    "here they are removed, too, unless `results` says otherwise.",
+    "An idealisation, like that of Yeh et al.: there is no second instruction stream, no queue "
+    "between the two streams and no compiler. Removed instructions cost no time and no energy, "
+    "finding and computing affine values is free, and no warp waits for another.",
+    "An affine value is base + a * x + b * y in a thread's position in its warp, by rows of the "
+    "block. Whether a value is uniform in its block follows from how it was computed; it is not "
+    "compared between warps.",
+    "A warp that finds no leader executes the instruction itself. So does a warp whose instruction "
+    "follows a branch that has not issued, or whose lanes are not all active.",
+    "A removed load returns what memory holds when its warp reaches it, with no delay.",
+    "Yeh et al. do not say what happens to instructions that read affine values and write others. "
+    "Here they are removed, too, unless `results` says otherwise.",
     NULL,
 };
 
 const struct mechanism dac_ideal_mechanism = {
     MECHANISM_NAMED(dac_ideal,
-                    "uniform and affine instructions run once for a block, at no cost else"),
+                    "uniform and affine instructions run once per block, at no other cost"),
     .source = "K. Wang, C. Lin, \"Decoupled affine computation for SIMT GPUs\", ISCA 2017, as "
               "idealised by T. T. Yeh, R. N. Green, T. G. Rogers, \"Dimensionality-aware redundant "
               "SIMT instruction elimination\", ASPLOS 2020",

@@ -21,7 +21,7 @@
 
 #define COMPONENT darsie
 #define COMPONENT_DEF "mech/darsie.def"
-#define COMPONENT_HELP "skipping instructions that are redundant in a block"
+#define COMPONENT_HELP "skipping of instructions that are redundant in a block"
 #include "base/component_table.h"
 
 enum {

@@ -39,41 +39,38 @@ void darsie_storage(const void *params, struct state_list *list)
     const u64 vectors = entries_of(list, "issue", "scoreboard", 2048);
     const struct array_shape two = {.banks = BLOCKS, .read_ports = 1, .write_ports = 1};
     state_add(list, "darsie", "skip_table", (u64)BLOCKS * entries, PC_BITS + WARP_BITS + FLAG_BITS,
-              STATE_LIVE, "PC skip tables, as published: PC, warps that wait, IsLoad, LeaderWB");
+              STATE_LIVE, "PC skip tables, as published: PC, waiting warps, IsLoad, LeaderWB");
     state_shape(list, (struct array_shape){.banks = BLOCKS, .searched = true});
     state_add(list, "darsie", "majority", BLOCKS, WARP_BITS, STATE_LIVE,
               "majority path masks, as published");
     state_add(list, "darsie", "rename", (u64)BLOCKS * registers, RENAME_BITS, STATE_LIVE,
               "rename and version tables, as published: register, physical register, version");
     state_shape(list, two);
-    state_add(
-        list, "darsie", "rename_warps", vectors, 1 + version, STATE_LIVE,
-        "rename table: valid, version, for each register of each warp; the published size has "
-        "no entry for each warp");
+    state_add(list, "darsie", "rename_warps", vectors, 1 + version, STATE_LIVE,
+              "rename table: valid and version, for each register of each warp; the published size "
+              "has no entries per warp");
     state_shape(list, (struct array_shape){.banks = BLOCKS, .read_ports = 3, .write_ports = 1});
     state_add(list, "darsie", "skip_more", (u64)BLOCKS * entries,
               POSITION_BITS + WARP_BITS + state_index_bits(WARP_BITS) + 1 + 2 * version, STATE_LIVE,
-              "PC skip tables beyond: position, warps still to pass, leader, synchronisation "
-              "point, versions of two results");
+              "additional fields of the PC skip tables: position, warps still to pass, leader, "
+              "synchronisation point, versions of two results");
     state_add(list, "darsie", "users", (u64)BLOCKS * registers, WARP_BITS + 1, STATE_LIVE,
-              "warps that read a version, and whether it is given out: when it is free");
+              "warps that read a version, and whether it is allocated: tells when it is free");
     state_add(list, "darsie", "freelist", (u64)BLOCKS * registers, version, STATE_LIVE,
               "free registers");
     state_add(list, "darsie", "positions", warps, POSITION_BITS, STATE_LIVE,
-              "instructions of each warp since the last branch barrier");
+              "instructions of each warp since the last barrier after a branch");
     state_add(list, "darsie", "arrived", BLOCKS, WARP_BITS, STATE_LIVE,
-              "warps that wait behind a branch");
+              "warps that wait after a branch");
     if (p->masks)
         state_add(list, "darsie", "masks", (u64)BLOCKS * entries, WARP_BITS, STATE_LIVE,
                   "predicates of skipped instructions");
     if (!p->loads)
         return;
-    state_add(list, "darsie", "stores", BLOCKS, 8, STATE_LIVE,
-              "stores of the block that have not acted");
-    state_add(
-        list, "darsie", "load_ids", vectors, ID_BITS, STATE_LIVE,
-        "which load a register depends on, so that warps that have loaded different values do "
-        "not share what is made of them");
+    state_add(list, "darsie", "stores", BLOCKS, 8, STATE_LIVE, "stores of the block in flight");
+    state_add(list, "darsie", "load_ids", vectors, ID_BITS, STATE_LIVE,
+              "the load that a register depends on, so that warps that loaded different values do "
+              "not share results computed from them");
     state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
 }
 
@@ -90,33 +87,33 @@ const struct energy_event darsie_events[] = {
 };
 
 const char *const darsie_deviations[] = {
-    "A follower's rename table changes when the warp comes to the skipped instruction in program "
-    "order, not when it is skipped before fetch: instructions before it have not read their "
-    "registers yet. Marks of skipped instructions stand in the buffer, beside its instructions.",
-    "Marks are taken to be known before fetch: unmarked instructions are not looked up in the skip "
-    "table, and one behind a branch or barrier that has not taken effect is not fetched before it "
-    "has. A fetch brings at most as many marked instructions as the table can take in two cycles: "
-    "an election may wait a cycle for a write port.",
-    "The leader's rename table changes when its result is written, not when it is elected: until "
+    "A follower's rename table changes when the warp reaches the skipped instruction in program "
+    "order, not when the instruction is skipped before fetch: earlier instructions may not have "
+    "read their registers yet. The instruction buffer holds marks for skipped instructions.",
+    "Marks are assumed to be known before fetch: unmarked instructions are not looked up in the "
+    "skip table, and a marked instruction after an unresolved branch or barrier is not fetched "
+    "until that is resolved. A fetch brings at most as many marked instructions as the table can "
+    "accept in two cycles: an election may wait one cycle for a write port.",
+    "The leader's rename table changes when its result is written, not when it is elected; until "
     "then its register is pending.",
-    "Warps that share depend on all having loaded the same. The text has loads removed by stores; "
-    "warps that are still to come then load another value, and instructions made of it are marked "
-    "all the same. Here a register knows which load it depends on, and only warps with the same "
-    "ones share.",
-    "While a store of the block is under way, its loads are neither led nor followed. Stores to "
-    "memory of single threads do not count. Volatile accesses count as communication, like atomics "
-    "and fences.",
+    "Sharing requires that all warps have loaded the same values. In the paper, a store removes "
+    "loads from the table; warps that come later then load another value, but instructions that "
+    "depend on it are still marked. Here each register records the load it depends on, and only "
+    "warps with the same loads share.",
+    "While a store of the block is in flight, its loads are neither led nor followed. Stores to "
+    "local memory do not count. Volatile accesses count as communication, like atomics and fences.",
     "An instruction that writes several registers needs all of them from the freelist. Predicates, "
-    "of which the text does not speak, are kept with the entry and copied (masks).",
+    "which the paper does not mention, are kept in the entry and copied (masks).",
     "Where no entry, register or write port is free, each warp executes the instruction itself; so "
-    "does the last one that comes to it.",
+    "does the last warp that reaches it.",
     "An entry that takes the last free register is a synchronisation point.",
-    "Registers that a warp copies when it leaves the majority path are moved by instructions of "
-    "its own, one by one, before its next one. So is one of which it is about to write some lanes.",
-    "Warps that wait too long behind a branch for warps that wait for them (patience), or when "
-    "nothing moves, leave the majority path.",
+    "When a warp leaves the majority path, its shared registers are copied to its own by move "
+    "instructions, one by one, before its next instruction. The same happens to a register of "
+    "which it is about to write only some lanes.",
+    "Warps leave the majority path if they wait too long after a branch for warps that wait for "
+    "them (patience), or if nothing else makes progress.",
     "Instructions of Southern Islands that write scalar registers or masks are not skipped.",
-    "Where schedulers have their own banks, a shared register is in one bank of all of them, and "
-    "all warps read it there.",
+    "Where each scheduler has its own banks, a shared register is in one bank among all of them, "
+    "and all warps read it there.",
     NULL,
 };

@@ -19,7 +19,7 @@
 
 #define COMPONENT fetch_locality
 #define COMPONENT_DEF "mech/fetch_locality.def"
-#define COMPONENT_HELP "how much warps of a core fetch alike"
+#define COMPONENT_HELP "temporal locality of instruction fetch between warps"
 #include "base/component_struct.h"
 #include "base/component_table.h"
 
@@ -122,17 +122,18 @@ static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 n, b
 }
 
 static const char *const deviations[] = {
-    "The text does not say when it looks into the instruction buffers: here it is when an "
-    "instruction arrives at its own.",
-    "That an instruction is fetched again is counted when it happens: at a fetch whose instruction "
-    "was last fetched at most so many cycles before, in the same launch.",
-    "Where a fetch brings several instructions, each counts.",
+    "The paper does not say when the instruction buffers are inspected. Here it is when an "
+    "instruction arrives at its own buffer.",
+    "A refetch is counted when it happens: at a fetch whose instruction was last fetched at most "
+    "the given number of cycles before, in the same launch.",
+    "Where a fetch brings several instructions, each of them counts.",
     NULL,
 };
 
 const struct mechanism fetch_locality_mechanism = {
-    MECHANISM_NAMED(fetch_locality,
-                    "counts how often warps of a core fetch what others have just fetched"),
+    MECHANISM_NAMED(
+        fetch_locality,
+        "counts how often warps of a core fetch instructions that other warps have just fetched"),
     .source = "A. Lashgar, A. Baniasadi, A. Khonsari, \"Inter-warp instruction temporal locality "
               "in deep-multithreaded GPUs\", 2012",
     .deviations = deviations,

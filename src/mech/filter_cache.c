@@ -18,7 +18,7 @@
 
 #define COMPONENT filter_cache
 #define COMPONENT_DEF "mech/filter_cache.def"
-#define COMPONENT_HELP "a filter cache before the instruction cache"
+#define COMPONENT_HELP "a filter cache in front of the instruction cache"
 #include "base/component_struct.h"
 #include "base/component_table.h"
 
@@ -116,12 +116,13 @@ static void storage(const void *params, struct state_list *list)
 }
 
 static const char *const deviations[] = {
-    "The text does not say how long a line is; it is one instruction here.",
-    "Where a fetch of the instruction cache brings several instructions, a hit delivers one: the "
-    "line that was looked up. All that arrive are written.",
-    "Lines are forgotten when a kernel is launched; the text says nothing of that.",
-    "A fetch that missed in the instruction cache looks here again when its line has come.",
-    "Tags count as if a PC had 30 bits, as in a device of 1 GB; the text does not say how many.",
+    "The paper does not give the line size; here a line is one instruction.",
+    "Where a fetch from the instruction cache brings several instructions, a hit delivers only the "
+    "one that was looked up. All instructions that arrive are written.",
+    "The filter cache is invalidated when a kernel is launched; the paper does not mention this.",
+    "A fetch that missed in the instruction cache looks up the filter cache again when its line "
+    "has arrived.",
+    "Tags are sized for a 30-bit PC, as in a device with 1 GB; the paper does not give the width.",
     NULL,
 };
 
@@ -134,8 +135,8 @@ static const struct energy_event events[] = {
 };
 
 const struct mechanism filter_cache_mechanism = {
-    MECHANISM_NAMED(filter_cache, "instructions that were fetched shortly before are served from a "
-                                  "small cache before the instruction cache"),
+    MECHANISM_NAMED(filter_cache, "recently fetched instructions are served from a small cache in "
+                                  "front of the instruction cache"),
     .source = "A. Lashgar, A. Baniasadi, A. Khonsari, \"Inter-warp instruction temporal locality "
               "in deep-multithreaded GPUs\", 2012",
     .deviations = deviations,

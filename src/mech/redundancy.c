@@ -31,7 +31,7 @@
 
 #define COMPONENT redundancy
 #define COMPONENT_DEF "mech/redundancy.def"
-#define COMPONENT_HELP "instructions that warps execute alike"
+#define COMPONENT_HELP "instructions that warps execute with the same operands"
 #include "base/component_table.h"
 
 /* ---- cells ---- */
@@ -489,20 +489,21 @@ static void destroy(void *state)
 static const char *const conflicts[] = {"dac_ideal", "darsie", NULL};
 
 static const char *const deviations[] = {
-    "The text does not say how executions are matched: here it is the n-th time that a warp comes "
-    "to an instruction, whatever way it took.",
+    "The paper does not say how executions are matched. Here the n-th execution of an instruction "
+    "by one warp is matched with the n-th by another, whatever paths they took.",
     "An instruction that some warps of a block do not execute is not redundant; block_some counts "
-    "those that the others execute alike.",
-    "A block with one full warp has nothing to share: it counts in the grid and in the warp only.",
-    "Affine is base, a stride along x and one along y if rows of the block fill warps evenly; the "
-    "text has one stride.",
+    "those that the other warps execute with the same operands.",
+    "A block with one full warp has nothing to share: its instructions count in the grid and in "
+    "the warp only.",
+    "Affine means a base, a stride along x and one along y if the rows of the block fill warps "
+    "evenly; the paper has one stride.",
     "Masks are uniform if all lanes have the same bit, else unstructured.",
-    "Operands are compared by hashes of 64 bits.",
+    "Operands are compared by 64-bit hashes.",
     NULL,
 };
 
 const struct mechanism redundancy_mechanism = {
-    MECHANISM_NAMED(redundancy, "counts instructions that warps of a block, or of the grid, "
+    MECHANISM_NAMED(redundancy, "counts instructions that the warps of a block, or of the grid, "
                                 "execute with the same operands"),
     .source = "the limit study (figures 1 and 2) of T. Yeh, R. N. Green, T. G. Rogers, "
               "\"Dimensionality-aware redundant SIMT instruction elimination\", ASPLOS 2020",

@@ -522,7 +522,7 @@ void check_gather(struct redundancy_core *const *states, u32 count, struct exec 
     }
     if (lies)
         fault_check(exec, inst,
-                    "warps of a block differ where instructions are marked as redundant, in kernel "
-                    "%s (redundancy.lies counts how often; the first):%s",
+                    "warps of a block differ in instructions that are marked as redundant, in "
+                    "kernel %s; the first (redundancy.lies counts all):%s",
                     exec->kernel->name, text);
 }

@@ -508,13 +508,13 @@ static void srf_storage(const struct uniform_params *p, struct state_list *list,
               "scalar register file");
     state_shape(list, (struct array_shape){.read_ports = 1, .write_ports = 1});
     state_add(list, "uniform", "rename", registers, number, STATE_LIVE,
-              "rename table: entry of the scalar register file (published without a valid bit)");
+              "rename table: index into the scalar register file (published without a valid bit)");
     state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
     state_add(list, "uniform", "rename_valid", registers, 1, STATE_LIVE,
-              "rename table: valid bits, which the published size leaves out");
+              "rename table: valid bits, not in the published size");
     state_shape(list, (struct array_shape){.read_ports = 3, .write_ports = 1});
     state_add(list, "uniform", "freelist", p->srf_entries, number, STATE_LIVE,
-              "free entries of the scalar register file; the published size leaves it out");
+              "free list of the scalar register file, not in the published size");
 }
 
 static void storage(const void *params, struct state_list *list)
@@ -538,8 +538,7 @@ static void storage(const void *params, struct state_list *list)
         return;
     state_add(list, "uniform", "irb", p->irb_entries,
               IRB_TAG_BITS + IRB_OPCODE_BITS + (IRB_SOURCES + 1) * values + lru + p->parity,
-              STATE_LIVE,
-              "reuse buffer: part of the PC, opcode, three sources, result, order of use");
+              STATE_LIVE, "reuse buffer: partial PC, opcode, three sources, result, LRU order");
     state_shape(list, (struct array_shape){.searched = true});
 }
 
@@ -553,28 +552,30 @@ static const struct energy_event events[] = {
     {"irb_probes", "reuse buffer", ENERGY_SEARCH, .array = "uniform.irb"},
     {"irb_writes", "reuse buffer", ENERGY_WRITE, .array = "uniform.irb"},
     {"protect_compares", "comparison", ENERGY_LOGIC, .pj = 0.07, .nm = 45,
-     .source = "an integer addition of 32 bits takes 0.1 pJ at 45 nm (Horowitz, Computing's energy "
-               "problem, ISSCC 2014); a comparison for equality is taken as two thirds of it"},
+     .source =
+         "an integer addition of 32 bits takes 0.1 pJ at 45 nm (Horowitz, Computing's energy "
+         "problem, ISSCC 2014); a comparison for equality is assumed to take two thirds of it"},
     {0},
 };
 
 static const char *const deviations[] = {
     "Any partial write to a uniform register is preceded by a copy, not only one whose destination "
-    "is also a source: the others would corrupt the value as well. The two are counted apart.",
+    "is also a source: the others would corrupt the value as well. The two cases are counted "
+    "separately.",
     "Kernel parameters and constants that all lanes load count as uniform (params_uniform); the "
-    "published broadcast path is that of shared and global memory.",
-    "A register of a 64-bit value counts as uniform by itself; a pair needs two entries of the "
-    "scalar register file. The published reuse buffer has 32-bit values: instructions with 64-bit "
-    "operands do not fit unless irb_wide is set.",
-    "The reuse buffer compares the whole operation, where 8 bits of opcode are published, and is "
-    "written when the result is; until then the same instruction of another warp misses.",
-    "An entry of the scalar register file is freed when the other value is written, not when the "
-    "instruction is renamed, so that nothing is lost should it not be written.",
-    "A uniform instruction takes its unit for one cycle whatever its operation, divisions "
-    "included.",
-    "Instructions across lanes (shuffles, votes) are never uniform; where their lanes may wait for "
-    "others, uniform registers are made whole for them without a copy in the pipeline.",
-    "Reads of the scalar register file have no limit in a cycle.",
+    "published broadcast path serves shared and global memory.",
+    "Each register of a 64-bit value is uniform or not by itself; a pair needs two entries of the "
+    "scalar register file. The published reuse buffer holds 32-bit values: instructions with "
+    "64-bit operands do not fit unless irb_wide is set.",
+    "The reuse buffer compares the whole operation, where the published one has 8 bits of opcode, "
+    "and is written when the result is; until then the same instruction of another warp misses.",
+    "An entry of the scalar register file is freed when the new value is written, not when the "
+    "instruction is renamed, so that no value is lost if the write does not happen.",
+    "A uniform instruction occupies its unit for one cycle whatever its operation, including "
+    "divisions.",
+    "Cross-lane instructions (shuffles, votes) are never uniform; where their lanes may wait for "
+    "others, uniform registers are written to all lanes for them without a copy in the pipeline.",
+    "The number of reads of the scalar register file in a cycle is not limited.",
     NULL,
 };
 

@@ -29,7 +29,7 @@
 
 #define COMPONENT waits
 #define COMPONENT_DEF "mech/waits.def"
-#define COMPONENT_HELP "registers that are used before memory has been waited for"
+#define COMPONENT_HELP "registers that are used before their memory access has been waited for"
 #include "base/component_table.h"
 
 enum {
@@ -315,8 +315,8 @@ static void gather(void *const *all, u32 count, struct exec *exec)
         tell(exec, &list[i], text, sizeof text);
     if (places)
         fault_check(exec, list[0].inst,
-                    "registers are used before memory has been waited for, in kernel %s "
-                    "(waits.missed counts how often; the first places):%s",
+                    "registers are used before their memory access has been waited for, in kernel "
+                    "%s; the first (waits.missed counts all):%s",
                     exec->kernel->name, text);
 }
 
@@ -403,14 +403,15 @@ static void destroy(void *state)
 static const char *const conflicts[] = {"dac_ideal", "darsie", NULL};
 
 static const char *const deviations[] = {
-    "Lanes are not told apart: a register that an access writes in some lanes is taken to be "
+    "Lanes are not distinguished: a register that an access writes in some lanes is assumed to be "
     "written in all.",
-    "Registers whose number is known only at run time (M0) are not looked at, nor is EXEC.",
+    "Registers whose number is known only at run time (M0) are not checked, nor is EXEC.",
     NULL,
 };
 
 const struct mechanism waits_mechanism = {
-    MECHANISM_NAMED(waits, "finds registers that are used before memory has been waited for"),
+    MECHANISM_NAMED(waits,
+                    "finds registers that are used before their memory access has been waited for"),
     .source = "the rules of wait counters in AMD, \"Southern Islands series instruction set "
               "architecture\", 2012",
     .deviations = deviations,

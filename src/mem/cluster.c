@@ -252,12 +252,13 @@ bool cluster_find(const struct cluster *cluster, const struct packet *request, c
     u32 before = place_in(&part->requests[request->core - cluster->first], request);
     fetch->kind = PACKET_KINDS;
     if (before != CLUSTER_NOBODY)
-        return snprintf(text, size, "on its way to the %s of cluster %u, %u of its core before it",
-                        name, cluster->number, before) > 0;
+        return snprintf(text, size,
+                        "on its way to the %s of cluster %u, behind %u of the same core", name,
+                        cluster->number, before) > 0;
     const struct packet *waits = waiting(part, request);
     if (!waits)
         return false;
-    const char *where = "its answer waits";
+    const char *where = "its reply waits";
     u32 mshr = cache_mshr_for(part->cache, waits->address);
     if (mshr != NO_MSHR) {
         *fetch = (struct packet){.core = (u16)cluster->place,

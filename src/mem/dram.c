@@ -106,9 +106,8 @@ static const char *reason(const struct dram *dram, u32 index)
     if (bank->request != index)
         return "waits for the bank";
     if (bank->open && bank->row == request->row)
-        return dram->tail - dram->head >= dram->return_queue
-                   ? "waits for a place in the return queue"
-                   : "waits for a column command";
+        return dram->tail - dram->head >= dram->return_queue ? "waits for room in the return queue"
+                                                             : "waits for a column command";
     return bank->open ? "waits for precharge" : "waits for activate";
 }
 

@@ -325,7 +325,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     case CACHE_HIT:
         /* no wait: the line is there, so that a write cannot miss */
         if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
-            assert(!"an atomic's line was there");
+            assert(!"atomic hit");
         stats->port_cycles += cycles_for(slice, arrival->count);
         reply(slice, packet);
         break;
@@ -451,10 +451,10 @@ bool l2_find(const struct l2_slice *slice, const struct packet *request, char *t
 {
     for (u32 i = 0; i < ring_count(&slice->in); i++)
         if (packet_same(&ring_at(&slice->in, i)->packet, request))
-            return snprintf(text, size, "waits before the tags, %u before it", i) > 0;
+            return snprintf(text, size, "waits for the tags, behind %u others", i) > 0;
     for (u32 i = 0; i < ring_count(&slice->out); i++)
         if (packet_same(ring_at(&slice->out, i), request))
-            return snprintf(text, size, "its answer waits for the network") > 0;
+            return snprintf(text, size, "its reply waits for the network") > 0;
     return find_waiter(slice, request) != L2_NOBODY && snprintf(text, size, "waits for DRAM") > 0;
 }
 

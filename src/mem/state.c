@@ -34,20 +34,21 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
     u32 tag_bits = line_bits - MIN(line_bits, floor_log2(config->sets));
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
-    state_add(list, unit, "tags", lines, tag_bits, STATE_LIVE, "line numbers without the set's");
+    state_add(list, unit, "tags", lines, tag_bits, STATE_LIVE, "tags of lines");
     state_shape(list, beside_tags(cache, tag_bits));
-    state_add(list, unit, "valid", lines, sectors, STATE_LIVE, "sectors that are there");
+    state_add(list, unit, "valid", lines, sectors, STATE_LIVE, "valid bits of sectors");
     state_shape(list, beside_tags(cache, sectors));
     if (config->write == WRITE_BACK)
-        state_add(list, unit, "dirty", lines, sectors, STATE_LIVE, "sectors with changes");
+        state_add(list, unit, "dirty", lines, sectors, STATE_LIVE, "dirty bits of sectors");
     if (config->write == WRITE_BACK)
         state_shape(list, beside_tags(cache, sectors));
     if (config->fifo)
-        state_add(list, unit, "next", config->sets, way_bits, STATE_LIVE, "the way that gives way");
+        state_add(list, unit, "next", config->sets, way_bits, STATE_LIVE,
+                  "the way to replace next");
     else
-        state_add(list, unit, "order", lines, way_bits, STATE_LIVE, "order of use within a set");
+        state_add(list, unit, "order", lines, way_bits, STATE_LIVE, "LRU order within a set");
     state_shape(list, beside_tags(cache, way_bits));
-    state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "bytes of lines");
+    state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "data of lines");
     state_shape(list, (struct array_shape){.banks = cache->banks,
                                            .access_bits = cache->access_bits,
                                            .read_ports = cache->ports == 2,
@@ -62,12 +63,12 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
     if (!config->passing)
         lines_state(list, unit, cache, line_bits, sectors);
     state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_LIVE,
-              "lines under way: valid, number, sectors");
+              "MSHRs: valid, line number, sectors");
     state_shape(list, (struct array_shape){.searched = true});
     state_table(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
-                STATE_LIVE, "who waits for a line under way");
+                STATE_LIVE, "requests that wait for a line in flight");
     state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_LIVE,
-                "requests that wait to be sent: line and sectors");
+                "miss queue: line and sectors");
 }
 
 static void network_state(struct state_list *list, const struct memory_system_params *params)
@@ -87,21 +88,21 @@ static void network_state(struct state_list *list, const struct memory_system_pa
     u64 buffers = network->kind == MESH ? 2 * 5 * ends : ends;
     state_owner(list, "chip", 1);
     state_add(list, "network", "entrances", ends * network->input_packets, packet, STATE_COUNTED,
-              "packets that wait to enter, both ways");
+              "packets that wait to enter, both directions");
     state_shape(list,
                 (struct array_shape){
                     .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
     state_add(list, "network", "buffers", buffers * network->buffer_flits, flit, STATE_COUNTED,
-              "flits in routers");
+              "flits in router buffers");
     state_shape(list,
                 (struct array_shape){.banks = (u32)buffers, .read_ports = 1, .write_ports = 1});
     state_add(list, "network", "outlets", ends * network->output_packets, packet, STATE_COUNTED,
-              "packets that wait where they leave, both ways");
+              "packets that wait to leave, both directions");
     state_shape(list,
                 (struct array_shape){
                     .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
     state_flops(list, "network", "turns", ends, state_index_bits(ends), STATE_LIVE,
-                "where each output's round robin begins");
+                "round-robin pointer of each output");
 }
 
 /* Both caches of a cluster. */
@@ -146,11 +147,11 @@ static void l2_state(struct state_list *list, const struct memory_system_params 
     if (l2->enabled)
         cache_state(list, "l2", &cache);
     state_table(list, "l2", "queue_in", l2->queue_in, packet, STATE_COUNTED,
-                "packets before the slice");
+                "packets at the input of the slice");
     state_table(list, "l2", "queue_dram", 2ull * l2->queue_dram, packet, STATE_COUNTED,
-                "requests to and from DRAM");
+                "requests to and replies from DRAM");
     state_table(list, "l2", "queue_out", l2->queue_out, packet, STATE_COUNTED,
-                "replies behind the slice");
+                "replies at the output of the slice");
 }
 
 static void dram_state(struct state_list *list, const struct memory_system_params *params,
@@ -174,9 +175,9 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     state_shape(list, (struct array_shape){.searched = dram->policy == FRFCFS});
     state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
     state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
-                "data that wait to leave");
+                "data that wait to leave the channel");
     state_flops(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_LIVE,
-                "whether a row is open in a bank, and which");
+                "whether a row is open in each bank, and which");
 }
 
 void mem_state(struct state_list *list, const struct memory_system_params *params, u64 memory_bytes)

@@ -399,7 +399,7 @@ bool memory_system_find(const struct memory_system *m, const struct packet *requ
     if (network_find(m->down, request->core, request->client, request->tag, where, sizeof where))
         return snprintf(text, size, "reply network, %s", where) > 0;
     if (of_core && in_port(&m->replies[request->core], request))
-        return snprintf(text, size, "its answer is on its way to core %u", request->core) > 0;
+        return snprintf(text, size, "its reply is on its way to core %u", request->core) > 0;
     for (u32 i = 0; i < m->units; i++) {
         char data[160] = "";
         if (!l2_find(m->slices[i], request, where, sizeof where))

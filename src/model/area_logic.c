@@ -208,7 +208,7 @@ static void network_logic(const struct logic_build *build, const struct config *
                   ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)
                   : crossing(build, cores * flit, slices * flit);
     add_wires(build, "network", "crossbar", 2 * um2,
-              network->kind == MESH ? "switches of routers, of both networks"
+              network->kind == MESH ? "router switches of both networks"
                                     : "from cores to memory and back");
 }
 

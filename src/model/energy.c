@@ -260,9 +260,10 @@ static bool find_given(const struct mechanism_use *use, const struct energy_even
             memcpy(given, (const u8 *)use->params + component->params[i].offset, sizeof *given);
             return true;
         }
-    return error_set(error, ERROR_USAGE, "",
-                     "mechanism %s: an event's energy is given by '%s', which is no such parameter",
-                     use->mechanism->name, event->given);
+    return error_set(
+        error, ERROR_USAGE, "",
+        "mechanism %s: the energy of an event names the parameter '%s', which does not exist",
+        use->mechanism->name, event->given);
 }
 
 static bool add_event(struct energy_model *model, const struct mechanism_use *use,
@@ -272,7 +273,8 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
     const struct stat *stat = find_stat(use->mechanism->component, event->counter);
     f64 given;
     if (!stat)
-        return error_set(error, ERROR_USAGE, "", "mechanism %s: it has no counter '%s' (an event)",
+        return error_set(error, ERROR_USAGE, "",
+                         "mechanism %s: an event names the counter '%s', which does not exist",
                          name, event->counter);
     if (!find_given(use, event, &given, error))
         return false;

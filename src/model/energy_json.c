@@ -107,7 +107,7 @@ static bool add_launch(json_t *totals, const json_t *launch, struct error *error
         if (!is_sum(key))
             continue;
         if (!json_is_number(value) || json_number_value(value) < 0)
-            return error_set(error, ERROR_INPUT, "", "%s of a launch is no energy", key);
+            return error_set(error, ERROR_INPUT, "", "%s is not an energy field of a launch", key);
         json_object_set_new(totals, key, energy_pj(total_of(totals, key) + femtojoules(value)));
     }
     return true;

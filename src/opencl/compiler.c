@@ -103,9 +103,9 @@ static bool finish(struct work *work, const char *input)
     const char *output = path(work, "said");
     int code = process_run(&work->scratch, work->words.data, input, output);
     if (code == -1) {
-        say(work,
-            arena_printf(work->arena, "error: cannot run %s: %s (HEDDLE_CLANG names another)\n",
-                         work->toolchain.clang, strerror(errno)));
+        say(work, arena_printf(work->arena,
+                               "error: cannot run %s: %s (set HEDDLE_CLANG to use another)\n",
+                               work->toolchain.clang, strerror(errno)));
         return false;
     }
     say_file(work, output);
@@ -193,7 +193,7 @@ static const char *write_source(struct work *work)
     const char *text = arena_printf(work->arena, "# 1 \"program.cl\"\n%s\n", work->job->source);
     if (scratch_write(&work->scratch, "source", text, strlen(text)))
         return path(work, "source");
-    say(work, "error: no place for temporary files\n");
+    say(work, "error: cannot create temporary files\n");
     return NULL;
 }
 
@@ -204,8 +204,7 @@ static bool write_headers(struct work *work)
         const char *name = arena_printf(work->arena, "headers/%s", header->name);
         if (scratch_write(&work->scratch, name, header->text, strlen(header->text)))
             continue;
-        say(work,
-            arena_printf(work->arena, "error: a header cannot be called '%s'\n", header->name));
+        say(work, arena_printf(work->arena, "error: invalid header name '%s'\n", header->name));
         return false;
     }
     return true;
@@ -244,7 +243,7 @@ static bool link_inputs(struct work *work, bool library, const char *output)
         const char *name = arena_printf(work->arena, "input%u.bc", i);
         const struct compiler_input *input = &work->job->inputs[i];
         if (!scratch_write(&work->scratch, name, input->data, input->bytes)) {
-            say(work, "error: no place for temporary files\n");
+            say(work, "error: cannot create temporary files\n");
             return false;
         }
         ADD(work, "-Xclang", "-mlink-bitcode-file", "-Xclang", path(work, name));
@@ -282,9 +281,9 @@ static void warn_of_compiler(struct work *work)
 {
     if (!work->job->si && work->toolchain.version && work->toolchain.version < RIGHT_CLANG)
         say(work, arena_printf(work->arena,
-                               "note: %s moves loads over barriers of PTX; Heddle's own barrier() "
-                               "and fences keep it from that, assembly in the program does not. "
-                               "clang %d or newer is right by itself\n",
+                               "note: %s moves loads across barriers of PTX; Heddle's own "
+                               "barrier() and fences prevent this, inline assembly in the program "
+                               "does not. clang %d or newer does not have this bug\n",
                                work->toolchain.clang, RIGHT_CLANG));
 }
 
@@ -301,8 +300,8 @@ static bool parameters_right(struct work *work, const char *text)
         if (!memmem(line, (size_t)(end - line), "<2 x i8>", strlen("<2 x i8>")))
             continue;
         say(work, arena_printf(work->arena,
-                               "error: %s passes char2 and uchar2 wrongly for PTX; use clang %d or "
-                               "%d (HEDDLE_CLANG names one)\n",
+                               "error: %s passes char2 and uchar2 incorrectly for PTX; use clang "
+                               "%d or %d (set HEDDLE_CLANG)\n",
                                work->toolchain.clang, RIGHT_CLANG, LAST_RIGHT_CLANG));
         return false;
     }
@@ -359,7 +358,7 @@ static bool all_defined(struct work *work, const char *text, size_t bytes)
         defined = false;
         name = plain_name(work->arena, name);
         say(work, arena_printf(work->arena, "error: undefined reference to '%s'%s\n", name,
-                               strstr(name, "_image") ? " (there are no images)" : ""));
+                               strstr(name, "_image") ? " (images are not supported)" : ""));
     }
 }
 
@@ -368,8 +367,8 @@ static u8 *read_output(struct work *work, const char *file, size_t *bytes)
     struct error error = {0};
     char *data = text_read_file(file, false, FILE_LIMIT, bytes, &error);
     if (!data)
-        say(work,
-            arena_printf(work->arena, "error: the compiler left nothing: %s\n", error.message));
+        say(work, arena_printf(work->arena, "error: the compiler produced no output: %s\n",
+                               error.message));
     return (u8 *)data;
 }
 
@@ -492,7 +491,7 @@ static u32 read_included(struct work *work, const char ***files)
 static void make(struct work *work, const char key[SHA256_TEXT], struct compiler_result *result)
 {
     if (!scratch_create(&work->scratch)) {
-        say(work, "error: no place for temporary files\n");
+        say(work, "error: cannot create temporary files\n");
         return;
     }
     result->binary = work->job->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE
@@ -523,8 +522,8 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
     const char *missing;
     *result = (struct compiler_result){0};
     if (!toolchain_find(&work.toolchain, work.arena, driver_file(), job->si, &missing)) {
-        say(&work, arena_printf(work.arena, "error: %s is not there; is Heddle installed whole?\n",
-                                missing));
+        say(&work, arena_printf(work.arena,
+                                "error: %s not found; is Heddle completely installed?\n", missing));
     } else if (work.toolchain.version && work.toolchain.version < OLDEST_CLANG) {
         say(&work, arena_printf(work.arena, "error: %s is too old: clang %d or newer is needed\n",
                                 work.toolchain.clang, OLDEST_CLANG));

@@ -212,7 +212,7 @@ static cl_int launch_run(struct queue_command *command, u64 *ps)
             continue;
         launch->addresses[i] = mem_on(launch->mems[i], command->queue->device, ps);
         if (!launch->addresses[i])
-            return refuse(launch, "", "the device has no memory left for a buffer of the arguments",
+            return refuse(launch, "", "out of device memory for a buffer argument",
                           CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
     return act(launch, ps);

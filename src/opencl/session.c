@@ -113,7 +113,7 @@ static void read_choice(struct session *session)
         session->has_kernels = false;
     }
     if (launches && !text_range(launches, &session->first, &session->last)) {
-        complain("HEDDLE_LAUNCHES", "expected numbers of launches from 1 on: N, N-M, N- or -M");
+        complain("HEDDLE_LAUNCHES", "expected launch numbers, starting at 1: N, N-M, N- or -M");
         session->wrong = true;
     } else if (launches) {
         session->recorded_first = session->first;

@@ -86,7 +86,7 @@ static const struct {
     {"demo: {clock: 10.5}", "t:1:15: demo.clock: '10.5' is out of range: expected 0.1 to 10 GHz"},
     {"demo: {clock: 1,5}", "t:1:17: unknown parameter 'demo.5'"},
     {"demo: {fast: yes}", "t:1:14: demo.fast: expected true or false, not 'yes'"},
-    {"demo: {policy: randon}", "t:1:16: demo.policy: 'randon' is none of its choices, "
+    {"demo: {policy: randon}", "t:1:16: demo.policy: 'randon' is not one of its choices, "
                                "oldest|round_robin|random: did you mean 'random'?"},
     {"demo: {rates: [1, 2.5]}",
      "t:1:15: demo.rates: value 2: '2.5' is out of range: expected 0.5 to 2 GHz"},
@@ -114,7 +114,7 @@ static const struct {
     {"demo: &a {count: 3}", "t:1:10: anchors and aliases are not supported: write the value"},
     {"demo: *a", "t:1:8: anchors and aliases are not supported: write the value"},
     {"demo: !!map {count: 3}", "t:1:13: tags are not supported: write the plain value"},
-    {"demo: {}\n---\ndemo: {}", "t:2:1: one document is expected in a file"},
+    {"demo: {}\n---\ndemo: {}", "t:2:1: expected one document in a file"},
     {"? [a]\n: b", "t:1:3: a key must be a word, not a list or mapping"},
     {"[[[[[[[[[[[[[[[[[[", "t:1:17: nested too deeply"},
     {"demo: {count: 3\x01}", "t:1:16: control characters are not allowed"},
@@ -209,8 +209,9 @@ static void settings_override(void **state)
     assert_int_equal(params(config)->count, 7);
     assert_true(params(config)->wide == UINT64_MAX);
     static const char *const bad[][2] = {
-        {"demo.count", "'demo.count' is no setting: expected key=value, as in core.warp_size=32"},
-        {"=3", "'=3' is no setting: expected key=value, as in core.warp_size=32"},
+        {"demo.count",
+         "'demo.count' is not a setting: expected key=value, as in core.warp_size=32"},
+        {"=3", "'=3' is not a setting: expected key=value, as in core.warp_size=32"},
         {"demo.coutn=3", "unknown parameter 'demo.coutn': did you mean 'demo.count'?"},
         {"count=3", "unknown parameter 'count': did you mean 'demo.count'?"},
         {"core.clock=3", "unknown parameter 'core.clock': did you mean 'demo.clock'?"},
@@ -422,7 +423,7 @@ static void bad_files_are_explained(void **state)
     assert_false(load_file(config, "none.yaml", &error));
     assert_string_equal(error.message, "cannot open: No such file or directory");
     assert_false(config_load_machine(config, "/tmp/", &error));
-    assert_string_equal(error.message, "this is a directory, a file is expected");
+    assert_string_equal(error.message, "this is a directory: expected a file");
     config_destroy(config);
 }
 
@@ -502,7 +503,7 @@ static void components_may_come_later(void **state)
     assert_true(config_load_text(with, text, sizeof text - 1, "t", &error));
     assert_int_equal(*(const u32 *)config_params(with, &late), 7);
     assert_false(config_load_text(without, text, sizeof text - 1, "t", &error));
-    assert_non_null(strstr(error.message, "has to be loaded first, by --mech"));
+    assert_non_null(strstr(error.message, "must be loaded first, with --mech"));
     json_t *diff = config_diff_json(without, with), *back = config_diff_json(with, without);
     json_t *expected =
         json_pack("[{s:s, s:s, s:n, s:i}]", "key", "late.size", "unit", "", "a", "b", 7);

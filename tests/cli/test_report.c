@@ -154,8 +154,8 @@ static void test_line_energy(void **state)
                         "###          0.50 pJ  25.0 %          1    1.0          0                 "
                         "                      0x18  b\n"
                         "\n"
-                        "             12.5 nJ (not attributed: leakage, and events of no "
-                        "instruction)\n");
+                        "             12.5 nJ (not attributed: leakage, and events that belong to "
+                        "no instruction)\n");
     free(text);
 }
 
@@ -181,7 +181,7 @@ static void test_energy(void **state)
                         "registers                 2.00 nJ    0.50 pJ    2.00 nJ    66.7 %\n"
                         "l2                        0.50 pJ    1.00 nJ    1.00 nJ    33.3 %\n"
                         "all                       2.00 nJ    1.00 nJ    3.00 nJ   100.0 %\n"
-                        "0.003 W in 1.00 us: dynamic 0.002 W, static 0.001 W; 30.0 pJ a thread "
+                        "0.003 W over 1.00 us: dynamic 0.002 W, static 0.001 W; 30.0 pJ per thread "
                         "instruction\n");
     free(out);
     json_decref(json);
@@ -205,14 +205,13 @@ static void test_breakdown(void **state)
         " {'raw': 1, 'memory': 300}}]}]}");
     print_breakdown(to, json);
     fclose(to);
-    assert_string_equal(out,
-                        "\n"
-                        "issue slots  memory 33.4 %, issued 33.3 %, empty 33.3 %\n"
-                        "top stall    memory, 10.0 % of the slots, at k.ptx:7: ld\n"
-                        "occupancy    33.3 % of the places for warps taken; at most 3 blocks a "
-                        "core, limited by warps\n"
-                        "read hits    L1 data 25.0 % of 8, L2 100.0 % of 6, l3 25.0 % of 4\n"
-                        "DRAM         100.0 GB/s, buses busy 12.5 %, row hits 25.0 %\n");
+    assert_string_equal(out, "\n"
+                             "issue slots  memory 33.4 %, issued 33.3 %, empty 33.3 %\n"
+                             "top stall    memory, 10.0 % of the slots, at k.ptx:7: ld\n"
+                             "occupancy    33.3 % of the warp slots; at most 3 blocks per "
+                             "core, limited by warps\n"
+                             "read hits    L1 data 25.0 % of 8, L2 100.0 % of 6, l3 25.0 % of 4\n"
+                             "DRAM         100.0 GB/s, bus busy 12.5 %, row hits 25.0 %\n");
     free(out);
     json_decref(json);
 }

@@ -96,15 +96,15 @@ static void bad_numbers(void **state)
          "9223372036854775807"},
         {"u64", "18446744073709551616",
          "18446744073709551616 does not fit in u64: expected 0 to 18446744073709551615"},
-        {"u32", "1.5", "'1.5' is no integer: expected 0 to 4294967295"},
-        {"u32", "", "'' is no integer: expected 0 to 4294967295"},
+        {"u32", "1.5", "'1.5' is not an integer: expected 0 to 4294967295"},
+        {"u32", "", "'' is not an integer: expected 0 to 4294967295"},
         {"f32", "1e39",
          "1e39 does not fit in f32: the largest is 3.4028235e38; write inf for infinity"},
         {"f16", "65520", "65520 does not fit in f16: the largest is 65504; write inf for infinity"},
         {"f64", "1e309",
          "1e309 does not fit in f64: the largest is 1.798e308; write inf for infinity"},
-        {"f32", "abc", "'abc' is no number: expected one like 1.5, 2e-3, 0x1p4, inf or nan"},
-        {"f32", "1.5f", "'1.5f' is no number: expected one like 1.5, 2e-3, 0x1p4, inf or nan"},
+        {"f32", "abc", "'abc' is not a number: expected one like 1.5, 2e-3, 0x1p4, inf or nan"},
+        {"f32", "1.5f", "'1.5f' is not a number: expected one like 1.5, 2e-3, 0x1p4, inf or nan"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct scalar scalar;

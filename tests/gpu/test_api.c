@@ -141,9 +141,9 @@ static void wrong_launches(void **state)
     uint32_t n = 1;
     struct hd_arg args[] = {{&p, 8}, {&n, 4}}, narrow[] = {{&p, 4}, {&n, 4}};
     assert_false(launch(rig, 1, 32, args, 1));
-    assert_non_null(strstr(rig->error.message, "has 2 parameters, 1 arguments given"));
+    assert_non_null(strstr(rig->error.message, "has 2 parameters, but 1 arguments are given"));
     assert_false(launch(rig, 1, 32, narrow, 2));
-    assert_non_null(strstr(rig->error.message, "(p, u64) has 4 bytes, expected 8"));
+    assert_non_null(strstr(rig->error.message, "(p, u64) has 4 bytes: expected 8"));
     assert_false(launch(rig, 0, 32, args, 2));
     assert_false(launch(rig, 1, 1025, args, 2));
     assert_non_null(strstr(rig->error.message, "core.block_threads"));

@@ -74,8 +74,8 @@ static void test_text(void **state)
     inst_text(rig->module->program, 2, two, sizeof two);
     snprintf(
         expected, sizeof expected,
-        "deadlock: nothing in kernel k has moved for 1000 cycles, at cycle 5000; 6 blocks have "
-        "not ended, 4 of them never began\n"
+        "deadlock: kernel k has made no progress for 1000 cycles, at cycle 5000; 6 blocks have "
+        "not completed, 4 of them have not started\n"
         "  block (1,1,0), warp 2 on core 1 at 0x1010 '%s' (k.ptx:10) waits for R3, written by "
         "0x1008 '%s' (k.ptx:9); its request is in the queue of channel 2\n"
         "  block (0,0,0), warp 0 on core 0 at 0x1010 '%s' (k.ptx:10) waits for barrier 7; 5 of "

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 HEDDLE = pathlib.Path(sys.argv[1]).resolve()
-ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/opencl/cache"))
+ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/cache"))
 ONE_D = {"BIN", "PT", "FW", "SR1", "LIB"}
 
 

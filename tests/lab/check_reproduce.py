@@ -19,7 +19,7 @@ import time
 import xml.etree.ElementTree
 
 HEDDLE, INPUTS = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
-ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/opencl/cache"))
+ENVIRONMENT = dict(os.environ, LC_ALL="C", HEDDLE_CACHE_DIR=str(HEDDLE.parent / "tests/cache"))
 TINY, SLEEPING = str(INPUTS / "ok_tiny.yaml"), str(INPUTS / "ok_sleeping.yaml")
 KINDS = ("csv", "json", "html")
 
@@ -88,7 +88,7 @@ def tampered(one):
                                    "'timing.cycle\"') WHERE arguments LIKE '%1024%'").rowcount
         assert changed == 2, changed
     done = run(one, TINY, "--quick")
-    assert "heddle-results.db: 2 results were damaged or changed by others" in done.stderr, done.stderr
+    assert "heddle-results.db: 2 results were damaged or modified" in done.stderr, done.stderr
     assert outputs(one) == before and rows(one) == 4
     assert not run(one, TINY, "--quick").stderr
 
@@ -197,7 +197,7 @@ def interrupted(parent, one):
     out, err = process.communicate(timeout=60)
     assert process.returncode in (130, 0), process.returncode  # 0: it had just ended
     if process.returncode:
-        assert "goes on from here" in err and not out
+        assert "continues from here" in err and not out
         assert not list((folder / "reproduced").iterdir())
     run(folder, TINY, "--quick")
     assert outputs(folder) == outputs(one)
@@ -238,7 +238,7 @@ def mistakes(parent):
             (TINY, "--jobs", "0"): "--jobs: '0': expected 1 to 1024",
             (TINY, "--max-seconds", "x"): "--max-seconds: 'x'",
             (TINY, "--workloads", "VA,VB"): "has no workload 'VB'",
-            (TINY, "--db", "notes.db"): "notes.db: this is no results file of Heddle",
+            (TINY, "--db", "notes.db"): "notes.db: not a results file of Heddle",
             (str(INPUTS / "err_mean.yaml"),): "err_mean.yaml:8:50: expected geometric",
             (str(INPUTS / "ok_all_keys.yaml"),): "ok_all_keys.yaml:20:41: unknown parameter 'uniform.entries'",
             (str(INPUTS / "ok_statistic.yaml"),): "there is no statistic 'timing.cyles': did you mean 'timing.cycles'?",

@@ -113,16 +113,16 @@ static void refused(const char *message)
 static void foreign(void **state)
 {
     write_file("these are my notes\n", 19);
-    refused("no results file of Heddle");
+    refused("not a results file of Heddle");
     char zeros[4096] = {0};
     write_file(zeros, sizeof zeros);
-    refused("no results file of Heddle");
+    refused("not a results file of Heddle");
     unlink(path);
     sqlite3 *database;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     sqlite3_exec(database, "CREATE TABLE results(key)", NULL, NULL, NULL);
     sqlite3_close(database);
-    refused("not one of Heddle's results");
+    refused("does not hold Heddle's results");
 }
 
 static void later_version(void **state)

@@ -44,7 +44,7 @@ def install(folder):
     environment.update(PATH=f"{heddle.parent}:{os.environ['PATH']}", LC_ALL="C",
                        PREFIX=str(heddle.parent.parent), PKG_CONFIG_PATH=str(pc.parent),
                        PKG_CONFIG_SYSROOT_DIR=str(folder),
-                       HEDDLE_CACHE_DIR=str(BUILD / "tests" / "opencl" / "cache"))
+                       HEDDLE_CACHE_DIR=str(BUILD / "tests" / "cache"))
     return environment, heddle.parent.parent
 
 
@@ -184,21 +184,21 @@ def bad_files(room):
     refused(room, "/", "irectory")
     refused(room, "folder.so", "irectory")
     refused(room, "empty.so", "the file is empty")
-    refused(room, "./text.so", "it is no shared object")
-    refused(room, "object.so", "it is no shared object")
-    refused(room, "short.so", "it is no shared object, or a part of one")
-    refused(room, "plain.so", "there is no mechanism in it: it does not export 'heddle_mechanism'")
+    refused(room, "./text.so", "not a shared object")
+    refused(room, "object.so", "not a shared object")
+    refused(room, "short.so", "not a shared object, or only a part of one")
+    refused(room, "plain.so", "it contains no mechanism: it does not export 'heddle_mechanism'")
     refused(room, "./silent.so:bit=4", "mechanism silent has no parameter 'bit': did you mean 'bits'?")
     refused(room, "./silent.so:bits=99", "silent.bits: '99' is out of range: expected 1 to 31 bits")
     room.must("cp silent.so 'a;b.so'; cp silent.so 'a:b.so'; mkdir -p c:d && cp silent.so c:d")
     done = room.run("heddle run --mech './a;b.so' -- true")
-    check(done.returncode == 125 and "takes no path with a semicolon" in done.stdout,
+    check(done.returncode == 125 and "the path must not contain a semicolon" in done.stdout,
           "a path with a semicolon", done.stdout)
     refused(room, "./a:b.so", "cannot open: No such file or directory")
     room.must(LAUNCH + " --arg zero:4K --arg zero:4K --arg u32:1024 --mech c:d/silent.so:bits=3")
     refused(room, "\"$(printf './\\377.so')\"", "the path is not UTF-8")
     done = room.run("cp silent.so other.so; " + LAUNCH + " --mech ./silent.so --mech ./other.so")
-    check("there is a mechanism silent already: it is that of ./silent.so" in done.stdout,
+    check("mechanism silent exists already: it is that of ./silent.so" in done.stdout,
           "two of one name", done.stdout)
 
 
@@ -218,22 +218,22 @@ def bad_mechanisms(room, files):
             (on, "", "the first parameter is 'entries': expected FLAG(on, 0, ...)"),
             ("FLAG(on, 0", "FLAG(on, 1", "the first parameter is 'on': expected FLAG(on, 0, ...)"),
             ("FLAG(on, 0,", "PARAM(u32, on, 0, 0, 1, \"\",", "expected FLAG(on, 0, ...)"),
-            ("bits, 8, 1, 31", "bits, 99, 1, 31", "default of parameter 'bits' is out of its range"),
+            ("bits, 8, 1, 31", "bits, 99, 1, 31", "default of parameter 'bits' is outside its range"),
             ("bits, 8, 1, 31", "bits, 8, 31, 1", "the range of parameter 'bits' is empty"),
             ("PARAM(u32, bits, 8, 1, 31, \"bits\"", "PARAM(u32, bits, 8, 1, 31, NULL",
              "parameter 'bits' has no type, unit or help"),
             ("PARAM(u32, bits", "CHOICE(pick, 3, \"a|b\", \"\")\nPARAM(u32, bits",
-             "default of parameter 'pick' is none of its choices"),
-            (named, named + ".stats_size = 8,", "statistic 'matches' is outside of stats_size, 8"),
-            (named, named + ".name = \"Silent one\",", "has no name of lower-case letters"),
-            (named, named + ".name = \"other\",", "mechanism other has a component of another name"),
-            (named, named + ".name = NULL,", "its mechanism has no name"),
+             "default of parameter 'pick' is not one of its choices"),
+            (named, named + ".stats_size = 8,", "statistic 'matches' is outside stats_size, 8"),
+            (named, named + ".name = \"Silent one\",", "needs a name of lower-case letters"),
+            (named, named + ".name = \"other\",", "mechanism other has a component with another name"),
+            (named, named + ".name = NULL,", "its mechanism needs a name"),
             (named, named + ".help = NULL,", "mechanism silent has no help or no component"),
             (named, named + ".component = NULL,", "mechanism silent has no help or no component"),
-            ("= sizeof(struct silent)", "= 4", "has not the size of a structure that begins with"),
-            ("{\"checks\"", "{\"chekcs\"", "counted by 'chekcs', which is no statistic of it"),
+            ("= sizeof(struct silent)", "= 4", "does not have the size of a structure that begins with"),
+            ("{\"checks\"", "{\"chekcs\"", "counted by 'chekcs', which is not one of its statistics"),
             ("\"silent.signatures\"}", "NULL}", "the energy event of 'checks' names no array"),
-            (".bits = 32}", ".given = \"volts\"}", "is given by 'volts', which is no parameter"),
+            (".bits = 32}", ".given = \"volts\"}", "is given by 'volts', which is not a parameter"),
             ("\"signatures\", ENERGY_READ", "NULL, ENERGY_READ", "has no part or kind"),
             ("ENERGY_WRITE, \"silent.signatures\"", "ENERGY_LOGIC, NULL", "has no pJ and nm")):
         compile_changed(room, files, [(old, new)])
@@ -243,16 +243,16 @@ def bad_mechanisms(room, files):
 def bad_builds(room, files, prefix):
     """Other headers, other options, other programs' symbols, names that are taken."""
     compile_changed(room, files, [("silent", "filter_cache")], "filter_cache")
-    refused(room, "./filter_cache.so", "there is a mechanism filter_cache already: it is built in")
+    refused(room, "./filter_cache.so", "mechanism filter_cache exists already: it is built in")
     compile_changed(room, files, [("silent", "host")], "host")
-    refused(room, "./host.so", "mechanism host has the name of a part of the machine")
+    refused(room, "./host.so", "mechanism host has the name of a component of the machine")
     for flags, expected in (("-UHEDDLE_PLUGIN", "was it compiled with pkg-config"),
-                            ("-fpack-struct=4", "its compiler laid structures out differently")):
+                            ("-fpack-struct=4", "its compiler uses another layout of structures")):
         compile_changed(room, files, [], flags=flags + " -Wl,-z,undefs -w")
         refused(room, "./changed.so", expected)
     compile_changed(room, files, [("s->stats->silent++", "*(volatile const char *)stall_names[0]; s->stats->silent++")],
                     flags="-Wl,-z,undefs -w")
-    refused(room, "./changed.so", "undefined symbol: stall_names (mechanisms may call what")
+    refused(room, "./changed.so", "undefined symbol: stall_names (mechanisms may call only what")
     room.write("other.c", "const char heddle_mechanism[256] = \"somebody else's\";\n")
     room.must("cc -shared -fPIC other.c -o other.so")
     refused(room, "./other.so", "its 'heddle_mechanism' is not one of Heddle's")

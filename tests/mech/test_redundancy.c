@@ -461,7 +461,7 @@ static void test_needs_time(void **unused)
     assert_true(hd_config_mechanism(config, "redundancy", &error));
     assert_true(hd_config_mechanism(config, "uniform", &error));
     assert_null(hd_device_open(config, &error));
-    assert_non_null(strstr(error.message, "mechanism uniform needs a model of time"));
+    assert_non_null(strstr(error.message, "mechanism uniform needs a timing model"));
     hd_config_destroy(config);
 }
 

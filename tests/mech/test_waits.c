@@ -157,7 +157,7 @@ static void test_bad(void **state)
             assert_int_equal(run.result.outcome, HD_CHECK);
             line_of("use", cases[i].kernel, use, sizeof use);
             line_of("access", cases[i].kernel, access, sizeof access);
-            snprintf(kernel, sizeof kernel, "in kernel %s ", cases[i].kernel);
+            snprintf(kernel, sizeof kernel, "in kernel %s;", cases[i].kernel);
             const char *text = says(kernel, run.result.explanation, kernel);
             text = says(kernel, text, use);
             text = says(kernel, text, cases[i].use);

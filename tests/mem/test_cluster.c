@@ -210,13 +210,13 @@ static void test_senders(void **state)
 static void test_find(void **state)
 {
     static const char *const way[] = {
-        "on its way to the constant cache of cluster 1, 0 of its core before it",
+        "on its way to the constant cache of cluster 1, behind 0 of the same core",
         "constant cache of cluster 1: its line waits in the miss queue",
         "constant cache of cluster 1: waits for its line: request network",
         "constant cache of cluster 1: waits for its line: L2 slice",
         "constant cache of cluster 1: waits for its line: reply network",
-        "constant cache of cluster 1: its answer waits",
-        "its answer is on its way to core 6",
+        "constant cache of cluster 1: its reply waits",
+        "its reply is on its way to core 6",
     };
     struct rig rig;
     char text[400];

@@ -413,8 +413,7 @@ static void explanations(void **state)
     expect_text(&log, second, "channel queue, bank 3 row 0x13, waits for activate");
     u32 third = log_push(&log, log_address(&p, 3, 0x13, 64), 64, false);
     pass(&log, 1000);
-    expect_text(&log, third,
-                "channel queue, bank 3 row 0x13, waits for a place in the return queue");
+    expect_text(&log, third, "channel queue, bank 3 row 0x13, waits for room in the return queue");
     char text[8];
     assert_false(dram_find(log.dram, 99, text, sizeof(text)));
     dram_pop(log.dram);

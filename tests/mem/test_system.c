@@ -386,7 +386,7 @@ static void test_copies(void **state)
 /* Where a request is, all the way. */
 static void test_find(void **state)
 {
-    static const char *const way[] = {"from core 4",    "request network", "before the tags",
+    static const char *const way[] = {"from core 4",    "request network", "waits for the tags",
                                       "waits for DRAM", "reply network",   "to core 4"};
     static const char *const dram[] = {"miss queue", "on the way there", "DRAM: "};
     u32 seen = 0;
@@ -407,7 +407,7 @@ static void test_find(void **state)
         assert_true(memory_system_find(rig.memory_system, &packet, text, sizeof text));
         if (at + 1 < ARRAY_LEN(way) && strstr(text, way[at + 1]))
             at++;
-        if (!strstr(text, way[at]) && !strstr(text, "answer waits"))
+        if (!strstr(text, way[at]) && !strstr(text, "reply waits"))
             fail_msg("'%s' after '%s'", text, way[at]);
         if (at == 3)
             assert_non_null(strstr(text, "L2 slice 1 of channel 1"));

@@ -399,9 +399,11 @@ static void test_wrong_events(void **state)
         struct energy_event event;
         const char *says;
     } wrong[] = {
-        {{"no_such", "x", ENERGY_READ, "filter_cache.tags"}, "no counter 'no_such'"},
+        {{"no_such", "x", ENERGY_READ, "filter_cache.tags"},
+         "the counter 'no_such', which does not exist"},
         {{"probes", "x", ENERGY_READ}, "names no array"},
-        {{"probes", "x", ENERGY_LOGIC, NULL, 0, 1, 40, "s", "no_pj"}, "given by 'no_pj'"},
+        {{"probes", "x", ENERGY_LOGIC, NULL, 0, 1, 40, "s", "no_pj"},
+         "the parameter 'no_pj', which does not exist"},
     };
     const struct mechanism *original = NULL;
     for (const struct mechanism *const *m = mechanisms_built_in; *m; m++)

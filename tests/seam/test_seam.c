@@ -419,17 +419,18 @@ static void wrong_choices_are_refused(void **state)
     refusal(WITH("timing.functional=false", "probe", "flip"),
             "mechanisms flip and probe cannot be combined");
     refusal(WITH("timing.functional=true", "hold"),
-            "mechanism hold needs a model of time: not with timing.functional=true");
+            "mechanism hold needs a timing model: it cannot be used with timing.functional=true");
     refusal(WITH("flip:evry=5"), "mechanism flip has no parameter 'evry': did you mean 'every'?");
     refusal(WITH("flip:zzzzzz=5"),
             "mechanism flip has no parameter 'zzzzzz': it has on, every, copies");
     refusal(WITH("flip:every=0"), "flip.every: '0' is out of range: expected 1 to 1000000 results");
     refusal(WITH("flip:every=7,copies=maybe"), "flip.copies: expected true or false, not 'maybe'");
     refusal(WITH("flip:every"),
-            "'every' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:"), "'' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:every=5,"), "'' is no setting of mechanism flip: expected parameter=value");
-    refusal(WITH("flip:=5"), "'=5' is no setting of mechanism flip: expected parameter=value");
+            "'every' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:"), "'' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:every=5,"),
+            "'' is not a setting of mechanism flip: expected parameter=value");
+    refusal(WITH("flip:=5"), "'=5' is not a setting of mechanism flip: expected parameter=value");
     refusal(WITH(":every=5"), "unknown mechanism '': 'heddle mechanisms' lists them");
 }
 

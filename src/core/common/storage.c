@@ -43,17 +43,19 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     struct array_shape buffer = {
         .banks = machine->issue->schedulers, .read_ports = 1, .write_ports = 1};
     state_table(list, "fetch", "pc", warps, width.pc, STATE_LIVE, "next PC of each warp");
-    state_flops(list, "fetch", "waiting", warps, 1, STATE_LIVE, "the warp waits for a line");
-    state_flops(list, "fetch", "turn", 1, width.warp, STATE_LIVE, "the warp fetched last");
+    state_flops(list, "fetch", "waiting", warps, 1, STATE_LIVE,
+                "whether the warp waits for a line");
+    state_flops(list, "fetch", "turn", 1, width.warp, STATE_LIVE,
+                "the warp that was fetched for last");
     /* What one fetch brings, for each cycle that decoding takes. */
     state_flops(list, "fetch", "decode", (u64)fetch->per_cycle * fetch->decode_cycles,
                 1 + width.pc + width.warp + INSTRUCTION_BITS * fetch->width, STATE_COUNTED,
                 "instructions between the instruction cache and the buffers");
     state_add(list, "fetch", "buffer_pc", places, 1 + width.pc, STATE_LIVE,
-              "instruction buffers: valid, PC");
+              "instruction buffers: valid bits and PCs");
     state_shape(list, buffer);
     state_add(list, "fetch", "buffer", places, INSTRUCTION_BITS, STATE_COUNTED,
-              "instruction buffers: the words");
+              "instruction buffers: instruction words");
     state_shape(list, buffer);
 }
 
@@ -92,15 +94,16 @@ static void order_state(struct state_list *list, const struct core_config *machi
     u64 warps = machine->core->warps;
     u32 name = state_index_bits((warps + issue->schedulers - 1) / issue->schedulers);
     u32 policy = issue->policy;
-    state_flops(list, "issue", "last", issue->schedulers, name, STATE_LIVE, "the warp issued last");
+    state_flops(list, "issue", "last", issue->schedulers, name, STATE_LIVE,
+                "the warp that issued last");
     if (policy == GTO || policy == OLDEST || policy == FRFS)
-        state_flops(list, "issue", "age", warps, name, STATE_LIVE, "order of warps");
+        state_flops(list, "issue", "age", warps, name, STATE_LIVE, "age order of warps");
     if (policy == TWO_LEVEL)
         state_flops(list, "issue", "group", (u64)issue->schedulers * issue->group_size, 1 + name,
                     STATE_LIVE, "warps of the active group");
     if (policy == FAIR)
         state_flops(list, "issue", "issued", warps, WORD_BITS, STATE_LIVE,
-                    "instructions of a warp");
+                    "instructions issued by each warp");
 }
 
 static void issue_state(struct state_list *list, const struct core_config *machine)
@@ -111,24 +114,26 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     scoreboard_state(list, machine);
     order_state(list, machine);
     state_table(list, "issue", "mask", warps, core->warp_size, STATE_LIVE,
-                "active lanes of a warp");
+                "active lanes of each warp");
     if (core->scalar_registers) {
         /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 stand beside it. */
         state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_LIVE,
-                    "VCC, SCC and M0 of a warp");
+                    "VCC, SCC and M0 of each warp");
         state_flops(list, "issue", "counters", warps, WAIT_BITS, STATE_LIVE, "wait counters");
     } else {
         /* A path has fewer lanes than the one it left: at most as many entries as lanes. */
         state_table(list, "issue", "stack", warps * core->warp_size, 2 * width.pc + core->warp_size,
-                    STATE_COUNTED, "paths of a warp: PC, where they join, lanes");
+                    STATE_COUNTED,
+                    "reconvergence stack of each warp: PC, reconvergence point, lanes");
     }
-    state_flops(list, "issue", "barrier", warps, 1, STATE_LIVE, "the warp waits at a barrier");
+    state_flops(list, "issue", "barrier", warps, 1, STATE_LIVE,
+                "whether the warp waits at a barrier");
     state_flops(list, "issue", "arrived", core->blocks, state_index_bits(core->warps + 1),
-                STATE_LIVE, "warps of a block at its barrier");
+                STATE_LIVE, "warps of each block that wait at its barrier");
     if (machine->issue->in_flight_per_warp)
         state_flops(list, "issue", "in_flight", warps,
                     state_index_bits(machine->issue->in_flight_per_warp + 1), STATE_LIVE,
-                    "instructions of a warp under way");
+                    "instructions of each warp in flight");
 }
 
 static void collect_state(struct state_list *list, const struct core_config *machine)
@@ -149,11 +154,11 @@ static void collect_state(struct state_list *list, const struct core_config *mac
                 "scalar registers");
     /* An array of a collector's few values would be all periphery. */
     state_flops(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
-                "values in collectors");
+                "operand values in collectors");
     /* Valid, warp, and for each operand: wanted, there, register. */
     state_flops(list, "collect", "control", collectors,
                 1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
-                "what collectors wait for");
+                "operands that collectors wait for");
     state_flops(list, "collect", "arbiter", collect->banks, (u32)collectors * SOURCES,
                 STATE_COUNTED, "reads that wait for a bank");
 }
@@ -178,21 +183,22 @@ static void units_state(struct state_list *list, const struct core_config *machi
     u32 sp = units->integer ? fp32 : MAX(fp32, whole);
     u32 sp_bits = pass_bits(units->sp_lanes, WORD_BITS, width);
     state_flops(list, "units", "sp", (u64)units->sp * sp, sp_bits, STATE_COUNTED,
-                "stages of single-precision units");
+                "pipeline stages of single-precision units");
     state_flops(list, "units", "integer", (u64)units->integer * whole, sp_bits, STATE_COUNTED,
-                "stages of integer units");
+                "pipeline stages of integer units");
     state_flops(list, "units", "fp64", (u64)units->fp64 * fp64,
                 pass_bits(units->fp64_lanes, 2 * WORD_BITS, width), STATE_COUNTED,
-                "stages of double-precision units");
+                "pipeline stages of double-precision units");
     state_flops(list, "units", "sfu", (u64)units->sfu * units->sfu_latency,
                 pass_bits(units->sfu_lanes, WORD_BITS, width), STATE_COUNTED,
-                "stages of special-function units");
+                "pipeline stages of special-function units");
     if (machine->core->scalar_registers)
         state_flops(list, "units", "scalar", (u64)units->scalar * units->scalar_latency,
-                    pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED, "stages of scalar units");
+                    pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED,
+                    "pipeline stages of scalar units");
     state_flops(list, "units", "results", units->result_buses,
                 pass_bits(machine->core->warp_size, WORD_BITS, width), STATE_LIVE,
-                "results on their way to registers");
+                "results on the result buses");
 }
 
 static void lsu_state(struct state_list *list, const struct core_config *machine)
@@ -211,9 +217,9 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     state_shape(list, (struct array_shape){.banks = lsu->shared_banks,
                                            .access_bits = 8 * lsu->shared_bank_bytes});
     state_flops(list, "lsu", "shared_pipe", lsu->shared_latency, 1 + width.warp + REGISTER_BITS,
-                STATE_COUNTED, "loads from shared memory under way");
+                STATE_COUNTED, "loads from shared memory in flight");
     state_flops(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),
-                STATE_LIVE, "stores of a warp that memory has not acknowledged");
+                STATE_LIVE, "stores of each warp that memory has not acknowledged");
 }
 
 static void caches_state(struct state_list *list, const struct core_config *machine)
@@ -273,12 +279,13 @@ static void lanes_logic(struct logic_list *list, const struct core_config *machi
     const u64 fp64 = u->fp64 ? (u64)u->fp64 * u->fp64_lanes : sfu;
     const struct logic rows[] = {
         {"units", "fp32_lanes", "single-precision multiply-add units", LOGIC_FP32, (f64)sp},
-        {"units", "int_lanes", "integer units, of their own or beside the single-precision ones",
-         LOGIC_INT, (f64)integer},
-        {"units", "fp64_lanes", "double-precision units that work in every cycle", LOGIC_FP64,
-         full_lanes(fp64, u->fp64_mad_interval)},
-        {"units", "sfu_lanes", "special-function units that work in every cycle", LOGIC_SFU,
-         full_lanes(sfu, u->sfu_interval)},
+        {"units", "int_lanes",
+         "integer units, separate or combined with the single-precision units", LOGIC_INT,
+         (f64)integer},
+        {"units", "fp64_lanes", "double-precision units that accept an operation every cycle",
+         LOGIC_FP64, full_lanes(fp64, u->fp64_mad_interval)},
+        {"units", "sfu_lanes", "special-function units that accept an operation every cycle",
+         LOGIC_SFU, full_lanes(sfu, u->sfu_interval)},
     };
     for (u32 i = 0; i < ARRAY_LEN(rows); i++)
         *vec_push(&list->rows) = rows[i];
@@ -296,11 +303,12 @@ void common_logic(struct logic_list *list, const struct core_config *machine)
     const f64 warps = machine->core->warps;
     const f64 decoders = (f64)machine->fetch->per_cycle * machine->fetch->width;
     const struct logic front[] = {
-        {"fetch", "logic", "choice of a warp, next PCs; by warps", LOGIC_FETCH, warps},
-        {"fetch", "decoders", "a decoder for each instruction of a cycle", LOGIC_DECODE, decoders},
-        {"fetch", "pool", "control of instruction buffers; by warps", LOGIC_QUEUE, warps},
-        {"issue", "logic", "dependences and choice of a warp; by warps", LOGIC_ISSUE, warps},
-        {"collect", "crossbar", "from register banks to collectors, lane by lane", LOGIC_CROSSBAR,
+        {"fetch", "logic", "warp selection and next PCs; scaled by warps", LOGIC_FETCH, warps},
+        {"fetch", "decoders", "one decoder per instruction in a cycle", LOGIC_DECODE, decoders},
+        {"fetch", "pool", "control of instruction buffers; scaled by warps", LOGIC_QUEUE, warps},
+        {"issue", "logic", "dependence checks and warp selection; scaled by warps", LOGIC_ISSUE,
+         warps},
+        {"collect", "crossbar", "from register banks to collectors, per lane", LOGIC_CROSSBAR,
          lanes, (f64)collect->banks * WORD_BITS, (f64)collectors * WORD_BITS},
     };
     for (u32 i = 0; i < ARRAY_LEN(front); i++)
@@ -309,7 +317,7 @@ void common_logic(struct logic_list *list, const struct core_config *machine)
     *vec_push(&list->rows) =
         (struct logic){"lsu",
                        "crossbar",
-                       "between lanes and banks of shared memory, both ways",
+                       "between lanes and banks of shared memory, both directions",
                        LOGIC_CROSSBAR,
                        2,
                        8.0 * machine->lsu->shared_banks * machine->lsu->shared_bank_bytes,

@@ -72,14 +72,14 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     const struct module fetch = {list, "fetch", 1};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, size = state_index_bits(names.group_warps);
-    live(&fetch, "pc", warps, PC_BITS + 1, "next PC of each warp; whether it begins a stretch");
-    live(&fetch, "vacant", warps, 1, "slots without a warp");
-    counted(&fetch, "tags", warps, TAG_BITS, "what the dispatcher calls each warp");
+    live(&fetch, "pc", warps, PC_BITS + 1, "next PC of each warp; whether it starts a stretch");
+    live(&fetch, "vacant", warps, 1, "free warp slots");
+    counted(&fetch, "tags", warps, TAG_BITS, "the dispatcher's number of each warp");
     counted(&fetch, "groups", warps, 1 + GROUP_TAG_BITS + names.warp + size,
-            "blocks: their tag, number and warps");
+            "blocks: tag, number and warps");
     counted(&fetch, "dispatched", 1, 1 + TAG_BITS + names.warp + PC_BITS + names.bases + size,
-            "the warp that comes");
-    live(&fetch, "turn", 1, names.warp, "the warp that is first in turn");
+            "the warp that arrives");
+    live(&fetch, "turn", 1, names.warp, "the warp with the highest priority");
     live(&fetch, "request", 1, names.warp, "the warp fetched for last");
 }
 
@@ -89,15 +89,15 @@ static void pool_state(struct state_list *list, const struct core_config *machin
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, queue = machine->miaow->queue;
     live(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
-         "the word that comes from the instruction buffer");
+         "the word that arrives from the instruction buffer");
     counted(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS,
             "queues: instruction words and their PCs");
     live(&miaow, "places", warps, 3 * state_index_bits(queue),
-         "of each queue: the next word to feed, to come, to ask for");
+         "pointers of each queue: next word to feed, to arrive, to request");
     counted(&miaow, "bases", warps, names.bases,
-            "where a warp's registers and shared memory begin");
-    live(&miaow, "valid", warps, 1, "warps that run");
-    live(&miaow, "hungry", warps, 1, "warps for which issue has room");
+            "bases of each warp's registers and shared memory");
+    live(&miaow, "valid", warps, 1, "running warps");
+    live(&miaow, "hungry", warps, 1, "warps with room in the issue stage");
 }
 
 static void decode_state(struct state_list *list, const struct core_config *machine)
@@ -106,10 +106,10 @@ static void decode_state(struct state_list *list, const struct core_config *mach
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
     live(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
-         "the word that is decoded");
+         "the word being decoded");
     counted(&decode, "halves", warps, WORD_BITS + PC_BITS,
-            "first words of instructions of two, and their PCs");
-    live(&decode, "half", warps, 1, "whether there is one");
+            "first words of two-word instructions, and their PCs");
+    live(&decode, "half", warps, 1, "their valid bits");
 }
 
 /* The instruction that a warp has at issue: four sources and two destinations of up to four words,
@@ -132,11 +132,11 @@ static void scoreboard_state(const struct module *issue, const struct core_confi
     };
     const struct core_params *core = machine->core;
     live(issue, "vector_busy", core->registers / core->warp_size, 1,
-         "a bit for each vector register that a result is awaited for");
-    live(issue, "scalar_busy", core->scalar_registers, 1, "the same of scalar registers");
-    live(issue, "special_busy", core->warps, SPECIAL, "the same of EXEC, VCC, SCC and M0");
-    live(issue, "clear", core->warps, OPERAND_WORDS, "words of operands that are not awaited");
-    live(issue, "special_clear", core->warps, SPECIAL, "the same of EXEC, VCC, SCC and M0");
+         "a busy bit for each vector register");
+    live(issue, "scalar_busy", core->scalar_registers, 1, "a busy bit for each scalar register");
+    live(issue, "special_busy", core->warps, SPECIAL, "busy bits of EXEC, VCC, SCC and M0");
+    live(issue, "clear", core->warps, OPERAND_WORDS, "ready bits of operand words");
+    live(issue, "special_clear", core->warps, SPECIAL, "ready bits of EXEC, VCC, SCC and M0");
 }
 
 static void issue_state(struct state_list *list, const struct core_config *machine)
@@ -150,34 +150,36 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     const struct module issue = {list, "issue", 1};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
-    counted(&issue, "input", 1, INPUT, "what comes from decode and from units");
-    counted(&issue, "entries", warps, entry_bits(&names), "the instruction of each warp");
-    live(&issue, "valid", warps, 1, "whether there is one");
-    live(&issue, "classes", warps, CLASSES, "the kind of unit that it needs");
+    counted(&issue, "input", 1, INPUT, "inputs from decode and from the units");
+    counted(&issue, "entries", warps, entry_bits(&names), "the next instruction of each warp");
+    live(&issue, "valid", warps, 1, "valid bits of these instructions");
+    live(&issue, "classes", warps, CLASSES, "the unit kind of these instructions");
     scoreboard_state(&issue, machine);
     live(&issue, "in_flight", warps, state_index_bits(machine->miaow->in_flight + 1),
-         "instructions of a warp in the scalar and vector units");
-    live(&issue, "memory_wait", warps, 1, "warps with an access under way");
-    live(&issue, "branching", warps, 1, "warps whose branch is not resolved");
+         "instructions of each warp in the scalar and vector units");
+    live(&issue, "memory_wait", warps, 1, "warps with a memory access in flight");
+    live(&issue, "branching", warps, 1, "warps with an unresolved branch");
     live(&issue, "parked", warps, 1, "warps at a barrier");
     live(&issue, "halted", warps, 1, "warps whose end has been decoded");
-    counted(&issue, "groups", warps, warps + names.group_warps, "warps of a block, for barriers");
-    live(&issue, "left", warps, 2, "warps whose entry, or branch, has gone in the last cycle");
-    live(&issue, "ready", 1, warps * CLASSES + UNITS, "warps and units as the arbiters see them");
+    counted(&issue, "groups", warps, warps + names.group_warps,
+            "warps of each block, for barriers");
+    live(&issue, "left", warps, 2, "warps whose entry, or branch, was removed in the last cycle");
+    live(&issue, "ready", 1, warps * CLASSES + UNITS,
+         "ready warps and units, as seen by the arbiters");
     live(&issue, "last", CLASSES + 1, names.warp,
-         "the warp chosen last for each kind of unit, and that ended last");
+         "the warp chosen last for each kind of unit, and the warp that ended last");
     live(&issue, "turn", 1, state_index_bits(CLASSES), "the kind of unit chosen last");
-    live(&issue, "chosen", 1, names.warp + UNITS + 1, "the warp and unit that are chosen");
+    live(&issue, "chosen", 1, names.warp + UNITS + 1, "the chosen warp and unit");
 }
 
 static void exec_state(struct state_list *list, const struct core_config *machine)
 {
     const struct module exec = {list, "exec", 1};
     u32 warps = machine->core->warps, lanes = machine->core->warp_size;
-    live(&exec, "exec", warps, lanes, "active lanes of a warp");
-    live(&exec, "vcc", warps, lanes, "VCC of a warp");
-    live(&exec, "m0", warps, WORD_BITS, "M0 of a warp");
-    live(&exec, "scc", warps, 1, "SCC of a warp");
+    live(&exec, "exec", warps, lanes, "active lanes of each warp");
+    live(&exec, "vcc", warps, lanes, "VCC of each warp");
+    live(&exec, "m0", warps, WORD_BITS, "M0 of each warp");
+    live(&exec, "scc", warps, 1, "SCC of each warp");
 }
 
 static void scalar_state(struct state_list *list, const struct core_config *machine)
@@ -187,15 +189,15 @@ static void scalar_state(struct state_list *list, const struct core_config *mach
     };
     const struct module salu = {list, "salu", 1};
     u32 name = names_of(machine).warp;
-    live(&salu, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as they were read");
+    live(&salu, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
     counted(&salu, "instruction", 1,
             1 + name + 3 * OPERAND_BITS + 16 + WORD_BITS + OPCODE_BITS + PC_BITS,
-            "the first stage: what has been issued");
+            "first stage: the issued instruction");
     counted(&salu, "control", 1, OPERAND_BITS + name + PC_BITS + CONTROL,
-            "the second stage: what is done");
-    live(&salu, "operands", 1, 4 * 64 + 1, "the second stage: sources, EXEC, VCC and SCC");
+            "second stage: the operation");
+    live(&salu, "operands", 1, 4 * 64 + 1, "second stage: sources, EXEC, VCC and SCC");
     live(&salu, "result", 1, 3 * 64 + 1 + OPERAND_BITS + name + PC_BITS + 13,
-         "the third stage: the result, EXEC and VCC, and where it goes");
+         "third stage: result, EXEC and VCC, and their destinations");
 }
 
 /* What both kinds of vector units have. `start`: a bit that begins a lane's operation. */
@@ -213,16 +215,16 @@ static void vector_state(const struct module *unit, const struct core_config *ma
     u32 values = lanes * (WORD_BITS + 3); /* and bits of a scalar result, VCC and EXEC */
     counted(unit, "instruction", 1,
             1 + names.warp + PC_BITS + OPCODE_BITS + WORD_BITS + 2 * OPERAND_BITS,
-            "what has been issued");
-    live(unit, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as they were read");
-    counted(unit, "selects", 3, SELECT + CONSTANT, "where operands come from; constants");
-    live(unit, "pass", 1, STATE + start, "the pass that is made");
+            "the issued instruction");
+    live(unit, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
+    counted(unit, "selects", 3, SELECT + CONSTANT, "operand sources; constants");
+    live(unit, "pass", 1, STATE + start, "the current pass");
     live(unit, "sources", 1, lanes * (3 * WORD_BITS + 2),
          "operands, EXEC and VCC, shifted pass by pass");
-    live(unit, "results", 1, values, "results, as passes make them");
-    live(unit, "written", 1, written, "where they go");
-    live(unit, "queue", results, values + written, "results that wait for the registers");
-    live(unit, "places", 2, state_index_bits(results), "of the queue: first and last");
+    live(unit, "results", 1, values, "results of the passes so far");
+    live(unit, "written", 1, written, "destinations of the results");
+    live(unit, "queue", results, values + written, "results that wait to be written to registers");
+    live(unit, "places", 2, state_index_bits(results), "head and tail of the queue");
 }
 
 /* Registers of a float lane, those of OpenRISC's FPU. */
@@ -237,13 +239,14 @@ static void lane_state(const struct module *unit, u64 lanes)
         DIVIDE_OUT = 32 + 32 + 8 + 8 + 27 + 27 + 10 + 1 + 2 + 9 + 6 + 6 + 27 + 9 + 25 + 32,
         CONVERT = 32 + 3 * 2 + 3 * 3 + 1 + 1 + 8 + 31 + 48 + 2 + 1 + 32 + 4 + 6 + 1 + 23 + 25 + 8
     };
-    counted(unit, "lane", lanes, COMMON, "a lane's operands, results and count of cycles");
-    counted(unit, "add", lanes, ADD, "a lane's addition: three stages");
+    counted(unit, "lane", lanes, COMMON, "a lane's operands, results and cycle count");
+    counted(unit, "add", lanes, ADD, "a lane's adder: three stages");
     counted(unit, "multiply", lanes, MULTIPLY_IN + MULTIPLY_OUT,
-            "a lane's serial multiplication, before and after normalisation");
+            "a lane's serial multiplier, before and after normalisation");
     counted(unit, "divide", lanes, DIVIDE_IN + DIVIDE_OUT,
-            "a lane's serial division, before and after normalisation");
-    counted(unit, "convert", lanes, CONVERT, "a lane's conversions between floats and integers");
+            "a lane's serial divider, before and after normalisation");
+    counted(unit, "convert", lanes, CONVERT,
+            "a lane's converter between floating point and integer");
 }
 
 static void lsu_state(struct state_list *list, const struct core_config *machine)
@@ -259,14 +262,14 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
                 WORD_BITS,
             "the access: warp, PC, opcode, immediate, bases, registers, offset");
     live(&lsu, "base_addresses", lanes, WORD_BITS, "addresses of the first words");
-    live(&lsu, "addresses", lanes, WORD_BITS, "addresses of the words that come next");
-    live(&lsu, "data", lanes, WORD_BITS, "the register that is loaded or stored");
-    live(&lsu, "masks", 2, lanes, "lanes of the access, and those that are left");
+    live(&lsu, "addresses", lanes, WORD_BITS, "addresses of the next words");
+    live(&lsu, "data", lanes, WORD_BITS, "the register being loaded or stored");
+    live(&lsu, "masks", 2, lanes, "lanes of the access, and remaining lanes");
     counted(&lsu, "told", lanes, WORD_BITS, "addresses for the trace monitor");
     live(&lsu, "counts", 1, lane + lane + 1 + 2 * state_index_bits(MOST_WORDS),
-         "lanes and registers, and how many there are");
+         "lanes and registers, and their numbers");
     live(&lsu, "state", 1, 4 + MOST_WORDS + 1 + 3,
-         "where it stands; what it writes, where it reads, and what it has asked for");
+         "state machine; destination, source and outstanding request");
 }
 
 /* As provided, register files are flip-flops; the paper has them as memory with one port, too. */
@@ -296,15 +299,16 @@ static void files_state(struct state_list *list, const struct core_config *machi
     file(list, machine, "sgpr", machine->core->scalar_registers,
          (struct array_shape){.banks = BANKS, .read_ports = READS, .write_ports = 2},
          "scalar registers");
-    live(&sgpr, "reads", BANKS * READS, WORD_BITS, "words that have been read");
-    counted(&sgpr, "addresses", READS, names.scalar, "where they were");
+    live(&sgpr, "reads", BANKS * READS, WORD_BITS, "words read");
+    counted(&sgpr, "addresses", READS, names.scalar, "addresses of these words");
     live(&sgpr, "write", 1, names.scalar + WRITTEN / WORD_BITS + 2 * WRITTEN,
-         "what is written: register, words, values and their mask");
+         "write port: register, words, values and their mask");
     file(list, machine, "vgpr", machine->core->registers,
          (struct array_shape){.banks = lanes, .read_ports = READS, .write_ports = 1},
-         "vector registers, a page for each lane");
-    live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, "words that have been read");
-    counted(&vgpr, "addresses", (u64)lanes * READS, names.vector, "where they were, in each page");
+         "vector registers, one page per lane");
+    live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, "words read");
+    counted(&vgpr, "addresses", (u64)lanes * READS, names.vector,
+            "addresses of these words in each page");
 }
 
 void miaow_storage(struct state_list *list, const struct core_config *machine)
@@ -318,12 +322,12 @@ void miaow_storage(struct state_list *list, const struct core_config *machine)
     exec_state(list, machine);
     scalar_state(list, machine);
     vector_state(&simd, machine, 0); /* nothing in an integer lane has to be begun */
-    live(&simd, "multiply", miaow->lanes, 2, "cycles of a lane's multiplication");
+    live(&simd, "multiply", miaow->lanes, 2, "cycle count of a lane's multiplication");
     vector_state(&simf, machine, 1);
     lane_state(&simf, miaow->lanes);
     lsu_state(list, machine);
     live(&(struct module){list, "arbiter", 1}, "turn", 1, 4,
-         "the vector unit that is first in turn");
+         "the vector unit with the highest priority");
     files_state(list, machine);
     /* Of memory, which the RTL leaves to its test bench. */
     state_add(list, "shared", "words", machine->core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
@@ -339,14 +343,14 @@ void miaow_logic(struct logic_list *list, const struct core_config *machine)
     const struct miaow_params *p = machine->miaow;
     const f64 warps = machine->core->warps;
     const struct logic rows[] = {
-        {"fetch", "logic", "next PCs, choice of a warp", LOGIC_FETCH, warps},
-        {"wavepool", "logic", "queues of words and feeder", LOGIC_QUEUE, warps},
+        {"fetch", "logic", "next PCs and warp selection", LOGIC_FETCH, warps},
+        {"wavepool", "logic", "word queues and feeder", LOGIC_QUEUE, warps},
         {"decode", "logic", "the decoder", LOGIC_DECODE, 1},
         {"issue", "logic", "busy tables and arbiters", LOGIC_ISSUE, warps},
         {"exec", "logic", "EXEC, VCC, SCC and M0", LOGIC_EXEC, warps},
         {"salu", "logic", "the scalar ALU", LOGIC_SCALAR, 1},
         {"simd", "lanes", "lanes of integer units", LOGIC_INT, p->simd * p->lanes},
-        {"simf", "lanes", "lanes of float units", LOGIC_FP32, p->simf * p->lanes},
+        {"simf", "lanes", "lanes of floating-point units", LOGIC_FP32, p->simf * p->lanes},
     };
     for (u32 i = 0; i < ARRAY_LEN(rows); i++)
         *vec_push(&list->rows) = rows[i];

@@ -32,7 +32,8 @@ bool api_fail(struct hd_error *to, const struct error *from)
 bool api_null(struct hd_error *to, const char *call)
 {
     struct error inner = {0};
-    error_set(&inner, ERROR_USAGE, "", "%s: NULL where an object, a name or data is needed", call);
+    error_set(&inner, ERROR_USAGE, "", "%s: NULL given where an object, a name or data is required",
+              call);
     return api_fail(to, &inner);
 }
 
@@ -252,7 +253,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     if (!timing->functional)
         device->timing = timing_create(device);
     else if (device->mechanisms.count)
-        device->look = look_create(&device->mechanisms);
+        device->observers = observers_create(&device->mechanisms);
     return device;
 }
 
@@ -272,7 +273,7 @@ void hd_device_close(struct hd_device *device)
     free(device->energy_totals);
     energy_destroy(device->energy);
     timing_destroy(device->timing);
-    look_destroy(device->look);
+    observers_destroy(device->observers);
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
     memory_destroy(device->memory);

@@ -53,7 +53,7 @@ bool hd_set_timed(struct hd_device *device, bool timed, struct hd_error *error)
     struct error inner = {0};
     if (timed && !device->timing)
         return error_set(&inner, ERROR_USAGE, "",
-                         "the device was opened with timing.functional: it has no time to model") ||
+                         "the device was opened with timing.functional: it has no timing model") ||
                api_fail(error, &inner);
     device->untimed = !timed;
     return true;

@@ -43,7 +43,7 @@ static bool set_param(struct arena *arena, struct config *config, const struct m
     size_t length = strcspn(text, ","), key = strcspn(text, "=,");
     if (text[key] != '=' || !key)
         return error_set(error, ERROR_USAGE, "",
-                         "'%.64s' is no setting of mechanism %s: expected parameter=value",
+                         "'%.64s' is not a setting of mechanism %s: expected parameter=value",
                          text_printable(arena, arena_strndup(arena, text, length)),
                          mechanism->name);
     const struct param *param = find_param(mechanism, text, key);
@@ -102,7 +102,7 @@ static bool is_new(const struct hd_config *config, const struct plugin *plugin, 
         if (!strcmp(config->available[i]->name, name)) {
             const struct plugin *other = plugin_of(config, config->available[i]);
             return error_set(error, ERROR_INPUT, plugin->path,
-                             "there is a mechanism %s already: it is %s%s", name,
+                             "mechanism %s exists already: it is %s%s", name,
                              other ? "that of " : "built in", other ? other->path : "");
         }
     return true;

@@ -40,7 +40,7 @@ static bool check_width(const struct hd_device *device, u32 lanes, const char *n
     if (!lanes || lanes == device->core->warp_size)
         return true;
     return error_set(error, ERROR_USAGE, name,
-                     "this code is for warps of %u lanes, and those of machine '%s' have %u "
+                     "this code is for warps of %u lanes, but warps of machine '%s' have %u "
                      "(core.warp_size): generic%u is a machine for it",
                      lanes, config_machine(device->config), device->core->warp_size, lanes);
 }
@@ -71,8 +71,7 @@ struct hd_module *hd_module_load(struct hd_device *device, const void *data, siz
         return NULL;
     }
     struct error inner = {0};
-    const struct front_end *end = front_end_of(data, bytes);
-    struct program *program = end->load(device, data, bytes, name, &inner);
+    struct program *program = load_program(device, data, bytes, name, &inner);
     struct hd_module *module = program ? module_create(device, program, name, false, &inner) : NULL;
     if (!module)
         api_fail(error, &inner);
@@ -171,7 +170,7 @@ static struct hd_kernel *only_kernel(struct hd_module *module, struct error *err
         snprintf(list + used, sizeof list - used, "%s%.160s", i ? ", " : ": ", name);
     }
     error_set(error, ERROR_USAGE, module->program->file,
-              module->kernel_count ? "name a kernel, the module has %zu%s"
+              module->kernel_count ? "name a kernel: the module has %zu%s"
                                    : "the module has no kernel%.0zu%s",
               module->kernel_count, list);
     return NULL;

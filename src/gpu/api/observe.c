@@ -42,7 +42,7 @@ bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_er
     }
     struct error inner = {0};
     error_set(&inner, ERROR_USAGE, "",
-              "'%.40s' is no order of cores: expected forward, reverse or shuffle:N", order);
+              "'%.40s' is not an order of cores: expected forward, reverse or shuffle:N", order);
     return api_fail(error, &inner);
 }
 

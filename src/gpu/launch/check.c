@@ -33,12 +33,12 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
     u64 allowed = (u64)max[0] * MAX(max[1], 1) * MAX(max[2], 1);
     if (allowed && threads > allowed)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s was made for blocks of at most %" PRIu64 " threads, not %u",
+                         "kernel %s was compiled for blocks of at most %" PRIu64 " threads, not %u",
                          function->name, allowed, (u32)threads);
     if (required[0] && (block.x != required[0] || block.y != MAX(required[1], 1) ||
                         block.z != MAX(required[2], 1)))
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s was made for blocks of (%u,%u,%u), not (%u,%u,%u)",
+                         "kernel %s was compiled for blocks of (%u,%u,%u), not (%u,%u,%u)",
                          function->name, required[0], MAX(required[1], 1), MAX(required[2], 1),
                          block.x, block.y, block.z);
     return true;
@@ -48,12 +48,13 @@ static bool check_arguments(const struct launch_request *r, struct error *error)
 {
     const struct function *function = r->kernel->function;
     if (r->arg_count != function->param_count)
-        return error_set(error, ERROR_USAGE, "", "kernel %s has %u parameters, %zu arguments given",
-                         function->name, function->param_count, r->arg_count);
+        return error_set(error, ERROR_USAGE, "",
+                         "kernel %s has %u parameters, but %zu arguments are given", function->name,
+                         function->param_count, r->arg_count);
     for (u32 i = 0; i < function->param_count; i++)
         if (r->args[i].size != function->params[i].size)
             return error_set(error, ERROR_USAGE, "",
-                             "argument %u of kernel %s (%s, %s%s) has %u bytes, expected %u", i + 1,
+                             "argument %u of kernel %s (%s, %s%s) has %u bytes: expected %u", i + 1,
                              function->name, function->params[i].name,
                              type_name(function->params[i].type),
                              function->params[i].is_array ? "[]" : "", r->args[i].size,
@@ -148,7 +149,7 @@ static bool check_resolved(const struct launch_request *r, struct error *error)
         const struct variable *variable = extern_named(program, function);
         if (variable)
             return error_set(error, ERROR_NOT_FOUND, program->file,
-                             "kernel %s can reach variable %s, which is extern and defined nowhere",
+                             "kernel %s can reach variable %s, which is extern and not defined",
                              kernel->name, variable->name);
     }
     return true;
@@ -181,14 +182,14 @@ bool launch_resources(const struct launch_request *r, struct occupancy *occupanc
     if (shared > core->block_shared_bytes)
         return error_set(error, ERROR_USAGE, "",
                          "kernel %s needs %" PRIu64
-                         " bytes of shared memory a block (%u static, %u "
-                         "dynamic), a block may have %u (core.block_shared_bytes)",
+                         " bytes of shared memory per block (%u static, %u dynamic), but a block "
+                         "may have %u (core.block_shared_bytes)",
                          function->name, shared, function->total_shared_bytes,
                          r->dynamic_shared_bytes, core->block_shared_bytes);
     if (launch_local_bytes(r->kernel) > WINDOW_BYTES)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s needs %" PRIu64 " bytes of local memory a thread, at most %llu "
-                         "are possible",
+                         "kernel %s needs %" PRIu64
+                         " bytes of local memory per thread, but at most %llu are possible",
                          function->name, launch_local_bytes(r->kernel), WINDOW_BYTES);
     const u64 needed = r->registers ? r->registers : function->total_registers;
     const u32 scalars_needed = r->scalars ? r->scalars : function->scalars;
@@ -215,7 +216,7 @@ bool launch_resources(const struct launch_request *r, struct occupancy *occupanc
     if (!occupancy->blocks_per_core)
         return error_set(error, ERROR_USAGE, "",
                          "no core can hold a block of kernel %s: %u threads in %u warps, %" PRIu64
-                         " registers a thread, %u scalar ones a warp, %" PRIu64
+                         " registers per thread, %u scalar registers per warp, %" PRIu64
                          " bytes of shared memory (limited by %s)",
                          function->name, threads, warps, registers, scalars_needed, shared,
                          occupancy->limit);
@@ -227,8 +228,7 @@ static bool check_placed(const struct launch_request *r, struct error *error)
     if (!r->kernel->module->raw)
         return true;
     return error_set(error, ERROR_USAGE, r->kernel->module->program->file,
-                     "machine code without a container runs from a state (hd_raw_run), it is not "
-                     "launched");
+                     "raw machine code runs from a state (hd_raw_run); it cannot be launched");
 }
 
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,

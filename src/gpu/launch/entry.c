@@ -49,8 +49,8 @@ static bool place_local(struct launch_entry *e, const struct launch_request *r, 
     u64 room = MIN(MEMORY_MAX_ALLOCATION, device->gpu->memory_bytes - memory_used(device->memory));
     if (a_block > room)
         return error_set(error, ERROR_MEMORY, "",
-                         "kernel %s needs %u bytes of local memory a thread, %" PRIu64
-                         " for one block: %" PRIu64 " are free (gpu.memory_bytes)",
+                         "kernel %s needs %u bytes of local memory per thread, %" PRIu64
+                         " for one block, but only %" PRIu64 " are free (gpu.memory_bytes)",
                          r->kernel->function->name, e->entry->local_bytes, a_block, room);
     *resident = (u32)MIN(*resident, room / a_block);
     e->local_address =

@@ -18,12 +18,12 @@ static void run_blocks(struct hd_device *device, struct exec *exec, u64 total, u
             if (next == total)
                 continue;
             slots[s] = block_start(exec, next++, s % device->gpu->cores);
-            if (UNLIKELY(device->look))
-                observe_block(device->look, slots[s], true);
+            if (UNLIKELY(device->observers))
+                observers_block(device->observers, slots[s], true);
         }
         if (block_turn(slots[s])) {
-            if (UNLIKELY(device->look))
-                observe_block(device->look, slots[s], false);
+            if (UNLIKELY(device->observers))
+                observers_block(device->observers, slots[s], false);
             block_end(slots[s]);
             slots[s] = NULL;
             exec->stats.blocks++;
@@ -42,10 +42,10 @@ static void run_blocks(struct hd_device *device, struct exec *exec, u64 total, u
 void functional_run(struct hd_device *device, struct exec *exec, u64 blocks, u32 resident)
 {
     exec_prepare(exec, resident);
-    if (UNLIKELY(device->look))
-        look_begin(device->look, exec);
+    if (UNLIKELY(device->observers))
+        observers_begin(device->observers, exec);
     run_blocks(device, exec, blocks, resident);
-    if (UNLIKELY(device->look))
-        look_end(device->look, exec);
+    if (UNLIKELY(device->observers))
+        observers_end(device->observers, exec);
     exec_release(exec);
 }

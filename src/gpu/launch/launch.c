@@ -148,8 +148,8 @@ static void run(struct hd_module *module, struct exec *exec, const struct occupa
         functional_run(device, exec, blocks, resident);
     fesetenv(&host);
     launch_end(device, exec, exec->kernel->name, result);
-    if (UNLIKELY(device->look))
-        launch_record_mechanisms(device, look_counts(device->look));
+    if (UNLIKELY(device->observers))
+        launch_record_mechanisms(device, observers_counts(device->observers));
     device->launches.data[device->launches.count - 1].occupancy = *occupancy;
     if (in_time)
         launch_record_timing(module, &timed, result);

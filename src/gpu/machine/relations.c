@@ -40,12 +40,12 @@ bool relations_check_dram(const struct dram_params *params, struct error *error)
                          params->bank_groups);
     if (params->tRAS < params->tRCD)
         return error_set(error, ERROR_USAGE, "dram.tRAS",
-                         "expected at least dram.tRCD (%u), found %u: a row is not closed before "
-                         "it can be read",
+                         "expected at least dram.tRCD (%u), found %u: a row cannot be closed "
+                         "before it can be read",
                          params->tRCD, params->tRAS);
     if (params->tRC < params->tRAS)
         return error_set(error, ERROR_USAGE, "dram.tRC",
-                         "expected at least dram.tRAS (%u), found %u: a bank is not activated "
+                         "expected at least dram.tRAS (%u), found %u: a bank cannot be activated "
                          "again before its row may be closed",
                          params->tRAS, params->tRC);
     if (params->write_high > params->queue)
@@ -70,14 +70,14 @@ static bool check_cluster(const struct memory_system_params *params, struct erro
     for (u32 p = 0; p < ARRAY_LEN(parts); p++) {
         if (parts[p].config.cache.line_bytes != params->l2->line_bytes)
             return error_set(error, ERROR_USAGE, "",
-                             "%s.line_bytes is %u and l2.line_bytes %u: caches that cores share "
-                             "(gpu.cluster) have lines of the L2",
+                             "%s.line_bytes is %u, but l2.line_bytes is %u: caches shared by a "
+                             "cluster (gpu.cluster) must have the line size of the L2",
                              parts[p].name, parts[p].config.cache.line_bytes,
                              params->l2->line_bytes);
         if (memory_system_shared_delay(params, parts[p].config.latency) < 0)
             return error_set(error, ERROR_USAGE, "",
-                             "%s.latency of %u network cycles is shorter than two windows of %u "
-                             "(network.window) and the cycle of the look-up, which are part of it",
+                             "%s.latency is %u network cycles: it includes two windows of %u "
+                             "(network.window) and the lookup cycle and cannot be shorter",
                              parts[p].name, parts[p].config.latency, params->network->window);
     }
     return true;
@@ -93,18 +93,18 @@ bool relations_check_memory(const struct memory_system_params *params, struct er
                          l2->line_bytes);
     if (!is_pow2(l2->interleave_bytes) || l2->interleave_bytes < l2->line_bytes)
         return error_set(error, ERROR_USAGE, "",
-                         "l2.interleave_bytes is %u: a power of two from l2.line_bytes (%u) on is "
-                         "needed, so that a line lies in one channel",
+                         "l2.interleave_bytes is %u: expected a power of two, at least "
+                         "l2.line_bytes (%u), so that a line lies in one channel",
                          l2->interleave_bytes, l2->line_bytes);
     if (!is_pow2(l2->slice_bytes) || l2->slice_bytes < l2->line_bytes)
         return error_set(error, ERROR_USAGE, "",
-                         "l2.slice_bytes is %u: a power of two from l2.line_bytes (%u) on is "
-                         "needed, so that a line lies in one slice",
+                         "l2.slice_bytes is %u: expected a power of two, at least l2.line_bytes "
+                         "(%u), so that a line lies in one slice",
                          l2->slice_bytes, l2->line_bytes);
     if (memory_system_delay(params) < 0)
         return error_set(error, ERROR_USAGE, "",
-                         "l2.latency of %u L2 cycles is shorter than two windows of %u network "
-                         "cycles (network.window), which are part of it",
+                         "l2.latency is %u L2 cycles: it includes two windows of %u network cycles "
+                         "(network.window) and cannot be shorter",
                          l2->latency, params->network->window);
     return params->cluster < 2 || check_cluster(params, error);
 }
@@ -113,7 +113,8 @@ bool relations_check_memory(const struct memory_system_params *params, struct er
 
 static bool refuse(struct error *error, const char *key, u32 value, const char *expected)
 {
-    error_set(error, ERROR_USAGE, "", "%s is %u: in time it must be %s", key, value, expected);
+    error_set(error, ERROR_USAGE, "", "%s is %u: in timing mode it must be %s", key, value,
+              expected);
     return false;
 }
 
@@ -231,8 +232,8 @@ static bool check_host_memory(const struct core_config *c, const struct memory_s
                      list[i].what, gigabytes(list[i].bytes));
     }
     return error_set(error, ERROR_USAGE, "",
-                     "in time this machine needs about %.1f GB of the host's memory, at most %.0f "
-                     "GB are allowed; most of it: %s",
+                     "in timing mode this machine needs about %.1f GB of host memory, but at most "
+                     "%.0f GB are allowed; most of it: %s",
                      gigabytes(sum), gigabytes(HOST_LIMIT), largest);
 }
 
@@ -247,7 +248,7 @@ static bool check_time(const struct config *config, struct error *error)
     if (c.core->blocks > CORE_BLOCKS)
         return refuse(error, "core.blocks", c.core->blocks, "at most 64");
     if (c.issue->sub_cores && (c.collect->banks < c.issue->schedulers))
-        return refuse(error, "collect.banks", c.collect->banks, "at least one a scheduler");
+        return refuse(error, "collect.banks", c.collect->banks, "at least one per scheduler");
     const struct pipeline *pipeline = pipeline_of(c.core);
     if (!check_collectors(&c, error) || (pipeline->check && !pipeline->check(&c, error)))
         return false;

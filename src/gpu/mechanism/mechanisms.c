@@ -91,9 +91,10 @@ bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
         if (!mechanism_is_on(config, available[i]))
             continue;
         if (functional && !available[i]->observe)
-            return error_set(error, ERROR_USAGE, "",
-                             "mechanism %s needs a model of time: not with timing.functional=true",
-                             available[i]->name);
+            return error_set(
+                error, ERROR_USAGE, "",
+                "mechanism %s needs a timing model: it cannot be used with timing.functional=true",
+                available[i]->name);
         for (u32 j = 0; j < set->count; j++)
             if (!combine(set->uses[j].mechanism, available[i], error))
                 return false;

@@ -1,6 +1,6 @@
 /*
- * Mechanisms in runs without time: those that only look on (hooks.h) see every instruction of a
- * launch, one by one, and count as they do on a core.
+ * Observers in functional runs. Mechanisms that change nothing (observe in core/hooks.h) see every
+ * instruction of a launch, one by one, and count as they do on a core.
  */
 #ifndef GPU_MECHANISM_OBSERVERS_H
 #define GPU_MECHANISM_OBSERVERS_H
@@ -8,17 +8,17 @@
 #include "gpu/mechanism/mechanisms.h"
 
 struct exec;
-struct look;
+struct observers;
 struct thread_block;
 
-/* All of `set` have `look`. */
-struct look *look_create(const struct mechanism_set *set);
-void look_destroy(struct look *look);
-/* `exec` is prepared, and watched until look_end; it may have a fault afterwards. */
-void look_begin(struct look *look, struct exec *exec);
-void observe_block(struct look *look, struct thread_block *block, bool started);
-void look_end(struct look *look, struct exec *exec);
+/* Every mechanism of `set` is an observer. */
+struct observers *observers_create(const struct mechanism_set *set);
+void observers_destroy(struct observers *observers);
+/* `exec` is prepared, and watched until observers_end; it may have a fault afterwards. */
+void observers_begin(struct observers *observers, struct exec *exec);
+void observers_block(struct observers *observers, struct thread_block *block, bool started);
+void observers_end(struct observers *observers, struct exec *exec);
 /* Counters of the last launch. */
-const u8 *look_counts(const struct look *look);
+const u8 *observers_counts(const struct observers *observers);
 
 #endif

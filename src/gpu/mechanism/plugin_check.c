@@ -52,12 +52,12 @@ static bool check_range(const struct plugin_check *check, const struct param *pa
         return WRONG(check, "parameter '%s' has no choices", param->name);
     if (param->type == PARAM_CHOICE)
         return (param->initial >= 0 && param->initial < choices) ||
-               WRONG(check, "the default of parameter '%s' is none of its choices", param->name);
+               WRONG(check, "the default of parameter '%s' is not one of its choices", param->name);
     if (!isfinite(param->min) || !isfinite(param->max) || param->min > param->max)
         return WRONG(check, "the range of parameter '%s' is empty", param->name);
     return param->type == PARAM_LIST ||
            (param->initial >= param->min && param->initial <= param->max) ||
-           WRONG(check, "the default of parameter '%s' is out of its range", param->name);
+           WRONG(check, "the default of parameter '%s' is outside its range", param->name);
 }
 
 static bool check_param(const struct plugin_check *check, u32 index)
@@ -65,7 +65,7 @@ static bool check_param(const struct plugin_check *check, u32 index)
     const struct param *param = &check->component->params[index];
     const u32 size = check->component->params_size;
     if (!is_name(param->name))
-        return WRONG(check, "parameter %u has no name of letters, digits and '_'", index + 1);
+        return WRONG(check, "parameter %u needs a name of letters, digits and '_'", index + 1);
     for (u32 i = 0; i < index; i++)
         if (!strcmp(check->component->params[i].name, param->name))
             return WRONG(check, "there are two parameters '%s'", param->name);
@@ -74,7 +74,7 @@ static bool check_param(const struct plugin_check *check, u32 index)
     if (param->offset + (size_t)MAX(param->most, 1u) * param_bytes(param) > size ||
         param->offset % param_bytes(param) ||
         (param->type == PARAM_LIST && (!param->most || param->count_offset + sizeof(u32) > size)))
-        return WRONG(check, "parameter '%s' is outside of its structure", param->name);
+        return WRONG(check, "parameter '%s' is outside its structure", param->name);
     return check_range(check, param);
 }
 
@@ -110,14 +110,13 @@ static bool check_stats(const struct plugin_check *check)
     if (component->stat_count > MOST_STATS || component->rate_count > MOST_STATS ||
         size > MOST_BYTES || (component->stat_count && !component->stats) ||
         (component->rate_count && !component->rates))
-        return WRONG(check, "its table of statistics is broken");
+        return WRONG(check, "its table of statistics is invalid");
     for (u32 i = 0; i < component->stat_count; i++) {
         const struct stat *stat = &component->stats[i];
         if (!is_name(stat->name) || !stat->unit || !stat->help)
             return WRONG(check, "statistic %u has no name, unit or help", i + 1);
         if (stat->offset % 8 || stat->offset + sizeof(u64) > size)
-            return WRONG(check, "statistic '%s' is outside of stats_size, %u bytes", stat->name,
-                         size);
+            return WRONG(check, "statistic '%s' is outside stats_size, %u bytes", stat->name, size);
     }
     for (u32 i = 0; i < component->rate_count; i++) {
         const struct rate *rate = &component->rates[i];
@@ -136,12 +135,13 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
     for (u32 i = 0; event->given && i < check->component->param_count; i++)
         given |= !strcmp(check->component->params[i].name, event->given);
     if (!counted)
-        return WRONG(check, "an energy event is counted by '%s', which is no statistic of it",
+        return WRONG(check,
+                     "an energy event is counted by '%s', which is not one of its statistics",
                      event->counter);
     if (!event->part || (u32)event->kind > ENERGY_LOGIC)
         return WRONG(check, "the energy event of '%s' has no part or kind", event->counter);
     if (!given)
-        return WRONG(check, "the energy event of '%s' is given by '%s', which is no parameter",
+        return WRONG(check, "the energy event of '%s' is given by '%s', which is not a parameter",
                      event->counter, event->given);
     if (event->kind == ENERGY_LOGIC)
         return (isfinite(event->pj) && event->pj >= 0 && event->nm) ||
@@ -160,7 +160,7 @@ static bool check_state(const struct plugin_check *check)
         mechanism->state_size > MOST_STATE || mechanism->memory_size > MOST_STATE ||
         (mechanism->forgets && !mechanism->state_size))
         return WRONG(check,
-                     "the state of mechanism %s has not the size of a structure that begins "
+                     "the state of mechanism %s does not have the size of a structure that begins "
                      "with MECHANISM_STATE",
                      mechanism->name);
     return true;
@@ -170,10 +170,10 @@ static bool check_name(const struct plugin_check *check)
 {
     const char *name = check->mechanism->name;
     if (!check->component->name || strcmp(check->component->name, name) != 0)
-        return WRONG(check, "mechanism %s has a component of another name", name);
+        return WRONG(check, "mechanism %s has a component with another name", name);
     for (u32 i = 0; gpu_components[i]; i++)
         if (!strcmp(gpu_components[i]->name, name))
-            return WRONG(check, "mechanism %s has the name of a part of the machine", name);
+            return WRONG(check, "mechanism %s has the name of a component of the machine", name);
     return true;
 }
 
@@ -182,7 +182,7 @@ bool plugin_check(const struct mechanism *mechanism, const char *path, struct er
     const struct plugin_check check = {mechanism, mechanism ? mechanism->component : NULL, path,
                                        error};
     if (!mechanism || !is_name(mechanism->name))
-        return WRONG(&check, "its mechanism has no name of lower-case letters, digits and '_'");
+        return WRONG(&check, "its mechanism needs a name of lower-case letters, digits and '_'");
     if (!mechanism->help || !mechanism->component || !mechanism->component->help)
         return WRONG(&check, "mechanism %s has no help or no component", mechanism->name);
     if (!check_name(&check) || !check_params(&check) || !check_stats(&check) ||

@@ -67,8 +67,8 @@ static bool read_object(struct plugin *plugin, struct error *error)
     free(data);
     return whole ||
            error_set(error, ERROR_INPUT, plugin->path,
-                     "%s: expected a shared object, made by cc -shared",
-                     length ? "it is no shared object, or a part of one" : "the file is empty");
+                     "%s: expected a shared object, as made by cc -shared",
+                     length ? "not a shared object, or only a part of one" : "the file is empty");
 }
 
 static bool load_object(struct plugin *plugin, struct error *error)
@@ -84,7 +84,7 @@ static bool load_object(struct plugin *plugin, struct error *error)
     return error_set(error, ERROR_INPUT, plugin->path, "it cannot be loaded: %s%s",
                      behind ? behind + 2 : why,
                      strstr(why, "undefined symbol")
-                         ? " (mechanisms may call what the installed headers declare: was it "
+                         ? " (mechanisms may call only what the installed headers declare: was it "
                            "compiled with pkg-config --cflags heddle-mechanism?)"
                          : "");
 }
@@ -95,23 +95,23 @@ static bool take_symbol(struct plugin *plugin, struct error *error)
     static const u32 sizes[] = PLUGIN_SIZES;
     const struct mechanism_plugin *symbol = dlsym(plugin->handle, PLUGIN_SYMBOL);
     if (!symbol)
-        return error_set(error, ERROR_INPUT, plugin->path,
-                         "there is no mechanism in it: it does not export '%s', which "
-                         "MECHANISM_PLUGIN(NAME) does in a file that is compiled with pkg-config "
-                         "--cflags heddle-mechanism",
-                         PLUGIN_SYMBOL);
+        return error_set(
+            error, ERROR_INPUT, plugin->path,
+            "it contains no mechanism: it does not export '%s', which MECHANISM_PLUGIN(NAME) does "
+            "in a file that is compiled with pkg-config --cflags heddle-mechanism",
+            PLUGIN_SYMBOL);
     if (memcmp(symbol->magic, PLUGIN_MAGIC, sizeof symbol->magic) != 0)
         return error_set(error, ERROR_INPUT, plugin->path, "its '%s' is not one of Heddle's",
                          PLUGIN_SYMBOL);
     if (memcmp(symbol->hash, PLUGIN_HASH, sizeof symbol->hash) != 0)
         return error_set(error, ERROR_INPUT, plugin->path,
                          "it was compiled against the headers of another Heddle (%.*s..., this one "
-                         "has %.*s...): compile it again, there is no stable interface",
+                         "has %.*s...): compile it again; there is no stable interface",
                          HASH_SHOWN, symbol->hash, HASH_SHOWN, PLUGIN_HASH);
     if (memcmp(symbol->sizes, sizes, sizeof sizes) != 0 || !symbol->functions)
         return error_set(error, ERROR_INPUT, plugin->path,
-                         "its compiler laid structures out differently: compile it with pkg-config "
-                         "--cflags heddle-mechanism");
+                         "its compiler uses another layout of structures: compile it with "
+                         "pkg-config --cflags heddle-mechanism");
     plugin->mechanism = symbol->mechanism;
     if (!plugin_check(plugin->mechanism, plugin->path, error))
         return false;

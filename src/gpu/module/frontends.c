@@ -6,6 +6,15 @@
 #include "isa/si/codeobject.h"
 #include "isa/si/si_program.h"
 
+/* A language of modules. */
+struct front_end {
+    const char *name;
+    u32 warp_size; /* lanes its code is made for; 0: any */
+    bool (*recognises)(const void *data, size_t bytes);
+    struct program *(*load)(const struct hd_device *device, const void *data, size_t bytes,
+                            const char *name, struct error *error);
+};
+
 static bool any(const void *data, size_t bytes)
 {
     return true;
@@ -29,7 +38,7 @@ static const struct front_end front_ends[] = {
     {"PTX text", 0, any, load_ptx},
 };
 
-const struct front_end *front_end_of(const void *data, size_t bytes)
+static const struct front_end *front_end_of(const void *data, size_t bytes)
 {
     const struct front_end *end = front_ends;
     while (!end->recognises(data, bytes))
@@ -43,7 +52,24 @@ const char *hd_machine_for(const void *data, size_t bytes, bool raw)
     return lanes == 64 ? "generic64" : "generic";
 }
 
+/* Asserts the invariants of a program that a front end has made (ir/program.h). */
+static struct program *verified(struct program *program)
+{
+#ifndef NDEBUG
+    char message[256];
+    if (program && !program_verify(program, message, sizeof message))
+        __assert_fail(message, program->file, 0, __func__);
+#endif
+    return program;
+}
+
+struct program *load_program(const struct hd_device *device, const void *data, size_t bytes,
+                             const char *name, struct error *error)
+{
+    return verified(front_end_of(data, bytes)->load(device, data, bytes, name, error));
+}
+
 struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error)
 {
-    return si_program_raw(code, bytes, name, error);
+    return verified(si_program_raw(code, bytes, name, error));
 }

@@ -4,21 +4,13 @@
 
 #include "gpu/device.h"
 
-/* A language of modules. */
-struct front_end {
-    const char *name;
-    u32 warp_size; /* lanes its code is made for; 0: any */
-    bool (*recognises)(const void *data, size_t bytes);
-    struct program *(*load)(const struct hd_device *device, const void *data, size_t bytes,
-                            const char *name, struct error *error);
-};
-
 enum {
     RAW_LANES = 64 /* of machine code without a container */
 };
 
-/* frontends.c: never NULL */
-const struct front_end *front_end_of(const void *data, size_t bytes);
+/* frontends.c: the program of a module in any language. */
+struct program *load_program(const struct hd_device *device, const void *data, size_t bytes,
+                             const char *name, struct error *error);
 /* Machine code without a container, decoded from its first byte on. */
 struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error);
 

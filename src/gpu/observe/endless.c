@@ -131,16 +131,16 @@ static void tell(struct hd_device *device, const struct warp *warp, const struct
     place(warp->exec, loop->last, last);
     const u32 *id = warp->block->id;
     if (others > 1)
-        snprintf(rest, sizeof rest, ", as do the %u others that run", others);
+        snprintf(rest, sizeof rest, ", as do the %u other running warps", others);
     else if (others)
-        snprintf(rest, sizeof rest, ", as does the other that runs");
-    snprintf(
-        endless->text, sizeof endless->text,
-        "it may be endless: warp %u of block (%u,%u,%u) repeats the loop %s%.500s%s%.500s with "
-        "the same registers%s; %s",
-        warp->index, id[0], id[1], id[2], strcmp(first, last) ? "from " : "at ", first,
-        strcmp(first, last) ? " to " : "", strcmp(first, last) ? last : "", rest,
-        loop->reads ? "only a change of what it reads can end it" : "nothing can end it");
+        snprintf(rest, sizeof rest, ", as does the other running warp");
+    snprintf(endless->text, sizeof endless->text,
+             "possible infinite loop: warp %u of block (%u,%u,%u) repeats the loop "
+             "%s%.500s%s%.500s with the same registers%s; %s",
+             warp->index, id[0], id[1], id[2], strcmp(first, last) ? "from " : "at ", first,
+             strcmp(first, last) ? " to " : "", strcmp(first, last) ? last : "", rest,
+             loop->reads ? "it can end only if memory that it reads changes"
+                         : "nothing can end it");
     endless->found = true;
     endless->blocks_done = atomic_load(&device->blocks_done);
     if (device->note)

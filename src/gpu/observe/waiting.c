@@ -41,12 +41,12 @@ static void say_reason(struct bounded_text *text, const struct waiting *waiting)
         [STALL_FETCH] = "instructions to be fetched",
         [STALL_BRANCH] = "a branch to be resolved",
         [STALL_RAW] = "a source",
-        [STALL_WAW] = "a destination that is still to be written",
+        [STALL_WAW] = "a destination with a pending write",
         [STALL_MEMORY] = "memory",
-        [STALL_WAIT] = "its own instructions under way",
+        [STALL_WAIT] = "its own instructions in flight",
         [STALL_UNIT] = "a unit",
         [STALL_COLLECTOR] = "an operand collector",
-        [STALL_HELD] = "a mechanism that holds it back",
+        [STALL_HELD] = "a mechanism that holds it",
     };
     if (waiting->stall == STALL_BARRIER)
         say(text, "barrier %u", waiting->barrier);
@@ -102,9 +102,9 @@ void waiting_text(const struct waiting_list *list, const struct waiting_names *n
         LAST_LINE = 40 /* "\n  and 4294967295 more warps" */
     };
     struct bounded_text text = {to, 0, size};
-    say(&text, "deadlock: nothing in kernel %s has moved for %llu cycles, at cycle %llu;",
+    say(&text, "deadlock: kernel %s has made no progress for %llu cycles, at cycle %llu;",
         names->kernel, (unsigned long long)list->stuck, (unsigned long long)list->cycle);
-    say(&text, " %llu blocks have not ended, %llu of them never began",
+    say(&text, " %llu blocks have not completed, %llu of them have not started",
         (unsigned long long)list->undone, (unsigned long long)list->unstarted);
     for (u32 i = 0; i < list->rows.count; i++) {
         size_t before = text.used;

@@ -38,9 +38,10 @@ static bool check_waves(const struct hd_raw *raw, const char *name, struct error
     u32 most = raw->module->device->core->shared_bytes;
     for (u32 i = 0; i < raw->state->group_count; i++)
         if (raw->state->groups[i].lds_bytes > most)
-            return error_set(error, ERROR_INPUT, name,
-                             "workgroup %u has %u bytes of LDS, a core has %u (core.shared_bytes)",
-                             raw->state->groups[i].id, raw->state->groups[i].lds_bytes, most);
+            return error_set(
+                error, ERROR_INPUT, name,
+                "workgroup %u has %u bytes of LDS, but a core has %u (core.shared_bytes)",
+                raw->state->groups[i].id, raw->state->groups[i].lds_bytes, most);
     return true;
 }
 
@@ -273,13 +274,14 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
 {
     const struct si_group *g = &raw->state->groups[group];
     struct hd_device *device = raw->module->device;
-    struct look *look = exec->watcher ? NULL : device->look; /* a trace takes its place */
+    struct observers *observers =
+        exec->watcher ? NULL : device->observers; /* a trace takes its place */
     exec_prepare(exec, 1);
-    if (UNLIKELY(look))
-        look_begin(look, exec);
+    if (UNLIKELY(observers))
+        observers_begin(observers, exec);
     struct thread_block *block = block_start(exec, group, 0);
-    if (UNLIKELY(look))
-        observe_block(look, block, true);
+    if (UNLIKELY(observers))
+        observers_block(observers, block, true);
     memcpy(block->shared, g->lds, g->lds_bytes);
     for (u32 w = 0; w < g->wave_count; w++)
         raw_wave_in(&block->warps[w], &raw->state->waves[waves[w]]);
@@ -292,12 +294,12 @@ static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u3
         account_tails(block);
     else
         exec->stats.blocks++;
-    if (UNLIKELY(look))
-        observe_block(look, block, false);
+    if (UNLIKELY(observers))
+        observers_block(observers, block, false);
     block_end(block);
     account_finish(exec);
-    if (UNLIKELY(look))
-        look_end(look, exec);
+    if (UNLIKELY(observers))
+        observers_end(observers, exec);
     exec_release(exec);
     atomic_fetch_add_explicit(&device->blocks_done, 1, memory_order_relaxed);
 }
@@ -369,7 +371,7 @@ bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_re
         return api_null(error, "hd_raw_run");
     if (raw->ran) {
         struct error inner = {0};
-        error_set(&inner, ERROR_USAGE, "", "hd_raw_run: it has run already");
+        error_set(&inner, ERROR_USAGE, "", "hd_raw_run: this hd_raw has been run already");
         return api_fail(error, &inner);
     }
     raw->ran = true;

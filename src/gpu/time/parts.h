@@ -49,8 +49,8 @@ struct timed_run {
     u64 progress;               /* instructions issued when something last moved */
     fs moved;                   /* and when that was */
     u64 answers;                /* of memory to cores, when answers_came was asked last */
-    struct trace_buffer *seen;  /* of each core; NULL: nobody looks */
-    struct trace_buffer *steps; /* of instructions; the same */
+    struct trace_buffer *seen;  /* spans of each core; NULL: not observed */
+    struct trace_buffer *steps; /* steps of instructions; NULL: not traced */
 };
 
 /* run.c: instructions issued so far. */

@@ -4,9 +4,6 @@
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 
-#define PARAMS(config, name) \
-    ((const struct name##_params *)config_params(config, &name##_component))
-
 bool timing_serves(const struct hd_device *device, struct error *error)
 {
     const struct mechanism_set *set = &device->mechanisms;
@@ -27,8 +24,8 @@ struct timing *timing_create(struct hd_device *device)
 {
     struct timing *t = checked(calloc(1, sizeof *t));
     t->device = device;
-    t->params = PARAMS(device->config, timing);
-    t->clock = PARAMS(device->config, clock);
+    t->params = config_params(device->config, &timing_component);
+    t->clock = config_params(device->config, &clock_component);
     t->memory = memory_system_params_of(device->config);
     t->memory_system = memory_system_create(&t->memory);
     mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);

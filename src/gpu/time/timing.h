@@ -8,8 +8,8 @@
  *
  * Invariants
  *  T1  Every launch starts at a window's edge with cores empty and nothing under way.
- *  T2  Stretches in which nobody has anything to do are left out; cores charge them when they go
- * on. T3  A fault is the one with the earliest time, then the lowest core, of the window it is in.
+ *  T2  Windows in which no actor has work are skipped; cores charge the skipped cycles later.
+ *  T3  The fault of a window is the earliest one; of several at the same time, the lowest core's.
  */
 #ifndef GPU_TIME_TIMING_H
 #define GPU_TIME_TIMING_H

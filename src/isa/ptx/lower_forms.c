@@ -481,11 +481,11 @@ static bool report_modifiers(struct fn *fn, const struct ptx_instruction *in,
     if (length)
         expected[length - 1] = 0;
     if (furthest < in->modifier_count)
-        return lower_error(fn->l, in->place, "'.%s' does not fit in '%s'%s%s",
+        return lower_error(fn->l, in->place, "'.%s' is not a modifier of '%s' here%s%s",
                            in->modifiers[furthest], in->opcode, length ? "; expected one of" : "",
                            expected);
-    return lower_error(fn->l, in->place, "'%s' lacks a modifier; expected one of%s", in->opcode,
-                       expected);
+    return lower_error(fn->l, in->place, "'%s' needs another modifier; expected one of%s",
+                       in->opcode, expected);
 }
 
 static bool report_opcode(struct fn *fn, const struct ptx_instruction *in)

@@ -45,8 +45,9 @@ static bool symbol_address(struct fn *fn, const struct ptx_operand *o, int said,
     if (!space_of_symbol(fn, symbol, &space))
         return lower_error(fn->l, o->place, "'%s' is not a variable", o->name);
     if (said >= 0 && said != space)
-        return lower_error(fn->l, o->place, "'%s' is in .%s memory, the instruction says .%s",
-                           o->name, space_names[space], space_names[said]);
+        return lower_error(fn->l, o->place,
+                           "'%s' is in .%s memory, but the instruction accesses .%s", o->name,
+                           space_names[space], space_names[said]);
     out->space = (u8)space;
     out->imm = (i64)o->value;
     switch (symbol->kind) {

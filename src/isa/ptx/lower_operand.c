@@ -187,7 +187,7 @@ static bool register_operand(struct fn *fn, const struct ptx_operand *o, struct 
                            o->name, d->vector, o->name);
     enum type declared = type_parse(d->type);
     if (declared == TYPE_PRED || type == TYPE_PRED || !type_fits(declared, type, fit))
-        return lower_error(fn->l, o->place, "'%s' is .%s, the instruction wants .%s", o->name,
+        return lower_error(fn->l, o->place, "'%s' is .%s, but the instruction expects .%s", o->name,
                            d->type, type_name(type));
     if (o->negated)
         return lower_error(fn->l, o->place, "only predicates can be negated here");
@@ -443,7 +443,7 @@ bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, b
         return frame_value(fn, (u64)(offset + addend), words, 0, out);
     }
     default:
-        return lower_error(fn->l, o->place, "'%s' has no address that could be used here", o->name);
+        return lower_error(fn->l, o->place, "the address of '%s' cannot be used here", o->name);
     }
     /* Addresses in device memory have 64 bits; a 32-bit context takes the lower half. */
     out->count = words;

@@ -297,7 +297,7 @@ static bool finish_units(struct placement *p)
             end = MAX(end, unit->dynamic_base);
         if (end > WINDOW_BYTES)
             return lower_error(l, unit->ast->place,
-                               "'%s' needs more shared memory than there can be", unit->ast->name);
+                               "'%s' needs more shared memory than is possible", unit->ast->name);
         unit->shared_end = end;
         unit->own_shared = 0; /* counted again as the body is lowered */
     }
@@ -317,7 +317,7 @@ bool module_shared(struct lower *l)
     for (u32 f = 0; f < functions; f++)
         if (l->units[f].own_shared > WINDOW_BYTES)
             return lower_error(l, l->units[f].ast->place,
-                               "'%s' needs more shared memory than there can be",
+                               "'%s' needs more shared memory than is possible",
                                l->units[f].ast->name);
     struct placement p = {.l = l};
     p.owner = malloc((functions + 1) * sizeof(u32));

@@ -139,7 +139,7 @@ static bool apply_unary(struct ptx_parser *p, int op, struct ptx_place place,
                         struct ptx_constant *value)
 {
     if (value->is_single)
-        return ptx_error_at(p, place, "operator on a 0f number, expected it to stand alone");
+        return ptx_error_at(p, place, "operator on a 0f number, expected the number alone");
     if (value->is_float) {
         if (op == '~' || op == '!')
             return ptx_error_at(p, place, "'%c' on a floating-point number, expected an integer",
@@ -331,11 +331,11 @@ static bool apply(struct ptx_parser *p, int op, struct ptx_place place, struct p
                   const struct ptx_constant *right)
 {
     if (left->is_single || right->is_single)
-        return ptx_error_at(p, place, "operator on a 0f number, expected it to stand alone");
+        return ptx_error_at(p, place, "operator on a 0f number, expected the number alone");
     if (left->is_float != right->is_float)
         return ptx_error_at(p, place,
-                            "operator between an integer and a floating-point number, expected "
-                            "both of one kind");
+                            "operator between an integer and a floating-point number, expected two "
+                            "of the same kind");
     if (left->is_float)
         return apply_floats(p, op, place, left, right);
     if (!right->value && (op == '/' || op == '%'))

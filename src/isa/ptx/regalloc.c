@@ -193,8 +193,7 @@ bool allocate_registers(struct fn *fn)
             done = attempt(fn, UINT32_MAX, false, &fatal);
     }
     if (!done)
-        return lower_error(fn->l, fn->ast->place, "'%s' has too many values alive at once",
-                           fn->ast->name);
+        return lower_error(fn->l, fn->ast->place, "'%s' has too many live values", fn->ast->name);
     if (fn->l->params->optimize)
         remove_self_copies(fn);
     return true;

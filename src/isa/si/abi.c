@@ -195,8 +195,8 @@ static bool check_launch(struct composer *c, struct error *error)
         u64 threads = (u64)launch->grid[i] * launch->block[i];
         if (launch->block[i] > UINT16_MAX || threads > UINT32_MAX)
             return error_set(error, ERROR_USAGE, "",
-                             "kernel %s: %u blocks of %u threads along %c: a dispatch packet holds "
-                             "65535 threads of a block and 4294967295 of a grid",
+                             "kernel %s: %u blocks of %u threads along %c: a dispatch packet can "
+                             "describe at most 65535 threads of a block and 4294967295 of a grid",
                              kernel->name, launch->grid[i], launch->block[i], "xyz"[i]);
         c->threads[i] = (u32)threads;
         if (threads > 1)
@@ -205,14 +205,15 @@ static bool check_launch(struct composer *c, struct error *error)
     c->dims = launch->dims ? launch->dims : MAX(c->dims, 1);
     if (launch->argument_bytes > kernel->kernarg_bytes)
         return error_set(error, ERROR_USAGE, "",
-                         "kernel %s takes %u bytes of arguments, %u are given", kernel->name,
+                         "kernel %s takes %u bytes of arguments, but %u are given", kernel->name,
                          kernel->kernarg_bytes, launch->argument_bytes);
     for (u32 i = 0; i < kernel->explicit_count; i++)
         if (kernel->args[i].offset + kernel->args[i].size > launch->argument_bytes)
-            return error_set(error, ERROR_USAGE, "",
-                             "kernel %s: %u bytes of arguments are given, argument %u ends at %u",
-                             kernel->name, launch->argument_bytes, i + 1,
-                             kernel->args[i].offset + kernel->args[i].size);
+            return error_set(
+                error, ERROR_USAGE, "",
+                "kernel %s: %u bytes of arguments are given, but argument %u ends at %u",
+                kernel->name, launch->argument_bytes, i + 1,
+                kernel->args[i].offset + kernel->args[i].size);
     return true;
 }
 

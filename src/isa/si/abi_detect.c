@@ -198,7 +198,7 @@ static int judge(const struct code_object *object, const char **why)
         return object->producer.rocm_names ? 1 : -1;
     }
     struct evidence evidence = scan_object(object);
-    *why = "what its code loads";
+    *why = "the arguments that its code loads";
     if (object->version >= 5) {
         if (evidence.packet != evidence.beyond)
             return evidence.beyond ? 1 : -1;
@@ -207,7 +207,7 @@ static int judge(const struct code_object *object, const char **why)
         if (rocm != evidence.odd)
             return rocm ? 1 : -1;
     }
-    *why = "the compilers it names";
+    *why = "the compilers that it names";
     return comment_says(&object->producer);
 }
 
@@ -216,7 +216,7 @@ enum abi_hidden abi_detect(const struct code_object *object, const char **why)
     const char *reason;
     int verdict = judge(object, &reason);
     if (!verdict)
-        reason = "its code object version, as nothing else tells";
+        reason = "its code object version, in the absence of other evidence";
     if (why)
         *why = reason;
     if (verdict < 0)

@@ -86,10 +86,10 @@ static bool fail_not_elf(struct reader *reader, const char *text, size_t length)
     else if (length >= 4 && !memcmp(text, "BC\xc0\xde", 4))
         what = "; it is LLVM bitcode: compile it first";
     else if (length >= 24 && !memcmp(text, "__CLANG_OFFLOAD_BUNDLE__", 24))
-        what = "; it is an offload bundle: take it apart with clang-offload-bundler";
+        what = "; it is an offload bundle: split it with clang-offload-bundler";
     return reader_fail(reader, ERROR_INPUT,
-                       "not a code object: expected an ELF file for an AMD GPU, %zu bytes that "
-                       "do not begin with an ELF header are given%s",
+                       "not a code object: expected an ELF file for an AMD GPU, but %zu bytes "
+                       "without an ELF header are given%s",
                        length, what);
 }
 
@@ -129,14 +129,13 @@ static bool check_abi(struct reader *reader)
                                          : "unknown",
                            osabi);
     if (version == 0)
-        return reader_fail(reader, ERROR_UNSUPPORTED,
-                           "code object version 2 (ABI version 0), which describes kernels in "
-                           "another way: expected version 3 to 6; compile with "
-                           "-mcode-object-version=4");
+        return reader_fail(
+            reader, ERROR_UNSUPPORTED,
+            "code object version 2 (ABI version 0), whose kernel descriptions have another format: "
+            "expected version 3 to 6; compile with -mcode-object-version=4");
     if (version > 4)
         return reader_fail(reader, ERROR_UNSUPPORTED,
-                           "ABI version %u is not known: expected 1 to 4 (code object versions 3 "
-                           "to 6)",
+                           "unknown ABI version %u: expected 1 to 4 (code object versions 3 to 6)",
                            version);
     reader->object->version = version + 2;
     return true;
@@ -147,8 +146,8 @@ static bool check_header(struct reader *reader)
     const Elf64_Ehdr *header = &reader->elf.header;
     if (header->e_machine != MACHINE_AMDGPU)
         return reader_fail(reader, ERROR_INPUT,
-                           "ELF machine %u%s: expected 224 (AMD GPU); a kernel is compiled with "
-                           "-target amdgcn-amd-amdhsa -mcpu=tahiti",
+                           "ELF machine %u%s: expected 224 (AMD GPU); compile kernels with -target "
+                           "amdgcn-amd-amdhsa -mcpu=tahiti",
                            header->e_machine,
                            header->e_machine == EM_X86_64    ? " (x86-64)"
                            : header->e_machine == EM_AARCH64 ? " (AArch64)"
@@ -160,7 +159,7 @@ static bool check_header(struct reader *reader)
         return reader_fail(reader, ERROR_UNSUPPORTED,
                            "code for %s (ELF flags 0x%x): expected Southern Islands: gfx600 "
                            "(-mcpu=tahiti), gfx601 or gfx602",
-                           gpu ? gpu : "a GPU that is not known", header->e_flags);
+                           gpu ? gpu : "an unknown GPU", header->e_flags);
     reader->object->gpu = gpu;
     if (header->e_type == ET_REL)
         return reader_fail(reader, ERROR_INPUT,
@@ -191,12 +190,12 @@ static bool read_segment(struct reader *reader, u32 index, const Elf64_Phdr *hea
     if (!elf_range(&reader->elf, header->p_offset, header->p_filesz, &bytes))
         return reader_fail(reader, ERROR_INPUT,
                            "program header %u: bytes 0x%" PRIx64 " + 0x%" PRIx64
-                           " do not lie in the file of 0x%" PRIx64 " bytes",
+                           " are outside the file of 0x%" PRIx64 " bytes",
                            index, (u64)header->p_offset, (u64)header->p_filesz, reader->elf.size);
     if (header->p_vaddr > UINT64_MAX - header->p_memsz)
         return reader_fail(reader, ERROR_INPUT,
                            "program header %u: addresses 0x%" PRIx64 " + 0x%" PRIx64
-                           " go beyond 64 bits",
+                           " exceed 64 bits",
                            index, (u64)header->p_vaddr, (u64)header->p_memsz);
     if (!header->p_memsz)
         return true;
@@ -233,7 +232,7 @@ static bool read_segments(struct reader *reader)
     object->high = last->address + last->bytes;
     if (object->high - object->low > reader->elf.size + MOST_ZEROS)
         return reader_fail(reader, ERROR_INPUT,
-                           "segments spread over 0x%" PRIx64 " bytes of addresses, more than the "
+                           "segments span 0x%" PRIx64 " bytes of addresses, more than the "
                            "file's size and 0x%llx",
                            object->high - object->low, MOST_ZEROS);
     return true;
@@ -266,12 +265,12 @@ static bool read_text(struct reader *reader)
         bytes > code->data_bytes - (start - code->address))
         return reader_fail(reader, ERROR_INPUT,
                            ".text at 0x%" PRIx64 " + 0x%" PRIx64
-                           " does not lie in the executable segment at 0x%" PRIx64 " + 0x%" PRIx64,
+                           " is not within the executable segment at 0x%" PRIx64 " + 0x%" PRIx64,
                            start, bytes, code->address, code->data_bytes);
     if (start % 4 || bytes % 4 || !bytes)
         return reader_fail(reader, ERROR_INPUT,
                            ".text at 0x%" PRIx64 " with 0x%" PRIx64
-                           " bytes: expected multiples of 4, and not nothing",
+                           " bytes: expected non-zero multiples of 4",
                            start, bytes);
     object->text_address = start;
     object->text_bytes = bytes;

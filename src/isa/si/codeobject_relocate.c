@@ -48,7 +48,7 @@ static bool symbol_value(struct reader *reader, const struct elf_symbols *symbol
     }
     if (index >= symbols->count)
         return reader_fail(reader, ERROR_INPUT,
-                           "a relocation names symbol %u; the table has %u symbols", index,
+                           "a relocation names symbol %u, but the table has %u symbols", index,
                            symbols->count);
     Elf64_Sym symbol = elf_symbol(symbols, index);
     const char *name = elf_string(&symbols->names, symbol.st_name);
@@ -87,7 +87,7 @@ static bool add_relocation(struct reader *reader, const struct elf_symbols *symb
     default:
         return reader_fail(reader, ERROR_UNSUPPORTED,
                            "relocation type %u (%s) at 0x%" PRIx64
-                           " is not one a loader applies: expected RELATIVE64, ABS64 or ABS32",
+                           " is not supported by loaders: expected RELATIVE64, ABS64 or ABS32",
                            type, type_name(type), (u64)entry->r_offset);
     }
     if (!in_segment(object, entry->r_offset, bytes))
@@ -123,7 +123,7 @@ bool read_relocations(struct reader *reader)
         !elf_at(&reader->elf, dynamic.rela, dynamic.rela_bytes, &table))
         return reader_fail(reader, ERROR_INPUT,
                            "the relocation table at 0x%" PRIx64 " (%" PRIu64 " bytes, %" PRIu64
-                           " an entry) does not lie in the file, or is not one of %zu-byte entries",
+                           " per entry) is not within the file, or does not have %zu-byte entries",
                            dynamic.rela, dynamic.rela_bytes, dynamic.rela_entry,
                            sizeof(Elf64_Rela));
     if (!elf_dynamic_symbols(&reader->elf, &symbols))

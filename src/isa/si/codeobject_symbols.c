@@ -31,7 +31,7 @@ static void add_function(struct reader *reader, const char *name, const Elf64_Sy
     struct code_object *object = reader->object;
     note_library(reader, name);
     if (!in_text(object, symbol->st_value)) {
-        reader_warn(reader, "function %s at 0x%" PRIx64 " is not in the code: left out",
+        reader_warn(reader, "function %s at 0x%" PRIx64 " is outside the code: ignored",
                     reader_name(reader, name), (u64)symbol->st_value);
         return;
     }
@@ -123,7 +123,7 @@ static bool read_descriptor(struct reader *reader, struct code_kernel *kernel)
     if (!elf_at(&reader->elf, kernel->descriptor_address, DESCRIPTOR_BYTES, &bytes))
         return reader_fail(reader, ERROR_INPUT,
                            "%s: the kernel descriptor at 0x%" PRIx64
-                           " does not lie in a loaded segment's %d bytes of the file",
+                           " is not within the %d bytes of the file that a loaded segment covers",
                            symbol, kernel->descriptor_address, DESCRIPTOR_BYTES);
     struct kernel_descriptor *d = &kernel->descriptor;
     *d = descriptor_decode(bytes.data);
@@ -136,15 +136,15 @@ static bool read_descriptor(struct reader *reader, struct code_kernel *kernel)
             symbol, kernel->entry, reader->object->text_address, reader->object->text_bytes);
     if (d->wave32)
         return reader_fail(reader, ERROR_UNSUPPORTED,
-                           "%s: the descriptor asks for warps of 32 lanes; Southern Islands has 64",
+                           "%s: the descriptor requests warps of 32 lanes; Southern Islands has 64",
                            symbol);
     u32 used = 4 * d->private_buffer + 2 * d->dispatch_ptr + 2 * d->queue_ptr + 2 * d->kernarg_ptr +
                2 * d->dispatch_id + 2 * d->flat_scratch_init + d->private_size;
     if (used > d->user_sgprs || d->user_sgprs > 16)
-        return reader_fail(reader, ERROR_INPUT,
-                           "%s: %u user SGPRs (RSRC2), but what the properties enable needs %u; at "
-                           "most 16 exist",
-                           symbol, d->user_sgprs, used);
+        return reader_fail(
+            reader, ERROR_INPUT,
+            "%s: %u user SGPRs (RSRC2), but the enabled properties need %u; at most 16 exist",
+            symbol, d->user_sgprs, used);
     if (kernel->entry % 256)
         reader_warn(reader, "%s: the entry at 0x%" PRIx64 " is not a multiple of 256", symbol,
                     kernel->entry);
@@ -189,7 +189,7 @@ static void settle_functions(struct reader *reader)
     for (u32 i = 0; i < count; i++) {
         u64 room = (i + 1 < count ? list[i + 1].address : text_end) - list[i].address;
         if (list[i].size > room)
-            reader_warn(reader, "function %s reaches over the next one: cut at 0x%" PRIx64,
+            reader_warn(reader, "function %s overlaps the next one: truncated at 0x%" PRIx64,
                         reader_name(reader, list[i].name), list[i].address + room);
         if (!list[i].size || list[i].size > room)
             list[i].size = room;
@@ -204,7 +204,7 @@ bool read_symbols(struct reader *reader)
 {
     if (!elf_symbols(&reader->elf, &reader->symbols))
         return reader_fail(reader, ERROR_INPUT,
-                           "no symbol table: kernels are found by their <name>.kd symbols");
+                           "no symbol table: kernels are identified by their <name>.kd symbols");
     if (!make_room(reader))
         return false;
     for (u32 i = 0; i < reader->symbols.count; i++) {
@@ -214,7 +214,7 @@ bool read_symbols(struct reader *reader)
     if (!read_descriptors(reader))
         return false;
     if (!reader->object->kernel_count)
-        reader_warn(reader, "the file has no kernel: no symbol named <name>.kd");
+        reader_warn(reader, "the file has no kernels: there is no symbol named <name>.kd");
     settle_functions(reader);
     return true;
 }

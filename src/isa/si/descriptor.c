@@ -127,7 +127,7 @@ static void describe_registers(FILE *out, const struct kernel_descriptor *d)
     if (d->flat_scratch_init)
         next = scalar(out, next, 2, "flat scratch (not on this GPU)");
     if (d->private_size)
-        next = scalar(out, next, 1, "bytes of private memory a thread");
+        next = scalar(out, next, 1, "bytes of private memory per thread");
     if (next < d->user_sgprs)
         next = scalar(out, next, d->user_sgprs - next, "unused");
     for (u32 i = 0; i < 3; i++)
@@ -164,7 +164,7 @@ static void describe_properties(FILE *out, const struct kernel_descriptor *d)
 static void describe_arguments(FILE *out, const struct code_kernel *kernel)
 {
     fprintf(out, "  arguments: %u bytes%s\n", kernel->kernarg_bytes,
-            kernel->has_metadata ? "" : " (no metadata: their layout is not known)");
+            kernel->has_metadata ? "" : " (no metadata: their layout is unknown)");
     for (u32 i = 0; i < kernel->arg_count; i++) {
         const struct code_argument *arg = &kernel->args[i];
         bool more = *arg->type_name || *arg->name || *arg->address_space;
@@ -192,7 +192,8 @@ const char *codeobject_describe_kernel(const struct code_object *object,
     fprintf(out, "  entry 0x%" PRIx64 " (descriptor %s 0x%" PRIx64 ")\n", kernel->entry,
             d->entry_offset < 0 ? "-" : "+",
             d->entry_offset < 0 ? 0 - (u64)d->entry_offset : (u64)d->entry_offset);
-    fprintf(out, "  shared memory (LDS): %u bytes a block; private memory: %u bytes a thread%s\n",
+    fprintf(out,
+            "  shared memory (LDS): %u bytes per block; private memory: %u bytes per thread%s\n",
             d->lds_bytes, d->private_bytes, d->dynamic_stack ? " and a dynamic stack" : "");
     if (kernel->required[0])
         fprintf(out, "  blocks must have %u x %u x %u threads\n", kernel->required[0],

@@ -110,7 +110,7 @@ static const char *buffer_limit(const struct si_inst *inst)
     if (inst->addr64 && (inst->offen || inst->idxen))
         return "addr64 with offen or idxen";
     if (inst->tfe || inst->lds)
-        return "tfe or lds, for which versions of the assembler want other registers";
+        return "tfe or lds, for which assembler versions expect different registers";
     return NULL;
 }
 

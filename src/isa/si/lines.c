@@ -420,7 +420,7 @@ void read_lines(struct reader *reader)
     if (!elf_find_section(&reader->elf, ".debug_line", &section, &bytes))
         return;
     if (section.sh_flags & SHF_COMPRESSED) {
-        reader_warn(reader, "source lines are compressed (-gz): left out");
+        reader_warn(reader, "source lines are compressed (-gz): ignored");
         return;
     }
     if (!elf_find_section(&reader->elf, ".debug_line_str", &other, &lines.line_strings))

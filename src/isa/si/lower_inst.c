@@ -35,7 +35,7 @@ static const char *put_destinations(struct lowering *l, const struct si_inst *in
             continue;
         }
         if (n >= ARRAY_LEN(out->dst) || *letter == '=')
-            return "more results than the machine model has";
+            return "more results than the machine model supports";
         out->dst[n++] = lower_operand(l, in, &in->dst[i], *letter++, &why);
     }
     return why;
@@ -60,7 +60,7 @@ static const char *put_sources(struct lowering *l, const struct si_inst *in, str
         } else if (has_place && !optional) {
             out->src[n++] = lower_operand(l, in, list[i], *letter++, &why);
         } else if (kind != 'X' && kind != 'M') {
-            return "more operands than the machine model has";
+            return "more operands than the machine model supports";
         }
     }
     if (in->op->lower == SI_LOWER_LANE)
@@ -89,7 +89,7 @@ static const char *check_constant(const struct si_inst *in, struct inst *out)
             out->dst[0] = operand_make(OPERAND_SCALAR, SCALAR_MODE, 1);
         return NULL;
     case SI_LOWER_HALT:
-        return in->imm & 1 ? "the warp would halt for ever" : NULL;
+        return in->imm & 1 ? "the warp would halt forever" : NULL;
     case SI_LOWER_MESSAGE:
         if (in->imm & 15)
             return "messages to the host or to graphics";
@@ -112,7 +112,7 @@ static const char *missing(const struct si_inst *in)
     case SI_DS:
         return "global data share";
     default:
-        return "no meaning in a compute kernel";
+        return "not meaningful in a compute kernel";
     }
 }
 

@@ -59,7 +59,7 @@ const char *lower_buffer(struct lowering *l, const struct si_inst *in, struct in
     if (in->addr64 && (in->offen || in->idxen))
         return "addr64 together with offen or idxen";
     if (in->lds && (has_data || in->tfe || out->vector != 1))
-        return "a transfer to the LDS of anything but one word";
+        return "a transfer to the LDS of more or less than one word";
     out->key2 = buffer_flags(in);
     out->imm = in->imm;
     if (in->format == SI_MTBUF)

@@ -33,13 +33,12 @@ static bool bad(struct reader *reader, size_t offset, const char *what)
 static bool next(struct reader *reader, struct msgpack *in, struct msgpack_value *value)
 {
     return msgpack_next(in, value) ||
-           bad(reader, value->offset, "the bytes end here, or are no MessagePack value");
+           bad(reader, value->offset, "unexpected end, or not a MessagePack value");
 }
 
 static bool skip(struct reader *reader, struct msgpack *in, const struct msgpack_value *value)
 {
-    return msgpack_skip(in, value) ||
-           bad(reader, in->at, "the bytes end here inside an array or map");
+    return msgpack_skip(in, value) || bad(reader, in->at, "unexpected end inside an array or map");
 }
 
 static bool expect(struct reader *reader, const struct msgpack_value *value, const char *key,
@@ -52,7 +51,7 @@ static bool expect(struct reader *reader, const struct msgpack_value *value, con
     if (value->kind == kind)
         return true;
     return bad(reader, value->offset,
-               arena_printf(reader->arena, "%s: expected %s%s, it is %s", key, names[kind],
+               arena_printf(reader->arena, "%s: expected %s%s, found %s", key, names[kind],
                             kind == MSGPACK_UINT ? " that is not negative" : "",
                             value->kind == MSGPACK_INT ? "a negative number" : names[value->kind]));
 }
@@ -252,7 +251,8 @@ static void compare_size(struct reader *reader, const struct code_kernel *kernel
 {
     if (said && metadata != descriptor)
         reader_warn(reader,
-                    "kernel %s: the metadata says %u bytes of %s, the descriptor %u, which counts",
+                    "kernel %s: the metadata gives %u bytes of %s, the descriptor %u; the "
+                    "descriptor is used",
                     reader_name(reader, kernel->name), metadata, what, descriptor);
 }
 
@@ -263,13 +263,13 @@ static bool check_args(struct reader *reader, const struct code_kernel *kernel)
         const struct code_argument *arg = &kernel->args[i];
         if (arg->offset > kernel->kernarg_bytes || arg->size > kernel->kernarg_bytes - arg->offset)
             return reader_fail(reader, ERROR_INPUT,
-                               "kernel %s, argument %u (%.80s): bytes %u + %u do not lie in the %u "
+                               "kernel %s, argument %u (%.80s): bytes %u + %u are outside the %u "
                                "bytes of its arguments",
                                name, i + 1, arg->kind_name, arg->offset, arg->size,
                                kernel->kernarg_bytes);
         if (!arg->hidden && arg->kind == CODE_ARG_unknown)
-            reader_warn(reader, "kernel %s, argument %u: value kind '%.80s' is not known", name,
-                        i + 1, arg->kind_name);
+            reader_warn(reader, "kernel %s, argument %u: unknown value kind '%.80s'", name, i + 1,
+                        arg->kind_name);
     }
     return true;
 }
@@ -330,12 +330,12 @@ static bool match_entry(struct reader *reader, const struct kernel_map *entry, s
         found = codeobject_kernel(reader->object,
                                   arena_strndup(reader->arena, entry->symbol, length - 3));
     if (!found) {
-        reader_warn(reader, "the metadata describes %s, which the file does not hold",
+        reader_warn(reader, "the metadata describes %s, which is not in the file",
                     reader_name(reader, entry->symbol));
         return true;
     }
     if (found->has_metadata) {
-        reader_warn(reader, "the metadata describes %s twice: the first counts",
+        reader_warn(reader, "the metadata describes %s twice: the first description is used",
                     reader_name(reader, entry->symbol));
         return true;
     }
@@ -425,7 +425,7 @@ bool read_metadata(struct reader *reader)
     struct code_object *object = reader->object;
     struct elf_bytes bytes = {0};
     if (!find_metadata(&reader->elf, &bytes)) {
-        reader_warn(reader, "no metadata (note AMDGPU of type 32): arguments are not known");
+        reader_warn(reader, "no metadata (note AMDGPU of type 32): arguments are unknown");
     } else if (!read_root(reader, &bytes)) {
         return false;
     }

@@ -47,7 +47,8 @@ static bool take_load(struct lowering *l, const struct code_object *object)
     struct program *program = l->program;
     if (object->high - object->low > LOAD_MAX)
         return error_set(l->error, ERROR_MEMORY, program->file,
-                         "the code object wants 0x%" PRIx64 " bytes of memory, at most 0x%x",
+                         "the code object needs 0x%" PRIx64
+                         " bytes of memory, but at most 0x%x are possible",
                          object->high - object->low, (u32)LOAD_MAX);
     l->low = object->low;
     program->load_bytes = object->high - object->low;
@@ -147,7 +148,7 @@ static void take_parameters(struct lowering *l, struct function *f, const struct
 static const char *explanation(struct lowering *l, const struct abi_kernel *abi)
 {
     const char *text = codeobject_describe_kernel(l->object, abi->kernel, l->arena);
-    return arena_printf(l->arena, "%s  hidden arguments as of %s\n", text,
+    return arena_printf(l->arena, "%s  hidden arguments according to %s\n", text,
                         abi_hidden_name(abi->hidden));
 }
 
@@ -157,11 +158,11 @@ static void take_kernel(struct lowering *l, struct function *f, const struct abi
     const struct code_kernel *k = abi->kernel;
     const struct kernel_descriptor *d = &k->descriptor;
     if (f->registers > d->vgprs)
-        lowering_warn(l, "kernel %s names v%u, its descriptor allots %u vector registers", k->name,
-                      f->registers - 1, d->vgprs);
+        lowering_warn(l, "kernel %s uses v%u, but its descriptor allocates %u vector registers",
+                      k->name, f->registers - 1, d->vgprs);
     if (f->scalars > d->sgprs)
-        lowering_warn(l, "kernel %s names s%u, its descriptor allots %u scalar registers", k->name,
-                      f->scalars - 1, d->sgprs);
+        lowering_warn(l, "kernel %s uses s%u, but its descriptor allocates %u scalar registers",
+                      k->name, f->scalars - 1, d->sgprs);
     f->name = k->name;
     f->is_kernel = true;
     f->registers = MAX(f->registers, d->vgprs);
@@ -272,8 +273,8 @@ struct program *si_program_raw(const void *code, size_t bytes, const char *file,
 {
     if (!bytes || bytes % 4 || bytes > RAW_MAX) {
         error_set(error, ERROR_INPUT, file,
-                  "%zu bytes: code is made of 4-byte words, at least one and at most %u", bytes,
-                  (u32)RAW_MAX / 4);
+                  "%zu bytes: code must consist of 4-byte words, at least one and at most %u",
+                  bytes, (u32)RAW_MAX / 4);
         return NULL;
     }
     struct lowering *l = lowering_begin(file, error);
@@ -294,7 +295,7 @@ struct program *si_program_raw(const void *code, size_t bytes, const char *file,
         return NULL;
     }
     if (f->first == f->end) {
-        error_set(error, ERROR_INPUT, file, "the code is empty: nothing but padding");
+        error_set(error, ERROR_INPUT, file, "the code is empty: it is only padding");
         lowering_free(l);
         return NULL;
     }

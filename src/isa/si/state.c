@@ -79,7 +79,7 @@ static bool expect(struct state_parser *p, const json_t *value, json_type type, 
 {
     if (json_typeof(value) == type)
         return true;
-    return fail(p, "expected %s, it is %s", what, shown(p, value));
+    return fail(p, "expected %s, found %s", what, shown(p, value));
 }
 
 /* A number of `bits` bits. */
@@ -104,10 +104,10 @@ static bool number(struct state_parser *p, const json_t *value, u32 bits, u64 *t
             *to <= most)
             return true;
     } else if (json_is_real(value)) {
-        return fail(p, "expected %s, it is the real number %s: write a float as its bits", what,
+        return fail(p, "expected %s, found the real number %s: write a float as its bits", what,
                     shown(p, value));
     }
-    return fail(p, "expected %s, it is %s", what, shown(p, value));
+    return fail(p, "expected %s, found %s", what, shown(p, value));
 }
 
 static bool limited(struct state_parser *p, const json_t *value, u32 low, u32 high, u32 step,
@@ -117,7 +117,7 @@ static bool limited(struct state_parser *p, const json_t *value, u32 low, u32 hi
     if (!number(p, value, 32, &given))
         return false;
     if (given < low || given > high || given % step)
-        return fail(p, "expected %s%u to %u, it is %s", step == 4 ? "a multiple of 4, " : "", low,
+        return fail(p, "expected %s%u to %u, found %s", step == 4 ? "a multiple of 4, " : "", low,
                     high, shown(p, value));
     *to = (u32)given;
     return true;
@@ -136,13 +136,13 @@ static bool hex(struct state_parser *p, const json_t *value, u8 **data, u64 *byt
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
     if (length % 2)
-        return fail(p, "expected two hexadecimal digits a byte, there are %zu", length);
+        return fail(p, "expected two hexadecimal digits per byte, found %zu digits", length);
     *data = arena_alloc_aligned(p->arena, length / 2, 1);
     *bytes = length / 2;
     for (size_t i = 0; i < length; i++) {
         int one = digit(text[i]);
         if (one < 0)
-            return fail(p, "expected hexadecimal digits only, character %zu is '%s'", i + 1,
+            return fail(p, "expected only hexadecimal digits, but character %zu is '%s'", i + 1,
                         text_printable(p->arena, arena_strndup(p->arena, text + i, 1)));
         (*data)[i / 2] = (u8)((*data)[i / 2] << 4 | one);
     }
@@ -159,7 +159,7 @@ static bool register_key(struct state_parser *p, const char *key, const char *le
             given = UINT64_MAX;
     if (given == UINT64_MAX || !*key || text_u64(key, &given) != TEXT_OK || given >= count ||
         (key[0] == '0' && key[1]))
-        return fail(p, "'%s' is no %s register: expected \"0\" to \"%u\"",
+        return fail(p, "'%s' is not a %s register: expected \"0\" to \"%u\"",
                     text_printable(p->arena, arena_printf(p->arena, "%.40s", key)), letter,
                     count - 1);
     *index = (u32)given;
@@ -192,7 +192,7 @@ static bool read_lanes(struct state_parser *p, const json_t *array, u32 *lanes)
     if (!expect(p, array, JSON_ARRAY, "an array of lane values"))
         return false;
     if (json_array_size(array) > SI_STATE_LANES)
-        return fail(p, "%zu lanes, a wave has %d", json_array_size(array), SI_STATE_LANES);
+        return fail(p, "%zu lanes, but a wave has %d", json_array_size(array), SI_STATE_LANES);
     for (size_t i = 0; i < json_array_size(array); i++) {
         u64 given;
         size_t up = enter(p, "[%zu]", i);
@@ -249,7 +249,7 @@ static bool read_lds_size(struct state_parser *p, const json_t *value, u32 group
     if (!limited(p, value, 0, SI_STATE_LDS_BYTES, 1, &bytes))
         return false;
     if (p->said_lds[group] && bytes != g->lds_bytes)
-        return fail(p, "%u bytes, but another wave of workgroup %u says %u", bytes, g->id,
+        return fail(p, "%u bytes, but another wave of workgroup %u has %u", bytes, g->id,
                     g->lds_bytes);
     p->said_lds[group] = true;
     g->lds_bytes = bytes;
@@ -269,7 +269,7 @@ static bool read_lds(struct state_parser *p, const json_t *value, u32 group)
     u8 *all = arena_alloc(p->arena, g->lds_bytes);
     memcpy(all, data, bytes);
     if (p->said_hex[group] && memcmp(all, g->lds, g->lds_bytes) != 0)
-        return fail(p, "differs from what another wave of workgroup %u says", g->id);
+        return fail(p, "differs from the value in another wave of workgroup %u", g->id);
     p->said_hex[group] = true;
     g->lds = all;
     return true;
@@ -469,7 +469,7 @@ static bool read_region(struct state_parser *p, json_t *object, struct si_region
         return false;
     leave(p, up);
     if (region->bytes > UINT64_MAX - region->address)
-        return fail(p, "0x%" PRIx64 " and %" PRIu64 " bytes go beyond 64-bit addresses",
+        return fail(p, "0x%" PRIx64 " and %" PRIu64 " bytes exceed 64-bit addresses",
                     region->address, region->bytes);
     return true;
 }

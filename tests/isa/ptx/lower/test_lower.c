@@ -131,17 +131,19 @@ static const struct {
 } wrong[] = {
     {"movv.u32 %r1, %r2;", "t.ptx:6:1", "unknown instruction 'movv'; did you mean 'mov'?"},
     {"add.s33 %r1, %r2, %r3;", "t.ptx:6:1",
-     "'.s33' does not fit in 'add'; expected one of .u16, .s16, .u32, .s32, .u64, .s64, .u16x2, "
+     "'.s33' is not a modifier of 'add' here; expected one of .u16, .s16, .u32, .s32, .u64, .s64, "
+     ".u16x2, "
      ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f64, .f16, .f16x2, .bf16, .bf16x2, "
      ".f32x2"},
     {"mul %r1, %r2, %r3;", "t.ptx:6:1",
-     "'mul' lacks a modifier; expected one of .lo, .hi, .wide, .rn, .rz, .rm, .rp, .ftz, .sat, "
+     "'mul' needs another modifier; expected one of .lo, .hi, .wide, .rn, .rz, .rm, .rp, .ftz, "
+     ".sat, "
      ".f32, .f64, .f16, .f16x2, .bf16, .bf16x2, .f32x2"},
     {"sqrt.f32 %f1, %f2;", "t.ptx:6:1",
-     "'.f32' does not fit in 'sqrt'; expected one of .approx, .rn, .rz, .rm, .rp"},
-    {"add.s32 %r1, %rd2, %r3;", "t.ptx:6:14", "'%rd2' is .b64, the instruction wants .s32"},
-    {"add.f32 %f1, %f2, %fd3;", "t.ptx:6:19", "'%fd3' is .f64, the instruction wants .f32"},
-    {"add.u32 %f1, %r2, %r3;", "t.ptx:6:9", "'%f1' is .f32, the instruction wants .u32"},
+     "'.f32' is not a modifier of 'sqrt' here; expected one of .approx, .rn, .rz, .rm, .rp"},
+    {"add.s32 %r1, %rd2, %r3;", "t.ptx:6:14", "'%rd2' is .b64, but the instruction expects .s32"},
+    {"add.f32 %f1, %f2, %fd3;", "t.ptx:6:19", "'%fd3' is .f64, but the instruction expects .f32"},
+    {"add.u32 %f1, %r2, %r3;", "t.ptx:6:9", "'%f1' is .f32, but the instruction expects .u32"},
     {"add.s32 %r1, %r2;", "t.ptx:6:1", "add takes 3 operands, not 2"},
     {"add.s32 %r1, %x, 1;", "t.ptx:6:14", "'%x' is not declared"},
     {"add.s32 %r1, %r9, 1;", "t.ptx:6:14", "'%r9' is not declared"},
@@ -155,7 +157,7 @@ static const struct {
     {"@%r1 mov.u32 %r1, 1;", "t.ptx:6:1", "expected a predicate, not '%r1'"},
     {"bra nowhere;", "t.ptx:6:5", "'nowhere' is not a label"},
     {"ld.shared.u32 %r1, [s];", "t.ptx:6:20",
-     "'s' is in .param memory, the instruction says .shared"},
+     "'s' is in .param memory, but the instruction accesses .shared"},
     {"st.const.u32 [%rd1], %r1;", "t.ptx:6:1", "constant memory cannot be written"},
     {"ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "t.ptx:6:18", "expected 2 elements, not 3"},
     {"ld.global.u32 %r1, [%f1];", "t.ptx:6:20", "'%f1' is .f32: an address has 32 or 64 bits"},

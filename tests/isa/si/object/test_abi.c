@@ -16,21 +16,21 @@ static void libraries(void **state)
         enum abi_hidden hidden;
         const char *why;
     } cases[] = {
-        {"loader_clc14.so", ABI_LIBCLC, "what its code loads"},
-        {"loader_rocm4.so", ABI_ROCM4, "what its code loads"},
-        {"loader_rocm5.so", ABI_ROCM5, "what its code loads"},
-        {"ids_clc14.so", ABI_LIBCLC, "what its code loads"},
-        {"ids_clc14_O0.so", ABI_LIBCLC, "what its code loads"},
-        {"ids_clc19_v4.so", ABI_LIBCLC, "what its code loads"},
-        {"ids_clc19_v5.so", ABI_LIBCLC, "what its code loads"},
-        {"ids_rocm4.so", ABI_ROCM4, "its code object version, as nothing else tells"},
+        {"loader_clc14.so", ABI_LIBCLC, "the arguments that its code loads"},
+        {"loader_rocm4.so", ABI_ROCM4, "the arguments that its code loads"},
+        {"loader_rocm5.so", ABI_ROCM5, "the arguments that its code loads"},
+        {"ids_clc14.so", ABI_LIBCLC, "the arguments that its code loads"},
+        {"ids_clc14_O0.so", ABI_LIBCLC, "the arguments that its code loads"},
+        {"ids_clc19_v4.so", ABI_LIBCLC, "the arguments that its code loads"},
+        {"ids_clc19_v5.so", ABI_LIBCLC, "the arguments that its code loads"},
+        {"ids_rocm4.so", ABI_ROCM4, "its code object version, in the absence of other evidence"},
         {"ids_rocm4_O0.so", ABI_ROCM4, "the names of its functions"},
-        {"ids_rocm5.so", ABI_ROCM5, "what its code loads"},
-        {"dims_clc14.so", ABI_LIBCLC, "the compilers it names"},
-        {"dims_clc19_v4.so", ABI_LIBCLC, "the compilers it names"},
-        {"dims_rocm4.so", ABI_ROCM4, "what its code loads"},
-        {"dims_rocm5.so", ABI_ROCM5, "what its code loads"},
-        {"globals.so", ABI_ROCM5, "what its code loads"},
+        {"ids_rocm5.so", ABI_ROCM5, "the arguments that its code loads"},
+        {"dims_clc14.so", ABI_LIBCLC, "the compilers that it names"},
+        {"dims_clc19_v4.so", ABI_LIBCLC, "the compilers that it names"},
+        {"dims_rocm4.so", ABI_ROCM4, "the arguments that its code loads"},
+        {"dims_rocm5.so", ABI_ROCM5, "the arguments that its code loads"},
+        {"globals.so", ABI_ROCM5, "the arguments that its code loads"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena *arena = arena_create();
@@ -326,8 +326,8 @@ static void err_launch(void **state)
     } cases[] = {
         {1, 65536, 49, "kernel many: 1 blocks of 65536 threads along y"},
         {1 << 30, 4, 49, "kernel many: 1073741824 blocks of 4 threads along y"},
-        {1, 1, 48, "48 bytes of arguments are given, argument 7 ends at 49"},
-        {1, 1, 113, "kernel many takes 112 bytes of arguments, 113 are given"},
+        {1, 1, 48, "48 bytes of arguments are given, but argument 7 ends at 49"},
+        {1, 1, 113, "kernel many takes 112 bytes of arguments, but 113 are given"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct error error = {0};

@@ -161,7 +161,7 @@ static void description(void **state)
     const char *text = codeobject_describe_kernel(object, codeobject_kernel(object, "many"), arena);
     static const char *const lines[] = {
         "kernel many: gfx600, code object version 4, descriptor at 0x",
-        "private memory: 144 bytes a thread\n",
+        "private memory: 144 bytes per thread\n",
         "32 vector registers, 40 scalar registers (VCC included)",
         "f32: rounds to nearest even, subnormals flushed; f64: rounds to nearest even, subnormals "
         "kept\n",

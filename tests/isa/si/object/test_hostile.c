@@ -39,10 +39,10 @@ static void err_not_elf(void **state)
         size_t size;
         const char *message;
     } cases[] = {
-        {"", 0, "0 bytes that do not begin with an ELF header"},
+        {"", 0, "0 bytes without an ELF header"},
         {"\x7f"
          "EL",
-         3, "3 bytes that do not begin with an ELF header"},
+         3, "3 bytes without an ELF header"},
         {".version 7.0\n.target sm_70\n", 26, "it looks like PTX text"},
         {"!<arch>\nx", 9, "it is an archive"},
         {"BC\xc0\xde", 4, "it is LLVM bitcode"},
@@ -86,11 +86,11 @@ static void err_header(void **state)
     HEADER(e_ident[EI_OSABI], 66, "code for the Mesa 3D ABI (66)");
     HEADER(e_ident[EI_OSABI], 9, "code for the unknown ABI (9)");
     HEADER(e_ident[EI_ABIVERSION], 0, "code object version 2 (ABI version 0)");
-    HEADER(e_ident[EI_ABIVERSION], 5, "ABI version 5 is not known: expected 1 to 4");
+    HEADER(e_ident[EI_ABIVERSION], 5, "unknown ABI version 5: expected 1 to 4");
     HEADER(e_type, ET_REL, "a relocatable object file: link it first");
     HEADER(e_type, ET_EXEC, "ELF type 2: expected a shared object (3)");
     HEADER(e_flags, 0x2c, "code for gfx900 (ELF flags 0x2c)");
-    HEADER(e_flags, 0xfe, "code for a GPU that is not known (ELF flags 0xfe)");
+    HEADER(e_flags, 0xfe, "code for an unknown GPU (ELF flags 0xfe)");
     HEADER(e_phentsize, 32, "program headers have 32 bytes each, expected 56");
     HEADER(e_phoff, 1 << 20, "8 program headers at offset 0x100000 do not fit in the file");
     HEADER(e_phoff, UINT64_MAX - 8, "program headers at offset 0xfffffffffffffff7 do not fit");
@@ -112,10 +112,10 @@ static void err_segments(void **state)
     LOAD(0, p_memsz, 1, "are more than the 0x1 in memory");
     LOAD(0, p_offset, 1 << 20, "program header 1: bytes 0x100000 + ");
     LOAD(0, p_offset, UINT64_MAX, "program header 1: bytes 0xffffffffffffffff + ");
-    LOAD(2, p_vaddr, UINT64_MAX - 16, "go beyond 64 bits");
+    LOAD(2, p_vaddr, UINT64_MAX - 16, "exceed 64 bits");
     LOAD(2, p_vaddr, 0, "segments at 0x0 and 0x0 overlap");
-    LOAD(2, p_vaddr, 1ull << 40, "segments spread over 0x");
-    LOAD(2, p_memsz, 1ull << 40, "segments spread over 0x");
+    LOAD(2, p_vaddr, 1ull << 40, "segments span 0x");
+    LOAD(2, p_memsz, 1ull << 40, "segments span 0x");
     LOAD(1, p_flags, PF_R, "the file has no executable segment");
     LOAD(2, p_flags, PF_R | PF_X, "two executable segments, at 0x");
 }
@@ -124,16 +124,16 @@ static void err_text(void **state)
 {
     struct bytes bytes = good();
     elf_section_of(&bytes, ".text")->sh_addr -= 0x1000;
-    refused(bytes, "does not lie in the executable segment");
+    refused(bytes, "is not within the executable segment");
     bytes = good();
     elf_section_of(&bytes, ".text")->sh_size += 4;
-    refused(bytes, "does not lie in the executable segment");
+    refused(bytes, "is not within the executable segment");
     bytes = good();
     elf_section_of(&bytes, ".text")->sh_size -= 2;
-    refused(bytes, "expected multiples of 4");
+    refused(bytes, "expected non-zero multiples of 4");
     bytes = good();
     elf_section_of(&bytes, ".text")->sh_size = 0;
-    refused(bytes, "and not nothing");
+    refused(bytes, "expected non-zero multiples of 4");
 }
 
 static void err_symbols(void **state)
@@ -148,16 +148,16 @@ static void err_symbols(void **state)
     refused(bytes, "two kernel descriptors are named many.kd");
     bytes = good();
     elf_symbol_of(&bytes, "add.kd")->st_value = 0x100000;
-    refused(bytes, "add.kd: the kernel descriptor at 0x100000 does not lie in a loaded segment");
+    refused(bytes, "add.kd: the kernel descriptor at 0x100000 is not within the");
     bytes = good(); /* the last 63 bytes of the read-only segment */
     elf_symbol_of(&bytes, "add.kd")->st_value = elf_load(&bytes, 0)->p_filesz - 63;
-    refused(bytes, "does not lie in a loaded segment");
+    refused(bytes, "is not within the");
     bytes = good();
     elf_symbol_of(&bytes, "add")->st_value = 8;
-    warned(bytes, "function add at 0x8 is not in the code");
+    warned(bytes, "function add at 0x8 is outside the code");
     bytes = good();
     elf_symbol_of(&bytes, "helper")->st_size = 0x10000;
-    warned(bytes, "function helper reaches over the next one");
+    warned(bytes, "function helper overlaps the next one");
     bytes = good();
     elf_symbol_of(&bytes, "add.kd")->st_info = STT_NOTYPE;
     elf_symbol_of(&bytes, "many.kd")->st_info = STT_NOTYPE;
@@ -176,10 +176,10 @@ static void err_descriptor(void **state)
         {16, 8, 0, "add.kd: the entry at 0x"},
         {16, 8, 1ull << 63, "is not an instruction address in .text"},
         {16, 1, 0xc2, "is not an instruction address in .text"},
-        {56, 2, 0x409, "asks for warps of 32 lanes"},
-        {56, 2, 0x7f, "6 user SGPRs (RSRC2), but what the properties enable needs 15"},
+        {56, 2, 0x409, "requests warps of 32 lanes"},
+        {56, 2, 0x7f, "6 user SGPRs (RSRC2), but the enabled properties need 15"},
         {52, 4, 31u << 1, "31 user SGPRs (RSRC2)"},
-        {8, 4, 16, "argument 3 (by_value): bytes 16 + 4 do not lie in the 16 bytes"},
+        {8, 4, 16, "argument 3 (by_value): bytes 16 + 4 are outside the 16 bytes"},
         {8, 4, 1 << 20, "kernel add: 1048576 bytes of arguments, at most 65536"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -204,13 +204,13 @@ static void sizes_of_the_descriptor_win(void **state)
     memcpy(kd + 4, &private, 4);
     struct code_object *object = object_warned(
         arena, &bytes,
-        "kernel required: the metadata says 512 bytes of shared memory, the descriptor 1024");
+        "kernel required: the metadata gives 512 bytes of shared memory, the descriptor 1024");
     assert_int_equal(object->warning_count, 2);
     assert_int_equal(codeobject_kernel(object, "required")->descriptor.lds_bytes, 1024);
     assert_int_equal(codeobject_kernel(object, "required")->descriptor.private_bytes, 64);
     kd = elf_bytes_at(&bytes, elf_symbol_of(&bytes, "many.kd")->st_value);
     kd[8] += 8;
-    object = object_warned(arena, &bytes, "kernel many: the metadata says 312 bytes of arguments");
+    object = object_warned(arena, &bytes, "kernel many: the metadata gives 312 bytes of arguments");
     assert_int_equal(codeobject_kernel(object, "many")->kernarg_bytes, 320);
     memset(kd + 8, 0, 4); /* as compilers before 11 leave it: the metadata says it alone */
     object = object_warned(arena, &bytes, "512 bytes of shared memory");
@@ -247,16 +247,16 @@ static void err_relocations(void **state)
     refused(bytes, "the relocation table at 0x");
     bytes = object_bytes("globals.so");
     dynamic(&bytes, DT_RELASZ)->d_un.d_val = 24ull << 32;
-    refused(bytes, "does not lie in the file");
+    refused(bytes, "is not within the file");
     bytes = object_bytes("globals.so");
     dynamic(&bytes, DT_RELA)->d_un.d_val = 1ull << 40;
-    refused(bytes, "does not lie in the file");
+    refused(bytes, "is not within the file");
     static const struct {
         u64 symbol, type;
         const char *message;
     } cases[] = {{0, 10, "relocation type 10 (REL32_LO) at 0x"},
                  {0, 99, "relocation type 99 (unknown) at 0x"},
-                 {77, 3, "a relocation names symbol 77; the table has 3 symbols"}};
+                 {77, 3, "a relocation names symbol 77, but the table has 3 symbols"}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         bytes = object_bytes("globals.so");
         rela(&bytes)->r_info = ELF64_R_INFO(cases[i].symbol, cases[i].type);
@@ -373,40 +373,40 @@ static struct bytes with_metadata(const char *shape, const char *const *strings)
 static void err_metadata(void **state)
 {
 #define K "amdhsa.kernels"
-    refused(with_metadata("", WORDS("")), "metadata, byte 0: the bytes end here");
-    refused(with_metadata("[0", WORDS("")), "the metadata: expected a map, it is an array");
-    refused(with_metadata("{11", WORDS("")), "a key: expected a string, it is a number");
-    refused(with_metadata("{1s", WORDS(K)), "metadata, byte 17: the bytes end here");
+    refused(with_metadata("", WORDS("")), "metadata, byte 0: unexpected end");
+    refused(with_metadata("[0", WORDS("")), "the metadata: expected a map, found an array");
+    refused(with_metadata("{11", WORDS("")), "a key: expected a string, found a number");
+    refused(with_metadata("{1s", WORDS(K)), "metadata, byte 17: unexpected end");
     refused(with_metadata("{1s[9", WORDS("amdhsa.printf")), "inside an array or map");
-    refused(with_metadata("{1s7", WORDS(K)), "amdhsa.kernels: expected an array, it is a number");
-    refused(with_metadata("{1s[1t", WORDS(K)), "amdhsa.kernels: expected a map, it is a bool");
+    refused(with_metadata("{1s7", WORDS(K)), "amdhsa.kernels: expected an array, found a number");
+    refused(with_metadata("{1s[1t", WORDS(K)), "amdhsa.kernels: expected a map, found a bool");
     refused(with_metadata("{1s[1{1s5", WORDS(K, ".symbol")), ".symbol: expected a string");
     refused(with_metadata("{1s[1{1s5", WORDS(K, ".vgpr_count")), "a kernel without .symbol");
-    refused(with_metadata("{1s[1{1sN", WORDS(K, ".args")), ".args: expected an array, it is nil");
+    refused(with_metadata("{1s[1{1sN", WORDS(K, ".args")), ".args: expected an array, found nil");
     refused(with_metadata("{1s[1{1s[1F", WORDS(K, ".args")),
-            ".args: expected a map, it is a float");
+            ".args: expected a map, found a float");
     refused(with_metadata("{1s[1{1s[1{1s5", WORDS(K, ".args", ".size")),
             "an argument without .value_kind");
     refused(with_metadata("{1s[1{1s[1{1s-", WORDS(K, ".args", ".size")),
-            ".size: expected a number that is not negative, it is a negative number");
+            ".size: expected a number that is not negative, found a negative number");
     refused(with_metadata("{1s[1{1s[1{1sL", WORDS(K, ".args", ".offset")),
             ".offset: 4294967296 does not fit in 32 bits");
     refused(with_metadata("{1s[1{1s[1{1ss", WORDS(K, ".args", ".is_const", "yes")),
-            ".is_const: expected a bool, it is a string");
+            ".is_const: expected a bool, found a string");
     refused(with_metadata("{1s[1{1s[212", WORDS(K, ".reqd_workgroup_size")),
             ".reqd_workgroup_size: expected three numbers");
     refused(with_metadata("{1s[1{2sss[1{3s8s1ss", WORDS(K, ".symbol", "tiny.kd", ".args", ".offset",
                                                         ".size", ".value_kind", "by_value")),
-            "kernel tiny, argument 1 (by_value): bytes 8 + 1 do not lie in the 8 bytes");
+            "kernel tiny, argument 1 (by_value): bytes 8 + 1 are outside the 8 bytes");
     warned(with_metadata("{1s[0", WORDS(K)), "kernel tiny: the metadata does not describe it");
     warned(with_metadata("{1s[1{1ss", WORDS(K, ".symbol", "other.kd")),
-           "the metadata describes other.kd, which the file does not hold");
-    warned(with_metadata("{1s[1{1ss", WORDS(K, ".symbol", "x")), "describes x, which the file");
+           "the metadata describes other.kd, which is not in the file");
+    warned(with_metadata("{1s[1{1ss", WORDS(K, ".symbol", "x")), "describes x, which is not in");
     warned(with_metadata("{1s[2{1ss{1ss", WORDS(K, ".symbol", "tiny.kd", ".symbol", "tiny.kd")),
            "describes tiny.kd twice");
     warned(with_metadata("{1s[1{2sss[1{1ss",
                          WORDS(K, ".symbol", "tiny.kd", ".args", ".value_kind", "strange")),
-           "argument 1: value kind 'strange' is not known");
+           "argument 1: unknown value kind 'strange'");
     struct bytes bytes = object_bytes("tiny_v3.so");
     elf_segment_of(&bytes, PT_NOTE)->p_type = PT_NULL;
     elf_section_of(&bytes, ".note")->sh_type = SHT_PROGBITS;
@@ -519,7 +519,7 @@ static void broken_lines(void **state)
     bytes = good();
     section = elf_section_of(&bytes, ".debug_line");
     section->sh_flags |= SHF_COMPRESSED;
-    warned(bytes, "source lines are compressed (-gz): left out");
+    warned(bytes, "source lines are compressed (-gz): ignored");
     /* Directories without a format would take no bytes: as many as one likes. */
     struct arena *arena = arena_create();
     bytes = good();
