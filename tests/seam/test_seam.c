@@ -485,7 +485,7 @@ static void first_level_caches_tell_the_truth(void **state)
     assert_true(supplied > 100 && sent > 100 && used > 100 && unused > 10);
 }
 
-/* Prefetches are requests like others; who only looks on changes no statistic of the machine. */
+/* Prefetches are requests like others; a mechanism that only observes changes no statistic. */
 static void prefetches_take_what_a_miss_takes(void **state)
 {
     struct seen plain = run("cuda/vectors", "saxpy", "gtx480", NULL, true, NULL);

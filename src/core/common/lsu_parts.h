@@ -46,7 +46,7 @@ struct lsu_request {
 /* Something that goes on from a cycle on. */
 struct timed {
     u64 ready; /* cycle */
-    u32 what;  /* a request, an entry of the queue to the network, or a inflight */
+    u32 what;  /* a request, an entry of the queue to the network, or an instruction in flight */
 };
 
 struct lsu {
