@@ -111,7 +111,7 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);
 /* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
  * homes[i]. Advances none of them: dyninst_advance does. */
 void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst);
-/* dyninst_issue for when nobody looks at operands: they are not in the record (`src` does not
+/* dyninst_issue for launches without mechanisms: operands are not in the record (`src` does not
  * count), and what a lane function computes is computed at once. Not to be copied. */
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst);
 void dyninst_advance(struct warp *warp, u32 inst);
