@@ -86,10 +86,10 @@ struct warp;
  *
  *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
  *  R2  A dynamic instruction commits the lanes of `writes` to the row, and only the mechanism
- * changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
- * register that is apart loses its other lanes: the mechanism makes it whole before. R3  What acts
- * outside of a dynamic instruction, later than at issue (lanes that wait for others), finds its
- *      registers whole: dyninst_issue makes them so with `whole`.
+ *      changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
+ *      register that is apart loses its other lanes: the mechanism makes it whole before.
+ *  R3  What acts outside of a dynamic instruction, later than at issue (lanes that wait for
+ *      others), finds its registers whole: dyninst_issue makes them so with `whole`.
  */
 struct register_view {
     const u64 *apart;

@@ -13,8 +13,9 @@
  *
  * Invariants
  *  L1  Every transaction holds a request until it is answered; an instruction is done when all have
- * been. L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait
- * at the head, and act afterwards. Atomics do not: the network and the slice keep their order.
+ *      been.
+ *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
+ *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
  */
 #include "core/common/lsu_parts.h"
 #include "mem/stride.h"
