@@ -29,8 +29,8 @@
  * What the issuer owes
  *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
  *    has been committed, and nothing issues behind a dynamic instruction whose plan says that it
- * changes EXEC or MODE before its commit. A register may be written while a dynamic instruction
- * that read it is on its way.
+ *    changes EXEC or MODE before its commit. A register may be written while a dynamic instruction
+ *    that has read it is in flight.
  *  - A system call reads and writes memory when it issues: accesses of its warp come before it, and
  *    the core's stores are published. A barrier orders accesses: those before it come first.
  *  - Accesses of a warp act in order. Global atomics act on memory as it is: the core's own stores

@@ -1,17 +1,17 @@
 /*
- * MIAOW's stages: a compute unit whose warps have one instruction each at issue, as in the
- * published RTL of MIAOW (VerticalResearchGroup, "MIAOW: an open source GPGPU", 2015), which says
- * in which cycle each step happens. They take the place of fetch, issue, collectors, units and
- * load/store unit of the common stages (core.stages); all else of a core is the same.
+ * The miaow pipeline: a compute unit whose warps have one instruction each at issue, as in the
+ * published RTL of MIAOW (VerticalResearchGroup, "MIAOW: an open source GPGPU", 2015), which fixes
+ * the cycle of each step. It has its own fetch, issue, units and load/store unit; blocks,
+ * retirement and the memory view are those of the common pipeline.
  *
- *     miaow/frontend.c    dispatch, fetch, a queue of words for each warp, the feeder to decode,
- * decode miaow/issue.c    issue: busy registers, arbiters, barriers, ends miaow/alu.c      the
- * scalar ALU, vector units, and who may write to the registers in a cycle miaow/lsu.c    the
- * load/store unit, a lane after the other, its memory and cache
+ *     frontend.c  dispatch, fetch, a queue of words for each warp, the feeder to decode, decode
+ *     issue.c     busy registers, arbiters, barriers, ends
+ *     alu.c       the scalar ALU, vector units, and arbitration of the registers' write port
+ *     lsu.c       the load/store unit, one lane after another, its memory and cache
  *
  * A step of a cycle sees what registers held when the cycle began. Where a value changes in a cycle
  * and is seen later, rings keep it by the cycle in which it is first seen; the order of the steps
- * in miaow_tick does the rest.
+ * in `tick` (frontend.c) does the rest.
  *
  * Invariants
  *  P1  A warp has at most one instruction between the feeder and issue (or a half of one).
@@ -19,7 +19,7 @@
  *      cycles after they are written.
  *  P3  Meaning is exec's alone: an instruction takes effect when it issues (memory too), waits and
  *      barriers when decode has given them on, an end when nothing of the warp is under way.
- *  P4  After a cycle in which nothing has `moved`, nothing will before `miaow_due`.
+ *  P4  After a cycle in which nothing has `moved`, nothing will before `due_cycle` (frontend.c).
  */
 #ifndef CORE_MIAOW_H
 #define CORE_MIAOW_H

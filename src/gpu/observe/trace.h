@@ -5,7 +5,8 @@
  *     core N          a process
  *       block slot S  a thread: a slice for each block that was there
  *       warp slot S   a thread: a slice for each warp, and in it one for each time it could not
- * issue requests      tracks with a slice for each memory request, as many as are under way at once
+ *                     issue
+ *       requests      tracks with a slice for each memory request, as many as are in flight at once
  *
  * Invariants
  *  TR1  Every slice that begins ends, at the latest with its launch.

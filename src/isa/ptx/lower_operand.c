@@ -6,7 +6,7 @@
  *      Where PTX relaxes sizes (ld, st, cvt) the register may be wider.
  *  O2  An immediate takes the instruction's type: integer literals become floats in float
  *      contexts, and 0f/0d literals convert between the float types; in .bN contexts the bits
- * count.
+ *      count.
  */
 #include "isa/ptx/lower.h"
 #include <stdarg.h>

@@ -14,8 +14,8 @@
  *  2. what the code loads through the argument and packet pointers it gets. In versions up to 4 a
  *     load that begins 4 or 12 bytes into the hidden arguments is libclc's (an offset of 32 bits;
  *     ROCm's are of 64), one beyond 16 bytes or of the packet's first word (the number of
- * dimensions) is ROCm's. From version 5 on a load from the packet is libclc's (ROCm has all it
- * needs in the hidden arguments), one beyond 16 bytes of the hidden arguments is ROCm's;
+ *     dimensions) is ROCm's. From version 5 on a load from the packet is libclc's (ROCm has all it
+ *     needs in the hidden arguments), one beyond 16 bytes of the hidden arguments is ROCm's;
  *  3. the compilers named in .comment, those of linked bitcode among them: AMD's own is ROCm's;
  *     clang up to 14 is libclc's, as it neither made nor reads the bitcode of ROCm that is about;
  *  4. else ROCm, with the version's layout.
