@@ -25,7 +25,7 @@ extern "C" {
 #define HD_API
 #endif
 
-/* "0.1.0" */
+/* "0.2.0" */
 HD_API const char *hd_version(void);
 
 /* ---- errors ---- */

@@ -9,14 +9,17 @@
  *      readfirstlane, swizzle) make it live in both.
  *  N2  A write ends the life in the lanes that run. Not so one of a single lane, or to a register
  *      by number.
- *  N3  Where EXEC changes, what is live in either way was live in either; if it can only lose lanes
- *      (EXEC and something), the others then were not running before; if it can only win lanes
- * (EXEC or something), those that ran before still run: see `turn`. N4  Where EXEC is the warp's
- * initial one and never exceeds it (exec_flow.h), nobody reads the other lanes, except of registers
- * that N1's instructions read. N5  What runs after a jump to an address, or a join, may read
- * everything. A register is dead where it is live in neither way: no continuation reads what it
- * holds, in any lane. Scalars are written whole, and masks are scalars. EXEC, which every vector
- * instruction reads, MODE and what is derived from others have no liveness here.
+ *  N3  Where EXEC changes, a register that is live in either way after the change was live in
+ *      either way before it. If EXEC can only lose lanes (EXEC and something), lanes that did not
+ *      run before do not run after; if it can only gain lanes (EXEC or something), lanes that ran
+ *      before still run: see `turn`.
+ *  N4  Where EXEC is the warp's initial one and never exceeds it (exec_flow.h), no instruction reads
+ *      the other lanes, except of registers that N1's instructions read.
+ *  N5  Code after a jump to an address, or a join, may read everything.
+ *
+ * A register is dead where it is live in neither way: no continuation reads what it holds, in any
+ * lane. Scalars are written whole, and masks are scalars. EXEC, which every vector instruction
+ * reads, MODE and what is derived from others have no liveness here.
  */
 #ifndef ANALYSIS_LANE_LIVENESS_H
 #define ANALYSIS_LANE_LIVENESS_H

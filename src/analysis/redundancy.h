@@ -5,9 +5,9 @@
  * lane: a value that all lanes share is only a special case.
  *
  *   REDUNDANT      the same vector in all warps of a block, whatever the block's shape ("DR")
- *   REDUNDANT_X    so if the rows of threads along x fill warps evenly ("CR"): a value made of
- * tid.x REDUNDANT_XY   so if the planes of x and y do: a value made of tid.y REDUNDANT_NO   nothing
- * is known ("V")
+ *   REDUNDANT_X    the same if rows of threads along x fill warps evenly ("CR"): made of tid.x
+ *   REDUNDANT_XY   the same if planes of threads along x and y do: made of tid.y
+ *   REDUNDANT_NO   nothing is known ("V")
  *
  * They are ordered: what holds for a class holds for those above it, and a result has the lowest
  * class of all that it depends on.

@@ -1,6 +1,6 @@
 /*
  * Queues of fixed capacity: `RING(type) name`. Positions run freely; the number of places is a
- * power of two, so that a mask finds a position's place. Whoever pushes has looked at ring_count
+ * power of two, so that a mask finds a position's place. The caller has checked ring_count
  * first: a full ring is our bug.
  */
 #ifndef BASE_RING_H

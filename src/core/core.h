@@ -91,7 +91,7 @@ bool core_unblock(struct core *core);
 /* After core_end: answers to a launch that stopped are dropped. */
 void core_drain(struct core *core, fs end);
 
-/* trace.c: who looks at this launch, after core_begin; all NULL when it is over. */
+/* trace.c: where this launch is traced to, after core_begin; all NULL when it is over. */
 void core_watch(struct core *core, struct trace_buffer *spans, struct trace_buffer *steps,
                 struct core_watcher *watcher);
 

@@ -4,7 +4,7 @@
  *
  * A mechanism is a table of optional functions with a state for each core and, if it wants one, a
  * state for the memory side. Those that are switched on are chained in the order of their list; a
- * seam that nobody fills costs one test of a mask.
+ * seam that no mechanism fills costs one test of a mask.
  *
  * Invariants
  *  H1  A mechanism sees a core only through the functions it fills and what core.h exports; the
@@ -340,7 +340,7 @@ struct mechanism_use {
 };
 
 struct hooks {
-    u32 seams;   /* bit by enum seam: somebody fills it */
+    u32 seams;   /* bit by enum seam: a mechanism fills it */
     bool caches; /* a mechanism may change what its caches refuse */
     u32 count;
     struct mechanism_use *uses;
@@ -368,7 +368,7 @@ void hooks_set_caches(struct core *core);
 void hooks_forget(const struct hooks *hooks);
 void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
-/* DISPATCH_TAKE when nobody says otherwise. */
+/* DISPATCH_TAKE unless a mechanism decides otherwise. */
 struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
 /* All of them are asked: true when one has let something go on that it held back. */
 bool hooks_stuck(struct core *core);

@@ -66,7 +66,7 @@ struct pipeline {
     u64 (*slots)(const struct core *core, u32 scheduler, u64 since, u64 until);
     /* Warps of a scheduler whose unit is busy and becomes free by itself; NULL: none ever. */
     u64 (*busy)(const struct core *core, u32 scheduler);
-    /* An instruction has issued; NULL: whoever issues it finds it a unit. */
+    /* An instruction has issued; NULL: the issue stage starts its unit itself. */
     void (*enter)(struct core *core, struct inflight *inflight);
     u8 accesses; /* to memory that a group of units can issue in a cycle */
 

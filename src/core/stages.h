@@ -274,7 +274,7 @@ struct inflight_pool {
 
 /* Who follows this launch (trace.h). */
 struct tracing {
-    struct trace_buffer *spans; /* NULL: nobody */
+    struct trace_buffer *spans; /* NULL: not traced */
     struct trace_buffer *steps; /* the same of instructions */
     struct core_watcher *watcher;
     bool on;     /* there are spans or steps */
@@ -446,7 +446,7 @@ static inline void inflight_give(struct core *core, struct inflight *inflight)
     core->inflight.free[index / 64] |= bit(index % 64);
     core->inflight.count--;
 }
-/* The inflight's results are written `cycles` from now (at least 1). */
+/* The results of the instruction are written `cycles` from now (at least 1). */
 static inline void wheel_add(struct core *core, struct inflight *inflight, u64 cycles)
 {
     assert(cycles && cycles < WHEEL);

@@ -13,17 +13,18 @@
  *
  * Invariants
  *  F1  Between dyninst_issue and dyninst_commit nothing of a dynamic instruction reads or writes
- * the registers of its warps. Copies of a dynamic instruction (dyninst_issue again with the same
- * lanes, before the commit) see the same operands. F2  A dynamic instruction that is dropped
- * instead of committed leaves registers as they were. F3  Exceptions to F1, which take effect at
- * issue: control flow (the path tree, EXEC stack ops), block barriers, system calls, and lanes of
- * *other* paths that a .sync op frees. F4  A dynamic instruction with homes reads each lane from,
- * and writes it to, the warp the lane names: same instruction, same lane number. Only ops with
- * OPF_LANE and no mask or scalar results, and memory accesses, may have homes. F5  Global stores go
- * to the core's memory_view when it has one, so that other cores see them when memory_view_publish
- * says so; its own loads see them at once. F6  What dyninst_issue and dyninst_issue_homes read of
- * registers comes through the warp's register view when it has one (warp.h); dyninst_start is for
- * warps without.
+ *      the registers of its warps. Copies of a dynamic instruction (dyninst_issue again with the
+ *      same lanes, before the commit) see the same operands.
+ *  F2  A dynamic instruction that is dropped instead of committed leaves registers as they were.
+ *  F3  Exceptions to F1, which take effect at issue: control flow (the path tree, EXEC stack ops),
+ *      block barriers, system calls, and lanes of *other* paths that a .sync op frees.
+ *  F4  A dynamic instruction with homes reads each lane from, and writes it to, the warp the lane
+ *      names: same instruction, same lane number. Only ops with OPF_LANE and no mask or scalar
+ *      results, and memory accesses, may have homes.
+ *  F5  Global stores go to the core's memory_view when it has one, so that other cores see them
+ *      when memory_view_publish says so; its own loads see them at once.
+ *  F6  What dyninst_issue and dyninst_issue_homes read of registers comes through the warp's
+ *      register view when it has one (warp.h); dyninst_start is for warps without.
  *
  * What the issuer owes
  *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
@@ -111,7 +112,7 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);
 /* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
  * homes[i]. Advances none of them: dyninst_advance does. */
 void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst);
-/* dyninst_issue for when nobody looks at operands: they are not in the record (`src` does not
+/* dyninst_issue for launches without mechanisms: operands are not in the record (`src` does not
  * count), and what a lane function computes is computed at once. Not to be copied. */
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst);
 void dyninst_advance(struct warp *warp, u32 inst);

@@ -3,7 +3,7 @@
  *
  * Where lanes go and moving what they load and store are the interpreter's routines (spaces.c,
  * buffer.c, lds.c, atomic.c, scalar_load.c): they find their operands through a step, and here the
- * step's operands are the record's. Addresses are made at issue for whoever counts transactions,
+ * step's operands are the record's. Addresses are made at issue, so that transactions can be counted,
  * and again when memory is accessed, which costs less than keeping what they were made of. Those
  * that lie evenly apart are made once: dyninst_strided.c.
  */
@@ -223,7 +223,7 @@ static bool move_chunks(struct dyninst *f, struct warp *warp, struct step *step,
     return going;
 }
 
-/* The same for 64 lanes: shared memory only, as nobody has a view of that. */
+/* The same for 64 lanes: shared memory only, of which there are no views. */
 static bool move_wave_shortly(struct dyninst *f)
 {
     const struct chunk *const chunks = f->warp->chunks;

@@ -9,9 +9,9 @@
  * Invariants
  *  E1  Only words in one region, all lanes aligned and in range, are moved here. Of anything else
  *      nothing has happened: dyninst_unfold puts the record into the state that dyninst_locate
- * would have left, and the long way finds faults and mixtures. Descriptors are folded only for
- * 64-bit addresses, which have no range of their own. E2  The sum of first and distances wraps
- * nowhere that the lanes' own sums would not.
+ *      would have left, and the long way finds faults and mixtures. Descriptors are folded only for
+ *      64-bit addresses, which have no range of their own.
+ *  E2  The sum of first and distances wraps nowhere that the lanes' own sums would not.
  */
 #include "exec/buffer.h"
 #include "exec/dyninst_parts.h"

@@ -84,7 +84,7 @@ struct shared_way {
     u8 *first, *second;
     u32 room; /* the largest row that is in range */
     u32 refuse;
-    bool may; /* there is such a row, and nobody watches */
+    bool may; /* there is such a row, and stores are not observed */
 };
 
 /* `limit`: where the scalar is that limits the space. It must leave all of it. */

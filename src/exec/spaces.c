@@ -411,7 +411,7 @@ static bool load_parameter(struct warp *warp, struct step *step, struct chunk *c
     return true;
 }
 
-/* One lane after the other, each told to whoever keeps a record. */
+/* One lane after the other, each reported to the observer of stores. */
 static void store_recorded(struct warp *warp, const struct chunk *chunk, const struct inst *inst,
                            u32 *row, u32 mask, const struct addresses *addresses,
                            struct access *access)

@@ -85,11 +85,11 @@ struct warp;
  * interpreter has none.
  *
  *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
- *  R2  A dynamic instruction commits the lanes of `writes` to the row, and nobody but the mechanism
- * changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
- * register that is apart loses its other lanes: the mechanism makes it whole before. R3  What acts
- * outside of a dynamic instruction, later than at issue (lanes that wait for others), finds its
- *      registers whole: dyninst_issue makes them so with `whole`.
+ *  R2  A dynamic instruction commits the lanes of `writes` to the row, and only the mechanism
+ *      changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
+ *      register that is apart loses its other lanes: the mechanism makes it whole before.
+ *  R3  What acts outside of a dynamic instruction, later than at issue (lanes that wait for
+ *      others), finds its registers whole: dyninst_issue makes them so with `whole`.
  */
 struct register_view {
     const u64 *apart;
@@ -205,7 +205,7 @@ struct exec {
     const u8 *marks; /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL:
                       * no mechanism that is on wants them, or the code has no kernels */
     struct bounds *bounds;        /* NULL: accesses beyond buffers are faults (bounds.h) */
-    struct exec_watcher *watcher; /* NULL: nobody, and full speed */
+    struct exec_watcher *watcher; /* NULL: none, and full speed */
     const struct dyninst *acting; /* whose stores the watcher is told of, in time */
     bool by_dyninst; /* instructions are issued, and counted by the issuer, one by one: dyninst.h */
     /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c
@@ -239,7 +239,7 @@ struct exec {
     struct fault fault;
 };
 
-/* Whether somebody wants to see stores. */
+/* Whether stores are observed. */
 static inline bool exec_records(const struct exec *exec)
 {
     return UNLIKELY(exec->watcher) && exec->watcher->stored;
@@ -446,7 +446,7 @@ struct access {
     u8 *base; /* with offset, when all lanes fall into one region; else NULL and `at` counts */
     _Alignas(64) u32 offset[LANES];
     u8 *at[LANES];
-    u32 outside; /* without `base`: lanes whose bytes are nobody's (bounds.h) */
+    u32 outside; /* without `base`: lanes outside any allocation (bounds.h) */
 };
 /* By the instruction's first source and imm. */
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
@@ -491,7 +491,7 @@ void access_apart(struct access *access, u32 mask);
 /* Moves whole words, found by access_find, from or to rows of registers. */
 void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
                  struct access *access, bool write);
-/* Tells whoever keeps a record that one lane has written, after access_pointers. */
+/* Reports to the observer of stores that one lane has written, after access_pointers. */
 void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
                    const struct addresses *addresses, const struct access *access, u32 bytes);
 /* Zeros in some lanes of `words` registers. */

@@ -75,7 +75,7 @@ struct hd_device {
     struct hd_module *modules; /* a list */
     output_fn *output;
     void *output_user;
-    hd_note_fn *note; /* NULL: nobody wants it */
+    hd_note_fn *note; /* NULL: not wanted */
     void *note_user;
     struct endless endless;
     VEC(struct launch_record) launches;
@@ -92,7 +92,7 @@ struct hd_device {
     atomic_bool interrupt;
     atomic_ullong blocks_done, blocks_total, warp_instructions;
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
-    struct observer *observer;         /* NULL: nobody watches */
+    struct observer *observer;         /* NULL: none */
     enum core_order core_order;
     u64 core_order_seed;         /* ORDER_SHUFFLE */
     json_t *profiles;            /* of modules that are gone, or NULL */

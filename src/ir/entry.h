@@ -10,8 +10,8 @@
  * Invariants
  *  E1  Registers that are not listed are zero. No register is listed twice.
  *  E2  Addresses are those of the image's copy in guest memory, which the launch owns: read-only
- * for the guest, aligned to `image_align`, gone when the launch ends. E3  All bytes of the image
- * are defined; a fixup lies inside it and does not overlap another one.
+ *      for the guest, aligned to `image_align`, freed when the launch ends.
+ *  E3  All bytes of the image are defined; a fixup lies inside it and does not overlap another one.
  */
 #ifndef IR_ENTRY_H
 #define IR_ENTRY_H

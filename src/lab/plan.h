@@ -4,8 +4,8 @@
  *
  *  P1  A job's key is a hash of all that its result depends on: the files of Heddle and of the
  *      program, the compiler of its kernels, its arguments, and the resolved configuration. Names
- * of configurations and experiments are no part of it. P2  Machines, mechanisms, settings and
- * statistics are checked here, before anything runs.
+ *      of configurations and experiments are no part of it.
+ *  P2  Machines, mechanisms, settings and statistics are checked here, before anything runs.
  */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H

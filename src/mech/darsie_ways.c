@@ -8,10 +8,10 @@
  *
  * Invariants
  *  W1  Of two children of a node, the targets differ: equal ways are one node.
- *  W2  A node exists as long as a warp stands there, it has children or entries. One with nobody at
- *      it or above it is no place where ways can join any more, and is left out when it has only
- * one child: the tree is as deep as the first warp is ahead of the last one. W3  When there is no
- * room for another way, the warp leaves the majority path.
+ *  W2  A node exists as long as a warp stands there, or it has children or entries. A node with no
+ *      warp at it or above it is no longer a place where ways can join, and is left out when it has
+ *      only one child: the tree is as deep as the first warp is ahead of the last one.
+ *  W3  When there is no room for another way, the warp leaves the majority path.
  */
 #include "mech/darsie.h"
 

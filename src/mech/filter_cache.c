@@ -8,11 +8,11 @@
  * Invariants
  *  F1  What a hit delivers is what its line holds, not what was asked for: a line with a wrong
  *      instruction makes the program go wrong.
- *  F2  probes = hits + misses. A lookup that finds nothing and that the instruction cache cannot
- * take in this cycle is repeated and does not count: misses are accesses to the instruction cache.
+ *  F2  probes = hits + misses. A lookup that misses while the instruction cache cannot take it in
+ *      this cycle is repeated and does not count: misses are accesses to the instruction cache.
  *  F3  A line is written when its instruction arrives in a buffer, never at the request, and only
- * if it came from the instruction cache. F4  Lines are forgotten when a launch begins: their
- * instructions may be another program's.
+ *      if it came from the instruction cache.
+ *  F4  Lines are invalidated when a launch begins: their instructions may be another program's.
  */
 #include "core/mechanism.h"
 

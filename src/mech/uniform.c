@@ -18,10 +18,10 @@
  * waits for it as for any other pending register.
  *
  * Invariants
- *  U1  Between issue and write-back nobody changes the tokens of what a inflight reads or writes:
- * the scoreboard has one writer of a register, and readers have taken their values. U2  No partial
- * write is committed to a register that has a token. U3  The result of a uniform instruction is the
- * same in all lanes of its record.
+ *  U1  Between issue and write-back nothing changes the tokens of what an instruction reads or
+ *      writes: the scoreboard has one writer of a register, and readers have taken their values.
+ *  U2  No partial write is committed to a register that has a token.
+ *  U3  The result of a uniform instruction is the same in all lanes of its record.
  */
 #include "mech/uniform.h"
 #include "ir/special.h"

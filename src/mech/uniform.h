@@ -183,13 +183,13 @@ void place_launch(struct uniform_core *u, bool begins);
 /* A warp takes a slot; or leaves it. */
 void place_start(struct uniform_core *u, u32 slot);
 void place_end(struct uniform_core *u, u32 slot);
-/* Entries of the scalar register file for the results of a inflight; false: there are not enough.
+/* Entries of the scalar register file for the results of an instruction; false: there are not enough.
  */
 bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
                    struct uniform_inflight *t);
 void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
                    const struct uniform_inflight *t);
-/* The results of a inflight, which are in its record, are uniform registers now. */
+/* The results of an instruction, which are in its record, are uniform registers now. */
 void place_set(struct uniform_core *u, struct inflight *inflight, const struct uniform_inflight *t);
 /* A register is an ordinary one now. */
 void place_clear(struct uniform_core *u, u32 slot, u32 reg);

@@ -4,9 +4,10 @@
  *
  * Invariants
  *  P1  A register has its bit in `tokens` exactly while its value is in the one place; dynamic
- * instructions read it through the slot's view then. Other lanes of its row hold what they held
- * before. P2  With the scalar register file, a register has an entry exactly while it has its bit.
- * An entry is free, belongs to one register, or is reserved for the result of one inflight.
+ *      instructions read it through the slot's view then. Other lanes of its row hold what they
+ *      held before.
+ *  P2  With the scalar register file, a register has an entry exactly while it has its bit. An
+ *      entry is free, belongs to one register, or is reserved for the result of one inflight.
  */
 #include "mech/uniform.h"
 #include <stdlib.h>

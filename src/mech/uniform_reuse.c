@@ -82,7 +82,7 @@ static bool give_up(struct warp *warp, u32 inst)
     return false;
 }
 
-/* The result goes where it is kept; what that costs is counted as of a inflight of our own. */
+/* The result goes where it is kept; what that costs is counted as of an instruction of our own. */
 static void write_result(struct uniform_core *u, struct core *core, struct inflight *inflight,
                          struct uniform_inflight *t)
 {

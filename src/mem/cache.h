@@ -103,7 +103,7 @@ enum cache_result cache_look(const struct cache *cache, u64 line, u32 sectors, u
 /* A read for which cache_look says CACHE_MISS or CACHE_NO_MSHR gets these sectors from elsewhere
  * than memory: it counts as a hit, and the line is there from now on. out->victim as above. */
 void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
-/* A read that nobody waits for and that counts as none. CACHE_MISS: it has an MSHR, the caller
+/* A read that no instruction waits for and that is not counted. CACHE_MISS: it has an MSHR, the caller
  * sends for out->sectors; other results: it is not needed, or there is no room, and nothing has
  * changed. */
 enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);

@@ -3,7 +3,7 @@
  *
  * In: dram_push, into a queue that holds requests until their bank takes them. Out: dram_done and
  * dram_pop, in the order in which data passed the bus; writes come out as well. The parameter
- * `latency` belongs to whoever pushes.
+ * the caller adds `latency`.
  *
  * Cycles. A request that is pushed before a tick can get its first command in that tick. A read
  * command in cycle c moves data in cycles c + tCL to c + tCL + transfer - 1 and is done after that

@@ -27,7 +27,7 @@
 enum {
     TAG_SECTORS_SHIFT = 18,
     TAG_SLICE_SHIFT = 24,
-    TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1 /* a write that nobody waits for */
+    TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1 /* a write that no instruction waits for */
 };
 #define L2_NOBODY UINT32_MAX
 

@@ -1,7 +1,7 @@
 /*
  * What travels between cores and memory partitions.
  *
- * A packet is copied, never shared: whoever holds it owns it. A reply is the request with its kind
+ * A packet is copied, never shared: its holder owns it. A reply is the request with its kind
  * changed, so that every request can be answered exactly once.
  */
 #ifndef MEM_PACKET_H

@@ -318,7 +318,7 @@ static void l2_edge(struct memory_system *m, fs now)
 
 /* ---- DRAM edges ---- */
 
-/* What DRAM has done goes back: at most one answer a cycle; writes that nobody waits for vanish. */
+/* What DRAM has done goes back: at most one answer a cycle; writes need no answer. */
 static void leave(struct memory_system *m, u32 number)
 {
     struct channel *channel = &m->channels[number];
@@ -436,7 +436,7 @@ void memory_system_run(struct memory_system *m, fs end)
     fs first = wanted(m);
     m->shared.atomics.count = 0;
     if (first >= end && !m->every)
-        return; /* clocks are behind until somebody wants them */
+        return; /* clocks are brought up to date when they are needed */
     if (!m->every)
         memory_system_advance(m, first);
     for (;;) {

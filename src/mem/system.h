@@ -9,7 +9,7 @@
  * Invariants
  *  M1  Every request that was sent is answered once, by the packet itself with its kind changed.
  *  M2  Atomics are noted in the order in which their slices serve them, slices in order of their
- *      number within a cycle; whoever runs the windows performs them between windows.
+ *      number within a cycle; the loop over windows performs them between windows.
  */
 #ifndef MEM_MEMORY_SYSTEM_H
 #define MEM_MEMORY_SYSTEM_H

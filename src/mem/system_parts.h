@@ -24,7 +24,7 @@ struct channel {
 
 /* Who wants to be called in which cycle: slices, or channels. */
 struct calls {
-    bool any;   /* somebody is in `due` */
+    bool any;   /* `due` is not empty */
     u64 *due;   /* those who want the next edge, 64 to a word */
     u64 *later; /* those who want another one ... */
     u64 *cycle; /* ... this one */

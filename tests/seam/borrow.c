@@ -18,7 +18,7 @@ struct borrow {
     MECHANISM_STATE(borrow);
     struct kept {
         u32 inst;   /* valid below `used` */
-        u16 leader; /* its inflight; NO_INFLIGHT: the value is there */
+        u16 leader; /* its record; NO_INFLIGHT: the value is there */
         u32 rows[2 * MAX_LANES];
     } entries[CORE_BLOCKS][8];
     u32 used[CORE_BLOCKS];

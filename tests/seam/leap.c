@@ -19,7 +19,7 @@ struct leap {
     MECHANISM_STATE(leap);
     struct kept {
         u32 inst;    /* valid below `used` */
-        u16 leader;  /* its inflight; NO_INFLIGHT: the value is there */
+        u16 leader;  /* its record; NO_INFLIGHT: the value is there */
         u64 waiting; /* slots that do not fetch */
         u32 rows[2 * MAX_LANES];
     } entries[CORE_BLOCKS][8];

@@ -16,7 +16,7 @@
 
 struct twice {
     MECHANISM_STATE(twice);
-    u16 copy[CORE_INFLIGHT]; /* of a inflight; NO_INFLIGHT: none, or compared */
+    u16 copy[CORE_INFLIGHT]; /* of an instruction in flight; NO_INFLIGHT: none, or compared */
     bool own[CORE_INFLIGHT]; /* a copy, not another mechanism's inflight */
     bool issued[CORE_INFLIGHT], compared[CORE_INFLIGHT]; /* of a copy */
     struct {

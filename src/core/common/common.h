@@ -177,7 +177,7 @@ void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_tick(struct core *core);
-/* The inflight is done: its results are written, what waited for it may go on. */
+/* The instruction is done: its results are written, what waited for it may go on. */
 void inflight_retire(struct core *core, struct inflight *inflight);
 
 /* lsu.c */

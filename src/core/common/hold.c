@@ -1,11 +1,12 @@
 /*
- * What mechanisms hold back, and marks of instructions that they skip after they were fetched.
+ * Warps that mechanisms hold back, and marks of instructions that they skip after fetch.
  *
  * Invariants
  *  B1  Held slots are in `branching`, too, which keeps them from issuing at no cost. Those whose
  *      branch is not resolved are also in `held_branching`: when they are released they wait for
- * it, and when it is resolved they stay held. B2  A held slot that has gone elsewhere loses its
- * buffer as soon as it is known where to, so that a core whose slots are all held is quiet.
+ *      the branch, and when it is resolved they stay held.
+ *  B2  A held slot whose warp was redirected drops its buffer as soon as the target is known, so
+ *      that a core whose slots are all held is quiet.
  */
 #include "core/common/common.h"
 

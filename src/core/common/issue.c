@@ -38,7 +38,7 @@ struct lane_work {
     u32 reads, ops, writes;
 };
 
-/* What the inflight does as an instruction of its warp without mechanisms; nothing is counted for
+/* What the record does as an instruction of its warp without mechanisms; nothing is counted for
  * an extra one. */
 static struct lane_work plain_work(const struct core *core, const struct inflight *inflight)
 {

@@ -12,9 +12,10 @@
  * the head; the warp keeps a count of those not acknowledged.
  *
  * Invariants
- *  L1  Every transaction holds a request until it is answered; a inflight is done when all have
- * been. L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait
- * at the head, and act afterwards. Atomics do not: the network and the slice keep their order.
+ *  L1  Every transaction holds a request until it is answered; an instruction is done when all have
+ *      been.
+ *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
+ *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
  */
 #include "core/common/lsu_parts.h"
 #include "mem/stride.h"
@@ -123,7 +124,7 @@ static u32 transaction_line(const struct core *core, const struct dyninst *f)
     return is_readonly(core, f) ? MIN(line, core->config.readonly->line_bytes) : line;
 }
 
-/* The transactions of a inflight that comes to the head. */
+/* The transactions of an access that comes to the head. */
 static void make_list(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -187,7 +188,7 @@ static void start_shared(struct core *core, struct inflight *inflight)
     core->stats.lsu.shared_conflict_cycles += cycles - 1;
 }
 
-/* What the inflight sees of memory, and where its stores go. */
+/* What the access sees of memory, and where its stores go. */
 static COLD struct memory_view *view_of(struct core *core, struct inflight *inflight)
 {
     struct memory_view *view = core->view;
@@ -332,7 +333,7 @@ static bool send_constant(struct core *core, struct inflight *inflight)
     return !f->constant;
 }
 
-/* The head has sent all: the inflight waits for answers, or is done. */
+/* The head has sent all: the access waits for answers, or is done. */
 static void leave_head(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -357,7 +358,7 @@ static void leave_head(struct core *core, struct inflight *inflight)
     part_done(core, inflight_index(core, inflight), false);
 }
 
-/* True: the inflight at the head has nothing left to send. */
+/* True: the access at the head has nothing left to send. */
 static bool work(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -411,7 +412,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
            (f->pair && meets_atomic(lsu, f, f->second));
 }
 
-/* The inflight at the head goes on. */
+/* The access at the head goes on. */
 static __attribute__((noinline)) void work_head(struct core *core)
 {
     struct inflight *inflight = core_inflight(core, core->lsu.unit->current);

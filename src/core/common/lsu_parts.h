@@ -27,7 +27,7 @@ enum request_kind {
     REQUEST_LOAD,
     REQUEST_ATOMIC,
     REQUEST_STORE,
-    REQUEST_KEPT, /* a store that its inflight waits for (gcn/waitcnt.c) */
+    REQUEST_KEPT, /* a store that its instruction waits for (gcn/waitcnt.c) */
 };
 
 struct lsu_request {
@@ -76,7 +76,7 @@ struct lsu {
     RING(struct timed) queue; /* to the network */
     u32 stores;               /* not acknowledged */
     u32 atomics[LSU_REQUESTS], atomic_count;
-    RING(struct timed) done; /* finished inflights that wait for the port */
+    RING(struct timed) done; /* finished instructions that wait for the port */
     struct arena *arena;
 };
 
@@ -125,7 +125,7 @@ static inline void finish_later(struct core *core, u32 inflight)
     core->lsu.done = MIN(core->lsu.done, ready);
 }
 
-/* One part of a inflight is answered. */
+/* One part of an instruction is answered. */
 static inline void part_done(struct core *core, u32 index, bool from_memory)
 {
     struct inflight *inflight = core_inflight(core, index);

@@ -10,8 +10,8 @@
  *  fair       the one that has issued least; the oldest of equals
  *  frfs       the one whose next instruction has been ready longest; the oldest of equals
  *  groups     groups are neighbours in the order of the scheduler's warps and never change: the
- * next ready one of the group of the last that issued, else the next one of all. These are the
- *             fetch groups of Narasiman et al., "Improving GPU performance via large warps and
+ *             next ready one of the group of the last that issued, else the next of all. These are
+ *             the fetch groups of Narasiman et al., "Improving GPU performance via large warps and
  *             two-level warp scheduling", MICRO 2011
  *
  * Age is the order in which warps came to the core.

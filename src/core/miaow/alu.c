@@ -1,9 +1,8 @@
 /*
- * The scalar ALU, the vector units and the writes to the registers of MIAOW's stages.
+ * The miaow pipeline's scalar ALU, vector units and write port of the registers.
  *
  * The scalar ALU takes an instruction, writes three cycles later and is free in the next: whatever
- * the instruction writes, it holds the registers' write port in that cycle (passes_hold_scalar has
- * the exception). A vector unit of 16
+ * the instruction writes, it holds the registers' write port in that cycle. A vector unit of 16
  * lanes takes four passes, of as many cycles as the operation needs, or one where no lane of a pass
  * is active. The result comes to the unit's queue two cycles after the last pass; a unit whose
  * queue holds two takes nothing.

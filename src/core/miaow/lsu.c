@@ -313,7 +313,7 @@ static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inf
     inflight_retire(core, inflight);
 }
 
-/* A global atomic has left the common load/store unit when its inflight is free again. */
+/* A global atomic has left the common load/store unit when its record is free again. */
 static void watch_atomic(struct core *core, struct miaow_lsu *lw)
 {
     miaow_of(core)->moved = true;

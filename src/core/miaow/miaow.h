@@ -127,7 +127,7 @@ struct miaow {
     u16 scalar_inflight;
     u64 scalar_done, scalar_free;
     bool scalar_taken; /* the branch that it resolves is */
-    bool writes_taken; /* somebody before the vector units writes in this cycle */
+    bool writes_taken; /* the write port is already taken this cycle */
     struct miaow_lsu *lsu;
     bool moved;      /* something has changed in this cycle (P4) */
     u64 rings_until; /* the last cycle for which a ring holds something */
@@ -166,7 +166,7 @@ void miaow_issue_take(struct core *core, const struct miaow_step *step);
 void miaow_issue_issue(struct core *core);
 void miaow_issue_choose(struct core *core);
 void miaow_issue_end(struct core *core);
-/* Results of a inflight, or `count` of the registers from `first` on, are written in this cycle. */
+/* Results of an instruction, or `count` of the registers from `first` on, are written in this cycle. */
 void miaow_issue_written(struct core *core, const struct inflight *inflight, bool retires);
 void miaow_issue_written_some(struct core *core, const struct inflight *inflight, u32 first,
                               u32 count);

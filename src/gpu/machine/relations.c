@@ -1,7 +1,7 @@
 /*
  * Which parameters fit each other. A range (PARAM's minimum and maximum) is checked when a value is
  * set; what depends on several values is checked here, all of it, once a configuration is complete:
- * relations_check is called before a device is made, and by whoever shows a machine.
+ * relations_check is called before a device is made, and before a machine is shown.
  *
  * Messages name the parameter, its value, and the values that would be allowed.
  *

@@ -1,7 +1,7 @@
 /*
  * What a device tells while a launch runs: a Perfetto trace and a time series of all statistics.
  *
- * Whoever runs the windows of a launch calls, all serially between windows:
+ * The loop over the windows of a launch calls, all serially between windows:
  *
  *     observer_begin    before the first window; observer_span says what cores shall note
  *     observer_take     for each core in order, when it has noted something

@@ -128,7 +128,7 @@ static void issued(struct core_watcher *watcher, struct core *core, const struct
     struct inflight_steps *t = &own->inflight[inflight_index(core, inflight)];
     t->number = own->all->of_wave[wave_of(own->all, inflight->dyn.warp)].issued++;
     t->stores.list.count = 0;
-    free(t->line.data); /* of a inflight that never ended */
+    free(t->line.data); /* of an instruction that never retired */
     t->line = (struct raw_text){0};
 }
 
@@ -139,7 +139,8 @@ static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, en
         (struct core_steps *)((u8 *)watcher - offsetof(struct core_steps, stores));
     const struct inflight *inflight =
         (const struct inflight *)warp->exec->acting; /* its flight is first */
-    _Static_assert(offsetof(struct inflight, dyn) == 0, "a inflight begins with its flight");
+    _Static_assert(offsetof(struct inflight, dyn) == 0,
+                   "a record begins with its dynamic instruction");
     raw_store(&own->inflight[inflight->index].stores, lane, space, address, data, bytes);
 }
 

@@ -247,7 +247,7 @@ static void look_after(struct timed_run *run, fs next)
 
 /* ---- the launch ---- */
 
-/* Answers and writes that nobody waits for any more: they are of this launch, but not of its time.
+/* Answers and writes that no warp waits for any more: they are of this launch, but not of its time.
  */
 static void drain(struct timed_run *run)
 {

@@ -3,10 +3,11 @@
  *
  * Invariants
  *  G1  Every encoding is one the ISA allows: one scalar or literal a vector instruction, aligned
- * scalar tuples, no literal in VOP3, and so on. G2  No program faults: addresses come from
- * registers that only the generator's own instructions write, and lie in a region or out of the
- * descriptor's range. G3  Every loop ends: its counter is a scalar nothing else writes. G4 Barriers
- * stand where all waves of a group come.
+ *      scalar tuples, no literal in VOP3, and so on.
+ *  G2  No program faults: addresses come from registers that only the generator's own instructions
+ *      write, and lie in a region or out of the descriptor's range.
+ *  G3  Every loop ends: its counter is a scalar nothing else writes.
+ *  G4  Barriers stand where all waves of a group come.
  *
  * Registers: v0-v31 and s0-s63 are the program's to play with; the rest has a fixed use.
  */
