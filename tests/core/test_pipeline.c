@@ -8,7 +8,7 @@
 #include "gpu/machine/params.h"
 #include <stdio.h>
 
-/* The number of pipelines: choices of core.pipeline. */
+/* core.pipeline, in the table of parameters. */
 static const struct param *choice(void)
 {
     for (u32 i = 0; i < core_component.param_count; i++)
@@ -121,6 +121,32 @@ static void slots_of_intervals(void **state)
     slots_of("miaow", 1, false);
 }
 
+/* A launch that ends after the core's last cycle, or before it: slots without a block are added as
+ * idle, or taken back. A cycle that has begun counts. */
+static void settled_slots(void **state)
+{
+    for (u32 i = 0; i < ARRAY_LEN(machines); i++) {
+        struct rig rig;
+        rig_open(&rig, machines[i], "");
+        rig_begin(&rig, true);
+        struct core *core = rig.core;
+        const u64 a_cycle = i == 1 ? 1 : rig.machine.issue->schedulers, ran = 100;
+        const u64 ends[] = {130, 101, 100, 99, 60, 1};
+        for (u32 k = 0; k < ARRAY_LEN(ends); k++)
+            for (i32 more = -1; more <= 1; more++) {
+                const fs end = ends[k] * core->clock.period + (fs)more;
+                const u64 cycles = ends[k] + (more > 0);
+                clock_start(&core->clock, rig.machine.mhz, 0);
+                clock_advance(&core->clock, ran);
+                core->stats.issue.slots = core->stats.issue.idle_empty = ran * a_cycle;
+                core_settle(core, end);
+                assert_int_equal(core->stats.issue.slots, cycles * a_cycle);
+                assert_int_equal(core->stats.issue.idle_empty, cycles * a_cycle);
+            }
+        rig_close(&rig);
+    }
+}
+
 /* ---- what machines are made of ---- */
 
 static bool is_machine(const json_t *machine, const char *name)
@@ -196,6 +222,7 @@ static void refused(const char *machine, const char *settings, const char *messa
 
 static void contradictions(void **state)
 {
+    /* the machines as they are do not contradict themselves: check_machine */
     refused("tahiti", "issue.sub_cores=false", "issue.sub_cores");
     refused("miaow", "core.warp_size=32", "core.warp_size is 32");
     refused("miaow", "issue.schedulers=2", "issue.schedulers is 2");
@@ -233,7 +260,7 @@ static void seams_that_miaow_lacks(void **state)
     assert_null(miaow->lacks(&m, NULL));
     m.stuck = stuck;
     assert_string_equal(miaow->lacks(&m, NULL), "stuck");
-    /* of each seam that is asked by mask, somebody has a name for it */
+    /* every seam that is asked by mask has a name */
     for (enum seam seam = 0; seam < SEAMS; seam++)
         assert_non_null(seam_name(seam));
     const struct core_params common = {.pipeline = 0}, gcn = {.pipeline = 1};
@@ -270,9 +297,13 @@ static void refusals_name_a_seam(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_the_choices), cmocka_unit_test(entries_are_filled),
-        cmocka_unit_test(slots_of_intervals),    cmocka_unit_test(machines_are_made_of_something),
-        cmocka_unit_test(contradictions),        cmocka_unit_test(seams_that_miaow_lacks),
+        cmocka_unit_test(names_are_the_choices),
+        cmocka_unit_test(entries_are_filled),
+        cmocka_unit_test(slots_of_intervals),
+        cmocka_unit_test(settled_slots),
+        cmocka_unit_test(machines_are_made_of_something),
+        cmocka_unit_test(contradictions),
+        cmocka_unit_test(seams_that_miaow_lacks),
         cmocka_unit_test(refusals_name_a_seam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
