@@ -46,7 +46,7 @@ struct pipeline {
     const char *name;
 
     /* ---- a core ---- */
-    void (*create)(struct core *core); /* all of these may be NULL: nothing to do */
+    void (*create)(struct core *core);
     void (*destroy)(struct core *core);
     void (*begin)(struct core *core); /* a launch: core->exec and the scoreboards are there */
     void (*start_warp)(struct core *core, u32 slot);
