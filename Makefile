@@ -35,11 +35,11 @@ demo: build
 	@./scripts/demo $(BUILD)/heddle
 
 test:
-	@$(DEPS) build test
+	@$(DEPS) build test lint
 	@./scripts/test quick
 
 test-all:
-	@$(DEPS) build test long
+	@$(DEPS) build test lint long
 	@./scripts/test long
 
 bench: build

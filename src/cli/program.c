@@ -171,6 +171,7 @@ static bool find_words(struct child *child)
         if (request->quick)
             child->words[at++] = (char *)"--quick";
     } else {
+        assert(count); /* a request has a program or a workload */
         child->path = find_program(child->arena, request->program[0]);
     }
     memcpy(child->words + at, request->program, count * sizeof *child->words);

@@ -197,7 +197,7 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
     struct memory_view *const view = warp->memory_view;
     struct access access[4];
     struct addresses addresses[4];
-    u32 inside[4], outside[4];
+    u32 inside[4], outside[4] = {0};
     bool found = true;
     assert(words <= 4);
     warp->memory_view = NULL;

@@ -152,6 +152,7 @@ static void place_other(const struct dyninst *f, struct lanes *l, u32 apart)
 static void finish_masks(struct dyninst *f)
 {
     const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
+    assert(f->dst[k]);
     u32 *exec = f->dst[k] + MAX_CHUNKS;
     for (u32 c = 0; c < MAX_CHUNKS; c++) {
         f->dst[k][c] &= lanes_of_chunk(f->active, c);
@@ -602,6 +603,7 @@ static void commit_changes(struct dyninst *f)
 {
     struct warp *warp = f->warp;
     if (f->code->mods & MOD_EXEC) {
+        assert(warp->exec->image->chunks);
         const u32 *exec = f->scalars + f->plan->dst_words[0] + f->plan->dst_words[1];
         scalar_set_pair(warp, SCALAR_EXEC, exec[0] | (u64)exec[1] << 32);
     }

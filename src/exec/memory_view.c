@@ -151,6 +151,7 @@ void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 byt
 /* A new entry, or a longer last one when it writes on where that ends. */
 u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes)
 {
+    assert(view->records);
     struct record *last = view->count ? &view->records[view->count - 1] : NULL;
     const size_t at = view->used;
     view->used += bytes;

@@ -30,7 +30,7 @@ struct scalar_place scalar_load_place(const struct warp *warp, u32 pc, const str
     const struct inst *inst = warp_inst(warp, pc);
     const u64 offset = ((u64)inst->imm + step_scalar(warp, step, inst, 1, 0)) & ~3ull;
     struct scalar_place place = {.words = inst->dst[0].count, .inside = inst->dst[0].count};
-    u32 words[4];
+    u32 words[4] = {0};
     for (u32 k = 0; k < MIN(inst->src[0].count, 4u); k++)
         words[k] = step_scalar(warp, step, inst, 0, k);
     u64 base = words[0] | (u64)words[1] << 32;

@@ -268,8 +268,10 @@ static void publish(struct darsie_core *d, struct inflight *inflight,
     struct darsie_entry *e = &b->entries[t->entry];
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 c = 0;
-             f->code->dst[k].kind == OPERAND_MASK && c < core_exec(d->core)->image->chunks; c++)
+             f->code->dst[k].kind == OPERAND_MASK && c < core_exec(d->core)->image->chunks; c++) {
+            assert(f->dst[k]);
             e->masks[k][c] = f->dst[k][c];
+        }
     table_written(d, b, e);
 }
 

@@ -201,8 +201,8 @@ static void network_logic(const struct logic_build *build, const struct config *
     const struct memory_system_params memory = memory_system_params_of(config);
     const struct network_params *network = memory.network;
     f64 flit = 8.0 * network->flit_bytes;
-    f64 cores = (memory.cores + network->cores_per_port - 1) / network->cores_per_port +
-                memory_system_clusters(&memory);
+    const u32 ports = (memory.cores + network->cores_per_port - 1) / network->cores_per_port;
+    f64 cores = (f64)ports + memory_system_clusters(&memory);
     f64 slices = (f64)memory.l2->channels * memory.l2->slices;
     f64 um2 = network->kind == MESH
                   ? (cores + slices) * crossing(build, MESH_PORTS * flit, MESH_PORTS * flit)

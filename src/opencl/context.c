@@ -59,6 +59,7 @@ static cl_int check_properties(const cl_context_properties *properties, u32 *cou
 static cl_context create(const cl_context_properties *properties, u32 property_count,
                          const cl_device_id *devices, u32 count, cl_int *status)
 {
+    assert(count);
     for (u32 i = 0; i < count; i++)
         if (!device_open(devices[i]))
             return failed(status, CL_DEVICE_NOT_AVAILABLE);

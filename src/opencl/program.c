@@ -12,7 +12,7 @@ static void build_start(struct build *build)
                             .log = checked(strdup(""))};
 }
 
-void build_clear(struct build *build, cl_device_id device)
+static void build_free(struct build *build, cl_device_id device)
 {
     if (build->module) {
         while (device->busy) /* O2 */
@@ -23,6 +23,11 @@ void build_clear(struct build *build, cl_device_id device)
     free(build->log);
     free(build->binary);
     arena_destroy(build->arena);
+}
+
+void build_clear(struct build *build, cl_device_id device)
+{
+    build_free(build, device);
     build_start(build);
 }
 
@@ -61,12 +66,8 @@ cl_program program_create(cl_context context, u32 device_count, const cl_device_
 void destroy_program(void *object)
 {
     cl_program program = object;
-    for (u32 i = 0; i < program->device_count; i++) {
-        struct build *build = &program->builds[i];
-        build_clear(build, program->devices[i]);
-        free(build->options);
-        free(build->log);
-    }
+    for (u32 i = 0; i < program->device_count; i++)
+        build_free(&program->builds[i], program->devices[i]);
     free(program->builds);
     free(program->devices);
     free(program->source);
@@ -214,10 +215,11 @@ static cl_int tell_kernels(cl_program program, bool names, const struct query *q
     size_t bytes = 1;
     for (u32 i = 0; i < build->kernel_count; i++)
         bytes += strlen(build->kernels[i].name) + 1;
-    char *text = checked(calloc(bytes, 1));
+    char *text = checked(calloc(bytes, 1)), *end = text;
     for (u32 i = 0; i < build->kernel_count; i++) {
-        strcat(text, i ? ";" : "");
-        strcat(text, build->kernels[i].name);
+        if (i)
+            *end++ = ';';
+        end = stpcpy(end, build->kernels[i].name);
     }
     cl_int status = query_text(query, text);
     free(text);

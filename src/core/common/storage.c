@@ -268,7 +268,8 @@ void common_storage(struct state_list *list, const struct core_config *machine)
 /* Lanes that work in every cycle, of units that take an operation every so many. */
 static f64 full_lanes(u64 lanes, u32 interval)
 {
-    return (f64)((lanes + interval - 1) / interval);
+    const u64 full = (lanes + interval - 1) / interval;
+    return (f64)full;
 }
 
 static void lanes_logic(struct logic_list *list, const struct core_config *machine)

@@ -147,6 +147,7 @@ static u32 cache_access(struct core *core, struct near_cache *cache, u64 address
         for (u32 w = 0; w < cache->ways; w++)
             found = set[w].line == line && set[w].used ? &set[w] : found;
     }
+    assert(found);
     found->dirty |= stores;
     return p->cache_hit + (u32)(ready - now);
 }

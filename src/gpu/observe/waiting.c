@@ -27,7 +27,7 @@ static void say_inst(struct bounded_text *text, const struct waiting_names *name
 {
     char code[256], place[PLACE_TEXT];
     say(text, "0x%llx '%s'",
-        (unsigned long long)(names->code_address + program_offset(names->program, inst)),
+        (unsigned long long)names->code_address + program_offset(names->program, inst),
         inst_text(names->program, inst, code, sizeof code));
     if (program_place(names->program, inst, place))
         say(text, " (%s)", place);
