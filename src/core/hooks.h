@@ -7,7 +7,7 @@
  * seam that no mechanism fills costs one test of a mask.
  *
  * Invariants
- *  H1  A mechanism sees a core only through the functions it fills and what core.h exports; the
+ *  H1  A mechanism sees a core only through the functions it fills and what mechanism.h offers; the
  *      state of a core is touched only in calls for that core, that of the memory side only in
  *      calls for it. What they tell each other travels in packets.
  *  H2  Off means identical results: no seam is called, no statistic changes or appears.
@@ -306,7 +306,7 @@ struct mechanism {
      * that of the whole launch: fault_check gives it an outcome. */
     void (*launch_done)(void *const *states, u32 count, struct exec *exec);
 
-    /* ---- looking on where there is no time ---- */
+    /* ---- observing functional runs ---- */
     /* A mechanism that changes nothing may fill `observe`: then it can be on in functional runs,
      * too. There is no core and all blocks are of one state; `create` gets NULL, and these and
      * `launch_done` are all that is called. */

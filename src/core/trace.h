@@ -41,7 +41,7 @@ enum trace_place {
     AT_DISPATCHER,
     AT_FETCH,
     AT_DECODE,
-    /* classes of instructions and units of a compute unit with MIAOW's stages */
+    /* classes of instructions and units of the miaow pipeline */
     AT_SALU,
     AT_SIMD,
     AT_SIMF,

@@ -112,7 +112,7 @@ static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
 }
 
 /* The same for one that mechanisms want to be asked for first. */
-static COLD u32 until_skimmed(struct core *core, u32 s, u32 inst, u32 count)
+static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++)
         EACH_USE(use, &core->hooks, may_skip_fetch)
@@ -172,7 +172,7 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
     if (core_hooked(core, SEAM_FETCH))
         count = until_refused(core, s, inst, count);
     if (core_hooked(core, SEAM_SKIP_FETCH))
-        count = until_skimmed(core, s, inst, count);
+        count = until_skipped(core, s, inst, count);
     const u32 wanted = inst;
     inst = here ? served : inst;
     u32 *const to = slot->buffer + slot->buffered;
@@ -321,7 +321,7 @@ static COLD void push_mark(struct core *core, u32 s)
 }
 
 /* Mechanisms decide upon slots that want instructions. Returns those that may still fetch. */
-static COLD u64 skim_slots(struct core *core, u64 left)
+static COLD u64 skip_slots(struct core *core, u64 left)
 {
     struct skip_fetch all = {0};
     u64 wanting = left & ~core->issue.redirected;
@@ -373,7 +373,7 @@ static void serve(struct core *core)
     u64 left = core->fetch.wanting;
     core->fetch.arrived &= left;
     if (core_hooked(core, SEAM_SKIP_FETCH))
-        left = skim_slots(core, left);
+        left = skip_slots(core, left);
     for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
         u32 from = core->fetch.last + 1;
         u64 set = core->fetch.arrived & left ? core->fetch.arrived & left : left;

@@ -1,6 +1,6 @@
 /*
  * Parcels: transactions of the load/store unit on their way through the first-level caches to the
- * network and back, and the tasks they make complete.
+ * network and back, and the instructions they complete.
  *
  * An access of a cache passes a pipe of the cache's latency and is looked up at its end; one that
  * cannot be taken stays there and holds up those behind it. What misses, and what passes the caches
@@ -97,7 +97,7 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client)
                                        : lsu->readonly;
 }
 
-/* ---- tasks that are done ---- */
+/* ---- instructions that are done ---- */
 
 void lsu_finish(struct core *core)
 {

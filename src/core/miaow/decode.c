@@ -1,5 +1,5 @@
 /*
- * What MIAOW's stages have to know of an instruction: the kind of unit it goes to, cycles of a
+ * What the miaow pipeline has to know of an instruction: the kind of unit it goes to, cycles of a
  * pass, and whether it has two words.
  *
  * From the RTL: which unit, passes of v_mov, integer arithmetic and multiplication, float addition,

@@ -1,5 +1,5 @@
 /*
- * MIAOW's stages as a whole, and their front: dispatch, fetch, the queues and decode. See
+ * The miaow pipeline as a whole, and its front end: dispatch, fetch, the queues and decode. See
  * miaow.h.
  *
  * Dispatch puts one warp a cycle on the core; two cycles later it has its slot, and in the third it

@@ -1,5 +1,5 @@
 /*
- * Issue in MIAOW's stages: one instruction a warp stands here, one leaves in a cycle.
+ * Issue in the miaow pipeline: one instruction a warp stands here, one leaves in a cycle.
  *
  * An instruction may go when the registers it reads and writes are not busy, its warp has fewer
  * instructions under way than in_flight and, for an access, no access under way. Of those that may,

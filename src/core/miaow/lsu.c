@@ -1,5 +1,5 @@
 /*
- * The load/store unit of MIAOW's stages: one access at a time, one word of one lane after the
+ * The load/store unit of the miaow pipeline: one access at a time, one word of one lane after the
  * other.
  *
  * An access acts, as a whole, when it issues; what follows is its time. Two cycles later the first

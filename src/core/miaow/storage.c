@@ -1,5 +1,5 @@
 /*
- * The storage of MIAOW's stages, module by module as MIAOW's published RTL holds it
+ * The storage of the miaow pipeline, module by module as MIAOW's published RTL holds it
  * (VerticalResearchGroup/miaow): a unit of the registry is a module there, simd and simf so many
  * times as there are such units.
  *
