@@ -132,12 +132,12 @@ void core_end(struct core *core)
 {
     hooks_launch(core, false);
     core->mechanism_work = 0;
-    if (core->stopped || core->present || core->inflight.count)
-        drop_all(core);
     free(core->issue.pending);
     free(core->inflight.rows);
     core->issue.pending = NULL;
     core->inflight.rows = NULL;
+    if (core->stopped || core->present || core->inflight.count)
+        drop_all(core);
     core->exec = NULL;
 }
 
