@@ -113,6 +113,16 @@ void hooks_set_caches(struct core *core)
     }
 }
 
+void core_reserve_ways(struct core *core, enum packet_client client, u32 ways)
+{
+    struct cache *cache = client == CLIENT_FETCH ? core->fetch.cache : lsu_cache(core, client);
+    struct cache_out out;
+    u32 at = 0;
+    cache_reserve(cache, ways);
+    for (enum cache_drop drop; (drop = cache_sweep(cache, &at, false, &out)) != CACHE_ABSENT;)
+        at += drop != CACHE_DROPPED; /* it is under way, and leaves with its fill */
+}
+
 void hooks_forget(const struct hooks *hooks)
 {
     const size_t kept = sizeof(struct mechanism_state);

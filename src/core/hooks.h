@@ -20,7 +20,7 @@
 #include "base/energy.h"
 #include "base/state.h"
 #include "mem/cache.h"
-#include "mem/dram.h"
+#include "mem/services.h"
 
 struct core;
 struct exec;
@@ -288,17 +288,17 @@ struct mechanism {
     /* The core's rate as a factor, asked at each launch. */
     f64 (*clock)(void *state, struct core *core);
 
-    /* ---- the memory side ---- */
+    /* ---- the memory side: what it does for a mechanism is in mem/services.h ---- */
     u32 memory_size; /* of its state; begins as struct mechanism_state, zeroed */
-    void (*create_memory)(void *memory, u32 slices, u32 channels);
+    void (*create_memory)(void *memory, struct memory_system *system);
     void (*destroy_memory)(void *memory);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
     bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);
     /* A packet is about to be looked up in a slice (again, when it had to wait), and its answer
-     * leaves the slice. */
-    void (*l2_request)(void *memory, u32 slice, struct packet *packet);
-    void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
+     * leaves the slice; the time, and the cycle of the L2's clock. */
+    void (*l2_request)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+    void (*l2_reply)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
 
     /* ---- what all cores have seen ---- */
     /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,

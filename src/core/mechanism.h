@@ -230,19 +230,30 @@ struct inflight *core_copy_take(struct core *core, u32 slot, u32 inst,
 void core_copy_issue(struct core *core, struct inflight *inflight, u32 slot,
                      const struct core_copy *copy);
 void core_copy_retired(struct core *core, const struct inflight *inflight);
+/* For mechanisms that have hooks at a cache of the core (the cache seam): so many ways of each set,
+ * the last ones, take no lines from now on. What is in them is dropped at once (all caches of a core
+ * are written through), which the hook `evicted` tells; lines under way leave as soon as they are
+ * filled. Not to be called from cache hooks. */
+void core_reserve_ways(struct core *core, enum packet_client cache, u32 ways);
+/* Those that an answer is for (the reply seam), in the order they came: the requester, or all whose
+ * accesses or fetches wait for its line in an MSHR of the core; none for a prefetch without such.
+ * Writes at most `most` and returns how many there are. */
+u32 core_waiters(const struct core *core, const struct packet *answer, struct requester *waiters,
+                 u32 most);
 /* A packet of a mechanism's own to the L2 slice of an address; what it and its answer carry counts
  * in flits. False: there is no room. */
 bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
 /*
  * For mechanisms that set `prefetches`. Sends for sectors of a line of
- * CLIENT_L1D or CLIENT_READONLY that no load has asked for; `address` is anywhere in the line, and
+ * CLIENT_L1D or CLIENT_READONLY that no load has asked for, on behalf of an instruction of the warp
+ * in a slot (REQUESTER_PREFETCH); `address` is anywhere in the line, and
  * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
  * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
  * the fill, an eviction and the request count as all others. It never waits and never faults. What
  * is under way when a launch ends is lost.
  */
 enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
-                                   u32 sectors);
+                                   u32 sectors, u32 slot, u32 inst);
 
 #ifdef HEDDLE_PLUGIN
 #include "core/plugin.h"

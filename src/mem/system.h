@@ -21,6 +21,7 @@
 #include "mem/network.h"
 #include "mem/params.h"
 #include "mem/port.h"
+#include "mem/services.h"
 
 struct memory_system_params {
 #define COMPONENT_ROW(name) const struct name##_params *name;
@@ -50,9 +51,7 @@ struct port *memory_system_replies(struct memory_system *memory_system, u32 core
 struct port *memory_system_shared(struct memory_system *memory_system, u32 core,
                                   enum packet_client client);
 
-/* Seams of mechanisms; slices are numbered through all channels. */
-u32 memory_system_slices(const struct memory_system *memory_system);
-u32 memory_system_channels(const struct memory_system *memory_system);
+/* Seams of mechanisms; what it does for them is in mem/services.h. */
 void memory_system_set_packet_hooks(struct memory_system *memory_system,
                                     const struct packet_hooks *hooks);
 void memory_system_set_l2_hooks(struct memory_system *memory_system, u32 slice,

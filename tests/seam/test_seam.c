@@ -336,7 +336,7 @@ static void every_seam_is_called(void **state)
     assert_true(rig_total(&with, "probe.accesses") > 0 && rig_total(&with, "probe.control") > 0);
     assert_true(rig_total(&with, "probe.l2") > 0);
     assert_true(rig_total(&with, "probe.served") > 0);
-    assert_true(rig_total(&with, "probe.enqueued") >= rig_total(&with, "probe.served"));
+    assert_true(rig_total(&with, "probe.arrived") >= rig_total(&with, "probe.served"));
     rig_drop(&plain);
     rig_drop(&with);
 }

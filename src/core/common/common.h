@@ -224,6 +224,8 @@ void lsu_charge(struct core *core, u64 cycles);
 void lsu_flush(struct core *core);
 /* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);
+/* Where a request that waits in an MSHR comes from. */
+struct requester lsu_requester(const struct core *core, u32 request);
 /* A request that an instruction of the slot waits for. */
 bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 

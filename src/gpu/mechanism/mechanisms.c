@@ -173,18 +173,18 @@ void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, coun
 
 /* ---- the memory side ---- */
 
-static void tell_request(void *user, u32 slice, struct packet *packet)
+static void tell_request(void *user, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     const struct hooks *memory = user;
     EACH_USE(use, memory, l2_request)
-    use->mechanism->l2_request(use->state, slice, packet);
+    use->mechanism->l2_request(use->state, slice, packet, now, cycle);
 }
 
-static void tell_reply(void *user, u32 slice, struct packet *packet)
+static void tell_reply(void *user, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     const struct hooks *memory = user;
     EACH_USE(use, memory, l2_reply)
-    use->mechanism->l2_reply(use->state, slice, packet);
+    use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
 }
 
 static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system)
@@ -212,8 +212,7 @@ void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
         *use = set->uses[i];
         mechanism_use_create(use, use->mechanism->memory_size);
         if (use->mechanism->create_memory)
-            use->mechanism->create_memory(use->state, memory_system_slices(memory_system),
-                                          memory_system_channels(memory_system));
+            use->mechanism->create_memory(use->state, memory_system);
         if (use->mechanism->l2_request)
             packets.request = tell_request;
         if (use->mechanism->l2_reply)
