@@ -152,7 +152,7 @@ static const struct {
     {"rise28", "issue.in_flight_per_warp", "1"},
     {"rise28", "l2.channels", "8"},
     {"rise28", "dram.queue", "32"},
-    {"rise28", "dram.policy", "\"frfcfs\""},
+    {"rise28", "dram.policy", "\"frfcfs_serial\""},
     {"rise28", "network.kind", "\"mesh\""},
     {"rise28", "readonly.enabled", "true"},
     {"rise28", "l1d.global", "false"},
