@@ -202,7 +202,7 @@ enum inst_mod {
     MOD_SIGNED = 1 << 6, /* ld: sign-extend to the register */
     MOD_VOLATILE = 1 << 7,
     MOD_MODE = 1 << 8, /* rounding, subnormals and NaN rules come from the warp's MODE: exec/mode.c
-               * turns it into `rounding` and the modifiers below */
+                        * turns it into `rounding` and the modifiers below */
     MOD_FTZ_IN = 1 << 9,    /* like MOD_FTZ, inputs only */
     MOD_FTZ_OUT = 1 << 10,  /* like MOD_FTZ, results only */
     MOD_IEEE = 1 << 11,     /* min, max: a signaling NaN operand wins, quieted */

@@ -170,7 +170,7 @@ struct program {
     u8 *sizes;          /* by instruction: bytes; set if `offsets` is */
     const char **texts; /* by instruction: text in its own assembly language; NULL: print.c's */
     u8 *load;           /* code and data as in guest memory from code_address on; NULL: code has no
-               * bytes of its own */
+                         * bytes of its own */
     u64 load_bytes;
     struct load_range *writable; /* parts of `load`, in order, disjoint */
     u32 writable_count;
