@@ -362,6 +362,15 @@ bool config_load_text(struct config *config, const char *text, size_t length, co
     return load(config, place, text, length, error);
 }
 
+static bool has_component(const struct config *config, const char *name, size_t length)
+{
+    for (u32 i = 0; i < config->count; i++)
+        if (strlen(config->components[i]->name) == length &&
+            !memcmp(config->components[i]->name, name, length))
+            return true;
+    return false;
+}
+
 static bool unknown_key(const struct config *config, struct arena *arena, const char *key,
                         struct error *error)
 {
@@ -376,11 +385,17 @@ static bool unknown_key(const struct config *config, struct arena *arena, const 
             keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
                                         config->components[i]->params[j].name);
     const char *nearest = nearest_word(key, keys, used);
+    const bool known = !dot || has_component(config, key, (size_t)(dot - key));
     /* The component may have been left out or be the wrong one. */
-    for (u32 i = 0; i < used && !nearest; i++)
+    for (u32 i = 0; i < used && !nearest && known; i++)
         if (!strcmp(strchr(keys[i], '.') + 1, dot ? dot + 1 : key))
             nearest = keys[i];
     char suggestion[160] = "'heddle params' lists them";
+    if (!known && !nearest)
+        snprintf(suggestion, sizeof suggestion,
+                 "there is no component '%.32s'; a mechanism in a shared object must be loaded "
+                 "first, with --mech",
+                 text_printable(arena, arena_strndup(arena, key, (size_t)(dot - key))));
     if (nearest)
         snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", nearest);
     return error_set(error, ERROR_INPUT, "", "unknown parameter '%.100s': %s",

@@ -434,7 +434,9 @@ static bool explain_crash(const struct child *child)
             child->run->command,
             "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
             "thread of the program is the cause, or the host is out of memory, this is a bug in "
-            "Heddle: please report it with the command line, the program and 'heddle --version'.",
+            "Heddle: please report it with the command line, the program and 'heddle --version', "
+            "unless it does not occur without a mechanism that --mech loads from a file of your "
+            "own.",
             name, number, strsignal(number), process->running);
     else if (crash && !session_launches(&child->session))
         complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",

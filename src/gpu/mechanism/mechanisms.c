@@ -3,6 +3,7 @@
 
 #include "gpu/device.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 const struct component **mechanism_components(const struct mechanism *const *available)
 {
@@ -31,6 +32,9 @@ const struct mechanism *mechanism_find(const struct mechanism *const *available,
     const char *nearest = nearest_word(name, names, count);
     struct arena *arena = arena_create();
     const char *shown = text_printable(arena, name);
+    const char *file = arena_printf(arena, "./%s.so", name);
+    if (name[0] && !access(file, F_OK))
+        nearest = text_printable(arena, file);
     if (nearest)
         error_set(error, ERROR_USAGE, "", "unknown mechanism '%s': did you mean '%s'?", shown,
                   nearest);
