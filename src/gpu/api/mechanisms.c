@@ -234,8 +234,10 @@ static void add_storage(json_t *row, const struct mechanism *mechanism, const st
     struct state_list list = {0};
     u64 bits = 0;
     json_t *rows = json_array();
+    storage_collect(&list, config); /* its sizes may depend on the machine's */
+    const u32 first = list.rows.count;
     mechanism_storage(&list, config, mechanism);
-    for (u32 i = 0; i < list.rows.count; i++) {
+    for (u32 i = first; i < list.rows.count; i++) {
         json_array_append_new(rows, storage_row_json(&list.rows.data[i]));
         if (!strcmp(list.rows.data[i].owner, "core"))
             bits += list.rows.data[i].entries * list.rows.data[i].bits;

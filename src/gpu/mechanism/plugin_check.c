@@ -6,8 +6,11 @@
 #include "gpu/mechanism/plugins.h"
 
 #include "gpu/device.h"
+#include "gpu/machine/storage.h"
+#include "gpu/mechanism/mechanisms.h"
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     MOST_PARAMS = 1000,
@@ -138,7 +141,7 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
         return WRONG(check,
                      "an energy event is counted by '%s', which is not one of its statistics",
                      event->counter);
-    if (!event->part || (u32)event->kind > ENERGY_LOGIC)
+    if (!event->part || !event->part[0] || (u32)event->kind > ENERGY_LOGIC)
         return WRONG(check, "the energy event of '%s' has no part or kind", event->counter);
     if (!given)
         return WRONG(check, "the energy event of '%s' is given by '%s', which is not a parameter",
@@ -147,6 +150,73 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
         return (isfinite(event->pj) && event->pj >= 0 && event->nm) ||
                WRONG(check, "the energy event of '%s' has no pJ and nm", event->counter);
     return event->array || WRONG(check, "the energy event of '%s' names no array", event->counter);
+}
+
+/* Whether `unit` is the first part of `element`, "unit.name". */
+static bool is_unit(const char *element, const char *unit)
+{
+    const size_t length = strlen(unit);
+    return !strncmp(element, unit, length) && element[length] == '.';
+}
+
+/* Whether a storage element is declared under these parameters. */
+static bool is_declared(const struct plugin_check *check, const struct config *config,
+                        const char *element)
+{
+    struct state_list list = {0};
+    bool found = false;
+    storage_collect(&list, config);
+    mechanism_storage(&list, config, check->mechanism);
+    for (u32 i = 0; i < list.rows.count; i++)
+        found |= is_unit(element, list.rows.data[i].unit) &&
+                 !strcmp(strchr(element, '.') + 1, list.rows.data[i].name);
+    state_free(&list);
+    return found;
+}
+
+/* The same with one flag or choice changed: which elements are built may depend on it. */
+static bool is_declared_with(const struct plugin_check *check, const struct config *config,
+                             const char *element, const struct param *param)
+{
+    const char *word = param->type == PARAM_BOOL     ? "false|true"
+                       : param->type == PARAM_CHOICE ? param->choices
+                                                     : NULL;
+    bool found = false;
+    while (word && !found) {
+        const int length = (int)strcspn(word, "|");
+        struct config *other = config_clone(config);
+        char assignment[256];
+        struct error error = {0};
+        snprintf(assignment, sizeof assignment, "%s.%s=%.*s", check->component->name, param->name,
+                 length, word);
+        found = config_set(other, assignment, &error) && is_declared(check, other, element);
+        config_destroy(other);
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return found;
+}
+
+/* An array of its own must be declared by `storage`, with the defaults or with one flag or choice
+ * changed; another one must belong to a component of the machine, which may do without it. */
+static bool check_array(const struct plugin_check *check, const struct energy_event *event)
+{
+    if (event->kind == ENERGY_LOGIC || !event->array)
+        return true;
+    for (u32 i = 0; gpu_components[i]; i++)
+        if (is_unit(event->array, gpu_components[i]->name))
+            return true;
+    const struct mechanism *const one[] = {check->mechanism, NULL};
+    const struct component **components = mechanism_components(one);
+    struct config *config = config_create(components);
+    bool found = is_declared(check, config, event->array);
+    for (u32 i = 1; i < check->component->param_count && !found; i++)
+        found = is_declared_with(check, config, event->array, &check->component->params[i]);
+    config_destroy(config);
+    free(components);
+    return found || WRONG(check,
+                          "the energy event of '%s' names the array '%s', which neither its "
+                          "storage nor the machine has",
+                          event->counter, event->array);
 }
 
 /* ---- the whole ---- */
@@ -174,6 +244,15 @@ static bool check_name(const struct plugin_check *check)
     for (u32 i = 0; gpu_components[i]; i++)
         if (!strcmp(gpu_components[i]->name, name))
             return WRONG(check, "mechanism %s has the name of a component of the machine", name);
+    return true;
+}
+
+bool plugin_check_arrays(const struct mechanism *mechanism, const char *path, struct error *error)
+{
+    const struct plugin_check check = {mechanism, mechanism->component, path, error};
+    for (const struct energy_event *event = mechanism->events; event && event->counter; event++)
+        if (!check_array(&check, event))
+            return false;
     return true;
 }
 

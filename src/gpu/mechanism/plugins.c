@@ -116,7 +116,7 @@ static bool take_symbol(struct plugin *plugin, struct error *error)
     if (!plugin_check(plugin->mechanism, plugin->path, error))
         return false;
     fill_functions(symbol->functions);
-    return true;
+    return plugin_check_arrays(plugin->mechanism, plugin->path, error);
 }
 
 /* It is told in JSON. */

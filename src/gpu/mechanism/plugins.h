@@ -30,5 +30,8 @@ void plugin_close(struct plugin *plugin);
 
 /* plugin_check.c: whether the tables of a mechanism can be used. */
 bool plugin_check(const struct mechanism *mechanism, const char *path, struct error *error);
+/* Whether the arrays that its energy events name exist: calls `storage`, so its functions must have
+ * been filled in. */
+bool plugin_check_arrays(const struct mechanism *mechanism, const char *path, struct error *error);
 
 #endif
