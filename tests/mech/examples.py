@@ -114,6 +114,7 @@ def victim(room):
     check(far["timing.cycles"] - near["timing.cycles"] == 45 * 30, "30 cycles more for each of 45 hits",
           f"{near['timing.cycles']} {far['timing.cycles']}")
     check(near["timing.cycles"] < plain["timing.cycles"] / 1.5, "a victim cache does not save time")
+    check(near.get("energy.parts.victim_cache.dynamic_pj", 0) > 0, "a victim cache takes no energy")
     # two lines too many for it: it has nothing but what left last
     counts(Walk(room, 1, 7, 49, FEW_LINES).run("victim.so:lines=2"), "7 lines", victim__hits=0)
 
