@@ -72,8 +72,9 @@ static inline u32 core_scoreboard_words(const struct core *core)
 /* ---- warps and blocks ---- */
 
 /* A slot: read `warp` (NULL: free), `at` (the instruction the warp stands at; NO_INST: it waits or
- * has ended), `block` (its block's place), `ended`, `age`, `fetch_at` (what is fetched next), and
- * `buffer`, whose `buffered` entries are instructions or, where `skipped` has a bit, marks. */
+ * has ended), `block` (its block's place), `ended`, `age` (the number of warps that came to the core
+ * before it in the launch), `fetch_at` (what is fetched next), and `buffer`, whose `buffered`
+ * entries are instructions or, where `skipped` has a bit, marks. */
 static inline const struct slot *core_slot(const struct core *core, u32 slot)
 {
     return &core->slots[slot];
@@ -239,7 +240,8 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
  * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
  * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
  * the fill, an eviction and the request count as all others. It never waits and never faults. What
- * is under way when a launch ends is lost.
+ * is under way when a launch ends is lost. It may be called from every seam of a core, `l1_access`
+ * included; a line that it evicts is reported through `l1_evicted` before it returns.
  */
 enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
                                    u32 sectors);
