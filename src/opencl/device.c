@@ -8,8 +8,8 @@
 enum {
     FULL_LOCAL_BYTES = 32768, /* OpenCL 1.2, table 4.3: CL_DEVICE_LOCAL_MEM_SIZE */
     /* device memory reserved for the driver: 1/KEPT_PART, at most KEPT_BYTES. Assumed: room for
-     * code
-     * and many times PRINT_BYTES, and for the private memory of some ten thousand work-items. */
+     * code and many times PRINT_BYTES, and for the private memory of some ten thousand
+     * work-items. */
     KEPT_PART = 16,
     KEPT_BYTES = 64 << 20,
     /* OpenCL 1.2, table 4.3: at least a quarter of the memory, and 128 MB. NVIDIA's drivers report

@@ -266,8 +266,7 @@ struct queue_command {
     bool after_all; /* runs after all earlier commands of its queue have ended */
     bool barrier;   /* later commands of its queue run after it has ended, also out of order */
     /* Acts, without the lock, on the queue's device, which only this command uses; adds its
-     * duration
-     * to `ps`. Returns CL_SUCCESS or the event's error. NULL: nothing to do (markers). */
+     * duration to `ps`. Returns CL_SUCCESS or the event's error. NULL: nothing to do (markers). */
     cl_int (*run)(struct queue_command *command, u64 *ps);
     void (*destroy)(struct queue_command *command); /* releases references and frees; with the lock.
                                                      * NULL: just free */

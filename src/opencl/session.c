@@ -37,9 +37,8 @@ struct session {
     int record; /* file in it, or -1 */
     bool has_kernels;
     regex_t kernels;
-    u64 first, last; /* launches in timing mode */
-    u64 recorded_first,
-        recorded_last; /* launches recorded individually; 0: the first LAUNCHES_RECORDED */
+    u64 first, last;                   /* launches in timing mode */
+    u64 recorded_first, recorded_last; /* launches recorded individually besides the first ones */
     struct sums *sums;
     FILE *trace, *series;
     bool observes;        /* a device uses trace and series */
@@ -188,8 +187,7 @@ static struct hd_config *open_config(const char *machine)
     if (ok && functional && strcmp(functional, "0") != 0)
         ok = hd_config_set(config, "timing.functional=true", &error);
     /* the driver's library and the compiler agree on the layout, whatever the code object's
-     * metadata
-     * say */
+     * metadata say */
     if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
         ok = hd_config_set(config, "si.hidden_args=driver", &error);
     if (ok && !(ok = hd_config_check(config, &error)))
