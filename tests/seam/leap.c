@@ -4,7 +4,7 @@
  *
  * Invariants: what is kept is what the leader wrote back; nobody skips before that. A refused mark
  * of a slot is not skipped until the slot has issued it.
- * Seams: skim, skims, fetched (mark what came too late), skip, control, stuck.
+ * Seams: skip_fetch, may_skip_fetch, fetched (mark what came too late), skip, control, stuck.
  */
 #include "ir/special.h"
 #include "seam/seam.h"
