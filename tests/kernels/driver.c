@@ -202,7 +202,7 @@ static void end(struct test *t)
     free(t);
 }
 
-/* The case in time, beside the same without. */
+/* Runs the case in timing mode and compares it with functional mode. */
 static void run_exact(struct test *t, const struct options *o, const struct kernel_case *c,
                       const struct form *form, const struct setup *setup, const char *path,
                       const char *text, size_t length)
