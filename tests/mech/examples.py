@@ -28,7 +28,8 @@ def compile_examples(room):
             shutil.copy(SOURCE / "examples" / "mechanisms" / f"{name}.{kind}", room.folder)
         code = (room.folder / f"{name}.c").read_text(encoding="utf-8")
         lines = [line for line in re.sub(r"/\*.*?\*/", "", code, flags=re.S).splitlines() if line.strip()]
-        check(len(lines) < 60, f"{name}.c has {len(lines)} lines of code")
+        most = 90 if ".storage" in code else 60  # half as much again to declare its costs
+        check(len(lines) < most, f"{name}.c has {len(lines)} lines of code")
         headers = re.findall(r'#include "(core/.*)"', code)
         check(headers == ["core/mechanism.h"], f"{name}.c includes {headers}")
         room.must(f"{outside.COMPILE} -Wall -Wextra -Werror -Wno-unused-parameter {name}.c -o {name}.so")
