@@ -95,7 +95,8 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * only the number. Where the machine's file says what has been published about it, "published":
  * {"source", "modules": [{"name", "units", "parts", "each", "bits", "mm2", "mw", "note",
  * "our_bits", "their_bits", "difference"}]}, of one core; "units" null: all of them; "parts": of
- * energy. Free with hd_free.
+ * energy. A row that a mechanism replaces has "replaced_by", the mechanism's name, and is in no sum.
+ * Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
 /*
@@ -106,8 +107,11 @@ HD_API char *hd_config_storage(const struct hd_config *config);
  * "source", "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}],
  * "front_end", "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}],
  * "chip"}. A row's costs are those of one owner. "kind" is array, compared, searched, flip-flops,
- * logic, or inside: registers within units, which cost nothing beside these. "published" is as of
- * hd_config_storage, with "our_mm2" and "our_leakage_mw" instead of bits. Free with hd_free.
+ * logic, or inside: registers within units, which cost nothing beside these; replaced: a mechanism
+ * has other elements in its place, named in "replaced_by", and it costs nothing; or what a mechanism
+ * calls its cells. A row whose supply a mechanism sets has "supplied_by", "volts" and "rate".
+ * "published" is as of hd_config_storage, with "our_mm2" and "our_leakage_mw" instead of bits. Free
+ * with hd_free.
  */
 HD_API char *hd_area_json(const struct hd_config *config);
 /*
@@ -121,7 +125,10 @@ HD_API char *hd_area_residuals(void);
  * What events cost on the machine and what leaks, as JSON: {"technology": {"nm", "volts",
  * "celsius", "table"}, "events": [{"counter", "part", "kind", "array", "bits", "pj", "from",
  * "source"}], "leakage": [{"part", "what", "copies", "mw", "from", "source"}], "without_events":
- * [elements of storage]}. Energies of launches are among their statistics, under names that begin
+ * [elements of storage]}. What mechanisms change is in fields that other rows do not have:
+ * "replaced_by", with a cost of 0; "volts", of leakage also "rate", which divides its time;
+ * "powered_by", a counter of which each count costs "fj_per_count", and "off", the share of "mw" that
+ * leaks without power. Energies of launches are among their statistics, under names that begin
  * with "energy."; docs/energy.md has all of it. Free with hd_free.
  */
 HD_API char *hd_energy_json(const struct hd_config *config, struct hd_error *error);
@@ -145,12 +152,16 @@ HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_inf
 HD_API char *hd_machines_json(void);
 /*
  * The mechanisms that are built in, as JSON: [{"name", "help", "source", "on", "path", "bytes",
- * "sha256", "params", "stats", "events", "storage", "core_bits", "seams", "deviations",
- * "conflicts"}]. "path", "bytes" and "sha256" are of the file of one that was loaded, else null.
+ * "sha256", "params", "stats", "events", "replaces", "cells", "supplies", "powers", "storage",
+ * "core_bits", "seams", "deviations", "conflicts"}]. "path", "bytes" and "sha256" are of the file of one that was loaded, else null.
  * "params" and "stats" are rows as of hd_params_json and hd_stats_table_json, "storage" as of
  * hd_config_storage on the default machine, of which "core_bits" are those of a core. An event is
  * {"counter", "part", "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm",
- * "source", "given"}, with null for what does not apply. The other lists are of words or sentences.
+ * "source", "given"}, with null for what does not apply. What it changes of a machine's costs:
+ * "replaces" has {"element", "by", "part"}, "cells" {"element", "cell", "area_um2", "leakage_mw",
+ * "read_pj", "write_pj", "delay_ps", "nm", "source", "given"}, "supplies" {"element", "volts",
+ * "rate"}, "powers" {"element", "counter", "off", "part"}; "given", "volts", "rate" and "off" name
+ * parameters. The other lists are of words or sentences.
  * hd_free it.
  */
 HD_API char *hd_mechanisms_json(void);

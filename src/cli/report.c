@@ -40,7 +40,8 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
-/* {unit: {name: bits}} of the machine with its mechanisms; bits are those in one owner. */
+/* {unit: {name: bits}} of the machine with its mechanisms; bits are those in one owner, none of an
+ * element that a mechanism replaces. */
 static json_t *storage_json(const struct hd_config *config)
 {
     json_t *storage = parse_own_json(hd_config_storage(config)), *units = json_object();
@@ -51,6 +52,8 @@ static json_t *storage_json(const struct hd_config *config)
         const char *unit = json_string_value(json_object_get(row, "unit"));
         json_int_t bits = json_integer_value(json_object_get(row, "entries")) *
                           json_integer_value(json_object_get(row, "bits"));
+        if (json_object_get(row, "replaced_by"))
+            bits = 0;
         if (!json_object_get(units, unit))
             json_object_set_new(units, unit, json_object());
         json_object_set_new(json_object_get(units, unit),

@@ -179,6 +179,12 @@ u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sector
     return 0;
 }
 
+void hooks_settle(struct core *core, fs now)
+{
+    EACH_USE(use, &core->hooks, settle)
+    use->mechanism->settle(use->state, core, now);
+}
+
 f64 hooks_clock(struct core *core)
 {
     f64 factor = 1;

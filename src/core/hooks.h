@@ -174,6 +174,11 @@ struct mechanism {
     const char *const
         *deviations; /* where it differs from that, a sentence each; NULL-terminated */
     const struct energy_event *events; /* counters that cost energy; ended by one without a name */
+    /* What it changes of the machine's costs; each list ends with a row without an element. */
+    const struct energy_replace *replaces;
+    const struct energy_cell *cells;
+    const struct energy_supply *supplies;
+    const struct energy_power *powers;
 
     /* ---- state ---- */
     bool marks;     /* it looks at exec->marks */
@@ -300,6 +305,12 @@ struct mechanism {
     void (*l2_request)(void *memory, u32 slice, struct packet *packet);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
 
+    /* ---- counters ---- */
+    /* Counters are about to be taken: at a sample, between windows, and at the end of a launch,
+     * with `now` the time of its last cycle. Those that grow with time are brought up to `now`. */
+    void (*settle)(void *state, struct core *core, fs now);
+    void (*settle_memory)(void *memory, fs now);
+
     /* ---- what all cores have seen ---- */
     /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,
      * before `launch` tells each. What they say together is counted with one of them. `exec` is
@@ -380,6 +391,8 @@ void hooks_l1_evicted(struct core *core, const struct l1_line *line);
 void hooks_l1_filled(struct core *core, const struct l1_line *line);
 /* Cycles until the first mechanism that has a line delivers it; 0: none has. */
 u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors);
+/* Counters of mechanisms are about to be taken. */
+void hooks_settle(struct core *core, fs now);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
 

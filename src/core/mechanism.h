@@ -58,6 +58,11 @@ static inline struct memory_view *core_view(const struct core *core)
 {
     return core->view;
 }
+/* Simulated time: that of its next cycle. */
+static inline fs core_now(const struct core *core)
+{
+    return core->clock.next;
+}
 /* Banks of vector registers. */
 static inline u32 core_banks(const struct core *core)
 {

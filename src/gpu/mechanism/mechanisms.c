@@ -2,6 +2,7 @@
 #include "gpu/mechanism/mechanisms.h"
 
 #include "gpu/device.h"
+#include "gpu/mechanism/changes.h"
 #include <stdlib.h>
 
 const struct component **mechanism_components(const struct mechanism *const *available)
@@ -67,39 +68,59 @@ static const char *shared_hooks(const struct mechanism *a, const struct mechanis
                                 : NULL;
 }
 
-static bool combine(const struct mechanism *a, const struct mechanism *b, struct error *error)
+static bool combine(const struct mechanism_use *first, const struct mechanism_use *second,
+                    struct error *error)
 {
+    const struct mechanism *a = first->mechanism, *b = second->mechanism;
     if (names_it(a, b) || names_it(b, a))
         return error_set(error, ERROR_USAGE, "", "mechanisms %s and %s cannot be combined", a->name,
                          b->name);
     const char *what = shared_hooks(a, b);
-    return !what || error_set(error, ERROR_USAGE, "",
-                              "mechanisms %s and %s cannot be combined: both act on %s", a->name,
-                              b->name, what);
+    if (what)
+        return error_set(error, ERROR_USAGE, "",
+                         "mechanisms %s and %s cannot be combined: both act on %s", a->name,
+                         b->name, what);
+    const char *element = changes_clash(first, second);
+    return !element || error_set(error, ERROR_USAGE, "",
+                                 "mechanisms %s and %s cannot be combined: both change the costs "
+                                 "of %s",
+                                 a->name, b->name, element);
 }
 
-bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
-                       const struct mechanism *const *available, bool functional,
-                       struct error *error)
+static struct mechanism_use mechanism_use_of(const struct config *config,
+                                             const struct mechanism *mechanism)
+{
+    return (struct mechanism_use){.mechanism = mechanism,
+                                  .params = config_params(config, mechanism->component)};
+}
+
+void mechanisms_on(struct mechanism_set *set, const struct config *config,
+                   const struct mechanism *const *available)
 {
     u32 count = 0;
     while (available[count])
         count++;
     set->uses = checked(calloc(count + 1, sizeof *set->uses));
     set->count = 0;
-    for (u32 i = 0; i < count; i++) {
-        if (!mechanism_is_on(config, available[i]))
-            continue;
-        if (functional && !available[i]->observe)
+    for (u32 i = 0; i < count; i++)
+        if (mechanism_is_on(config, available[i]))
+            set->uses[set->count++] = mechanism_use_of(config, available[i]);
+}
+
+bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
+                       const struct mechanism *const *available, bool functional,
+                       struct error *error)
+{
+    mechanisms_on(set, config, available);
+    for (u32 i = 0; i < set->count; i++) {
+        if (functional && !set->uses[i].mechanism->observe)
             return error_set(
                 error, ERROR_USAGE, "",
                 "mechanism %s needs a timing model: it cannot be used with timing.functional=true",
-                available[i]->name);
-        for (u32 j = 0; j < set->count; j++)
-            if (!combine(set->uses[j].mechanism, available[i], error))
+                set->uses[i].mechanism->name);
+        for (u32 j = 0; j < i; j++)
+            if (!combine(&set->uses[j], &set->uses[i], error))
                 return false;
-        set->uses[set->count++] = (struct mechanism_use){
-            .mechanism = available[i], .params = config_params(config, available[i]->component)};
     }
     return true;
 }
@@ -108,9 +129,11 @@ void mechanism_storage(struct state_list *list, const struct config *config,
                        const struct mechanism *mechanism)
 {
     const struct gpu_params *gpu = config_params(config, &gpu_component);
+    const struct mechanism_use use = mechanism_use_of(config, mechanism);
     state_owner(list, "core", gpu->cores);
     if (mechanism->storage)
-        mechanism->storage(config_params(config, mechanism->component), list);
+        mechanism->storage(use.params, list);
+    changes_mark(&use, list);
 }
 
 void mechanisms_storage(struct state_list *list, const struct config *config,

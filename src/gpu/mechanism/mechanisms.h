@@ -25,7 +25,11 @@ bool mechanism_is_on(const struct config *config, const struct mechanism *mechan
 bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
                        const struct mechanism *const *available, bool functional,
                        struct error *error);
-/* What one adds to the storage of a machine, on or off; of all that are on. */
+/* All that are on, whether they can be combined or not. */
+void mechanisms_on(struct mechanism_set *set, const struct config *config,
+                   const struct mechanism *const *available);
+/* What one adds to the storage of a machine, on or off, and which elements it replaces; of all that
+ * are on. */
 void mechanism_storage(struct state_list *list, const struct config *config,
                        const struct mechanism *mechanism);
 void mechanisms_storage(struct state_list *list, const struct config *config,

@@ -6,6 +6,7 @@
 #include "gpu/mechanism/plugins.h"
 
 #include "gpu/device.h"
+#include "gpu/mechanism/changes.h"
 #include <ctype.h>
 #include <math.h>
 
@@ -191,5 +192,5 @@ bool plugin_check(const struct mechanism *mechanism, const char *path, struct er
     for (const struct energy_event *event = mechanism->events; event && event->counter; event++)
         if (!check_event(&check, event))
             return false;
-    return true;
+    return changes_check(mechanism, path, error);
 }

@@ -76,6 +76,8 @@ void observe(struct timed_run *run, bool last);
 void observe_end(struct timed_run *run);
 /* All that has been counted so far goes to the launch's statistics. */
 void take_counts(struct timed_run *run, fs now);
+/* Counters of mechanisms that grow with time are brought up to it. */
+void settle_mechanisms(struct timed_run *run, fs now);
 void take_mechanism_counts(struct timed_run *run);
 void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts);
 

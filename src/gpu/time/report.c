@@ -136,6 +136,15 @@ void take_counts(struct timed_run *run, fs now)
     s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
 }
 
+void settle_mechanisms(struct timed_run *run, fs now)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        hooks_settle(t->cores[i], now);
+    EACH_USE(use, &t->memory_hooks, settle_memory)
+    use->mechanism->settle_memory(use->state, now);
+}
+
 void take_mechanism_counts(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -188,6 +197,7 @@ void observe(struct timed_run *run, bool last)
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
     take_counts(run, t->now);
+    settle_mechanisms(run, t->now);
     take_mechanism_counts(run);
     observer_sample(observer, t->now, &run->launch->stats);
 }

@@ -292,6 +292,7 @@ static void finish(struct timed_run *run)
     for (u32 i = 0; i < t->core_count; i++)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
+    settle_mechanisms(run, run->end);
     drain(run);
     gather(run);
     observe(run, true);
