@@ -397,10 +397,11 @@ static void test_combinations(void **state)
             "mechanisms swap and gate cannot be combined: "
             "both change the costs of collect.registers");
     refused(available, "swap.on=true low.on=true", "both change the costs of collect.registers");
+    refused((const struct mechanism *const[]){&gate_mechanism, &swap_mechanism, NULL},
+            "swap.on=true gate.on=true", "mechanisms gate and swap cannot be combined");
     /* two that replace the same element, and two that supply a unit and one of its elements */
     struct mechanism other = gate_mechanism;
     other.powers = NULL;
-    other.replaces = swap_mechanism.replaces + 1; /* `when` reads the parameters of swap */
     static const struct energy_replace always[] = {{REGISTERS}, {0}};
     other.replaces = always;
     refused((const struct mechanism *const[]){&swap_mechanism, &other, NULL},

@@ -14,7 +14,7 @@ struct swap {
 static void retired(void *state, struct core *core, struct inflight *inflight)
 {
     struct swap *swap = state;
-    swap->stats->writes += inflight->dyn.dst_rows[0] > 0;
+    swap->stats->writes += inflight->lane_writes > 0;
 }
 
 static void storage(const void *params, struct state_list *list)
