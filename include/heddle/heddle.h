@@ -153,7 +153,7 @@ HD_API char *hd_machines_json(void);
 /*
  * The mechanisms that are built in, as JSON: [{"name", "help", "source", "on", "path", "bytes",
  * "sha256", "params", "stats", "events", "replaces", "cells", "supplies", "powers", "storage",
- * "core_bits", "seams", "deviations", "conflicts"}]. "path", "bytes" and "sha256" are of the file of one that was loaded, else null.
+ * "core_bits", "seams", "random", "deviations", "conflicts"}]. "path", "bytes" and "sha256" are of the file of one that was loaded, else null.
  * "params" and "stats" are rows as of hd_params_json and hd_stats_table_json, "storage" as of
  * hd_config_storage on the default machine, of which "core_bits" are those of a core. An event is
  * {"counter", "part", "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm",
@@ -161,7 +161,8 @@ HD_API char *hd_machines_json(void);
  * "replaces" has {"element", "by", "part"}, "cells" {"element", "cell", "area_um2", "leakage_mw",
  * "read_pj", "write_pj", "delay_ps", "nm", "source", "given"}, "supplies" {"element", "volts",
  * "rate"}, "powers" {"element", "counter", "off", "part"}; "given", "volts", "rate" and "off" name
- * parameters. The other lists are of words or sentences.
+ * parameters. "random": it uses random numbers, so that results depend on launch.seed. The other
+ * lists are of words or sentences.
  * hd_free it.
  */
 HD_API char *hd_mechanisms_json(void);

@@ -175,6 +175,8 @@ static void explain(const json_t *row, const char *name)
     print_section(arena, row, "storage", arena_printf(arena, "Storage, %s bits per core", bits),
                   print_storage);
     print_words(row, "seams", "Seams");
+    if (json_is_true(json_object_get(row, "random")))
+        printf("\nUses random numbers: results depend on --seed.\n");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
     print_words(row, "conflicts", "Cannot be combined with");
     print_example(arena, row, name);

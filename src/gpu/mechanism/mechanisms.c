@@ -194,63 +194,106 @@ void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, coun
     }
 }
 
+/* ---- states beside those of cores ---- */
+
+static void create_states(struct hooks *hooks, const struct mechanism_set *set,
+                          u32 (*size)(const struct mechanism *mechanism))
+{
+    hooks->count = set->count;
+    hooks->uses = checked(calloc(set->count + 1, sizeof *hooks->uses));
+    for (u32 i = 0; i < set->count; i++) {
+        hooks->uses[i] = set->uses[i];
+        mechanism_use_create(&hooks->uses[i], size(set->uses[i].mechanism));
+    }
+}
+
+static void destroy_states(struct hooks *hooks)
+{
+    for (u32 i = 0; i < hooks->count; i++)
+        mechanism_use_destroy(&hooks->uses[i]);
+    free(hooks->uses);
+}
+
+static u32 dispatcher_size(const struct mechanism *mechanism)
+{
+    return mechanism->dispatcher_size;
+}
+
+static u32 memory_size(const struct mechanism *mechanism)
+{
+    return mechanism->memory_size;
+}
+
+void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set)
+{
+    create_states(dispatcher, set, dispatcher_size);
+}
+
+void dispatcher_hooks_destroy(struct hooks *dispatcher)
+{
+    destroy_states(dispatcher);
+}
+
 /* ---- the memory side ---- */
 
 static void tell_request(void *user, u32 slice, struct packet *packet)
 {
-    const struct hooks *memory = user;
-    EACH_USE(use, memory, l2_request)
+    const struct memory_hooks *memory = user;
+    EACH_USE(use, &memory->partitions[slice / memory->slices], l2_request)
     use->mechanism->l2_request(use->state, slice, packet);
 }
 
 static void tell_reply(void *user, u32 slice, struct packet *packet)
 {
-    const struct hooks *memory = user;
-    EACH_USE(use, memory, l2_reply)
+    const struct memory_hooks *memory = user;
+    EACH_USE(use, &memory->partitions[slice / memory->slices], l2_reply)
     use->mechanism->l2_reply(use->state, slice, packet);
 }
 
-static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system)
+/* A channel and its slices. */
+static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system,
+                      u32 partition, u32 slices)
 {
-    for (u32 i = 0; use->mechanism->l2 && i < memory_system_slices(memory_system); i++) {
+    for (u32 i = partition * slices; use->mechanism->l2 && i < (partition + 1) * slices; i++) {
         struct cache_hooks hooks = {0};
         if (use->mechanism->l2(use->state, i, &hooks))
             memory_system_set_l2_hooks(memory_system, i, &hooks);
     }
-    for (u32 i = 0; use->mechanism->dram && i < memory_system_channels(memory_system); i++) {
-        struct dram_hooks hooks = {0};
-        if (use->mechanism->dram(use->state, i, &hooks))
-            memory_system_set_dram_hooks(memory_system, i, &hooks);
-    }
+    struct dram_hooks hooks = {0};
+    if (use->mechanism->dram && use->mechanism->dram(use->state, partition, &hooks))
+        memory_system_set_dram_hooks(memory_system, partition, &hooks);
 }
 
-void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
+void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
                        struct memory_system *memory_system)
 {
     struct packet_hooks packets = {.user = memory};
-    memory->count = set->count;
-    memory->uses = checked(calloc(set->count + 1, sizeof *memory->uses));
+    memory->count = memory_system_channels(memory_system);
+    memory->slices = memory_system_slices(memory_system) / memory->count;
+    memory->partitions = checked(calloc(memory->count, sizeof *memory->partitions));
+    for (u32 p = 0; p < memory->count; p++) {
+        struct hooks *hooks = &memory->partitions[p];
+        create_states(hooks, set, memory_size);
+        EACH_USE(use, hooks, create_memory)
+        use->mechanism->create_memory(use->state, p, memory->slices);
+        for (u32 i = 0; i < hooks->count; i++)
+            set_hooks(&hooks->uses[i], memory_system, p, memory->slices);
+    }
     for (u32 i = 0; i < set->count; i++) {
-        struct mechanism_use *use = &memory->uses[i];
-        *use = set->uses[i];
-        mechanism_use_create(use, use->mechanism->memory_size);
-        if (use->mechanism->create_memory)
-            use->mechanism->create_memory(use->state, memory_system_slices(memory_system),
-                                          memory_system_channels(memory_system));
-        if (use->mechanism->l2_request)
+        if (set->uses[i].mechanism->l2_request)
             packets.request = tell_request;
-        if (use->mechanism->l2_reply)
+        if (set->uses[i].mechanism->l2_reply)
             packets.reply = tell_reply;
-        set_hooks(use, memory_system);
     }
     memory_system_set_packet_hooks(memory_system, &packets);
 }
 
-void mechanisms_detach(struct hooks *memory)
+void mechanisms_detach(struct memory_hooks *memory)
 {
-    EACH_USE(use, memory, destroy_memory)
-    use->mechanism->destroy_memory(use->state);
-    for (u32 i = 0; i < memory->count; i++)
-        mechanism_use_destroy(&memory->uses[i]);
-    free(memory->uses);
+    for (u32 p = 0; p < memory->count; p++) {
+        EACH_USE(use, &memory->partitions[p], destroy_memory)
+        use->mechanism->destroy_memory(use->state);
+        destroy_states(&memory->partitions[p]);
+    }
+    free(memory->partitions);
 }

@@ -40,16 +40,26 @@ u8 *mechanism_stats_create(const struct mechanism_set *set);
 /* Bytes of one mechanism's counters there. */
 size_t mechanism_stats_size(const struct mechanism_use *use);
 void mechanism_stats_add(const struct mechanism_set *set, u8 *into, const u8 *from);
-/* Adds what these have counted, and sets it to zero. */
+/* Adds what the states of an owner have counted, and sets it to zero. */
 void mechanism_stats_take(const struct mechanism_set *set, u8 *into, struct hooks *from);
 /* Every counter of all of them; `stats` may be NULL: zeros. */
 void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, count_fn *visit,
                           void *user);
 void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u8 *stats);
 
-/* Their part of the memory side. `memory` stays where it is until mechanisms_detach. */
-void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
+/* Their states of the dispatcher. */
+void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set);
+void dispatcher_hooks_destroy(struct hooks *dispatcher);
+
+/* Their part of the memory side: states of each partition, which is a channel with its slices. */
+struct memory_hooks {
+    struct hooks *partitions;
+    u32 count;
+    u32 slices; /* of a partition */
+};
+/* `memory` stays where it is until mechanisms_detach. */
+void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
                        struct memory_system *memory_system);
-void mechanisms_detach(struct hooks *memory);
+void mechanisms_detach(struct memory_hooks *memory);
 
 #endif

@@ -21,7 +21,8 @@ struct timing {
     u32 core_count;
     fs now, window;
     fs period; /* of the cores' nominal clock */
-    struct hooks memory_hooks;
+    struct memory_hooks memory_hooks;
+    struct hooks dispatcher_hooks;
     struct inst_time *times;
     struct lane_use *uses;       /* of each instruction, as `times` */
     const struct program *timed; /* the program of both */

@@ -141,8 +141,10 @@ void settle_mechanisms(struct timed_run *run, fs now)
     struct timing *t = run->timing;
     for (u32 i = 0; i < t->core_count; i++)
         hooks_settle(t->cores[i], now);
-    EACH_USE(use, &t->memory_hooks, settle_memory)
-    use->mechanism->settle_memory(use->state, now);
+    for (u32 i = 0; i < t->memory_hooks.count; i++) {
+        EACH_USE(use, &t->memory_hooks.partitions[i], settle_memory)
+        use->mechanism->settle_memory(use->state, now);
+    }
 }
 
 void take_mechanism_counts(struct timed_run *run)
@@ -151,7 +153,9 @@ void take_mechanism_counts(struct timed_run *run)
     const struct mechanism_set *set = &t->device->mechanisms;
     for (u32 i = 0; i < t->core_count; i++)
         mechanism_stats_take(set, run->launch->mechanisms, &t->cores[i]->hooks);
-    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks.partitions[i]);
+    mechanism_stats_take(set, run->launch->mechanisms, &t->dispatcher_hooks);
 }
 
 void follow_begin(struct timed_run *run)
