@@ -142,7 +142,7 @@ static const char *cost_text(struct arena *arena, const json_t *cell, const char
     return text[0] ? arena_printf(arena, "; %s", text) : "";
 }
 
-static void print_cell(struct arena *arena, const json_t *entry)
+static void print_cell_costs(struct arena *arena, const json_t *entry)
 {
     printf("  %s: %s\n", field_text(arena, entry, "element"), field_text(arena, entry, "cell"));
     const char *text = arena_printf(arena, "at %s nm%s%s%s%s", field_text(arena, entry, "nm"),
@@ -231,7 +231,7 @@ static void explain(const json_t *row, const char *name)
     print_section(arena, row, "stats", "Statistics", print_stat);
     print_section(arena, row, "events", "Energy", print_event);
     print_section(arena, row, "replaces", "Replaces", print_replace);
-    print_section(arena, row, "cells", "Cells", print_cell);
+    print_section(arena, row, "cells", "Cells", print_cell_costs);
     print_section(arena, row, "supplies", "Supplies of its own", print_supply);
     print_section(arena, row, "powers", "Leakage of what is powered", print_power);
     const char *bits = field_text(arena, row, "core_bits");
