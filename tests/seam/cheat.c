@@ -25,12 +25,16 @@ struct cheat {
 
 /* What it should not keep. */
 static struct cheat *first, *partition, *dispatcher;
+static u64 *first_table;
 
 static void create(void *state, struct core *core)
 {
-    ((struct cheat *)state)->table = mechanism_alloc(state, sizeof(u64));
-    if (!core_config(core)->index)
-        first = state;
+    struct cheat *own = state;
+    own->table = mechanism_alloc(state, sizeof(u64));
+    if (core_config(core)->index)
+        return;
+    first = own;
+    first_table = own->table;
 }
 
 static void create_memory(void *memory, u32 number, u32 slices)
@@ -46,14 +50,11 @@ static void dispatch(void *state, struct core *core, struct dispatch *d)
 
 static void issued(void *state, struct core *core, struct inflight *inflight)
 {
-    static u64 *table; /* of the first core */
     struct cheat *own = state;
     own->seen++;
     own->table[0]++;
-    if (own == first) {
-        table = own->table;
+    if (own == first)
         return;
-    }
     own->stats->touched++;
     switch ((enum what)own->params->what) {
     case NOTHING:
@@ -65,7 +66,7 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
         first->stats->touched++;
         break;
     case MEMORY:
-        table[0]++;
+        first_table[0]++;
         break;
     case PARTITION:
         partition->seen++;
