@@ -1,7 +1,7 @@
 /*
- * What events cost. An event is a counter of a component (STAT); a row here says where its energy
- * goes and where the number comes from. The parts of a machine have their rows in model/, a
- * mechanism has its own in its file; the model turns them into pJ (docs/energy.md).
+ * The energy of events. An event is a counter of a component (STAT); a row here gives the part that
+ * its energy belongs to and the source of the number. The rows of a machine's components are in
+ * model/, those of a mechanism in its file; the model turns them into pJ (docs/energy.md).
  */
 #ifndef BASE_ENERGY_H
 #define BASE_ENERGY_H
@@ -11,21 +11,21 @@
 enum energy_kind {
     ENERGY_READ, /* an access to an array */
     ENERGY_WRITE,
-    ENERGY_SEARCH, /* all entries of a bank are compared */
+    ENERGY_SEARCH, /* an access that compares all entries of a bank */
     ENERGY_LOGIC,  /* not an array: `pj` at `nm` */
 };
 
 struct energy_event {
     const char *counter; /* a STAT of the component; NULL ends a list */
-    const char *part;    /* what the breakdown shows it under: "registers" */
+    const char *part;    /* name in the energy breakdown: "registers" */
     enum energy_kind kind;
-    const char *array;  /* the element of storage, as `heddle machines --storage` has it:
+    const char *array;  /* the storage element, as in `heddle machines --storage`:
                          * "collect.registers"; NULL for logic */
-    u32 bits;           /* that the event moves; 0: an access of the array as it is built */
-    f64 pj;             /* ENERGY_LOGIC: of one event in this technology, at its nominal voltage; */
-    u32 nm;             /* other kinds: 0, the model knows */
-    const char *source; /* of `pj`; NULL else */
-    const char *given;  /* a parameter of the component in pJ that says it instead, unless it is 0;
+    u32 bits;           /* bits that the event transfers; 0: the array's access width */
+    f64 pj;             /* ENERGY_LOGIC: energy of one event at `nm`, nominal voltage */
+    u32 nm;             /* ENERGY_LOGIC: technology of `pj`; else 0 */
+    const char *source; /* of `pj`, or NULL */
+    const char *given;  /* a parameter of the component, in pJ, that overrides it unless 0;
                          * NULL: none */
 };
 

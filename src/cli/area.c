@@ -1,4 +1,4 @@
-/* heddle area: what a machine takes on a chip, and what mechanisms add to it. */
+/* heddle area: the chip area of a machine, and what mechanisms add to it. */
 #include "cli/columns.h"
 #include "cli/common.h"
 #include "cli/energy.h"
@@ -25,7 +25,7 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
-/* Four digits, or nothing for what an element does not have. */
+/* Four digits, or nothing for a missing value. */
 static const char *digits(struct arena *arena, f64 value)
 {
     if (value == 0)
@@ -99,8 +99,8 @@ static const char *said(struct arena *arena, const json_t *module, const char *n
     return value > 0 ? arena_printf(arena, "%.2f", value) : "";
 }
 
-/* What has been published about a core's modules. Power is what they take in a run: here, only what
- * leaks is known. */
+/* Prints published values of a core's modules. Published power is that of a run; here only leakage
+ * is known. */
 static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 6, {false, true, true, true, true, false}, {0}};

@@ -1,4 +1,4 @@
-/* heddle energy: what events cost on a machine, and what leaks. */
+/* heddle energy: the energy of events on a machine, and its leakage. */
 #include "cli/columns.h"
 #include "cli/common.h"
 #include "cli/energy.h"
@@ -22,7 +22,7 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
-/* Where a number comes from: the source, if there is one to name; and what mechanisms change. */
+/* The origin of a number, with its source if there is one, and what mechanisms change of it. */
 static const char *origin(struct arena *arena, const json_t *row)
 {
     const char *source = json_string_value(json_object_get(row, "source"));
@@ -78,7 +78,7 @@ static void print_leakage(struct arena *arena, const json_t *leakage)
     columns_print(&table);
 }
 
-/* What no event counts, in lines. */
+/* Prints accesses that no event counts. */
 static void print_holes(const json_t *holes)
 {
     int column = 0;

@@ -1,6 +1,5 @@
 /*
- * Energy as a table: see energy.h. Parts stand in falling order of their energy; shares add up to
- * 100 %.
+ * Energy as a table: see energy.h. Parts are in decreasing order of energy; shares add up to 100 %.
  */
 #include "cli/energy.h"
 
@@ -40,7 +39,7 @@ static f64 number(const json_t *totals, const char *key)
     return json_number_value(json_object_get(totals, key));
 }
 
-/* "energy.parts.registers.dynamic_pj" -> "registers"; false: it is no such name. */
+/* "energy.parts.registers.dynamic_pj" -> "registers"; false: another kind of key. */
 static bool part_name(const char *key, char name[64])
 {
     static const char prefix[] = "energy.parts.", suffix[] = ".dynamic_pj";
@@ -52,7 +51,7 @@ static bool part_name(const char *key, char name[64])
     return true;
 }
 
-/* Those that took any, in falling order. */
+/* Finds the parts with energy, in decreasing order. */
 static u32 find_parts(const json_t *totals, struct part_energy *parts)
 {
     const char *key;
@@ -112,7 +111,7 @@ void print_energy(FILE *to, const json_t *stats)
             energy_text(number(totals, "energy.pj_per_thread_instruction"), each, sizeof each));
 }
 
-/* ---- beside what has been published ---- */
+/* ---- comparison with published values ---- */
 
 static f64 part_pj(const json_t *totals, const char *name)
 {

@@ -1,4 +1,4 @@
-/* The energy of timed launches as a table. */
+/* The energy of launches in timing mode as a table. */
 #ifndef CLI_ENERGY_H
 #define CLI_ENERGY_H
 
@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What hd_stats_json gives; launches without time have nothing to print. */
+/* `stats`: from hd_stats_json; nothing is printed for functional launches. */
 void print_energy(FILE *to, const json_t *stats);
-/* The same; what mechanisms change of the machine's costs; and the power of a core's modules beside
- * what its machine's file says is published. */
+/* print_energy() plus what mechanisms change of the machine's costs, and the power of a core's
+ * modules beside the published values in the machine file. */
 struct hd_config;
 void print_run_energy(FILE *to, const json_t *stats, const struct hd_config *config);
 

@@ -1,4 +1,4 @@
-/* heddle mechanisms: which there are, and all that one says of itself. */
+/* heddle mechanisms: lists mechanisms, and describes one. */
 #include "cli/tables.h"
 
 static const struct option mechanisms_options[] = {
@@ -82,7 +82,7 @@ static int run_seams(const struct command *command, const struct command_line *l
     return EXIT_DONE;
 }
 
-/* ---- one of them ---- */
+/* ---- one mechanism ---- */
 
 typedef void print_fn(struct arena *arena, const json_t *entry);
 
@@ -204,7 +204,7 @@ static void print_words(const json_t *row, const char *field, const char *title)
     printf("\n");
 }
 
-/* Switched on, with its first parameter behind `on` at its default. */
+/* Prints an example that switches it on, with its first parameter after `on` at its default. */
 static void print_example(struct arena *arena, const json_t *row, const char *name)
 {
     const json_t *param = json_array_get(json_object_get(row, "params"), 1);
@@ -246,7 +246,7 @@ static void explain(const json_t *row, const char *name)
     arena_destroy(arena);
 }
 
-/* The row of what --mech would take `text` for: of a file's there is only one. */
+/* The row of the mechanism that --mech would use for `text`: a file has only one. */
 static const json_t *find_row(const json_t *rows, const char *text)
 {
     size_t length = strcspn(text, ":");

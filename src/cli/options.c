@@ -58,7 +58,7 @@ static bool unknown_option(struct arena *arena, const struct command *command, c
     return false;
 }
 
-/* Whether an option that may come once came before, in this launch if it belongs to one. */
+/* Whether an option has been given already, in this launch if it is per launch. */
 static bool given_before(const struct command_line *line, const struct option *option)
 {
     for (u32 i = line->count; i-- > 0;) {

@@ -40,8 +40,8 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
-/* {unit: {name: bits}} of the machine with its mechanisms; bits are those in one owner, none of an
- * element that a mechanism replaces. */
+/* {unit: {name: bits}} of the machine with its mechanisms, for one owner; 0 bits of an element that a
+ * mechanism replaces. */
 static json_t *storage_json(const struct hd_config *config)
 {
     json_t *storage = parse_own_json(hd_config_storage(config)), *units = json_object();
@@ -92,7 +92,7 @@ enum {
     COLUMNS = 12
 };
 
-/* 12345678 -> "12 345 678": long counts are read, not parsed. */
+/* 12345678 -> "12 345 678", for readability. */
 static const char *grouped(struct arena *arena, u64 value)
 {
     char digits[24];
@@ -113,7 +113,7 @@ static const char *speed_text(struct arena *arena, u64 instructions, f64 seconds
     return arena_printf(arena, "%.1f M/s", (f64)instructions / seconds / 1e6);
 }
 
-/* A cell that is NULL in every row is a column that is not printed. */
+/* A column whose cells are all NULL is not printed. */
 static void fill_timed(struct arena *arena, const struct launch *launch, const json_t *record,
                        const char **cells)
 {

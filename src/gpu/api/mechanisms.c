@@ -1,4 +1,4 @@
-/* The public API: mechanisms, how they are chosen and what they are. */
+/* The public API: selection and description of mechanisms. */
 #include "gpu/api/api.h"
 #include "gpu/launch/launch.h"
 #include "gpu/machine/storage.h"
@@ -35,8 +35,8 @@ static bool unknown_param(struct arena *arena, const struct mechanism *mechanism
                      nearest ? "did you mean '" : "it has ", all, nearest ? "'?" : "");
 }
 
-/* One "parameter=value" from `text` on; *end is behind it. Values of a list have commas between
- * them: a piece without '=' is its next value. */
+/* Sets one "parameter=value" from `text`; *end is after it. The values of a list are separated by
+ * commas: a piece without '=' is its next value. */
 static bool set_param(struct arena *arena, struct config *config, const struct mechanism *mechanism,
                       const char *text, const char **end, struct error *error)
 {
@@ -78,7 +78,7 @@ static bool switch_on(struct config *config, const struct mechanism *mechanism,
 
 /* ---- mechanisms of shared objects ---- */
 
-/* The name of a mechanism, or of a file: folders may have colons in their names. */
+/* The length of a mechanism's or file's name: folders may have colons in their names. */
 static size_t name_length(const char *text)
 {
     const char *slash = strrchr(text, '/'), *last = slash ? slash : text;
@@ -94,7 +94,7 @@ static const struct plugin *plugin_of(const struct hd_config *config,
     return NULL;
 }
 
-/* Whether the configuration may know this one too. */
+/* Checks that the configuration has no other mechanism of this name. */
 static bool is_new(const struct hd_config *config, const struct plugin *plugin, struct error *error)
 {
     const char *name = plugin->mechanism->name;
@@ -121,9 +121,10 @@ static void add_plugin(struct hd_config *config, struct plugin *plugin)
     *vec_push(&config->plugins) = plugin_share(plugin);
 }
 
-/* ---- the choice ---- */
+/* ---- selection ---- */
 
-/* `plugin` is to be added, or NULL. Tried on a copy first: a call that fails changes nothing. */
+/* Switches a mechanism on; `plugin` is added, or NULL. Tried on a copy first: a call that fails
+ * changes nothing. */
 static bool choose(struct hd_config *config, const struct mechanism *mechanism,
                    struct plugin *plugin, const char *settings, struct error *error)
 {
@@ -143,7 +144,7 @@ static bool choose_file(struct hd_config *config, const char *path, const char *
     struct plugin *plugin = plugin_open(path, error);
     if (!plugin)
         return false;
-    const bool known = plugin_of(config, plugin->mechanism); /* the same object again */
+    const bool known = plugin_of(config, plugin->mechanism); /* this object is loaded already */
     bool ok = (known || is_new(config, plugin, error)) &&
               choose(config, plugin->mechanism, known ? NULL : plugin, settings, error);
     plugin_close(plugin);
@@ -167,7 +168,7 @@ bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_e
     return ok || api_fail(error, &inner);
 }
 
-/* ---- what they are ---- */
+/* ---- descriptions ---- */
 
 static json_t *words_json(const char *const *words)
 {
@@ -297,7 +298,7 @@ char *hd_seams_json(void)
     return text;
 }
 
-/* With the parameters of `config`. */
+/* Adds the storage, with the parameters of `config`. */
 static void add_storage(json_t *row, const struct mechanism *mechanism, const struct config *config)
 {
     struct state_list list = {0};

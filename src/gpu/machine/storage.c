@@ -53,7 +53,7 @@ static void sums_json(json_t *into, const struct state_list *list, const char *o
     json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
 }
 
-/* Bits of one core's rows that belong to a value. */
+/* The bits of one core's rows that belong to a published value. */
 static u64 claimed_bits(const struct state_list *list, const struct published_value *value)
 {
     u64 bits = 0;
@@ -92,7 +92,7 @@ json_t *storage_json(const struct config *config, const struct state_list *list)
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct state_row *row = &list->rows.data[i];
         json_array_append_new(rows, storage_row_json(row));
-        bool known = false; /* mechanisms come last, with rows of owners that were there */
+        bool known = false; /* rows of mechanisms come last, with owners listed before */
         for (u32 j = 0; j < i && !known; j++)
             known = !strcmp(row->owner, list->rows.data[j].owner);
         if (known)

@@ -42,7 +42,7 @@ const struct mechanism *mechanism_find(const struct mechanism *const *available,
     return NULL;
 }
 
-/* ---- which are on ---- */
+/* ---- selection ---- */
 
 bool mechanism_is_on(const struct config *config, const struct mechanism *mechanism)
 {
@@ -144,7 +144,7 @@ void mechanisms_storage(struct state_list *list, const struct config *config,
             mechanism_storage(list, config, *available);
 }
 
-/* ---- what they count ---- */
+/* ---- counters ---- */
 
 size_t mechanism_stats_size(const struct mechanism_use *use)
 {
@@ -234,7 +234,7 @@ void dispatcher_hooks_destroy(struct hooks *dispatcher)
     destroy_states(dispatcher);
 }
 
-/* ---- the memory side ---- */
+/* ---- the memory system ---- */
 
 static void tell_request(void *user, u32 slice, struct packet *packet)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 struct observers {
-    struct exec_watcher watcher; /* first: the engine knows us by it */
+    struct exec_watcher watcher; /* first member: the engine refers to observers by it */
     const struct mechanism_set *set;
     struct hooks hooks;
-    u8 *counts; /* of the last launch */
+    u8 *counts; /* counters of the last launch */
 };
 
 static void before(struct exec_watcher *watcher, struct warp *warp, u32 inst)

@@ -1,7 +1,7 @@
 /*
- * Whether the tables of a mechanism from outside can be used. They come from a compiler that has
- * seen our headers, so this finds mistakes of people: a missing `on`, a name that is taken, a row
- * of energy without its counter.
+ * Checks of the tables of a mechanism from a shared object. They were compiled with Heddle's
+ * headers, so this finds mistakes of their authors: a missing `on`, a name that is taken, an energy
+ * row without its counter.
  */
 #include "gpu/mechanism/plugins.h"
 
@@ -26,7 +26,7 @@ struct plugin_check {
 
 #define WRONG(check, ...) error_set((check)->error, ERROR_INPUT, (check)->path, __VA_ARGS__)
 
-/* A word of lower-case letters, digits and '_', as keys and files have it. */
+/* Whether text is a word of lower-case letters, digits and '_', as required for keys and files. */
 static bool is_name(const char *text)
 {
     size_t length = text && islower((u8)text[0]) ? strspn(text, "abcdefghijklmnopqrstuvwxyz"
@@ -150,7 +150,7 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
     return event->array || WRONG(check, "the energy event of '%s' names no array", event->counter);
 }
 
-/* ---- the whole ---- */
+/* ---- the mechanism ---- */
 
 static bool check_state(const struct plugin_check *check)
 {

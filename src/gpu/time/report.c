@@ -1,11 +1,11 @@
-/* Reports of a launch in time: warps that wait in a deadlock, counters, and samples for observers.
- */
+/* Reports of a launch in timing mode: waiting warps of a deadlock, counters, samples for
+ * observers. */
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- who waits ---- */
+/* ---- waiting warps ---- */
 
 static void add_waiting(struct timed_run *run, const struct core *core, u32 s)
 {
@@ -100,7 +100,7 @@ void add_memory_counts(struct machine_stats *stats, const struct memory_system_s
 #undef COMPONENT_ROW
 }
 
-/* Of warps that have left and of those that are there. */
+/* Warp cycles of ended and of present warps. */
 static u64 warp_cycles(const struct core *core)
 {
     u64 cycles = core->warp_cycles;
@@ -197,7 +197,7 @@ void observe(struct timed_run *run, bool last)
     for (u32 i = 0; i < t->core_count; i++)
         if (run->seen[i].list.count)
             observer_take(observer, &run->seen[i]);
-    /* what is left of a launch that is done goes with its end, which lies before the window's */
+    /* the last part of a finished launch is sampled at its end, which is before the window's */
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
     take_counts(run, t->now);

@@ -7,7 +7,7 @@
 
 u64 run_issued(const struct timed_run *run)
 {
-    u64 issued = run->launch->stats.issue.instructions; /* taken from the cores by samples */
+    u64 issued = run->launch->stats.issue.instructions; /* moved from the cores by samples */
     for (u32 i = 0; i < run->timing->core_count; i++)
         issued += run->timing->cores[i]->stats.issue.instructions;
     return issued;
@@ -29,7 +29,7 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->clock = clock_of;
     exec->by_dyninst = true;
     exec_prepare(exec, run->per_core);
-    exec->storages = i * run->per_core; /* places in local memory differ between cores */
+    exec->storages = i * run->per_core; /* local memory differs between cores */
 }
 
 /* Mechanisms' states of the memory side and of the dispatcher; cores have theirs. */
@@ -77,7 +77,7 @@ static void begin(struct timed_run *run)
 
 /* ---- windows ---- */
 
-/* xorshift64*, from the seed and the window: any permutation will do. */
+/* Shuffles the cores by xorshift64* of the seed and the window: any permutation will do. */
 static void shuffle(struct timing *t)
 {
     u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
@@ -148,7 +148,7 @@ static void run_window(struct timed_run *run, fs end)
         each_state(t, hooks_open);
 }
 
-/* The fault of the window (T3). */
+/* Finds the fault of the window (T3). */
 static bool found_fault(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -192,7 +192,7 @@ static fs next_event(const struct timed_run *run)
     return next;
 }
 
-/* Leaves out windows in which nothing happens (T2). */
+/* Skips windows in which nothing happens (T2). */
 static void skip_windows(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
@@ -200,9 +200,9 @@ static void skip_windows(struct timed_run *run, fs next)
         t->now += (next - t->now) / t->window * t->window;
 }
 
-/* ---- what ends a launch early ---- */
+/* ---- early ends of a launch ---- */
 
-/* A warp that would wait forever at a reconvergence point goes on without the others. */
+/* Releases warps that would wait forever at a reconvergence point. */
 static bool unblock_all(struct timed_run *run)
 {
     bool any = false;
@@ -211,7 +211,7 @@ static bool unblock_all(struct timed_run *run)
     return any;
 }
 
-/* A warp to name when the launch is stopped from outside. */
+/* A warp to name in the message when the launch is stopped from outside. */
 static const struct warp *some_warp(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
@@ -221,7 +221,7 @@ static const struct warp *some_warp(const struct timed_run *run)
     return NULL;
 }
 
-/* Whether memory has answered since this was asked last: slow is not stuck. */
+/* Whether memory has replied since the last call: slow is not stuck. */
 static bool answers_came(struct timed_run *run)
 {
     u64 answers = 0;
@@ -232,7 +232,7 @@ static bool answers_came(struct timed_run *run)
     return more;
 }
 
-/* Whether warps repeat themselves: one warp, or each that is there (endless.h). */
+/* Samples one warp, or all, for repetition (endless.h). */
 static void look_for_repeats(struct timed_run *run, u64 issued)
 {
     struct timing *t = run->timing;
@@ -245,7 +245,7 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
     for (u32 i = 0; i < t->core_count; i++)
         for (u64 set = t->cores[i]->present & ~t->cores[i]->ended; set; set &= set - 1, at++) {
             if (issued < endless->next)
-                return; /* the round has ended */
+                return; /* end of the round */
             const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
             if ((all && endless->all) || slot->warp == endless->picked ||
                 (!endless->picked && at == picked))
@@ -253,7 +253,7 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
         }
 }
 
-/* Limits, the user's interrupt, and launches that do not move. */
+/* Checks limits, the user's interrupt, and launches without progress. */
 static void look_after(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
@@ -276,7 +276,7 @@ static void look_after(struct timed_run *run, fs next)
     else if (t->params->max_cycles && cycles >= t->params->max_cycles)
         fault_stop(exec, OUTCOME_LIMIT, "stopped after %" PRIu64 " cycles (timing.max_cycles)",
                    t->params->max_cycles);
-    if (next == FS_NEVER) /* in this window a core may have let warps go that it held */
+    if (next == FS_NEVER) /* a core may have released held warps in this window */
         next = next_event(run);
     if (issued != run->progress) {
         run->progress = issued;
@@ -291,8 +291,7 @@ static void look_after(struct timed_run *run, fs next)
 
 /* ---- the launch ---- */
 
-/* Answers and writes that no warp waits for any more: they are of this launch, but not of its time.
- */
+/* Lets outstanding replies and writes complete: they belong to this launch, but not to its time. */
 static void drain(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -315,8 +314,8 @@ static void drain(struct timed_run *run)
     add_memory_counts(stats, &rest);
 }
 
-/* What the cores have seen together. */
-static void gather(struct timed_run *run)
+/* Calls launch_done of each mechanism with the states of all cores. */
+static void call_launch_done(struct timed_run *run)
 {
     const struct timing *t = run->timing;
     void **states = checked(calloc(t->core_count, sizeof *states));
@@ -338,7 +337,7 @@ static void finish(struct timed_run *run)
     take_counts(run, run->end);
     settle_mechanisms(run, run->end);
     drain(run);
-    gather(run);
+    call_launch_done(run);
     observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {
         struct core *core = t->cores[i];

@@ -1,4 +1,4 @@
-/* Making the machine and taking it down: see timing.h. */
+/* Creation and destruction of the timing model: see timing.h. */
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
 #include "gpu/time/parts.h"
