@@ -200,8 +200,7 @@ static const char *mechanism_files(struct child *child)
     for (size_t i = 0; list && i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *path = json_string_value(json_object_get(row, "path"));
-        char *whole =
-            path ? realpath(path, NULL) : NULL; /* the program may change its working directory */
+        char *whole = path ? realpath(path, NULL) : NULL; /* programs may change folder */
         const char *on = json_is_true(json_object_get(row, "on")) ? "true" : "false";
         if (whole && strpbrk(whole, ";\n")) {
             complain(child->run->command, "--mech %s: the path must not contain a semicolon", path);

@@ -94,12 +94,11 @@ struct hd_device {
     atomic_ullong cycles, picoseconds; /* of the running launch so far */
     struct observer *observer;         /* NULL: none */
     enum core_order core_order;
-    u64 core_order_seed; /* ORDER_SHUFFLE */
-    json_t *profiles;    /* of unloaded modules, or NULL */
-    struct observers
-        *observers;        /* for functional launches; NULL: timing mode, or no mechanism is on */
-    struct timing *timing; /* NULL: all launches are functional */
-    bool untimed;          /* launches are functional for now */
+    u64 core_order_seed;         /* ORDER_SHUFFLE */
+    json_t *profiles;            /* of unloaded modules, or NULL */
+    struct observers *observers; /* in functional mode; NULL: timing mode, or no mechanism is on */
+    struct timing *timing;       /* NULL: all launches are functional */
+    bool untimed;                /* launches are functional for now */
 };
 
 struct hd_kernel {
@@ -119,9 +118,8 @@ struct hd_module {
     u64 code_address;
     bool raw;        /* code without a container: placed in memory when a state is loaded */
     VEC(u64) pieces; /* addresses of the allocations for code and loaded data */
-    struct inst_profile
-        *profile;   /* by instruction of the program; NULL: no launch in timing mode */
-    u64 *energy_fj; /* by instruction; NULL as `profile` */
+    struct inst_profile *profile; /* by instruction; NULL: no launch in timing mode */
+    u64 *energy_fj;               /* by instruction; NULL as `profile` */
     struct hd_kernel *kernels;
     size_t kernel_count;
     u8 **marks; /* by kernel: exec.marks, computed on first use; in program->arena */

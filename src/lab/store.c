@@ -11,8 +11,7 @@ enum {
     APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
     SCHEMA = 2,
     SCHEMA_PLAIN = 1, /* without checksums */
-    BUSY_MS =
-        60000, /* other processes hold the lock for milliseconds; generous for a loaded machine */
+    BUSY_MS = 60000,  /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
     AT_APPLICATION = 68

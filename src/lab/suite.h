@@ -44,8 +44,7 @@ struct settings {
 
 struct suite_row {
     const char *id;
-    const char *workload,
-        *program; /* at most one is set; neither: only published values are shown */
+    const char *workload, *program;  /* at most one; neither: only published values are shown */
     const char **arguments, **quick; /* NULL-terminated */
     struct settings settings;
     const char *input, *remark; /* "" if none */

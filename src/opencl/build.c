@@ -318,8 +318,7 @@ clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *devic
     status = prepare_link(&task, context, options);
     if (status == CL_SUCCESS) {
         task.program = program_create(context, task.device_count, task.devices);
-        for (u32 i = 0; i < task.input_count;
-             i++) /* they are used between compilations, without the lock */
+        for (u32 i = 0; i < task.input_count; i++) /* used without the lock */
             object_retain(task.inputs[i]);
         status = run(&task, pfn_notify, user_data);
         for (u32 i = 0; i < task.input_count; i++)

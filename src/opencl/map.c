@@ -17,9 +17,7 @@
 
 enum {
     HUGE_PAGE = 2 << 20, /* bytes, on x86-64 */
-    FRESH =
-        32
-        << 20 /* from this size glibc's malloc() returns fresh pages (DEFAULT_MMAP_THRESHOLD_MAX) */
+    FRESH = 32 << 20 /* from here glibc's malloc() gives fresh pages (DEFAULT_MMAP_THRESHOLD_MAX) */
 };
 
 static const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;

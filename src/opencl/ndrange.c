@@ -380,6 +380,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(
 {
     LOCKED;
     cl_int status = command_check(command_queue, num_events_in_wait_list, event_wait_list);
-    return status == CL_SUCCESS ? CL_INVALID_OPERATION
-                                : status; /* native kernels are not supported */
+    return status == CL_SUCCESS ? CL_INVALID_OPERATION : status; /* no native kernels */
 }

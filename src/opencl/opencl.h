@@ -377,8 +377,7 @@ struct _cl_program {
     struct build *builds; /* by device */
     u32 kernel_objects;   /* live kernels: while there are any, it cannot be built again */
 };
-struct build *program_build(cl_program program,
-                            cl_device_id device); /* NULL: not one of its devices */
+struct build *program_build(cl_program program, cl_device_id device); /* NULL: not its device */
 /* The code on its device; NULL and an error: it cannot be loaded. The device must not be busy. */
 struct hd_module *build_module(struct build *build, cl_device_id device, struct hd_error *error);
 

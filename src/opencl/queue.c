@@ -182,6 +182,5 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     queue_finish(command_queue);
     cl_int failure = command_queue->failure;
     object_release(command_queue);
-    return failure ? CL_OUT_OF_RESOURCES
-                   : CL_SUCCESS; /* one of the few errors that clFinish may return */
+    return failure ? CL_OUT_OF_RESOURCES : CL_SUCCESS; /* an error that clFinish may return */
 }

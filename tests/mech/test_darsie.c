@@ -224,7 +224,7 @@ static struct rig *compare_run(const char *settings, u32 more)
 
 static void full_table(void **state)
 {
-    /* the last entry has no waiting warps: its leader arrives before any warp has passed */
+    /* no warp waits for the last entry's leader */
     for (u32 entries = 2; entries <= 8; entries += 3)
         for (u32 over = 0; over < 2; over++) {
             char settings[64];

@@ -88,8 +88,7 @@ static bool mix(struct worker *w, cl_kernel kernel, uint32_t round)
     cl_int status;
     const size_t items = ITEMS;
     uint32_t c = round * 16 + w->number, seen[ITEMS];
-    int first =
-        (int)(w->number % 2); /* these threads use them in this order, others in the opposite one */
+    int first = (int)(w->number % 2); /* other threads use them in the opposite order */
     cl_mem out = clCreateBuffer(w->rig->context, 0, BYTES, NULL, &status);
     cl_command_queue queue = w->rig->queues[w->device];
     NEED(w, status == CL_SUCCESS);

@@ -356,8 +356,7 @@ bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t 
     const struct allocation *source = memory_find(device->memory, from, bytes);
     if (!source) {
         u8 unused;
-        memory_read(device->memory, from, &unused, bytes,
-                    &inner); /* to get the error's explanation */
+        memory_read(device->memory, from, &unused, bytes, &inner); /* to fill the error */
         return api_fail(error, &inner);
     }
     return memory_write(device->memory, to, source->host + (from - source->address), bytes,

@@ -259,8 +259,7 @@ static bool check_time(const struct config *config, struct error *error)
         return refuse(error, "lsu.shared_bank_bytes", c.lsu->shared_bank_bytes, "4, 8 or 16");
     const struct {
         const char *key;
-        u32 bytes,
-            most; /* `most`: the queue to the network has eight bits for the sectors of a miss */
+        u32 bytes, most; /* most: eight bits for the sectors of a miss */
     } lines[] = {
         {"l1d.line_bytes", c.l1d->line_bytes, 256},
         {"readonly.line_bytes", c.readonly->line_bytes, 256},

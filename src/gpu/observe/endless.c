@@ -9,8 +9,7 @@ enum {
     FIRST_LOOK = 1 << 17, /* warp instructions */
     EQUAL = 2,            /* number of equal samples that count as repetition */
     MOST_SAMPLES = 1024,  /* limit for the warp that is sampled first */
-    LEAST_IN_TIME =
-        256, /* samples per warp in timing mode, so that waiting for memory ends meanwhile */
+    LEAST_IN_TIME = 256,  /* samples per warp in timing mode: time for waits to end */
     MOST_VISITS = 1 << 20 /* limit of warp visits per round */
 };
 
@@ -103,8 +102,7 @@ static bool leaves_nothing(const struct program *program, struct loop *loop)
     for (u32 i = loop->first; i <= loop->last; i++) {
         const struct inst *inst = &program->insts[i];
         const u32 flags = op_info[inst->op].flags;
-        bool atomic =
-            flags & OPF_ATOMIC && inst->dst[0].kind != OPERAND_NONE; /* returns the old value */
+        bool atomic = flags & OPF_ATOMIC && inst->dst[0].kind != OPERAND_NONE; /* with a result */
         if ((flags & OPF_STORE && !atomic && inst->space != SPACE_LOCAL) || inst->op == OP_syscall)
             return false;
         if (flags & OPF_BRANCH && inst->op != OP_bra && inst->op != OP_bra_if &&

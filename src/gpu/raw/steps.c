@@ -198,8 +198,7 @@ static void retired(struct core_watcher *watcher, struct core *core,
     struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, warp)];
     if (!t->line.length)
         written(watcher, core, inflight);
-    wave->depth =
-        raw_depth(warp); /* two instructions that change it are never in flight together */
+    wave->depth = raw_depth(warp); /* at most one instruction in flight changes it */
     struct waiting_line *waiting = vec_push(&wave->waiting);
     *waiting = (struct waiting_line){t->number, t->line.data, t->line.length};
     t->line = (struct raw_text){0};

@@ -32,8 +32,7 @@ static u32 rows_named(const struct program *program, enum operand_kind kind, u32
             const u32 first = pair ? 2u * o.index : o.index, words = pair ? 2 : o.count;
             if (!(pair || o.kind == kind) || first >= most) /* VCC etc. are not general registers */
                 continue;
-            rows = words ? MAX(rows, first + words)
-                         : most; /* 0: indexed at run time, any from there on */
+            rows = words ? MAX(rows, first + words) : most; /* 0: indexed, any register */
         }
     }
     return MIN(rows, most);

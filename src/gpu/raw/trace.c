@@ -56,8 +56,7 @@ static struct written find_written(const struct raw_line *line, const struct ins
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++) {
         struct operand o = list[i];
-        if (inst->op == OP_fork &&
-            !o.count) { /* what it pushed onto the branch stack, if anything */
+        if (inst->op == OP_fork && !o.count) { /* pushed onto the branch stack, if anything */
             if (raw_depth(line->warp) != line->depth)
                 mark_scalars(&written, 4 * line->depth, 4);
             continue;
