@@ -95,7 +95,8 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * knows only the number. If the machine file has published values, "published": {"source",
  * "modules": [{"name", "units", "parts", "each", "bits", "mm2", "mw", "note",
  * "our_bits", "their_bits", "difference"}]}, of one core; "units" null: all of them; "parts": of
- * energy. Free with hd_free.
+ * energy. A row that a mechanism replaces has "replaced_by", the mechanism's name, and is in no sum.
+ * Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
 /*
@@ -106,8 +107,11 @@ HD_API char *hd_config_storage(const struct hd_config *config);
  * "source", "help"}], "owners": [{"owner", "copies", "bits", "area_um2", "leakage_mw"}],
  * "front_end", "mechanisms": [{"name", "bits", "area_um2", "leakage_mw", "core", "adds_percent"}],
  * "chip"}. A row's costs are those of one owner. "kind" is array, compared, searched, flip-flops,
- * logic, or inside: registers within units, whose cost is included there. "published" is as in
- * hd_config_storage, with "our_mm2" and "our_leakage_mw" instead of bits. Free with hd_free.
+ * logic, or inside: registers within units, whose cost is included there; replaced: a mechanism,
+ * named in "replaced_by", has other elements in its place, and it costs nothing; or the name that a
+ * mechanism gives its cells. A row whose supply a mechanism sets has "supplied_by", "volts" and
+ * "rate". "published" is as in hd_config_storage, with "our_mm2" and "our_leakage_mw" instead of
+ * bits. Free with hd_free.
  */
 HD_API char *hd_area_json(const struct hd_config *config);
 /*
@@ -121,8 +125,11 @@ HD_API char *hd_area_residuals(void);
  * The energy of events on the machine, and its leakage, as JSON: {"technology": {"nm", "volts",
  * "celsius", "table"}, "events": [{"counter", "part", "kind", "array", "bits", "pj", "from",
  * "source"}], "leakage": [{"part", "what", "copies", "mw", "from", "source"}], "without_events":
- * [storage elements]}. Energies of launches are among their statistics, under names that begin with
- * "energy."; see docs/energy.md. Free with hd_free.
+ * [storage elements]}. Rows that mechanisms change have more fields: "replaced_by", with a cost of
+ * 0; "volts"; of leakage also "rate", which divides its time, "powered_by", a counter of which each
+ * count costs "fj_per_count", and "off", the share of "mw" that leaks without power. Energies of
+ * launches are among their statistics, under names that begin with "energy."; see docs/energy.md.
+ * Free with hd_free.
  */
 HD_API char *hd_energy_json(const struct hd_config *config, struct hd_error *error);
 /* Properties of a machine that a host runtime reports to programs. */
@@ -146,13 +153,17 @@ HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_inf
 HD_API char *hd_machines_json(void);
 /*
  * The built-in mechanisms, as JSON: [{"name", "help", "source", "on", "path", "bytes",
- * "sha256", "params", "stats", "events", "storage", "core_bits", "seams", "deviations",
- * "conflicts"}]. "path", "bytes" and "sha256" describe the file of a loaded mechanism, else null.
- * "params" and "stats" are rows as in hd_params_json and hd_stats_table_json, "storage" as in
- * hd_config_storage for the default machine; "core_bits" is its part per core. An event is
- * {"counter", "part", "kind": "read", "write", "search" or "logic", "array", "bits", "pj", "nm",
- * "source", "given"}, with null for what does not apply. The other lists are of words or sentences.
- * Free with hd_free.
+ * "sha256", "params", "stats", "events", "replaces", "cells", "supplies", "powers", "storage",
+ * "core_bits", "seams", "random", "deviations", "conflicts"}]. "path", "bytes" and "sha256" describe
+ * the file of a loaded mechanism, else null. "params" and "stats" are rows as in hd_params_json and
+ * hd_stats_table_json, "storage" as in hd_config_storage for the default machine; "core_bits" is its
+ * part per core. An event is {"counter", "part", "kind": "read", "write", "search" or "logic",
+ * "array", "bits", "pj", "nm", "source", "given"}, with null for what does not apply. The changes of
+ * a machine's costs are "replaces": [{"element", "by", "part"}], "cells": [{"element", "cell",
+ * "area_um2", "leakage_mw", "read_pj", "write_pj", "delay_ps", "nm", "source", "given"}],
+ * "supplies": [{"element", "volts", "rate"}] and "powers": [{"element", "counter", "off", "part"}];
+ * "given", "volts", "rate" and "off" name parameters. "random": it uses random numbers, so that
+ * results depend on launch.seed. The other lists are of words or sentences. Free with hd_free.
  */
 HD_API char *hd_mechanisms_json(void);
 /* hd_mechanisms_json for all mechanisms that a configuration knows, with its values. */

@@ -29,4 +29,58 @@ struct energy_event {
                          * NULL: none */
 };
 
+/*
+ * What a mechanism changes of a machine's costs, a list for each kind of change. A row without an
+ * element ends a list. A row applies if `when`, asked with the mechanism's parameters, says so;
+ * NULL: always. A row about an element that the machine does not have changes nothing.
+ */
+
+/* An element of the machine is not built: elements of the mechanism take its place. */
+struct energy_replace {
+    const char *element; /* of the machine: "collect.registers" */
+    const char *by;      /* of the mechanism: what the machine's events of `element` access instead;
+                       * NULL: these cost nothing, because the mechanism counts its own */
+    const char *part; /* that the breakdown shows such accesses under; NULL: the mechanism's name */
+    bool (*when)(const void *params);
+};
+
+/*
+ * What an element of the mechanism's own storage costs where neither the published tables nor the
+ * array model apply: cells of another kind. A number that is 0 is the array model's. Energies are
+ * those of an access as state_shape describes it.
+ */
+struct energy_cell {
+    const char *element;
+    const char *cell; /* what it is made of, as `heddle area` shows it: "STT-RAM" */
+    f64 area_um2, leakage_mw, read_pj, write_pj, delay_ps; /* of one owner's */
+    u32 nm;                                                /* technology of these numbers */
+    f64 volts;                                             /* 0: its nominal supply */
+    const char *source;
+    /* Parameters of the component that say it instead, unless they are 0; NULL: none. What they
+     * say is of the machine's technology. */
+    struct {
+        const char *area_um2, *leakage_mw, *read_pj, *write_pj;
+    } given;
+    bool (*when)(const void *params);
+};
+
+/* An element has a supply and a clock of its own. */
+struct energy_supply {
+    const char *element; /* of the machine or the mechanism; or a unit, "collect": all its
+                          * elements and logic */
+    const char *volts;   /* a parameter in V; NULL, or a value of 0: the machine's supply */
+    const char *rate;    /* a parameter: its clock as a factor of the machine's; its leakage lasts
+                          * the time of the launch divided by this. NULL, or 0: 1 */
+    bool (*when)(const void *params);
+};
+
+/* An element leaks only where it is powered. */
+struct energy_power {
+    const char *element; /* of the machine or the mechanism */
+    const char *counter; /* a STAT: powered entries times picoseconds, over all owners */
+    const char *off;     /* a parameter: the share of leakage that is left without power; NULL: 0 */
+    const char *part;    /* that the breakdown shows its leakage under; NULL: as it was */
+    bool (*when)(const void *params);
+};
+
 #endif

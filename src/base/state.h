@@ -37,6 +37,7 @@ struct state_row {
     u32 bits;          /* per entry */
     enum state_class class;
     struct array_shape shape;
+    const char *replaced; /* the mechanism that has others in its place; NULL: it is built */
 };
 
 struct state_list {
@@ -60,8 +61,12 @@ void state_flops(struct state_list *list, const char *unit, const char *name, u6
 void state_table(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
                  enum state_class class, const char *help);
 void state_free(struct state_list *list);
-/* Bits of all copies of a row. */
+/* The row of "unit.name"; NULL: there is none. */
+struct state_row *state_find(const struct state_list *list, const char *element);
+/* Bits of all copies of a row; none of one that is replaced. */
 u64 state_bits(const struct state_row *row);
+/* The same of one owner. */
+u64 state_owner_bits(const struct state_row *row);
 /* Bits needed to number `count` items: at least 1. */
 u32 state_index_bits(u64 count);
 

@@ -1,6 +1,7 @@
 /* heddle area: the chip area of a machine, and what mechanisms add to it. */
 #include "cli/columns.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include <stdlib.h>
 
 static const struct option area_options[] = {
@@ -39,6 +40,15 @@ static const char *percent(struct arena *arena, f64 value)
 
 /* ---- elements ---- */
 
+/* Where the costs of a row come from, and what mechanisms change. */
+static const char *source_text(struct arena *arena, const json_t *row)
+{
+    const char *source = field_text(arena, row, "source"), *change = change_text(arena, row);
+    return change[0] && !json_object_get(row, "replaced_by")
+               ? arena_printf(arena, "%s; %s", source, change)
+               : source;
+}
+
 static void print_rows(struct arena *arena, const json_t *rows)
 {
     struct columns table = {
@@ -64,7 +74,7 @@ static void print_rows(struct arena *arena, const json_t *rows)
                 digits(arena, search > 0 ? search : number(row, "read_pj")),
                 digits(arena, number(row, "write_pj")), digits(arena, number(row, "delay_ps")),
                 percent(arena, number(row, "owner_percent")),
-                percent(arena, number(row, "chip_percent")), field_text(arena, row, "source")});
+                percent(arena, number(row, "chip_percent")), source_text(arena, row)});
     }
     columns_print(&table);
 }

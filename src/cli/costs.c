@@ -1,6 +1,7 @@
 /* heddle energy: the energy of events on a machine, and its leakage. */
 #include "cli/columns.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include <stdlib.h>
 
 static const struct option energy_options[] = {
@@ -21,12 +22,17 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
-/* The origin of a number, with its source if there is one. */
+/* The origin of a number, with its source if there is one, and what mechanisms change of it. */
 static const char *origin(struct arena *arena, const json_t *row)
 {
     const char *source = json_string_value(json_object_get(row, "source"));
-    const char *from = json_string_value(json_object_get(row, "from"));
-    return source ? arena_printf(arena, "%s: %s", from, source) : from;
+    const char *text = json_string_value(json_object_get(row, "from"));
+    const char *change = change_text(arena, row);
+    if (json_object_get(row, "replaced_by"))
+        return change;
+    if (source)
+        text = arena_printf(arena, "%s: %s", text, source);
+    return change[0] ? arena_printf(arena, "%s; %s", text, change) : text;
 }
 
 /* "write 1024 bits of collect.operands" */

@@ -391,6 +391,7 @@ static bool take_program(const struct request_parser *parser, const char *name, 
 static bool take(const struct request_parser *parser, const struct given *given)
 {
     struct request *request = parser->request;
+    u64 seed; /* only checked here: it is a parameter of the configuration */
     if (!given->option)
         return take_file(parser, given->value);
     const char *name = given->option->name, *value = given->value;
@@ -424,7 +425,7 @@ static bool take(const struct request_parser *parser, const struct given *given)
         request->trace = value;
     else if (!strcmp(name, "--quiet"))
         request->quiet = true;
-    else if (!strcmp(name, "--seed") && text_u64(value, &request->seed) != TEXT_OK)
+    else if (!strcmp(name, "--seed") && text_u64(value, &seed) != TEXT_OK)
         return wrong(parser, "--seed", arena_printf(request->arena, "'%.64s'", value),
                      "an integer from 0 to 18446744073709551615");
     return true;
@@ -591,7 +592,7 @@ bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line)
 {
     const struct request_parser parser = {request, command};
-    *request = (struct request){.arena = arena_create(), .seed = 1};
+    *request = (struct request){.arena = arena_create()};
     (void)vec_push(&request->launches);
     request->in_time = asks_for_time(line);
     if (!takes_file(&parser, line))

@@ -58,7 +58,6 @@ struct request {
     struct arena *arena;
     VEC(struct launch) launches;
     VEC(struct run_buffer) buffers;
-    u64 seed;
     const char *stats, *dump_config;  /* paths or NULL */
     const char *state, *dump, *trace; /* for a raw program, which a run with a state is */
     const char *timeline;             /* --trace: a path or NULL */

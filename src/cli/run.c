@@ -336,7 +336,8 @@ static int launch_all(struct run_command *run)
 /* Applies options that set a parameter; error messages name the option. */
 static bool apply_limits(struct run_command *run)
 {
-    static const char *const limits[][2] = {{"--max-instructions", "launch.max_instructions"},
+    static const char *const limits[][2] = {{"--seed", "launch.seed"},
+                                            {"--max-instructions", "launch.max_instructions"},
                                             {"--max-seconds", "launch.max_seconds"}};
     for (u32 i = 0; i < ARRAY_LEN(limits); i++) {
         const char *value = option_value(run->line, limits[i][0]);
@@ -563,8 +564,9 @@ static const struct option options[] = {
      "Write the resolved configuration as JSON; it is a machine file that --machine accepts.", 0,
      COMPLETE_FILE},
     {"--seed", "N",
-     "Seed of the machine's random choices, recorded in the statistics. Functional execution makes "
-     "no random choices. The default is 1.",
+     "Seed of random numbers, recorded in the statistics; short for --set launch.seed=N. Only "
+     "mechanisms that use random numbers depend on it; 'heddle mechanisms NAME' says which do. The "
+     "default is 1.",
      0, 0},
     {"--max-instructions", "N",
      "Stop a launch after about this many warp instructions: the outcome is 'limit', exit code 3.",

@@ -58,6 +58,11 @@ static inline struct memory_view *core_view(const struct core *core)
 {
     return core->view;
 }
+/* Simulated time: that of its next cycle. */
+static inline fs core_now(const struct core *core)
+{
+    return core->clock.next;
+}
 /* Banks of vector registers. */
 static inline u32 core_banks(const struct core *core)
 {
@@ -67,6 +72,38 @@ static inline u32 core_banks(const struct core *core)
 static inline u32 core_scoreboard_words(const struct core *core)
 {
     return core->issue.scoreboard_words;
+}
+
+/* ---- its own state ---- */
+
+/* Memory that belongs to a state and is freed with it; zeroed. For `create` and the like: nothing
+ * that is called in a tick allocates. */
+void *mechanism_alloc(void *state, size_t bytes);
+/*
+ * Random numbers for mechanisms that set `random`. Each state has a stream of its own, which begins
+ * anew with each launch; it depends on the seed (launch.seed), the launch, the core, partition or
+ * dispatcher that the state belongs to, and the mechanism's name, and on nothing else.
+ */
+static inline struct rng *mechanism_stream(void *state)
+{
+    struct mechanism_use *use = ((struct mechanism_state *)state)->use;
+    assert(use->mechanism->random); /* else users are told that the seed does not matter */
+    return &use->random;
+}
+/* 64 random bits. */
+static inline u64 mechanism_random(void *state)
+{
+    return rng_next(mechanism_stream(state));
+}
+/* From 0 to limit - 1; limit is not 0. */
+static inline u64 mechanism_random_below(void *state, u64 limit)
+{
+    return rng_below(mechanism_stream(state), limit);
+}
+/* From [0, 1). */
+static inline f64 mechanism_random_unit(void *state)
+{
+    return rng_unit(mechanism_stream(state));
 }
 
 /* ---- warps and blocks ---- */

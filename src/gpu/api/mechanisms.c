@@ -208,6 +208,75 @@ static json_t *events_json(const struct mechanism *mechanism)
     return rows;
 }
 
+/* ---- what they change of a machine's costs ---- */
+
+static json_t *text_of(const struct mechanism *mechanism, const char *name)
+{
+    return name ? json_sprintf("%s.%s", mechanism->component->name, name) : json_null();
+}
+
+static json_t *number_or_null(f64 value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+static json_t *replaces_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_replace *row = use->mechanism->replaces; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so}", "element", row->element, "by",
+                                                  text_or_null(row->by), "part",
+                                                  text_or_null(row->part)));
+    return rows;
+}
+
+static json_t *cells_json(const struct mechanism_use *use)
+{
+    const struct mechanism *m = use->mechanism;
+    json_t *rows = json_array();
+    for (const struct energy_cell *row = m->cells; row && row->element; row++) {
+        if (row->when && !row->when(use->params))
+            continue;
+        json_t *given =
+            json_pack("{so,so,so,so}", "area_um2", text_of(m, row->given.area_um2), "leakage_mw",
+                      text_of(m, row->given.leakage_mw), "read_pj", text_of(m, row->given.read_pj),
+                      "write_pj", text_of(m, row->given.write_pj));
+        json_array_append_new(
+            rows, json_pack("{ss,ss,so,so,so,so,so,so,so,so}", "element", row->element, "cell",
+                            row->cell, "area_um2", number_or_null(row->area_um2), "leakage_mw",
+                            number_or_null(row->leakage_mw), "read_pj",
+                            number_or_null(row->read_pj), "write_pj", number_or_null(row->write_pj),
+                            "delay_ps", number_or_null(row->delay_ps), "nm",
+                            row->nm ? json_integer(row->nm) : json_null(), "source",
+                            text_or_null(row->source), "given", given));
+    }
+    return rows;
+}
+
+static json_t *supplies_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_supply *row = use->mechanism->supplies; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so}", "element", row->element, "volts",
+                                                  text_of(use->mechanism, row->volts), "rate",
+                                                  text_of(use->mechanism, row->rate)));
+    return rows;
+}
+
+static json_t *powers_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_power *row = use->mechanism->powers; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so,so}", "element", row->element,
+                                                  "counter", text_of(use->mechanism, row->counter),
+                                                  "off", text_of(use->mechanism, row->off), "part",
+                                                  text_or_null(row->part)));
+    return rows;
+}
+
 static json_t *seams_json(const struct mechanism *mechanism)
 {
     json_t *list = json_array();
@@ -253,6 +322,8 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     const struct config *config = from->config;
     const struct plugin *plugin = plugin_of(from, mechanism);
     const struct component *const components[] = {mechanism->component, NULL};
+    const struct mechanism_use use = {.mechanism = mechanism,
+                                      .params = config_params(config, mechanism->component)};
     json_t *row = json_object();
     json_object_set_new(row, "name", json_string(mechanism->name));
     json_object_set_new(row, "help", json_string(mechanism->help));
@@ -264,8 +335,13 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     json_object_set_new(row, "params", config_params_table_json(components));
     json_object_set_new(row, "stats", stats_table_json(components));
     json_object_set_new(row, "events", events_json(mechanism));
+    json_object_set_new(row, "replaces", replaces_json(&use));
+    json_object_set_new(row, "cells", cells_json(&use));
+    json_object_set_new(row, "supplies", supplies_json(&use));
+    json_object_set_new(row, "powers", powers_json(&use));
     add_storage(row, mechanism, config);
     json_object_set_new(row, "seams", seams_json(mechanism));
+    json_object_set_new(row, "random", json_boolean(mechanism->random));
     json_object_set_new(row, "deviations", words_json(mechanism->deviations));
     json_object_set_new(row, "conflicts", words_json(mechanism->conflicts));
     return row;

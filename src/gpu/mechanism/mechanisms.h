@@ -25,7 +25,10 @@ bool mechanism_is_on(const struct config *config, const struct mechanism *mechan
 bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
                        const struct mechanism *const *available, bool functional,
                        struct error *error);
-/* Adds the storage of one mechanism, on or off; of all that are on. */
+/* All that are on, whether they can be combined or not. */
+void mechanisms_on(struct mechanism_set *set, const struct config *config,
+                   const struct mechanism *const *available);
+/* Adds the storage of one mechanism, on or off, and marks what it replaces; of all that are on. */
 void mechanism_storage(struct state_list *list, const struct config *config,
                        const struct mechanism *mechanism);
 void mechanisms_storage(struct state_list *list, const struct config *config,
@@ -36,16 +39,26 @@ u8 *mechanism_stats_create(const struct mechanism_set *set);
 /* Bytes of one mechanism's counters in this piece. */
 size_t mechanism_stats_size(const struct mechanism_use *use);
 void mechanism_stats_add(const struct mechanism_set *set, u8 *into, const u8 *from);
-/* Adds the counters of `from` to `into`, and resets them. */
+/* Adds the counters of one owner's states to `into`, and resets them. */
 void mechanism_stats_take(const struct mechanism_set *set, u8 *into, struct hooks *from);
 /* Visits every counter of all mechanisms; `stats` may be NULL: zeros. */
 void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, count_fn *visit,
                           void *user);
 void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u8 *stats);
 
+/* The mechanisms' states of the dispatcher. */
+void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set);
+void dispatcher_hooks_destroy(struct hooks *dispatcher);
+
+/* The mechanisms' states of each partition of the memory system: a channel with its slices. */
+struct memory_hooks {
+    struct hooks *partitions;
+    u32 count;
+    u32 slices; /* of a partition */
+};
 /* Connects the mechanisms to the memory system. `memory` must not move until mechanisms_detach. */
-void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
+void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
                        struct memory_system *memory_system);
-void mechanisms_detach(struct hooks *memory);
+void mechanisms_detach(struct memory_hooks *memory);
 
 #endif

@@ -64,6 +64,7 @@ void observers_begin(struct observers *observers, struct exec *exec)
     free(observers->counts);
     observers->counts = mechanism_stats_create(observers->set);
     hooks_forget(&observers->hooks);
+    hooks_seed(&observers->hooks, exec, "functional", 0);
     EACH_USE(use, &observers->hooks, observe_launch)
     use->mechanism->observe_launch(use->state, exec, true);
     exec->watcher = &observers->watcher;

@@ -7,6 +7,7 @@
 
 #include "gpu/device.h"
 #include "gpu/machine/storage.h"
+#include "gpu/mechanism/changes.h"
 #include "gpu/mechanism/mechanisms.h"
 #include <ctype.h>
 #include <math.h>
@@ -225,10 +226,11 @@ static bool check_state(const struct plugin_check *check)
 {
     const struct mechanism *mechanism = check->mechanism;
     const u32 least = sizeof(struct mechanism_state);
-    if ((mechanism->state_size && mechanism->state_size < least) ||
-        (mechanism->memory_size && mechanism->memory_size < least) ||
-        mechanism->state_size > MOST_STATE || mechanism->memory_size > MOST_STATE ||
-        (mechanism->forgets && !mechanism->state_size))
+    const u32 sizes[] = {mechanism->state_size, mechanism->memory_size, mechanism->dispatcher_size};
+    bool right = !mechanism->forgets || mechanism->state_size;
+    for (u32 i = 0; i < ARRAY_LEN(sizes); i++)
+        right &= !sizes[i] || (sizes[i] >= least && sizes[i] <= MOST_STATE);
+    if (!right)
         return WRONG(check,
                      "the state of mechanism %s does not have the size of a structure that begins "
                      "with MECHANISM_STATE",
@@ -270,5 +272,5 @@ bool plugin_check(const struct mechanism *mechanism, const char *path, struct er
     for (const struct energy_event *event = mechanism->events; event && event->counter; event++)
         if (!check_event(&check, event))
             return false;
-    return true;
+    return changes_check(mechanism, path, error);
 }

@@ -111,7 +111,8 @@ static bool give_block(struct timed_run *run, u32 core)
 {
     struct core *c = run->timing->cores[core];
     if (core_hooked(c, SEAM_DISPATCH)) {
-        struct dispatch d = hooks_dispatch(c, run->next, run->blocks);
+        const struct hooks *own = &run->timing->dispatcher_hooks;
+        struct dispatch d = hooks_dispatch(c, own, run->next, run->blocks);
         if (d.answer == DISPATCH_COPY) {
             assert(d.copy < run->next);
             if (run->tables && !fits(run, core, d.copy))

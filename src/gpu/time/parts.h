@@ -20,7 +20,8 @@ struct timing {
     u32 core_count;
     fs now, window;
     fs period; /* of the cores' nominal clock */
-    struct hooks memory_hooks;
+    struct memory_hooks memory_hooks;
+    struct hooks dispatcher_hooks;
     struct inst_time *times;
     struct lane_use *uses;       /* by instruction, like `times` */
     const struct program *timed; /* the program of `times` and `uses` */
@@ -75,6 +76,8 @@ void observe(struct timed_run *run, bool last);
 void observe_end(struct timed_run *run);
 /* Collects all counters so far into the launch's statistics. */
 void take_counts(struct timed_run *run, fs now);
+/* Counters of mechanisms that grow with time are brought up to it. */
+void settle_mechanisms(struct timed_run *run, fs now);
 void take_mechanism_counts(struct timed_run *run);
 void add_memory_counts(struct machine_stats *stats, const struct memory_system_stats *counts);
 

@@ -136,13 +136,26 @@ void take_counts(struct timed_run *run, fs now)
     s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
 }
 
+void settle_mechanisms(struct timed_run *run, fs now)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        hooks_settle(t->cores[i], now);
+    for (u32 i = 0; i < t->memory_hooks.count; i++) {
+        EACH_USE(use, &t->memory_hooks.partitions[i], settle_memory)
+        use->mechanism->settle_memory(use->state, now);
+    }
+}
+
 void take_mechanism_counts(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct mechanism_set *set = &t->device->mechanisms;
     for (u32 i = 0; i < t->core_count; i++)
         mechanism_stats_take(set, run->launch->mechanisms, &t->cores[i]->hooks);
-    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks.partitions[i]);
+    mechanism_stats_take(set, run->launch->mechanisms, &t->dispatcher_hooks);
 }
 
 void follow_begin(struct timed_run *run)
@@ -188,6 +201,7 @@ void observe(struct timed_run *run, bool last)
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
     take_counts(run, t->now);
+    settle_mechanisms(run, t->now);
     take_mechanism_counts(run);
     observer_sample(observer, t->now, &run->launch->stats);
 }

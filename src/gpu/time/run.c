@@ -1,4 +1,5 @@
 /* A launch, window by window: see timing.h. */
+#include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <inttypes.h>
@@ -31,6 +32,16 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->storages = i * run->per_core; /* local memory differs between cores */
 }
 
+/* Mechanisms' states of the memory side and of the dispatcher; cores have theirs. */
+static void begin_states(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        hooks_seed(&t->memory_hooks.partitions[i], run->exec, "memory", i);
+    hooks_forget(&t->dispatcher_hooks);
+    hooks_seed(&t->dispatcher_hooks, run->exec, "dispatcher", 0);
+}
+
 static void begin(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -49,6 +60,7 @@ static void begin(struct timed_run *run)
     run->start = t->now + t->params->launch_cycles * t->period;
     run->end = run->moved = run->start;
     memory_system_start(t->memory_system, t->now);
+    begin_states(run);
     if (t->params->flush_l1)
         memory_system_flush(t->memory_system);
     for (u32 i = 0; i < t->core_count; i++) {
@@ -87,21 +99,53 @@ static void set_order(struct timing *t)
         shuffle(t);
 }
 
+/* Within a window, states of mechanisms are open only to their owners (H1 of core/hooks.h). */
+static void each_state(struct timing *t, void (*act)(const struct hooks *hooks))
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        act(&t->cores[i]->hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        act(&t->memory_hooks.partitions[i]);
+    act(&t->dispatcher_hooks);
+}
+
+static void run_core(struct core *core, fs end)
+{
+    if (GUARDED)
+        hooks_open(&core->hooks);
+    core_run(core, end);
+    if (GUARDED)
+        hooks_close(&core->hooks);
+}
+
+static void run_memory(struct timing *t, fs end)
+{
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_open(&t->memory_hooks.partitions[i]);
+    memory_system_run(t->memory_system, end);
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_close(&t->memory_hooks.partitions[i]);
+}
+
 static void run_window(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
     if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
         set_order(t);
     const bool memory_first = t->device->core_order == ORDER_REVERSE;
+    if (GUARDED)
+        each_state(t, hooks_close);
     if (memory_first)
-        memory_system_run(t->memory_system, end);
+        run_memory(t, end);
     for (u32 k = 0; k < t->core_count; k++) {
         struct core *core = t->cores[t->order[k]];
         if (core->present || core->inflight.count || port_next(core->config.replies) < end)
-            core_run(core, end);
+            run_core(core, end);
     }
     if (!memory_first)
-        memory_system_run(t->memory_system, end);
+        run_memory(t, end);
+    if (GUARDED)
+        each_state(t, hooks_open);
 }
 
 /* Finds the fault of the window (T3). */
@@ -291,6 +335,7 @@ static void finish(struct timed_run *run)
     for (u32 i = 0; i < t->core_count; i++)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
+    settle_mechanisms(run, run->end);
     drain(run);
     call_launch_done(run);
     observe(run, true);
