@@ -1,6 +1,7 @@
 /*
  * What the memory side does for mechanisms, in calls for their state there (memory_size,
- * create_memory, which gives them the memory side).
+ * create_memory, which gives them the memory side). A state belongs to a partition, a channel with
+ * its slices, and asks for these only.
  *
  * Slices of the L2 are numbered through all channels: slice s belongs to channel s / slices of a
  * channel. Cache hooks of a slice (struct cache_hooks) name lines by the slice's own addresses,

@@ -109,7 +109,7 @@ static void control(void *state, struct core *core, u32 slot, u32 inst)
 
 /* ---- the memory side ---- */
 
-static void create_memory(void *memory, struct memory_system *system)
+static void create_memory(void *memory, struct memory_system *system, u32 partition, u32 slices)
 {
     struct requester_memory *r = memory;
     r->system = system;

@@ -77,7 +77,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
 
 /* ---- L2 ---- */
 
-static void create_memory(void *memory, struct memory_system *system)
+static void create_memory(void *memory, struct memory_system *system, u32 partition, u32 slices)
 {
     struct ways_memory *w = memory;
     w->system = system;
