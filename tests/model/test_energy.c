@@ -2,7 +2,7 @@
  * The energy of launches: sums are exact, events are what they say, costs are those that were
  * published, and they scale as they should.
  */
-#include "rig.h"
+#include "energy_rig.h"
 
 /* Arithmetic of all kinds, shared and global memory, a loop, divergence. */
 static const char mixed[] =

@@ -7,7 +7,7 @@
 static const struct mechanism *const available[] = {&swap_mechanism, &gate_mechanism,
                                                     &low_mechanism, NULL};
 #define RIG_MECHANISMS available
-#include "rig.h"
+#include "energy_rig.h"
 
 #define REGISTERS "collect.registers"
 #define PLAIN "ptx.optimize=false energy.nm=40" /* no mechanism, in the technology of gtx285 */

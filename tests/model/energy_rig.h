@@ -1,6 +1,6 @@
 /* Launches whose energy is looked at, and what events cost on their machine. */
-#ifndef MODEL_RIG_H
-#define MODEL_RIG_H
+#ifndef MODEL_ENERGY_RIG_H
+#define MODEL_ENERGY_RIG_H
 
 #include "gpu/device.h"
 #include "gpu/machine/stats.h"
