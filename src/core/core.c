@@ -51,6 +51,9 @@ struct core *core_create(const struct core_config *config)
     core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
     core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
     memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
+    core->registers = register_file_create(config->core->warp_size,
+                                           config->core->registers / config->core->warp_size,
+                                           config->core->scalar_registers);
     core->pipeline = pipeline_of(config->core);
     create_pipeline(core);
     core->view = memory_view_create();
@@ -77,6 +80,7 @@ void core_destroy(struct core *core)
     destroy_pipeline(core);
     memory_view_destroy(core->view);
     free(core->slots);
+    register_file_destroy(core->registers);
     free(core->inflight.all);
     free(core->inflight.free);
     free(core->inflight.rows);

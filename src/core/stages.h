@@ -19,6 +19,7 @@
 
 #include "core/core.h"
 #include "core/pipeline.h"
+#include "exec/register_file.h"
 #include "mem/cache.h"
 #include "mem/coalesce.h"
 
@@ -318,6 +319,7 @@ struct core {
 
     /* warps and blocks */
     struct slot *slots; /* CORE_WARPS */
+    struct register_file *registers;
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;

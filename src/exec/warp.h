@@ -133,6 +133,7 @@ struct warp {
     bool slept;                      /* its last turn ended so */
     struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
     const struct register_view *registers; /* NULL: rows tell all */
+    u32 frame;                             /* of exec->file */
 };
 
 struct barrier {
@@ -212,7 +213,8 @@ struct exec {
      * says. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
-    u64 grid_number; /* launches of the device before this one */
+    u64 grid_number;            /* launches of the device before this one */
+    struct register_file *file; /* of the core, in time; NULL: a block has its registers itself */
     output_fn *output;
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */
