@@ -125,6 +125,7 @@ static void drop_all(struct core *core)
     create_pipeline(core);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;
+    core->lanes.permuted = 0;
     core->present = core->ended = core->ages = 0;
     core->finished_count = 0;
     memset(core->inflight.free, 0xff, CORE_INFLIGHT / 8);
@@ -199,6 +200,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     core->warp_cycles += core_cycle(core) - slot->started;
     core->last_left = core->clock.next + core->clock.period;
     slot->warp = NULL;
+    core->lanes.permuted &= ~bit(s);
     slot->buffered = 0;
     slot->skipped = 0;
     slot->limit = core->fetch.limit;
@@ -324,6 +326,8 @@ u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
         r->slots |= bit(s);
         start_slot(core, s, place, &block->warps[w]);
     }
+    if (core_hooked(core, SEAM_ALLOCATE))
+        hooks_allocate(core, r->slots);
     if (core_hooked(core, SEAM_BLOCK))
         hooks_block(core, place, true);
     return place;

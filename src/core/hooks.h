@@ -32,6 +32,7 @@ struct warp;
 /* Those that are asked by mask. */
 enum seam {
     SEAM_DISPATCH,
+    SEAM_ALLOCATE,
     SEAM_BLOCK,
     SEAM_SKIP_FETCH,
     SEAM_FETCH,
@@ -190,6 +191,11 @@ struct mechanism {
     /* ---- allocate ---- */
     /* A launch begins (core->exec, core->times), or has ended. */
     void (*launch)(void *state, struct core *core, bool begins);
+    /* A warp has taken a slot, and is given rows of the register file: one for each of its `count`
+     * registers, which may be changed. What they hold is then set: zeros, or what the warp begins
+     * with. A row that does not exist, or that a register has already, stops the launch. While a
+     * mechanism fills this seam, registers may be moved (core_move_register). */
+    void (*allocate)(void *state, struct core *core, u32 slot, u32 *rows, u32 count);
     /* Banks of the registers that an instruction reads, or writes. */
     void (*places)(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places);
@@ -368,6 +374,8 @@ void hooks_set_caches(struct core *core);
 void hooks_forget(const struct hooks *hooks);
 void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
+/* Registers of warps that start, a bit each by slot. */
+void hooks_allocate(struct core *core, u64 slots);
 /* DISPATCH_TAKE unless a mechanism decides otherwise. */
 struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
 /* All of them are asked: true when one has let something go on that it held back. */

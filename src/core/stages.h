@@ -320,6 +320,10 @@ struct core {
     /* warps and blocks */
     struct slot *slots; /* CORE_WARPS */
     struct register_file *registers;
+    struct {
+        u64 permuted; /* slots; the others' threads run on the lanes of their number */
+        u8 physical[CORE_WARPS][MAX_LANES];
+    } lanes;
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;

@@ -187,6 +187,7 @@ static void start_warp(struct warp *warp)
     u32 first = warp->index * exec->image->warp_size;
     u32 lanes = MIN(exec->threads - first, exec->image->warp_size);
     warp->registers = NULL;
+    warp->map = NULL;
     warp->state = WARP_READY;
     warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
     warp->live = warp->members;
@@ -280,7 +281,10 @@ u64 warp_hash(const struct warp *warp)
 {
     const struct exec *exec = warp->exec;
     u32 row[MAX_LANES];
-    u64 hash = hash_words(0xcbf29ce484222325ull, warp->chunks[0].base, warp_row_bytes(exec));
+    const size_t rows = exec->image->mask_rows + exec->image->own_rows;
+    u64 hash =
+        hash_words(0xcbf29ce484222325ull, warp->chunks[0].base,
+                   warp->map ? rows * exec->image->warp_size * sizeof(u32) : warp_row_bytes(exec));
     for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
         if (!register_elsewhere(warp->registers, r))
             continue;

@@ -1,14 +1,13 @@
 /* The register file of a core: see register_file.h. */
-#include "exec/register_file.h"
 #include "base/arena.h"
-#include "exec/warp.h"
+#include "exec/register_parts.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 static u32 rows_of(const struct register_file *file, const struct register_layout *layout)
 {
-    return MAX(file->declared, layout->frames * layout->rows);
+    return MAX(file->declared, layout->frames * layout->rows) + file->added;
 }
 
 /* Words from the start of storage to a row. */
@@ -35,6 +34,7 @@ void register_file_destroy(struct register_file *file)
         return;
     if (file->storage)
         munmap(file->storage, file->bytes);
+    register_map_destroy(file);
     free(file);
 }
 
@@ -49,13 +49,15 @@ static void change_layout(struct register_file *file)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (storage == MAP_FAILED)
         host_memory_exhausted();
-    for (u32 row = 0; file->storage && row < MIN(rows, before); row++)
+    for (u32 row = 0; file->storage && !file->mapped && row < MIN(rows, before); row++)
         memcpy(storage + place_of(file, to, row), register_file_row(file, row), row_bytes);
     if (file->storage)
         munmap(file->storage, file->bytes);
     file->storage = storage;
     file->bytes = bytes;
     file->layout = *to;
+    if (file->mapped)
+        register_map_layout(file);
 }
 
 void register_file_begin(struct register_file *file, const struct register_layout *layout)
@@ -93,10 +95,13 @@ void register_file_take(struct register_file *file, struct warp *warp)
                         (layout->header + warp->exec->register_rows) * file->lanes * sizeof *frame);
     for (u32 c = 0; c < image->chunks; c++)
         warp->chunks[c].base = (u8 *)(frame + LANES * c);
+    warp->map = NULL;
 }
 
 void register_file_give(struct register_file *file, struct warp *warp)
 {
+    if (warp->map)
+        register_map_release(warp);
     file->taken[warp->frame / 64] &= ~(1ull << warp->frame % 64);
 }
 
@@ -108,11 +113,15 @@ u32 register_file_rows(const struct register_file *file)
 u32 *register_file_row(const struct register_file *file, u32 row)
 {
     assert(row < register_file_rows(file));
+    if (file->mapped)
+        return file->cells + (size_t)row * file->lanes;
     return file->storage + place_of(file, &file->layout, row);
 }
 
-u32 register_file_find(const struct register_file *file, const struct warp *warp, u32 reg)
+u32 register_file_find(const struct register_file *file, const struct warp *warp, u32 reg, u32 lane)
 {
+    if (warp->map)
+        return register_map_find(warp->map, reg, lane);
     return warp->frame * file->layout.rows + reg;
 }
 

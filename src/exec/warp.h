@@ -134,6 +134,7 @@ struct warp {
     struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
     const struct register_view *registers; /* NULL: rows tell all */
     u32 frame;                             /* of exec->file */
+    struct register_map *map; /* where its registers are; NULL: in its frame (register_file.h) */
 };
 
 struct barrier {

@@ -98,7 +98,7 @@ void rename_start(struct darsie_core *d, struct darsie_slot *s)
     memset(s->ids, 0, d->id_count * sizeof *s->ids);
     s->leaving = false;
     s->private = s->probed = 0;
-    warp->registers = &s->view;
+    register_keep(warp, &s->view);
 }
 
 void rename_end(struct darsie_core *d, struct darsie_slot *s)
