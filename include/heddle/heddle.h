@@ -156,6 +156,9 @@ HD_API char *hd_machines_json(void);
 HD_API char *hd_mechanisms_json(void);
 /* The same of all that a configuration knows, with its values. */
 HD_API char *hd_config_mechanisms(const struct hd_config *config);
+/* The seams that mechanisms may fill, as JSON: [{"group", "name", "called", "decides"}], in the
+ * order of the pipeline; hd_free it. */
+HD_API char *hd_seams_json(void);
 
 HD_API void hd_free(void *text);
 

@@ -2,7 +2,9 @@
 #include "cli/tables.h"
 
 static const struct option mechanisms_options[] = {
-    {"--json", NULL, "Print a JSON array with one object for each mechanism.", 0, 0},
+    {"--seams", NULL, "List the seams: the hooks of the machine that mechanisms may fill.", 0, 0},
+    {"--json", NULL, "Print a JSON array with one object for each mechanism or seam.", 0, 0},
+    {"--markdown", NULL, "With --seams: print a Markdown page, as docs/ has it.", 0, 0},
     {0},
 };
 
@@ -17,6 +19,67 @@ static void print_list(const json_t *rows)
         print_wrapped(stdout, field_text(arena, row, "help"), 6);
     }
     arena_destroy(arena);
+}
+
+/* ---- seams ---- */
+
+static void print_seams(const json_t *rows)
+{
+    struct arena *arena = arena_create();
+    const char *group = "";
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *own = field_text(arena, row, "group");
+        if (strcmp(own, group) != 0)
+            printf("%s%s\n", i ? "\n" : "", own);
+        group = own;
+        printf("  %s\n", field_text(arena, row, "name"));
+        print_wrapped(stdout,
+                      arena_printf(arena, "Called when: %s.", field_text(arena, row, "called")), 6);
+        print_wrapped(stdout,
+                      arena_printf(arena, "Decides: %s.", field_text(arena, row, "decides")), 6);
+    }
+    arena_destroy(arena);
+}
+
+static void print_seams_markdown(const json_t *rows)
+{
+    static const char *const fields[] = {"group", "called", "decides"};
+    struct arena *arena = arena_create();
+    printf(
+        "# Seams\n\nGenerated from `src/core/seams.def` by `make docs`; do not edit. A seam is a "
+        "member of `struct mechanism` in `src/core/hooks.h`, where its arguments are explained. "
+        "[Mechanisms](mechanisms.md) is the guide to them; `heddle mechanisms --seams` prints "
+        "this list.\n\n| group | seam | called when | decides |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        for (u32 f = 0; f < ARRAY_LEN(fields); f++) {
+            printf("| ");
+            print_cell(field_text(arena, row, fields[f]));
+            if (!f)
+                printf(" | `%s`", field_text(arena, row, "name"));
+            printf(" ");
+        }
+        printf("|\n");
+    }
+    arena_destroy(arena);
+}
+
+static int run_seams(const struct command *command, const struct command_line *line)
+{
+    if (option_word(line, 0))
+        return usage_error(command, "--seams takes no name");
+    if (option_value(line, "--json") && option_value(line, "--markdown"))
+        return usage_error(command, "--json and --markdown cannot be combined");
+    json_t *rows = parse_own_json(hd_seams_json());
+    if (option_value(line, "--json"))
+        print_json(stdout, rows);
+    else if (option_value(line, "--markdown"))
+        print_seams_markdown(rows);
+    else
+        print_seams(rows);
+    json_decref(rows);
+    return EXIT_DONE;
 }
 
 /* ---- one of them ---- */
@@ -141,6 +204,10 @@ static const json_t *find_row(const json_t *rows, const char *text)
 
 static int run_mechanisms(const struct command *command, const struct command_line *line)
 {
+    if (option_value(line, "--seams"))
+        return run_seams(command, line);
+    if (option_value(line, "--markdown"))
+        return usage_error(command, "--markdown needs --seams");
     const char *text = option_word(line, 0);
     const bool json = option_value(line, "--json");
     struct hd_config *config = hd_config_create();
@@ -166,17 +233,20 @@ static int run_mechanisms(const struct command *command, const struct command_li
 
 static const struct example mechanisms_examples[] = {
     {"heddle mechanisms", "All mechanisms:"},
+    {"heddle mechanisms --seams", "Where a mechanism of your own can take part:"},
     {0},
 };
 
 const struct command mechanisms_command = {
     .name = "mechanisms",
-    .words = "[NAME|FILE.so[:PARAMETER=VALUE,...]] [--json]",
+    .words = "[NAME|FILE.so[:PARAMETER=VALUE,...]|--seams] [--json]",
     .summary = "list research mechanisms, or explain one",
-    .help = "Without a name, lists the mechanisms that 'heddle run --mech' accepts. With a name, "
-            "or a mechanism's shared object, prints what it does, its source, its parameters, "
-            "statistics, energy and storage (with parameters as given), the seams it uses, its "
-            "deviations from the source and the mechanisms it cannot be combined with.",
+    .help =
+        "Without a name, lists the mechanisms that 'heddle run --mech' accepts. With a name, "
+        "or a mechanism's shared object, prints what it does, its source, its parameters, "
+        "statistics, energy and storage (with parameters as given), the seams it uses, its "
+        "deviations from the source and the mechanisms it cannot be combined with. With --seams, "
+        "lists the points at which a mechanism can take part in what a machine does.",
     .options = mechanisms_options,
     .examples = mechanisms_examples,
     .max_words = 1,

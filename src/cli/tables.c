@@ -98,7 +98,7 @@ static void print_text(const json_t *rows, const char *joint, describe_fn *descr
     arena_destroy(arena);
 }
 
-static void print_cell(const char *text)
+void print_cell(const char *text)
 {
     for (; *text; text++)
         printf(*text == '|' ? "\\|" : "%c", *text);

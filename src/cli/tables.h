@@ -8,5 +8,7 @@
 const char *param_values(struct arena *arena, const json_t *row);
 /* "results", "%, a.hits / a.reads" */
 const char *stat_values(struct arena *arena, const json_t *row);
+/* The text of a cell of a Markdown table. */
+void print_cell(const char *text);
 
 #endif

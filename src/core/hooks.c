@@ -2,44 +2,37 @@
 #include "core/common/common.h"
 #include <stdlib.h>
 
+const struct seam_row seam_rows[] = {
+#define SEAM(group, member, name, called, decides) {group, #member, called, decides},
+#define SEAM_RARE(group, member, called, decides) {group, #member, called, decides},
+#include "core/seams.def"
+    {0},
+};
+
+bool mechanism_fills(const struct mechanism *m, u32 row)
+{
+    const bool filled[] = {
+#define SEAM(group, member, name, called, decides) m->member,
+#define SEAM_RARE(group, member, called, decides) m->member,
+#include "core/seams.def"
+    };
+    return filled[row];
+}
+
 const char *seam_name(enum seam seam)
 {
     static const char *const names[SEAMS] = {
-        [SEAM_DISPATCH] = "dispatch",   [SEAM_ALLOCATE] = "allocate",
-        [SEAM_BLOCK] = "block",         [SEAM_SKIP_FETCH] = "skip_fetch",
-        [SEAM_FETCH] = "fetch",         [SEAM_FETCHED] = "fetched",
-        [SEAM_PICK] = "pick",           [SEAM_INSERT] = "insert",
-        [SEAM_ISSUE] = "issue",         [SEAM_OPERAND] = "operand",
-        [SEAM_RESULT] = "result",       [SEAM_ISSUED] = "issued",
-        [SEAM_PLACES] = "places",       [SEAM_WRITE_BACK] = "write_back",
-        [SEAM_RETIRED] = "retired",     [SEAM_CONTROL] = "control",
-        [SEAM_VIEW] = "view",           [SEAM_PACKET] = "packet",
-        [SEAM_REPLY] = "reply",         [SEAM_L1_ACCESS] = "l1_access",
-        [SEAM_L1_SUPPLY] = "l1_supply", [SEAM_L1_EVICTED] = "l1_evicted",
-        [SEAM_L1_FILLED] = "l1_filled", [SEAM_PREFETCHES] = "prefetches",
+#define SEAM(group, member, name, called, decides) [SEAM_##name] = #member,
+#include "core/seams.def"
     };
     return names[seam];
 }
 
 static u32 seams_of(const struct mechanism *m)
 {
-    const bool filled[SEAMS] = {
-        [SEAM_DISPATCH] = m->dispatch,   [SEAM_ALLOCATE] = m->allocate,
-        [SEAM_BLOCK] = m->block,         [SEAM_SKIP_FETCH] = m->skip_fetch,
-        [SEAM_FETCH] = m->fetch,         [SEAM_FETCHED] = m->fetched,
-        [SEAM_PICK] = m->pick,           [SEAM_INSERT] = m->insert,
-        [SEAM_ISSUE] = m->issue,         [SEAM_OPERAND] = m->operand,
-        [SEAM_RESULT] = m->result,       [SEAM_ISSUED] = m->issued,
-        [SEAM_PLACES] = m->places,       [SEAM_WRITE_BACK] = m->write_back,
-        [SEAM_RETIRED] = m->retired,     [SEAM_CONTROL] = m->control,
-        [SEAM_VIEW] = m->view,           [SEAM_PACKET] = m->packet,
-        [SEAM_REPLY] = m->reply,         [SEAM_L1_ACCESS] = m->l1_access,
-        [SEAM_L1_SUPPLY] = m->l1_supply, [SEAM_L1_EVICTED] = m->l1_evicted,
-        [SEAM_L1_FILLED] = m->l1_filled, [SEAM_PREFETCHES] = m->prefetches,
-    };
     u32 seams = 0;
-    for (u32 i = 0; i < SEAMS; i++)
-        seams |= (u32)filled[i] << i;
+#define SEAM(group, member, name, called, decides) seams |= m->member ? 1u << SEAM_##name : 0;
+#include "core/seams.def"
     return seams;
 }
 

@@ -29,34 +29,20 @@ struct inflight;
 struct thread_block;
 struct warp;
 
-/* Those that are asked by mask. */
+/* Bits of the seams that the stages test before each call (seams.def). */
 enum seam {
-    SEAM_DISPATCH,
-    SEAM_ALLOCATE,
-    SEAM_BLOCK,
-    SEAM_SKIP_FETCH,
-    SEAM_FETCH,
-    SEAM_FETCHED,
-    SEAM_PICK,
-    SEAM_INSERT,
-    SEAM_ISSUE,
-    SEAM_OPERAND,
-    SEAM_RESULT,
-    SEAM_ISSUED,
-    SEAM_PLACES,
-    SEAM_WRITE_BACK,
-    SEAM_RETIRED,
-    SEAM_CONTROL,
-    SEAM_VIEW,
-    SEAM_PACKET,
-    SEAM_REPLY,
-    SEAM_L1_ACCESS,
-    SEAM_L1_SUPPLY,
-    SEAM_L1_EVICTED,
-    SEAM_L1_FILLED,
-    SEAM_PREFETCHES,
+#define SEAM(group, member, name, called, decides) SEAM_##name,
+#include "core/seams.def"
     SEAMS
 };
+
+/* A row of seams.def. */
+struct seam_row {
+    const char *group, *name; /* name: of the member of struct mechanism */
+    const char *called, *decides;
+};
+/* All of them; ended by one without a name. */
+extern const struct seam_row seam_rows[];
 
 /* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
  * change their mind at any time. */
@@ -358,8 +344,10 @@ struct hooks {
          use < end_; use++)                                                                   \
         if (use->mechanism->seam)
 
-/* hooks.c. What a mechanism calls it; NULL: none can fill it. */
+/* hooks.c. The member of struct mechanism. */
 const char *seam_name(enum seam seam);
+/* Whether a mechanism fills a row of seam_rows. */
+bool mechanism_fills(const struct mechanism *mechanism, u32 row);
 /* Those that it fills and needs under these parameters, bits. */
 u32 mechanism_seams(const struct mechanism *mechanism, const void *params);
 /* A state as struct mechanism says. */

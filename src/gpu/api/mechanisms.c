@@ -209,35 +209,23 @@ static json_t *events_json(const struct mechanism *mechanism)
 
 static json_t *seams_json(const struct mechanism *mechanism)
 {
-#define SEAM(name)                              \
-    {                                           \
-#name, offsetof(struct mechanism, name) \
-    }
-    static const struct {
-        const char *name;
-        size_t offset;
-    } seams[] = {
-        SEAM(launch),     SEAM(allocate),    SEAM(places),         SEAM(dispatch),
-        SEAM(block),      SEAM(skip_fetch),  SEAM(may_skip_fetch), SEAM(fetch),
-        SEAM(fetched),    SEAM(skipped),     SEAM(pick),           SEAM(insert),
-        SEAM(issue),      SEAM(issued),      SEAM(operand),        SEAM(result),
-        SEAM(write_back), SEAM(retired),     SEAM(control),        SEAM(stuck),
-        SEAM(view),       SEAM(packet),      SEAM(reply),          SEAM(cache),
-        SEAM(clock),      SEAM(l2),          SEAM(dram),           SEAM(l2_request),
-        SEAM(l2_reply),   SEAM(launch_done), SEAM(observe),        SEAM(l1_access),
-        SEAM(l1_supply),  SEAM(l1_evicted),  SEAM(l1_filled),
-    };
-#undef SEAM
     json_t *list = json_array();
-    for (u32 i = 0; i < ARRAY_LEN(seams); i++) {
-        void (*filled)(void);
-        memcpy(&filled, (const u8 *)mechanism + seams[i].offset, sizeof filled);
-        if (filled)
-            json_array_append_new(list, json_string(seams[i].name));
-    }
-    if (mechanism->prefetches)
-        json_array_append_new(list, json_string("prefetches"));
+    for (u32 i = 0; seam_rows[i].name; i++)
+        if (mechanism_fills(mechanism, i))
+            json_array_append_new(list, json_string(seam_rows[i].name));
     return list;
+}
+
+char *hd_seams_json(void)
+{
+    json_t *rows = json_array();
+    for (const struct seam_row *seam = seam_rows; seam->name; seam++)
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "group", seam->group, "name",
+                                              seam->name, "called", seam->called, "decides",
+                                              seam->decides));
+    char *text = json_dumps(rows, JSON_INDENT(2));
+    json_decref(rows);
+    return text;
 }
 
 /* With the parameters of `config`. */
