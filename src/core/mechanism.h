@@ -58,10 +58,22 @@ static inline struct memory_view *core_view(const struct core *core)
 {
     return core->view;
 }
-/* Banks of vector registers. */
+/* Banks of vector registers, each as wide as a register: several narrower ones count as one. */
 static inline u32 core_banks(const struct core *core)
 {
     return core->collect.banks_per_group * core->groups;
+}
+/* The banks of the machine that one of these consists of, as `places` has them. */
+static inline u64 core_bank_mask(const struct core *core, u32 bank)
+{
+    const u32 spread = core->collect.spread;
+    return ~0ull >> (64 - spread) << bank * spread;
+}
+/* Writes of this launch that had to wait for a bank, or for a result bus or port (`places`): the
+ * cycles that they waited. */
+static inline const struct write_waits *core_write_waits(const struct core *core)
+{
+    return &core->units.waits;
 }
 /* Words of a warp's scoreboard. */
 static inline u32 core_scoreboard_words(const struct core *core)
