@@ -11,6 +11,8 @@ extern const struct mechanism flip_mechanism, leap_mechanism, probe_mechanism, c
 extern const struct mechanism ledger_mechanism;
 /* test_registers.c: */
 extern const struct mechanism rows_mechanism;
+/* test_writes.c: */
+extern const struct mechanism slow_mechanism;
 /* One of the product, which keeps registers elsewhere: src/mech/uniform.c. */
 extern const struct mechanism uniform_mechanism;
 /* The example of docs/write-a-mechanism.md. */

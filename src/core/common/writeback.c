@@ -116,9 +116,9 @@ static __attribute__((noinline)) bool claim_places(struct core *core, struct inf
     EACH_USE(use, &core->hooks, places)
     use->mechanism->places(use->state, core, inflight, true, &places);
     u64 *const bus = places.bus_cycles ? free_bus(core, inflight) : NULL;
-    const bool no_bus = places.bus_cycles && !bus;
-    if (no_bus || (places.arbitrate && !banks_are_free(core, &places))) {
-        *(no_bus ? &core->units.waits.buses : &core->units.waits.banks) += 1;
+    const bool no_bank = places.arbitrate && !banks_are_free(core, &places);
+    if (no_bank || (places.bus_cycles && !bus)) {
+        *(no_bank ? &core->units.waits.banks : &core->units.waits.buses) += 1;
         wait_to_write(core, inflight);
         return false;
     }
