@@ -84,6 +84,10 @@ struct warp;
  * instruction reads comes through it (R). Only dynamic instructions know it: the functional
  * interpreter has none.
  *
+ * Where a mechanism may move registers between rows of the register file, the map of a warp is such
+ * a view itself, of all registers, over which another one may lie (register_keep): see
+ * register_file.h.
+ *
  *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
  *  R2  A dynamic instruction commits the lanes of `writes` to the row, and only the mechanism
  *      changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
