@@ -35,8 +35,10 @@ static const struct kernel_row {
     {"cuda/scan", "scan_inclusive", "rtx2060"},   {"cuda/mandel", "mandel", "rtx2060"},
     {"cuda/double", "doubles", "gtx480"},         {"cuda/control", "switches", "rtx2060"},
     {"cuda/calls", "recursion", "gtx480"},        {"cuda/warps", "shuffles", "gtx480"},
-    {"cuda/atomics", "atomics_shared", "gtx480"}, {"opencl/reduce", "reduce", "generic64"},
-    {"opencl/integer", "longs", "generic64"},     {"opencl/basic", "matmul", "miaow"},
+    {"cuda/warps", "exchange", "gtx480"},         {"cuda/warps", "aggregate", "gtx480"},
+    {"cuda/barriers", "barrier_votes", "gtx480"}, {"cuda/atomics", "atomics_shared", "gtx480"},
+    {"opencl/reduce", "reduce", "generic64"},     {"opencl/integer", "longs", "generic64"},
+    {"opencl/basic", "matmul", "miaow"},
 };
 
 static struct seen run(const struct kernel_row *kernel, const char *const *words, bool *wrong)
