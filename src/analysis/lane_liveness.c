@@ -112,9 +112,7 @@ static void read(const struct code *code, struct lane_live *live, const struct i
     u32 count = inst_reads(inst, list), first, words;
     for (u32 k = 0; k < count; k++) {
         if (list[k].kind == OPERAND_VECTOR) {
-            words = list[k].count
-                        ? list[k].count
-                        : LANE_VECTORS; /* indexed at run time: any register from this one on */
+            words = list[k].count ? list[k].count : LANE_VECTORS; /* by number: all from it */
             set_bits(live->active, list[k].index, words, code->vectors);
             if (crosses)
                 set_bits(live->others, list[k].index, words, code->vectors);

@@ -183,9 +183,8 @@ static bool keeps_lanes(const struct flow *f, u32 at, struct operand written)
 {
     const struct inst *inst = &f->code.insts[at];
     if (inst->guard.kind != OPERAND_NONE || inst->op == OP_writelane || inst->op == OP_ssetreg)
-        return true; /* ssetreg writes some bits of MODE only */
-    if (written.kind != OPERAND_MASK &&
-        !written.count) /* one register of a range, indexed at run time */
+        return true;                                    /* ssetreg writes some bits of MODE only */
+    if (written.kind != OPERAND_MASK && !written.count) /* an indexed register */
         return true;
     return written.kind == OPERAND_VECTOR && runs_by_exec(f, inst) &&
            !(f->exec && f->exec->initial[at]);

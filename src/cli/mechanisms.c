@@ -1,4 +1,4 @@
-/* heddle mechanisms: which there are, and all that one says of itself. */
+/* heddle mechanisms: lists mechanisms, and describes one. */
 #include "cli/tables.h"
 
 static const struct option mechanisms_options[] = {
@@ -82,7 +82,7 @@ static int run_seams(const struct command *command, const struct command_line *l
     return EXIT_DONE;
 }
 
-/* ---- one of them ---- */
+/* ---- one mechanism ---- */
 
 typedef void print_fn(struct arena *arena, const json_t *entry);
 
@@ -128,6 +128,58 @@ static void print_event(struct arena *arena, const json_t *entry)
         print_wrapped(stdout, field_text(arena, entry, "source"), 6);
 }
 
+/* "82 pJ a read" or the name of the parameter that says it; nothing for what is not declared. */
+static const char *cost_text(struct arena *arena, const json_t *cell, const char *field,
+                             const char *unit)
+{
+    const json_t *given = json_object_get(json_object_get(cell, "given"), field);
+    const char *text = json_is_number(json_object_get(cell, field))
+                           ? arena_printf(arena, "%s %s", field_text(arena, cell, field), unit)
+                           : "";
+    if (json_is_string(given))
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", or the value of " : unit,
+                            json_string_value(given));
+    return text[0] ? arena_printf(arena, "; %s", text) : "";
+}
+
+static void print_cell_costs(struct arena *arena, const json_t *entry)
+{
+    printf("  %s: %s\n", field_text(arena, entry, "element"), field_text(arena, entry, "cell"));
+    const char *text = arena_printf(arena, "at %s nm%s%s%s%s", field_text(arena, entry, "nm"),
+                                    cost_text(arena, entry, "area_um2", "um2"),
+                                    cost_text(arena, entry, "leakage_mw", "mW"),
+                                    cost_text(arena, entry, "read_pj", "pJ per read"),
+                                    cost_text(arena, entry, "write_pj", "pJ per write"));
+    print_wrapped(stdout, text, 6);
+    if (!json_is_null(json_object_get(entry, "source")))
+        print_wrapped(stdout, field_text(arena, entry, "source"), 6);
+}
+
+static void print_replace(struct arena *arena, const json_t *entry)
+{
+    const json_t *by = json_object_get(entry, "by");
+    printf("  %s\n", field_text(arena, entry, "element"));
+    print_wrapped(stdout,
+                  json_is_string(by)
+                      ? arena_printf(arena, "its accesses go to %s", json_string_value(by))
+                      : "the mechanism counts the accesses to what takes its place",
+                  6);
+}
+
+static void print_supply(struct arena *arena, const json_t *entry)
+{
+    const char *volts = field_text(arena, entry, "volts"), *rate = field_text(arena, entry, "rate");
+    printf("  %s:%s%s%s%s\n", field_text(arena, entry, "element"), volts[0] ? " supply " : "",
+           volts, rate[0] ? " clock " : "", rate);
+}
+
+static void print_power(struct arena *arena, const json_t *entry)
+{
+    const char *off = field_text(arena, entry, "off");
+    printf("  %s: powered for %s%s%s\n", field_text(arena, entry, "element"),
+           field_text(arena, entry, "counter"), off[0] ? ", leakage without power " : "", off);
+}
+
 static void print_storage(struct arena *arena, const json_t *entry)
 {
     printf("  %s.%s: %s x %s bits per %s\n", field_text(arena, entry, "unit"),
@@ -152,7 +204,7 @@ static void print_words(const json_t *row, const char *field, const char *title)
     printf("\n");
 }
 
-/* Switched on, with its first parameter behind `on` at its default. */
+/* Prints an example that switches it on, with its first parameter after `on` at its default. */
 static void print_example(struct arena *arena, const json_t *row, const char *name)
 {
     const json_t *param = json_array_get(json_object_get(row, "params"), 1);
@@ -178,17 +230,23 @@ static void explain(const json_t *row, const char *name)
     print_section(arena, row, "params", "Parameters", print_param);
     print_section(arena, row, "stats", "Statistics", print_stat);
     print_section(arena, row, "events", "Energy", print_event);
+    print_section(arena, row, "replaces", "Replaces", print_replace);
+    print_section(arena, row, "cells", "Cells", print_cell_costs);
+    print_section(arena, row, "supplies", "Supplies of its own", print_supply);
+    print_section(arena, row, "powers", "Leakage of what is powered", print_power);
     const char *bits = field_text(arena, row, "core_bits");
     print_section(arena, row, "storage", arena_printf(arena, "Storage, %s bits per core", bits),
                   print_storage);
     print_words(row, "seams", "Seams");
+    if (json_is_true(json_object_get(row, "random")))
+        printf("\nUses random numbers: results depend on --seed.\n");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
     print_words(row, "conflicts", "Cannot be combined with");
     print_example(arena, row, name);
     arena_destroy(arena);
 }
 
-/* The row of what --mech would take `text` for: of a file's there is only one. */
+/* The row of the mechanism that --mech would use for `text`: a file has only one. */
 static const json_t *find_row(const json_t *rows, const char *text)
 {
     size_t length = strcspn(text, ":");

@@ -1,4 +1,4 @@
-/* Rows of the tables of parameters and statistics as text. */
+/* Rows of the parameter and statistics tables as text. */
 #ifndef CLI_TABLES_H
 #define CLI_TABLES_H
 

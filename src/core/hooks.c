@@ -1,5 +1,7 @@
 /* Mechanisms on a core: their state, and the seams that are not part of a stage. See hooks.h. */
+#include "base/guard.h"
 #include "core/common/common.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
 
 const struct seam_row seam_rows[] = {
@@ -43,17 +45,59 @@ u32 mechanism_seams(const struct mechanism *m, const void *params)
 
 void mechanism_use_create(struct mechanism_use *use, u32 state_size)
 {
-    use->stats = calloc(1, use->mechanism->stats_size + 1);
-    use->state = calloc(1, MAX(state_size, (u32)sizeof(struct mechanism_state)));
-    if (!use->stats || !use->state)
-        host_memory_exhausted();
-    *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats};
+    use->state_bytes = MAX(state_size, (u32)sizeof(struct mechanism_state));
+    use->stats = checked(calloc(1, use->mechanism->stats_size + 1));
+    use->state = checked(calloc(1, use->state_bytes));
+    *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats, use};
 }
 
 void mechanism_use_destroy(struct mechanism_use *use)
 {
+    for (struct state_block *block = use->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
     free(use->stats);
     free(use->state);
+}
+
+void *mechanism_alloc(void *state, size_t bytes)
+{
+    struct mechanism_use *use = ((struct mechanism_state *)state)->use;
+    struct state_block *block = checked(calloc(1, sizeof *block + bytes));
+    *block = (struct state_block){.next = use->blocks, .bytes = bytes};
+    use->blocks = block;
+    return block->memory;
+}
+
+void hooks_seed(const struct hooks *hooks, const struct exec *exec, const char *place, u64 index)
+{
+    for (u32 i = 0; i < hooks->count; i++)
+        if (hooks->uses[i].mechanism->random)
+            rng_stream(&hooks->uses[i].random, exec->limits->seed, exec->grid_number, place, index,
+                       hooks->uses[i].mechanism->name);
+}
+
+void hooks_close(const struct hooks *hooks)
+{
+    for (u32 i = 0; GUARDED && i < hooks->count; i++) {
+        const struct mechanism_use *use = &hooks->uses[i];
+        guard_close(use->state, use->state_bytes);
+        guard_close(use->stats, use->mechanism->stats_size);
+        for (const struct state_block *block = use->blocks; block; block = block->next)
+            guard_close(block->memory, block->bytes);
+    }
+}
+
+void hooks_open(const struct hooks *hooks)
+{
+    for (u32 i = 0; GUARDED && i < hooks->count; i++) {
+        const struct mechanism_use *use = &hooks->uses[i];
+        guard_open(use->state, use->state_bytes);
+        guard_open(use->stats, use->mechanism->stats_size);
+        for (const struct state_block *block = use->blocks; block; block = block->next)
+            guard_open(block->memory, block->bytes);
+    }
 }
 
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count)
@@ -114,14 +158,16 @@ void hooks_forget(const struct hooks *hooks)
     for (u32 i = 0; i < hooks->count; i++) {
         const struct mechanism_use *use = &hooks->uses[i];
         if (use->mechanism->forgets)
-            memset((u8 *)use->state + kept, 0, use->mechanism->state_size - kept);
+            memset((u8 *)use->state + kept, 0, use->state_bytes - kept);
     }
 }
 
 void hooks_launch(struct core *core, bool begins)
 {
-    if (begins)
+    if (begins) {
         hooks_forget(&core->hooks);
+        hooks_seed(&core->hooks, core->exec, "core", core->config.index);
+    }
     EACH_USE(use, &core->hooks, launch)
     use->mechanism->launch(use->state, core, begins);
 }
@@ -132,11 +178,14 @@ void hooks_block(struct core *core, u32 block_slot, bool started)
     use->mechanism->block(use->state, core, block_slot, started);
 }
 
-struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks)
+struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
+                               u64 blocks)
 {
     struct dispatch dispatch = {.block = block, .blocks = blocks};
     EACH_USE(use, &core->hooks, dispatch)
     {
+        const struct mechanism_use *own = &dispatcher->uses[use - core->hooks.uses];
+        dispatch.dispatcher = own->mechanism->dispatcher_size ? own->state : NULL;
         use->mechanism->dispatch(use->state, core, &dispatch);
         if (dispatch.answer != DISPATCH_TAKE)
             break;
@@ -172,6 +221,12 @@ u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sector
         *sectors = miss->missing;
     }
     return 0;
+}
+
+void hooks_settle(struct core *core, fs now)
+{
+    EACH_USE(use, &core->hooks, settle)
+    use->mechanism->settle(use->state, core, now);
 }
 
 f64 hooks_clock(struct core *core)

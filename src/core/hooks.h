@@ -7,9 +7,10 @@
  * seam that no mechanism fills costs one test of a mask.
  *
  * Invariants
- *  H1  A mechanism sees a core only through the functions it fills and what mechanism.h offers; the
- *      state of a core is touched only in calls for that core, that of the memory side only in
- *      calls for it. What they tell each other travels in packets.
+ *  H1  A mechanism sees a core only through the functions it fills and what mechanism.h offers. A
+ *      state belongs to a core, to a partition of the memory side (a channel with its slices) or to
+ *      the dispatcher, and is touched only in calls for its owner. What one tells another travels
+ *      in packets, or is passed on between windows: in `dispatch`, `launch` and `launch_done`.
  *  H2  Off means identical results: no seam is called, no statistic changes or appears.
  *  H3  Nothing that is called in a tick allocates.
  */
@@ -18,6 +19,7 @@
 
 #include "base/component.h"
 #include "base/energy.h"
+#include "base/rng.h"
 #include "base/state.h"
 #include "mem/cache.h"
 #include "mem/dram.h"
@@ -62,6 +64,7 @@ struct dispatch {
         DISPATCH_COPY,   /* it takes a copy of `copy`, which was given out before, instead */
     } answer;
     u64 copy;
+    void *dispatcher; /* the mechanism's state of the dispatcher; NULL: it has none */
 };
 
 enum fetch_answer {
@@ -157,15 +160,17 @@ enum prefetch_answer {
     PREFETCH_OUTSIDE, /* dropped: no allocation is there */
 };
 
-/* What every state begins with: the component's own structs. */
+/* What every state begins with: the component's own structs, and what Heddle knows of it. */
 struct mechanism_state {
     const void *params;
     void *stats;
+    struct mechanism_use *use;
 };
 /* The same members with their types. */
 #define MECHANISM_STATE(id)           \
     const struct id##_params *params; \
-    struct id##_stats *stats
+    struct id##_stats *stats;         \
+    struct mechanism_use *use
 
 struct mechanism {
     const char *name; /* of its component, too */
@@ -177,11 +182,17 @@ struct mechanism {
     const char *const
         *deviations; /* where it differs from that, a sentence each; NULL-terminated */
     const struct energy_event *events; /* counters that cost energy; ended by one without a name */
+    /* What it changes of the machine's costs; each list ends with a row without an element. */
+    const struct energy_replace *replaces;
+    const struct energy_cell *cells;
+    const struct energy_supply *supplies;
+    const struct energy_power *powers;
 
     /* ---- state ---- */
     bool marks;     /* it looks at exec->marks */
     u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */
     bool forgets;   /* the rest of it is zeroed when a launch begins */
+    bool random;    /* it uses random numbers (mechanism_random): results depend on the seed */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* what create has added */
     /* Seams (bits by enum seam) that it fills and does not need under these parameters: they cost
@@ -204,6 +215,8 @@ struct mechanism {
                    struct places *places);
 
     /* ---- dispatch: between windows ---- */
+    u32 dispatcher_size; /* of the state of the dispatcher, which begins as struct mechanism_state;
+                          * zeroed, and again when a launch begins if it `forgets` */
     void (*dispatch)(void *state, struct core *core, struct dispatch *dispatch);
     /* A block has taken its place on the core, or left it. */
     void (*block)(void *state, struct core *core, u32 block_slot, bool started);
@@ -298,8 +311,9 @@ struct mechanism {
     f64 (*clock)(void *state, struct core *core);
 
     /* ---- the memory side ---- */
-    u32 memory_size; /* of its state; begins as struct mechanism_state, zeroed */
-    void (*create_memory)(void *memory, u32 slices, u32 channels);
+    u32 memory_size; /* of the state of a partition; begins as struct mechanism_state, zeroed */
+    /* `partition` is the number of its channel; its slices are those from partition * slices on. */
+    void (*create_memory)(void *memory, u32 partition, u32 slices);
     void (*destroy_memory)(void *memory);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
@@ -308,6 +322,12 @@ struct mechanism {
      * leaves the slice. */
     void (*l2_request)(void *memory, u32 slice, struct packet *packet);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
+
+    /* ---- counters ---- */
+    /* Counters are about to be taken: at a sample, between windows, and at the end of a launch,
+     * with `now` the time of its last cycle. Those that grow with time are brought up to `now`. */
+    void (*settle)(void *state, struct core *core, fs now);
+    void (*settle_memory)(void *memory, fs now);
 
     /* ---- what all cores have seen ---- */
     /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,
@@ -340,12 +360,23 @@ struct mechanism {
 /* All of this build, NULL-terminated: src/mech/list.def. */
 extern const struct mechanism *const mechanisms_built_in[];
 
-/* A mechanism that is switched on, with its state on one core or of the memory side. */
+/* Memory that belongs to a state (mechanism_alloc). */
+struct state_block {
+    struct state_block *next;
+    size_t bytes;
+    max_align_t memory[];
+};
+
+/* A mechanism that is switched on, with its state of one owner: a core, a partition or the
+ * dispatcher. */
 struct mechanism_use {
     const struct mechanism *mechanism;
     const void *params;
     void *state;
     void *stats;
+    u32 state_bytes;
+    struct state_block *blocks;
+    struct rng random; /* its stream, if the mechanism declares that it uses one */
 };
 
 struct hooks {
@@ -367,9 +398,14 @@ const char *seam_name(enum seam seam);
 bool mechanism_fills(const struct mechanism *mechanism, u32 row);
 /* Those that it fills and needs under these parameters, bits. */
 u32 mechanism_seams(const struct mechanism *mechanism, const void *params);
-/* A state as struct mechanism says. */
+/* A state as struct mechanism says. `use` stays where it is. */
 void mechanism_use_create(struct mechanism_use *use, u32 state_size);
 void mechanism_use_destroy(struct mechanism_use *use);
+/* A launch begins: streams of random numbers begin anew, by the names of their places. */
+void hooks_seed(const struct hooks *hooks, const struct exec *exec, const char *place, u64 index);
+/* While states are closed, a build with AddressSanitizer stops at an access to one (base/guard.h). */
+void hooks_close(const struct hooks *hooks);
+void hooks_open(const struct hooks *hooks);
 /* `uses` have mechanism and params, the rest is made here; `core` is complete. */
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count);
 void hooks_destroy(struct core *core);
@@ -381,8 +417,9 @@ void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
 /* Registers of warps that start, a bit each by slot. */
 void hooks_allocate(struct core *core, u64 slots);
-/* DISPATCH_TAKE unless a mechanism decides otherwise. */
-struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* DISPATCH_TAKE unless a mechanism decides otherwise. `dispatcher` has its states. */
+struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
+                               u64 blocks);
 /* All of them are asked: true when one has let something go on that it held back. */
 bool hooks_stuck(struct core *core);
 /* The result of an instruction is there. */
@@ -393,6 +430,8 @@ void hooks_l1_evicted(struct core *core, const struct l1_line *line);
 void hooks_l1_filled(struct core *core, const struct l1_line *line);
 /* Cycles until the first mechanism that has a line delivers it; 0: none has. */
 u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors);
+/* Counters of mechanisms are about to be taken. */
+void hooks_settle(struct core *core, fs now);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
 

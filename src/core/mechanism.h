@@ -58,6 +58,11 @@ static inline struct memory_view *core_view(const struct core *core)
 {
     return core->view;
 }
+/* Simulated time: that of its next cycle. */
+static inline fs core_now(const struct core *core)
+{
+    return core->clock.next;
+}
 /* Banks of vector registers, each as wide as a register: several narrower ones count as one. */
 static inline u32 core_banks(const struct core *core)
 {
@@ -81,11 +86,44 @@ static inline u32 core_scoreboard_words(const struct core *core)
     return core->issue.scoreboard_words;
 }
 
+/* ---- its own state ---- */
+
+/* Memory that belongs to a state and is freed with it; zeroed. For `create` and the like: nothing
+ * that is called in a tick allocates. */
+void *mechanism_alloc(void *state, size_t bytes);
+/*
+ * Random numbers for mechanisms that set `random`. Each state has a stream of its own, which begins
+ * anew with each launch; it depends on the seed (launch.seed), the launch, the core, partition or
+ * dispatcher that the state belongs to, and the mechanism's name, and on nothing else.
+ */
+static inline struct rng *mechanism_stream(void *state)
+{
+    struct mechanism_use *use = ((struct mechanism_state *)state)->use;
+    assert(use->mechanism->random); /* else users are told that the seed does not matter */
+    return &use->random;
+}
+/* 64 random bits. */
+static inline u64 mechanism_random(void *state)
+{
+    return rng_next(mechanism_stream(state));
+}
+/* From 0 to limit - 1; limit is not 0. */
+static inline u64 mechanism_random_below(void *state, u64 limit)
+{
+    return rng_below(mechanism_stream(state), limit);
+}
+/* From [0, 1). */
+static inline f64 mechanism_random_unit(void *state)
+{
+    return rng_unit(mechanism_stream(state));
+}
+
 /* ---- warps and blocks ---- */
 
 /* A slot: read `warp` (NULL: free), `at` (the instruction the warp stands at; NO_INST: it waits or
- * has ended), `block` (its block's place), `ended`, `age`, `fetch_at` (what is fetched next), and
- * `buffer`, whose `buffered` entries are instructions or, where `skipped` has a bit, marks. */
+ * has ended), `block` (its block's place), `ended`, `age` (the number of warps that came to the core
+ * before it in the launch), `fetch_at` (what is fetched next), and `buffer`, whose `buffered`
+ * entries are instructions or, where `skipped` has a bit, marks. */
 static inline const struct slot *core_slot(const struct core *core, u32 slot)
 {
     return &core->slots[slot];
@@ -323,7 +361,8 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
  * of a cache that is not sectored the whole line comes. It is looked up at once and takes a line,
  * an MSHR, a place in the miss queue and the network as a load's miss does. It counts as no read;
  * the fill, an eviction and the request count as all others. It never waits and never faults. What
- * is under way when a launch ends is lost.
+ * is under way when a launch ends is lost. It may be called from every seam of a core, `l1_access`
+ * included; a line that it evicts is reported through `l1_evicted` before it returns.
  */
 enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
                                    u32 sectors);

@@ -73,8 +73,7 @@ struct entry {
     const struct entry_part *parts; /* in order of offset */
     u32 part_count;
     /* Local memory that the launch must provide per thread, 0 for none. A swizzled layout (word w
-     * of
-     * lane l is at byte (w * lanes + l) * 4 of the warp's part) is set up by the code's own
+     * of lane l is at byte (w * lanes + l) * 4 of the warp's part) is set up by the code's own
      * descriptor; the engine only reserves local_bytes * lanes for each resident warp. */
     u32 local_bytes;
 };

@@ -125,8 +125,7 @@ struct redundancy_core {
     /* the check */
     u8 *marked; /* by instruction from `first`; NULL: no check */
     struct cells nodes, results;
-    struct check_inflight
-        *inflight; /* by inflight of the core; in functional mode only the first is used */
+    struct check_inflight *inflight; /* by inflight; in functional mode only the first is used */
     u32 lie_count;
     struct check_lie lies[LIES_TOLD];
 };

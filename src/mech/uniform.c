@@ -431,8 +431,7 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
     for (u64 set = core_block(core, block_slot)->slots; set; set &= set - 1)
         if (started)
             place_start(u, first_bit(set));
-        else if (core_slot(core, first_bit(set))->block ==
-                 block_slot) /* else the slot belongs to another block by now */
+        else if (core_slot(core, first_bit(set))->block == block_slot) /* else it has been reused */
             place_end(u, first_bit(set));
 }
 

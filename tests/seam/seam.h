@@ -13,6 +13,8 @@ extern const struct mechanism ledger_mechanism;
 extern const struct mechanism rows_mechanism;
 /* test_writes.c: */
 extern const struct mechanism slow_mechanism;
+/* Random numbers, and states that belong to others: test_state.c. */
+extern const struct mechanism dice_mechanism, draw_mechanism, cheat_mechanism;
 /* One of the product, which keeps registers elsewhere: src/mech/uniform.c. */
 extern const struct mechanism uniform_mechanism;
 /* The example of docs/write-a-mechanism.md. */

@@ -1,4 +1,4 @@
-/* Making the machine and taking it down: see timing.h. */
+/* Creation and destruction of the timing model: see timing.h. */
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
 #include "gpu/time/parts.h"
@@ -29,6 +29,7 @@ struct timing *timing_create(struct hd_device *device)
     t->memory = memory_system_params_of(device->config);
     t->memory_system = memory_system_create(&t->memory);
     mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
+    dispatcher_hooks_create(&t->dispatcher_hooks, &device->mechanisms);
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
@@ -57,6 +58,7 @@ void timing_destroy(struct timing *t)
         core_destroy(t->cores[i]);
     memory_system_destroy(t->memory_system);
     mechanisms_detach(&t->memory_hooks);
+    dispatcher_hooks_destroy(&t->dispatcher_hooks);
     free(t->cores);
     free(t->order);
     free(t->times);

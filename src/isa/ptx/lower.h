@@ -346,8 +346,7 @@ struct rewrite {
     u32 count;
 };
 struct rewrite rewrite_begin(struct fn *fn);
-void rewrite_mark(struct rewrite *r,
-                  u32 old); /* instructions added from here on replace instruction `old` */
+void rewrite_mark(struct rewrite *r, u32 old); /* `old` is replaced by what is added next */
 struct inst *rewrite_add(struct rewrite *r, const struct inst *inst);
 void rewrite_end(struct rewrite *r);
 

@@ -4,8 +4,8 @@
  * An integer is signed or unsigned 64 bits. A literal is signed if it fits and has no U. Binary
  * operators make both sides unsigned if one is, except that shifts keep the left side's type and
  * take the count modulo 64, "%" is unsigned with a signed result, "~" is unsigned, comparisons and
- * logic give signed 0 or 1, and "?:" gives the chosen side as it is. Where NVIDIA's assembler and the ISA
- * document differ ("&", "|", "^" and "?:" of signed operands) this follows the assembler.
+ * logic give signed 0 or 1, and "?:" gives the chosen side unchanged. Where NVIDIA's assembler and
+ * the ISA document differ ("&", "|", "^" and "?:" of signed operands) this follows the assembler.
  * Integers and floats do not mix; a 0f number stands alone.
  */
 #include "base/text.h"

@@ -22,8 +22,7 @@
 #include <stdlib.h>
 
 enum {
-    BLOCKS_MAX =
-        1 << 16, /* limit over all functions that jump; beyond it, all calls are indirect */
+    BLOCKS_MAX = 1 << 16, /* of all functions that jump; beyond, calls are indirect */
     ROUNDS_MAX = 32
 };
 

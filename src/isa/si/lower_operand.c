@@ -135,8 +135,7 @@ struct operand lower_operand(struct lowering *l, const struct si_inst *in,
         o = constant(l, in, from);
     }
     bool is_float = from->kind == 'f' || from->kind == 'd' || from->kind == 'h';
-    if (is_float &&
-        o.kind != OPERAND_MASK) { /* for other operands the modifier bits have no meaning */
+    if (is_float && o.kind != OPERAND_MASK) { /* else modifiers have no meaning */
         o.neg = from->neg;
         o.abs = from->abs;
     }

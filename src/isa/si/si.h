@@ -74,7 +74,7 @@ enum si_flags {
     SI_STRIDE64 = 1 << 5,    /* DS: the unit of these offsets is 64 elements */
 };
 
-/* How a row is lowered to ir; lower.c has a case for each. */
+/* How a row is lowered to ir; lower_inst.c has a case for each. */
 enum si_lower {
     SI_LOWER_PLAIN,   /* ir op, operands in the signature's order, row fields copied */
     SI_LOWER_SWAPPED, /* ir has the first two sources in reverse order */
