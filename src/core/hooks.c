@@ -115,6 +115,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         hooks->seams |= mechanism_seams(m, use->params);
         hooks->caches |= m->cache || m->l1_supply;
     }
+    if (core_hooked(core, SEAM_ALLOCATE))
+        register_file_map(core->registers);
     if (count)
         hooks_set_caches(core);
 }

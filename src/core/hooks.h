@@ -98,14 +98,30 @@ enum issue_answer {
     ISSUE_WAIT, /* nothing is issued: it is asked again when the warp is picked again */
 };
 
-/* Where the registers of an instruction are: an access of a bank each, which serves one a cycle. */
+/*
+ * Accesses of an instruction to the banks of the register file: one for each register that it reads,
+ * or writes, which may be changed, taken out or added. A bank serves one access a cycle; one that is
+ * written serves no read.
+ */
 enum {
-    PLACES = 32
+    PLACES = 32,
+    BANK_STEPS = 64 /* that the reads of an instruction may take of one bank */
+};
+struct place {
+    u64 banks; /* all that are accessed, a bit each: the register is spread over them */
+    u16 reg;   /* the vector register */
+    u8 cycles; /* for which each of the banks is busy */
 };
 struct places {
     u32 count;
-    u16 regs[PLACES]; /* the vector register */
-    u8 banks[PLACES]; /* may be changed; entries may be taken out or added */
+    struct place at[PLACES];
+    /* of writes */
+    bool waited;    /* asked again: the write had to wait */
+    bool arbitrate; /* banks have one write port: the write waits while one of its banks is written,
+                     * or busy with an earlier write */
+    u8 bus_cycles;  /* for which the instruction's result bus, or the load/store unit's write-back
+                     * port, is taken. While one is taken for more than one cycle, results that find
+                     * no free one wait, and so do the units they come from; 0: it needs none */
 };
 
 enum write_back_answer {
@@ -188,7 +204,13 @@ struct mechanism {
     /* ---- allocate ---- */
     /* A launch begins (core->exec, core->times), or has ended. */
     void (*launch)(void *state, struct core *core, bool begins);
-    /* Banks of the registers that an instruction reads, or writes. */
+    /* A warp has taken a slot, and is given rows of the register file: one for each of its `count`
+     * registers, which may be changed. What they hold is then set: zeros, or what the warp begins
+     * with. A row that does not exist, or that a register has already, stops the launch. While a
+     * mechanism fills this seam, registers may be moved (core_move_register). */
+    void (*allocate)(void *state, struct core *core, u32 slot, u32 *rows, u32 count);
+    /* The banks of the registers that an instruction reads, when it takes a collector, or writes,
+     * when its result is written: then in each cycle until it is. */
     void (*places)(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places);
 
@@ -393,6 +415,8 @@ void hooks_set_caches(struct core *core);
 void hooks_forget(const struct hooks *hooks);
 void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
+/* Registers of warps that start, a bit each by slot. */
+void hooks_allocate(struct core *core, u64 slots);
 /* DISPATCH_TAKE unless a mechanism decides otherwise. `dispatcher` has its states. */
 struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
                                u64 blocks);

@@ -372,7 +372,8 @@ static void tag_entry(struct dac_ideal *d, const struct core *core, u32 s)
     const struct warp *warp = core_slot(core, s)->warp;
     const u32 lanes = core_warp_size(core);
     for (u32 k = 0; k < 3 && k < exec->register_rows; k++) {
-        const u32 *row = vector_row(warp, &warp->chunks[0], k);
+        u32 row[MAX_LANES];
+        register_read(warp, k, row);
         if (values_of(row, 1, core_all_lanes(core), d->width, lanes) != VALUES_OTHER)
             d->tags[(size_t)s * d->rows + k] = TAG_AFFINE;
     }

@@ -104,8 +104,7 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++) {
             const u32 reg = f->to[k] + j;
-            memcpy(vector_row(f->warp, &f->warp->chunks[0], reg), f->dst[k] + j * d->warp_size,
-                   bytes);
+            register_write(f->warp, reg, f->dst[k] + j * d->warp_size, core_all_lanes(d->core));
             if (in_set(s->apart, reg))
                 rename_clear(d, s, reg);
         }

@@ -98,7 +98,7 @@ void rename_start(struct darsie_core *d, struct darsie_slot *s)
     memset(s->ids, 0, d->id_count * sizeof *s->ids);
     s->leaving = false;
     s->private = s->probed = 0;
-    warp->registers = &s->view;
+    register_keep(warp, &s->view);
 }
 
 void rename_end(struct darsie_core *d, struct darsie_slot *s)
@@ -129,10 +129,10 @@ void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
 }
 
 /* The bank of a physical register: the registers of the blocks are interleaved over all banks. */
-static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
+static u64 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
 {
-    const u32 banks = core_banks(d->core);
-    return (u8)(((u32)s->block * d->version_count + version) % banks);
+    const u32 number = (u32)s->block * d->version_count + version;
+    return core_bank_mask(d->core, number % core_banks(d->core));
 }
 
 void rename_places(struct darsie_core *d, const struct inflight *inflight, bool write,
@@ -143,11 +143,11 @@ void rename_places(struct darsie_core *d, const struct inflight *inflight, bool 
     if (!s->on || inflight->injected)
         return;
     for (u32 i = 0; i < places->count; i++) {
-        const u32 reg = places->regs[i];
+        const u32 reg = places->at[i].reg;
         if (write && i < t->shared)
-            places->banks[i] = bank_of(d, s, t->versions[i]);
+            places->at[i].banks = bank_of(d, s, t->versions[i]);
         else if (!write && reg < d->registers && in_set(s->apart, reg))
-            places->banks[i] = bank_of(d, s, s->map[reg]);
+            places->at[i].banks = bank_of(d, s, s->map[reg]);
     }
 }
 

@@ -367,8 +367,7 @@ static void places(void *state, struct core *core, const struct inflight *inflig
     for (u32 i = 0; i < places->count; i++) {
         if (t->elsewhere >> i & 1)
             continue;
-        places->regs[left] = places->regs[i];
-        places->banks[left++] = places->banks[i];
+        places->at[left++] = places->at[i];
     }
     places->count = left;
 }

@@ -17,7 +17,7 @@
 
 static u32 *row_of(const struct warp *warp, u32 reg)
 {
-    return vector_row(warp, &warp->chunks[0], reg);
+    return register_row(warp, reg);
 }
 
 /* Chooses between two copies that differ by parity. */
@@ -188,7 +188,7 @@ void place_start(struct uniform_core *u, u32 slot)
     memset(s->tokens, 0, u->words * sizeof *s->tokens);
     memset(s->masks, 0, u->mask_words * sizeof *s->masks);
     if (u->changes)
-        warp->registers = &s->view;
+        register_keep(warp, &s->view);
 }
 
 void place_end(struct uniform_core *u, u32 slot)

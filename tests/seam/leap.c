@@ -136,7 +136,7 @@ static enum skip_answer skipped(void *state, struct core *core, u32 s, u32 inst)
     }
     for (lane_set set = warp->active; set; set &= set - 1)
         for (u32 r = 0, lane = first_lane(set); r < to.count; r++)
-            vector_row(warp, &warp->chunks[0], to.index + r)[lane] = e->rows[r * lanes + lane];
+            *register_word(warp, to.index + r, lane) = e->rows[r * lanes + lane];
     l->stats->skipped++;
     return SKIP_DONE;
 }

@@ -27,7 +27,7 @@ static void places(void *state, struct core *core, const struct inflight *inflig
 {
     *(write ? &STATS(state)->writes : &STATS(state)->reads) += places->count;
     for (u32 i = 0; i < places->count && PARAMS(state)->one_bank; i++)
-        places->banks[i] = 0;
+        places->at[i].banks = core_bank_mask(core, 0);
 }
 
 static void dispatch(void *state, struct core *core, struct dispatch *d)

@@ -16,6 +16,7 @@
 #include "gpu/mechanism/observers.h"
 #include "gpu/module/module.h"
 
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 #include <fenv.h>
 #include <inttypes.h>
@@ -256,7 +257,7 @@ void raw_wave_out(const struct warp *warp, struct si_wave *wave, u32 at)
     for (u32 s = 0; s < SI_STATE_SGPRS; s++)
         wave->sgpr[s] = *scalar_word(warp, s);
     for (u32 v = 0; v < rows_of(warp, wave); v++)
-        memcpy(wave->vgpr[v], vector_row(warp, &warp->chunks[0], v), sizeof wave->vgpr[v]);
+        register_read(warp, v, wave->vgpr[v]);
     wave->exec = get_pair(warp, SCALAR_EXEC);
     wave->vcc = get_pair(warp, SCALAR_VCC);
     wave->scc = *scalar_word(warp, SCALAR_SCC);

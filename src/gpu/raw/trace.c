@@ -3,6 +3,7 @@
  * wrote. A register counts as written if the instruction names it as a destination, whatever the
  * value; a lane if the instruction was active in it.
  */
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 #include "gpu/raw/raw.h"
 
@@ -95,7 +96,8 @@ static void add_vgprs(struct raw_text *line, const struct warp *warp, const stru
     raw_add(line, ",\"vgpr\":{");
     for (u32 v = written->first; v < written->end; v++) {
         raw_add(line, "%s\"%u\":[", v > written->first ? "," : "", v);
-        const u32 *row = vector_row(warp, &warp->chunks[0], v);
+        u32 row[MAX_LANES];
+        register_read(warp, v, row);
         for (u32 lane = 0; lane < warp->exec->image->warp_size; lane++) {
             const char *comma = lane ? "," : "";
             if (written->lanes >> lane & 1)

@@ -19,6 +19,20 @@ static u64 clock_of(const struct warp *warp, bool nanoseconds)
     return nanoseconds ? core->clock.next / 1000000 : core_cycle(core);
 }
 
+/* What a warp of the launch is given of its core's register files, and how many there can be. */
+static struct register_layout layout_of(const struct timed_run *run, const struct exec *exec)
+{
+    const struct image *image = exec->image;
+    const struct amounts *needs = &run->launch->needs;
+    const u32 given = needs->of[RESOURCE_VECTORS] / exec->warps;
+    return (struct register_layout){
+        .header = image->mask_rows + image->own_rows,
+        .rows = MAX((given + image->warp_size - 1) / image->warp_size, exec->register_rows),
+        .frames = MIN(run->per_core * exec->warps, CORE_WARPS + exec->warps),
+        .scalars = needs->of[RESOURCE_SCALARS] / exec->warps,
+    };
+}
+
 static void exec_of_core(struct timed_run *run, u32 i)
 {
     struct timing *t = run->timing;
@@ -28,7 +42,10 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->poll = NULL;
     exec->clock = clock_of;
     exec->by_dyninst = true;
+    exec->file = t->cores[i]->registers;
     exec_prepare(exec, run->per_core);
+    const struct register_layout layout = layout_of(run, exec);
+    register_file_begin(exec->file, &layout);
     exec->storages = i * run->per_core; /* local memory differs between cores */
 }
 
