@@ -22,6 +22,7 @@
 #include "mem/cache.h"
 #include "mem/dram.h"
 
+struct content;
 struct core;
 struct exec;
 struct memory_view;
@@ -288,10 +289,15 @@ struct mechanism {
     /* The core's rate as a factor, asked at each launch. */
     f64 (*clock)(void *state, struct core *core);
 
+    /* ---- content ---- */
+    bool content; /* launches are armed: caches and requests carry data (mem/content.h) */
+
     /* ---- the memory side ---- */
     u32 memory_size; /* of its state; begins as struct mechanism_state, zeroed */
     void (*create_memory)(void *memory, u32 slices, u32 channels);
     void (*destroy_memory)(void *memory);
+    /* With content, after create_memory: the data of L2 lines (content_l2_line). */
+    void (*memory_content)(void *memory, struct content *content);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
     bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);

@@ -125,24 +125,33 @@ static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u6
 
 /* ---- To DRAM ---- */
 
-static void request(struct l2_slice *slice, u64 address, u32 sectors, u32 fetch, bool write)
+static struct l2_request *request(struct l2_slice *slice, u64 address, u32 sectors, u32 fetch,
+                                  bool write)
 {
     struct l2_request *entry = ring_push(&slice->misses);
     entry->address = address_in_channel(&slice->shared->map, slice->number, address);
     entry->bytes = sectors * SECTOR_BYTES;
     entry->tag = slice->number << TAG_SLICE_SHIFT | sectors << TAG_SECTORS_SHIFT | fetch;
     entry->write = write;
+    return entry;
 }
 
-/* Sectors of a line, in as many requests as request_sectors makes of them. */
-static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number, bool write)
+/* Sectors of a line, in as many requests as request_sectors makes of them: to read, or to write for
+ * a packet. */
+static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
+                 const struct packet *write)
 {
+    struct content *const content = slice->shared->content;
     u32 limit = slice->shared->params->request_sectors, parts = 0;
     while (sectors) {
         u32 first = (u32)__builtin_ctz(sectors), rest = ~(sectors >> first);
         u32 run = MIN(rest ? (u32)__builtin_ctz(rest) : 32u, limit);
-        request(slice, line + (u64)first * SECTOR_BYTES, run, number, write);
-        sectors &= ~(u32)((((u64)1 << run) - 1) << first);
+        const u32 these = (u32)((((u64)1 << run) - 1) << first);
+        struct l2_request *entry =
+            request(slice, line + (u64)first * SECTOR_BYTES, run, number, write);
+        if (UNLIKELY(content != NULL))
+            entry->data = content_request(content, slice, line, these, write);
+        sectors &= ~these;
         parts++;
     }
     return parts;
@@ -151,9 +160,14 @@ static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number, bool
 /* A line with changes that gave way: one request with what was changed, from its first byte on. */
 static void write_back(struct l2_slice *slice, const struct cache_out *out)
 {
-    if (out->victim_sectors)
+    struct content *const content = slice->shared->content;
+    if (!out->victim_sectors)
+        return;
+    struct l2_request *entry =
         request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
                 count_bits(out->victim_sectors), TAG_NO_FETCH, true);
+    if (UNLIKELY(content != NULL))
+        entry->data = content_victim(content, slice, out->victim, out->victim_sectors);
 }
 
 static void send(struct l2_slice *slice)
@@ -201,7 +215,7 @@ static bool change(struct l2_slice *slice, const struct packet *packet, u64 line
     if (cache_refuses(result))
         return false;
     if (result == CACHE_MISS) /* a mechanism keeps it out */
-        fetch(slice, line, sectors, TAG_NO_FETCH, true);
+        fetch(slice, line, sectors, TAG_NO_FETCH, packet);
     write_back(slice, &out);
     serve_atomic(slice, packet, cycle);
     return true;
@@ -238,7 +252,7 @@ static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
     if (packet->kind == PACKET_ATOMIC) {
         serve_atomic(slice, packet, cycle);
         u64 in_slice = address_place(&slice->shared->map, packet->address).in_slice;
-        fetch(slice, in_slice, packet->sectors, TAG_NO_FETCH, true);
+        fetch(slice, in_slice, packet->sectors, TAG_NO_FETCH, packet);
     }
     reply(slice, packet);
     slice->free[slice->free_count++] = entry;
@@ -265,6 +279,8 @@ static void fill(struct l2_slice *slice, u64 cycle)
         return;
     cache_fill(slice->cache, entry, &out);
     write_back(slice, &out);
+    if (UNLIKELY(slice->shared->content != NULL))
+        content_fill(slice->shared->content, slice, entry, out.sectors);
     *ring_push(&slice->filled) = entry;
     if (slice->answer == L2_NOBODY)
         next_answer(slice);
@@ -330,7 +346,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         reply(slice, packet);
         break;
     case CACHE_MISS:
-        slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, false);
+        slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, NULL);
         write_back(slice, &out);
         wait(slice, packet);
         break;
@@ -340,6 +356,8 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     default:
         return refused(slice, result, cycle);
     }
+    if (UNLIKELY(slice->shared->content != NULL) && !atomic)
+        content_read(slice->shared->content, slice, packet);
     slice->port_free = cycle + cycles_for(slice, arrival->count);
     return ACCESS_DONE;
 }
@@ -356,8 +374,10 @@ static enum access_result access_write(struct l2_slice *slice, const struct l2_a
     if (cache_refuses(result))
         return refused(slice, result, cycle);
     if (result == CACHE_MISS) /* a mechanism keeps it out */
-        fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, true);
+        fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, &arrival->packet);
     write_back(slice, &out);
+    if (UNLIKELY(slice->shared->content != NULL))
+        content_write(slice->shared->content, slice, &arrival->packet);
     reply(slice, &arrival->packet);
     /* a victim's data leave through the port, too, in place of the first sector's cycle */
     u32 cycles = cycles_for(slice, arrival->count);
@@ -377,8 +397,9 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
     u32 entry = slice->free[slice->free_count - 1];
-    slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
-                                    arrival->packet.kind == PACKET_WRITE);
+    slice->parts[entry] =
+        (u8)fetch(slice, arrival->line, arrival->sectors, entry,
+                  arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);
     wait(slice, &arrival->packet);
     return ACCESS_DONE;
 }

@@ -20,6 +20,7 @@
 
 #include "base/ring.h"
 #include "mem/address.h"
+#include "mem/content.h"
 #include "mem/system.h"
 
 /* A tag of a DRAM request: slice of the channel, sectors, and which fetch it is part of: an MSHR,
@@ -36,6 +37,7 @@ struct l2_request {
     fs due;      /* when its way to DRAM is over, once it has set out */
     u32 bytes;
     u32 tag;
+    u32 data; /* with content: mem/content.h */
     bool write;
 };
 
@@ -55,6 +57,7 @@ struct l2_shared {
     fs period;
     VEC(struct packet) atomics; /* served in this window, in order: l2.c, serve_atomic */
     struct packet_hooks hooks;
+    struct content *content; /* NULL: not armed */
 };
 
 struct l2_slice {

@@ -363,8 +363,16 @@ static void set_out(struct memory_system *m, u32 number, fs now)
     channel->last = turn;
 }
 
+/* The slice that a request of a channel comes from. */
+static struct l2_slice *request_slice(const struct memory_system *m, const struct channel *channel,
+                                      u32 tag)
+{
+    const u32 number = (u32)(channel - m->channels);
+    return m->slices[number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT)];
+}
+
 /* One whose delay is over enters DRAM. True: so can another in the next cycle. */
-static bool enter_dram(struct channel *channel, fs now)
+static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
 {
     const struct l2_request *request = ring_head(&channel->delayed);
     if (!ring_count(&channel->delayed) || request->due > now)
@@ -372,6 +380,8 @@ static bool enter_dram(struct channel *channel, fs now)
     if (!dram_room(channel->dram, request->write))
         return false;
     dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
+    if (UNLIKELY(m->content != NULL))
+        content_enter_dram(m->content, request_slice(m, channel, request->tag), request);
     ring_pop(&channel->delayed);
     request = ring_head(&channel->delayed);
     return ring_count(&channel->delayed) && request->due <= now &&
@@ -391,7 +401,7 @@ static u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
         leave(m, number);
     dram_tick(dram);
     set_out(m, number, now);
-    if (enter_dram(channel, now) || dram_done(dram, &tag) ||
+    if (enter_dram(m, channel, now) || dram_done(dram, &tag) ||
         (channel->sending && channel->inside < m->channel_limit))
         return cycle + 1;
     u64 idle = dram_next(dram);
@@ -435,6 +445,8 @@ void memory_system_run(struct memory_system *m, fs end)
 {
     fs first = wanted(m);
     m->shared.atomics.count = 0;
+    if (UNLIKELY(m->content != NULL))
+        content_window(m->content);
     if (first >= end && !m->every)
         return; /* clocks are brought up to date when they are needed */
     if (!m->every)

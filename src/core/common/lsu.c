@@ -17,7 +17,7 @@
  *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
  *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
  */
-#include "core/common/lsu_parts.h"
+#include "core/common/content.h"
 #include "mem/stride.h"
 
 /* Device addresses for what has none of its own; far from what memory_create gives out. */
@@ -216,6 +216,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
     struct dyninst *f = &inflight->dyn;
     lsu->started = true;
     core->stats.lsu.instructions++;
+    if (UNLIKELY(lsu->content != NULL)) /* its stores travel in requests, they are not published */
+        memory_view_clear(core->view);
     if (f->kind == DYNINST_ACCESS && !lsu_act(core, inflight))
         return false;
     inflight->outstanding = 1; /* the head itself, until all is sent */
@@ -233,6 +235,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
         start_shared(core, inflight);
     if (f->global | f->local)
         make_list(core, inflight);
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_access(core, inflight);
     return true;
 }
 
@@ -274,6 +278,8 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
         .inst = f->inst,
     };
     u32 index = (u32)(request - lsu->requests);
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_request(core, inflight, index, cached);
     if (request->kind != REQUEST_STORE)
         inflight->outstanding++;
     if (request->kind != REQUEST_LOAD)

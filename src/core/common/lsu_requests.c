@@ -6,7 +6,7 @@
  * cannot be taken stays there and holds up those behind it. What misses, and what passes the caches
  * by, goes through a queue to the network, one a cycle.
  */
-#include "core/common/lsu_parts.h"
+#include "core/common/content.h"
 #include <stdlib.h>
 
 /* ---- requests ---- */
@@ -44,6 +44,7 @@ void lsu_create(struct core *core)
     ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
     ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
+    lsu->content = core_content_create(core);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu.held = 0;
@@ -61,6 +62,7 @@ void lsu_destroy(struct core *core)
     cache_destroy(lsu->l1d);
     cache_destroy(lsu->constant);
     cache_destroy(lsu->readonly);
+    core_content_destroy(lsu->content);
     arena_destroy(lsu->arena);
     free(lsu);
 }
@@ -80,6 +82,7 @@ void lsu_begin(struct core *core)
         ring_clear(&lsu->pipes[b]);
     if (core->hooks.seams & SEAMS_L1)
         lsu_seams_begin(core);
+    core->detours |= lsu->content ? DETOUR_CONTENT : 0;
 }
 
 void lsu_flush(struct core *core)
@@ -198,6 +201,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
         lsu->pipes_stalled = 0;
         const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_store(core, request, line, sectors);
         if (seen)
             lsu_seams_access(core, request, line, sectors, result, &out);
         return true;
@@ -217,6 +222,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     lsu->pipes_stalled = 0;
     if (result == CACHE_MISS)
         queue_push(core, lsu_miss(request->readonly, &out));
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_load(core, request, line, sectors, result, &out);
     if (seen)
         lsu_seams_access(core, request, line, sectors, result, &out);
     if (result == CACHE_HIT) {
@@ -261,6 +268,8 @@ void lsu_reply(struct core *core, const struct packet *packet)
         const u64 line = cache_mshr_line(cache, packet->tag);
         lsu->pipes_stalled = 0;
         cache_fill(cache, packet->tag, &out);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_filled(core, packet->client, packet->tag, line, out.sectors);
         while (cache_waiter(cache, packet->tag, &waiter)) {
             struct lsu_request *request = &lsu->requests[waiter];
             part_done(core, request->inflight, true);
@@ -279,6 +288,8 @@ void lsu_reply(struct core *core, const struct packet *packet)
         break;
     }
     struct lsu_request *request = &lsu->requests[packet->tag];
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_answered(core, request);
     if (request->kind != REQUEST_LOAD) {
         u32 s = request->slot;
         lsu->stores--;

@@ -9,6 +9,7 @@
 #include "core/stages.h"
 #include "gpu/time/lanes.h"
 #include "gpu/time/timing.h"
+#include "mem/content.h"
 
 struct timing {
     struct hd_device *device;
@@ -16,6 +17,7 @@ struct timing {
     const struct clock_params *clock;
     struct memory_system *memory_system;
     struct memory_system_params memory;
+    struct content *content; /* NULL: not armed */
     struct core **cores;
     u32 *order; /* in which cores run in a window */
     u32 core_count;

@@ -1,0 +1,434 @@
+/* Content of a core: see core/common/content.h. */
+#include "core/common/content.h"
+#include "exec/memory_view.h"
+#include <stdlib.h>
+
+enum {
+    LANE_BYTES = 64 /* most that a lane moves */
+};
+
+/* What has come of a load. */
+struct staged {
+    bool waits;             /* it has not taken its values */
+    u64 known[MAX_LANES];   /* a bit for each byte of a lane that has come */
+    u8 bytes[MAX_LANES][LANE_BYTES];
+};
+
+/* Stores that have reached the L2 since a line was sent for. */
+struct patch {
+    u8 *bytes; /* of the line, */
+    u64 *mask; /* those with a bit */
+};
+
+/* One first-level cache. */
+struct armed_cache {
+    struct core *core;
+    struct cache *cache;
+    enum packet_client client;
+    u32 line_bytes, words;
+    struct patch *patches; /* by MSHR */
+};
+
+enum {
+    ARMED_L1D,
+    ARMED_READONLY,
+    ARMED_CACHES
+};
+
+struct core_content {
+    struct content *content;
+    struct memory_view *view; /* through which a load takes its values */
+    struct staged *staged;    /* by instruction in flight */
+    u32 *stores;              /* requests that are not acknowledged, from the oldest on */
+    bool *on_way;             /* by request: a store that has left the cache's pipe */
+    u32 store_count;
+    struct armed_cache caches[ARMED_CACHES];
+    struct arena *arena;
+};
+
+static struct core_content *content_of(const struct core *core)
+{
+    return core->lsu.unit->content;
+}
+
+static struct armed_cache *cache_of(const struct core *core, bool readonly)
+{
+    return &content_of(core)->caches[readonly ? ARMED_READONLY : ARMED_L1D];
+}
+
+static struct content_entry *entry_of(const struct core *core, enum packet_client client, u32 tag)
+{
+    return content_entry(content_of(core)->content, core->config.index, client, tag);
+}
+
+/* ---- making ---- */
+
+static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors);
+
+static void arm(struct core_content *content, struct core *core, u32 which, u32 mshrs,
+                u32 line_bytes)
+{
+    struct armed_cache *armed = &content->caches[which];
+    *armed = (struct armed_cache){
+        .core = core,
+        .cache = which == ARMED_L1D ? core->lsu.unit->l1d : core->lsu.unit->readonly,
+        .client = which == ARMED_L1D ? CLIENT_L1D : CLIENT_READONLY,
+        .line_bytes = line_bytes,
+        .words = (line_bytes + 63) / 64,
+        .patches = arena_array(content->arena, struct patch, mshrs),
+    };
+    for (u32 i = 0; i < mshrs; i++) {
+        armed->patches[i].bytes = arena_array(content->arena, u8, line_bytes);
+        armed->patches[i].mask = arena_array(content->arena, u64, armed->words);
+    }
+    cache_arm(armed->cache, deliver, armed);
+}
+
+struct core_content *core_content_create(struct core *core)
+{
+    const struct core_config *c = &core->config;
+    if (!c->content)
+        return NULL;
+    struct core_content *content = checked(calloc(1, sizeof *content));
+    content->content = c->content;
+    content->arena = arena_create();
+    content->view = memory_view_create();
+    content->staged = checked(calloc(CORE_INFLIGHT, sizeof *content->staged));
+    content->stores = arena_array(content->arena, u32, LSU_REQUESTS);
+    content->on_way = arena_array(content->arena, bool, LSU_REQUESTS);
+    arm(content, core, ARMED_L1D, c->l1d->mshrs, c->l1d->line_bytes);
+    arm(content, core, ARMED_READONLY, c->readonly->mshrs, c->readonly->line_bytes);
+    return content;
+}
+
+void core_content_destroy(struct core_content *content)
+{
+    if (!content)
+        return;
+    memory_view_destroy(content->view);
+    free(content->staged);
+    arena_destroy(content->arena);
+    free(content);
+}
+
+void core_content_sizes(const struct core_config *config, struct content_config *sizes)
+{
+    sizes->entries[CLIENT_DIRECT] = LSU_REQUESTS;
+    sizes->line_bytes[CLIENT_DIRECT] = config->l2_line_bytes;
+    sizes->entries[CLIENT_L1D] = config->l1d->mshrs;
+    sizes->line_bytes[CLIENT_L1D] = config->l1d->line_bytes;
+    sizes->entries[CLIENT_READONLY] = config->readonly->mshrs;
+    sizes->line_bytes[CLIENT_READONLY] = config->readonly->line_bytes;
+}
+
+/* ---- bytes of lanes ---- */
+
+/* Bytes from address `base` on, of which those with a bit in the mask (NULL: all) count, for lanes
+ * of a load: each takes those that it lacks (CC1). */
+static void stage(struct staged *staged, struct dyninst *f, lane_set lanes, u64 base, u32 count,
+                  const u8 *bytes, const u64 *mask)
+{
+    const u64 *const address = dyninst_addresses(f);
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const u64 from = MAX(address[lane], base), to = MIN(address[lane] + f->bytes, base + count);
+        for (u64 at = from; at < to; at++) {
+            const u32 b = (u32)(at - base), mine = (u32)(at - address[lane]);
+            if ((mask && !(mask[b / 64] >> b % 64 & 1)) || staged->known[lane] >> mine & 1)
+                continue;
+            staged->bytes[lane][mine] = bytes[b];
+            staged->known[lane] |= 1ull << mine;
+        }
+    }
+}
+
+/* For the request of a load. */
+static void stage_request(struct core *core, const struct lsu_request *request, u64 base, u32 count,
+                          const u8 *bytes, const u64 *mask)
+{
+    struct inflight *inflight = core_inflight(core, request->inflight);
+    stage(&content_of(core)->staged[request->inflight], &inflight->dyn,
+          request->lanes & inflight->dyn.global, base, count, bytes, mask);
+}
+
+/* ---- the head ---- */
+
+static bool is_load(const struct dyninst *f)
+{
+    return f->kind == DYNINST_ACCESS && f->loads && !f->atomic && f->global;
+}
+
+void core_content_access(struct core *core, struct inflight *inflight)
+{
+    const struct lsu *lsu = core->lsu.unit;
+    struct core_content *content = lsu->content;
+    struct staged *staged = &content->staged[inflight_index(core, inflight)];
+    struct dyninst *f = &inflight->dyn;
+    staged->waits = is_load(f);
+    if (!staged->waits)
+        return;
+    memset(staged->known, 0, sizeof staged->known);
+    for (u32 i = content->store_count; i-- > 0;) { /* the youngest first: it wins */
+        const struct lsu_request *store = &lsu->requests[content->stores[i]];
+        const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, content->stores[i]);
+        for (u32 t = 0; t < lsu->count; t++)
+            if (lsu->list[t].line < store->line + store->bytes &&
+                store->line < lsu->list[t].line + lsu->list_bytes)
+                stage(staged, f, lsu->list[t].lanes & f->global, entry->base,
+                      core->config.l2_line_bytes, entry->bytes, entry->mask);
+    }
+}
+
+/* The data of a store's transaction, as the core's view of memory has them. */
+static void take_data(struct core *core, struct dyninst *f, const struct lsu_request *request,
+                      struct content_entry *entry)
+{
+    const u64 *const address = dyninst_addresses(f);
+    for (lane_set set = request->lanes & f->global; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const struct allocation *a = memory_find(core->exec->memory, address[lane], 1);
+        u8 bytes[LANE_BYTES];
+        if (!a)
+            continue; /* out of bounds where that is no fault */
+        const u64 stored = memory_view_collect(
+            core->view, a->host + (address[lane] - a->address), f->bytes, bytes);
+        const u64 from = MAX(address[lane], request->line);
+        const u64 to = MIN(address[lane] + f->bytes, request->line + request->bytes);
+        for (u64 at = from; at < to; at++) {
+            const u32 b = (u32)(at - entry->base), mine = (u32)(at - address[lane]);
+            if (!(stored >> mine & 1))
+                continue;
+            entry->bytes[b] = bytes[mine];
+            entry->mask[b / 64] |= 1ull << b % 64;
+        }
+    }
+}
+
+/* The bytes of a sector of its entry's line that a request changes: those of a store, or all that an
+ * atomic may look at. */
+static u32 changes(const struct lsu_request *request, const struct content_entry *entry, u32 sector)
+{
+    if (request->kind != REQUEST_ATOMIC)
+        return mask_sector(entry->mask, sector);
+    const u32 first = (u32)(request->line - entry->base) / SECTOR_BYTES;
+    return sector >= first && request->sectors >> (sector - first) & 1 ? UINT32_MAX : 0;
+}
+
+/* CC3 */
+static void overtake(struct core *core, const struct lsu_request *request,
+                     struct content_entry *entry)
+{
+    const struct core_content *content = content_of(core);
+    for (u32 i = content->store_count; i-- > 0;) {
+        struct content_entry *older = entry_of(core, CLIENT_DIRECT, content->stores[i]);
+        if (content->on_way[content->stores[i]] || older->base != entry->base)
+            continue;
+        for (u32 s = 0; s < core->config.l2_line_bytes / SECTOR_BYTES; s++) {
+            const u32 bits = mask_sector(older->mask, s) & changes(request, entry, s);
+            const u32 lacks = bits & ~mask_sector(entry->mask, s);
+            copy_bytes(entry->bytes + (size_t)s * SECTOR_BYTES,
+                       older->bytes + (size_t)s * SECTOR_BYTES, lacks);
+            mask_add(entry->mask, s, lacks);
+            mask_remove(older->mask, s, bits);
+        }
+    }
+}
+
+void core_content_request(struct core *core, struct inflight *inflight, u32 index, bool cached)
+{
+    const struct lsu_request *request = &core->lsu.unit->requests[index];
+    struct core_content *content = content_of(core);
+    struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
+    const u32 line = core->config.l2_line_bytes;
+    entry->base = request->line & ~(u64)(line - 1);
+    entry->entered = false;
+    memset(entry->mask, 0, (line + 63) / 64 * sizeof(u64));
+    content->on_way[index] = !cached;
+    if (request->kind == REQUEST_LOAD)
+        return;
+    if (request->kind != REQUEST_ATOMIC)
+        take_data(core, &inflight->dyn, request, entry);
+    if (!cached)
+        overtake(core, request, entry);
+    if (request->kind != REQUEST_ATOMIC)
+        content->stores[content->store_count++] = index;
+}
+
+/* ---- first-level caches ---- */
+
+void core_content_store(struct core *core, struct lsu_request *request, u64 line, u32 sectors)
+{
+    const struct lsu *lsu = core->lsu.unit;
+    const u32 index = (u32)(request - lsu->requests);
+    const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
+    struct cache_line there;
+    lsu->content->on_way[index] = true;
+    if (!cache_line_of(lsu->l1d, line, &there))
+        return;
+    for (u32 left = sectors & there.valid; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        const u32 at = (u32)(line + (u64)i * SECTOR_BYTES - entry->base) / SECTOR_BYTES;
+        copy_bytes(there.bytes + (size_t)i * SECTOR_BYTES,
+                   entry->bytes + (size_t)at * SECTOR_BYTES, mask_sector(entry->mask, at));
+    }
+}
+
+void core_content_miss(struct core *core, enum packet_client client, u32 mshr, u64 line)
+{
+    const struct armed_cache *armed = cache_of(core, client == CLIENT_READONLY);
+    struct content_entry *entry = entry_of(core, client, mshr);
+    entry->base = line;
+    memset(entry->mask, 0, armed->words * sizeof(u64));
+    memset(armed->patches[mshr].mask, 0, armed->words * sizeof(u64));
+}
+
+void core_content_load(struct core *core, struct lsu_request *request, u64 line, u32 sectors,
+                       enum cache_result result, const struct cache_out *out)
+{
+    const struct armed_cache *armed = cache_of(core, request->readonly);
+    struct cache_line there = {0};
+    if (result == CACHE_MISS)
+        core_content_miss(core, armed->client, out->mshr, line);
+    const bool kept = cache_line_of(armed->cache, line, &there);
+    for (u32 left = sectors; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        const u64 sector = line + (u64)i * SECTOR_BYTES;
+        if (kept && there.valid >> i & 1) {
+            stage_request(core, request, sector, SECTOR_BYTES,
+                          there.bytes + (size_t)i * SECTOR_BYTES, NULL);
+            continue;
+        }
+        const u32 mshr = cache_mshr_of(armed->cache, line, i); /* CC2 */
+        const u64 bits = mask_sector(armed->patches[mshr].mask, i);
+        stage_request(core, request, sector, SECTOR_BYTES,
+                      armed->patches[mshr].bytes + (size_t)i * SECTOR_BYTES, &bits);
+    }
+}
+
+/* Sectors arrive under an MSHR for a request that waits: as memory has sent them (CC1). */
+static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors)
+{
+    const struct armed_cache *armed = user;
+    struct core *core = armed->core;
+    const struct content_entry *entry = entry_of(core, armed->client, mshr);
+    for (u32 left = sectors; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        assert(mask_sector(entry->mask, i) == UINT32_MAX);
+        stage_request(core, &core->lsu.unit->requests[waiter],
+                      entry->base + (u64)i * SECTOR_BYTES, SECTOR_BYTES,
+                      entry->bytes + (size_t)i * SECTOR_BYTES, NULL);
+    }
+}
+
+void core_content_filled(struct core *core, enum packet_client client, u32 mshr, u64 line,
+                         u32 sectors)
+{
+    const struct armed_cache *armed = cache_of(core, client == CLIENT_READONLY);
+    const struct content_entry *entry = entry_of(core, client, mshr);
+    const struct patch *patch = &armed->patches[mshr];
+    struct cache_line there;
+    if (!cache_line_of(armed->cache, line, &there))
+        return;
+    for (u32 left = sectors; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        const size_t at = (size_t)i * SECTOR_BYTES;
+        copy_bytes(there.bytes + at, entry->bytes + at, UINT32_MAX);
+        copy_bytes(there.bytes + at, patch->bytes + at, mask_sector(patch->mask, i));
+    }
+}
+
+/* ---- answers ---- */
+
+void core_content_answered(struct core *core, const struct lsu_request *request)
+{
+    struct core_content *content = content_of(core);
+    const u32 index = (u32)(request - core->lsu.unit->requests);
+    if (request->kind == REQUEST_LOAD) {
+        const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
+        stage_request(core, request, entry->base, core->config.l2_line_bytes, entry->bytes,
+                      entry->mask);
+        return;
+    }
+    for (u32 i = 0; i < content->store_count; i++)
+        if (content->stores[i] == index) {
+            memmove(&content->stores[i], &content->stores[i + 1],
+                    (--content->store_count - i) * sizeof *content->stores);
+            return;
+        }
+}
+
+void core_content_take(struct core *core, struct inflight *inflight)
+{
+    struct core_content *content = content_of(core);
+    struct staged *staged = &content->staged[inflight_index(core, inflight)];
+    struct dyninst *f = &inflight->dyn;
+    if (f->kind != DYNINST_ACCESS || !staged->waits)
+        return;
+    staged->waits = false;
+    if (f->faulted)
+        return;
+    const u64 *const address = dyninst_addresses(f);
+    memory_view_clear(content->view);
+    memory_view_reserve(content->view, MAX_LANES, (size_t)MAX_LANES * LANE_BYTES);
+    for (lane_set set = f->global; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const struct allocation *a = memory_find(core->exec->memory, address[lane], 1);
+        if (!a)
+            continue; /* out of bounds where that is no fault */
+        const u64 offset = address[lane] - a->address;
+        const u32 inside = (u32)MIN(a->size - offset, f->bytes);
+        assert(!(~staged->known[lane] & (~0ull >> (64 - inside))));
+        memcpy(memory_view_log(content->view, a->host + offset, inside), staged->bytes[lane],
+               inside);
+    }
+    dyninst_load_again(f, content->view);
+}
+
+/* ---- between windows ---- */
+
+/* A change of a sector, for a line that is there or under way. */
+static void change_sector(const struct armed_cache *armed, u64 sector, const u8 *bytes, u32 bits)
+{
+    const u64 line = sector & ~(u64)(armed->line_bytes - 1);
+    const u32 i = (u32)(sector - line) / SECTOR_BYTES;
+    const size_t at = (size_t)i * SECTOR_BYTES;
+    struct cache_line there;
+    if (cache_line_of(armed->cache, line, &there) && there.valid >> i & 1)
+        copy_bytes(there.bytes + at, bytes, bits);
+    const u32 mshr = cache_mshr_of(armed->cache, line, i);
+    if (mshr == UINT32_MAX)
+        return;
+    copy_bytes(armed->patches[mshr].bytes + at, bytes, bits);
+    mask_add(armed->patches[mshr].mask, i, bits);
+}
+
+void core_content_changed(struct core *core, const struct content_change *change)
+{
+    for (u32 i = 0; i < change->bytes / SECTOR_BYTES; i++) {
+        const u32 bits = mask_sector(change->mask, i);
+        for (u32 c = 0; bits && c < ARMED_CACHES; c++)
+            change_sector(&content_of(core)->caches[c], change->base + (u64)i * SECTOR_BYTES,
+                          change->data + (size_t)i * SECTOR_BYTES, bits);
+    }
+}
+
+void core_content_expose(struct core *core)
+{
+    const struct core_content *content = content_of(core);
+    for (u32 i = 0; i < content->store_count; i++)
+        content_expose_store(content->content, entry_of(core, CLIENT_DIRECT, content->stores[i]));
+}
+
+void core_content_begin(struct core *core)
+{
+    struct core_content *content = content_of(core);
+    content->store_count = 0;
+    for (u32 c = 0; c < ARMED_CACHES; c++)
+        content_reload_cache(content->content, content->caches[c].cache);
+}
+
+bool core_l1_line(const struct core *core, enum packet_client cache, u32 set, u32 way,
+                  struct cache_line *line)
+{
+    return content_of(core) && cache_line_at(lsu_cache(core, cache), set, way, line);
+}
