@@ -346,7 +346,11 @@ void dyninst_load_again(struct dyninst *f, struct memory_view *view)
     struct bounds *const bounds = f->warp->exec->bounds;
     const lane_set lanes = f->global;
     lane_set group;
-    assert(f->loads && !f->atomic && !f->scalar);
+    assert(f->loads && !f->atomic);
+    if (f->scalar) {
+        load_scalars(f, view);
+        return;
+    }
     if (f->strided)
         dyninst_unfold(f);
     else

@@ -52,6 +52,8 @@ static bool reply(struct cluster *cluster, const struct packet *packet, fs now)
     answer.kind = PACKET_DATA;
     answer.bytes = (u16)(__builtin_popcount(packet->sectors) * SECTOR_BYTES);
     port_push(port, &answer, now);
+    if (UNLIKELY(cluster->content != NULL))
+        content_read_newest(cluster->content, packet);
     cluster->inside--;
     return true;
 }

@@ -410,30 +410,50 @@ struct content_move *content_below_l2(struct content *content, u64 line, u32 sec
     return sought.last;
 }
 
+/* The newest bytes of a sector of a line. */
+static void newest(struct content *content, u64 address, u32 sector, u8 *bytes)
+{
+    const struct l2_slice *slice = content->slices[unit_of(content, address)].slice;
+    struct cache_line line;
+    content_below_l2(content, address, sector, bytes);
+    if (cache_line_of(slice->cache, line_in_slice(content, address), &line))
+        copy_bytes(bytes, line.bytes + (size_t)sector * SECTOR_BYTES,
+                   content_known(&line, sector));
+}
+
+void content_read_newest(struct content *content, const struct packet *packet)
+{
+    struct content_entry *entry =
+        content_entry(content, packet->core, packet->client, packet->tag);
+    u64 address;
+    const u32 sectors = packet_sectors(content, packet, &address);
+    if (!entry)
+        return;
+    EACH_SECTOR(i, sectors)
+    {
+        u8 bytes[SECTOR_BYTES];
+        newest(content, address, i, bytes);
+        give(entry, address + (u64)i * SECTOR_BYTES, bytes, UINT32_MAX);
+    }
+}
+
 void content_lift(struct content *content, const struct packet *atomic)
 {
     const struct content_entry *carried =
         content_entry(content, atomic->core, atomic->client, atomic->tag);
-    const struct l2_slice *slice;
-    struct cache_line line;
     u64 address;
     const u32 sectors = packet_sectors(content, atomic, &address);
-    slice = content->slices[unit_of(content, address)].slice;
-    const bool there = cache_line_of(slice->cache, line_in_slice(content, address), &line);
     EACH_SECTOR(i, sectors)
     {
-        u8 *bytes = content->lifted + (size_t)i * SECTOR_BYTES;
-        u8 newest[SECTOR_BYTES];
+        u8 *bytes = content->lifted + (size_t)i * SECTOR_BYTES, seen[SECTOR_BYTES];
         const u64 sector = address + (u64)i * SECTOR_BYTES;
         image_read(content, sector, content->saved + (size_t)i * SECTOR_BYTES);
-        content_below_l2(content, address, i, bytes);
-        if (there)
-            copy_bytes(bytes, line.bytes + (size_t)i * SECTOR_BYTES, content_known(&line, i));
-        memcpy(newest, bytes, sizeof newest);
+        newest(content, address, i, bytes);
+        memcpy(seen, bytes, sizeof seen);
         const u32 at = (u32)(address - carried->base) / SECTOR_BYTES + i;
-        copy_bytes(newest, carried->bytes + (size_t)at * SECTOR_BYTES,
+        copy_bytes(seen, carried->bytes + (size_t)at * SECTOR_BYTES,
                    mask_sector(carried->mask, at));
-        image_write(content, sector, newest, UINT32_MAX);
+        image_write(content, sector, seen, UINT32_MAX);
     }
 }
 

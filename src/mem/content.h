@@ -32,10 +32,11 @@
  *    not modelled (nor are they without content).
  *  - A read holds its data from the moment it enters its DRAM channel, and a write is in the image
  *    from then on: bits in a channel's own queue are those of the image, or of the MSHR.
- *  - Constants, parameters, scalar loads, instructions and local memory carry no data: constants,
- *    parameters and instructions do not change in a launch; local memory is the block's own, and
- *    loads of it get their value at the head of the load/store unit. Scalar loads get theirs there
- *    from the image and what their core has stored (core/common/content.c, scalar_view).
+ *  - Constants, parameters, instructions and local memory carry no data: the first three do not
+ *    change in a launch; local memory is the block's own, and loads of it get their values at the
+ *    head of the load/store unit.
+ *  - Caches that cores of a cluster share hold no data: a scalar load that they answer gets the
+ *    newest bytes of the memory side.
  *  - An atomic acts at the end of the window in which its slice serves it (system.h, M2). If its
  *    line has left the slice by then, it acts where the line's data are.
  */
@@ -75,6 +76,8 @@ struct content_entry *content_entry(const struct content *content, u32 core, u32
 
 /* A read has hit, or waits for sectors under way. */
 void content_read(struct content *content, struct l2_slice *slice, const struct packet *packet);
+/* A read that a cluster's cache answers gets the newest bytes of the memory side. */
+void content_read_newest(struct content *content, const struct packet *packet);
 /* A write has been taken: it is in the line, or its request to DRAM is made. */
 void content_write(struct content *content, struct l2_slice *slice, const struct packet *packet);
 /* Sectors that DRAM has delivered under an MSHR are in the line, if it is there. */

@@ -179,7 +179,10 @@ void memory_system_destroy(struct memory_system *m)
 struct content *memory_system_arm(struct memory_system *m, const struct content_config *config)
 {
     assert(!m->content);
-    return m->content = m->shared.content = content_create(m, config);
+    m->content = m->shared.content = content_create(m, config);
+    for (u32 i = 0; i < m->cluster_count; i++)
+        m->clusters[i].content = m->content;
+    return m->content;
 }
 
 struct port *memory_system_requests(struct memory_system *m, u32 core)

@@ -32,6 +32,7 @@ struct armed_cache {
 enum {
     ARMED_L1D,
     ARMED_READONLY,
+    ARMED_CONSTANT, /* of constants, for scalar loads */
     ARMED_CACHES
 };
 
@@ -51,9 +52,11 @@ static struct core_content *content_of(const struct core *core)
     return core->lsu.unit->content;
 }
 
-static struct armed_cache *cache_of(const struct core *core, bool readonly)
+static struct armed_cache *cache_of(const struct core *core, enum packet_client client)
 {
-    return &content_of(core)->caches[readonly ? ARMED_READONLY : ARMED_L1D];
+    return &content_of(core)->caches[client == CLIENT_L1D        ? ARMED_L1D
+                                     : client == CLIENT_READONLY ? ARMED_READONLY
+                                                                 : ARMED_CONSTANT];
 }
 
 static struct content_entry *entry_of(const struct core *core, enum packet_client client, u32 tag)
@@ -65,14 +68,14 @@ static struct content_entry *entry_of(const struct core *core, enum packet_clien
 
 static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors);
 
-static void arm(struct core_content *content, struct core *core, u32 which, u32 mshrs,
-                u32 line_bytes)
+static void arm(struct core_content *content, struct core *core, enum packet_client client,
+                u32 mshrs, u32 line_bytes)
 {
-    struct armed_cache *armed = &content->caches[which];
+    struct armed_cache *armed = cache_of(core, client);
     *armed = (struct armed_cache){
         .core = core,
-        .cache = which == ARMED_L1D ? core->lsu.unit->l1d : core->lsu.unit->readonly,
-        .client = which == ARMED_L1D ? CLIENT_L1D : CLIENT_READONLY,
+        .cache = lsu_cache(core, client),
+        .client = client,
         .line_bytes = line_bytes,
         .words = (line_bytes + 63) / 64,
         .patches = arena_array(content->arena, struct patch, mshrs),
@@ -84,21 +87,22 @@ static void arm(struct core_content *content, struct core *core, u32 which, u32 
     cache_arm(armed->cache, deliver, armed);
 }
 
-struct core_content *core_content_create(struct core *core)
+void core_content_create(struct core *core)
 {
     const struct core_config *c = &core->config;
     if (!c->content)
-        return NULL;
+        return;
     struct core_content *content = checked(calloc(1, sizeof *content));
+    core->lsu.unit->content = content;
     content->content = c->content;
     content->arena = arena_create();
     content->view = memory_view_create();
     content->staged = checked(calloc(CORE_INFLIGHT, sizeof *content->staged));
     content->stores = arena_array(content->arena, u32, LSU_REQUESTS);
     content->on_way = arena_array(content->arena, bool, LSU_REQUESTS);
-    arm(content, core, ARMED_L1D, c->l1d->mshrs, c->l1d->line_bytes);
-    arm(content, core, ARMED_READONLY, c->readonly->mshrs, c->readonly->line_bytes);
-    return content;
+    arm(content, core, CLIENT_L1D, c->l1d->mshrs, c->l1d->line_bytes);
+    arm(content, core, CLIENT_READONLY, c->readonly->mshrs, c->readonly->line_bytes);
+    arm(content, core, CLIENT_CONSTANT, c->constant->mshrs, c->constant->line_bytes);
 }
 
 void core_content_destroy(struct core_content *content)
@@ -119,6 +123,8 @@ void core_content_sizes(const struct core_config *config, struct content_config 
     sizes->line_bytes[CLIENT_L1D] = config->l1d->line_bytes;
     sizes->entries[CLIENT_READONLY] = config->readonly->mshrs;
     sizes->line_bytes[CLIENT_READONLY] = config->readonly->line_bytes;
+    sizes->entries[CLIENT_CONSTANT] = config->constant->mshrs;
+    sizes->line_bytes[CLIENT_CONSTANT] = config->constant->line_bytes;
 }
 
 /* ---- bytes of lanes ---- */
@@ -142,20 +148,39 @@ static void stage(struct staged *staged, struct dyninst *f, lane_set lanes, u64 
     }
 }
 
-/* For the request of a load. */
-static void stage_request(struct core *core, const struct lsu_request *request, u64 base, u32 count,
-                          const u8 *bytes, const u64 *mask)
+/* For lanes of an instruction: of a load only. */
+static void stage_sector(struct core *core, u32 inflight, lane_set lanes, u64 sector,
+                         const u8 *bytes, u32 bits)
 {
-    struct inflight *inflight = core_inflight(core, request->inflight);
-    stage(&content_of(core)->staged[request->inflight], &inflight->dyn,
-          request->lanes & inflight->dyn.global, base, count, bytes, mask);
+    struct staged *staged = &content_of(core)->staged[inflight];
+    const u64 mask = bits;
+    if (staged->waits)
+        stage(staged, &core_inflight(core, inflight)->dyn, lanes, sector, SECTOR_BYTES, bytes,
+              &mask);
 }
 
 /* ---- the head ---- */
 
-static bool is_load(const struct dyninst *f)
+/* The lanes of a load whose values are those of memory. A scalar load is lane 0's, and has become
+ * one of the cache of constants. */
+static lane_set loaded_lanes(const struct core *core, const struct dyninst *f)
 {
-    return f->kind == DYNINST_ACCESS && f->loads && !f->atomic && f->global;
+    if (f->kind != DYNINST_ACCESS || !f->loads || f->atomic)
+        return 0;
+    return !f->scalar ? f->global : f->shared || core->config.constant->perfect ? 0 : 1;
+}
+
+/* What the core's own stores have for lanes of a load: the youngest first, as it wins. */
+static void stage_own(struct core *core, struct staged *staged, struct dyninst *f, lane_set lanes,
+                      u64 line, u32 bytes)
+{
+    const struct core_content *content = content_of(core);
+    for (u32 i = content->store_count; i-- > 0;) {
+        const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, content->stores[i]);
+        if (entry->base < line + bytes && line < entry->base + core->config.l2_line_bytes)
+            stage(staged, f, lanes, entry->base, core->config.l2_line_bytes, entry->bytes,
+                  entry->mask);
+    }
 }
 
 void core_content_access(struct core *core, struct inflight *inflight)
@@ -164,19 +189,15 @@ void core_content_access(struct core *core, struct inflight *inflight)
     struct core_content *content = lsu->content;
     struct staged *staged = &content->staged[inflight_index(core, inflight)];
     struct dyninst *f = &inflight->dyn;
-    staged->waits = is_load(f);
-    if (!staged->waits)
+    const lane_set lanes = loaded_lanes(core, f);
+    staged->waits = lanes;
+    if (!lanes)
         return;
     memset(staged->known, 0, sizeof staged->known);
-    for (u32 i = content->store_count; i-- > 0;) { /* the youngest first: it wins */
-        const struct lsu_request *store = &lsu->requests[content->stores[i]];
-        const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, content->stores[i]);
-        for (u32 t = 0; t < lsu->count; t++)
-            if (lsu->list[t].line < store->line + store->bytes &&
-                store->line < lsu->list[t].line + lsu->list_bytes)
-                stage(staged, f, lsu->list[t].lanes & f->global, entry->base,
-                      core->config.l2_line_bytes, entry->bytes, entry->mask);
-    }
+    if (f->scalar)
+        stage_own(core, staged, f, lanes, f->address[0], f->bytes);
+    for (u32 t = 0; t < lsu->count && content->store_count; t++)
+        stage_own(core, staged, f, lsu->list[t].lanes & lanes, lsu->list[t].line, lsu->list_bytes);
 }
 
 /* The data of a store's transaction, as the core's view of memory has them. */
@@ -275,55 +296,77 @@ void core_content_store(struct core *core, struct lsu_request *request, u64 line
 
 void core_content_miss(struct core *core, enum packet_client client, u32 mshr, u64 line)
 {
-    const struct armed_cache *armed = cache_of(core, client == CLIENT_READONLY);
+    const struct armed_cache *armed = cache_of(core, client);
     struct content_entry *entry = entry_of(core, client, mshr);
     entry->base = line;
     memset(entry->mask, 0, armed->words * sizeof(u64));
     memset(armed->patches[mshr].mask, 0, armed->words * sizeof(u64));
 }
 
-void core_content_load(struct core *core, struct lsu_request *request, u64 line, u32 sectors,
-                       enum cache_result result, const struct cache_out *out)
+/* A load that a cache has taken, for lanes of an instruction. */
+static void looked_up(struct core *core, const struct armed_cache *armed, u32 inflight,
+                      lane_set lanes, u64 line, u32 sectors)
 {
-    const struct armed_cache *armed = cache_of(core, request->readonly);
     struct cache_line there = {0};
-    if (result == CACHE_MISS)
-        core_content_miss(core, armed->client, out->mshr, line);
     const bool kept = cache_line_of(armed->cache, line, &there);
     for (u32 left = sectors; left; left &= left - 1) {
         const u32 i = (u32)__builtin_ctz(left);
-        const u64 sector = line + (u64)i * SECTOR_BYTES;
+        const size_t at = (size_t)i * SECTOR_BYTES;
         if (kept && there.valid >> i & 1) {
-            stage_request(core, request, sector, SECTOR_BYTES,
-                          there.bytes + (size_t)i * SECTOR_BYTES, NULL);
+            stage_sector(core, inflight, lanes, line + at, there.bytes + at, UINT32_MAX);
             continue;
         }
         const u32 mshr = cache_mshr_of(armed->cache, line, i); /* CC2 */
-        const u64 bits = mask_sector(armed->patches[mshr].mask, i);
-        stage_request(core, request, sector, SECTOR_BYTES,
-                      armed->patches[mshr].bytes + (size_t)i * SECTOR_BYTES, &bits);
+        assert(mshr != UINT32_MAX);
+        stage_sector(core, inflight, lanes, line + at, armed->patches[mshr].bytes + at,
+                     mask_sector(armed->patches[mshr].mask, i));
     }
 }
 
-/* Sectors arrive under an MSHR for a request that waits: as memory has sent them (CC1). */
+void core_content_load(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
+                       enum cache_result result, const struct cache_out *out)
+{
+    const struct armed_cache *armed =
+        cache_of(core, request->readonly ? CLIENT_READONLY : CLIENT_L1D);
+    if (result == CACHE_MISS)
+        core_content_miss(core, armed->client, out->mshr, line);
+    looked_up(core, armed, request->inflight,
+              request->lanes & core_inflight(core, request->inflight)->dyn.global, line, sectors);
+}
+
+void core_content_constant(struct core *core, const struct inflight *inflight, u64 line,
+                           u32 sectors, enum cache_result result, const struct cache_out *out)
+{
+    if (result == CACHE_MISS)
+        core_content_miss(core, CLIENT_CONSTANT, out->mshr, line);
+    if (inflight->dyn.scalar)
+        looked_up(core, cache_of(core, CLIENT_CONSTANT), inflight_index(core, inflight), 1, line,
+                  sectors);
+}
+
+/* Sectors arrive under an MSHR for one that waits: as memory has sent them (CC1). */
 static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors)
 {
     const struct armed_cache *armed = user;
     struct core *core = armed->core;
     const struct content_entry *entry = entry_of(core, armed->client, mshr);
+    const struct lsu_request *request = &core->lsu.unit->requests[waiter];
+    const bool constant = armed->client == CLIENT_CONSTANT; /* an instruction waits */
+    const u32 inflight = constant ? waiter : request->inflight;
+    const struct dyninst *f = &core_inflight(core, inflight)->dyn;
+    const lane_set lanes = !constant ? request->lanes & f->global : f->scalar ? 1 : 0;
     for (u32 left = sectors; left; left &= left - 1) {
         const u32 i = (u32)__builtin_ctz(left);
+        const size_t at = (size_t)i * SECTOR_BYTES;
         assert(mask_sector(entry->mask, i) == UINT32_MAX);
-        stage_request(core, &core->lsu.unit->requests[waiter],
-                      entry->base + (u64)i * SECTOR_BYTES, SECTOR_BYTES,
-                      entry->bytes + (size_t)i * SECTOR_BYTES, NULL);
+        stage_sector(core, inflight, lanes, entry->base + at, entry->bytes + at, UINT32_MAX);
     }
 }
 
 void core_content_filled(struct core *core, enum packet_client client, u32 mshr, u64 line,
                          u32 sectors)
 {
-    const struct armed_cache *armed = cache_of(core, client == CLIENT_READONLY);
+    const struct armed_cache *armed = cache_of(core, client);
     const struct content_entry *entry = entry_of(core, client, mshr);
     const struct patch *patch = &armed->patches[mshr];
     struct cache_line there;
@@ -345,8 +388,10 @@ void core_content_answered(struct core *core, const struct lsu_request *request)
     const u32 index = (u32)(request - core->lsu.unit->requests);
     if (request->kind == REQUEST_LOAD) {
         const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
-        stage_request(core, request, entry->base, core->config.l2_line_bytes, entry->bytes,
-                      entry->mask);
+        const lane_set lanes = request->lanes & core_inflight(core, request->inflight)->dyn.global;
+        for (u32 i = 0; i < core->config.l2_line_bytes / SECTOR_BYTES; i++)
+            stage_sector(core, request->inflight, lanes, entry->base + (u64)i * SECTOR_BYTES,
+                         entry->bytes + (size_t)i * SECTOR_BYTES, mask_sector(entry->mask, i));
         return;
     }
     for (u32 i = 0; i < content->store_count; i++)
@@ -370,7 +415,7 @@ void core_content_take(struct core *core, struct inflight *inflight)
     const u64 *const address = dyninst_addresses(f);
     memory_view_clear(content->view);
     memory_view_reserve(content->view, MAX_LANES, (size_t)MAX_LANES * LANE_BYTES);
-    for (lane_set set = f->global; set; set &= set - 1) {
+    for (lane_set set = loaded_lanes(core, f); set; set &= set - 1) {
         const u32 lane = first_lane(set);
         const struct allocation *a = memory_find(core->exec->memory, address[lane], 1);
         if (!a)

@@ -18,8 +18,8 @@
 #include "core/common/lsu_parts.h"
 #include "mem/content.h"
 
-/* The content of a core, or NULL: it is not armed. */
-struct core_content *core_content_create(struct core *core);
+/* lsu->content, if launches are armed; the caches are there. */
+void core_content_create(struct core *core);
 void core_content_destroy(struct core_content *content);
 
 /* The access at the head has its transactions. */
@@ -28,8 +28,11 @@ void core_content_access(struct core *core, struct inflight *inflight);
 void core_content_request(struct core *core, struct inflight *inflight, u32 index, bool cached);
 /* A cache has taken a store; a load, with its result: of CACHE_MISS out->mshr is set. */
 void core_content_store(struct core *core, struct lsu_request *request, u64 line, u32 sectors);
-void core_content_load(struct core *core, struct lsu_request *request, u64 line, u32 sectors,
+void core_content_load(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
                        enum cache_result result, const struct cache_out *out);
+/* The same for the cache of constants, at the head: only scalar loads take their values from it. */
+void core_content_constant(struct core *core, const struct inflight *inflight, u64 line,
+                           u32 sectors, enum cache_result result, const struct cache_out *out);
 /* A miss has taken an MSHR. */
 void core_content_miss(struct core *core, enum packet_client client, u32 mshr, u64 line);
 /* cache_fill has been called. */

@@ -330,6 +330,8 @@ static bool send_constant(struct core *core, struct inflight *inflight)
             cache_read(lsu->constant, line, all, inflight_index(core, inflight), &out);
         if (cache_refuses(result))
             return false;
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_constant(core, inflight, line, all, result, &out);
         inflight->outstanding += result != CACHE_HIT;
         if (result == CACHE_MISS)
             requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr,

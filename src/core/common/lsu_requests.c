@@ -44,7 +44,7 @@ void lsu_create(struct core *core)
     ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
     ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
-    lsu->content = core_content_create(core);
+    core_content_create(core);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu.held = 0;
@@ -261,11 +261,12 @@ void lsu_reply(struct core *core, const struct packet *packet)
     struct lsu *lsu = core->lsu.unit;
     struct cache_out out;
     u32 waiter;
+    u64 line;
     switch (packet->client) {
     case CLIENT_L1D:
     case CLIENT_READONLY: {
         struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
-        const u64 line = cache_mshr_line(cache, packet->tag);
+        line = cache_mshr_line(cache, packet->tag);
         lsu->pipes_stalled = 0;
         cache_fill(cache, packet->tag, &out);
         if (UNLIKELY(lsu->content != NULL))
@@ -280,7 +281,10 @@ void lsu_reply(struct core *core, const struct packet *packet)
         return;
     }
     case CLIENT_CONSTANT:
+        line = cache_mshr_line(lsu->constant, packet->tag);
         cache_fill(lsu->constant, packet->tag, &out);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_filled(core, CLIENT_CONSTANT, packet->tag, line, out.sectors);
         while (cache_waiter(lsu->constant, packet->tag, &waiter))
             part_done(core, waiter, true);
         return;
