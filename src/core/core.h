@@ -33,7 +33,7 @@ struct core_config {
     struct port *fetch_requests, *constant_requests;
     u32 l2_line_bytes;
     u64 memory_bytes;
-    struct content *content; /* NULL: not armed (mem/content.h) */
+    struct content *content;                /* NULL: not armed (mem/content.h) */
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */
     u32 mechanism_count;
 };

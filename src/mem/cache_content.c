@@ -99,7 +99,8 @@ void cache_content_arrived(struct cache *cache, u32 mshr)
 {
     const struct mshrs *mshrs = &cache->mshrs;
     const struct mshr *arrived = &mshrs->entries[mshr];
-    for (u32 at = *mshr_bucket(mshrs, arrived->line); at != NO_MSHR; at = mshrs->entries[at].chain) {
+    for (u32 at = *mshr_bucket(mshrs, arrived->line); at != NO_MSHR;
+         at = mshrs->entries[at].chain) {
         const struct mshr_waiter *waiters = mshrs->waiters + (size_t)at * mshrs->merges;
         if (mshrs->entries[at].line != arrived->line)
             continue;

@@ -174,8 +174,7 @@ static void give(struct content_entry *entry, u64 sector, const u8 *from, u32 bi
 
 void content_read(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
-    struct content_entry *entry =
-        content_entry(content, packet->core, packet->client, packet->tag);
+    struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     struct cache_line line;
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
@@ -194,8 +193,7 @@ static void note_stored(struct content *content, u32 core, u32 tag)
 
 void content_write(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
-    struct content_entry *entry =
-        content_entry(content, packet->core, packet->client, packet->tag);
+    struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     struct cache_line line;
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
@@ -209,8 +207,8 @@ void content_write(struct content *content, struct l2_slice *slice, const struct
     {
         const u32 at = (u32)(address - entry->base) / SECTOR_BYTES + i;
         const u32 bits = mask_sector(entry->mask, at);
-        copy_bytes(line.bytes + (size_t)i * SECTOR_BYTES,
-                   entry->bytes + (size_t)at * SECTOR_BYTES, bits);
+        copy_bytes(line.bytes + (size_t)i * SECTOR_BYTES, entry->bytes + (size_t)at * SECTOR_BYTES,
+                   bits);
         mask_add(line.written, i, bits);
     }
 }
@@ -220,8 +218,7 @@ void content_deliver(void *user, u32 waiter, u32 mshr, u32 sectors)
     const struct slice_content *s = user;
     const struct content *content = s->content;
     const struct packet *packet = &s->slice->pool[waiter];
-    struct content_entry *entry =
-        content_entry(content, packet->core, packet->client, packet->tag);
+    struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     u64 address;
     sectors &= packet_sectors(content, packet, &address);
     if (!entry || packet->kind != PACKET_READ)
@@ -273,8 +270,8 @@ u32 content_request(struct content *content, struct l2_slice *slice, u64 line, u
     {
         const u32 at = (u32)(move->line - entry->base) / SECTOR_BYTES + i;
         const u32 bits = mask_sector(entry->mask, at);
-        copy_bytes(move->bytes + (size_t)i * SECTOR_BYTES,
-                   entry->bytes + (size_t)at * SECTOR_BYTES, bits);
+        copy_bytes(move->bytes + (size_t)i * SECTOR_BYTES, entry->bytes + (size_t)at * SECTOR_BYTES,
+                   bits);
         mask_add(move->mask, i, bits);
     }
     return (u32)(move - s->moves);
@@ -289,8 +286,8 @@ u32 content_victim(struct content *content, struct l2_slice *slice, u64 line, u3
     EACH_SECTOR(i, sectors)
     {
         const u32 bits = content_known(victim, i);
-        copy_bytes(move->bytes + (size_t)i * SECTOR_BYTES,
-                   victim->bytes + (size_t)i * SECTOR_BYTES, bits);
+        copy_bytes(move->bytes + (size_t)i * SECTOR_BYTES, victim->bytes + (size_t)i * SECTOR_BYTES,
+                   bits);
         mask_add(move->mask, i, bits);
     }
     return (u32)(move - s->moves);
@@ -330,12 +327,11 @@ void content_enter_dram(struct content *content, struct l2_slice *slice,
         return;
     }
     EACH_SECTOR(i, move->sectors)
-    image_write(content, move->line + (u64)i * SECTOR_BYTES,
-                move->bytes + (size_t)i * SECTOR_BYTES, mask_sector(move->mask, i));
+    image_write(content, move->line + (u64)i * SECTOR_BYTES, move->bytes + (size_t)i * SECTOR_BYTES,
+                mask_sector(move->mask, i));
     if (!move->store)
         return;
-    struct content_entry *entry =
-        content_entry(content, move->core, CLIENT_DIRECT, move->tag);
+    struct content_entry *entry = content_entry(content, move->core, CLIENT_DIRECT, move->tag);
     entry->entered = true;
     note_stored(content, move->core, move->tag);
 }
@@ -346,8 +342,8 @@ bool content_stored(const struct content *content, u32 at, struct content_change
 {
     if (at >= content->stored_count)
         return false;
-    const struct content_entry *entry = content_entry(content, content->stored[at].core,
-                                                      CLIENT_DIRECT, content->stored[at].tag);
+    const struct content_entry *entry =
+        content_entry(content, content->stored[at].core, CLIENT_DIRECT, content->stored[at].tag);
     *change = (struct content_change){entry->base, content->line_bytes, entry->bytes, entry->mask};
     return true;
 }
@@ -380,7 +376,7 @@ void content_each_write(struct content *content, u32 unit, content_move_fn *visi
 struct sought {
     u64 line;
     u32 sector;
-    u8 *bytes;                /* what is found goes here */
+    u8 *bytes;                 /* what is found goes here */
     struct content_move *last; /* the newest one that has the sector, or NULL */
 };
 
@@ -417,14 +413,12 @@ static void newest(struct content *content, u64 address, u32 sector, u8 *bytes)
     struct cache_line line;
     content_below_l2(content, address, sector, bytes);
     if (cache_line_of(slice->cache, line_in_slice(content, address), &line))
-        copy_bytes(bytes, line.bytes + (size_t)sector * SECTOR_BYTES,
-                   content_known(&line, sector));
+        copy_bytes(bytes, line.bytes + (size_t)sector * SECTOR_BYTES, content_known(&line, sector));
 }
 
 void content_read_newest(struct content *content, const struct packet *packet)
 {
-    struct content_entry *entry =
-        content_entry(content, packet->core, packet->client, packet->tag);
+    struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
     if (!entry)
@@ -505,6 +499,6 @@ void content_lower(struct content *content, const struct packet *atomic,
         memcpy(before, after, SECTOR_BYTES);
         mask_add(content->changed, i, bits);
     }
-    *change = (struct content_change){address, content->line_bytes, content->lifted,
-                                      content->changed};
+    *change =
+        (struct content_change){address, content->line_bytes, content->lifted, content->changed};
 }

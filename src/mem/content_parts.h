@@ -10,8 +10,8 @@
 struct content_move {
     u64 line; /* of the L2; an address of the device */
     u32 sectors;
-    u8 *bytes; /* of a write: of the line, */
-    u64 *mask; /* those with a bit here */
+    u8 *bytes;  /* of a write: of the line, */
+    u64 *mask;  /* those with a bit here */
     bool store; /* it is a store of this core under this tag, which passes the L2 */
     u32 core, tag;
 };
@@ -67,7 +67,7 @@ void content_each_write(struct content *content, u32 unit, content_move_fn *visi
 /* The address of the device of a line of a slice. */
 u64 content_address(const struct content *content, const struct l2_slice *slice, u64 line);
 
-#define EACH_SECTOR(i, set)                                                                     \
+#define EACH_SECTOR(i, set) \
     for (u32 left_ = (set), i; left_ && (i = (u32)__builtin_ctz(left_), true); left_ &= left_ - 1)
 
 #endif

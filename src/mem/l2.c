@@ -397,9 +397,8 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
     u32 entry = slice->free[slice->free_count - 1];
-    slice->parts[entry] =
-        (u8)fetch(slice, arrival->line, arrival->sectors, entry,
-                  arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);
+    slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
+                                    arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);
     wait(slice, &arrival->packet);
     return ACCESS_DONE;
 }

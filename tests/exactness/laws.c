@@ -98,7 +98,8 @@ bool laws_hold(const json_t *launch, char *why, size_t size)
 }
 
 /* The first number of one object that the other has otherwise. */
-static bool same_numbers(const json_t *a, const json_t *b, const char *where, char *why, size_t size)
+static bool same_numbers(const json_t *a, const json_t *b, const char *where, char *why,
+                         size_t size)
 {
     const char *name;
     const json_t *x;

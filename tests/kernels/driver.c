@@ -128,7 +128,8 @@ static struct hd_device *open_device(const struct setup *setup, const struct tes
         return NULL;
     }
     if (config) /* a setup may say otherwise */
-        hd_config_set(config, t->timed ? "timing.functional=false" : "timing.functional=true", error);
+        hd_config_set(config, t->timed ? "timing.functional=false" : "timing.functional=true",
+                      error);
     if (config)
         hd_config_set(config, t->quick ? "launch.max_instructions=100000" : LIMIT, error);
     if (config && t->content)

@@ -1,5 +1,6 @@
 /* Content of a core: see core/common/content.h. */
 #include "core/common/content.h"
+#include "core/mechanism.h"
 #include "exec/memory_view.h"
 #include <stdlib.h>
 
@@ -9,8 +10,8 @@ enum {
 
 /* What has come of a load. */
 struct staged {
-    bool waits;             /* it has not taken its values */
-    u64 known[MAX_LANES];   /* a bit for each byte of a lane that has come */
+    bool waits;           /* it has not taken its values */
+    u64 known[MAX_LANES]; /* a bit for each byte of a lane that has come */
     u8 bytes[MAX_LANES][LANE_BYTES];
 };
 
@@ -211,8 +212,8 @@ static void take_data(struct core *core, struct dyninst *f, const struct lsu_req
         u8 bytes[LANE_BYTES];
         if (!a)
             continue; /* out of bounds where that is no fault */
-        const u64 stored = memory_view_collect(
-            core->view, a->host + (address[lane] - a->address), f->bytes, bytes);
+        const u64 stored = memory_view_collect(core->view, a->host + (address[lane] - a->address),
+                                               f->bytes, bytes);
         const u64 from = MAX(address[lane], request->line);
         const u64 to = MIN(address[lane] + f->bytes, request->line + request->bytes);
         for (u64 at = from; at < to; at++) {
@@ -289,8 +290,8 @@ void core_content_store(struct core *core, struct lsu_request *request, u64 line
     for (u32 left = sectors & there.valid; left; left &= left - 1) {
         const u32 i = (u32)__builtin_ctz(left);
         const u32 at = (u32)(line + (u64)i * SECTOR_BYTES - entry->base) / SECTOR_BYTES;
-        copy_bytes(there.bytes + (size_t)i * SECTOR_BYTES,
-                   entry->bytes + (size_t)at * SECTOR_BYTES, mask_sector(entry->mask, at));
+        copy_bytes(there.bytes + (size_t)i * SECTOR_BYTES, entry->bytes + (size_t)at * SECTOR_BYTES,
+                   mask_sector(entry->mask, at));
     }
 }
 

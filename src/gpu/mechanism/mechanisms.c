@@ -214,6 +214,8 @@ void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
         if (use->mechanism->create_memory)
             use->mechanism->create_memory(use->state, memory_system_slices(memory_system),
                                           memory_system_channels(memory_system));
+        if (use->mechanism->memory_content && memory_system_content(memory_system))
+            use->mechanism->memory_content(use->state, memory_system_content(memory_system));
         if (use->mechanism->l2_request)
             packets.request = tell_request;
         if (use->mechanism->l2_reply)

@@ -58,7 +58,6 @@ struct timing *timing_create(struct hd_device *device)
     t->clock = config_params(device->config, &clock_component);
     t->memory = memory_system_params_of(device->config);
     t->memory_system = memory_system_create(&t->memory);
-    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
@@ -72,6 +71,7 @@ struct timing *timing_create(struct hd_device *device)
         core_content_sizes(&config, &sizes);
         config.content = t->content = memory_system_arm(t->memory_system, &sizes);
     }
+    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
         config.requests = memory_system_requests(t->memory_system, i);
