@@ -25,7 +25,8 @@
  *      have, or are being sent, in the order of service; then atomics act, in that order, each on
  *      the newest copy of its sector, and change all others.
  *  N7  Outside of launches the image is what a program has computed: at the end of a launch all
- *      changes go there, and at the beginning of one all lines get their bytes from there.
+ *      changes go there, and at the beginning of one all lines get their bytes from there. So a flip
+ *      in a clean line does not outlive its launch.
  *
  * Deviations
  *  - L1 copies of other cores follow the L2 at the end of each window at no cost: stale lines are

@@ -63,10 +63,10 @@ static void expect(struct rig *rig, hd_address memory, u32 offset, bool flipped)
 }
 
 /* Stores the line, and another one behind it. */
-#define STORES                                                                             \
-    BEGIN                                                                                  \
-        " add.u32 %r1, %r0, 100; setp.eq.u32 %p1, %r0, 0; @%p1 mov.u32 %r1, 0x0badcafe;\n" \
-        " st.global.u32 [%rd1], %r1; add.u32 %r1, %r0, 1; st.global.u32 [%rd1+128], %r1;\n" FENCE
+#define STORES                                                                         \
+    BEGIN                                                                              \
+    " add.u32 %r1, %r0, 100; setp.eq.u32 %p1, %r0, 0; @%p1 mov.u32 %r1, 0x0badcafe;\n" \
+    " st.global.u32 [%rd1], %r1; add.u32 %r1, %r0, 1; st.global.u32 [%rd1+128], %r1;\n" FENCE
 static const char stores[] = STORES TRIGGER END;
 /* The same, and its line is gone from the L2 when it is loaded again. */
 static const char stores_evicted[] =
@@ -147,6 +147,106 @@ static void nothing_damaged(void **state)
     rig_close(rig);
 }
 
+/* ---- the order of a program ---- */
+
+#define PLAIN SETTINGS "timing.content=true"
+
+/* Runs a program on a line of 100 + i, and gives three lines: that one, and two of results. */
+static void results(const char *ptx, u32 *lines)
+{
+    hd_address memory;
+    struct rig *rig = run(PLAIN, ptx, true, &memory);
+    assert_true(hd_read(rig->device, lines, memory, 4 * WORDS, NULL));
+    assert_true(hd_read(rig->device, lines + WORDS, memory + OUT, 8 * WORDS, NULL));
+    rig_close(rig);
+}
+
+/* The first load's line is under way when the store passes, and the second load joins it: the first
+ * gets what was there before, the second what was stored. */
+#define BETWEEN(how)                                                      \
+    BEGIN " ld." how "global.u32 %r1, [%rd1]; st.global.u32 [%rd1], 7;\n" \
+          " ld." how "global.u32 %r2, [%rd1];\n"                          \
+          " st.global.u32 [%rd1+262144], %r1; st.global.u32 [%rd1+262272], %r2;\n" END
+static void store_between_loads(void **state)
+{
+    static const char *const programs[] = {BETWEEN(""), BETWEEN("volatile.")};
+    for (u32 p = 0; p < ARRAY_LEN(programs); p++) {
+        u32 lines[3 * WORDS];
+        results(programs[p], lines);
+        for (u32 i = 1; i < WORDS; i++) {
+            assert_int_equal(lines[i], 7);
+            assert_int_equal(lines[WORDS + i], 100 + i);
+            assert_int_equal(lines[2 * WORDS + i], 7);
+        }
+    }
+}
+
+/* What goes past the L1 leaves the core before an older store does that is on its way through it. */
+static void overtaken(void **state)
+{
+    static const char atomic[] =
+        BEGIN " st.global.u32 [%rd1], 7; atom.global.add.u32 %r1, [%rd1], 1;\n"
+              " st.global.u32 [%rd1+262144], %r1;\n" END;
+    static const char store[] =
+        BEGIN " st.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1], 8;\n" END;
+    u32 lines[3 * WORDS];
+    results(atomic, lines);
+    for (u32 i = 0; i < WORDS; i++) {
+        assert_int_equal(lines[i], 8);
+        assert_int_equal(lines[WORDS + i], 7);
+    }
+    results(store, lines);
+    for (u32 i = 0; i < WORDS; i++)
+        assert_int_equal(lines[i], 8);
+}
+
+/* What the host writes between launches is what the next one loads, though the L2 has the line. */
+static void host_writes(void **state)
+{
+    static const char ptx[] = BEGIN LOAD("", "262144") END;
+    hd_address memory;
+    struct rig *rig = run(PLAIN, ptx, true, &memory);
+    u32 line[WORDS];
+    expect(rig, memory, OUT, false);
+    memset(line, 0x5a, sizeof line);
+    assert_true(hd_write(rig->device, memory, line, sizeof line, NULL));
+    rig_run(rig, 1, WORDS, memory);
+    assert_true(hd_read(rig->device, line, memory + OUT, sizeof line, NULL));
+    for (u32 i = 0; i < WORDS; i++)
+        assert_int_equal(line[i], 0x5a5a5a5a);
+    rig_close(rig);
+}
+
+static void collect(void *user, const char *text, size_t length)
+{
+    add(user, "%.*s", (int)length, text);
+}
+
+/* printf of a text that the kernel has just stored: on its way to the L2, or there. */
+#define SAY(after)                                                                  \
+    HEAD                                                                            \
+        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"    \
+        ".visible .entry k(.param .u64 p)\n{\n"                                     \
+        " .local .align 8 .b8 args[8]; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"        \
+        " ld.param.u64 %rd0, [p]; mov.u64 %rd1, args; cvta.local.u64 %rd1, %rd1;\n" \
+        " st.global.u32 [%rd0], 0x0a6968;\n" after /* "hi\n" */                     \
+        " { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd0;\n" \
+        "   st.param.b64 [b], %rd1; call.uni (r), vprintf, (a, b); ld.param.b32 %r2, [r]; }\n" END
+static void system_call(void **state)
+{
+    static const char *const programs[] = {SAY(""), SAY(FENCE)};
+    for (u32 p = 0; p < ARRAY_LEN(programs); p++) {
+        struct text text = {0};
+        struct rig *rig = rig_open_with(mechanisms, "gtx480", PLAIN, programs[p]);
+        hd_set_output(rig->device, collect, &text);
+        rig_run(rig, 1, 1, rig_memory(rig, 4096));
+        assert_non_null(text.data);
+        assert_string_equal(text.data, "hi\n");
+        free(text.data);
+        rig_close(rig);
+    }
+}
+
 static void refused(void **state)
 {
     struct hd_error error = {0};
@@ -170,7 +270,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_changes),    cmocka_unit_test(flip_of_changes),
         cmocka_unit_test(flip_in_l2),      cmocka_unit_test(flip_in_l1),
-        cmocka_unit_test(nothing_damaged), cmocka_unit_test(refused),
+        cmocka_unit_test(nothing_damaged), cmocka_unit_test(store_between_loads),
+        cmocka_unit_test(overtaken),       cmocka_unit_test(host_writes),
+        cmocka_unit_test(system_call),     cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

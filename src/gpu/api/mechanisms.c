@@ -217,15 +217,15 @@ static json_t *seams_json(const struct mechanism *mechanism)
         const char *name;
         size_t offset;
     } seams[] = {
-        SEAM(launch),      SEAM(places),         SEAM(dispatch),   SEAM(block),
-        SEAM(skip_fetch),  SEAM(may_skip_fetch), SEAM(fetch),      SEAM(fetched),
-        SEAM(skipped),     SEAM(pick),           SEAM(insert),     SEAM(issue),
-        SEAM(issued),      SEAM(operand),        SEAM(result),     SEAM(write_back),
-        SEAM(retired),     SEAM(control),        SEAM(stuck),      SEAM(view),
-        SEAM(packet),      SEAM(reply),          SEAM(cache),      SEAM(clock),
-        SEAM(l2),          SEAM(dram),           SEAM(l2_request), SEAM(l2_reply),
-        SEAM(launch_done), SEAM(observe),        SEAM(l1_access),  SEAM(l1_supply),
-        SEAM(l1_evicted),  SEAM(l1_filled),
+        SEAM(launch),      SEAM(places),         SEAM(dispatch),       SEAM(block),
+        SEAM(skip_fetch),  SEAM(may_skip_fetch), SEAM(fetch),          SEAM(fetched),
+        SEAM(skipped),     SEAM(pick),           SEAM(insert),         SEAM(issue),
+        SEAM(issued),      SEAM(operand),        SEAM(result),         SEAM(write_back),
+        SEAM(retired),     SEAM(control),        SEAM(stuck),          SEAM(view),
+        SEAM(packet),      SEAM(reply),          SEAM(cache),          SEAM(clock),
+        SEAM(l2),          SEAM(dram),           SEAM(l2_request),     SEAM(l2_reply),
+        SEAM(launch_done), SEAM(observe),        SEAM(l1_access),      SEAM(l1_supply),
+        SEAM(l1_evicted),  SEAM(l1_filled),      SEAM(memory_content),
     };
 #undef SEAM
     json_t *list = json_array();
@@ -237,6 +237,8 @@ static json_t *seams_json(const struct mechanism *mechanism)
     }
     if (mechanism->prefetches)
         json_array_append_new(list, json_string("prefetches"));
+    if (mechanism->content)
+        json_array_append_new(list, json_string("content"));
     return list;
 }
 
