@@ -172,7 +172,7 @@ static void give(struct content_entry *entry, u64 sector, const u8 *from, u32 bi
     mask_add(entry->mask, at, bits);
 }
 
-void content_read(struct content *content, struct l2_slice *slice, const struct packet *packet)
+static void read(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
     struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     struct cache_line line;
@@ -191,7 +191,7 @@ static void note_stored(struct content *content, u32 core, u32 tag)
     content->stored[content->stored_count++] = (struct stored){core, tag};
 }
 
-void content_write(struct content *content, struct l2_slice *slice, const struct packet *packet)
+static void write(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
     struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     struct cache_line line;
@@ -211,6 +211,16 @@ void content_write(struct content *content, struct l2_slice *slice, const struct
                    bits);
         mask_add(line.written, i, bits);
     }
+}
+
+void content_access(struct content *content, struct l2_slice *slice, const struct packet *packet)
+{
+    if (!content->memory_system->l2_params.enabled)
+        return; /* content_enter_dram does it */
+    if (packet->kind == PACKET_READ)
+        read(content, slice, packet);
+    else if (packet->kind == PACKET_WRITE)
+        write(content, slice, packet);
 }
 
 void content_deliver(void *user, u32 waiter, u32 mshr, u32 sectors)

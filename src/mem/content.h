@@ -75,12 +75,11 @@ struct content_entry *content_entry(const struct content *content, u32 core, u32
 
 /* ---- a slice: what its tags have done (mem/l2.c) ---- */
 
-/* A read has hit, or waits for sectors under way. */
-void content_read(struct content *content, struct l2_slice *slice, const struct packet *packet);
+/* The tags have taken a packet: a read has hit, or waits for sectors under way; a write is in the
+ * line, or its request to DRAM is made. */
+void content_access(struct content *content, struct l2_slice *slice, const struct packet *packet);
 /* A read that a cluster's cache answers gets the newest bytes of the memory side. */
 void content_read_newest(struct content *content, const struct packet *packet);
-/* A write has been taken: it is in the line, or its request to DRAM is made. */
-void content_write(struct content *content, struct l2_slice *slice, const struct packet *packet);
 /* Sectors that DRAM has delivered under an MSHR are in the line, if it is there. */
 void content_fill(struct content *content, struct l2_slice *slice, u32 mshr, u32 sectors);
 /* The data of a request to DRAM for these sectors of a line of the slice. Of a write: those of a

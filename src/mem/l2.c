@@ -158,16 +158,21 @@ static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
 }
 
 /* A line with changes that gave way: one request with what was changed, from its first byte on. */
-static void write_back(struct l2_slice *slice, const struct cache_out *out)
+static __attribute__((noinline)) void write_victim(struct l2_slice *slice,
+                                                   const struct cache_out *out)
 {
     struct content *const content = slice->shared->content;
-    if (!out->victim_sectors)
-        return;
     struct l2_request *entry =
         request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
                 count_bits(out->victim_sectors), TAG_NO_FETCH, true);
     if (UNLIKELY(content != NULL))
         entry->data = content_victim(content, slice, out->victim, out->victim_sectors);
+}
+
+static inline void write_back(struct l2_slice *slice, const struct cache_out *out)
+{
+    if (out->victim_sectors)
+        write_victim(slice, out);
 }
 
 static void send(struct l2_slice *slice)
@@ -356,8 +361,6 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     default:
         return refused(slice, result, cycle);
     }
-    if (UNLIKELY(slice->shared->content != NULL) && !atomic)
-        content_read(slice->shared->content, slice, packet);
     slice->port_free = cycle + cycles_for(slice, arrival->count);
     return ACCESS_DONE;
 }
@@ -376,8 +379,6 @@ static enum access_result access_write(struct l2_slice *slice, const struct l2_a
     if (result == CACHE_MISS) /* a mechanism keeps it out */
         fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, &arrival->packet);
     write_back(slice, &out);
-    if (UNLIKELY(slice->shared->content != NULL))
-        content_write(slice->shared->content, slice, &arrival->packet);
     reply(slice, &arrival->packet);
     /* a victim's data leave through the port, too, in place of the first sector's cycle */
     u32 cycles = cycles_for(slice, arrival->count);
@@ -438,6 +439,8 @@ u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
     if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now) {
         result = access(slice, cycle);
         if (result == ACCESS_DONE) {
+            if (UNLIKELY(shared->content != NULL))
+                content_access(shared->content, slice, &ring_head(&slice->in)->packet);
             shared->stats->queue_cycles +=
                 (now - ring_head(&slice->in)->ready - 1) / shared->period;
             ring_pop(&slice->in);

@@ -10,7 +10,6 @@ enum {
 
 /* What has come of a load. */
 struct staged {
-    bool waits;           /* it has not taken its values */
     u64 known[MAX_LANES]; /* a bit for each byte of a lane that has come */
     u8 bytes[MAX_LANES][LANE_BYTES];
 };
@@ -40,9 +39,10 @@ enum {
 struct core_content {
     struct content *content;
     struct memory_view *view; /* through which a load takes its values */
-    struct staged *staged;    /* by instruction in flight */
+    struct staged *staged;    /* by instruction in flight; */
+    bool *waits;              /* a load has not taken its values */
     u32 *stores;              /* requests that are not acknowledged, from the oldest on */
-    bool *on_way;             /* by request: a store that has left the cache's pipe */
+    bool *sent;               /* by request: a store that was sent to the network */
     u32 store_count;
     struct armed_cache caches[ARMED_CACHES];
     struct arena *arena;
@@ -99,8 +99,9 @@ void core_content_create(struct core *core)
     content->arena = arena_create();
     content->view = memory_view_create();
     content->staged = checked(calloc(CORE_INFLIGHT, sizeof *content->staged));
+    content->waits = arena_array(content->arena, bool, CORE_INFLIGHT);
     content->stores = arena_array(content->arena, u32, LSU_REQUESTS);
-    content->on_way = arena_array(content->arena, bool, LSU_REQUESTS);
+    content->sent = arena_array(content->arena, bool, LSU_REQUESTS);
     arm(content, core, CLIENT_L1D, c->l1d->mshrs, c->l1d->line_bytes);
     arm(content, core, CLIENT_READONLY, c->readonly->mshrs, c->readonly->line_bytes);
     arm(content, core, CLIENT_CONSTANT, c->constant->mshrs, c->constant->line_bytes);
@@ -155,7 +156,7 @@ static void stage_sector(struct core *core, u32 inflight, lane_set lanes, u64 se
 {
     struct staged *staged = &content_of(core)->staged[inflight];
     const u64 mask = bits;
-    if (staged->waits)
+    if (content_of(core)->waits[inflight])
         stage(staged, &core_inflight(core, inflight)->dyn, lanes, sector, SECTOR_BYTES, bytes,
               &mask);
 }
@@ -191,7 +192,9 @@ void core_content_access(struct core *core, struct inflight *inflight)
     struct staged *staged = &content->staged[inflight_index(core, inflight)];
     struct dyninst *f = &inflight->dyn;
     const lane_set lanes = loaded_lanes(core, f);
-    staged->waits = lanes;
+    content->waits[inflight_index(core, inflight)] = lanes;
+    if (f->stores && !lsu->count)
+        memory_view_clear(core->view);
     if (!lanes)
         return;
     memset(staged->known, 0, sizeof staged->known);
@@ -236,55 +239,81 @@ static u32 changes(const struct lsu_request *request, const struct content_entry
     return sector >= first && request->sectors >> (sector - first) & 1 ? UINT32_MAX : 0;
 }
 
-/* CC3 */
+/* CC3: `older` stores of those that are not acknowledged. */
 static void overtake(struct core *core, const struct lsu_request *request,
-                     struct content_entry *entry)
+                     struct content_entry *entry, u32 older)
 {
     const struct core_content *content = content_of(core);
-    for (u32 i = content->store_count; i-- > 0;) {
-        struct content_entry *older = entry_of(core, CLIENT_DIRECT, content->stores[i]);
-        if (content->on_way[content->stores[i]] || older->base != entry->base)
+    while (older-- > 0) {
+        struct content_entry *store = entry_of(core, CLIENT_DIRECT, content->stores[older]);
+        if (content->sent[content->stores[older]] || store->base != entry->base)
             continue;
         for (u32 s = 0; s < core->config.l2_line_bytes / SECTOR_BYTES; s++) {
-            const u32 bits = mask_sector(older->mask, s) & changes(request, entry, s);
+            const u32 bits = mask_sector(store->mask, s) & changes(request, entry, s);
             const u32 lacks = bits & ~mask_sector(entry->mask, s);
             copy_bytes(entry->bytes + (size_t)s * SECTOR_BYTES,
-                       older->bytes + (size_t)s * SECTOR_BYTES, lacks);
+                       store->bytes + (size_t)s * SECTOR_BYTES, lacks);
             mask_add(entry->mask, s, lacks);
-            mask_remove(older->mask, s, bits);
+            mask_remove(store->mask, s, bits);
         }
     }
 }
 
-void core_content_request(struct core *core, struct inflight *inflight, u32 index, bool cached)
+/* An entry for a request, without data. */
+static struct content_entry *clear_entry(struct core *core, const struct lsu_request *request)
 {
-    const struct lsu_request *request = &core->lsu.unit->requests[index];
-    struct core_content *content = content_of(core);
-    struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
     const u32 line = core->config.l2_line_bytes;
+    struct content_entry *entry =
+        entry_of(core, CLIENT_DIRECT, (u32)(request - core->lsu.unit->requests));
     entry->base = request->line & ~(u64)(line - 1);
     entry->entered = false;
     memset(entry->mask, 0, (line + 63) / 64 * sizeof(u64));
-    content->on_way[index] = !cached;
-    if (request->kind == REQUEST_LOAD)
+    return entry;
+}
+
+void core_content_store(struct core *core, struct inflight *inflight,
+                        const struct lsu_request *request)
+{
+    const struct lsu *lsu = core->lsu.unit;
+    struct core_content *content = lsu->content;
+    struct content_entry *entry = clear_entry(core, request);
+    const u32 index = (u32)(request - lsu->requests);
+    if (request->kind == REQUEST_ATOMIC)
         return;
+    take_data(core, &inflight->dyn, request, entry);
+    content->sent[index] = false;
+    content->stores[content->store_count++] = index;
+    if (lsu->next + 1 == lsu->count) /* stores travel, they are not published */
+        memory_view_clear(core->view);
+}
+
+void core_content_send(struct core *core, const struct lsu_request *request)
+{
+    struct core_content *content = content_of(core);
+    const u32 index = (u32)(request - core->lsu.unit->requests);
+    u32 older = content->store_count;
+    if (request->kind == REQUEST_LOAD) {
+        clear_entry(core, request);
+        return;
+    }
+    /* accesses behind an atomic to its sector wait at the head: all others there are older */
     if (request->kind != REQUEST_ATOMIC)
-        take_data(core, &inflight->dyn, request, entry);
-    if (!cached)
-        overtake(core, request, entry);
-    if (request->kind != REQUEST_ATOMIC)
-        content->stores[content->store_count++] = index;
+        for (older = 0; content->stores[older] != index; older++)
+            ;
+    content->sent[index] = true;
+    overtake(core, request, entry_of(core, CLIENT_DIRECT, index), older);
 }
 
 /* ---- first-level caches ---- */
 
-void core_content_store(struct core *core, struct lsu_request *request, u64 line, u32 sectors)
+/* A store has passed the L1: of a line that keeps it, the bytes change. */
+static void write_through(struct core *core, const struct lsu_request *request, u64 line,
+                          u32 sectors)
 {
     const struct lsu *lsu = core->lsu.unit;
-    const u32 index = (u32)(request - lsu->requests);
-    const struct content_entry *entry = entry_of(core, CLIENT_DIRECT, index);
+    const struct content_entry *entry =
+        entry_of(core, CLIENT_DIRECT, (u32)(request - lsu->requests));
     struct cache_line there;
-    lsu->content->on_way[index] = true;
     if (!cache_line_of(lsu->l1d, line, &there))
         return;
     for (u32 left = sectors & there.valid; left; left &= left - 1) {
@@ -324,11 +353,15 @@ static void looked_up(struct core *core, const struct armed_cache *armed, u32 in
     }
 }
 
-void core_content_load(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
-                       enum cache_result result, const struct cache_out *out)
+void core_content_looked_up(struct core *core, const struct lsu_request *request, u64 line,
+                            u32 sectors, enum cache_result result, const struct cache_out *out)
 {
     const struct armed_cache *armed =
         cache_of(core, request->readonly ? CLIENT_READONLY : CLIENT_L1D);
+    if (request->kind != REQUEST_LOAD) {
+        write_through(core, request, line, sectors);
+        return;
+    }
     if (result == CACHE_MISS)
         core_content_miss(core, armed->client, out->mshr, line);
     looked_up(core, armed, request->inflight,
@@ -408,9 +441,10 @@ void core_content_take(struct core *core, struct inflight *inflight)
     struct core_content *content = content_of(core);
     struct staged *staged = &content->staged[inflight_index(core, inflight)];
     struct dyninst *f = &inflight->dyn;
-    if (f->kind != DYNINST_ACCESS || !staged->waits)
+    bool *const waits = &content->waits[inflight_index(core, inflight)];
+    if (f->kind != DYNINST_ACCESS || !*waits)
         return;
-    staged->waits = false;
+    *waits = false;
     if (f->faulted)
         return;
     const u64 *const address = dyninst_addresses(f);
@@ -469,6 +503,8 @@ void core_content_begin(struct core *core)
 {
     struct core_content *content = content_of(core);
     content->store_count = 0;
+    memory_view_clear(core->view);
+    memset(content->waits, 0, CORE_INFLIGHT * sizeof *content->waits);
     for (u32 c = 0; c < ARMED_CACHES; c++)
         content_reload_cache(content->content, content->caches[c].cache);
 }

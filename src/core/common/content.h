@@ -8,9 +8,9 @@
  *       or what memory has sent. Each byte is given once; when the load is written back, none lacks.
  *  CC2  A load that waits for a line takes what the core knew of it when it was looked up: sectors
  *       that were there, and stores that reached the L2 since the line was sent for (N6).
- *  CC3  Stores act in the order of the head. One that goes to the network at once and so overtakes an
- *       older one in the cache's pipe takes the bytes they share from it; an atomic that does so
- *       carries them along, to act on them.
+ *  CC3  Stores act in the order of the head. One that is sent before an older one, which is still in
+ *       the cache's pipe, takes the bytes they share from it; an atomic that does so carries them
+ *       along, to act on them.
  */
 #ifndef CORE_COMMON_CONTENT_H
 #define CORE_COMMON_CONTENT_H
@@ -24,12 +24,14 @@ void core_content_destroy(struct core_content *content);
 
 /* The access at the head has its transactions. */
 void core_content_access(struct core *core, struct inflight *inflight);
-/* A transaction has become a request, which goes to a cache's pipe or, if not, to the network. */
-void core_content_request(struct core *core, struct inflight *inflight, u32 index, bool cached);
-/* A cache has taken a store; a load, with its result: of CACHE_MISS out->mshr is set. */
-void core_content_store(struct core *core, struct lsu_request *request, u64 line, u32 sectors);
-void core_content_load(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
-                       enum cache_result result, const struct cache_out *out);
+/* A store's or an atomic's transaction has become a request. */
+void core_content_store(struct core *core, struct inflight *inflight,
+                        const struct lsu_request *request);
+/* A request that no MSHR stands for is sent to the network. */
+void core_content_send(struct core *core, const struct lsu_request *request);
+/* A cache has taken a request; of CACHE_MISS out->mshr is set. */
+void core_content_looked_up(struct core *core, const struct lsu_request *request, u64 line,
+                            u32 sectors, enum cache_result result, const struct cache_out *out);
 /* The same for the cache of constants, at the head: only scalar loads take their values from it. */
 void core_content_constant(struct core *core, const struct inflight *inflight, u64 line,
                            u32 sectors, enum cache_result result, const struct cache_out *out);

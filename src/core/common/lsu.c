@@ -155,6 +155,8 @@ static void make_list(struct core *core, struct inflight *inflight)
         core->stats.lsu.local_accesses++;
     else
         core->stats.lsu.global_accesses++;
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_access(core, inflight);
 }
 
 /* Whether both elements of a pair meet in banks alike: they are as far apart in every lane. */
@@ -216,8 +218,6 @@ static bool start_current(struct core *core, struct inflight *inflight)
     struct dyninst *f = &inflight->dyn;
     lsu->started = true;
     core->stats.lsu.instructions++;
-    if (UNLIKELY(lsu->content != NULL)) /* its stores travel in requests, they are not published */
-        memory_view_clear(core->view);
     if (f->kind == DYNINST_ACCESS && !lsu_act(core, inflight))
         return false;
     inflight->outstanding = 1; /* the head itself, until all is sent */
@@ -228,6 +228,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
     if (f->scalar) { /* loads of the warp share the constants' cache */
         f->constant |= f->global;
         f->global = 0;
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_access(core, inflight);
     }
     lsu->constants = f->constant;
     core->stats.lsu.constant_accesses += lsu->constants;
@@ -235,8 +237,6 @@ static bool start_current(struct core *core, struct inflight *inflight)
         start_shared(core, inflight);
     if (f->global | f->local)
         make_list(core, inflight);
-    if (UNLIKELY(lsu->content != NULL))
-        core_content_access(core, inflight);
     return true;
 }
 
@@ -278,12 +278,13 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
         .inst = f->inst,
     };
     u32 index = (u32)(request - lsu->requests);
-    if (UNLIKELY(lsu->content != NULL))
-        core_content_request(core, inflight, index, cached);
     if (request->kind != REQUEST_STORE)
         inflight->outstanding++;
-    if (request->kind != REQUEST_LOAD)
+    if (request->kind != REQUEST_LOAD) {
         store_sent(core, request);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_store(core, inflight, request);
+    }
     if (request->kind == REQUEST_ATOMIC)
         lsu->atomics[lsu->atomic_count++] = index;
     if (!cached) {

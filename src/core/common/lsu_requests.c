@@ -83,6 +83,7 @@ void lsu_begin(struct core *core)
     if (core->hooks.seams & SEAMS_L1)
         lsu_seams_begin(core);
     core->detours |= lsu->content ? DETOUR_CONTENT : 0;
+    lsu->watched = lsu->content || core->hooks.seams & SEAMS_L1;
 }
 
 void lsu_flush(struct core *core)
@@ -119,6 +120,8 @@ void lsu_finish(struct core *core)
 
 static void send_request(struct core *core, struct lsu_request *request)
 {
+    if (UNLIKELY(core->lsu.unit->content != NULL))
+        core_content_send(core, request);
     static const u8 kinds[] = {[REQUEST_LOAD] = PACKET_READ,
                                [REQUEST_STORE] = PACKET_WRITE,
                                [REQUEST_KEPT] = PACKET_WRITE,
@@ -176,6 +179,16 @@ static u64 cache_line(const struct core *core, const struct lsu_request *request
     return line;
 }
 
+/* A cache has taken the access of a request: content and mechanisms. */
+static COLD void looked_up(struct core *core, const struct lsu_request *request, u64 line,
+                           u32 sectors, enum cache_result result, const struct cache_out *out)
+{
+    if (core->lsu.unit->content)
+        core_content_looked_up(core, request, line, sectors, result, out);
+    if (core->hooks.seams & SEAMS_L1)
+        lsu_seams_access(core, request, line, sectors, result, out);
+}
+
 /* False: it must be tried again. */
 static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
@@ -187,7 +200,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     struct cache_out out;
     u32 index = (u32)(request - lsu->requests), sectors;
     u64 line = cache_line(core, request, &sectors);
-    const bool seen = UNLIKELY(core->hooks.seams & SEAMS_L1);
+    const bool seen = UNLIKELY(lsu->watched);
     if (UNLIKELY(pipe == SUPPLY_PIPE)) {
         part_done(core, request->inflight, false);
         lsu_request_give(lsu, request);
@@ -201,10 +214,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
         lsu->pipes_stalled = 0;
         const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
-        if (UNLIKELY(lsu->content != NULL))
-            core_content_store(core, request, line, sectors);
         if (seen)
-            lsu_seams_access(core, request, line, sectors, result, &out);
+            looked_up(core, request, line, sectors, result, &out);
         return true;
     }
     if (core_hooked(core, SEAM_L1_SUPPLY) && lsu_seams_supply(core, request, line, sectors))
@@ -222,10 +233,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     lsu->pipes_stalled = 0;
     if (result == CACHE_MISS)
         queue_push(core, lsu_miss(request->readonly, &out));
-    if (UNLIKELY(lsu->content != NULL))
-        core_content_load(core, request, line, sectors, result, &out);
     if (seen)
-        lsu_seams_access(core, request, line, sectors, result, &out);
+        looked_up(core, request, line, sectors, result, &out);
     if (result == CACHE_HIT) {
         part_done(core, request->inflight, false);
         lsu_request_give(lsu, request);
