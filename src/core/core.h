@@ -33,6 +33,7 @@ struct core_config {
     struct port *fetch_requests, *constant_requests;
     u32 l2_line_bytes;
     u64 memory_bytes;
+    struct content *content;                /* NULL: not armed (mem/content.h) */
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */
     u32 mechanism_count;
 };
@@ -67,6 +68,18 @@ void core_take_counts(struct core *core, struct core_counts *stats);
 u64 core_lanes_unwritten(const struct core *core);
 /* An atomic request is performed (between windows). */
 void core_atomic(struct core *core, const struct packet *packet);
+/* ---- content: common/content.c, of cores that are armed ---- */
+/* How much data their requests carry. */
+struct content_change;
+struct content_config;
+void core_content_sizes(const struct core_config *config, struct content_config *sizes);
+/* Between windows: a slice has stored, or an atomic has changed, what lines here may hold. */
+void core_content_changed(struct core *core, const struct content_change *change);
+/* Stores that have not reached their slice become visible to a system call (content_expose). */
+void core_content_expose(struct core *core);
+/* A launch begins, after core_begin and core_flush. */
+void core_content_begin(struct core *core);
+
 /* First-level caches forget their lines. */
 void core_flush(struct core *core);
 /* What a warp waits for. */

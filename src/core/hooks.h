@@ -24,6 +24,7 @@
 #include "mem/cache.h"
 #include "mem/services.h"
 
+struct content;
 struct core;
 struct exec;
 struct memory_view;
@@ -310,11 +311,16 @@ struct mechanism {
     /* The core's rate as a factor, asked at each launch. */
     f64 (*clock)(void *state, struct core *core);
 
+    /* ---- content ---- */
+    bool content; /* launches are armed: caches and requests carry data (mem/content.h) */
+
     /* ---- the memory side: what it does for a mechanism is in mem/services.h ---- */
     u32 memory_size; /* of the state of a partition; begins as struct mechanism_state, zeroed */
     /* `partition` is the number of its channel; its slices are those from partition * slices on. */
     void (*create_memory)(void *memory, struct memory_system *system, u32 partition, u32 slices);
     void (*destroy_memory)(void *memory);
+    /* With content, after create_memory: the data of L2 lines (content_l2_line). */
+    void (*memory_content)(void *memory, struct content *content);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
     bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);

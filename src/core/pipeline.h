@@ -80,6 +80,7 @@ struct pipeline {
     /* Units whose published logic includes their flip-flops, NULL-terminated; NULL: none. */
     const char *const *enclosed;
     bool has_memory_system; /* a network, an L2 and DRAM are behind the cores */
+    bool content;           /* its loads and stores carry data when a launch is armed */
     bool traces_steps;      /* its stages trace the steps of instructions themselves */
     /* A seam that a mechanism needs and that it does not have, by name; NULL: it has all. */
     const char *(*lacks)(const struct mechanism *mechanism, const void *params);

@@ -309,6 +309,7 @@ enum detour {
     DETOUR_SEAMS = 1 << 0,    /* a mechanism fills a seam, or instructions are followed */
     DETOUR_PIPELINE = 1 << 1, /* the pipeline's own `enter`, or none */
     DETOUR_WAITCNT = 1 << 2,  /* issue.by_waitcnt */
+    DETOUR_CONTENT = 1 << 3,  /* loads take their values when they are written back */
 };
 
 struct core {

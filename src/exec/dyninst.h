@@ -132,6 +132,9 @@ void dyninst_rewrite(struct dyninst *f, struct warp *warp, u32 inst, const struc
 /* False: it has faulted and nothing has moved. */
 struct memory_view;
 bool dyninst_access(struct dyninst *f, struct memory_view *view);
+/* A load that has acted: its lanes in global memory, or a scalar load, take their values once more,
+ * as this view has them. */
+void dyninst_load_again(struct dyninst *f, struct memory_view *view);
 /* Lanes of a global atomic, when memory serves them; directly on memory. */
 bool dyninst_atomic(struct dyninst *f, lane_set lanes);
 void dyninst_commit(struct dyninst *f);

@@ -7,6 +7,7 @@
  * and again when memory is accessed, which costs less than keeping what they were made of. Those
  * that lie evenly apart are made once: dyninst_strided.c.
  */
+#include "exec/bounds.h"
 #include "exec/buffer.h"
 #include "exec/dyninst_parts.h"
 #include "exec/memory_view.h"
@@ -338,6 +339,33 @@ bool dyninst_access(struct dyninst *f, struct memory_view *view)
     }
     f->work = WORK_NONE;
     return !f->faulted;
+}
+
+void dyninst_load_again(struct dyninst *f, struct memory_view *view)
+{
+    struct bounds *const bounds = f->warp->exec->bounds;
+    const lane_set lanes = f->global;
+    lane_set group;
+    assert(f->loads && !f->atomic);
+    if (f->scalar) {
+        load_scalars(f, view);
+        return;
+    }
+    if (f->strided)
+        dyninst_unfold(f);
+    else
+        dyninst_step(f, f->warp, &f->own);
+    f->warp->exec->acting = f;
+    if (bounds) /* counted before */
+        bounds->checking = true;
+    for (lane_set left = lanes; left; left &= ~group) {
+        group = same_home(f, left);
+        if (!move_lanes(f, home_of(f, group), group, view))
+            assert(!"a load that has acted faults");
+    }
+    if (bounds)
+        bounds->checking = false;
+    f->work = WORK_NONE;
 }
 
 bool dyninst_atomic(struct dyninst *f, lane_set lanes)

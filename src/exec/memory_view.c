@@ -148,6 +148,21 @@ void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 byt
     }
 }
 
+u64 memory_view_collect(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy)
+{
+    u64 held = 0;
+    assert(bytes <= 64);
+    memory_view_overlay(view, from, bytes, copy);
+    for (u32 i = 0; i < view->count; i++) {
+        const struct record *e = &view->records[i];
+        const uintptr_t start = MAX((uintptr_t)e->to, (uintptr_t)from);
+        const uintptr_t end = MIN((uintptr_t)e->to + e->bytes, (uintptr_t)from + bytes);
+        if (start < end)
+            held |= ~0ull >> (64 - (end - start)) << (start - (uintptr_t)from);
+    }
+    return held;
+}
+
 /* A new entry, or a longer last one when it writes on where that ends. */
 u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes)
 {

@@ -16,6 +16,9 @@ void memory_view_redirect(struct memory_view *view, const struct lanes_memory *m
 /* Puts what the log has stored over a copy of host memory. */
 void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
 
+/* The same for at most 64 bytes; gives a bit for each that the log has stored. */
+u64 memory_view_collect(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
+
 /* The same by hand: room for stores to come; a store of host memory [to, to + bytes), whose data go
  * to the place returned; whether the log may hold some of these bytes. */
 void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes);

@@ -14,53 +14,14 @@
  *  - Bytes written are not remembered, only whether one access wrote a whole sector: two partial
  *    writes that together cover a sector leave it incomplete.
  */
-#include "mem/cache.h"
+#include "mem/cache_parts.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-#include "mem/mshr.h"
-
 enum {
     TAG_GROUP = 16 /* ways searched at a time; sets are padded to a multiple of it */
-};
-
-/* Not a multiple of a line's size: no line has it. */
-#define NO_LINE UINT64_MAX
-#define NO_TAG UINT32_MAX
-
-struct cache_way {
-    u64 line;       /* address, or NO_LINE */
-    u64 stamp;      /* last use (LRU) or when it was taken (FIFO); 0: free */
-    u32 valid;      /* sectors of which all bytes are there */
-    u32 dirty;      /* sectors with bytes that memory has not */
-    u32 pending;    /* sectors under way to this line */
-    u32 prefetched; /* sectors that a prefetch asked for; 0 again when the line has been read */
-};
-
-struct cache {
-    struct cache_counters *counters;
-    u32 *tags; /* lower bits of line numbers */
-    struct cache_way *slots;
-    u32 *guess; /* the slot of each set that was found last */
-    u32 line_shift, sets, ways;
-    u32 row;                    /* tags of a set with padding */
-    u32 index_bits, index_mask; /* of a set's number; 0: no power of two, or one set */
-    const u16 *residues;        /* of hashed set numbers, or NULL */
-    u32 all;                    /* sectors of a whole line */
-    u32 takable;                /* ways of a set that take lines */
-    bool sectored, allocate_on_fill, fifo, hooked, passing;
-    bool watched;
-    bool slow;   /* hooked or watched: a hit takes the long way */
-    u32 write;   /* as in the configuration */
-    u64 time;    /* of stamps */
-    u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
-    u32 refused_sectors;
-    enum cache_result refused_why;
-    struct mshrs mshrs;
-    struct cache_hooks hooks;
-    struct arena *arena;
 };
 
 /* Lower bits of a line's number, never NO_TAG; a slot's address decides between equal ones. */
@@ -159,6 +120,11 @@ static inline struct cache_way *find(const struct cache *cache, u64 line, u32 se
     return LIKELY(slot->line == line) ? slot : search(cache, line, set);
 }
 
+struct cache_way *cache_way_of(const struct cache *cache, u64 line)
+{
+    return find(cache, line, set_of(cache, line));
+}
+
 static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return (u32)(slot - cache->slots) - set * cache->ways;
@@ -205,6 +171,8 @@ static struct cache_way *victim_of(const struct cache *cache, u32 set)
 static void replace(struct cache *cache, struct cache_way *slot, u64 line, u32 set, bool counts,
                     struct cache_out *out)
 {
+    if (UNLIKELY(cache->content != NULL))
+        cache_content_replaced(cache, slot);
     if (slot->line != NO_LINE) {
         out->victim = slot->line;
         out->victim_sectors = slot->dirty;
@@ -430,6 +398,8 @@ static void take_out(struct cache *cache, struct cache_way *slot, u32 set, struc
     out->victim_unused = slot->prefetched;
     cache->counters->writebacks += slot->dirty != 0;
     cache->refused = NO_LINE;
+    if (UNLIKELY(cache->content != NULL))
+        cache_content_replaced(cache, slot);
     drop(cache, slot, set);
 }
 
@@ -460,6 +430,8 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
             slot->prefetched |= entry->count ? 0 : entry->sectors;
         }
     }
+    if (UNLIKELY(cache->content != NULL))
+        cache_content_arrived(cache, mshr);
     mshr_arrive(&cache->mshrs, mshr);
 }
 
@@ -609,6 +581,11 @@ u32 cache_pending(const struct cache *cache)
 u64 cache_mshr_line(const struct cache *cache, u32 mshr)
 {
     return cache->mshrs.entries[mshr].line;
+}
+
+u32 cache_mshr_sectors(const struct cache *cache, u32 mshr)
+{
+    return cache->mshrs.entries[mshr].sectors;
 }
 
 u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first)

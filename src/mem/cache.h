@@ -1,6 +1,7 @@
 /*
- * A set-associative cache with MSHRs: tags and who waits. Data are not kept here (memory holds
- * them): a cache says when, not what.
+ * A set-associative cache with MSHRs: tags and who waits. A cache says when, not what: memory holds
+ * the data, unless the cache is armed (cache_arm). Then its lines have room for data, which whoever
+ * runs the cache moves in and out (mem/content.h); tags and counters do not depend on it.
  *
  * Invariants
  *  C1  reads = read_hits + read_merges + read_misses; a refused access (cache_refuses) counts only
@@ -137,6 +138,8 @@ enum cache_drop cache_sweep(struct cache *cache, u32 *at, bool may_write, struct
 /* Lines (or entries) under way. */
 u32 cache_pending(const struct cache *cache);
 u64 cache_mshr_line(const struct cache *cache, u32 mshr);
+/* The sectors that it brings. */
+u32 cache_mshr_sectors(const struct cache *cache, u32 mshr);
 /* The same, and the waiter that took the MSHR, if one did and not a prefetch. */
 u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first);
 /* One that brings sectors of the line, or UINT32_MAX. */
@@ -153,5 +156,32 @@ struct cache_hooks {
                         * memory_system_reserve (L2) and core_reserve_ways */
 };
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
+
+/* ---- cache_content.c: the data of lines; nothing of this is called while caches are not armed ---- */
+
+/* A line with its data. */
+struct cache_line {
+    u64 address;
+    u8 *bytes;    /* of the whole line: */
+    u32 valid;    /* all bytes of these sectors count, */
+    u32 dirty;    /* and of these sectors, which have changes, */
+    u64 *written; /* the bytes with a bit here, written since the line is in the cache */
+};
+/* Sectors arrive under an MSHR for one that waits; called by cache_fill, before cache_waiter. */
+typedef void cache_deliver_fn(void *user, u32 waiter, u32 mshr, u32 sectors);
+
+/* Makes room for the data of lines; once, before the first access. */
+void cache_arm(struct cache *cache, cache_deliver_fn *deliver, void *user);
+/* False: the line is not there, or not armed. */
+bool cache_line_of(const struct cache *cache, u64 address, struct cache_line *line);
+/* By its place; false: no line is there. */
+bool cache_line_at(const struct cache *cache, u32 set, u32 way, struct cache_line *line);
+/* The line that gave way last, as it was then. */
+const struct cache_line *cache_last_victim(const struct cache *cache);
+/* The MSHR that brings this sector of a line, or UINT32_MAX. */
+u32 cache_mshr_of(const struct cache *cache, u64 line, u32 sector);
+/* Calls `visit` for every line. */
+void cache_each_line(const struct cache *cache,
+                     void (*visit)(void *user, const struct cache_line *line), void *user);
 
 #endif

@@ -57,6 +57,8 @@ static bool reply(struct cluster *cluster, const struct packet *packet,
     if (UNLIKELY(payload->bits))
         packet_set_payload(&answer, payload);
     port_push(port, &answer, now);
+    if (UNLIKELY(cluster->content != NULL))
+        content_read_newest(cluster->content, packet);
     cluster->inside--;
     return true;
 }

@@ -77,6 +77,7 @@ struct cluster {
     fs period;                /* of a network cycle */
     struct port *replies;     /* of all cores */
     fs next;                  /* the first time at which it may have something to do */
+    struct content *content;  /* NULL: not armed */
 };
 
 /* `first`, `cores`, `place`, `period`, `replies` and the parts' `requests` and `delay` are set. */

@@ -125,24 +125,33 @@ static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u6
 
 /* ---- To DRAM ---- */
 
-static void request(struct l2_slice *slice, u64 address, u32 sectors, u32 fetch, bool write)
+static struct l2_request *request(struct l2_slice *slice, u64 address, u32 sectors, u32 fetch,
+                                  bool write)
 {
     struct l2_request *entry = ring_push(&slice->misses);
     entry->address = address_in_channel(&slice->shared->map, slice->number, address);
     entry->bytes = sectors * SECTOR_BYTES;
     entry->tag = slice->number << TAG_SLICE_SHIFT | sectors << TAG_SECTORS_SHIFT | fetch;
     entry->write = write;
+    return entry;
 }
 
-/* Sectors of a line, in as many requests as request_sectors makes of them. */
-static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number, bool write)
+/* Sectors of a line, in as many requests as request_sectors makes of them: to read, or to write for
+ * a packet. */
+static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
+                 const struct packet *write)
 {
+    struct content *const content = slice->shared->content;
     u32 limit = slice->shared->params->request_sectors, parts = 0;
     while (sectors) {
         u32 first = (u32)__builtin_ctz(sectors), rest = ~(sectors >> first);
         u32 run = MIN(rest ? (u32)__builtin_ctz(rest) : 32u, limit);
-        request(slice, line + (u64)first * SECTOR_BYTES, run, number, write);
-        sectors &= ~(u32)((((u64)1 << run) - 1) << first);
+        const u32 these = (u32)((((u64)1 << run) - 1) << first);
+        struct l2_request *entry =
+            request(slice, line + (u64)first * SECTOR_BYTES, run, number, write);
+        if (UNLIKELY(content != NULL))
+            entry->data = content_request(content, slice, line, these, write);
+        sectors &= ~these;
         parts++;
     }
     return parts;
@@ -151,17 +160,27 @@ static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number, bool
 /* A packet's data go on to DRAM, and nothing waits for them. */
 static void store(struct l2_slice *slice, u64 line, u32 sectors, const struct packet *packet)
 {
-    const u32 requests = fetch(slice, line, sectors, TAG_STORE, true);
+    const u32 requests = fetch(slice, line, sectors, TAG_STORE, packet);
     for (u32 i = 0; slice->shared->dram_hooked && i < requests; i++)
         *ring_push(&slice->stores) = packet->from;
 }
 
 /* A line with changes that gave way: one request with what was changed, from its first byte on. */
-static void write_back(struct l2_slice *slice, const struct cache_out *out)
+static __attribute__((noinline)) void write_victim(struct l2_slice *slice,
+                                                   const struct cache_out *out)
 {
-    if (out->victim_sectors)
+    struct content *const content = slice->shared->content;
+    struct l2_request *entry =
         request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
                 count_sectors(out->victim_sectors), TAG_NO_FETCH, true);
+    if (UNLIKELY(content != NULL))
+        entry->data = content_victim(content, slice, out->victim, out->victim_sectors);
+}
+
+static inline void write_back(struct l2_slice *slice, const struct cache_out *out)
+{
+    if (out->victim_sectors)
+        write_victim(slice, out);
 }
 
 static void send(struct l2_slice *slice)
@@ -323,8 +342,14 @@ static void fill(struct l2_slice *slice, u64 cycle)
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
     if (--slice->parts[entry])
         return;
+    /* A line of a reserved way leaves with its fill: it must have its data before. A line that is
+     * taken only now gets them after. */
+    if (UNLIKELY(slice->shared->content != NULL))
+        content_fill(slice->shared->content, slice, entry, cache_mshr_sectors(slice->cache, entry));
     cache_fill(slice->cache, entry, &out);
     write_back(slice, &out);
+    if (UNLIKELY(slice->shared->content != NULL))
+        content_fill(slice->shared->content, slice, entry, out.sectors);
     *ring_push(&slice->filled) = entry;
     if (slice->answer == L2_NOBODY)
         next_answer(slice);
@@ -391,7 +416,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         break;
     case CACHE_MISS:
         forget_payload(slice, out.mshr);
-        slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, false);
+        slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, NULL);
         write_back(slice, &out);
         wait(slice, packet);
         break;
@@ -440,7 +465,7 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
     u32 entry = slice->free[slice->free_count - 1];
     forget_payload(slice, entry);
     slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
-                                    arrival->packet.kind == PACKET_WRITE);
+                                    arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);
     wait(slice, &arrival->packet);
     return ACCESS_DONE;
 }
@@ -481,6 +506,8 @@ u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
     if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now) {
         result = access(slice, cycle);
         if (result == ACCESS_DONE) {
+            if (UNLIKELY(shared->content != NULL))
+                content_access(shared->content, slice, &ring_head(&slice->in)->packet);
             shared->stats->queue_cycles +=
                 (now - ring_head(&slice->in)->ready - 1) / shared->period;
             ring_pop(&slice->in);

@@ -20,6 +20,7 @@
 
 #include "base/ring.h"
 #include "mem/address.h"
+#include "mem/content.h"
 #include "mem/system.h"
 
 /* A tag of a DRAM request: slice of the channel, sectors, and which fetch it is part of: an MSHR,
@@ -41,6 +42,7 @@ struct l2_request {
     fs due;      /* when its way to DRAM is over, once it has set out */
     u32 bytes;
     u32 tag;
+    u32 data; /* with content: mem/content.h */
     bool write;
 };
 
@@ -63,6 +65,7 @@ struct l2_shared {
     struct packet_hooks hooks;
     bool dram_hooked; /* requesters of all DRAM requests, and payloads, are wanted */
     const struct clock *clock;
+    struct content *content; /* NULL: not armed */
 };
 
 struct l2_slice {

@@ -371,13 +371,20 @@ static void set_out(struct memory_system *m, u32 number, fs now)
     channel->last = turn;
 }
 
+/* The slice that a request of a channel comes from. */
+static struct l2_slice *request_slice(const struct memory_system *m, const struct channel *channel,
+                                      u32 tag)
+{
+    const u32 number = (u32)(channel - m->channels);
+    return m->slices[number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT)];
+}
+
 /* A request has entered DRAM under this number. */
 static COLD void tell_arrived(struct memory_system *m, const struct channel *channel, u32 index,
                               const struct l2_request *request)
 {
-    u32 number = (u32)(channel - m->channels);
-    u32 unit = number * m->l2_params.slices + (request->tag >> TAG_SLICE_SHIFT);
-    struct requester from = l2_requester(m->slices[unit], request->tag);
+    const struct requester from =
+        l2_requester(request_slice(m, channel, request->tag), request->tag);
     dram_tell_arrived(channel->dram, index, request->address, &from);
 }
 
@@ -393,6 +400,8 @@ static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
         dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
     if (UNLIKELY(m->shared.dram_hooked))
         tell_arrived(m, channel, index, request);
+    if (UNLIKELY(m->content != NULL))
+        content_enter_dram(m->content, request_slice(m, channel, request->tag), request);
     ring_pop(&channel->delayed);
     request = ring_head(&channel->delayed);
     return ring_count(&channel->delayed) && request->due <= now &&
@@ -456,6 +465,8 @@ void memory_system_run(struct memory_system *m, fs end)
 {
     fs first = wanted(m);
     m->shared.atomics.count = 0;
+    if (UNLIKELY(m->content != NULL))
+        content_window(m->content);
     if (first >= end && !m->every)
         return; /* clocks are brought up to date when they are needed */
     if (!m->every)

@@ -43,6 +43,13 @@ struct memory_system;
 struct memory_system *memory_system_create(const struct memory_system_params *params);
 void memory_system_destroy(struct memory_system *memory_system);
 
+/* Arms it with content, which it owns; before the first launch. */
+struct content;
+struct content_config;
+struct content *memory_system_arm(struct memory_system *memory_system,
+                                  const struct content_config *config);
+struct content *memory_system_content(const struct memory_system *memory_system); /* or NULL */
+
 /* The two ports of a core: it pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);
 struct port *memory_system_replies(struct memory_system *memory_system, u32 core);

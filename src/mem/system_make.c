@@ -175,7 +175,22 @@ void memory_system_destroy(struct memory_system *m)
     network_destroy(m->up);
     network_destroy(m->down);
     vec_free(&m->shared.atomics);
+    content_destroy(m->content);
     arena_destroy(m->arena);
+}
+
+struct content *memory_system_arm(struct memory_system *m, const struct content_config *config)
+{
+    assert(!m->content);
+    m->content = m->shared.content = content_create(m, config);
+    for (u32 i = 0; i < m->cluster_count; i++)
+        m->clusters[i].content = m->content;
+    return m->content;
+}
+
+struct content *memory_system_content(const struct memory_system *m)
+{
+    return m->content;
 }
 
 struct port *memory_system_requests(struct memory_system *m, u32 core)

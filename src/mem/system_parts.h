@@ -77,6 +77,7 @@ struct memory_system {
     struct channel *channels;
     u32 channel_limit; /* requests of a channel from the delay on, as GPGPU-Sim gives credits */
     struct calls slice_calls, channel_calls;
+    struct content *content; /* NULL: not armed */
 };
 
 static inline bool any_bit(const u64 *mask, u32 words)

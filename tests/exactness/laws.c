@@ -97,6 +97,36 @@ bool laws_hold(const json_t *launch, char *why, size_t size)
     return !book.broken;
 }
 
+/* The first number of one object that the other has otherwise. */
+static bool same_numbers(const json_t *a, const json_t *b, const char *where, char *why,
+                         size_t size)
+{
+    const char *name;
+    const json_t *x;
+    json_object_foreach((json_t *)a, name, x)
+    {
+        const json_t *y = json_object_get(b, name);
+        if (json_equal(x, y))
+            continue;
+        if (json_is_object(x))
+            return same_numbers(x, y, name, why, size);
+        snprintf(why, size, "%s %s is %.17g in one run and %.17g in the other", where, name,
+                 json_number_value(x), json_number_value(y));
+        return false;
+    }
+    return true;
+}
+
+bool laws_same_counts(const json_t *a, const json_t *b, char *why, size_t size)
+{
+    const json_t *from = json_object_get(a, "launches"), *to = json_object_get(b, "launches");
+    snprintf(why, size, "the launches differ");
+    for (size_t i = 0; i < json_array_size(from); i++)
+        if (!same_numbers(json_array_get(from, i), json_array_get(to, i), "launch", why, size))
+            return false;
+    return json_array_size(from) == json_array_size(to) && json_array_size(from);
+}
+
 bool laws_same_work(const json_t *a, const json_t *b, char *why, size_t size)
 {
     const char *name;

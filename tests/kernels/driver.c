@@ -2,11 +2,12 @@
  * Runs every kernel case, as every file it was compiled to, in every configuration, each on a fresh
  * device.
  *
- *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]... [--exact]
- * [--quick]
+ *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]...
+ *           [--exact|--armed] [--quick]
  *           [--list] [-v]
  *
- * --exact runs each case twice, in functional mode and in time, and compares what was counted; in
+ * --armed runs each case in time twice, without and with content (timing.content), and compares all
+ * that was counted. --exact runs each case twice, in functional mode and in time, and compares what was counted; in
  * time every law of conservation must hold. --quick leaves out cases that run long in time.
  * --part K/N runs each Nth case, from the Kth on.
  *
@@ -65,7 +66,7 @@ struct options {
     const char *source, *ptx, *form, *only;
     struct setup custom;
     unsigned custom_count;
-    bool list, verbose, exact, quick;
+    bool list, verbose, exact, armed, quick;
     unsigned part, parts; /* only each case whose number modulo parts is part; 0 parts: all */
 };
 
@@ -118,14 +119,17 @@ static void collect(void *user, const char *text, size_t length)
     t->output_length += length;
 }
 
-static struct hd_config *make_config(const struct setup *setup, bool timed, bool quick,
+static struct hd_config *make_config(const struct setup *setup, const struct test *t,
                                      struct hd_error *error)
 {
     struct hd_config *config = hd_config_create();
     bool ok = config && (!setup->machine || hd_config_load(config, setup->machine, error));
     if (ok) { /* a setup may say otherwise */
-        hd_config_set(config, timed ? "timing.functional=false" : "timing.functional=true", error);
-        hd_config_set(config, quick ? "launch.max_instructions=100000" : LIMIT, error);
+        hd_config_set(config, t->timed ? "timing.functional=false" : "timing.functional=true",
+                      error);
+        hd_config_set(config, t->quick ? "launch.max_instructions=100000" : LIMIT, error);
+        if (t->content)
+            hd_config_set(config, "timing.content=true", error);
     }
     for (unsigned i = 0; ok && setup->settings[i]; i++)
         ok = hd_config_set(config, setup->settings[i], error);
@@ -136,10 +140,10 @@ static struct hd_config *make_config(const struct setup *setup, bool timed, bool
     return config;
 }
 
-static struct hd_device *open_device(const struct setup *setup, bool timed, bool quick,
+static struct hd_device *open_device(const struct setup *setup, const struct test *t,
                                      struct hd_error *error)
 {
-    struct hd_config *config = make_config(setup, timed, quick, error);
+    struct hd_config *config = make_config(setup, t, error);
     struct hd_device *device = config ? hd_device_open(config, error) : NULL;
     hd_config_destroy(config);
     return device;
@@ -148,9 +152,10 @@ static struct hd_device *open_device(const struct setup *setup, bool timed, bool
 /* Whether the machine allows blocks of 1,024 threads. */
 static bool takes_wide_blocks(const struct setup *setup, bool timed)
 {
+    const struct test t = {.timed = timed};
     struct hd_error error = {0};
     struct hd_machine_info info;
-    struct hd_config *config = make_config(setup, timed, false, &error);
+    struct hd_config *config = make_config(setup, &t, &error);
     const bool wide = !config || !hd_config_info(config, &info, &error) || /* run_on reports it */
                       info.block_threads >= 1024;
     hd_config_destroy(config);
@@ -161,7 +166,7 @@ static void run_on(struct test *t, const struct kernel_case *c, const struct set
                    const char *path, const char *text, size_t length, json_t **stats)
 {
     struct hd_error error = {0};
-    t->device = open_device(setup, t->timed, t->quick, &error);
+    t->device = open_device(setup, t, &error);
     if (!t->device) {
         fail(t, "no device: %s", error.message);
         return;
@@ -226,6 +231,27 @@ static void run_exact(struct test *t, const struct options *o, const struct kern
     end(other);
 }
 
+/* The case with content, beside the same without: the same output, times and counts. */
+static void run_armed(struct test *t, const struct options *o, const struct kernel_case *c,
+                      const struct form *form, const struct setup *setup, const char *path,
+                      const char *text, size_t length)
+{
+    char why[512];
+    json_t *plain = NULL, *armed = NULL;
+    struct test *other = begin(o, form, setup, true);
+    run_on(other, c, setup, path, text, length, &plain);
+    t->content = true;
+    run_on(t, c, setup, path, text, length, &armed);
+    if (!(c->flags & CASE_ORDER) && !laws_same_counts(plain, armed, why, sizeof why))
+        fail(t, "%s", why);
+    if (t->output_length != other->output_length ||
+        memcmp(t->output, other->output, t->output_length) != 0)
+        fail(t, "it prints something else");
+    json_decref(plain);
+    json_decref(armed);
+    end(other);
+}
+
 static void run_case(const struct options *o, const struct kernel_case *c, const struct form *form,
                      const struct setup *setup, struct totals *totals)
 {
@@ -240,8 +266,10 @@ static void run_case(const struct options *o, const struct kernel_case *c, const
         free(text);
         return;
     }
-    struct test *t = begin(o, form, setup, o->exact);
-    if (text && o->exact)
+    struct test *t = begin(o, form, setup, o->exact || o->armed);
+    if (text && o->armed)
+        run_armed(t, o, c, form, setup, path, text, length);
+    else if (text && o->exact)
         run_exact(t, o, c, form, setup, path, text, length);
     else if (text)
         run_on(t, c, setup, path, text, length, NULL);
@@ -300,6 +328,8 @@ static bool parse(struct options *o, int argc, char **argv)
             o->list = true;
         } else if (strcmp(argv[i], "--exact") == 0) {
             o->exact = true;
+        } else if (strcmp(argv[i], "--armed") == 0) {
+            o->armed = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
             o->quick = true;
         } else if (strcmp(argv[i], "-v") == 0) {
@@ -340,7 +370,7 @@ int main(int argc, char **argv)
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
                 "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--machine NAME]"
-                " [--exact] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
+                " [--exact|--armed] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;
     }

@@ -32,6 +32,7 @@ struct test {
     bool si;            /* a code object of Southern Islands, not PTX */
     bool timed;         /* in time */
     bool quick;         /* and not for long */
+    bool content;       /* with content (timing.content) */
     u32 random;         /* generator state */
     bool failed;
     bool fault; /* the case expects a fault: launch() does not check the outcome */

@@ -17,7 +17,7 @@
  *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
  *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
  */
-#include "core/common/lsu_parts.h"
+#include "core/common/content.h"
 #include "mem/stride.h"
 
 /* Device addresses for what has none of its own; far from what memory_create gives out. */
@@ -155,6 +155,8 @@ static void make_list(struct core *core, struct inflight *inflight)
         core->stats.lsu.local_accesses++;
     else
         core->stats.lsu.global_accesses++;
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_access(core, inflight);
 }
 
 /* Whether both elements of a pair meet in banks alike: they are as far apart in every lane. */
@@ -226,6 +228,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
     if (f->scalar) { /* loads of the warp share the constants' cache */
         f->constant |= f->global;
         f->global = 0;
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_access(core, inflight);
     }
     lsu->constants = f->constant;
     core->stats.lsu.constant_accesses += lsu->constants;
@@ -276,8 +280,11 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     u32 index = (u32)(request - lsu->requests);
     if (request->kind != REQUEST_STORE)
         inflight->outstanding++;
-    if (request->kind != REQUEST_LOAD)
+    if (request->kind != REQUEST_LOAD) {
         store_sent(core, request);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_store(core, inflight, request);
+    }
     if (request->kind == REQUEST_ATOMIC)
         lsu->atomics[lsu->atomic_count++] = index;
     if (!cached) {
@@ -324,6 +331,8 @@ static bool send_constant(struct core *core, struct inflight *inflight)
             cache_read(lsu->constant, line, all, inflight_index(core, inflight), &out);
         if (cache_refuses(result))
             return false;
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_constant(core, inflight, line, all, result, &out);
         inflight->outstanding += result != CACHE_HIT;
         if (result == CACHE_MISS) {
             const struct requester from =

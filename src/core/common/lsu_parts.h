@@ -80,6 +80,8 @@ struct lsu {
     u32 atomics[LSU_REQUESTS], atomic_count;
     RING(struct timed) done; /* finished instructions that wait for the port */
     struct arena *arena;
+    struct core_content *content; /* NULL: not armed */
+    bool watched;                 /* content or mechanisms follow the caches' accesses */
 };
 
 static inline bool queue_room(const struct core *core)

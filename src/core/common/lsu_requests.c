@@ -6,7 +6,7 @@
  * cannot be taken stays there and holds up those behind it. What misses, and what passes the caches
  * by, goes through a queue to the network, one a cycle.
  */
-#include "core/common/lsu_parts.h"
+#include "core/common/content.h"
 #include <stdlib.h>
 
 /* ---- requests ---- */
@@ -46,6 +46,7 @@ void lsu_create(struct core *core)
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     lsu->prefetchers[0] = arena_array(lsu->arena, struct requester, c->l1d->mshrs);
     lsu->prefetchers[1] = arena_array(lsu->arena, struct requester, c->readonly->mshrs);
+    core_content_create(core);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu.held = 0;
@@ -63,6 +64,7 @@ void lsu_destroy(struct core *core)
     cache_destroy(lsu->l1d);
     cache_destroy(lsu->constant);
     cache_destroy(lsu->readonly);
+    core_content_destroy(lsu->content);
     arena_destroy(lsu->arena);
     free(lsu);
 }
@@ -82,6 +84,8 @@ void lsu_begin(struct core *core)
         ring_clear(&lsu->pipes[b]);
     if (core->hooks.seams & SEAMS_L1)
         lsu_seams_begin(core);
+    core->detours |= lsu->content ? DETOUR_CONTENT : 0;
+    lsu->watched = lsu->content || core->hooks.seams & SEAMS_L1;
 }
 
 void lsu_flush(struct core *core)
@@ -124,6 +128,8 @@ void lsu_finish(struct core *core)
 
 static void send_request(struct core *core, struct lsu_request *request)
 {
+    if (UNLIKELY(core->lsu.unit->content != NULL))
+        core_content_send(core, request);
     static const u8 kinds[] = {[REQUEST_LOAD] = PACKET_READ,
                                [REQUEST_STORE] = PACKET_WRITE,
                                [REQUEST_KEPT] = PACKET_WRITE,
@@ -185,6 +191,16 @@ static u64 cache_line(const struct core *core, const struct lsu_request *request
     return line;
 }
 
+/* A cache has taken the access of a request: content and mechanisms. */
+static COLD void looked_up(struct core *core, const struct lsu_request *request, u64 line,
+                           u32 sectors, enum cache_result result, const struct cache_out *out)
+{
+    if (core->lsu.unit->content)
+        core_content_looked_up(core, request, line, sectors, result, out);
+    if (core->hooks.seams & SEAMS_L1)
+        lsu_seams_access(core, request, line, sectors, result, out);
+}
+
 /* False: it must be tried again. */
 static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
@@ -196,7 +212,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     struct cache_out out;
     u32 index = (u32)(request - lsu->requests), sectors;
     u64 line = cache_line(core, request, &sectors);
-    const bool seen = UNLIKELY(core->hooks.seams & SEAMS_L1);
+    const bool seen = UNLIKELY(lsu->watched);
     if (UNLIKELY(pipe == SUPPLY_PIPE)) {
         part_done(core, request->inflight, false);
         lsu_request_give(lsu, request);
@@ -211,7 +227,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
         const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
         if (seen)
-            lsu_seams_access(core, request, line, sectors, result, &out);
+            looked_up(core, request, line, sectors, result, &out);
         return true;
     }
     if (core_hooked(core, SEAM_L1_SUPPLY) && lsu_seams_supply(core, request, line, sectors))
@@ -230,7 +246,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     if (result == CACHE_MISS)
         queue_push(core, lsu_miss(request->readonly, &out));
     if (seen)
-        lsu_seams_access(core, request, line, sectors, result, &out);
+        looked_up(core, request, line, sectors, result, &out);
     if (result == CACHE_HIT) {
         part_done(core, request->inflight, false);
         lsu_request_give(lsu, request);
@@ -266,13 +282,16 @@ void lsu_reply(struct core *core, const struct packet *packet)
     struct lsu *lsu = core->lsu.unit;
     struct cache_out out;
     u32 waiter;
+    u64 line;
     switch (packet->client) {
     case CLIENT_L1D:
     case CLIENT_READONLY: {
         struct cache *cache = packet->client == CLIENT_L1D ? lsu->l1d : lsu->readonly;
-        const u64 line = cache_mshr_line(cache, packet->tag);
+        line = cache_mshr_line(cache, packet->tag);
         lsu->pipes_stalled = 0;
         cache_fill(cache, packet->tag, &out);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_filled(core, packet->client, packet->tag, line, out.sectors);
         while (cache_waiter(cache, packet->tag, &waiter)) {
             struct lsu_request *request = &lsu->requests[waiter];
             part_done(core, request->inflight, true);
@@ -283,7 +302,10 @@ void lsu_reply(struct core *core, const struct packet *packet)
         return;
     }
     case CLIENT_CONSTANT:
+        line = cache_mshr_line(lsu->constant, packet->tag);
         cache_fill(lsu->constant, packet->tag, &out);
+        if (UNLIKELY(lsu->content != NULL))
+            core_content_filled(core, CLIENT_CONSTANT, packet->tag, line, out.sectors);
         while (cache_waiter(lsu->constant, packet->tag, &waiter))
             part_done(core, waiter, true);
         return;
@@ -291,6 +313,8 @@ void lsu_reply(struct core *core, const struct packet *packet)
         break;
     }
     struct lsu_request *request = &lsu->requests[packet->tag];
+    if (UNLIKELY(lsu->content != NULL))
+        core_content_answered(core, request);
     if (request->kind != REQUEST_LOAD) {
         u32 s = request->slot;
         lsu->stores--;

@@ -7,7 +7,7 @@
  *       has neither an MSHR nor a place in the queue to the network.
  *  LS2  A prefetch holds an MSHR without waiters, and no request: nothing on the core waits for it.
  */
-#include "core/common/lsu_parts.h"
+#include "core/common/content.h"
 
 static struct cache *cache_for(const struct core *core, bool readonly)
 {
@@ -142,6 +142,8 @@ enum prefetch_answer core_prefetch(struct core *core, enum packet_client client,
     core->lsu.unit->prefetchers[readonly][out.mshr] =
         requester_of(core, slot, inst, REQUESTER_PREFETCH);
     queue_push(core, lsu_miss(readonly, &out) | MISS_PREFETCH);
+    if (UNLIKELY(core->lsu.unit->content != NULL))
+        core_content_miss(core, client, out.mshr, line);
     lsu_seams_evicted(core, client, &out);
     return PREFETCH_SENT;
 }

@@ -225,4 +225,5 @@ const struct pipeline common_pipeline = {
     .storage = common_storage,
     .logic = common_logic,
     .has_memory_system = true,
+    .content = true,
 };

@@ -5,7 +5,7 @@
  * Results of units always find their bank (the bus was reserved when they started); a bank that is
  * written serves no read in the cycle. Results of loads come through the load/store unit's port.
  */
-#include "core/common/common.h"
+#include "core/common/content.h"
 
 /* ---- where mechanisms say that results go ---- */
 
@@ -238,6 +238,8 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
 {
     void (*const retire)(struct core *, struct inflight *) =
         core->detours & DETOUR_SEAMS ? retire_hooked : retire_counted;
+    if (UNLIKELY(core->detours & DETOUR_CONTENT))
+        core_content_take(core, inflight);
     if (core->issue.by_waitcnt)
         waitcnt_retire(core, inflight, retire);
     else

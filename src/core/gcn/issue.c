@@ -203,4 +203,5 @@ const struct pipeline gcn_pipeline = {
     .storage = common_storage,
     .logic = common_logic,
     .has_memory_system = true,
+    .content = true,
 };

@@ -8,6 +8,7 @@
 #include "core/stages.h"
 #include "gpu/time/lanes.h"
 #include "gpu/time/timing.h"
+#include "mem/content.h"
 
 struct timing {
     struct hd_device *device;
@@ -15,6 +16,7 @@ struct timing {
     const struct clock_params *clock;
     struct memory_system *memory_system;
     struct memory_system_params memory;
+    struct content *content; /* NULL: not armed */
     struct core **cores;
     u32 *order; /* order in which cores run in a window */
     u32 core_count;

@@ -89,7 +89,11 @@ static void begin(struct timed_run *run)
         core_begin(t->cores[i], &run->execs[i].exec, t->times, run->launch->profile, run->start);
         if (t->params->flush_l1)
             core_flush(t->cores[i]);
+        if (UNLIKELY(t->content != NULL))
+            core_content_begin(t->cores[i]);
     }
+    if (UNLIKELY(t->content != NULL))
+        content_reload(t->content);
 }
 
 /* ---- windows ---- */
@@ -184,11 +188,50 @@ static bool found_fault(struct timed_run *run)
     return true;
 }
 
+static void tell_changed(const struct timing *t, const struct content_change *change)
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        core_content_changed(t->cores[i], change);
+}
+
+/* meet for launches with content (N6 of mem/content.h). */
+static __attribute__((noinline)) void meet_content(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    struct content_change change;
+    u32 count;
+    bool serial = false;
+    for (u32 i = 0; content_stored(t->content, i, &change); i++)
+        tell_changed(t, &change);
+    const struct packet *atomics = memory_system_atomics(t->memory_system, &count);
+    for (u32 i = 0; i < count; i++) {
+        content_lift(t->content, &atomics[i]);
+        core_atomic(t->cores[atomics[i].core], &atomics[i]);
+        content_lower(t->content, &atomics[i], &change);
+        tell_changed(t, &change);
+    }
+    for (u32 i = 0; i < t->core_count; i++)
+        serial |= t->cores[i]->issue.serial;
+    if (!serial)
+        return;
+    content_expose(t->content);
+    for (u32 i = 0; i < t->core_count; i++)
+        core_content_expose(t->cores[i]);
+    for (u32 i = 0; i < t->core_count; i++)
+        if (t->cores[i]->issue.serial)
+            core_serial(t->cores[i]);
+    content_conceal(t->content);
+}
+
 static void meet(struct timed_run *run)
 {
     struct timing *t = run->timing;
     u32 count;
     memory_system_meet(t->memory_system);
+    if (UNLIKELY(t->content != NULL)) {
+        meet_content(run);
+        return;
+    }
     for (u32 i = 0; i < t->core_count; i++)
         if (!memory_view_empty(t->cores[i]->view))
             memory_view_publish(t->cores[i]->view);
@@ -354,6 +397,8 @@ static void finish(struct timed_run *run)
     take_counts(run, run->end);
     settle_mechanisms(run, run->end);
     drain(run);
+    if (UNLIKELY(t->content != NULL))
+        content_flush(t->content);
     call_launch_done(run);
     observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {

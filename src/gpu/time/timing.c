@@ -4,6 +4,36 @@
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 
+/* Whether launches are armed with content, by the user or a mechanism. */
+static bool is_armed(const struct hd_device *device)
+{
+    const struct timing_params *params = config_params(device->config, &timing_component);
+    bool armed = params->content;
+    for (u32 i = 0; i < device->mechanisms.count; i++)
+        armed |= device->mechanisms.uses[i].mechanism->content;
+    return armed;
+}
+
+/* What carries no data cannot be part of a launch with content. */
+static bool content_serves(const struct hd_device *device, const struct pipeline *pipeline,
+                           struct error *error)
+{
+    if (!pipeline->content)
+        return error_set(error, ERROR_USAGE, "",
+                         "machine '%s' (core.pipeline=%s) has no content: its caches carry no data",
+                         config_machine(device->config), pipeline->name);
+    for (u32 i = 0; i < device->mechanisms.count; i++) {
+        const struct mechanism *m = device->mechanisms.uses[i].mechanism;
+        const u32 seams = mechanism_seams(m, device->mechanisms.uses[i].params);
+        if (seams & (1u << SEAM_VIEW | 1u << SEAM_L1_SUPPLY))
+            return error_set(error, ERROR_USAGE, "",
+                             "mechanism %s cannot be combined with content (timing.content): what "
+                             "it serves loads with carries no data",
+                             m->name);
+    }
+    return true;
+}
+
 bool timing_serves(const struct hd_device *device, struct error *error)
 {
     const struct mechanism_set *set = &device->mechanisms;
@@ -17,7 +47,7 @@ bool timing_serves(const struct hd_device *device, struct error *error)
                              "(core.pipeline=%s) does not have",
                              m->name, lacks, config_machine(device->config), pipeline->name);
     }
-    return true;
+    return !is_armed(device) || content_serves(device, pipeline, error);
 }
 
 struct timing *timing_create(struct hd_device *device)
@@ -28,8 +58,6 @@ struct timing *timing_create(struct hd_device *device)
     t->clock = config_params(device->config, &clock_component);
     t->memory = memory_system_params_of(device->config);
     t->memory_system = memory_system_create(&t->memory);
-    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
-    dispatcher_hooks_create(&t->dispatcher_hooks, &device->mechanisms);
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
@@ -38,6 +66,13 @@ struct timing *timing_create(struct hd_device *device)
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
+    if (is_armed(device)) {
+        struct content_config sizes = {.memory = device->memory};
+        core_content_sizes(&config, &sizes);
+        config.content = t->content = memory_system_arm(t->memory_system, &sizes);
+    }
+    mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
+    dispatcher_hooks_create(&t->dispatcher_hooks, &device->mechanisms);
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
         config.requests = memory_system_requests(t->memory_system, i);

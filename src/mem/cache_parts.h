@@ -1,0 +1,54 @@
+/* Inside of a cache, shared by cache.c (tags) and cache_content.c (data). */
+#ifndef MEM_CACHE_PARTS_H
+#define MEM_CACHE_PARTS_H
+
+#include "mem/cache.h"
+#include "mem/mshr.h"
+
+/* Not a multiple of a line's size: no line has it. */
+#define NO_LINE UINT64_MAX
+#define NO_TAG UINT32_MAX
+
+struct cache_way {
+    u64 line;       /* address, or NO_LINE */
+    u64 stamp;      /* last use (LRU) or when it was taken (FIFO); 0: free */
+    u32 valid;      /* sectors of which all bytes are there */
+    u32 dirty;      /* sectors with bytes that memory has not */
+    u32 pending;    /* sectors under way to this line */
+    u32 prefetched; /* sectors that a prefetch asked for; 0 again when the line has been read */
+};
+
+struct cache {
+    struct cache_counters *counters;
+    u32 *tags; /* lower bits of line numbers */
+    struct cache_way *slots;
+    u32 *guess; /* the slot of each set that was found last */
+    u32 line_shift, sets, ways;
+    u32 row;                    /* tags of a set with padding */
+    u32 index_bits, index_mask; /* of a set's number; 0: no power of two, or one set */
+    const u16 *residues;        /* of hashed set numbers, or NULL */
+    u32 all;                    /* sectors of a whole line */
+    u32 takable;                /* ways of a set that take lines */
+    bool sectored, allocate_on_fill, fifo, hooked, passing;
+    bool watched;
+    bool slow;   /* hooked or watched: a hit takes the long way */
+    u32 write;   /* as in the configuration */
+    u64 time;    /* of stamps */
+    u64 refused; /* the line of the read that was refused last and would be again, or NO_LINE */
+    u32 refused_sectors;
+    enum cache_result refused_why;
+    struct mshrs mshrs;
+    struct cache_hooks hooks;
+    struct cache_content *content; /* NULL: not armed */
+    struct arena *arena;
+};
+
+/* The way that a line is in, or NULL. */
+struct cache_way *cache_way_of(const struct cache *cache, u64 line);
+
+/* cache_content.c, of caches that are armed: a way is about to be given to another line; the sectors
+ * of an MSHR are about to arrive. */
+void cache_content_replaced(struct cache *cache, const struct cache_way *slot);
+void cache_content_arrived(struct cache *cache, u32 mshr);
+
+#endif
