@@ -108,14 +108,14 @@ enum {
     PLACES = 32,
     BANK_STEPS = 64 /* that the reads of an instruction may take of one bank */
 };
-struct place {
+struct bank_access {
     u64 banks; /* all that are accessed, a bit each: the register is spread over them */
     u16 reg;   /* the vector register */
     u8 cycles; /* for which each of the banks is busy */
 };
 struct places {
     u32 count;
-    struct place at[PLACES];
+    struct bank_access at[PLACES];
     /* of writes */
     bool waited;    /* asked again: the write had to wait */
     bool arbitrate; /* banks have one write port: the write waits while one of its banks is written,

@@ -220,7 +220,7 @@ static COLD u32 ask_places(struct core *core, struct inflight *inflight, u64 *wa
     core->stats.collect.reads += places.count;
     u8 depth = 0;
     for (u32 i = 0; i < places.count; i++) {
-        const struct place *place = &places.at[i];
+        const struct bank_access *place = &places.at[i];
         const u32 steps = (place->cycles - 1u) * core->config.collect->steps + 1;
         for (u64 banks = place->banks; banks && place->cycles; banks &= banks - 1)
             for (u32 n = 0; n < steps; n++)

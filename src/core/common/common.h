@@ -161,11 +161,11 @@ static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32
     return group * core->collect.banks_per_group + (slot + reg) % core->collect.banks_per_group;
 }
 /* Where an instruction finds a register, as mechanisms are told. */
-static inline struct place collect_place(const struct core *core, const struct inflight *inflight,
-                                         u32 reg)
+static inline struct bank_access collect_place(const struct core *core,
+                                               const struct inflight *inflight, u32 reg)
 {
     const u32 bank = collect_bank(core, inflight->slot, inflight->group, reg);
-    return (struct place){core_bank_mask(core, bank), (u16)reg, 1};
+    return (struct bank_access){core_bank_mask(core, bank), (u16)reg, 1};
 }
 /* Banks that are busy with a write which takes more than a cycle. */
 static inline u64 collect_busy(struct core *core)

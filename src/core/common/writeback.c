@@ -93,7 +93,7 @@ static void write_banks(struct core *core, const struct places *places)
 {
     const u64 now = core_cycle(core);
     for (u32 i = 0; i < places->count; i++) {
-        const struct place *place = &places->at[i];
+        const struct bank_access *place = &places->at[i];
         const bool stays = place->cycles > 1 || places->arbitrate;
         for (u64 set = stays ? place->banks : 0; set; set &= set - 1) {
             u64 *until = &core->collect.busy_until[first_bit(set)];
