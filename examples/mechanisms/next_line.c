@@ -26,7 +26,8 @@ static void l1_access(void *state, struct core *core, const struct l1_access *ac
         return;
     for (u32 i = 1; i <= n->params->degree; i++) {
         const u64 line = access->line + (u64)i * core_config(core)->l1d->line_bytes;
-        const enum prefetch_answer answer = core_prefetch(core, CLIENT_L1D, line, access->sectors);
+        const enum prefetch_answer answer =
+            core_prefetch(core, CLIENT_L1D, line, access->sectors, access->slot, access->inst);
         n->stats->sent += answer == PREFETCH_SENT;
         n->stats->present += answer == PREFETCH_PRESENT;
         n->stats->busy += answer == PREFETCH_BUSY;

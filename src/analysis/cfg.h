@@ -1,7 +1,7 @@
 /*
  * Basic blocks, edges, dominators and post-dominators of one function.
  *
- *  G1  Blocks are maximal straight runs in address order; block 0 is the entry.
+ *  G1  Blocks are maximal straight-line runs in address order; block 0 is the entry.
  *  G2  ret, exit, end and traps lead to one virtual exit; a guarded one also falls through. A call
  *      falls through. A jump to an address and a join, whose targets are not known, lead to the
  *      exit; a jump with a link and a join also fall through. Successors are listed taken first,
@@ -17,13 +17,13 @@
 #include "analysis/code.h"
 
 struct cfg_block {
-    u32 first, end; /* instructions */
+    u32 first, end; /* range of instructions */
     u32 *successors, *predecessors;
     u32 successor_count, predecessor_count;
     bool exits; /* has an edge to the virtual exit */
     u32 idom, ipdom;
     u32 enter, leave; /* interval in a depth-first walk of the dominator tree */
-    u32 loop_depth;   /* natural loops around it */
+    u32 loop_depth;   /* number of natural loops that contain it */
 };
 
 struct cfg {
@@ -44,7 +44,7 @@ static inline bool cfg_dominates(const struct cfg *cfg, u32 a, u32 b)
     return x->enter && y->enter && x->enter <= y->enter && y->leave <= x->leave;
 }
 
-/* The instruction, from the start of the code, a branch with a fixed target goes to; or NO_INST. */
+/* The target of a branch with a fixed target, as an index into the code; else NO_INST. */
 u32 code_target(const struct code *code, const struct inst *inst);
 
 /* dominators.c; called by cfg_build. */

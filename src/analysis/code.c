@@ -71,7 +71,7 @@ bool inst_falls_through(const struct inst *inst)
     case OP_strap:
         return false;
     case OP_jump:
-        return inst->dst[0].kind != OPERAND_NONE; /* with a way back */
+        return inst->dst[0].kind != OPERAND_NONE; /* a call: writes a return address */
     default:
         return true;
     }

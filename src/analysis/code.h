@@ -11,7 +11,7 @@
  *      registers, `inst.spare` is the index of the tuple (0: none), its own index is unused.
  *  C3  A definition under a guard does not kill: other lanes keep the old value.
  *
- * Locations are those of code without explicit EXEC; for the other see lane_liveness.h.
+ * Locations are for code without explicit EXEC; for code with explicit EXEC see lane_liveness.h.
  */
 #ifndef ANALYSIS_CODE_H
 #define ANALYSIS_CODE_H

@@ -1,11 +1,12 @@
-/* Labels of parted threads, to the fixed point. See parting.h. */
+/* Labels of separated threads, to the fixed point. See divergence.h. */
 #include "analysis/divergence.h"
 
-/* A way back to a block has an edge that leads over its place in the order, or to it. */
+/* Finds blocks that may be in a cycle: an edge from this place in the order or a later one leads
+ * back to this place or an earlier one. */
 static void find_loops(struct divergence *p)
 {
     const struct cfg *cfg = p->cfg;
-    u32 first = cfg->order_count; /* place that an edge from here or from behind leads back to */
+    u32 first = cfg->order_count; /* earliest target of edges back, from this place or later ones */
     for (u32 n = cfg->order_count; n-- > 0;) {
         const struct cfg_block *block = &cfg->blocks[cfg->order[n]];
         for (u32 s = 0; s < block->successor_count; s++)
@@ -35,7 +36,7 @@ struct divergence *divergence_create(struct arena *arena, const struct cfg *cfg)
     return p;
 }
 
-/* Calls for each label that arrives at a block; false: one of them was refused. */
+/* Calls `see` for each label that arrives at a block; false: `see` has refused one. */
 static bool each_arrival(const struct divergence *p, u32 block,
                          bool (*see)(const struct divergence *p, u32 *seen, u32 label), u32 *seen)
 {
@@ -101,7 +102,7 @@ static void visit(struct divergence *p, u32 block)
         want_successors(p, block);
 }
 
-/* Sets `from` for all blocks with a label from which a way leads to a block. */
+/* Sets `from` for all labelled blocks from which a path leads to a block. */
 static void walk_back(struct divergence *p, u32 to, u8 *from)
 {
     u32 depth = 0;
@@ -137,8 +138,8 @@ void divergence_find(struct divergence *p, u32 branch, bool rounds)
     want_successors(p, branch);
     const u32 words = p->cfg->count / 64 + 1;
     while (p->pending_count) {
-        /* Passes in the order, so that most blocks have all that arrives when they are seen (M2):
-         * what lies behind waits for the next pass. */
+        /* Passes in reverse post-order, so that most blocks are visited after all their labels have
+         * arrived (M2); blocks earlier in the order wait for the next pass. */
         for (u32 w = 0; w < words; w++) {
             for (u64 ahead = ~0ull; p->pending[w] & ahead;) {
                 u32 bit = (u32)__builtin_ctzll(p->pending[w] & ahead);

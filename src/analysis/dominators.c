@@ -8,7 +8,7 @@
 #include "analysis/cfg.h"
 #include <stdlib.h>
 
-/* A graph to find dominators in: the flow graph or its reverse, with a root of its own. */
+/* A graph to find dominators in: the flow graph or its reverse, and its root. */
 struct flow_graph {
     u32 count; /* nodes; `root` is one of them */
     u32 root;
@@ -152,8 +152,8 @@ static void number_tree(struct cfg *cfg)
     free(sibling);
 }
 
-/* Each back edge (to a dominator) adds one to the depth of the blocks of its natural loop. Loops of
- * one header count once. */
+/* Adds one to the loop depth of all blocks of each natural loop; loops with the same header count
+ * once. */
 static void loop_depths(struct cfg *cfg)
 {
     u32 n = cfg->count;
@@ -258,7 +258,7 @@ static void backward(struct cfg *cfg)
     u32 *exits = malloc((n + 1) * sizeof *exits);
     u32 exit_count = find_exits(cfg, exits);
     struct flow_graph g = graph_create(n + 1, exit);
-    /* previous = successors in the flow graph; those that exit get one more. */
+    /* previous = successors in the flow graph; blocks that exit get one more */
     u32 **longer = calloc(exit_count + 1, sizeof *longer);
     for (u32 b = 0; b < n; b++) {
         g.next[b] = cfg->blocks[b].predecessors;

@@ -3,7 +3,8 @@
 #include "ir/scalars.h"
 #include <stdlib.h>
 
-/* What a pair of scalars holds. Higher is less known; the meet of two is the higher. */
+/* What a pair of scalars holds. A higher value is less precise; the meet of two is the higher
+ * one. */
 enum pair_holds {
     HOLDS_NEW, /* not reached yet */
     HOLDS_INITIAL,
@@ -95,7 +96,7 @@ static void step(const struct code *code, struct flow_state *s, const struct ins
     if (scalar)
         result = result_of(code, inst, s);
     else if (lanes && within(exec))
-        result = HOLDS_SUBSET; /* of a mask destination: lanes that do not run get 0 */
+        result = HOLDS_SUBSET; /* a mask destination: inactive lanes get 0 */
     u32 count = inst_writes(inst, list);
     for (u32 k = 0; k < count; k++)
         if (list[k].kind == OPERAND_SCALAR || list[k].kind == OPERAND_MASK)

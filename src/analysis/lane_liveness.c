@@ -4,8 +4,8 @@
 /* How an instruction changes EXEC. */
 enum exec_change {
     CHANGE_NONE,
-    CHANGE_LOSES, /* to a subset */
-    CHANGE_WINS,  /* to a superset */
+    CHANGE_LOSES, /* the new EXEC is a subset of the old */
+    CHANGE_WINS,  /* the new EXEC is a superset of the old */
     CHANGE_ANY
 };
 
@@ -19,7 +19,7 @@ static enum exec_change change_of(const struct inst *inst)
     bool first = is_exec(inst->src[0]), either = first || is_exec(inst->src[1]);
     if (!inst_writes_exec(inst))
         return CHANGE_NONE;
-    if (!(op_info[inst->op].flags & OPF_SCALAR)) /* a mask of lanes that run */
+    if (!(op_info[inst->op].flags & OPF_SCALAR)) /* a mask of active lanes */
         return CHANGE_LOSES;
     switch (inst->op) {
     case OP_sand_saveexec:
@@ -37,14 +37,14 @@ static enum exec_change change_of(const struct inst *inst)
     }
 }
 
-/* N3. */
+/* Applies N3, backward over a change of EXEC. */
 static void turn(struct lane_live *live, enum exec_change change)
 {
     for (u32 w = 0; change != CHANGE_NONE && w < LANE_VECTOR_WORDS; w++) {
         u64 both = live->active[w] | live->others[w];
-        if (change != CHANGE_WINS) /* a lane that ran may be one that does not */
+        if (change != CHANGE_WINS) /* a lane active before may be inactive after */
             live->active[w] = both;
-        if (change != CHANGE_LOSES) /* a lane that did not may be one that runs */
+        if (change != CHANGE_LOSES) /* a lane inactive before may be active after */
             live->others[w] = both;
     }
 }
@@ -112,7 +112,7 @@ static void read(const struct code *code, struct lane_live *live, const struct i
     u32 count = inst_reads(inst, list), first, words;
     for (u32 k = 0; k < count; k++) {
         if (list[k].kind == OPERAND_VECTOR) {
-            words = list[k].count ? list[k].count : LANE_VECTORS; /* by number: all from it on */
+            words = list[k].count ? list[k].count : LANE_VECTORS; /* by number: all from it */
             set_bits(live->active, list[k].index, words, code->vectors);
             if (crosses)
                 set_bits(live->others, list[k].index, words, code->vectors);
@@ -182,7 +182,7 @@ struct lane_liveness *lane_liveness_compute(struct arena *arena, const struct co
         changed = false;
         for (u32 i = cfg->order_count; i-- > 0;)
             changed |= update(liveness, cfg, cfg->order[i]);
-        for (u32 b = cfg->count; b-- > 0;) /* what is not reached from the start */
+        for (u32 b = cfg->count; b-- > 0;) /* blocks not reachable from the entry */
             if (b && !cfg->blocks[b].enter)
                 changed |= update(liveness, cfg, b);
     }

@@ -1,25 +1,25 @@
 /*
  * Which registers hold a value that may still be read, in code with explicit EXEC.
  *
- * A vector write changes the lanes in EXEC only; in the others the old value stays, and may be read
- * when EXEC has grown again. So a vector register is live at a point in two ways: in lanes that run
- * there (`active`), and in lanes that do not (`others`). Backward over an instruction:
+ * A vector write changes only the lanes in EXEC; the other lanes keep the old value, which may be
+ * read when EXEC has grown again. So a vector register is live at a point in two ways: in the lanes
+ * active there (`active`), and in the inactive lanes (`others`). Backward over an instruction:
  *
- *  N1  A read makes its register live in the lanes that run. Reads of other lanes (readlane,
+ *  N1  A read makes its register live in the active lanes. Cross-lane reads (readlane,
  *      readfirstlane, swizzle) make it live in both.
- *  N2  A write ends the life in the lanes that run. Not so one of a single lane, or to a register
- *      by number.
+ *  N2  A write ends liveness in the active lanes, unless it writes a single lane or a register
+ *      indexed at run time.
  *  N3  Where EXEC changes, a register that is live in either way after the change was live in
- *      either way before it. If EXEC can only lose lanes (EXEC and something), lanes that did not
- *      run before do not run after; if it can only gain lanes (EXEC or something), lanes that ran
- *      before still run: see `turn`.
- *  N4  Where EXEC is the warp's initial one and never exceeds it (exec_flow.h), no instruction reads
- *      the other lanes, except of registers that N1's instructions read.
- *  N5  Code after a jump to an address, or a join, may read everything.
+ *      either way before it. If EXEC can only lose lanes (EXEC and something), lanes inactive
+ *      before are inactive after; if it can only gain lanes (EXEC or something), lanes active
+ *      before are still active: see turn().
+ *  N4  Where EXEC is the warp's initial one and never exceeds it (exec_flow.h), no instruction
+ *      reads the inactive lanes, except of registers that N1's cross-lane instructions read.
+ *  N5  Code after an indirect jump, or a join, may read everything.
  *
- * A register is dead where it is live in neither way: no continuation reads what it holds, in any
- * lane. Scalars are written whole, and masks are scalars. EXEC, which every vector instruction
- * reads, MODE and what is derived from others have no liveness here.
+ * A register is dead where it is live in neither way: no continuation reads its value, in any lane.
+ * Scalars are written as a whole, and masks are scalars. EXEC, which every vector instruction
+ * reads, MODE and derived scalars have no liveness here.
  */
 #ifndef ANALYSIS_LANE_LIVENESS_H
 #define ANALYSIS_LANE_LIVENESS_H
@@ -28,7 +28,7 @@
 #include "ir/scalars.h"
 
 enum {
-    LANE_VECTORS = 256, /* most vector registers */
+    LANE_VECTORS = 256, /* maximum number of vector registers */
     LANE_VECTOR_WORDS = LANE_VECTORS / 64,
     LANE_SCALAR_WORDS = (SCALAR_COUNT + 63) / 64
 };
@@ -42,13 +42,13 @@ struct lane_liveness {
     struct lane_live *in, *out; /* by block */
     const struct code *code;
     const struct exec_flow *flow;   /* NULL: N4 does not hold */
-    u64 crossed[LANE_VECTOR_WORDS]; /* registers of N4's exception */
+    u64 crossed[LANE_VECTOR_WORDS]; /* registers that cross-lane instructions read (N4) */
 };
 
 struct lane_liveness *lane_liveness_compute(struct arena *arena, const struct code *code,
                                             const struct cfg *cfg, const struct exec_flow *flow);
 
-/* From after an instruction of the code to before it. */
+/* Updates `live` from after an instruction to before it. */
 void lane_live_step(const struct lane_liveness *liveness, u32 inst, struct lane_live *live);
 
 static inline bool lane_live_vector(const struct lane_live *live, u32 index)
@@ -59,7 +59,7 @@ static inline bool lane_live_scalar(const struct lane_live *live, u32 index)
 {
     return live->scalars[index / 64] >> (index % 64) & 1;
 }
-/* Vector registers that are live. */
+/* The number of live vector registers. */
 static inline u32 lane_live_vectors(const struct lane_live *live)
 {
     u32 count = 0;

@@ -1,5 +1,6 @@
 /*
- * program_listing: code as the machine sees it. It shows liveness, hence lives here and not in ir.
+ * program_listing: code as the machine executes it. It shows liveness, so it is here and not in
+ * src/ir.
  */
 #include "analysis/lane_liveness.h"
 #include "analysis/liveness.h"
@@ -31,7 +32,7 @@ static void put(struct out *out, const char *format, ...)
     out->used += n;
 }
 
-/* Each line, indented. */
+/* Appends each line of a text, indented. */
 static void put_lines(struct out *out, const char *text)
 {
     while (text && *text) {
@@ -99,7 +100,7 @@ static void put_block(struct out *out, const struct program *p, const struct fun
     put(out, "\n");
 }
 
-/* "be8703ff 00001234", as they stand in memory. */
+/* Appends the instruction words as in memory: "be8703ff 00001234". */
 static void put_bytes(struct out *out, const struct program *p, u32 i)
 {
     u32 words[2] = {0};
@@ -114,7 +115,7 @@ static void put_bytes(struct out *out, const struct program *p, u32 i)
         put(out, "%19s", "");
 }
 
-/* The address of a branch's target, where the text has only a distance. */
+/* Appends the address of a branch's target if the text has only a distance. */
 static void put_target(struct out *out, const struct program *p, const struct code *code, u32 i)
 {
     u32 target = code_target(code, &p->insts[i]);
@@ -145,8 +146,8 @@ static void put_name(struct out *out, const struct program *p, const struct code
             number);
 }
 
-/* Whether a range may go on from location `at` to the next: what has a name of its own stands
- * alone. */
+/* Whether a range may continue from location `at` to the next: special registers, which have names
+ * of their own, are listed one by one. */
 static bool is_run(const struct code *code, u32 at)
 {
     if (at + 1 < code->vectors || !code->explicit_exec)
@@ -188,10 +189,10 @@ static void put_source(struct out *out, const struct program *p, u32 i)
         put(out, "  ; %s:%u", p->file, location->text_line);
 }
 
-/* Live sets before each instruction of a block, kept as lists. */
+/* The live sets before each instruction of a block: for each, its size and its locations. */
 struct lists {
     VEC(u32) items;
-    u32 *start; /* by instruction of the block */
+    u32 *start; /* by instruction of the block: index of its set in `items` */
 };
 
 static void block_lists(struct lists *lists, const struct code *code, const struct cfg *cfg,
@@ -211,7 +212,7 @@ static void block_lists(struct lists *lists, const struct code *code, const stru
     }
 }
 
-/* The same with explicit EXEC; scalars follow the vector registers. */
+/* block_lists() for explicit EXEC; scalars follow the vector registers. */
 static void lane_lists(struct lists *lists, const struct code *code, const struct cfg *cfg,
                        const struct lane_liveness *liveness, u32 b)
 {
@@ -293,7 +294,7 @@ static void put_function(struct out *out, const struct program *p, const struct 
             put(out, "%s", inst_text(p, i, text, sizeof text));
             put_target(out, p, &code, i);
             if (options->live) {
-                assert(lists.items.data); /* an instruction's list has its length at least */
+                assert(lists.items.data); /* every instruction's list has at least its length */
                 const u32 *list = lists.items.data + lists.start[i - block->first];
                 put_live(out, p, &code, list + 1, list[0]);
             }

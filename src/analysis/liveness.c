@@ -2,7 +2,7 @@
 #include "analysis/liveness.h"
 #include <stdlib.h>
 
-/* Finds global locations (V1): those a block reads before it surely writes them. */
+/* Finds global locations (V1): those that a block reads before it has written them for certain. */
 static void find_globals(const struct code *code, const struct cfg *cfg, struct liveness *live)
 {
     u32 *written = calloc(live->locations + 1, sizeof *written); /* block + 1 of the last kill */
@@ -95,7 +95,7 @@ struct liveness *liveness_compute(struct arena *arena, const struct code *code,
         for (u32 i = cfg->order_count; i-- > 0;)
             changed |= update(cfg, live, kill, cfg->order[i]);
     }
-    /* Unreachable blocks: their own reads and what they lead to, in one sweep each until stable. */
+    /* unreachable blocks: their own reads and those of their successors, until stable */
     for (bool changed = cfg->order_count < cfg->count; changed;) {
         changed = false;
         for (u32 b = cfg->count; b-- > 0;)

@@ -2,13 +2,13 @@
  * Which locations hold a value that may still be read.
  *
  * Liveness is lane-wise: a lane's registers are its own columns, so a location is live at a point
- * when some path *of one thread* from there reads it before writing it. When a warp diverges the
- * other lanes' values sit in other columns of the same registers, and no instruction writes columns
- * of inactive lanes; hence the order in which a warp serialises its paths does not matter.
+ * when some path *of one thread* from there reads it before writing it. When a warp diverges,
+ * the values of other lanes are in other columns of the same registers, and no instruction writes
+ * columns of inactive lanes; hence the order in which a warp serialises its paths does not matter.
  *
  *  V1  Only locations read before they are written in some block have bits in the block sets
  *      ("global" ones); all others live inside one block. The sets stay small this way.
- *  V2  What is live at the entry is read before it is written on some path.
+ *  V2  A location that is live at the entry is read before it is written on some path.
  */
 #ifndef ANALYSIS_LIVENESS_H
 #define ANALYSIS_LIVENESS_H
@@ -20,7 +20,7 @@ struct liveness {
     u32 globals;    /* number of global locations */
     u32 words;      /* u64 words in a set */
     u32 *global_of; /* by location: index in the sets, or UINT32_MAX */
-    u32 *location;  /* by index */
+    u32 *location;  /* by index in the sets: its location */
     u64 *in, *out;  /* block b: words [b * words, (b + 1) * words) */
 };
 
@@ -40,12 +40,12 @@ static inline bool live_set_has(const struct live_set *set, u32 location)
     return set->place[location];
 }
 
-/* The set becomes what is live at the end (or start) of a block. */
+/* Sets the set to the locations live at the end (or start) of a block. */
 void live_set_at_end(struct live_set *set, const struct liveness *live, u32 block);
 void live_set_at_start(struct live_set *set, const struct liveness *live, u32 block);
 void live_set_add(struct live_set *set, u32 location);
 void live_set_drop(struct live_set *set, u32 location);
-/* From after an instruction to before it. */
+/* Updates the set from after an instruction to before it. */
 void live_set_step(struct live_set *set, const struct refs *refs);
 
 #endif

@@ -1,23 +1,24 @@
 /*
  * Marks of redundant instructions: classes of all locations before each block, to the fixed point.
  *
- * Forward over the flow graph a location has the class of what was last written to it; where ways
- * meet, the lowest of those that arrive. So the classes are those of the definitions that reach a
- * use. Besides:
+ * Forward over the flow graph, a location has the class of the last value written to it; at a join,
+ * the lowest of the incoming classes. So the classes are those of the definitions that reach a use.
+ * In addition:
  *
- *  F1  A branch of a class below REDUNDANT parts threads of warps that came the same way before.
- *      Where they may meet again (divergence.h), what was written on the way there has at most the
- *      class of the branch. So it is behind loops, too, where one thread has gone round more often.
- *      Between divergence and meeting nothing is lost: those who are compared went the same way.
- *  F2  At a barrier warps may be matched that have gone round a loop unequally often, or that stand
- *      at their third and their second barrier of the same code, once a branch of a lower class
- *      decides how many barriers a warp comes to. Then all that is kept over any barrier has at
- *      most the class of that branch.
- *  F3  A write of some lanes only (a guard, EXEC, one lane) keeps the others: the lowest class of
- *      the old value and the new one. Where EXEC is provably the initial one it has all lanes, as
- *      only warps with all lanes are compared.
- *  F4  What a called function does is not looked at: nothing is known after it, and it may wait at
- *      barriers. Code with jumps to addresses or a branch stack gets no marks.
+ *  F1  A branch of a class below REDUNDANT separates threads of warps that took the same path
+ *      before. Where they may meet again (divergence.h), locations written in between have at most
+ *      the class of the branch; likewise after a loop, where one thread may have iterated more
+ *      often. Between the branch and the meeting no class is lowered: only warps on the same path
+ *      are compared.
+ *  F2  If a branch of a lower class decides how many barriers a warp reaches, warps may be matched
+ *      at a barrier that have iterated a loop different numbers of times, or that are at their
+ *      third and their second barrier of the same code. Then every value that lives across any
+ *      barrier has at most the class of that branch.
+ *  F3  A write to some lanes only (a guard, EXEC, one lane) keeps the others: the result has the
+ *      lowest class of the old value and the new one. Where EXEC is provably the initial one it has
+ *      all lanes, since only full warps are compared.
+ *  F4  Called functions are not analysed: nothing is known after a call, and it may wait at
+ *      barriers. Code with indirect jumps or a branch stack gets no marks.
  *
  * Scalars, masks, carries, EXEC and MODE are locations like vector registers.
  */
@@ -29,29 +30,29 @@
 #include "ir/scalars.h"
 
 struct flow {
-    struct arena *arena; /* gone when the marks are made */
+    struct arena *arena; /* destroyed when the marks are complete */
     const struct program *program;
     const struct function *kernel;
     struct code code;
     struct cfg *cfg;
-    const struct exec_flow *exec; /* NULL: EXEC may be anything, or there is none */
+    const struct exec_flow *exec; /* NULL: EXEC may be anything, or the code has none */
     struct divergence *divergence;
     u32 locations, words;
     u8 *in;        /* block b's location l: [b * locations + l], before the block */
-    u8 *now;       /* classes at the place that is looked at */
-    u8 *branch;    /* by block: the class its branch was last known to have */
-    u8 *waits;     /* by block: a barrier is in it */
-    u8 *will_wait; /* by block: one is in it or behind it */
-    u64 *written;  /* by block: locations, `words` each */
+    u8 *now;       /* by location: class at the current instruction */
+    u8 *branch;    /* by block: last known class of its branch */
+    u8 *waits;     /* by block: it has a barrier */
+    u8 *will_wait; /* by block: it, or a block reachable from it, has a barrier */
+    u64 *written;  /* by block: set of locations written, `words` each */
     u64 *sets;     /* two sets of locations, for limit_meetings */
-    u64 *dirty;    /* blocks to look at, by their place in the order */
-    u8 at_barrier; /* F2 */
+    u64 *dirty;    /* blocks to visit, by their place in the order, one bit each */
+    u8 at_barrier; /* highest class of a value that lives across a barrier (F2) */
     bool has_local_address;
 };
 
 /* ---- locations ---- */
 
-/* Those of an operand: [first, first + count). */
+/* The locations of an operand: [first, first + count). */
 static u32 locations_of(const struct flow *f, struct operand o, u32 *first)
 {
     const u32 vectors = f->code.vectors;
@@ -88,14 +89,14 @@ static bool runs_by_exec(const struct flow *f, const struct inst *inst)
     return f->code.explicit_exec && !(op_info[inst->op].flags & OPF_SCALAR);
 }
 
-/* EXEC where it is the initial one (F3), whatever it was made of. */
+/* The initial EXEC is REDUNDANT (F3), whatever it was computed from. */
 static void set_exec(struct flow *f, u32 at)
 {
     if (f->exec && f->exec->initial[at])
         memset(f->now + f->code.vectors + SCALAR_EXEC, REDUNDANT, 2);
 }
 
-/* The lowest class of all that an instruction reads. */
+/* The lowest class of an instruction's sources. */
 static u8 class_of_sources(const struct flow *f, const struct inst *inst)
 {
     struct operand list[INST_REFS];
@@ -132,12 +133,12 @@ static u8 class_of_special(enum special special)
     case SPECIAL_pm:
     case SPECIAL_pm64:
         return REDUNDANT_NO;
-    default: /* of the block, the launch, the machine, or of the lane */
+    default: /* depends only on the block, the launch, the machine or the lane */
         return REDUNDANT;
     }
 }
 
-/* D2. A generic address may be one of local memory only if the program makes such addresses. */
+/* D2. A generic address can be in local memory only if the program creates such addresses. */
 static u8 class_of_load(const struct flow *f, const struct inst *inst)
 {
     if (inst->mods & (MOD_VOLATILE | MOD_FAR) || inst->space == SPACE_LOCAL)
@@ -147,7 +148,7 @@ static u8 class_of_load(const struct flow *f, const struct inst *inst)
     return inst->space == SPACE_GENERIC && f->has_local_address ? REDUNDANT_NO : REDUNDANT;
 }
 
-/* The highest class its results can have, whatever it reads. */
+/* The highest class that an operation's results can have, whatever its sources. */
 static u8 class_of_op(const struct flow *f, const struct inst *inst)
 {
     switch (inst->op) {
@@ -163,7 +164,7 @@ static u8 class_of_op(const struct flow *f, const struct inst *inst)
     case OP_movrel_src:
     case OP_movrel_dst:
     case OP_movrel_both:
-    case OP_readlane: /* with explicit EXEC: what lanes hold, and which run, are classes here */
+    case OP_readlane: /* with explicit EXEC: both lane values and EXEC have classes */
     case OP_readfirstlane:
     case OP_writelane:
         return REDUNDANT;
@@ -177,13 +178,13 @@ static u8 class_of_op(const struct flow *f, const struct inst *inst)
     return pure ? REDUNDANT : REDUNDANT_NO;
 }
 
-/* F3. */
+/* Whether a write keeps the old value in some lanes (F3). */
 static bool keeps_lanes(const struct flow *f, u32 at, struct operand written)
 {
     const struct inst *inst = &f->code.insts[at];
     if (inst->guard.kind != OPERAND_NONE || inst->op == OP_writelane || inst->op == OP_ssetreg)
-        return true;                                    /* some bits of MODE are like some lanes */
-    if (written.kind != OPERAND_MASK && !written.count) /* one of a range */
+        return true;                                    /* ssetreg writes some bits of MODE only */
+    if (written.kind != OPERAND_MASK && !written.count) /* an indexed register */
         return true;
     return written.kind == OPERAND_VECTOR && runs_by_exec(f, inst) &&
            !(f->exec && f->exec->initial[at]);
@@ -194,7 +195,7 @@ static bool is_call(const struct inst *inst)
     return inst->op == OP_call || inst->op == OP_calli;
 }
 
-/* Whether warps of the block may wait for each other there. */
+/* Whether warps of the block may wait for each other at an instruction. */
 static bool is_wait(const struct inst *inst)
 {
     const u16 flags = op_info[inst->op].flags;
@@ -208,13 +209,13 @@ static void forget_at_barrier(struct flow *f, const struct inst *inst)
         f->now[l] = MIN(f->now[l], most);
 }
 
-/* Whether its first result is the EXEC that was. */
+/* Whether the first result is the old EXEC. */
 static bool saves_exec(const struct inst *inst)
 {
     return op_info[inst->op].flags & OPF_SCALAR && inst->mods & MOD_EXEC;
 }
 
-/* From before an instruction to after it; returns the class of its results. */
+/* Updates the classes from before an instruction to after it; returns the class of its results. */
 static u8 step(struct flow *f, u32 at)
 {
     const struct inst *inst = &f->code.insts[at];
@@ -236,7 +237,7 @@ static u8 step(struct flow *f, u32 at)
     return count ? mark : REDUNDANT_NO;
 }
 
-/* D3. */
+/* Whether an instruction can have a mark (D3). */
 static bool may_be_marked(const struct inst *inst)
 {
     const u16 acts = OPF_STORE | OPF_ATOMIC | OPF_BRANCH | OPF_BARRIER | OPF_EFFECT;
@@ -251,7 +252,7 @@ static void want(struct flow *f, u32 block)
     f->dirty[place / 64] |= 1ull << place % 64;
 }
 
-/* Lowers what is known before a block. */
+/* Lowers the classes before a block to at most `classes`. */
 static void lower_block(struct flow *f, u32 block, const u8 *classes)
 {
     u8 *in = f->in + (size_t)block * f->locations;
@@ -264,7 +265,7 @@ static void lower_block(struct flow *f, u32 block, const u8 *classes)
         want(f, block);
 }
 
-/* The locations of a set get at most a class before a block. */
+/* Lowers the locations of a set to at most a class before a block. */
 static void limit_block(struct flow *f, u32 block, const u64 *set, u8 class)
 {
     u8 *in = f->in + (size_t)block * f->locations;
@@ -280,8 +281,8 @@ static void limit_block(struct flow *f, u32 block, const u64 *set, u8 class)
         want(f, block);
 }
 
-/* Locations written in blocks that parted threads go through; only on the way to a first meeting,
- * or everywhere. */
+/* The set of locations written in blocks that separated threads go through: only before a first
+ * meeting (sides_only), or everywhere. */
 static void add_written(const struct flow *f, bool sides_only, u64 *set)
 {
     const struct divergence *p = f->divergence;
@@ -295,7 +296,7 @@ static void add_written(const struct flow *f, bool sides_only, u64 *set)
     }
 }
 
-/* F2: whether a branch may decide how many barriers a warp comes to before all have met. */
+/* Whether a branch may decide how many barriers a warp reaches before all have met (F2). */
 static bool decides_barriers(const struct flow *f)
 {
     const struct divergence *p = f->divergence;
@@ -304,7 +305,7 @@ static bool decides_barriers(const struct flow *f)
     bool apart = false, between = false;
     for (u32 s = 0; s < branch->successor_count; s++)
         sides += f->will_wait[branch->successors[s]];
-    if (sides < 2) /* those who go the other way never wait again */
+    if (sides < 2) /* threads that take the other side never wait again */
         return false;
     for (u32 k = 0; k < p->reached_count; k++) {
         u32 b = p->reached[k];
@@ -312,8 +313,9 @@ static bool decides_barriers(const struct flow *f)
         apart |= b != p->stop && f->waits[b] && divergence_is_side(p, b);
         between |= b != p->stop && f->waits[b];
     }
-    /* With one meeting all come through it before they wait; who leaves a loop in another round
-     * than others either leaves it apart from them or meets them behind it as well. */
+    /* With one meeting, all threads go through it before they wait; a thread that leaves a loop in
+     * another iteration than others either leaves it apart from them or meets them after it as
+     * well. */
     return apart || (between && meetings > 1);
 }
 
@@ -327,7 +329,7 @@ static void lower_barriers(struct flow *f, u8 class)
             want(f, b);
 }
 
-/* F1 at the meetings that were found. */
+/* Applies F1 at the meetings of the branch. */
 static void limit_meetings(struct flow *f, u8 class)
 {
     const struct divergence *p = f->divergence;
@@ -341,8 +343,8 @@ static void limit_meetings(struct flow *f, u8 class)
     }
 }
 
-/* F1 behind a loop whose threads meet in each round and yet may leave it in different ones: at
- * every way out, and where these meet. */
+/* Applies F1 after a loop whose threads meet in each iteration and yet may leave it in different
+ * ones: at every exit, and where the exits meet. */
 static void limit_behind(struct flow *f, u8 class)
 {
     const struct divergence *p = f->divergence;
@@ -359,7 +361,7 @@ static void limit_behind(struct flow *f, u8 class)
     }
 }
 
-/* F1, F2. */
+/* Applies F1 and F2 to the branch at the end of a block, if its class is lower than before. */
 static void part(struct flow *f, u32 block, u8 class)
 {
     if (class >= f->branch[block])
@@ -425,12 +427,13 @@ static u8 class_of_entry(enum entry_what what)
     case ENTRY_BLOCK_INFO:
     case ENTRY_LOCAL_WARP_OFFSET:
         return REDUNDANT_NO;
-    default: /* of the launch or the block; the lanes with a thread are all (D1) */
+    default: /* depends only on the launch or the block; all lanes have a thread (D1) */
         return REDUNDANT;
     }
 }
 
-/* Registers that nobody has written are zero, or what the front end says for any launch. */
+/* Sets the classes at the entry: registers start as zero, or as the front end's entry state
+ * says. */
 static bool set_entry(struct flow *f)
 {
     const struct function *k = f->kernel;
@@ -465,8 +468,8 @@ static bool can_be_analysed(const struct flow *f)
     return !f->kernel->open;
 }
 
-/* Generic addresses of local memory come from constants. Those a little below the window count,
- * too: an offset may be added. */
+/* Whether the program can create generic addresses of local memory: they come from constants.
+ * Constants slightly below the window count, too, since an offset may be added. */
 static bool finds_local_address(const struct program *program)
 {
     const u32 high = (u32)(LOCAL_WINDOW >> 32);
@@ -534,7 +537,7 @@ static void prepare(struct flow *f)
     find_waits(f);
 }
 
-/* ---- what is asked for ---- */
+/* ---- interface ---- */
 
 u8 *redundancy_marks(struct arena *arena, const struct program *program,
                      const struct function *kernel)

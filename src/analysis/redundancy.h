@@ -1,26 +1,26 @@
 /*
  * Which instructions every warp of a block executes with the same vector of values.
  *
- * The class of a value says of what it may depend. All classes are of values as functions of the
- * lane: a value that all lanes share is only a special case.
+ * The class of a value says what it may depend on. All classes are of values as functions of the
+ * lane: a uniform value is only a special case.
  *
  *   REDUNDANT      the same vector in all warps of a block, whatever the block's shape ("DR")
- *   REDUNDANT_X    the same if rows of threads along x fill warps evenly ("CR"): made of tid.x
- *   REDUNDANT_XY   the same if planes of threads along x and y do: made of tid.y
+ *   REDUNDANT_X    the same if rows of threads along x fill warps evenly ("CR"): depends on tid.x
+ *   REDUNDANT_XY   the same if planes of threads along x and y do ("CY"): depends on tid.y
  *   REDUNDANT_NO   nothing is known ("V")
  *
  * They are ordered: what holds for a class holds for those above it, and a result has the lowest
- * class of all that it depends on.
+ * class of all values that it depends on.
  *
- *  D1  "The same" is said of warps with all lanes that have come the same way since the block began
- *      or since its last barrier of all threads, at the same execution of the instruction. It holds
- *      even if they had come different ways before that barrier.
- *  D2  A load is the same if its address is, as long as nobody stores there meanwhile: who skips
- *      loads has to watch stores, and must not take for the same what was computed from loads that
- *      were not. Volatile loads, atomics and memory of single threads never are.
+ *  D1  "The same" refers to full warps that have taken the same path since the block began or since
+ *      its last barrier of all threads, at the same execution of the instruction. It holds even if
+ *      they had taken different paths before that barrier.
+ *  D2  A load is the same if its address is, as long as no store changes the value in between: a
+ *      mechanism that skips loads has to watch stores, and must not treat as the same what was
+ *      computed from loads that were not. Volatile loads, atomics and local memory never are.
  *  D3  A mark on an instruction says that all its results are the same. Guarded instructions, and
  *      those that do anything but write results, have no mark.
- *  D4  A missed mark is a lost chance, a wrong one a bug.
+ *  D4  A missed mark is a lost opportunity, a wrong one a bug.
  */
 #ifndef ANALYSIS_REDUNDANCY_H
 #define ANALYSIS_REDUNDANCY_H
@@ -34,8 +34,8 @@ enum redundancy {
     REDUNDANT,
 };
 
-/* The mark of each instruction of the program, enum redundancy, as part of this kernel: those of
- * other functions are REDUNDANT_NO. In `arena`. */
+/* The mark (enum redundancy) of each instruction of the program, as part of this kernel: those of
+ * other functions are REDUNDANT_NO. Allocated in `arena`. */
 u8 *redundancy_marks(struct arena *arena, const struct program *program,
                      const struct function *kernel);
 

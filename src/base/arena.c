@@ -1,7 +1,7 @@
 /*
- * Arenas: a chain of chunks that grow, freed together. Large requests get a chunk of their own.
- * Small chunks are cleared as they are used: most arenas are short-lived and never fill one. Large
- * ones come cleared from the host, which knows pages that need no clearing.
+ * Arenas: a chain of growing chunks, freed together. Large requests get a chunk of their own. Small
+ * chunks are cleared as they are used: most arenas are short-lived and never fill one. Large chunks
+ * come cleared from the host, which knows which pages need no clearing.
  */
 #include "base/arena.h"
 
@@ -20,16 +20,16 @@ enum {
 struct arena_chunk {
     struct arena_chunk *next;
     size_t used, size; /* bytes of `data` */
-    bool cleared;      /* all that is not used is zero */
+    bool cleared;      /* all unused bytes are zero */
     _Alignas(DEFAULT_ALIGN) u8 data[];
 };
 
 struct arena {
-    struct arena_chunk *chunks; /* the current one first */
+    struct arena_chunk *chunks; /* the current chunk first */
     size_t next_size;
 };
 
-/* The only state of the file: it is set once, when the process is about to end. */
+/* The only mutable state of this file: set once, when the process is about to end. */
 static volatile sig_atomic_t exhausted;
 
 void host_memory_exhausted(void)
@@ -113,7 +113,7 @@ char *arena_strdup(struct arena *arena, const char *text)
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list arguments;
-    assert(format); /* gcc's sanitizer builds warn of a null one otherwise */
+    assert(format); /* else gcc's sanitizer builds warn of a null format */
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);

@@ -1,7 +1,7 @@
 /*
  * Arenas: memory that is freed all at once, named by lifetime (program, launch, campaign).
- * Allocation never returns NULL for lack of host memory: it aborts, as there is nothing a
- * simulator could do. Sizes that come from untrusted input are checked before they get here.
+ * Allocation never returns NULL for lack of host memory: it aborts, as a simulator cannot recover.
+ * Sizes from untrusted input are checked by the callers.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -9,11 +9,11 @@
 #include "base/types.h"
 #include <stdlib.h>
 
-/* Ends the process: the host has no memory left. */
+/* Aborts the process: the host has no memory left. */
 void host_memory_exhausted(void) __attribute__((noreturn));
-/* Whether host_memory_exhausted has ended the process: a handler of SIGABRT asks. */
+/* Whether host_memory_exhausted has ended the process, for handlers of SIGABRT. */
 bool host_memory_was_exhausted(void);
-/* What malloc and its like gave; they cannot fail either. */
+/* Checks the result of malloc etc.: aborts instead of returning NULL. */
 static inline void *checked(void *memory)
 {
     if (UNLIKELY(!memory))

@@ -6,8 +6,8 @@
  *     PARAM(type, name, default, min, max, unit, help)     type: u32, u64, f64
  *     FLAG(name, default, help)                             a bool
  *     CHOICE(name, default, "a|b|c", help)                  a u32: index into the list
- *     LIST(name, most, min, max, unit, help)                f64 name[most], u32 name_count: the
- *                                                           first are given, at first none
+ *     LIST(name, most, min, max, unit, help)                f64 name[most], u32 name_count: up to
+ *                                                           `most` values, none by default
  *     STAT(name, unit, help)                                a u64 counter
  *     RATE(name, numerator, denominator, unit, help)        numerator / denominator, both STATs
  *
@@ -21,9 +21,9 @@
  * (COMPONENT_HELP, a string, is needed for the table; with it, one file may include both at once.)
  * The parts of a machine are not declared one by one: they are entries of a list (component_row.h).
  *
- * From the table come parsing with range checks and "did you mean", `heddle params`, `heddle
- * stats`, JSON, the dumped configuration and docs/params.md, docs/stats.md. A parameter's full key
- * is `component.name`.
+ * Parsing with range checks and "did you mean", `heddle params`, `heddle stats`, JSON, the dumped
+ * configuration and docs/params.md, docs/stats.md are generated from the table. A parameter's full
+ * key is `component.name`.
  */
 #ifndef BASE_COMPONENT_H
 #define BASE_COMPONENT_H
@@ -43,11 +43,11 @@ struct param {
     const char *name;
     enum param_type type;
     u32 offset;            /* in the component's params struct */
-    f64 initial, min, max; /* f64 holds every default we declare exactly (below 2^53) */
+    f64 initial, min, max; /* f64 represents every declared default exactly (below 2^53) */
     const char *choices;   /* PARAM_CHOICE: "a|b|c" */
-    const char *unit;      /* "" when it has none */
+    const char *unit;      /* "" if none */
     const char *help;
-    u32 most, count_offset; /* PARAM_LIST: values it may have; where their number is */
+    u32 most, count_offset; /* PARAM_LIST: maximum length; offset of the length */
 };
 
 struct stat {

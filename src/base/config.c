@@ -15,7 +15,7 @@
 struct config {
     const struct component *const *components;
     u32 count;
-    struct arena *arena; /* everything below and all strings */
+    struct arena *arena; /* owns everything below and all strings */
     void **params;       /* by component */
     struct origin **origins;
     const char *machine, *description;
@@ -44,7 +44,7 @@ static void store(const struct param *param, void *params, f64 number, u64 integ
         *(bool *)at = integer != 0;
         break;
     case PARAM_LIST:
-        break; /* parse_list */
+        break; /* stored by parse_list */
     }
 }
 
@@ -227,7 +227,7 @@ static bool assign(void *user, const struct component *component, const char *na
     return true;
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 static void set_defaults(struct config *config, u32 index)
 {
@@ -261,7 +261,7 @@ struct config *config_create(const struct component *const *components)
 void config_add(struct config *config, const struct component *component)
 {
     const u32 count = config->count++;
-    struct arena *arena = config->arena; /* what was there before stays in it, unused */
+    struct arena *arena = config->arena; /* the old arrays stay in it, unused */
     const struct component **components = arena_array(arena, const struct component *, count + 2);
     void **params = arena_array(arena, void *, count + 1);
     struct origin **origins = arena_array(arena, struct origin *, count + 1);
@@ -326,7 +326,7 @@ const struct published_values *config_published(const struct config *config)
 
 /* ---- loading ---- */
 
-/* C2 */
+/* Loads a machine into a fresh copy (C2). */
 static bool load(struct config *config, const char *name, const char *text, size_t length,
                  struct error *error)
 {
@@ -362,6 +362,15 @@ bool config_load_text(struct config *config, const char *text, size_t length, co
     return load(config, place, text, length, error);
 }
 
+static bool has_component(const struct config *config, const char *name, size_t length)
+{
+    for (u32 i = 0; i < config->count; i++)
+        if (strlen(config->components[i]->name) == length &&
+            !memcmp(config->components[i]->name, name, length))
+            return true;
+    return false;
+}
+
 static bool unknown_key(const struct config *config, struct arena *arena, const char *key,
                         struct error *error)
 {
@@ -376,11 +385,17 @@ static bool unknown_key(const struct config *config, struct arena *arena, const 
             keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
                                         config->components[i]->params[j].name);
     const char *nearest = nearest_word(key, keys, used);
-    /* The component may have been left out or be the wrong one. */
-    for (u32 i = 0; i < used && !nearest; i++)
+    const bool known = !dot || has_component(config, key, (size_t)(dot - key));
+    /* the component may be missing or wrong */
+    for (u32 i = 0; i < used && !nearest && known; i++)
         if (!strcmp(strchr(keys[i], '.') + 1, dot ? dot + 1 : key))
             nearest = keys[i];
     char suggestion[160] = "'heddle params' lists them";
+    if (!known && !nearest)
+        snprintf(suggestion, sizeof suggestion,
+                 "there is no component '%.32s'; a mechanism in a shared object must be loaded "
+                 "first, with --mech",
+                 text_printable(arena, arena_strndup(arena, key, (size_t)(dot - key))));
     if (nearest)
         snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", nearest);
     return error_set(error, ERROR_INPUT, "", "unknown parameter '%.100s': %s",
@@ -479,7 +494,7 @@ static json_t *key_json(const struct component *component, const char *name)
     return json_sprintf("%s.%s", component->name, name);
 }
 
-/* Said by a parent, not by the machine itself. */
+/* Whether a value was set by a parent, not by the machine itself. */
 static bool is_inherited(const struct config *config, const struct origin *origin)
 {
     for (u32 i = 0; i < config->parent_count; i++)
@@ -524,7 +539,8 @@ static u32 index_of(const struct config *config, const struct component *compone
     return index;
 }
 
-/* Values of a component of `a` that differ from those in `b`, or that `b` does not know: null. */
+/* Adds the values of a component of `a` that differ from those in `b`; null if `b` does not have
+ * it. */
 static void add_differences(json_t *rows, const struct config *a, u32 index, const struct config *b,
                             const char *name_a, const char *name_b)
 {

@@ -2,9 +2,9 @@
  * A configuration: one parameter struct per component, every value resolved.
  *
  * Built from the components' defaults, then machine files (YAML, each naming its parent), then
- * `key=value` settings. Every value remembers where it came from, so that an explanation can say
- * so. Unknown keys, wrong types and values out of range are errors with place and suggestion. A
- * call that fails leaves the configuration as it was.
+ * `key=value` settings. Every value records its origin, for explanations. Unknown keys, wrong types
+ * and values out of range are errors with place and suggestion. A call that fails leaves the
+ * configuration unchanged.
  *
  * A machine file is a mapping:
  *
@@ -16,7 +16,7 @@
  *       warp_size: {value: 32, source: stated, note: table 2 of the paper}
  *     clock:
  *       core_rates: [1.0, 0.95]   # a list; for --set: values separated by commas
- *     published: ...              # what others have measured of it: base/published.h
+ *     published: ...              # published values: base/published.h
  *
  * `source` says where a number comes from: `stated` by the source the machine models, `inherited`
  * from the nearest described machine, or `assumed`.
@@ -31,9 +31,9 @@
 
 struct config;
 
-/* `components` is a NULL-terminated list; they outlive the configuration. All defaults. */
+/* All defaults. `components` is a NULL-terminated list, which must outlive the configuration. */
 struct config *config_create(const struct component *const *components);
-/* One more component, with its defaults. It outlives the configuration. */
+/* Adds a component with its defaults. It must outlive the configuration. */
 void config_add(struct config *config, const struct component *component);
 struct config *config_clone(const struct config *config);
 void config_destroy(struct config *config);
@@ -48,7 +48,7 @@ const void *config_params(const struct config *config, const struct component *c
  * cycles are errors.
  */
 bool config_load_machine(struct config *config, const char *name_or_path, struct error *error);
-/* The same from YAML text; `place` names it in messages. This is the fuzzed entry. */
+/* Loads a machine from YAML text; `place` names it in messages. The entry for fuzzing. */
 bool config_load_text(struct config *config, const char *text, size_t length, const char *place,
                       struct error *error);
 /* "key=value", as --set takes it. */
@@ -56,27 +56,27 @@ bool config_set(struct config *config, const char *assignment, struct error *err
 
 /* The name of the machine last loaded, or "". */
 const char *config_machine(const struct config *config);
-/* What has been published about that machine; none: no source. */
+/* The published values of that machine; without a source: none. */
 const struct published_values *config_published(const struct config *config);
 /*
- * {"machine": name, "component": {"name": value, ...}, ...}: complete, in table order; loads again
- * through config_load_text. Components without parameters are left out.
+ * {"machine": name, "component": {"name": value, ...}, ...}: complete, in table order; can be
+ * loaded again with config_load_text. Components without parameters are left out.
  */
 json_t *config_json(const struct config *config);
 /*
- * Where every value comes from: {"machine", "description", "parents": [names, nearest first],
+ * The origin of every value: {"machine", "description", "parents": [names, nearest first],
  * "values": [{"key", "value", "unit", "from", "source", "note", "inherited"}]}. "from" is
  * "default", the name of a machine or "set"; "source" is "stated", "inherited", "assumed" or "", as
- * that machine says; "inherited" is true when that machine is a parent.
+ * that machine's file states; "inherited" is true if that machine is a parent.
  */
 json_t *config_explain_json(const struct config *config);
 /*
- * Where two configurations differ: {"a": machine, "b": machine, "values": [{"key", "unit", "a",
- * "b"}]}, in table order; null is the value of a component that one of them has not.
+ * Differences between two configurations: {"a": machine, "b": machine, "values": [{"key", "unit",
+ * "a", "b"}]}, in table order; null is the value of a component that one of them does not have.
  */
 json_t *config_diff_json(const struct config *a, const struct config *b);
 /*
- * The machines that can be named: [{"name", "description", "parent", "place"}] sorted by name;
+ * The machines available by name: [{"name", "description", "parent", "place"}] sorted by name;
  * "place" is "built in" or the file. A file that cannot be read has "error" instead.
  */
 json_t *config_machines_json(const struct component *const *components);
@@ -93,15 +93,15 @@ json_t *stats_table_json(const struct component *const *components);
  * rates, in table order. A rate whose denominator is 0 is null.
  */
 void stats_json(json_t *into, const struct component *component, const void *stats);
-/* A counter, whose name is two or three words (the third is NULL then) with dots between them. */
+/* Visits a counter, whose name is two or three words joined by dots (words[2] may be NULL). */
 typedef void count_fn(void *user, const char *const words[3], u64 value);
 /* Every counter in table order; `stats` may be NULL: zeros. */
 void stats_each(const struct component *component, const void *stats, count_fn *visit, void *user);
 /* Adds all counters of `from` to `into`. */
 void stats_add(const struct component *component, void *into, const void *from);
 /*
- * Totals of launches, an array of objects each with "stats" as stats_json makes it: the same keys,
- * counters summed and rates of the sums. NULL: it is not such an array.
+ * Totals of launches, an array of objects each with "stats" as from stats_json: the same keys,
+ * counters summed and rates of the sums. NULL: not such an array.
  */
 json_t *stats_total_json(const json_t *launches, const struct component *const *components,
                          struct error *error);

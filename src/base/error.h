@@ -3,8 +3,8 @@
  *
  * A fallible function returns bool or a pointer and takes `struct error *` last (never NULL). On
  * failure it fills the error once, at the place where the cause is known, and every caller passes
- * it on untouched. Only a user's mistake or a lack of resources is an error: a guest fault is a
- * value in the launch's outcome, and our own bug is an assert.
+ * it on unchanged. Only a user's mistake or a lack of resources is an error: a guest fault is a
+ * value in the launch's outcome, and a bug of Heddle is an assert.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -13,13 +13,13 @@
 
 enum error_code {
     ERROR_NONE,
-    ERROR_INPUT,       /* a file, text or object the user gave is wrong */
+    ERROR_INPUT,       /* a file, text or object from the user is wrong */
     ERROR_USAGE,       /* an option or API argument is wrong */
     ERROR_NOT_FOUND,   /* a named thing does not exist */
-    ERROR_UNSUPPORTED, /* right, but we do not do it */
+    ERROR_UNSUPPORTED, /* correct, but not supported */
     ERROR_MEMORY,      /* guest or host memory exhausted */
     ERROR_SYSTEM,      /* the host's file system or kernel refused */
-    ERROR_INTERRUPTED, /* the client asked to stop */
+    ERROR_INTERRUPTED, /* the client requested a stop */
 };
 
 struct error {
@@ -29,8 +29,8 @@ struct error {
 };
 
 /*
- * Fills the error and is false, so that `return error_set(...)` reads well. A macro, so that
- * compilers and analysers, which see one file at a time, know that it is false.
+ * Fills the error and evaluates to false, for `return error_set(...)`. A macro, so that compilers
+ * and static analysers, which see one file at a time, know that it is false.
  */
 #define error_set(...) (error_fill(__VA_ARGS__), error_false())
 void error_fill(struct error *error, enum error_code code, const char *place, const char *format,

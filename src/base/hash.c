@@ -35,7 +35,7 @@ static void absorb(struct sha256 *hash, const u8 *block)
     }
     u32 s[8];
     memcpy(s, hash->state, sizeof s);
-    /* The eight names move on by one each round: s[(k - i) & 7] is the specification's k-th. */
+    /* the eight variables rotate by one each round: s[(k - i) & 7] is the specification's k-th */
 #define AT(k) s[((k)-i) & 7]
 #pragma GCC unroll 64
     for (u32 i = 0; i < 64; i++) {

@@ -3,8 +3,8 @@
  *
  *  M1  Files are read and parsed from the machine up to its farthest parent, then applied from
  *      there down, so that the nearer file wins.
- *  M2  A parent is a name, never a path: text alone cannot make us open a file of its choice.
- *  M3  A file is known by its real path, a built-in machine by its name: cycles are found by that.
+ *  M2  A parent is a name, never a path: a text cannot make Heddle open arbitrary files.
+ *  M3  A file is identified by its real path, a built-in machine by its name, to detect cycles.
  */
 #include "base/machine.h"
 
@@ -23,7 +23,7 @@ static const char *const about_keys[] = {"machine", "parent", "description", "pu
 struct machine_file {
     const char *place;     /* for messages */
     const char *identity;  /* M3 */
-    const char *directory; /* of a file, where its parent is looked up first; NULL for others */
+    const char *directory; /* of a file: searched first for its parent; else NULL */
     const char *text;
     size_t length;
     const char *name, *parent, *description;
@@ -87,7 +87,7 @@ static bool read_path(const struct loader *loader, struct machine_file *file, co
     free(real);
     const char *slash = strrchr(path, '/');
     file->directory = slash ? arena_strndup(loader->arena, path, (size_t)(slash - path) + 1) : "";
-    /* A file without `machine:` is named after itself. */
+    /* without `machine:` the file's name is the machine's */
     const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
     file->name = dot ? arena_strndup(loader->arena, base, (size_t)(dot - base)) : base;
     return true;
@@ -101,7 +101,7 @@ static const struct builtin_file *find_builtin(const char *name)
     return NULL;
 }
 
-/* The directories of HEDDLE_MACHINE_PATH, each with a slash at its end. */
+/* The directories of HEDDLE_MACHINE_PATH, each with a trailing slash. */
 static const char **search_path(struct arena *arena, u32 *count)
 {
     const char *at = getenv("HEDDLE_MACHINE_PATH");
@@ -141,7 +141,7 @@ static bool no_such_machine(const struct loader *loader, const char *name, const
                      text_printable(loader->arena, name), suggestion);
 }
 
-/* `beside` is the directory looked up first, or NULL; `place` is where the name was written. */
+/* `beside` is the directory searched first, or NULL; `place` is where the name was written. */
 static bool read_named(const struct loader *loader, struct machine_file *file, const char *name,
                        const char *beside, const char *place)
 {
@@ -178,12 +178,12 @@ static bool read_given(const struct loader *loader, struct machine_file *file, c
         return read_path(loader, file, name);
     if (read_named(loader, file, name, NULL, ""))
         return true;
-    /* Not a known name: a file without an ending, perhaps. */
+    /* not a known name: perhaps a file without an extension */
     return loader->error->code == ERROR_NOT_FOUND && access(name, F_OK) == 0 &&
            read_path(loader, file, name);
 }
 
-/* ---- the file's own words ---- */
+/* ---- descriptions ---- */
 
 static bool about_text(const struct loader *loader, const struct machine_file *file,
                        const char *key, const char **text)
@@ -274,7 +274,7 @@ static bool open_value(const struct loader *loader, const struct machine_file *f
     return wrong(loader, file, node->line, node->column, "%s: 'value' is missing", key);
 }
 
-/* The text of a value; that of a list is its values with commas between. */
+/* The text of a value; that of a list is its values separated by commas. */
 static bool value_text(const struct loader *loader, const struct machine_file *file,
                        const char *key, const struct param *param, const struct yaml *node,
                        const char **text)
@@ -387,7 +387,7 @@ static bool cycle(const struct loader *loader, const struct machine_file *files,
                      chain);
 }
 
-/* M1: files[0] is the machine asked for; reads its parents after it. */
+/* Reads the parents of the requested machine, files[0], after it (M1). */
 static bool read_parents(const struct loader *loader, struct machine_file *files, u32 *count)
 {
     for (;;) {
@@ -449,7 +449,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
 }
 
-/* A nearer directory hides the same name farther away. */
+/* Adds a machine, unless an earlier directory has one of the same name. */
 static void list_add(struct listed *list, u32 *count, u32 most, const char *name, const char *path)
 {
     for (u32 i = 0; i < *count; i++)
@@ -475,7 +475,7 @@ static void list_directory(struct arena *arena, const char *directory, struct li
         closedir(handle);
 }
 
-/* The machine is loaded, so that what is wrong with it shows. */
+/* Loads the machine, so that its errors are reported. */
 static json_t *listed_json(struct arena *arena, const struct listed *listed,
                            const struct component *const *components)
 {

@@ -1,8 +1,8 @@
 /*
- * Machine files: where they are found, how they inherit, and which values they set.
+ * Machine files: lookup, inheritance, and the values they set.
  *
- * This part knows files and YAML; what a value means and whether it is right is the
- * configuration's business, which it calls through `assign`.
+ * This part handles files and YAML; the configuration, called through `assign`, interprets and
+ * checks values.
  */
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
@@ -26,27 +26,28 @@ enum value_source {
 };
 extern const char *const value_source_names[SOURCE_COUNT];
 
-/* Where a value comes from. */
+/* The origin of a value. */
 struct origin {
     const char *from; /* "default", a machine's name, "set" */
     enum value_source source;
-    const char *note; /* "" when none was given */
+    const char *note; /* "" if none */
 };
 
 struct machine_sink {
     void *user;
-    /* Sets component.name from its text; `place` is where the text stands. Strings die later. */
+    /* Sets component.name from its text, which is at `place`. The strings are valid only during the
+     * call. */
     bool (*assign)(void *user, const struct component *component, const char *name,
                    const char *text, const struct origin *origin, const char *place,
                    struct error *error);
 };
 
-/* What a chain of machine files said about itself; the strings live in the caller's arena. */
+/* Descriptions from a chain of machine files; the strings are in the caller's arena. */
 struct machine_about {
     const char *name, *description;
     const char *parents[MACHINE_MAX_PARENTS]; /* nearest first */
     u32 parent_count;
-    struct published_values published; /* what has been published about it */
+    struct published_values published; /* of the machine itself, not of its parents */
 };
 
 /*

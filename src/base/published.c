@@ -1,4 +1,4 @@
-/* What has been published about a machine's parts: see published.h. */
+/* Published values of a machine's parts: see published.h. */
 #include "base/published.h"
 
 #include <stdarg.h>

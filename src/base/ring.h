@@ -1,7 +1,7 @@
 /*
- * Queues of fixed capacity: `RING(type) name`. Positions run freely; the number of places is a
- * power of two, so that a mask finds a position's place. The caller has checked ring_count
- * first: a full ring is our bug.
+ * Queues of fixed capacity: `RING(type) name`. Positions count freely; the number of places is a
+ * power of two, so that a mask gives a position's place. Callers check ring_count() before a push:
+ * a push onto a full ring is a bug.
  */
 #ifndef BASE_RING_H
 #define BASE_RING_H
@@ -20,9 +20,9 @@
 /* The item at a position, which is between head and tail. */
 #define ring_item(r, position) (&(r)->items[(position) & ((r)->places - 1)])
 #define ring_head(r) ring_item(r, (r)->head)
-/* The i-th from the head. */
+/* The i-th item from the head. */
 #define ring_at(r, i) ring_item(r, (r)->head + (i))
-/* The place behind the last item, which it now is. */
+/* Appends an item and gives its place. */
 #define ring_push(r) (assert(ring_count(r) < (r)->places), ring_item(r, (r)->tail++))
 #define ring_pop(r) ((void)(r)->head++)
 #define ring_clear(r) ((void)((r)->head = (r)->tail = 0))

@@ -47,9 +47,26 @@ void state_free(struct state_list *list)
     vec_free(&list->rows);
 }
 
+struct state_row *state_find(const struct state_list *list, const char *element)
+{
+    const char *dot = strchr(element, '.');
+    for (u32 i = 0; dot && i < list->rows.count; i++) {
+        struct state_row *row = &list->rows.data[i];
+        if (strlen(row->unit) == (size_t)(dot - element) &&
+            !strncmp(row->unit, element, (size_t)(dot - element)) && !strcmp(row->name, dot + 1))
+            return row;
+    }
+    return NULL;
+}
+
+u64 state_owner_bits(const struct state_row *row)
+{
+    return row->replaced ? 0 : row->entries * row->bits;
+}
+
 u64 state_bits(const struct state_row *row)
 {
-    return row->copies * row->entries * row->bits;
+    return row->copies * state_owner_bits(row);
 }
 
 u32 state_index_bits(u64 count)

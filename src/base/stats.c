@@ -15,7 +15,7 @@ static u64 counter(const void *stats, u32 offset)
 
 json_t *stats_number(u64 value)
 {
-    /* JSON readers lose precision or fail beyond what a signed 64-bit integer holds. */
+    /* JSON readers lose precision or fail beyond a signed 64-bit integer */
     if (value > INT64_MAX)
         return json_sprintf("0x%llx", (unsigned long long)value);
     return json_integer((json_int_t)value);
@@ -61,7 +61,7 @@ void stats_add(const struct component *component, void *into, const void *from)
     }
 }
 
-/* What stats_number wrote; false: it is nothing of the kind. */
+/* Reads a number written by stats_number(); false: not one. */
 static bool read_number(const json_t *json, u64 *value)
 {
     char *end = NULL;
@@ -74,7 +74,7 @@ static bool read_number(const json_t *json, u64 *value)
     return !end || !*end;
 }
 
-/* Adds a launch's counters of one component to `sums`; `found` when it has any. */
+/* Adds a launch's counters of one component to `sums`; sets `found` if it has any. */
 static bool add_launch(u8 *sums, const json_t *launch, const struct component *component,
                        bool *found, struct error *error)
 {
@@ -118,7 +118,7 @@ json_t *stats_total_json(const json_t *launches, const struct component *const *
     return NULL;
 }
 
-/* The counter at an offset: rates are declared by name but kept by offset. */
+/* The key of the counter at an offset, since rates keep offsets, not names. */
 static json_t *counter_key(const struct component *component, u32 offset)
 {
     for (u32 i = 0; i < component->stat_count; i++)

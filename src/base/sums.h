@@ -1,6 +1,6 @@
 /*
- * Launches of a program that are not recorded one by one but added up by kernel: what the OpenCL
- * driver and the command that runs the program share, in a file that both map (cli/session.h).
+ * Sums of launches by kernel, for launches that are not recorded individually: shared between the
+ * OpenCL driver and the command that runs the program, in a file that both use (cli/session.h).
  */
 #ifndef BASE_SUMS_H
 #define BASE_SUMS_H
@@ -8,18 +8,18 @@
 #include "base/types.h"
 
 enum {
-    /* Launches of a process that are always recorded one by one: the file of a longer program
-     * stays below some 7 MB with time, 2 MB without. */
+    /* launches of a process that are always recorded individually: the file of a longer program
+     * stays below some 7 MB in timing mode, 2 MB in functional mode */
     LAUNCHES_RECORDED = 500
 };
 
 struct launch_sum {
-    u64 launches, timed; /* timed: of these, modelled in time */
-    u64 host_ns;         /* that they took */
-    u64 blocks;          /* of the launch under way; 0: there is none */
+    u64 launches, timed; /* timed: launches in timing mode */
+    u64 host_ns;         /* host time of these launches */
+    u64 blocks;          /* of the running launch; 0: none */
 };
 
-/* The counters stand behind it, as hd_launch_add adds them. */
+/* The counters follow the struct, in the order of hd_launch_add. */
 static inline u64 *launch_sum_counts(struct launch_sum *sum)
 {
     return (u64 *)(sum + 1);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Digits of one base up to the end of the text or the first character that is none. */
+/* Reads digits of one base up to the first other character. */
 static enum text_result digits(const char *text, u32 base, u64 *value, const char **end)
 {
     u64 sum = 0;
@@ -52,7 +52,7 @@ enum text_result text_u64(const char *text, u64 *value)
 
 bool text_range(const char *text, u64 *first, u64 *last)
 {
-    char from[72]; /* no number has more digits, "0b" included */
+    char from[72]; /* fits every 64-bit number, "0b" included */
     size_t length = strcspn(text, "-");
     if (length >= sizeof from)
         return false;
@@ -107,7 +107,7 @@ enum text_result text_f64(const char *text, f64 *value)
     freelocale(plain);
     if (*end)
         return TEXT_SYNTAX;
-    /* Underflow to a denormal or zero is a rounded value, not a mistake. */
+    /* underflow to a subnormal or zero is rounding, not an error */
     return errno == ERANGE && isinf(*value) ? TEXT_RANGE : TEXT_OK;
 }
 
@@ -124,7 +124,7 @@ size_t text_utf8_length(const char *text, size_t length)
     for (size_t i = 1; i < count; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* Overlong forms, surrogates and what lies beyond U+10FFFF. */
+    /* overlong forms, surrogates and code points above U+10FFFF */
     bool bad = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
                (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
     return bad ? 0 : count;
@@ -203,7 +203,8 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
         if (!other || other > LONGEST_WORD)
             continue;
         u32 distance = edit_distance(word, length, candidates[i], other);
-        /* A third of the letters may be wrong, at least one; a wholly different word is no hint. */
+        /* a third of the letters may be wrong, but at least one; a wholly different word is no
+         * hint */
         if (distance <= MAX(1, MAX(length, other) / 3) && distance < MAX(length, other) &&
             distance < best_distance) {
             best_distance = distance;

@@ -1,6 +1,6 @@
 /*
- * Text helpers for everything that reads what a user typed: numbers with strict syntax, words that
- * are nearly right, names that are safe to print, files with a size limit.
+ * Helpers for user input: numbers with strict syntax, suggestions for misspelled words, printable
+ * names, files with a size limit.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -10,7 +10,7 @@
 
 struct json_t; /* of Jansson */
 
-/* How a number's text failed. */
+/* Result of parsing a number. */
 enum text_result {
     TEXT_OK,
     TEXT_SYNTAX,
@@ -22,25 +22,25 @@ enum text_result {
  * before or after. text_size also takes the suffixes K, M, G (powers of 1024; KiB, MiB, GiB too).
  */
 enum text_result text_u64(const char *text, u64 *value);
-/* Numbers from 1 on, N, N-M, N- or -M: the first and the last, which is UINT64_MAX when it is open.
- * False: it is none of these, or the first is above the last. */
+/* A range of numbers from 1: N, N-M, N- or -M. An open end is UINT64_MAX. False: not a range, or
+ * the first is above the last. */
 bool text_range(const char *text, u64 *first, u64 *last);
 enum text_result text_i64(const char *text, i64 *value);
 enum text_result text_size(const char *text, u64 *value);
-/* A decimal or hexadecimal float, "inf", "nan", whatever the process's locale. */
+/* A decimal or hexadecimal float, "inf", "nan", independent of the process's locale. */
 enum text_result text_f64(const char *text, f64 *value);
 
-/* Bytes of the UTF-8 character at the start of `text`, 0 when there is no valid one. */
+/* Bytes of the UTF-8 character at the start of `text`; 0: not valid. */
 size_t text_utf8_length(const char *text, size_t length);
-/* A copy in which bytes that are not printable are shown as \xNN. */
+/* A copy with unprintable bytes shown as \xNN. */
 const char *text_printable(struct arena *arena, const char *text);
-/* The same of a text of several lines: line feeds and tabs stay. */
+/* text_printable() for several lines: line feeds and tabs stay. */
 const char *text_printable_lines(struct arena *arena, const char *text);
-/* A JSON string of that, for whatever comes from outside: names, paths, messages about them.
- * json_string makes nothing of bytes that are no UTF-8. */
+/* text_printable() as a JSON string, for external names, paths and messages about them. json_string
+ * fails for bytes that are not UTF-8. */
 struct json_t *text_json(const char *text);
 
-/* The candidate nearest to `word` by edit distance, or NULL when none is near. */
+/* The candidate nearest to `word` by edit distance, or NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t count);
 
 /*

@@ -10,7 +10,7 @@ typedef u64 fs;
 
 struct clock {
     fs period;
-    fs next;   /* the edge that has not been run yet */
+    fs next;   /* the next edge to run */
     u64 cycle; /* edges run */
 };
 
@@ -27,7 +27,7 @@ static inline void clock_advance(struct clock *clock, u64 cycles)
     clock->next += cycles * clock->period;
     clock->cycle += cycles;
 }
-/* Whole cycles one can leave out so that the next edge is the first one at or after `time`. */
+/* The number of cycles to skip so that the next edge is the first one at or after `time`. */
 static inline u64 clock_cycles_until(const struct clock *clock, fs time)
 {
     return time <= clock->next ? 0 : (time - clock->next + clock->period - 1) / clock->period;

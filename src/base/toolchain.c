@@ -1,4 +1,4 @@
-/* Where the compiler and its libraries are: see toolchain.h. */
+/* Lookup of the compiler and its libraries: see toolchain.h. */
 #include "base/toolchain.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 #ifndef HEDDLE_LIBCLC
 #define HEDDLE_LIBCLC "/usr/lib/clc"
 #endif
-/* Where Debian's package rocm-device-libs puts them. */
+/* The folder of Debian's package rocm-device-libs. */
 #define ROCM_FOLDER "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
 static bool exists(const char *path)
@@ -18,8 +18,8 @@ static bool exists(const char *path)
     return !access(path, R_OK);
 }
 
-/* The folder of our library, which has this file; NULL: nowhere. It is looked for from the driver's
- * own place, so that an installation can be moved. */
+/* The folder of Heddle's library that has this file; NULL: none. Searched relative to the driver,
+ * so that an installation can be moved. */
 static const char *data_folder(struct arena *arena, const char *driver, const char *file)
 {
     const char *set = getenv("HEDDLE_DATA"), *slash = driver ? strrchr(driver, '/') : NULL;
@@ -28,7 +28,7 @@ static const char *data_folder(struct arena *arena, const char *driver, const ch
         folders[0] = arena_printf(arena, "%s/opencl", set);
     } else if (driver) {
         const char *here = slash ? arena_strndup(arena, driver, (size_t)(slash - driver)) : ".";
-        folders[0] = arena_printf(arena, "%s/share/heddle/opencl", here); /* the build's */
+        folders[0] = arena_printf(arena, "%s/share/heddle/opencl", here); /* in a build folder */
         folders[1] = arena_printf(arena, "%s/" HEDDLE_DATA_FROM_LIBRARY "/heddle/opencl", here);
     }
     for (u32 i = 0; i < ARRAY_LEN(folders); i++)
@@ -37,7 +37,7 @@ static const char *data_folder(struct arena *arena, const char *driver, const ch
     return NULL;
 }
 
-/* Where a program on the PATH is, into `place`; a path is what it is. False: nowhere. */
+/* Finds a program on the PATH; a path is taken as it is. False: not found. */
 static bool find_program(const char *name, char place[PATH_MAX])
 {
     const char *path = getenv("PATH");
@@ -55,8 +55,8 @@ static bool find_program(const char *name, char place[PATH_MAX])
     return false;
 }
 
-/* The compiler's version by its name (clang-19) or the folder that it really lies in
- * (/usr/lib/llvm-19/bin/clang), without running it; 0: neither tells. */
+/* The compiler's version from its name (clang-19) or the folder it is really in
+ * (/usr/lib/llvm-19/bin/clang), without running it; 0: unknown. */
 static unsigned version_of(const char *clang)
 {
     static const char FOLDER[] = "/llvm-";
@@ -76,8 +76,8 @@ enum {
     ROCM_READER = 15 /* AMD's device libraries are bitcode of LLVM 15 */
 };
 
-/* The folder of the linker that belongs to the compiler, which comes in a package of its own; NULL:
- * it is not there. The compiler itself would take any ld.lld that it finds, of another version. */
+/* The folder of the compiler's own linker, which is in a separate package; NULL: not installed. The
+ * compiler itself would use any ld.lld that it finds, of another version. */
 static const char *linker_folder(struct arena *arena, const char *clang)
 {
     char place[PATH_MAX], name[32];
@@ -101,7 +101,7 @@ static const char *choose_compiler(struct arena *arena, bool si)
         if (find_program(clang, place) && (!si || linker_folder(arena, clang)))
             return clang;
     }
-    /* Its place tells whether it is one of those. */
+    /* its folder shows its version */
     return version_of("clang") > OLDEST && (!si || linker_folder(arena, "clang")) ? "clang"
                                                                                   : "clang-14";
 }
@@ -142,7 +142,7 @@ bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char
     return exists(toolchain->header);
 }
 
-/* A file of a package is known by its place, size and date, which cost no reading. */
+/* Identifies a file by path, size and date, which need no reading. */
 static void identify_file(const char *path, struct sha256 *hash)
 {
     struct stat info = {0};
@@ -152,7 +152,7 @@ static void identify_file(const char *path, struct sha256 *hash)
     sha256_add(hash, facts, sizeof facts);
 }
 
-/* Of a program on the PATH the one that will run. */
+/* Identifies the program that will run. */
 static void identify_program(const char *name, struct sha256 *hash)
 {
     char place[PATH_MAX];
@@ -162,7 +162,7 @@ static void identify_program(const char *name, struct sha256 *hash)
 
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash)
 {
-    if (toolchain->driver) /* it decides on arguments, and changes what the compiler left */
+    if (toolchain->driver) /* it chooses the arguments, and patches the compiler's output */
         identify_file(toolchain->driver, hash);
     identify_program(toolchain->clang, hash);
     const char *const files[] = {toolchain->header, toolchain->library, toolchain->libclc};

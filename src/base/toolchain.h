@@ -1,16 +1,16 @@
 /*
- * Which compiler and which libraries make code of OpenCL C.
+ * The compiler and libraries for OpenCL C.
  *
  * The compiler is the first of clang-16, clang-15, later versions in their order, `clang`, and
  * clang-14 that is on the PATH; for Southern Islands one with its own ld.lld. HEDDLE_CLANG names
- * another. It is joined with libclc, whose folder was found when Heddle was built, or, for Southern
- * Islands and from clang-15 on, with AMD's device libraries where they are installed (HEDDLE_ROCM
- * names their folder). Our own library is looked for in HEDDLE_DATA, beside the driver (a build
- * folder) and where Heddle is installed.
+ * another. It is combined with libclc, whose folder was found when Heddle was built, or, for
+ * Southern Islands and from clang-15 on, with AMD's device libraries if they are installed
+ * (HEDDLE_ROCM names their folder). Heddle's own library is searched in HEDDLE_DATA, beside the
+ * driver (a build folder) and where Heddle is installed.
  *
- * Why in this order: the PTX of 15 and 16 is right in all our tests. clang-14 moves loads over
- * barriers (share/heddle/opencl/barrier.cl keeps it from that) and cuts off signs
- * (opencl/compiler.c mends it). clang-19 reads char2 parameters wrongly: compiler.c refuses those.
+ * Reasons for this order: the PTX of 15 and 16 is correct in all our tests. clang-14 moves loads
+ * across barriers (share/heddle/opencl/barrier.cl prevents this) and drops signs (opencl/mend.h
+ * corrects it). clang-19 reads char2 parameters wrongly: opencl/compiler.c refuses those.
  */
 #ifndef BASE_TOOLCHAIN_H
 #define BASE_TOOLCHAIN_H
@@ -20,21 +20,21 @@
 
 struct toolchain {
     const char *clang;   /* a name for the PATH, or a path */
-    unsigned version;    /* 14 and later; 0: its name and place do not tell */
-    const char *linker;  /* the folder of its ld.lld, for Southern Islands; NULL: not known */
+    unsigned version;    /* 14 and later; 0: unknown */
+    const char *linker;  /* folder of its ld.lld, for Southern Islands; NULL: not found */
     const char *name;    /* "clang-19 with libclc", for people and records */
-    const char *driver;  /* the file that calls the compiler; NULL: none is known */
-    const char *header;  /* builtins.h, which comes before each program */
+    const char *driver;  /* file of the driver that calls the compiler, or NULL */
+    const char *header;  /* builtins.h, included before each program */
     const char *library; /* builtins for the target, bitcode */
-    const char *libclc;  /* NULL: ... */
-    const char *rocm;    /* ... the folder of AMD's device libraries, else NULL */
+    const char *libclc;  /* NULL: `rocm` is used instead */
+    const char *rocm;    /* folder of AMD's device libraries, or NULL */
 };
 
-/* `driver` may be NULL. All is of the arena. False: `missing` names what is not there; compiler and
- * name are known all the same. */
+/* `driver` may be NULL. Allocates in the arena. False: `missing` names what was not found; compiler
+ * and name are set nevertheless. */
 bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver, bool si,
                     const char **missing);
-/* Adds what tells this compiler and these libraries from others. */
+/* Adds what identifies this compiler and these libraries. */
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash);
 
 #endif

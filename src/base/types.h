@@ -26,14 +26,14 @@ typedef __int128 i128;
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Rarely called: kept out of its callers, whose registers it would cost. */
+/* Rarely called: not inlined, to save its callers' registers. */
 #define COLD __attribute__((cold, noinline))
-/* Part of its callers, however long it is. */
+/* Always inlined, however long. */
 #define PART_OF static inline __attribute__((always_inline))
-/* The pointer stays in a register: where it came from is not worked out again at each use. */
+/* Keeps the pointer in a register, so that it is not recomputed at each use. */
 #define HELD(pointer) __asm__("" : "+r"(pointer))
 
-/* Rounds up to a power of two. */
+/* Rounds up to a multiple of `to`, a power of two. */
 static inline u64 align_up(u64 value, u64 to)
 {
     return (value + to - 1) & ~(to - 1);

@@ -32,7 +32,7 @@ static bool fail(struct yaml_reader *reader, u32 line, u32 column, const char *m
     return error_set(reader->error, ERROR_INPUT, place, "%s", message);
 }
 
-/* Y3 */
+/* Checks the text before libfyaml sees it (Y3). */
 static bool check_text(struct yaml_reader *reader, const char *text, size_t length)
 {
     if (length > YAML_MAX_BYTES)
@@ -53,7 +53,7 @@ static bool check_text(struct yaml_reader *reader, const char *text, size_t leng
     return true;
 }
 
-/* The parent takes the node; a scalar where a mapping expects a key becomes that key. */
+/* Adds a node to its parent; a scalar where a mapping expects a key becomes that key. */
 static struct yaml *add(struct yaml_reader *reader, enum yaml_kind kind, u32 line, u32 column)
 {
     if (++reader->nodes > YAML_MAX_NODES) {
@@ -110,9 +110,9 @@ static bool take_key(struct yaml_reader *reader, const char *text, u32 line, u32
 }
 
 /*
- * The text of a token, in the arena, or NULL. A quote inside single quotes is written twice; that
- * is undone here, because fy_token_get_text leaks memory when there are many (libfyaml issue 233),
- * and refused in text of several lines, which is libfyaml's to fold.
+ * The text of a token, in the arena, or NULL. A quote inside single quotes is written twice; this
+ * is undone here, because fy_token_get_text leaks memory if there are many (libfyaml issue 233),
+ * and refused in text of several lines, which only libfyaml can fold.
  */
 static char *scalar_text(struct yaml_reader *reader, struct fy_token *token, size_t *length)
 {
@@ -253,7 +253,7 @@ struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, co
         ok = take_event(&reader, event);
         fy_parser_event_free(parser, event);
     }
-    if (ok && !reader.root) /* only comments */
+    if (ok && !reader.root) /* the text has only comments */
         add(&reader, YAML_SCALAR, 1, 1);
     if (parser)
         fy_parser_destroy(parser);

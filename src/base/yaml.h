@@ -1,9 +1,9 @@
 /*
- * YAML text -> a small tree, for machine and plan files (JSON is YAML too).
+ * YAML text to a small tree, for machine and experiment files (JSON is YAML, too).
  *
- * The text is untrusted. What is not needed is refused with a place: several documents, anchors,
- * aliases, tags, keys that are not plain scalars, duplicate keys. Every value keeps its line and
- * column so that later checks can point at it.
+ * The text is untrusted. Features that are not needed are refused, with their place: several
+ * documents, anchors, aliases, tags, keys that are not plain scalars, duplicate keys. Every value
+ * keeps its line and column so that later checks can refer to them.
  */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
@@ -14,7 +14,7 @@
 enum {
     YAML_MAX_BYTES = 1 << 20,
     YAML_MAX_NODES = 1 << 16,
-    YAML_MAX_KEYS = 4096, /* of one mapping: duplicates are found by comparing all of them */
+    YAML_MAX_KEYS = 4096, /* per mapping: duplicates are found by comparing all keys */
     YAML_MAX_DEPTH = 16,
 };
 
@@ -26,8 +26,8 @@ enum yaml_kind {
 
 struct yaml {
     enum yaml_kind kind;
-    u32 line, column; /* from 1; of the value, or of the key when the value is empty */
-    const char *text; /* YAML_SCALAR: terminated, without NUL inside; "" when nothing was written */
+    u32 line, column; /* from 1; of the value, or of the key if the value is empty */
+    const char *text; /* YAML_SCALAR: terminated, without NUL inside; "" if empty */
     bool quoted;      /* YAML_SCALAR: written in quotes or as a block */
     const char *key;  /* in a mapping: its key, else NULL */
     u32 key_line, key_column;
@@ -36,8 +36,7 @@ struct yaml {
     u32 count; /* children */
 };
 
-/* `place` names the text in messages. The tree lives in `arena`; an empty text is an empty scalar.
- */
+/* `place` names the text in messages. The tree is in `arena`; an empty text is an empty scalar. */
 struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, const char *place,
                         struct error *error);
 

@@ -1,8 +1,8 @@
 /*
  * Annotated code: see annotate.h.
  *
- * A line's share is its part of all issue slots that were used or lost at an instruction of the
- * function, so that shares of a function add up to 100 %. Lines stand in the order of the program.
+ * A line's share is its part of all issue slots used or lost at instructions of the function, so
+ * the shares of a function add up to 100 %. Lines are in program order.
  */
 #include "cli/annotate.h"
 
@@ -14,12 +14,12 @@
 
 enum {
     BAR = 10,     /* characters of a full bar */
-    GAP = 4,      /* lines without anything that are still printed between others */
-    REASONS = 16, /* kinds of stalls, at most */
+    GAP = 4,      /* largest run of empty lines that is printed between others */
+    REASONS = 16, /* maximum of stall kinds */
     SOURCE_LIMIT = 1 << 26
 };
 
-/* What happened at a line or an instruction. */
+/* Counts of a line or an instruction. */
 struct annotation {
     u64 issued, threads, lost;
     f64 pj;
@@ -75,14 +75,14 @@ struct printer {
     bool energy;
 };
 
-/* The energy of a line, where it is wanted. */
+/* Prints the energy column, if requested. */
 static void print_column(const struct printer *p, const char *text)
 {
     if (p->energy)
         fprintf(p->to, "%9s ", text);
 }
 
-/* "memory 120, raw 4": the two that cost most. */
+/* "memory 120, raw 4": the two most expensive stall reasons. */
 static const char *reasons_text(struct annotation *row, char *text, size_t size)
 {
     text[0] = 0;
@@ -144,7 +144,7 @@ static bool try_read(struct source *source, const char *path)
     return source->text && length;
 }
 
-/* In the folder or, without one, as it is named or beside the module. */
+/* Reads a source from the folder or, without one, from its path or beside the module. */
 static bool read_source(struct source *source, const char *file, const char *module,
                         const char *folder)
 {
@@ -192,7 +192,7 @@ static u32 place_line(const json_t *inst, size_t *length)
     return colon ? (u32)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-/* The file that most of a function's time is in; NULL: its places are not known. */
+/* The file with most of a function's time; NULL: places are not known. */
 static char *main_file(const json_t *insts)
 {
     const char *best = NULL;
@@ -269,7 +269,7 @@ static void print_lines(const struct printer *p, const struct source *source,
     }
 }
 
-/* Lines of one file, with what is inlined from others in a line of its own. */
+/* Prints the lines of one file; code inlined from other files has one line. */
 static void print_source(const struct printer *p, const json_t *insts, const char *file,
                          const struct source *source, u64 total)
 {

@@ -1,4 +1,4 @@
-/* Code beside what happened at it. */
+/* Annotated code: counts beside source lines or instructions. */
 #ifndef CLI_ANNOTATE_H
 #define CLI_ANNOTATE_H
 
@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 /*
- * What hd_stats_json gives, its profile: each function's source, if its lines are known and the
- * file is there, or else its instructions. Files are looked for in `folder` or, when it is NULL,
- * where they are named and beside their module. `energy`: lines have theirs, and the rest has a
- * line.
+ * Prints the profile in the statistics of hd_stats_json: each function's source, if its lines are
+ * known and the file exists, or else its instructions. Files are searched in `folder` or, if it is
+ * NULL, at their paths and beside their module. `energy`: adds the energy of each line, and a line
+ * for the rest.
  */
 void print_annotated(FILE *to, const json_t *stats, const char *folder, bool energy);
 

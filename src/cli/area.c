@@ -1,6 +1,7 @@
-/* heddle area: what a machine takes on a chip, and what mechanisms add to it. */
+/* heddle area: the chip area of a machine, and what mechanisms add to it. */
 #include "cli/columns.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include <stdlib.h>
 
 static const struct option area_options[] = {
@@ -24,7 +25,7 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
-/* Four digits, or nothing for what an element does not have. */
+/* Four digits, or nothing for a missing value. */
 static const char *digits(struct arena *arena, f64 value)
 {
     if (value == 0)
@@ -38,6 +39,15 @@ static const char *percent(struct arena *arena, f64 value)
 }
 
 /* ---- elements ---- */
+
+/* Where the costs of a row come from, and what mechanisms change. */
+static const char *source_text(struct arena *arena, const json_t *row)
+{
+    const char *source = field_text(arena, row, "source"), *change = change_text(arena, row);
+    return change[0] && !json_object_get(row, "replaced_by")
+               ? arena_printf(arena, "%s; %s", source, change)
+               : source;
+}
 
 static void print_rows(struct arena *arena, const json_t *rows)
 {
@@ -64,7 +74,7 @@ static void print_rows(struct arena *arena, const json_t *rows)
                 digits(arena, search > 0 ? search : number(row, "read_pj")),
                 digits(arena, number(row, "write_pj")), digits(arena, number(row, "delay_ps")),
                 percent(arena, number(row, "owner_percent")),
-                percent(arena, number(row, "chip_percent")), field_text(arena, row, "source")});
+                percent(arena, number(row, "chip_percent")), source_text(arena, row)});
     }
     columns_print(&table);
 }
@@ -89,8 +99,8 @@ static const char *said(struct arena *arena, const json_t *module, const char *n
     return value > 0 ? arena_printf(arena, "%.2f", value) : "";
 }
 
-/* What has been published about a core's modules. Power is what they take in a run: here, only what
- * leaks is known. */
+/* Prints published values of a core's modules. Published power is that of a run; here only leakage
+ * is known. */
 static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 6, {false, true, true, true, true, false}, {0}};

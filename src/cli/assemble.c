@@ -1,7 +1,7 @@
 /*
- * Assembly for Southern Islands becomes machine code by an assembler of LLVM's, found on PATH. Its
- * object goes to a file without a name, so that nothing has to be cleaned up; what it has to say
- * goes to standard error as it is, with file and line.
+ * Assembles Southern Islands code with an assembler of LLVM, found on PATH. Its object goes to an
+ * unnamed file, so that nothing has to be cleaned up; its messages go to standard error unchanged,
+ * with file and line.
  */
 #include "cli/code.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the order they are tried: the oldest first, as that is what was tested most. */
+/* In the order they are tried: the oldest first, as the best tested one. */
 static const char *const clangs[] = {"clang-14", "clang",    "clang-19", "clang-18", "clang-17",
                                      "clang-16", "clang-15", "clang-13", "clang-20", "clang-21"};
 static const char *const mcs[] = {"llvm-mc-14", "llvm-mc",    "llvm-mc-19", "llvm-mc-18",
@@ -41,7 +41,7 @@ static const char *find(const char *const *names, size_t count)
     return NULL;
 }
 
-/* The exit status, or -1 when it could not be started. */
+/* The exit status, or -1 if it could not be started. */
 static int run(const char *const *words, int output)
 {
     posix_spawn_file_actions_t actions;
@@ -103,7 +103,7 @@ static const char *section_name(const struct elf_object *object, const Elf64_Shd
     return memchr(name, 0, names.sh_size - section->sh_name) ? name : "";
 }
 
-/* The code, and what of the object would be missing from it. */
+/* Finds the code; reports relocations as errors and other contents of the object as notes. */
 static bool take_text(const struct command *command, const char *path,
                       const struct elf_object *object, Elf64_Shdr *text)
 {

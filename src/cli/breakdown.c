@@ -1,4 +1,4 @@
-/* Where the time went: see breakdown.h. */
+/* Breakdown of issue slots: see breakdown.h. */
 #include "cli/breakdown.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ void shares(const u64 *parts, u32 count, u32 *tenths)
         rest[i] = exact - tenths[i];
         left -= tenths[i];
     }
-    while (total && left) { /* to those that lost most by rounding down */
+    while (total && left) { /* to the parts that lost most by rounding down */
         u32 most = 0;
         for (u32 i = 1; i < count; i++)
             if (rest[i] > rest[most])
@@ -57,9 +57,9 @@ const char *time_text(f64 seconds, char *text, size_t size)
     return text;
 }
 
-/* ---- the lines ---- */
+/* ---- output lines ---- */
 
-/* The idle_ counters and the issued slots; their names, without "issue.idle_". */
+/* The issued slots and the idle_ counters, with names without "issue.idle_". */
 static u32 slot_parts(const json_t *totals, const char **names, u64 *parts)
 {
     static const char prefix[] = "issue.idle_";
@@ -77,7 +77,7 @@ static u32 slot_parts(const json_t *totals, const char **names, u64 *parts)
     return count;
 }
 
-/* In falling order; only those that are there. */
+/* Prints the non-zero parts in decreasing order. */
 static void print_slots(FILE *to, const json_t *totals)
 {
     const char *names[MAX_PARTS];
@@ -99,7 +99,7 @@ static void print_slots(FILE *to, const json_t *totals)
     fputc('\n', to);
 }
 
-/* The instruction and the reason that cost most slots. */
+/* Prints the instruction and the stall reason that cost most slots. */
 static void print_top_stall(FILE *to, const json_t *stats)
 {
     const json_t *best = NULL;
@@ -147,11 +147,11 @@ static u64 count_in(const json_t *totals, const char *cache, const char *what)
     return count_of(totals, name);
 }
 
-/* Titles of caches, in the order of the line. A cache that is not among them comes after these,
- * with the name of its component. */
+/* Titles of caches, in the order of output. Other caches follow, with the names of their
+ * components. */
 static const struct {
     const char *name, *title;
-    const char *shared; /* the cache that the cores of a cluster may have instead, or NULL */
+    const char *shared; /* the cache that the cores of a cluster share instead, or NULL */
 } titles[] = {
     {"l1d", "L1 data"},
     {"l2", "L2"},

@@ -1,4 +1,4 @@
-/* Where the time of timed launches went, in a few lines. */
+/* Where the time of launches in timing mode went, in a few lines. */
 #ifndef CLI_BREAKDOWN_H
 #define CLI_BREAKDOWN_H
 
@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What hd_stats_json gives; functional launches have nothing to print. */
+/* `stats`: from hd_stats_json; nothing is printed for functional launches. */
 void print_breakdown(FILE *to, const json_t *stats);
 
-/* Shares of `total` in tenths of a percent, rounded so that they add up to 1000. */
+/* Shares of the sum in tenths of a percent, rounded so that they add up to 1000. */
 void shares(const u64 *parts, u32 count, u32 *tenths);
 /* "1.25 ms": three digits and a unit. */
 const char *time_text(f64 seconds, char *text, size_t size);

@@ -17,7 +17,7 @@ bool code_name_ends(const char *path, const char *end)
     return length > tail && !strcmp(path + length - tail, end);
 }
 
-/* .S: with a preprocessor's lines in it. */
+/* Whether a file is assembly; .S files contain preprocessor lines. */
 static bool is_assembly(const char *path)
 {
     return code_name_ends(path, ".s") || code_name_ends(path, ".S");
@@ -55,7 +55,7 @@ bool code_is_ptx(const char *data, size_t length)
     return (size_t)(end - at) > strlen(word) && !memcmp(at, word, strlen(word));
 }
 
-/* What is wrong with a file for what it is to be used as, or NULL. */
+/* Why a file does not fit its use, or NULL. */
 static const char *unfit(const struct code_file *code, enum code_use use)
 {
     if (!code->length)

@@ -11,12 +11,12 @@ enum {
 struct columns {
     struct arena *arena;
     u32 count;
-    bool right[MAX_COLUMNS]; /* numbers */
+    bool right[MAX_COLUMNS]; /* right-aligned, for numbers */
     VEC(const char *) cells; /* row by row */
 };
 
 void columns_row(struct columns *columns, const char *const *cells);
-/* Prints and empties them; blanks at the end of a line are left out. */
+/* Prints and empties the columns; trailing blanks are omitted. */
 void columns_print(struct columns *columns);
 
 #endif

@@ -1,4 +1,4 @@
-/* What several subcommands need: see common.h. */
+/* Functions shared by subcommands: see common.h. */
 #include "cli/common.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@ int report(const struct command *command, const struct hd_error *error)
     return EXIT_USAGE;
 }
 
-/* --mech and, if wanted, --set, in their order. */
+/* Applies --mech and, if `set`, --set, in the given order. */
 static bool apply_options(const struct command *command, const struct command_line *line,
                           struct hd_config *config, bool set)
 {
@@ -34,7 +34,7 @@ struct hd_config *open_config(const struct command *command, const struct comman
 {
     struct hd_config *config = hd_config_create();
     struct hd_error error = {0};
-    /* Twice: a machine file may name keys of a mechanism that --mech loads. */
+    /* twice: a machine file may name parameters of a mechanism that --mech loads */
     bool ok = apply_options(command, line, config, false);
     if (ok && machine && !hd_config_load(config, machine, &error)) {
         complain(command, "%s%s%s%s", option_value(line, "--machine") ? "--machine: " : "",
@@ -73,7 +73,7 @@ json_t *parse_own_json(char *text)
     json_error_t error;
     json_t *json = text ? json_loads(text, 0, &error) : NULL;
     if (!json)
-        abort(); /* the library wrote it */
+        abort(); /* JSON from the library is always valid */
     hd_free(text);
     return json;
 }

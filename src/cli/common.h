@@ -1,4 +1,4 @@
-/* What several subcommands need: configurations from options, errors and JSON in and out. */
+/* Shared by subcommands: configurations from options, errors, JSON input and output. */
 #ifndef CLI_COMMON_H
 #define CLI_COMMON_H
 
@@ -30,29 +30,29 @@
             OPTION_REPEAT, COMPLETE_KEY                                                           \
     }
 
-/* The machine with --mech and --set; NULL after printing what is wrong. */
+/* The machine with --mech and --set; NULL after printing an error. */
 struct hd_config *open_config(const struct command *command, const struct command_line *line,
                               const char *machine);
-/* The same, and its values fit each other. */
+/* open_config() plus a check that the values fit together. */
 struct hd_config *open_checked_config(const struct command *command,
                                       const struct command_line *line, const char *machine);
 
 /* Prints an error of the library. */
 int report(const struct command *command, const struct hd_error *error);
 
-/* A note of hd_set_note while the launch runs, with what can be done. */
+/* Prints a note of hd_set_note while the launch runs, with advice. */
 void complain_endless(const struct command *command, const char *kernel, const char *text);
 
-/* JSON that the library made; frees the text. */
+/* Parses JSON from the library and frees the text. */
 json_t *parse_own_json(char *text);
-/* A field as text; numbers, booleans and lists are written as JSON writes them. */
+/* A field as text; numbers, booleans and lists are formatted as JSON. */
 const char *field_text(struct arena *arena, const json_t *row, const char *name);
-/* Indented, with a newline at the end. */
+/* Prints JSON, indented, with a newline at the end. */
 void print_json(FILE *to, const json_t *json);
-/* What the library answered, as JSON with --json, else as `print` does; frees the text. */
+/* Prints the library's answer, as JSON with --json, else with `print`; frees the text. */
 int show_json(const struct command_line *line, char *text, void (*print)(const json_t *json));
 
-/* A program into a device; `path` names it. NULL after printing what is wrong. */
+/* Loads a program into a device; `path` is used in messages. NULL after printing an error. */
 struct hd_module *load_code(const struct command *command, struct hd_device *device,
                             const char *path, const struct code_file *code);
 

@@ -1,6 +1,5 @@
-/* Shell completions, written from the command tables. Names of machines and mechanisms and keys are
- * asked of the command when the user presses the key, so that the user's own machines are offered
- * too. */
+/* Shell completions, generated from the command tables. Names of machines, mechanisms and keys are
+ * queried from the command at completion time, so that the user's own machines are offered, too. */
 #include "cli/options.h"
 
 static const char *const bash_actions[] = {

@@ -1,6 +1,7 @@
-/* heddle energy: what events cost on a machine, and what leaks. */
+/* heddle energy: the energy of events on a machine, and its leakage. */
 #include "cli/columns.h"
 #include "cli/common.h"
+#include "cli/energy.h"
 #include <stdlib.h>
 
 static const struct option energy_options[] = {
@@ -21,12 +22,17 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
-/* Where a number comes from: the source, if there is one to name. */
+/* The origin of a number, with its source if there is one, and what mechanisms change of it. */
 static const char *origin(struct arena *arena, const json_t *row)
 {
     const char *source = json_string_value(json_object_get(row, "source"));
-    const char *from = json_string_value(json_object_get(row, "from"));
-    return source ? arena_printf(arena, "%s: %s", from, source) : from;
+    const char *text = json_string_value(json_object_get(row, "from"));
+    const char *change = change_text(arena, row);
+    if (json_object_get(row, "replaced_by"))
+        return change;
+    if (source)
+        text = arena_printf(arena, "%s: %s", text, source);
+    return change[0] ? arena_printf(arena, "%s; %s", text, change) : text;
 }
 
 /* "write 1024 bits of collect.operands" */
@@ -72,7 +78,7 @@ static void print_leakage(struct arena *arena, const json_t *leakage)
     columns_print(&table);
 }
 
-/* What no event counts, in lines. */
+/* Prints accesses that no event counts. */
 static void print_holes(const json_t *holes)
 {
     int column = 0;

@@ -1,4 +1,4 @@
-/* heddle disasm: the code as the machine sees it. */
+/* heddle disasm: the code as the machine executes it. */
 #include "base/text.h"
 #include "cli/common.h"
 #include "cli/values.h"
@@ -18,7 +18,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* What is to be shown. */
+/* What to show. */
 struct listing_view {
     const char *kernel; /* NULL: all */
     bool marks, shaped;

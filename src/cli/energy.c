@@ -1,6 +1,5 @@
 /*
- * Energy as a table: see energy.h. Parts stand in falling order of their energy; shares add up to
- * 100 %.
+ * Energy as a table: see energy.h. Parts are in decreasing order of energy; shares add up to 100 %.
  */
 #include "cli/energy.h"
 
@@ -40,7 +39,7 @@ static f64 number(const json_t *totals, const char *key)
     return json_number_value(json_object_get(totals, key));
 }
 
-/* "energy.parts.registers.dynamic_pj" -> "registers"; false: it is no such name. */
+/* "energy.parts.registers.dynamic_pj" -> "registers"; false: another kind of key. */
 static bool part_name(const char *key, char name[64])
 {
     static const char prefix[] = "energy.parts.", suffix[] = ".dynamic_pj";
@@ -52,7 +51,7 @@ static bool part_name(const char *key, char name[64])
     return true;
 }
 
-/* Those that took any, in falling order. */
+/* Finds the parts with energy, in decreasing order. */
 static u32 find_parts(const json_t *totals, struct part_energy *parts)
 {
     const char *key;
@@ -112,7 +111,7 @@ void print_energy(FILE *to, const json_t *stats)
             energy_text(number(totals, "energy.pj_per_thread_instruction"), each, sizeof each));
 }
 
-/* ---- beside what has been published ---- */
+/* ---- comparison with published values ---- */
 
 static f64 part_pj(const json_t *totals, const char *name)
 {
@@ -164,9 +163,50 @@ static void print_published_power(FILE *to, const json_t *stats, const json_t *a
     }
 }
 
+/* ---- what mechanisms change ---- */
+
+const char *change_text(struct arena *arena, const json_t *row)
+{
+    const json_t *replaced = json_object_get(row, "replaced_by");
+    const json_t *powered = json_object_get(row, "powered_by");
+    const char *text = "";
+    if (replaced)
+        return arena_printf(arena, "replaced by %s", json_string_value(replaced));
+    if (json_object_get(row, "volts"))
+        text = arena_printf(arena, "at %.3g V", number(row, "volts"));
+    if (number(row, "rate") > 0 && number(row, "rate") != 1)
+        text = arena_printf(arena, "%s, clock x %.4g", text, number(row, "rate"));
+    if (powered)
+        text = arena_printf(arena, "%s%sleaks by %s", text, text[0] ? ", " : "",
+                            json_string_value(powered));
+    if (number(row, "off") > 0)
+        text = arena_printf(arena, "%s, %.3g %% without power", text, 100 * number(row, "off"));
+    return text;
+}
+
+/* The elements whose costs mechanisms change. */
+static void print_changes(FILE *to, const json_t *stats, const struct hd_config *config)
+{
+    char *text = hd_energy_json(config, NULL);
+    json_t *costs = text ? json_loads(text, 0, NULL) : NULL, *row;
+    struct arena *arena = arena_create();
+    size_t i;
+    if (json_object_get(json_object_get(stats, "totals"), "energy.total_pj"))
+        json_array_foreach(json_object_get(costs, "leakage"), i, row)
+        {
+            const char *change = change_text(arena, row);
+            if (change[0])
+                fprintf(to, "%-22s %s\n", json_string_value(json_object_get(row, "what")), change);
+        }
+    arena_destroy(arena);
+    json_decref(costs);
+    hd_free(text);
+}
+
 void print_run_energy(FILE *to, const json_t *stats, const struct hd_config *config)
 {
     print_energy(to, stats);
+    print_changes(to, stats, config);
     char *text = hd_area_json(config);
     json_t *area = json_loads(text, 0, NULL);
     hd_free(text);

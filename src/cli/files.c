@@ -80,7 +80,7 @@ static bool allocate(struct run_command *run, struct run_buffer *buffer)
     return buffer->address || buffer_failed(run, buffer, &error);
 }
 
-/* Standard input and pipes have no size to ask for: read first, then allocate. */
+/* Standard input and pipes have no known size: reads first, then allocates. */
 static bool fill_from_pipe(struct run_command *run, struct run_buffer *buffer, FILE *stream)
 {
     size_t capacity = COPY_BYTES, used = 0;
@@ -111,7 +111,7 @@ static bool fill_from_pipe(struct run_command *run, struct run_buffer *buffer, F
     return ok;
 }
 
-/* A regular file goes to the device in pieces, so that it is never held twice. */
+/* Copies a regular file to the device in pieces, so that it is never held twice. */
 static bool fill_from_file(struct run_command *run, struct run_buffer *buffer, FILE *stream,
                            u64 bytes)
 {
@@ -176,12 +176,12 @@ bool fill_buffer(struct run_command *run, struct run_buffer *buffer)
 
 /* ---- outputs ---- */
 
-/* An output and the option that asks for it. */
+/* An output and its option. */
 struct output_target {
     const char *option, *path;
 };
 
-/* Kernels and machines are not results: writing over them is a slip. */
+/* Whether an output would not overwrite a kernel, machine or state file. */
 static bool spares_inputs(const struct run_command *run, const struct output_target *target)
 {
     const char *const read[] = {option_value(run->line, "--machine"), run->request.state};
@@ -190,7 +190,7 @@ static bool spares_inputs(const struct run_command *run, const struct output_tar
         if (read[i] && strcmp(read[i], "-") != 0 && output_same(target->path, read[i]))
             taken = read[i];
     for (u32 i = 0; i < run->request.launches.count; i++) {
-        const char *file = run->request.launches.data[i].file; /* NULL: a program runs */
+        const char *file = run->request.launches.data[i].file; /* NULL: an OpenCL program runs */
         if (file && strcmp(file, "-") != 0 && output_same(target->path, file))
             taken = file;
     }
@@ -297,7 +297,7 @@ bool write_json(struct run_command *run, const char *option, const char *path, j
     return ok;
 }
 
-/* The library's own text, a register a line. */
+/* Writes the library's text as it is, one register per line. */
 static bool write_dump(struct run_command *run)
 {
     struct output output;

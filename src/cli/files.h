@@ -1,8 +1,8 @@
 /*
  * Files of a run: inputs into device memory, device memory into outputs.
  *
- * Large buffers pass through in pieces; every input is recorded for the manifest when a statistics
- * file is wanted. All functions print what is wrong and return false.
+ * Large buffers are copied in pieces; every input is recorded for the manifest if a statistics file
+ * is requested. All functions print an error and return false on failure.
  */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
@@ -11,11 +11,11 @@
 #include "cli/report.h"
 #include "cli/watch.h"
 
-/* What is written while launches run; see timeline.h. */
+/* Files written while launches run; see timeline.h. */
 struct timeline {
     struct output trace, series;
     bool has_trace, has_series;
-    bool csv, headed; /* the series' form; its headings are written */
+    bool csv, headed; /* format of the series; its headings are written */
 };
 
 struct run_command {
@@ -31,23 +31,23 @@ struct run_command {
     bool stdin_taken;
 };
 
-/* "-" may be read once. */
+/* Checks that "-" is read only once. */
 bool claim_stdin(struct run_command *run, const char *option, const char *path);
 void record_text(struct run_command *run, const char *path, const char *text, size_t length);
-/* The files that --mech has loaded. */
+/* Records the files that --mech has loaded. */
 void record_mechanisms(struct run_command *run);
 /* Allocates the buffer and fills it from its file or with zeros. */
 bool fill_buffer(struct run_command *run, struct run_buffer *buffer);
 
-/* No two outputs may go to the same place, and each must be writable. */
+/* Checks that no two outputs have the same path, and that each is writable. */
 bool check_outputs(struct run_command *run);
-/* output_open and output_commit, with the watch told; the errors are not printed. */
+/* output_open and output_commit, which also notify the watch thread; errors are not printed. */
 bool open_output(struct run_command *run, struct output *output, const char *path,
                  struct error *error);
 bool commit_output(struct run_command *run, struct output *output, struct error *error);
-/* Takes `json`. */
+/* Takes ownership of `json`. */
 bool write_json(struct run_command *run, const char *option, const char *path, json_t *json);
-/* All buffers with an output file, and the statistics. */
+/* Writes all buffers with an output file, and the statistics. */
 bool write_outputs(struct run_command *run, f64 wall_seconds);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that are no kernels: see foreign.h. */
+/* Files that are not kernels: see foreign.h. */
 #include "cli/foreign.h"
 
 #include "cli/code.h"
@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 
 enum {
-    HEAD_BYTES = 1 << 16 /* of a file: past the comments that PTX may begin with */
+    HEAD_BYTES = 1 << 16 /* enough to get past comments at the beginning of PTX */
 };
 
 static const char compile_it[] =
     "compile its source to PTX or to a code object for Southern Islands, as docs/compiling.md "
     "shows";
 
-/* Bytes that a kind of file begins with. `advice`: may name the file once. */
+/* The first bytes of a kind of file. `advice` may contain the file's name once. */
 struct magic {
     const char *bytes;
     size_t length;
@@ -40,7 +40,7 @@ static const struct magic magics[] = {
     MAGIC("#!", "a script", "run a program that uses OpenCL with 'heddle run [options] -- %s'"),
 };
 
-/* Ends of names; the files are text. */
+/* Endings of names of text files. */
 static const struct {
     const char *end, *what, *advice;
 } sources[] = {
@@ -59,7 +59,7 @@ static const char *tell(struct arena *arena, const char *path, const char *what,
     const char *text = "", *at = advice ? strstr(advice, "%s") : NULL;
     if (!advice)
         text = compile_it;
-    else if (at) /* a program without a slash would be looked for in PATH */
+    else if (at) /* a program name without a slash would be searched in PATH */
         text =
             arena_printf(arena, "%.*s%s%s%s", (int)(at - advice), advice,
                          strstr(advice, "-- %s") && !strchr(path, '/') ? "./" : "", path, at + 2);
@@ -68,7 +68,7 @@ static const char *tell(struct arena *arena, const char *path, const char *what,
     return arena_printf(arena, "this is %s: %s", what, text);
 }
 
-/* Something that the host's kernel would start. */
+/* Whether the host could execute the file. */
 static bool is_executable(const char *data, size_t length)
 {
     Elf64_Ehdr header;

@@ -1,5 +1,5 @@
 /*
- * Everything written from the command tables: help, man page, Markdown, shell completions.
+ * Text generated from the command tables: help, man page, Markdown.
  */
 #include "cli/options.h"
 #include "heddle/heddle.h"
@@ -82,7 +82,7 @@ void print_wrapped(FILE *to, const char *text, u32 indent)
         fputc('\n', to);
 }
 
-/* A command line, broken before an option where it would be too long. */
+/* Prints a command line, broken before an option if it is too long. */
 static void print_command(FILE *to, const char *text, u32 indent)
 {
     const char *const start = text;
@@ -138,7 +138,7 @@ void print_overview(FILE *to)
         fprintf(to, "  %-3d", exit_codes[i].code);
         char text[256];
         snprintf(text, sizeof text, "%s", exit_codes[i].help);
-        /* Wrapped behind the number: the first line continues it. */
+        /* wrapped: the first line continues after the number */
         char *line = text;
         while (strlen(line) > WIDTH - 6) {
             char *space = line + WIDTH - 6;

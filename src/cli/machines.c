@@ -1,4 +1,4 @@
-/* heddle machines: which there are, what one is made of, how two differ, what one stores. */
+/* heddle machines: lists and explains machines, compares two, shows storage. */
 #include "base/text.h"
 #include "cli/columns.h"
 #include "cli/common.h"
@@ -40,7 +40,7 @@ static void print_machines(const json_t *machines)
 
 /* ---- one machine ---- */
 
-/* "stated: table 2"; what a parent said is inherited, whatever its source. */
+/* "stated: table 2"; a parent's value is inherited, whatever its source. */
 static const char *source_text(struct arena *arena, const json_t *value)
 {
     const char *source = field_text(arena, value, "source"),
@@ -94,7 +94,7 @@ static void print_sums(struct arena *arena, struct columns *columns, const char 
                                           kilobytes(arena, live + counted)});
 }
 
-/* What has been published about a core's modules, beside what is declared here. */
+/* Prints published storage of a core's modules beside that declared here. */
 static void print_published(struct arena *arena, const json_t *published)
 {
     struct columns rows = {arena, 5, {false, true, true, true}, {0}};
@@ -146,7 +146,7 @@ static void print_storage(const json_t *storage)
     for (size_t i = 0; i < json_array_size(owners); i++) {
         const json_t *owner = json_array_get(owners, i);
         const char *name = field_text(arena, owner, "owner");
-        bool shared = !strcmp(name, "chip"); /* what there is once */
+        bool shared = !strcmp(name, "chip"); /* exists once per chip */
         print_sums(
             arena, &sums,
             shared ? "network"

@@ -1,6 +1,6 @@
 /*
- * The heddle command: finds the subcommand, hands it its words and turns its result into an exit
- * code. A crash of our own says so and exits 4, so that scripts can tell it from a guest's fault.
+ * The heddle command: runs a subcommand and turns its result into an exit code. A crash of Heddle
+ * itself is reported and exits with 4, so that scripts can tell it from a guest fault.
  */
 #include "base/arena.h"
 #include "base/text.h"
@@ -17,7 +17,7 @@ const struct command *const commands[] = {
     &help_command, &completion_command, NULL};
 /* clang-format on */
 
-/* Only what is safe in a signal handler. */
+/* A signal handler: only async-signal-safe functions. */
 static void crashed(int number)
 {
     static const char text[] =
@@ -37,7 +37,7 @@ static void crashed(int number)
 
 static void catch_crashes(void)
 {
-    /* A stack of its own: the crash may be a stack overflow. */
+    /* a separate stack: the crash may be a stack overflow */
     static char stack[64 * 1024];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
@@ -73,7 +73,7 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-/* Output that could not be written is a failure even when all else went well. */
+/* Output that cannot be written is a failure even if everything else succeeded. */
 static int flushed(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -44,7 +44,8 @@ static const struct option *find_option(const struct command *command, const cha
     return NULL;
 }
 
-static bool unknown_option(struct arena *arena, const struct command *command, const char *word)
+static bool unknown_option(struct arena *arena, const struct command *command,
+                           const struct command_line *line, const char *word)
 {
     const char *names[64];
     u32 count = 0;
@@ -52,13 +53,20 @@ static bool unknown_option(struct arena *arena, const struct command *command, c
         if (count < ARRAY_LEN(names))
             names[count++] = option->name;
     const char *bare = arena_strndup(arena, word, strcspn(word, "="));
-    const char *nearest = nearest_word(bare, names, count);
-    usage_error(command, "unknown option '%s'%s%s%s", text_printable(arena, bare),
-                nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const char *nearest = nearest_word(bare, names, count), *hint = "";
+    const char *workload = command->runs_programs ? option_value(line, "--workload") : NULL;
+    if (nearest)
+        hint = arena_printf(arena, ": did you mean '%s'?", nearest);
+    else if (workload)
+        hint = arena_printf(arena,
+                            ": options of the workload come after '--'; 'heddle run --workload %s "
+                            "-- --help' lists them",
+                            text_printable(arena, workload));
+    usage_error(command, "unknown option '%s'%s", text_printable(arena, bare), hint);
     return false;
 }
 
-/* Whether an option that may come once came before, in this launch if it belongs to one. */
+/* Whether an option has been given already, in this launch if it is per launch. */
 static bool given_before(const struct command_line *line, const struct option *option)
 {
     for (u32 i = line->count; i-- > 0;) {
@@ -81,7 +89,7 @@ static bool parse_option(struct arena *arena, const struct command *command, int
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     const struct option *option = find_option(command, word, length);
     if (!option)
-        return unknown_option(arena, command, word);
+        return unknown_option(arena, command, line, word);
     if (!(option->flags & OPTION_REPEAT) && given_before(line, option)) {
         usage_error(command, "%s is given twice%s", option->name,
                     option->flags & OPTION_PER_LAUNCH ? " for one launch" : "");

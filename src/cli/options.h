@@ -1,8 +1,8 @@
 /*
  * Options as tables.
  *
- * A command is one `struct command` with its options. From the table come parsing, --help, the
- * shell completions, the man page and docs/cli.md: no option is written anywhere else.
+ * A command is one `struct command` with its options. Parsing, --help, shell completions, the man
+ * page and docs/cli.md are generated from the table: no option is described anywhere else.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -14,26 +14,26 @@
 /* Exit codes, in one place; help.c documents them. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_GUEST = 1, /* the guest's own failure: what its host program returns */
+    EXIT_GUEST = 1, /* failure of the guest: the return value of its host program */
     EXIT_USAGE = 2,
     EXIT_FAULT = 3,
     EXIT_BUG = 4,
-    EXIT_OWN = 125, /* with a program, whose own code is passed on: anything of ours */
+    EXIT_OWN = 125, /* with a program, whose own code is passed on: any failure of heddle */
     EXIT_INTERRUPTED = 130,
 };
 
 enum option_flags {
-    OPTION_REPEAT = 1,     /* may be given many times */
+    OPTION_REPEAT = 1,     /* may be repeated */
     OPTION_PER_LAUNCH = 2, /* once for every launch */
-    OPTION_FILE = 4,       /* only for kernel files, */
+    OPTION_FILE = 4,       /* only for kernel files */
     OPTION_PROGRAM = 8,    /* only for programs */
 };
 
-/* What a shell should offer for the value. */
+/* What shell completion offers for the value. */
 enum complete {
     COMPLETE_NONE,
     COMPLETE_FILE,
-    COMPLETE_SPEC, /* a file behind a colon: in:FILE */
+    COMPLETE_SPEC, /* a file after a colon: in:FILE */
     COMPLETE_MACHINE,
     COMPLETE_MECHANISM,
     COMPLETE_KEY,
@@ -62,20 +62,20 @@ struct given {
 struct command_line {
     struct given *given;
     u32 count;
-    int argc; /* the process's own words, for the manifest */
+    int argc; /* of the process, for the manifest */
     char **argv;
-    char **program; /* behind "--", of commands that run programs; NULL: there was none */
+    char **program; /* words after "--", for commands that run programs; NULL: none */
 };
 
 struct command {
     const char *name;
-    const char *words;            /* what follows the name in the usage line besides options */
+    const char *words;            /* what follows the name in the usage line, besides options */
     const char *summary;          /* one line */
     const char *help;             /* paragraphs, separated by empty lines */
     const struct option *options; /* ends with a NULL name */
     const struct example *examples;
     bool hidden;
-    bool runs_programs; /* "--" ends its own words */
+    bool runs_programs; /* "--" ends the command's own words */
     u32 max_words;
     enum complete complete; /* of plain words */
     int (*run)(const struct command *command, const struct command_line *line);
@@ -83,16 +83,16 @@ struct command {
 
 extern const struct command *const commands[]; /* NULL-terminated */
 
-/* Parses; on failure prints what is wrong and returns false. The list lives in `arena`. */
+/* Parses a command line; prints an error and returns false on failure. The list is in `arena`. */
 bool options_parse(struct arena *arena, const struct command *command, int argc, char **argv,
                    struct command_line *line);
 
-/* The value of the last time the option was given, or NULL; "" for a switch. */
+/* The option's last value, or NULL; "" for a switch. */
 const char *option_value(const struct command_line *line, const char *name);
 /* The n-th plain word, or NULL. */
 const char *option_word(const struct command_line *line, u32 n);
 
-/* Prints "heddle run: ..." and where help is; returns EXIT_USAGE. */
+/* Prints "heddle run: ..." and a hint to the help; returns EXIT_USAGE. */
 int usage_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Prints "heddle run: ..." only. */
@@ -112,7 +112,7 @@ extern const struct command area_command, energy_command, run_command, disasm_co
     params_command, stats_command, machines_command, mechanisms_command, workloads_command,
     reproduce_command, help_command, completion_command;
 
-/* The experiments that are built in, one a line. */
+/* Prints the built-in experiments, one per line. */
 void print_experiment_names(void);
 
 #endif

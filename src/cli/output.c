@@ -1,4 +1,4 @@
-/* Files written whole or not at all: see output.h. */
+/* Atomic output files: see output.h. */
 #include "cli/output.h"
 
 #include "base/arena.h"
@@ -14,7 +14,7 @@ static bool refuse(struct error *error, const char *path, const char *what)
     return error_set(error, ERROR_SYSTEM, path, "cannot write: %s", what);
 }
 
-/* Calls with the directory part of a path. */
+/* Whether the directory of a path exists and is writable. */
 static bool directory_ok(const char *path, struct error *error)
 {
     char *copy = strdup(path);
@@ -59,7 +59,7 @@ bool output_check(const char *path, struct error *error)
     return ok;
 }
 
-/* The absolute name of a file that exists, or that would be made; NULL when there is none. */
+/* The absolute name of a file that exists or could be created; else NULL. */
 static char *absolute(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -89,7 +89,7 @@ bool output_same(const char *a, const char *b)
     return same;
 }
 
-/* The mode a plain open would give a new file, or the mode of the file that is replaced. */
+/* The mode of the file that is replaced, or of a new file by open(). */
 static mode_t target_mode(const char *path)
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /*
- * Files written whole or not at all: into a temporary file beside the target, renamed when
- * complete. "-" is standard output; devices and pipes are written directly.
+ * Atomic output files: written to a temporary file beside the target, renamed when complete. "-" is
+ * standard output; devices and pipes are written directly.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
@@ -16,10 +16,10 @@ struct output {
 
 /* Whether the file could be written, without touching it. */
 bool output_check(const char *path, struct error *error);
-/* Whether two paths name one file, existing or not; devices and pipes may be shared. */
+/* Whether two paths name the same file, existing or not; devices and pipes may be shared. */
 bool output_same(const char *a, const char *b);
 bool output_open(struct output *output, const char *path, struct error *error);
-/* Makes the file appear; on failure nothing is left behind. */
+/* Renames the complete file to its target; on failure nothing is left behind. */
 bool output_commit(struct output *output, struct error *error);
 void output_discard(struct output *output);
 

@@ -1,14 +1,14 @@
 /*
  * heddle run -- PROGRAM: see program.h.
  *
- *  P1  The program finds Heddle's driver and nothing else: OCL_ICD_VENDORS names a folder with only
- *      ours. It runs in our process group, with our standard streams.
+ *  P1  The program finds Heddle's driver and no other: OCL_ICD_VENDORS names a folder with only
+ *      that one. It runs in heddle's process group, with its standard streams.
  *  P2  The resolved configuration goes to the driver as a machine file, so that it models exactly
  *      what --dump-config and the statistics say.
  *  P3  Statistics come from records that the driver flushes after each launch (session.h): however
  *      the program ends, they are complete up to there.
- *  P4  Signals are taken by sigtimedwait, so there is no handler and no global state. What a
- *      terminal sends, the program gets by itself; other signals are passed on to it.
+ *  P4  Signals are taken by sigtimedwait, so there is no handler and no global state. A terminal's
+ *      signals reach the program directly; other signals are passed on to it.
  */
 #include "cli/program.h"
 
@@ -30,27 +30,27 @@
 #include <unistd.h>
 
 enum {
-    TICK_MS = 200,         /* between looks at the records */
-    QUIET_TICKS = 5,       /* a launch shorter than that is not worth a line */
-    EXIT_CANNOT_RUN = 126, /* as shells have it */
+    TICK_MS = 200,         /* between reads of the records */
+    QUIET_TICKS = 5,       /* a shorter launch gets no progress line */
+    EXIT_CANNOT_RUN = 126, /* as in shells */
     EXIT_NOT_FOUND = 127,
-    PROGRAM_LIMIT = 1 << 28 /* bytes of a program that are hashed for the manifest */
+    PROGRAM_LIMIT = 1 << 28 /* largest program hashed for the manifest, in bytes */
 };
 
-/* A program under way. */
+/* A running program. */
 struct child {
     struct run_command *run;
     struct arena *arena;
-    const char *library, *folder; /* the driver; the session's */
+    const char *library, *folder; /* of the driver; of the session */
     const char *path;             /* of the program */
-    const char *mechanisms;       /* files to load, for the driver */
+    const char *mechanisms;       /* mechanism files that the driver loads */
     char **words;
     struct program_session session;
     pid_t pid;
     int status;    /* of waitpid */
     u32 ticks;     /* since the running launch began */
-    u64 seen;      /* launches done when last looked */
-    bool progress; /* a line is drawn */
+    u64 seen;      /* launches done at the last read */
+    bool progress; /* the progress line is shown */
 };
 
 const char *find_beside(struct arena *arena, const char *build, const char *installed)
@@ -122,7 +122,7 @@ static void remove_folder(const struct child *child)
 
 /* ---- the program ---- */
 
-/* The file that execvp would take; NULL: there is none. */
+/* The file that execvp would execute; NULL: none. */
 static const char *find_program(struct arena *arena, const char *name)
 {
     if (strchr(name, '/'))
@@ -156,7 +156,7 @@ static bool find_workload(struct child *child)
     return child->path;
 }
 
-/* The words of its command line: a workload's own name and --quick come first. */
+/* Builds the program's command line: a workload's own path and --quick come first. */
 static bool find_words(struct child *child)
 {
     struct request *request = &child->run->request;
@@ -178,7 +178,7 @@ static bool find_words(struct child *child)
     return true;
 }
 
-/* For the manifest. */
+/* Records the program for the manifest. */
 static void record_program(struct child *child)
 {
     struct error error = {0};
@@ -191,8 +191,8 @@ static void record_program(struct child *child)
     free(data);
 }
 
-/* The driver loads the files that --mech has loaded: what they are set to is in the machine. NULL
- * after saying that it cannot be told one. */
+/* The mechanism files that the driver has to load, as --mech did; their settings are in the machine
+ * file. NULL after reporting one that cannot be passed on. */
 static const char *mechanism_files(struct child *child)
 {
     json_t *rows = parse_own_json(hd_config_mechanisms(child->run->config));
@@ -200,7 +200,7 @@ static const char *mechanism_files(struct child *child)
     for (size_t i = 0; list && i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *path = json_string_value(json_object_get(row, "path"));
-        char *whole = path ? realpath(path, NULL) : NULL; /* programs may change their folder */
+        char *whole = path ? realpath(path, NULL) : NULL; /* programs may change folder */
         const char *on = json_is_true(json_object_get(row, "on")) ? "true" : "false";
         if (whole && strpbrk(whole, ";\n")) {
             complain(child->run->command, "--mech %s: the path must not contain a semicolon", path);
@@ -221,7 +221,7 @@ static void set_environment(const struct child *child)
     struct arena *arena = child->arena;
     const char *vendors = arena_printf(arena, "%s/vendors", child->folder);
     setenv("OCL_ICD_VENDORS", vendors, 1);
-    setenv("OPENCL_VENDOR_PATH", vendors, 1); /* of older loaders */
+    setenv("OPENCL_VENDOR_PATH", vendors, 1); /* for older loaders */
     unsetenv("OCL_ICD_FILENAMES");
     setenv("HEDDLE_SESSION", child->folder, 1);
     setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
@@ -261,7 +261,8 @@ static void set_environment(const struct child *child)
         setenv("HEDDLE_CORE_ORDER", request->core_order, 1);
 }
 
-/* Starts it; 0, or the exit code after saying why not. The pipe closes itself when it has begun. */
+/* Starts the program; returns 0, or an exit code after an error message. The pipe closes on
+ * exec. */
 static int start(struct child *child, const sigset_t *mask)
 {
     int ends[2], reason = 0;
@@ -290,7 +291,7 @@ static int start(struct child *child, const sigset_t *mask)
     return reason == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* ---- while it runs ---- */
+/* ---- while the program runs ---- */
 
 static void clear_progress(struct child *child)
 {
@@ -312,7 +313,7 @@ static void show_notes(struct child *child)
     }
 }
 
-/* A line while a launch takes long; programs print by themselves, so it does not stay. */
+/* Shows a progress line while a launch takes long; it is cleared, since programs print, too. */
 static void show_progress(struct child *child)
 {
     session_read(&child->session);
@@ -351,7 +352,7 @@ static void wait_for(struct child *child, const sigset_t *set)
 
 /* ---- afterwards ---- */
 
-/* What a file is, as far as it matters here. */
+/* The kind of a file, for explanations. */
 static const char *kind_of(const char *path)
 {
     Elf64_Ehdr header;
@@ -374,8 +375,8 @@ static const char *kind_of(const char *path)
     return kind;
 }
 
-/* Whether the program has said itself why it launched nothing: a workload that was asked for help
- * or given a wrong option, or a program that a signal has stopped. */
+/* Whether the program itself has said why it launched nothing: a workload that was asked for help
+ * or given a wrong option, or a program stopped by a signal. */
 static bool ended_on_purpose(const struct child *child)
 {
     enum {
@@ -389,7 +390,7 @@ static bool ended_on_purpose(const struct child *child)
     return child->run->request.workload && (code == EXIT_DONE || code == WORKLOAD_USAGE);
 }
 
-/* Says so when nothing of the program ran on Heddle. */
+/* Explains why no kernel of the program ran on Heddle. */
 static void explain_reach(const struct child *child)
 {
     bool loaded = false, device = false;
@@ -414,7 +415,7 @@ static void explain_reach(const struct child *child)
         complain(child->run->command, "%s launched no kernel", name);
 }
 
-/* A crash of the program is not always its own. False: there was none, or it was late enough. */
+/* Explains a crash that may be Heddle's. False: there was none, or it was late enough. */
 static bool explain_crash(const struct child *child)
 {
     const char *bug = session_bug(&child->session), *name = child->words[0];
@@ -434,7 +435,9 @@ static bool explain_crash(const struct child *child)
             child->run->command,
             "%s was ended by signal %d (%s) while Heddle ran its kernel '%s'. Unless another "
             "thread of the program is the cause, or the host is out of memory, this is a bug in "
-            "Heddle: please report it with the command line, the program and 'heddle --version'.",
+            "Heddle: please report it with the command line, the program and 'heddle --version', "
+            "unless it does not occur without a mechanism that --mech loads from a file of your "
+            "own.",
             name, number, strsignal(number), process->running);
     else if (crash && !session_launches(&child->session))
         complain(child->run->command, "%s was ended by signal %d (%s) before it launched a kernel",
@@ -444,7 +447,7 @@ static bool explain_crash(const struct child *child)
     return true;
 }
 
-/* Launches that a signal has stopped: it ends the program before the driver can say so. */
+/* Reports launches stopped by a signal, which ends the program before the driver can. */
 static void explain_interrupted(const struct child *child, const json_t *launches)
 {
     bool any = false;
@@ -497,7 +500,7 @@ static bool write_stats(struct child *child, json_t *stats, const struct session
     return write_json(run, "--stats", run->request.stats, document);
 }
 
-/* The program's own, unless it takes a fault for a success. */
+/* The program's exit code, or EXIT_FAULT if that is 0 and a launch faulted. */
 static int exit_code(const struct child *child)
 {
     const struct request *request = &child->run->request;

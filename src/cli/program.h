@@ -4,18 +4,18 @@
 
 #include "cli/files.h"
 
-/* The request is parsed and has a program or a workload. The exit code is the program's own, but
- * EXIT_FAULT when that is 0 and a launch faulted; or EXIT_OWN; 126 and 127 when it cannot be
- * started, as shells have it. */
+/* The request is parsed and has a program or a workload. Returns the program's exit code, or
+ * EXIT_FAULT if that is 0 and a launch faulted; or EXIT_OWN; 126 and 127 if it cannot be started,
+ * as in shells. */
 int program_run(struct run_command *run);
 /* --list-devices */
 int program_devices(struct run_command *run);
 
-/* workloads.c: false after saying what is wrong and what might be meant. */
+/* workloads.c: false after an error message with suggestions. */
 bool workload_known(const struct command *command, const char *name);
 
-/* The folder of a part of Heddle beside the command: in the build folder `build`, or installed
- * under the prefix as `installed`. NULL: neither is there. */
+/* The path of a part of Heddle beside the command: in the build folder as `build`, or under the
+ * prefix as `installed`. NULL: neither exists. */
 const char *find_beside(struct arena *arena, const char *build, const char *installed);
 
 #endif

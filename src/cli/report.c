@@ -40,7 +40,8 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
-/* {unit: {name: bits}} of the machine with its mechanisms; bits are those in one owner. */
+/* {unit: {name: bits}} of the machine with its mechanisms, for one owner; 0 bits of an element that a
+ * mechanism replaces. */
 static json_t *storage_json(const struct hd_config *config)
 {
     json_t *storage = parse_own_json(hd_config_storage(config)), *units = json_object();
@@ -51,6 +52,8 @@ static json_t *storage_json(const struct hd_config *config)
         const char *unit = json_string_value(json_object_get(row, "unit"));
         json_int_t bits = json_integer_value(json_object_get(row, "entries")) *
                           json_integer_value(json_object_get(row, "bits"));
+        if (json_object_get(row, "replaced_by"))
+            bits = 0;
         if (!json_object_get(units, unit))
             json_object_set_new(units, unit, json_object());
         json_object_set_new(json_object_get(units, unit),
@@ -63,14 +66,15 @@ static json_t *storage_json(const struct hd_config *config)
 json_t *statistics_document(const struct statistics_of *from)
 {
     json_t *document = json_object(), *manifest = json_object();
+    json_t *config = parse_own_json(hd_config_json(from->config));
     json_object_set_new(manifest, "version", json_string(hd_version()));
-    json_object_set_new(manifest, "seed", stats_number(from->request->seed));
+    json_object_set(manifest, "seed", json_object_get(json_object_get(config, "launch"), "seed"));
     json_object_set_new(manifest, "inputs", inputs_json(from->inputs));
     if (from->programs)
         json_object_set(manifest, "programs", from->programs);
     json_object_set_new(document, "schema", json_integer(2));
     json_object_set_new(document, "manifest", manifest);
-    json_object_set_new(document, "config", parse_own_json(hd_config_json(from->config)));
+    json_object_set_new(document, "config", config);
     json_object_set(document, "launches", json_object_get(from->stats, "launches"));
     if (json_object_get(from->stats, "sums"))
         json_object_set(document, "sums", json_object_get(from->stats, "sums"));
@@ -88,7 +92,7 @@ enum {
     COLUMNS = 12
 };
 
-/* 12345678 -> "12 345 678": long counts are read, not parsed. */
+/* 12345678 -> "12 345 678", for readability. */
 static const char *grouped(struct arena *arena, u64 value)
 {
     char digits[24];
@@ -109,7 +113,7 @@ static const char *speed_text(struct arena *arena, u64 instructions, f64 seconds
     return arena_printf(arena, "%.1f M/s", (f64)instructions / seconds / 1e6);
 }
 
-/* A cell that is NULL in every row is a column that is not printed. */
+/* A column whose cells are all NULL is not printed. */
 static void fill_timed(struct arena *arena, const struct launch *launch, const json_t *record,
                        const char **cells)
 {

@@ -1,6 +1,6 @@
 /*
- * heddle reproduce: experiments of papers, theirs beside ours. The work is done in lab/; here are
- * words, progress and files.
+ * heddle reproduce: experiments of papers, published values beside Heddle's. The work is done in
+ * lab/; options, progress and files are handled here.
  */
 #include "base/text.h"
 #include "cli/common.h"
@@ -28,7 +28,7 @@ struct reproduce {
     struct store *store;
     struct runner_options options;
     const char *folder;
-    bool draws; /* progress, on a terminal */
+    bool draws; /* shows progress, on a terminal */
 };
 
 static bool complain_of(const struct reproduce *state, const struct error *error)
@@ -49,7 +49,7 @@ static int by_number(const void *a, const void *b)
     return strverscmp((*first)->name, (*second)->name);
 }
 
-/* The experiments that are built in, fig2 before fig10; NULL at the end. */
+/* The built-in experiments, fig2 before fig10; NULL at the end. */
 static const struct builtin_file **built_in(struct arena *arena)
 {
     u32 count = 0;
@@ -158,7 +158,7 @@ static void draw(void *user, const struct runner_progress *progress)
     fflush(stderr);
 }
 
-/* --dry-run: each once, however many experiments need it */
+/* --dry-run: prints each command once, however many experiments need it */
 static int print_commands(const struct reproduce *state)
 {
     for (u32 i = 0; i < state->plan->jobs.count; i++)
@@ -193,7 +193,7 @@ static bool make_folder(const struct reproduce *state)
     return false;
 }
 
-/* The number of jobs that failed; below 0 when a file could not be written. */
+/* The number of failed jobs; below 0 if a file could not be written. */
 static int report_all(struct reproduce *state)
 {
     u32 failures = 0;
@@ -241,7 +241,7 @@ static bool read_options(struct reproduce *state)
 static int reproduce(struct reproduce *state)
 {
     const struct lab_host host = {
-        .heddle = "/proc/self/exe", /* this very file, even when another was put in its place */
+        .heddle = "/proc/self/exe", /* the running executable, even if the file has been replaced */
         .driver =
             find_beside(state->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so"),
         .program = find_program_of,

@@ -1,8 +1,8 @@
 /*
- * The words of `heddle run`: see request.h.
+ * The command line of `heddle run`: see request.h.
  *
  *  Q1  Options up to the first --then belong to the first launch, those after it to the second,
- *      and so on; --buf and the options about the whole run may stand anywhere.
+ *      and so on; --buf and options of the whole run may be anywhere.
  *  Q2  A size is what follows the last colon, so that file names may hold colons.
  */
 #include "cli/request.h"
@@ -24,7 +24,7 @@ static struct launch *current(const struct request *request)
     return &request->launches.data[request->launches.count - 1];
 }
 
-/* "in:FILE", for every message that says what an argument may be. */
+/* The forms of an argument, for messages. */
 static const char spec_forms[] =
     "TYPE:VALUE (TYPE: u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64), in:FILE, out:FILE:BYTES, "
     "inout:IN:OUT, zero:BYTES, bytes:FILE, local:BYTES or @NAME[+OFFSET]";
@@ -49,7 +49,7 @@ static bool parse_bytes(const struct request_parser *parser, const char *option,
 
 /* ---- buffers ---- */
 
-/* Q2; without a size the whole text is the file and the result false. */
+/* Parses out:FILE:BYTES (Q2). */
 static bool parse_out(const struct request_parser *parser, struct run_buffer *buffer,
                       const char *text)
 {
@@ -60,7 +60,7 @@ static bool parse_out(const struct request_parser *parser, struct run_buffer *bu
     return parse_bytes(parser, buffer->option, colon + 1, &buffer->bytes);
 }
 
-/* With several colons, the split whose left side is an existing file. */
+/* With several colons, splits after the first existing file. */
 static bool parse_inout(const struct request_parser *parser, struct run_buffer *buffer,
                         const char *text)
 {
@@ -95,7 +95,7 @@ enum buffer_verdict {
     GOOD_BUFFER
 };
 
-/* `name` is that of --buf, or NULL. */
+/* `name`: from --buf, or NULL. */
 static enum buffer_verdict parse_buffer(const struct request_parser *parser, const char *option,
                                         const char *spec, const char *name, u32 *index)
 {
@@ -213,7 +213,7 @@ static bool parse_arg(const struct request_parser *parser, const char *spec)
     return verdict == GOOD_BUFFER;
 }
 
-/* @NAME: --buf may stand after the --arg that names it. */
+/* Resolves @NAME: --buf may follow the --arg that refers to it. */
 static bool resolve(const struct request_parser *parser, struct argument *argument)
 {
     const struct request *request = parser->request;
@@ -298,7 +298,7 @@ static bool parse_window(const struct request_parser *parser, const char *value)
                        "two core cycles with FROM below TO: FROM:TO or FROM:");
 }
 
-/* Options of runs in time; false: it is none of them. */
+/* Handles options of timing mode; false: another option. */
 static bool take_timed(const struct request_parser *parser, const char *name, const char *value,
                        bool *ok)
 {
@@ -335,7 +335,7 @@ static bool parse_launches(const struct request_parser *parser, const char *valu
     return true;
 }
 
-/* The first N launches have no time. */
+/* The first N launches are functional. */
 static bool parse_until(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
@@ -363,7 +363,7 @@ static bool parse_kernels(const struct request_parser *parser, const char *value
     return true;
 }
 
-/* Options of programs; false: it is none of them. */
+/* Handles options of programs; false: another option. */
 static bool take_program(const struct request_parser *parser, const char *name, const char *value,
                          bool *ok)
 {
@@ -391,6 +391,7 @@ static bool take_program(const struct request_parser *parser, const char *name, 
 static bool take(const struct request_parser *parser, const struct given *given)
 {
     struct request *request = parser->request;
+    u64 seed; /* only checked here: it is a parameter of the configuration */
     if (!given->option)
         return take_file(parser, given->value);
     const char *name = given->option->name, *value = given->value;
@@ -424,13 +425,13 @@ static bool take(const struct request_parser *parser, const struct given *given)
         request->trace = value;
     else if (!strcmp(name, "--quiet"))
         request->quiet = true;
-    else if (!strcmp(name, "--seed") && text_u64(value, &request->seed) != TEXT_OK)
+    else if (!strcmp(name, "--seed") && text_u64(value, &seed) != TEXT_OK)
         return wrong(parser, "--seed", arena_printf(request->arena, "'%.64s'", value),
                      "an integer from 0 to 18446744073709551615");
     return true;
 }
 
-/* The waves of a raw program come from its state: nothing else may say what is launched. */
+/* A raw program's waves come from its state: no other option may say what is launched. */
 static bool complete_raw(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
@@ -451,7 +452,7 @@ static bool complete_raw(const struct request_parser *parser)
     return !extra;
 }
 
-/* A state is missing where only a state would make sense. */
+/* Reports a missing --si-state where other options require it. */
 static bool wants_state(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
@@ -468,7 +469,7 @@ static bool wants_state(const struct request_parser *parser)
     return option || raw;
 }
 
-/* What only a run in time can tell. */
+/* Checks options that require timing mode. */
 static bool complete_timed(const struct request_parser *parser)
 {
     const struct request *request = parser->request;
@@ -492,7 +493,7 @@ static bool complete_timed(const struct request_parser *parser)
     return false;
 }
 
-/* Programs launch their kernels themselves: options that say what to launch have no place. */
+/* Programs launch their kernels themselves: options that describe a launch are errors. */
 static bool complete_program(const struct request_parser *parser, const struct command_line *line)
 {
     const struct request *request = parser->request;
@@ -559,7 +560,7 @@ static bool complete(const struct request_parser *parser)
     return true;
 }
 
-/* What single instructions do needs no time: raw programs have it when a machine is asked for. */
+/* Raw programs are functional by default; whether the options ask for timing mode. */
 static bool asks_for_time(const struct command_line *line)
 {
     static const char key[] = "timing.functional";
@@ -574,7 +575,7 @@ static bool asks_for_time(const struct command_line *line)
     return false;
 }
 
-/* A file that is no kernel is told before options that only a kernel needs. */
+/* Reports a file that is not a kernel before options that only a kernel needs. */
 static bool takes_file(const struct request_parser *parser, const struct command_line *line)
 {
     const char *file = option_word(line, 0);
@@ -591,7 +592,7 @@ bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line)
 {
     const struct request_parser parser = {request, command};
-    *request = (struct request){.arena = arena_create(), .seed = 1};
+    *request = (struct request){.arena = arena_create()};
     (void)vec_push(&request->launches);
     request->in_time = asks_for_time(line);
     if (!takes_file(&parser, line))

@@ -1,10 +1,10 @@
 /*
- * heddle run: launches kernels of program files and writes what they left.
+ * heddle run: launches kernels of program files and writes their results.
  *
- *  R1  Everything that can be wrong is found before the first launch: words, files, kernels,
- *      arguments, outputs. What remains is the guest's behaviour and a full disk.
- *  R2  Outputs and statistics are written after a fault or Ctrl-C too, each whole or not at all.
- *  R3  Standard output carries guest printf, and JSON when asked with "-"; all else is on
+ *  R1  All errors of options, files, kernels, arguments and outputs are found before the first
+ *      launch. What remains is the guest's behaviour and a full disk.
+ *  R2  Outputs and statistics are written also after a fault or Ctrl-C, each atomically.
+ *  R3  Standard output has guest printf, and JSON if requested with "-"; everything else goes to
  *      standard error.
  */
 #include "base/text.h"
@@ -28,7 +28,7 @@ static f64 seconds(void)
     return (f64)now.tv_sec + (f64)now.tv_nsec * 1e-9;
 }
 
-/* The first launch of the same file. */
+/* The first launch from the same file. */
 static struct launch *same_file(struct run_command *run, const struct launch *launch)
 {
     struct launch *first = run->request.launches.data;
@@ -37,7 +37,7 @@ static struct launch *same_file(struct run_command *run, const struct launch *la
     return first;
 }
 
-/* Files come before the machine: what is in them chooses its default. */
+/* Reads the files before the machine is chosen: they determine its default. */
 static bool read_programs(struct run_command *run)
 {
     for (u32 i = 0; i < run->request.launches.count; i++) {
@@ -129,13 +129,13 @@ static bool check_signature(struct run_command *run, const struct launch *launch
 }
 
 /*
- * A part of the block's dynamic shared memory: the argument is its offset, behind what the kernel
- * has itself, what --shared adds and the local arguments before.
+ * A local argument, part of the block's dynamic shared memory: its value is its offset, after the
+ * kernel's own shared memory, that of --shared and the local arguments before it.
  */
 static bool place_local(struct run_command *run, struct launch *launch, u32 index)
 {
     enum {
-        LOCAL_ALIGN = 16 /* of the largest access to shared memory */
+        LOCAL_ALIGN = 16 /* bytes: size of the largest access to shared memory */
     };
     struct argument *argument = &launch->args.data[index];
     u64 offset = align_up((u64)launch->info.shared_bytes + launch->shared_bytes, LOCAL_ALIGN);
@@ -160,7 +160,7 @@ static bool place_local(struct run_command *run, struct launch *launch, u32 inde
     return true;
 }
 
-/* Sizes are known before anything is allocated; addresses come later. */
+/* Sets the size of an argument; addresses follow when buffers are allocated. */
 static bool size_argument(struct run_command *run, struct launch *launch, u32 index)
 {
     struct argument *argument = &launch->args.data[index];
@@ -191,7 +191,7 @@ static bool size_argument(struct run_command *run, struct launch *launch, u32 in
     return true;
 }
 
-/* All of them, however many: an error's message has room for some. */
+/* Prints all unsupported instructions; an error's message has room for only some. */
 static bool complain_unsupported(struct run_command *run, const struct hd_kernel *kernel,
                                  const char *which, const struct hd_error *error)
 {
@@ -206,7 +206,7 @@ static bool complain_unsupported(struct run_command *run, const struct hd_kernel
         *to = *from;
     }
     if (lines)
-        to[-1] = '\0'; /* complain ends the last line */
+        to[-1] = '\0'; /* complain() adds the last newline */
     complain(run->command, "%s%s: %.*s\n%s", which, error->place,
              (int)strcspn(error->message, "\n"), error->message, text);
     hd_free(list);
@@ -249,7 +249,7 @@ static bool prepare_launch(struct run_command *run, u32 index)
     return false;
 }
 
-/* The bytes of a buffer argument are its address. */
+/* Fills the buffers and sets buffer arguments to their addresses. */
 static bool place_buffers(struct run_command *run)
 {
     struct request *request = &run->request;
@@ -302,7 +302,7 @@ static int launch_one(struct run_command *run, u32 index)
                         launch->args.count, &launch->result, &error);
     launch->seconds = seconds() - start;
     watch_clear(run->watch);
-    fflush(stdout); /* what the guest said stands before what is said about it */
+    fflush(stdout); /* guest output before messages about it */
     if (!ok)
         return report(run->command, &error);
     launch->ran = true;
@@ -331,12 +331,13 @@ static int launch_all(struct run_command *run)
     return code;
 }
 
-/* ---- the whole ---- */
+/* ---- the command ---- */
 
-/* Options that are short for a parameter; the option's name stands in the message. */
+/* Applies options that set a parameter; error messages name the option. */
 static bool apply_limits(struct run_command *run)
 {
-    static const char *const limits[][2] = {{"--max-instructions", "launch.max_instructions"},
+    static const char *const limits[][2] = {{"--seed", "launch.seed"},
+                                            {"--max-instructions", "launch.max_instructions"},
                                             {"--max-seconds", "launch.max_seconds"}};
     for (u32 i = 0; i < ARRAY_LEN(limits); i++) {
         const char *value = option_value(run->line, limits[i][0]);
@@ -345,7 +346,7 @@ static bool apply_limits(struct run_command *run)
             continue;
         const char *setting = arena_printf(run->request.arena, "%s=%s", limits[i][1], value);
         if (!hd_config_set(run->config, setting, &error)) {
-            const char *message = strstr(error.message, ": "); /* behind the parameter's key */
+            const char *message = strstr(error.message, ": "); /* after the parameter's key */
             complain(run->command, "%s: %s", limits[i][0], message ? message + 2 : error.message);
             return false;
         }
@@ -389,7 +390,7 @@ static bool prepare(struct run_command *run)
     return check_outputs(run) && place_buffers(run);
 }
 
-/* From here on a signal is waited for, not died of. */
+/* From here on signals stop the launch instead of killing the process. */
 static int launch_and_write(struct run_command *run, f64 start)
 {
     const struct request *request = &run->request;
@@ -401,14 +402,14 @@ static int launch_and_write(struct run_command *run, f64 start)
     int code = launch_all(run);
     bool written = timeline_close(run);
     written &= write_outputs(run, seconds() - start);
-    if (!code && watch_signal(run->watch)) /* while writing: a shell's loop must end too */
+    if (!code && watch_signal(run->watch)) /* arrived while writing: a shell's loop must end, too */
         code = 128 + watch_signal(run->watch);
     if (code > 128 && written)
         complain(run->command, "interrupted; outputs and statistics are complete up to here");
     return written || code ? code : EXIT_USAGE;
 }
 
-/* The device is opened to see that it can be; the program's driver opens its own. */
+/* Opens the device only to check that it can be opened; the program's driver opens its own. */
 static int run_program(struct run_command *run)
 {
     struct hd_error error = {0};
@@ -457,7 +458,7 @@ static int run_all(struct run_command *run)
 static int run(const struct command *command, const struct command_line *line)
 {
     struct run_command state = {.command = command, .line = line};
-    signal(SIGPIPE, SIG_IGN); /* a reader that left must not cost the output files (R2) */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not cost the output files (R2) */
     int code = run_all(&state);
     hd_raw_destroy(state.raw);
     if (state.device)
@@ -563,8 +564,9 @@ static const struct option options[] = {
      "Write the resolved configuration as JSON; it is a machine file that --machine accepts.", 0,
      COMPLETE_FILE},
     {"--seed", "N",
-     "Seed of the machine's random choices, recorded in the statistics. Functional execution makes "
-     "no random choices. The default is 1.",
+     "Seed of random numbers, recorded in the statistics; short for --set launch.seed=N. Only "
+     "mechanisms that use random numbers depend on it; 'heddle mechanisms NAME' says which do. The "
+     "default is 1.",
      0, 0},
     {"--max-instructions", "N",
      "Stop a launch after about this many warp instructions: the outcome is 'limit', exit code 3.",

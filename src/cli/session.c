@@ -49,7 +49,7 @@ static void take_launch(struct process_record *process, json_t *record)
     json_t *launch = json_object_get(record, "launch"), *number = json_object_get(record, "number");
     f64 ns = (f64)json_integer_value(json_object_get(record, "host_ns"));
     if (json_integer_value(number) > LAUNCHES_RECORDED)
-        json_object_set(launch, "number", number); /* its place in the list does not tell it */
+        json_object_set(launch, "number", number); /* its index in the list is not its number */
     json_array_append(process->launches, launch);
     json_array_append_new(process->seconds, json_real(ns * 1e-9));
     if (!is_done(launch))
@@ -96,7 +96,7 @@ static void take(struct process_record *process, json_t *record)
     }
 }
 
-/* "123.jsonl": the sums of the process are in "123.sums". */
+/* Reads the sums of a process: those of "123.jsonl" are in "123.sums". */
 static void read_sums(const struct program_session *session, struct process_record *process)
 {
     char *path;
@@ -239,7 +239,7 @@ void session_free(struct program_session *session)
 
 /* ---- the table ---- */
 
-/* All launches of a kernel together. */
+/* The sum of all launches of a kernel. */
 struct kernel_row {
     const char *name;
     u64 launches, timed, warp_instructions, thread_instructions, cycles, faults, interrupted;
@@ -263,7 +263,7 @@ static struct kernel_row *row_of(struct kernel_row *rows, u32 *count, const json
     return &rows[at];
 }
 
-/* A launch, or launches added up. */
+/* Adds a launch, or a sum of launches. */
 static void add_launch(struct kernel_row *row, const json_t *launch, const json_t *host_seconds)
 {
     const json_t *seconds = json_object_get(launch, "seconds");

@@ -1,4 +1,4 @@
-/* Launches that were added up: see sums.h. */
+/* Sums of launches: see sums.h. */
 #include "cli/sums.h"
 
 #include "base/config.h"
@@ -50,7 +50,7 @@ void sums_read(struct sum_list *sums, const char *path)
         if (fseek(file, (long)sum->offset, SEEK_SET) != 0 ||
             fread(&sum->head, sizeof sum->head, 1, file) != 1 ||
             fread(sum->counts, sizeof *sum->counts, count, file) != count)
-            sum->head = (struct launch_sum){0}; /* cut off: nothing is known of it */
+            sum->head = (struct launch_sum){0}; /* truncated file: no data */
     }
     if (file)
         fclose(file);
@@ -78,7 +78,7 @@ static bool ends_in_pj(const char *name)
     return length > 3 && !strcmp(name + length - 3, "_pj");
 }
 
-/* Launches without time count only some things. */
+/* The counters of a sum; functional launches have only some. */
 static json_t *counters_json(const struct kernel_sum *sum)
 {
     json_t *counters = json_object(), *name;
@@ -95,7 +95,7 @@ static json_t *counters_json(const struct kernel_sum *sum)
     return counters;
 }
 
-/* Counters as the statistics of one launch, with their rates. */
+/* The counters as the statistics of one launch, with rates. */
 static json_t *with_rates(json_t *counters, const struct hd_config *config)
 {
     json_t *launches = json_pack("[{s:o}]", "stats", counters);
@@ -134,7 +134,7 @@ void sums_collect(const struct sum_list *sums, const struct hd_config *config, j
     for (u32 i = 0; i < sums->list.count; i++) {
         const struct kernel_sum *sum = &sums->list.data[i];
         if (!sum->head.launches)
-            continue; /* its only launch did not end well, and is among the launches */
+            continue; /* its only launch failed, and is listed with the launches */
         json_array_append_new(rows, sum_json(sum, config));
         json_array_append_new(seconds, json_real((f64)sum->head.host_ns * 1e-9));
     }

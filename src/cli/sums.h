@@ -1,7 +1,6 @@
 /*
- * Launches of a program that the driver has added up by kernel instead of recording each
- * (base/sums.h): the events "counters" and "sum" of a record (session.h) say what is where in the
- * process's file of sums.
+ * Launches that the driver has summed up by kernel instead of recording each (base/sums.h): the
+ * events "counters" and "sum" of a record (session.h) describe the process's file of sums.
  */
 #ifndef CLI_SUMS_H
 #define CLI_SUMS_H
@@ -25,14 +24,14 @@ struct sum_list {
 };
 
 void sums_free(struct sum_list *sums);
-/* Takes a record of the two events. */
+/* Handles a record of either event. */
 void sums_take(struct sum_list *sums, const json_t *record);
-/* Reads what the file has now. */
+/* Reads the current contents of the file. */
 void sums_read(struct sum_list *sums, const char *path);
 u64 sums_launches(const struct sum_list *sums);
-/* The one of them a launch of which is under way, or NULL. */
+/* The sum whose kernel is running, or NULL. */
 const struct kernel_sum *sums_running(const struct sum_list *sums);
-/* Appends what the statistics file has under "sums", and the host's seconds of each. */
+/* Appends the rows of "sums" in the statistics file, and the host seconds of each. */
 void sums_collect(const struct sum_list *sums, const struct hd_config *config, json_t *rows,
                   json_t *seconds);
 

@@ -1,6 +1,6 @@
 /*
- * heddle params, stats: what there is, from the same tables as the code. Plain text for
- * people, JSON for programs, Markdown for docs/.
+ * heddle params, heddle stats: lists of parameters and statistics, from the component tables. Plain
+ * text for people, JSON for programs, Markdown for docs/.
  */
 #include "cli/tables.h"
 
@@ -14,7 +14,7 @@ static const struct option table_options[] = {
     {0},
 };
 
-/* A glob over the key, or a piece of the key or the help. */
+/* Whether a row matches: a glob over the key, or a part of the key or the help. */
 static bool matches(const json_t *row, const char *pattern)
 {
     const char *key = json_string_value(json_object_get(row, "key"));
@@ -98,13 +98,13 @@ static void print_text(const json_t *rows, const char *joint, describe_fn *descr
     arena_destroy(arena);
 }
 
-static void print_cell(const char *text)
+void print_cell(const char *text)
 {
     for (; *text; text++)
         printf(*text == '|' ? "\\|" : "%c", *text);
 }
 
-/* One table a component; `columns` are fields and their headings, in pairs. */
+/* Prints one table per component; `columns` are pairs of field and heading. */
 static void print_markdown(const char *title, const char *intro, const json_t *rows,
                            const char *const *columns)
 {

@@ -10,7 +10,7 @@ static void write_trace(void *user, const void *data, size_t bytes)
     fwrite(data, 1, bytes, run->timeline.trace.stream);
 }
 
-/* A cell of a table: texts are names of kernels and need quotes. */
+/* Writes a CSV cell: strings, which are kernel names, are quoted. */
 static void write_cell(FILE *to, const json_t *value)
 {
     if (json_is_string(value)) {
@@ -139,7 +139,7 @@ bool timeline_close(struct run_command *run)
     return close_files(run);
 }
 
-/* Line by line, whatever a line is; the file may not be there. */
+/* Copies a file line by line; it may not exist. */
 static void copy(struct run_command *run, const char *folder, const char *name, hd_bytes_fn *give)
 {
     char *line = NULL, *path;

@@ -63,8 +63,8 @@ static bool parse_signed(const struct kind *kind, const char *text, u64 *bits, s
 /* ---- floats ---- */
 
 /*
- * The number written, rounded to odd: truncated to f64, its last bit set when anything was cut
- * off. Rounding that once more to 11 bits gives what rounding the exact number would.
+ * The written number rounded to odd: truncated to f64, with its last bit set if anything was cut
+ * off. Rounding this to 11 bits gives the same result as rounding the exact number.
  */
 static f64 parse_to_odd(const char *text, locale_t locale)
 {
@@ -90,7 +90,7 @@ static u16 f16_bits(f64 value)
     f64 size = fabs(value);
     if (isnan(value))
         return sign | 0x7e00;
-    if (size >= 65520) /* halfway between the largest, 65504, and the next step */
+    if (size >= 65520) /* halfway between the largest, 65504, and the next value */
         return sign | 0x7c00;
     /* In units of the last place: 2^-24 below 2^-14, else 2^(exponent - 10). */
     int exponent = size < 0x1p-14 ? -14 : ilogb(size);
@@ -98,7 +98,7 @@ static u16 f16_bits(f64 value)
     u32 whole = (u32)units;
     f64 rest = units - whole;
     whole += rest > 0.5 || (rest == 0.5 && (whole & 1));
-    /* A carry out of the fraction moves into the exponent by itself. */
+    /* a carry out of the fraction increments the exponent */
     return sign | (u16)(whole + ((u32)(exponent + 14) << 10));
 }
 

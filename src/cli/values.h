@@ -1,5 +1,5 @@
 /*
- * Numbers as a user writes them on a command line, turned into the guest's bytes.
+ * Numbers on the command line, converted to the guest's bytes.
  *
  * A scalar is `type:number` with u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64. Integers are decimal,
  * 0x, 0b or octal, and must fit. Floats are decimal or hexadecimal, inf or nan, and are rounded
@@ -20,7 +20,7 @@ struct scalar {
 
 /* `type` need not be terminated. NULL when there is no such type. */
 const char *scalar_type(const char *type, size_t length);
-/* The message says what is expected; it has no place. */
+/* The error message says what is expected; it has no place. */
 bool scalar_parse(const char *type, const char *text, struct scalar *scalar, struct error *error);
 
 /* "X[,Y[,Z]]", each at least 1 */

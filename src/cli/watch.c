@@ -16,7 +16,7 @@ enum {
     TICK_MS = 100,
     FIRST_DRAW_MS = 500, /* short runs draw nothing */
     SIGNAL_WAKE = SIGUSR1,
-    TEMPORARIES = 4, /* open at once: a trace, a time series and an output */
+    TEMPORARIES = 4, /* files open at once: a trace, a time series, outputs */
 };
 
 struct watch {
@@ -26,7 +26,7 @@ struct watch {
     atomic_int signal;
     atomic_bool ended;
     bool progress;
-    pthread_mutex_t lock; /* the fields below and standard error while drawing */
+    pthread_mutex_t lock; /* protects the fields below, and standard error while drawing */
     const char *kernel;
     u32 number, count;
     f64 launch_start;
@@ -48,7 +48,7 @@ static void clear_line(struct watch *watch)
     watch->drawn = false;
 }
 
-/* What a timed launch has come to, and how fast; a functional one has no cycles. */
+/* Draws cycles and speed of a launch in timing mode; a functional one has no cycles. */
 static void draw_pace(u64 cycles, u64 picoseconds, u64 instructions, f64 elapsed)
 {
     if (cycles)
@@ -81,7 +81,7 @@ static void draw(struct watch *watch)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* The second signal: what is half written goes away. */
+/* On the second signal: removes incomplete files and exits. */
 static void leave(struct watch *watch, int number)
 {
     pthread_mutex_lock(&watch->lock);

@@ -9,7 +9,7 @@
 
 extern const struct builtin_file builtin_workloads[]; /* ends with a NULL name */
 
-/* Numbers and truth values are recognised where nothing was quoted. */
+/* Recognises numbers and booleans unless they are quoted. */
 static json_t *scalar_json(const struct yaml *node)
 {
     u64 value;
@@ -33,7 +33,7 @@ static json_t *yaml_json(const struct yaml *node)
     return json;
 }
 
-/* A manifest; NULL after saying what is wrong with it. */
+/* Parses a manifest; NULL after printing an error. */
 static json_t *manifest(const struct command *command, const struct builtin_file *file)
 {
     struct arena *arena = arena_create();

@@ -51,6 +51,9 @@ struct core *core_create(const struct core_config *config)
     core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
     core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
     memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
+    core->registers = register_file_create(config->core->warp_size,
+                                           config->core->registers / config->core->warp_size,
+                                           config->core->scalar_registers);
     core->pipeline = pipeline_of(config->core);
     create_pipeline(core);
     core->view = memory_view_create();
@@ -77,6 +80,7 @@ void core_destroy(struct core *core)
     destroy_pipeline(core);
     memory_view_destroy(core->view);
     free(core->slots);
+    register_file_destroy(core->registers);
     free(core->inflight.all);
     free(core->inflight.free);
     free(core->inflight.rows);
@@ -121,6 +125,7 @@ static void drop_all(struct core *core)
     create_pipeline(core);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;
+    core->lanes.permuted = 0;
     core->present = core->ended = core->ages = 0;
     core->finished_count = 0;
     memset(core->inflight.free, 0xff, CORE_INFLIGHT / 8);
@@ -195,6 +200,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     core->warp_cycles += core_cycle(core) - slot->started;
     core->last_left = core->clock.next + core->clock.period;
     slot->warp = NULL;
+    core->lanes.permuted &= ~bit(s);
     slot->buffered = 0;
     slot->skipped = 0;
     slot->limit = core->fetch.limit;
@@ -320,6 +326,8 @@ u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
         r->slots |= bit(s);
         start_slot(core, s, place, &block->warps[w]);
     }
+    if (core_hooked(core, SEAM_ALLOCATE))
+        hooks_allocate(core, r->slots);
     if (core_hooked(core, SEAM_BLOCK))
         hooks_block(core, place, true);
     return place;

@@ -1,45 +1,40 @@
 /* Mechanisms on a core: their state, and the seams that are not part of a stage. See hooks.h. */
+#include "base/guard.h"
 #include "core/common/common.h"
+#include "core/mechanism.h"
 #include <stdlib.h>
+
+const struct seam_row seam_rows[] = {
+#define SEAM(group, member, name, called, decides) {group, #member, called, decides},
+#define SEAM_RARE(group, member, called, decides) {group, #member, called, decides},
+#include "core/seams.def"
+    {0},
+};
+
+bool mechanism_fills(const struct mechanism *m, u32 row)
+{
+    const bool filled[] = {
+#define SEAM(group, member, name, called, decides) m->member,
+#define SEAM_RARE(group, member, called, decides) m->member,
+#include "core/seams.def"
+    };
+    return filled[row];
+}
 
 const char *seam_name(enum seam seam)
 {
     static const char *const names[SEAMS] = {
-        [SEAM_DISPATCH] = "dispatch",     [SEAM_BLOCK] = "block",
-        [SEAM_SKIP_FETCH] = "skip_fetch", [SEAM_FETCH] = "fetch",
-        [SEAM_FETCHED] = "fetched",       [SEAM_PICK] = "pick",
-        [SEAM_INSERT] = "insert",         [SEAM_ISSUE] = "issue",
-        [SEAM_OPERAND] = "operand",       [SEAM_RESULT] = "result",
-        [SEAM_ISSUED] = "issued",         [SEAM_PLACES] = "places",
-        [SEAM_WRITE_BACK] = "write_back", [SEAM_RETIRED] = "retired",
-        [SEAM_CONTROL] = "control",       [SEAM_VIEW] = "view",
-        [SEAM_PACKET] = "packet",         [SEAM_REPLY] = "reply",
-        [SEAM_L1_ACCESS] = "l1_access",   [SEAM_L1_SUPPLY] = "l1_supply",
-        [SEAM_L1_EVICTED] = "l1_evicted", [SEAM_L1_FILLED] = "l1_filled",
-        [SEAM_PREFETCHES] = "prefetches",
+#define SEAM(group, member, name, called, decides) [SEAM_##name] = #member,
+#include "core/seams.def"
     };
     return names[seam];
 }
 
 static u32 seams_of(const struct mechanism *m)
 {
-    const bool filled[SEAMS] = {
-        [SEAM_DISPATCH] = m->dispatch,     [SEAM_BLOCK] = m->block,
-        [SEAM_SKIP_FETCH] = m->skip_fetch, [SEAM_FETCH] = m->fetch,
-        [SEAM_FETCHED] = m->fetched,       [SEAM_PICK] = m->pick,
-        [SEAM_INSERT] = m->insert,         [SEAM_ISSUE] = m->issue,
-        [SEAM_OPERAND] = m->operand,       [SEAM_RESULT] = m->result,
-        [SEAM_ISSUED] = m->issued,         [SEAM_PLACES] = m->places,
-        [SEAM_WRITE_BACK] = m->write_back, [SEAM_RETIRED] = m->retired,
-        [SEAM_CONTROL] = m->control,       [SEAM_VIEW] = m->view,
-        [SEAM_PACKET] = m->packet,         [SEAM_REPLY] = m->reply,
-        [SEAM_L1_ACCESS] = m->l1_access,   [SEAM_L1_SUPPLY] = m->l1_supply,
-        [SEAM_L1_EVICTED] = m->l1_evicted, [SEAM_L1_FILLED] = m->l1_filled,
-        [SEAM_PREFETCHES] = m->prefetches,
-    };
     u32 seams = 0;
-    for (u32 i = 0; i < SEAMS; i++)
-        seams |= (u32)filled[i] << i;
+#define SEAM(group, member, name, called, decides) seams |= m->member ? 1u << SEAM_##name : 0;
+#include "core/seams.def"
     return seams;
 }
 
@@ -50,17 +45,59 @@ u32 mechanism_seams(const struct mechanism *m, const void *params)
 
 void mechanism_use_create(struct mechanism_use *use, u32 state_size)
 {
-    use->stats = calloc(1, use->mechanism->stats_size + 1);
-    use->state = calloc(1, MAX(state_size, (u32)sizeof(struct mechanism_state)));
-    if (!use->stats || !use->state)
-        host_memory_exhausted();
-    *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats};
+    use->state_bytes = MAX(state_size, (u32)sizeof(struct mechanism_state));
+    use->stats = checked(calloc(1, use->mechanism->stats_size + 1));
+    use->state = checked(calloc(1, use->state_bytes));
+    *(struct mechanism_state *)use->state = (struct mechanism_state){use->params, use->stats, use};
 }
 
 void mechanism_use_destroy(struct mechanism_use *use)
 {
+    for (struct state_block *block = use->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
     free(use->stats);
     free(use->state);
+}
+
+void *mechanism_alloc(void *state, size_t bytes)
+{
+    struct mechanism_use *use = ((struct mechanism_state *)state)->use;
+    struct state_block *block = checked(calloc(1, sizeof *block + bytes));
+    *block = (struct state_block){.next = use->blocks, .bytes = bytes};
+    use->blocks = block;
+    return block->memory;
+}
+
+void hooks_seed(const struct hooks *hooks, const struct exec *exec, const char *place, u64 index)
+{
+    for (u32 i = 0; i < hooks->count; i++)
+        if (hooks->uses[i].mechanism->random)
+            rng_stream(&hooks->uses[i].random, exec->limits->seed, exec->grid_number, place, index,
+                       hooks->uses[i].mechanism->name);
+}
+
+void hooks_close(const struct hooks *hooks)
+{
+    for (u32 i = 0; GUARDED && i < hooks->count; i++) {
+        const struct mechanism_use *use = &hooks->uses[i];
+        guard_close(use->state, use->state_bytes);
+        guard_close(use->stats, use->mechanism->stats_size);
+        for (const struct state_block *block = use->blocks; block; block = block->next)
+            guard_close(block->memory, block->bytes);
+    }
+}
+
+void hooks_open(const struct hooks *hooks)
+{
+    for (u32 i = 0; GUARDED && i < hooks->count; i++) {
+        const struct mechanism_use *use = &hooks->uses[i];
+        guard_open(use->state, use->state_bytes);
+        guard_open(use->stats, use->mechanism->stats_size);
+        for (const struct state_block *block = use->blocks; block; block = block->next)
+            guard_open(block->memory, block->bytes);
+    }
 }
 
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count)
@@ -78,6 +115,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         hooks->seams |= mechanism_seams(m, use->params);
         hooks->caches |= m->cache || m->l1_supply;
     }
+    if (core_hooked(core, SEAM_ALLOCATE))
+        register_file_map(core->registers);
     if (count)
         hooks_set_caches(core);
 }
@@ -113,20 +152,32 @@ void hooks_set_caches(struct core *core)
     }
 }
 
+void core_reserve_ways(struct core *core, enum packet_client client, u32 ways)
+{
+    struct cache *cache = client == CLIENT_FETCH ? core->fetch.cache : lsu_cache(core, client);
+    struct cache_out out;
+    u32 at = 0;
+    cache_reserve(cache, ways);
+    for (enum cache_drop drop; (drop = cache_sweep(cache, &at, false, &out)) != CACHE_ABSENT;)
+        at += drop != CACHE_DROPPED; /* it is under way, and leaves with its fill */
+}
+
 void hooks_forget(const struct hooks *hooks)
 {
     const size_t kept = sizeof(struct mechanism_state);
     for (u32 i = 0; i < hooks->count; i++) {
         const struct mechanism_use *use = &hooks->uses[i];
         if (use->mechanism->forgets)
-            memset((u8 *)use->state + kept, 0, use->mechanism->state_size - kept);
+            memset((u8 *)use->state + kept, 0, use->state_bytes - kept);
     }
 }
 
 void hooks_launch(struct core *core, bool begins)
 {
-    if (begins)
+    if (begins) {
         hooks_forget(&core->hooks);
+        hooks_seed(&core->hooks, core->exec, "core", core->config.index);
+    }
     EACH_USE(use, &core->hooks, launch)
     use->mechanism->launch(use->state, core, begins);
 }
@@ -137,11 +188,14 @@ void hooks_block(struct core *core, u32 block_slot, bool started)
     use->mechanism->block(use->state, core, block_slot, started);
 }
 
-struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks)
+struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
+                               u64 blocks)
 {
     struct dispatch dispatch = {.block = block, .blocks = blocks};
     EACH_USE(use, &core->hooks, dispatch)
     {
+        const struct mechanism_use *own = &dispatcher->uses[use - core->hooks.uses];
+        dispatch.dispatcher = own->mechanism->dispatcher_size ? own->state : NULL;
         use->mechanism->dispatch(use->state, core, &dispatch);
         if (dispatch.answer != DISPATCH_TAKE)
             break;
@@ -177,6 +231,12 @@ u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sector
         *sectors = miss->missing;
     }
     return 0;
+}
+
+void hooks_settle(struct core *core, fs now)
+{
+    EACH_USE(use, &core->hooks, settle)
+    use->mechanism->settle(use->state, core, now);
 }
 
 f64 hooks_clock(struct core *core)

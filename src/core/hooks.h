@@ -7,9 +7,10 @@
  * seam that no mechanism fills costs one test of a mask.
  *
  * Invariants
- *  H1  A mechanism sees a core only through the functions it fills and what mechanism.h offers; the
- *      state of a core is touched only in calls for that core, that of the memory side only in
- *      calls for it. What they tell each other travels in packets.
+ *  H1  A mechanism sees a core only through the functions it fills and what mechanism.h offers. A
+ *      state belongs to a core, to a partition of the memory side (a channel with its slices) or to
+ *      the dispatcher, and is touched only in calls for its owner. What one tells another travels
+ *      in packets, or is passed on between windows: in `dispatch`, `launch` and `launch_done`.
  *  H2  Off means identical results: no seam is called, no statistic changes or appears.
  *  H3  Nothing that is called in a tick allocates.
  */
@@ -18,11 +19,11 @@
 
 #include "base/component.h"
 #include "base/energy.h"
+#include "base/rng.h"
 #include "base/state.h"
 #include "mem/cache.h"
-#include "mem/dram.h"
+#include "mem/services.h"
 
-struct content;
 struct core;
 struct exec;
 struct memory_view;
@@ -30,33 +31,20 @@ struct inflight;
 struct thread_block;
 struct warp;
 
-/* Those that are asked by mask. */
+/* Bits of the seams that the stages test before each call (seams.def). */
 enum seam {
-    SEAM_DISPATCH,
-    SEAM_BLOCK,
-    SEAM_SKIP_FETCH,
-    SEAM_FETCH,
-    SEAM_FETCHED,
-    SEAM_PICK,
-    SEAM_INSERT,
-    SEAM_ISSUE,
-    SEAM_OPERAND,
-    SEAM_RESULT,
-    SEAM_ISSUED,
-    SEAM_PLACES,
-    SEAM_WRITE_BACK,
-    SEAM_RETIRED,
-    SEAM_CONTROL,
-    SEAM_VIEW,
-    SEAM_PACKET,
-    SEAM_REPLY,
-    SEAM_L1_ACCESS,
-    SEAM_L1_SUPPLY,
-    SEAM_L1_EVICTED,
-    SEAM_L1_FILLED,
-    SEAM_PREFETCHES,
+#define SEAM(group, member, name, called, decides) SEAM_##name,
+#include "core/seams.def"
     SEAMS
 };
+
+/* A row of seams.def. */
+struct seam_row {
+    const char *group, *name; /* name: of the member of struct mechanism */
+    const char *called, *decides;
+};
+/* All of them; ended by one without a name. */
+extern const struct seam_row seam_rows[];
 
 /* While one of these is filled, a scheduler takes its turn in every cycle: those who fill them may
  * change their mind at any time. */
@@ -76,6 +64,7 @@ struct dispatch {
         DISPATCH_COPY,   /* it takes a copy of `copy`, which was given out before, instead */
     } answer;
     u64 copy;
+    void *dispatcher; /* the mechanism's state of the dispatcher; NULL: it has none */
 };
 
 enum fetch_answer {
@@ -109,14 +98,30 @@ enum issue_answer {
     ISSUE_WAIT, /* nothing is issued: it is asked again when the warp is picked again */
 };
 
-/* Where the registers of an instruction are: an access of a bank each, which serves one a cycle. */
+/*
+ * Accesses of an instruction to the banks of the register file: one for each register that it reads,
+ * or writes, which may be changed, taken out or added. A bank serves one access a cycle; one that is
+ * written serves no read.
+ */
 enum {
-    PLACES = 32
+    PLACES = 32,
+    BANK_STEPS = 64 /* that the reads of an instruction may take of one bank */
+};
+struct place {
+    u64 banks; /* all that are accessed, a bit each: the register is spread over them */
+    u16 reg;   /* the vector register */
+    u8 cycles; /* for which each of the banks is busy */
 };
 struct places {
     u32 count;
-    u16 regs[PLACES]; /* the vector register */
-    u8 banks[PLACES]; /* may be changed; entries may be taken out or added */
+    struct place at[PLACES];
+    /* of writes */
+    bool waited;    /* asked again: the write had to wait */
+    bool arbitrate; /* banks have one write port: the write waits while one of its banks is written,
+                     * or busy with an earlier write */
+    u8 bus_cycles;  /* for which the instruction's result bus, or the load/store unit's write-back
+                     * port, is taken. While one is taken for more than one cycle, results that find
+                     * no free one wait, and so do the units they come from; 0: it needs none */
 };
 
 enum write_back_answer {
@@ -155,15 +160,17 @@ enum prefetch_answer {
     PREFETCH_OUTSIDE, /* dropped: no allocation is there */
 };
 
-/* What every state begins with: the component's own structs. */
+/* What every state begins with: the component's own structs, and what Heddle knows of it. */
 struct mechanism_state {
     const void *params;
     void *stats;
+    struct mechanism_use *use;
 };
 /* The same members with their types. */
 #define MECHANISM_STATE(id)           \
     const struct id##_params *params; \
-    struct id##_stats *stats
+    struct id##_stats *stats;         \
+    struct mechanism_use *use
 
 struct mechanism {
     const char *name; /* of its component, too */
@@ -175,11 +182,17 @@ struct mechanism {
     const char *const
         *deviations; /* where it differs from that, a sentence each; NULL-terminated */
     const struct energy_event *events; /* counters that cost energy; ended by one without a name */
+    /* What it changes of the machine's costs; each list ends with a row without an element. */
+    const struct energy_replace *replaces;
+    const struct energy_cell *cells;
+    const struct energy_supply *supplies;
+    const struct energy_power *powers;
 
     /* ---- state ---- */
     bool marks;     /* it looks at exec->marks */
     u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */
     bool forgets;   /* the rest of it is zeroed when a launch begins */
+    bool random;    /* it uses random numbers (mechanism_random): results depend on the seed */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* what create has added */
     /* Seams (bits by enum seam) that it fills and does not need under these parameters: they cost
@@ -191,11 +204,19 @@ struct mechanism {
     /* ---- allocate ---- */
     /* A launch begins (core->exec, core->times), or has ended. */
     void (*launch)(void *state, struct core *core, bool begins);
-    /* Banks of the registers that an instruction reads, or writes. */
+    /* A warp has taken a slot, and is given rows of the register file: one for each of its `count`
+     * registers, which may be changed. What they hold is then set: zeros, or what the warp begins
+     * with. A row that does not exist, or that a register has already, stops the launch. While a
+     * mechanism fills this seam, registers may be moved (core_move_register). */
+    void (*allocate)(void *state, struct core *core, u32 slot, u32 *rows, u32 count);
+    /* The banks of the registers that an instruction reads, when it takes a collector, or writes,
+     * when its result is written: then in each cycle until it is. */
     void (*places)(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places);
 
     /* ---- dispatch: between windows ---- */
+    u32 dispatcher_size; /* of the state of the dispatcher, which begins as struct mechanism_state;
+                          * zeroed, and again when a launch begins if it `forgets` */
     void (*dispatch)(void *state, struct core *core, struct dispatch *dispatch);
     /* A block has taken its place on the core, or left it. */
     void (*block)(void *state, struct core *core, u32 block_slot, bool started);
@@ -292,19 +313,24 @@ struct mechanism {
     /* ---- content ---- */
     bool content; /* launches are armed: caches and requests carry data (mem/content.h) */
 
-    /* ---- the memory side ---- */
-    u32 memory_size; /* of its state; begins as struct mechanism_state, zeroed */
-    void (*create_memory)(void *memory, u32 slices, u32 channels);
+    /* ---- the memory side: what it does for a mechanism is in mem/services.h ---- */
+    u32 memory_size; /* of the state of a partition; begins as struct mechanism_state, zeroed */
+    /* `partition` is the number of its channel; its slices are those from partition * slices on. */
+    void (*create_memory)(void *memory, struct memory_system *system, u32 partition, u32 slices);
     void (*destroy_memory)(void *memory);
-    /* With content, after create_memory: the data of L2 lines (content_l2_line). */
-    void (*memory_content)(void *memory, struct content *content);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
     bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);
     /* A packet is about to be looked up in a slice (again, when it had to wait), and its answer
-     * leaves the slice. */
-    void (*l2_request)(void *memory, u32 slice, struct packet *packet);
-    void (*l2_reply)(void *memory, u32 slice, struct packet *packet);
+     * leaves the slice; the time, and the cycle of the L2's clock. */
+    void (*l2_request)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+    void (*l2_reply)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+
+    /* ---- counters ---- */
+    /* Counters are about to be taken: at a sample, between windows, and at the end of a launch,
+     * with `now` the time of its last cycle. Those that grow with time are brought up to `now`. */
+    void (*settle)(void *state, struct core *core, fs now);
+    void (*settle_memory)(void *memory, fs now);
 
     /* ---- what all cores have seen ---- */
     /* All blocks of a launch have ended, or it was stopped: the states of all cores, in order,
@@ -337,12 +363,23 @@ struct mechanism {
 /* All of this build, NULL-terminated: src/mech/list.def. */
 extern const struct mechanism *const mechanisms_built_in[];
 
-/* A mechanism that is switched on, with its state on one core or of the memory side. */
+/* Memory that belongs to a state (mechanism_alloc). */
+struct state_block {
+    struct state_block *next;
+    size_t bytes;
+    max_align_t memory[];
+};
+
+/* A mechanism that is switched on, with its state of one owner: a core, a partition or the
+ * dispatcher. */
 struct mechanism_use {
     const struct mechanism *mechanism;
     const void *params;
     void *state;
     void *stats;
+    u32 state_bytes;
+    struct state_block *blocks;
+    struct rng random; /* its stream, if the mechanism declares that it uses one */
 };
 
 struct hooks {
@@ -358,13 +395,20 @@ struct hooks {
          use < end_; use++)                                                                   \
         if (use->mechanism->seam)
 
-/* hooks.c. What a mechanism calls it; NULL: none can fill it. */
+/* hooks.c. The member of struct mechanism. */
 const char *seam_name(enum seam seam);
+/* Whether a mechanism fills a row of seam_rows. */
+bool mechanism_fills(const struct mechanism *mechanism, u32 row);
 /* Those that it fills and needs under these parameters, bits. */
 u32 mechanism_seams(const struct mechanism *mechanism, const void *params);
-/* A state as struct mechanism says. */
+/* A state as struct mechanism says. `use` stays where it is. */
 void mechanism_use_create(struct mechanism_use *use, u32 state_size);
 void mechanism_use_destroy(struct mechanism_use *use);
+/* A launch begins: streams of random numbers begin anew, by the names of their places. */
+void hooks_seed(const struct hooks *hooks, const struct exec *exec, const char *place, u64 index);
+/* While states are closed, a build with AddressSanitizer stops at an access to one (base/guard.h). */
+void hooks_close(const struct hooks *hooks);
+void hooks_open(const struct hooks *hooks);
 /* `uses` have mechanism and params, the rest is made here; `core` is complete. */
 void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count);
 void hooks_destroy(struct core *core);
@@ -374,8 +418,11 @@ void hooks_set_caches(struct core *core);
 void hooks_forget(const struct hooks *hooks);
 void hooks_launch(struct core *core, bool begins);
 void hooks_block(struct core *core, u32 block_slot, bool started);
-/* DISPATCH_TAKE unless a mechanism decides otherwise. */
-struct dispatch hooks_dispatch(struct core *core, u64 block, u64 blocks);
+/* Registers of warps that start, a bit each by slot. */
+void hooks_allocate(struct core *core, u64 slots);
+/* DISPATCH_TAKE unless a mechanism decides otherwise. `dispatcher` has its states. */
+struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
+                               u64 blocks);
 /* All of them are asked: true when one has let something go on that it held back. */
 bool hooks_stuck(struct core *core);
 /* The result of an instruction is there. */
@@ -386,6 +433,8 @@ void hooks_l1_evicted(struct core *core, const struct l1_line *line);
 void hooks_l1_filled(struct core *core, const struct l1_line *line);
 /* Cycles until the first mechanism that has a line delivers it; 0: none has. */
 u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors);
+/* Counters of mechanisms are about to be taken. */
+void hooks_settle(struct core *core, fs now);
 /* The product of all factors. */
 f64 hooks_clock(struct core *core);
 

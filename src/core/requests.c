@@ -1,16 +1,5 @@
 #include "core/requests.h"
 
-u32 requests_needed(const struct core *core, u32 line_bytes)
-{
-    u32 far = core->config.l2_line_bytes;
-    return line_bytes > far ? line_bytes / far : 1;
-}
-
-bool requests_room(const struct core *core, u32 packets)
-{
-    return port_room_for(core->config.requests, packets);
-}
-
 static COLD void tell_packet(struct core *core, struct packet *packet)
 {
     EACH_USE(use, &core->hooks, packet)
@@ -37,11 +26,11 @@ void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
         tell_packet(core, packet);
     port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
-    core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->inst, packet->address, 0);
+    core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->from.inst, packet->address, 0);
 }
 
 void requests_read(struct core *core, enum packet_client client, u64 line, u32 line_bytes,
-                   u32 sectors, u32 tag, u32 inst)
+                   u32 sectors, u32 tag, const struct requester *from)
 {
     const u32 far = MIN(core->config.l2_line_bytes, line_bytes), each = far / SECTOR_BYTES;
     const u32 mask = each >= 32 ? ~0u : (1u << each) - 1;
@@ -52,7 +41,7 @@ void requests_read(struct core *core, enum packet_client client, u64 line, u32 l
             .address = line + at,
             .sectors = sectors & mask,
             .tag = tag,
-            .inst = inst,
+            .from = *from,
             .kind = PACKET_READ,
             .client = (u8)client,
         };
@@ -69,13 +58,42 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits)
         .address = address & ~(u64)(core->config.l2_line_bytes - 1),
         .payload = payload,
         .sectors = 1,
-        .inst = NO_INST,
+        .from = {NO_INST, NO_REQUESTER, (u16)core->config.index, UINT8_MAX, REQUESTER_NOTE},
         .kind = PACKET_NOTE,
         .client = CLIENT_MECHANISM,
         .payload_bits = bits,
     };
     requests_send(core, &packet, core->config.l2_line_bytes);
     return true;
+}
+
+/* The waiter of an MSHR: the load/store unit's request, an instruction in flight, or a slot. */
+static struct requester waiter_of(const struct core *core, enum packet_client client, u32 waiter)
+{
+    if (client == CLIENT_FETCH)
+        return requester_of(core, waiter, core->slots[waiter].fetch_at, REQUESTER_FETCH);
+    if (client != CLIENT_CONSTANT)
+        return lsu_requester(core, waiter);
+    const struct inflight *inflight = &core->inflight.all[waiter];
+    return requester_of(core, inflight->slot, inflight->dyn.inst, REQUESTER_ACCESS);
+}
+
+u32 core_waiters(const struct core *core, const struct packet *answer, struct requester *waiters,
+                 u32 most)
+{
+    const enum packet_client client = answer->client;
+    u32 count = 0, waiter;
+    if (client == CLIENT_DIRECT || client == CLIENT_MECHANISM) {
+        if (most)
+            waiters[0] = answer->from;
+        return 1;
+    }
+    const struct cache *cache =
+        client == CLIENT_FETCH ? core->fetch.cache : lsu_cache(core, client);
+    for (; cache_waiter_at(cache, answer->tag, count, &waiter); count++)
+        if (count < most)
+            waiters[count] = waiter_of(core, client, waiter);
+    return count;
 }
 
 static COLD void tell_reply(struct core *core, const struct packet *packet)
@@ -107,7 +125,8 @@ static void count_latency(struct core *core, fs sent)
 void requests_answered(struct core *core, const struct packet *packet)
 {
     count_latency(core, packet->sent);
-    core_trace(core, TRACE_REQUEST_DONE, packet->kind, packet->inst, packet->address, packet->sent);
+    core_trace(core, TRACE_REQUEST_DONE, packet->kind, packet->from.inst, packet->address,
+               packet->sent);
     if (core_hooked(core, SEAM_REPLY))
         tell_reply(core, packet);
     if (packet->client == CLIENT_MECHANISM)

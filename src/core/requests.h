@@ -11,12 +11,29 @@
 #include "core/common/common.h"
 
 /* Packets that a request takes. */
-u32 requests_needed(const struct core *core, u32 line_bytes);
+static inline u32 requests_needed(const struct core *core, u32 line_bytes)
+{
+    u32 far = core->config.l2_line_bytes;
+    return line_bytes > far ? line_bytes / far : 1;
+}
 /* Room for so many more packets. */
-bool requests_room(const struct core *core, u32 packets);
+static inline bool requests_room(const struct core *core, u32 packets)
+{
+    return port_room_for(core->config.requests, packets);
+}
+/* An instruction of the warp in a slot, which must be there. */
+static inline struct requester requester_of(const struct core *core, u32 slot, u32 inst,
+                                            enum requester_kind kind)
+{
+    return (struct requester){.inst = inst,
+                              .block = (u32)core->slots[slot].warp->block->number,
+                              .core = (u16)core->config.index,
+                              .slot = (u8)slot,
+                              .kind = (u8)kind};
+}
 /* Sends for sectors of a first-level line. */
 void requests_read(struct core *core, enum packet_client client, u64 line, u32 line_bytes,
-                   u32 sectors, u32 tag, u32 inst);
+                   u32 sectors, u32 tag, const struct requester *from);
 /* One packet, address and sectors of a line of line_bytes; the rest is filled by the caller. */
 void requests_send(struct core *core, struct packet *packet, u32 line_bytes);
 /* A packet has come back. */

@@ -19,6 +19,7 @@
 
 #include "core/core.h"
 #include "core/pipeline.h"
+#include "exec/register_file.h"
 #include "mem/cache.h"
 #include "mem/coalesce.h"
 
@@ -58,6 +59,7 @@ struct inflight {
     bool has_result;  /* mechanisms have been told of it */
     bool silent;      /* its stores go nowhere: no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
+    bool waited;      /* its results are to be written, and wait for a bank or a bus */
     bool passes;      /* a mechanism has its result: it enters its unit, but leaves it at once */
     bool counted;     /* in a wait counter, */
     bool in_order;    /* whose turn of it has come: gcn/waitcnt.c */
@@ -233,18 +235,38 @@ struct collect_stage {
     u64 stuck;                   /* ready, but their way was barred and is still */
     u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
     u32 reading_count;
-    u64 wanted[CORE_COLLECTORS][PLACES]; /* [n]: banks with more than n reads to come */
-    u64 banks_written;                   /* in this cycle */
+    u64 wanted[CORE_COLLECTORS][BANK_STEPS]; /* [n]: banks with more than n reads to come */
+    u64 banks_written;                       /* in this cycle */
     u32 banks_per_group;
     u64 group_banks; /* the first group's */
+    /* For mechanisms that say where registers are: */
+    u32 spread;                 /* banks of the machine that count as one above */
+    u64 busy;                   /* banks with a write that takes more than a cycle, */
+    u64 busy_until[CORE_BANKS]; /* and the first cycle in which each is free again */
     struct {
         u8 up, down, base; /* as collect_banks uses them */
     } bank_turns[CORE_WARPS];
 };
 
+/* Result buses, or the load/store unit's write-back ports, while mechanisms take them for long. */
+enum {
+    MOST_BUSES = 16
+};
+struct buses {
+    u64 until;             /* one is taken for long, or results wait, before this cycle */
+    u64 taken[MOST_BUSES]; /* the first cycle in which each is free again */
+};
+struct write_waits {
+    u64 banks, buses; /* cycles */
+};
+
 struct execute_stage {
     u32 count[PIPES]; /* units of a group */
     u8 bus[WHEEL];    /* results that leave in a cycle */
+    struct buses buses, ports;
+    struct write_waits waits;
+    u64 held_for; /* the cycle of the wheel to which results were put back last, */
+    u16 held;     /* and the last of them */
 };
 
 /* Results by the cycle in which they are written. */
@@ -319,6 +341,11 @@ struct core {
 
     /* warps and blocks */
     struct slot *slots; /* CORE_WARPS */
+    struct register_file *registers;
+    struct {
+        u64 permuted; /* slots; the others' threads run on the lanes of their number */
+        u8 physical[CORE_WARPS][MAX_LANES];
+    } lanes;
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
@@ -437,6 +464,7 @@ static inline struct inflight *inflight_take(struct core *core)
             inflight->extra = inflight->outstanding = 0;
             inflight->sent = inflight->memory_wait = inflight->injected = false;
             inflight->has_result = inflight->silent = inflight->dropped = inflight->passes = false;
+            inflight->waited = false;
             return inflight;
         }
     return NULL;
@@ -447,8 +475,8 @@ static inline void inflight_give(struct core *core, struct inflight *inflight)
     core->inflight.free[index / 64] |= bit(index % 64);
     core->inflight.count--;
 }
-/* The results of the instruction are written `cycles` from now (at least 1). */
-static inline void wheel_add(struct core *core, struct inflight *inflight, u64 cycles)
+/* The list of the wheel for `cycles` from now (at least 1). */
+static inline struct inflight_list *wheel_list(struct core *core, u64 cycles)
 {
     assert(cycles && cycles < WHEEL);
     u32 at = (u32)((core_cycle(core) + cycles) % WHEEL);
@@ -457,7 +485,12 @@ static inline void wheel_add(struct core *core, struct inflight *inflight, u64 c
         core->wheel.words |= bit(at / 64);
         core->wheel.lists[at].first = NO_INFLIGHT;
     }
-    list_push(core, &core->wheel.lists[at], inflight);
+    return &core->wheel.lists[at];
+}
+/* The results of the instruction are written `cycles` from now (at least 1). */
+static inline void wheel_add(struct core *core, struct inflight *inflight, u64 cycles)
+{
+    list_push(core, wheel_list(core, cycles), inflight);
 }
 void core_take_replies(struct core *core);
 void core_trace_stalls(struct core *core);

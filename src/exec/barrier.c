@@ -9,7 +9,7 @@
  *
  * Lanes of a path arrive together and wait; other paths of the warp run on and arrive later.
  */
-#include "exec/warp.h"
+#include "exec/register_file.h"
 
 enum {
     KEY_SYNC,
@@ -52,8 +52,13 @@ static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct
             *to = (*to & ~mask) | (value ? mask : 0);
             continue;
         }
+        const bool mapped = warp->map && !warp->map->open;
         for (u32 set = mask; set; set &= set - 1)
-            to[first_lane(set)] = barrier->ones;
+            if (UNLIKELY(mapped))
+                *register_word(warp, inst->dst[0].index, LANES * c + first_lane(set)) =
+                    barrier->ones;
+            else
+                to[first_lane(set)] = barrier->ones;
     }
 }
 

@@ -3,9 +3,11 @@
  *
  * One piece of storage holds a block: its own struct, its warps, masks, registers and shared
  * memory, the latter all zero at the start so that runs are reproducible. Storage goes back to a
- * LIFO list: ordinary blocks run to their end in one turn, and the next one finds warm memory.
+ * LIFO list: ordinary blocks run to their end in one turn, and the next one finds warm memory. In
+ * time, masks and registers are in the register file of the core instead (register_file.h).
  */
 #include "base/arena.h"
+#include "exec/register_file.h"
 #include "exec/warp.h"
 
 #include <stdlib.h>
@@ -40,10 +42,16 @@ static size_t header_bytes(const struct exec *exec)
            arrival_bytes(exec) + align_up(uniform_bytes(exec), LINE);
 }
 
+/* Of the masks and registers that are in a block's storage. */
+static size_t own_row_bytes(const struct exec *exec)
+{
+    return exec->file ? 0 : exec->warps * warp_row_bytes(exec);
+}
+
 /* What must be zero when a block starts: masks, registers, shared memory. */
 static size_t cleared_bytes(const struct exec *exec)
 {
-    return exec->warps * warp_row_bytes(exec) + align_up(exec->shared_bytes, LINE);
+    return own_row_bytes(exec) + align_up(exec->shared_bytes, LINE);
 }
 
 static void prepare_tids(struct exec *exec)
@@ -131,7 +139,7 @@ static struct thread_block *storage_create(struct exec *exec)
     block->uniforms = (u32 *)((u8 *)arrived + arrival_bytes(exec));
     fill_uniforms(exec, block->uniforms);
     u8 *rows = (u8 *)storage + header_bytes(exec);
-    block->shared = rows + exec->warps * warp_row_bytes(exec);
+    block->shared = rows + own_row_bytes(exec);
     if (exec->local_storage_bytes) {
         block->local = mmap(NULL, exec->local_storage_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -179,6 +187,7 @@ static void start_warp(struct warp *warp)
     u32 first = warp->index * exec->image->warp_size;
     u32 lanes = MIN(exec->threads - first, exec->image->warp_size);
     warp->registers = NULL;
+    warp->map = NULL;
     warp->state = WARP_READY;
     warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
     warp->live = warp->members;
@@ -225,8 +234,11 @@ struct thread_block *block_start(struct exec *exec, u64 number, u32 core)
     block->id[1] = (u32)(number / exec->grid[0] % exec->grid[1]);
     block->id[2] = (u32)(number / exec->grid[0] / exec->grid[1]);
     memcpy(block->uniforms + UNIFORM_CTAID, block->id, sizeof block->id);
-    for (u32 w = 0; w < exec->warps; w++)
+    for (u32 w = 0; w < exec->warps; w++) {
+        if (exec->file)
+            register_file_take(exec->file, &block->warps[w]);
         start_warp(&block->warps[w]);
+    }
     return block;
 }
 
@@ -244,11 +256,15 @@ void block_limit(struct thread_block *block, u32 warps, u32 shared_bytes)
         warp->live = 0;
         warp->state = WARP_DONE;
         block->done_warps++;
+        if (exec->file)
+            register_file_give(exec->file, warp);
     }
 }
 
 void block_end(struct thread_block *block)
 {
+    for (u32 w = 0; block->exec->file && w < block->warp_count; w++)
+        register_file_give(block->exec->file, &block->warps[w]);
     block->exec->last = NULL;
     block->exec->free_storage[block->exec->free_count++] = block;
 }
@@ -265,7 +281,10 @@ u64 warp_hash(const struct warp *warp)
 {
     const struct exec *exec = warp->exec;
     u32 row[MAX_LANES];
-    u64 hash = hash_words(0xcbf29ce484222325ull, warp->chunks[0].base, warp_row_bytes(exec));
+    const size_t rows = exec->image->mask_rows + exec->image->own_rows;
+    u64 hash =
+        hash_words(0xcbf29ce484222325ull, warp->chunks[0].base,
+                   warp->map ? rows * exec->image->warp_size * sizeof(u32) : warp_row_bytes(exec));
     for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
         if (!register_elsewhere(warp->registers, r))
             continue;

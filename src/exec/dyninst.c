@@ -10,6 +10,7 @@
  * Lane functions run for all lanes, whatever lanes are active: the commit picks those that count.
  */
 #include "exec/dyninst_parts.h"
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 
 typedef u32 four __attribute__((vector_size(16), aligned(16), may_alias));
@@ -532,10 +533,7 @@ void dyninst_rewrite(struct dyninst *f, struct warp *warp, u32 inst, const struc
     memset(f->src, 0, sizeof f->src);
     memset(f->src_rows, 0, sizeof f->src_rows);
     place_results(f, f->rows);
-    if (warp->registers && register_elsewhere(warp->registers, reg))
-        warp->registers->read(warp->registers, warp, reg, f->dst[0]);
-    else
-        memcpy(f->dst[0], vector_row(warp, &warp->chunks[0], reg), lanes * sizeof(u32));
+    register_read(warp, reg, f->dst[0]);
 }
 
 /* ---- commit ---- */
@@ -554,6 +552,10 @@ static inline void commit_rows(struct dyninst *f, unsigned k)
     struct warp *warp = f->warp;
     const struct image *image = warp->exec->image;
     const u32 lanes = image->warp_size, words = f->dst_rows[k] * lanes;
+    for (u32 j = 0; UNLIKELY(warp->map) && j < f->dst_rows[k]; j++)
+        register_write(warp, f->to[k] + j, f->dst[k] + j * lanes, f->writes);
+    if (UNLIKELY(warp->map))
+        return;
     u32 *to = dyninst_target(f, warp, k);
     if (f->writes == (~0ull >> (MAX_LANES - lanes))) {
         copy_rows(to, f->dst[k], f->dst_rows[k] * image->chunks);
@@ -581,9 +583,8 @@ static void commit_homes(struct dyninst *f, unsigned k)
     const u32 lanes = f->warp->exec->image->warp_size;
     for (lane_set set = f->writes; set; set &= set - 1) {
         const u32 lane = first_lane(set);
-        u32 *to = dyninst_target(f, f->homes[lane], k);
-        for (u32 at = lane; at < f->dst_rows[k] * lanes; at += lanes)
-            to[at] = f->dst[k][at];
+        for (u32 j = 0; j < f->dst_rows[k]; j++)
+            *register_word(f->homes[lane], f->to[k] + j, lane) = f->dst[k][j * lanes + lane];
     }
 }
 
@@ -639,7 +640,8 @@ void dyninst_commit(struct dyninst *f)
     const struct dyninst_plan *plan = f->plan;
     if (f->kind > DYNINST_ACCESS || f->faulted)
         return;
-    if (LIKELY(plan->plain) && f->writes == (plan->two ? ~0ull : LANES_FULL) && !f->homes)
+    if (LIKELY(plan->plain) && f->writes == (plan->two ? ~0ull : LANES_FULL) && !f->homes &&
+        LIKELY(!f->warp->map))
         copy_rows(chunk_row(&f->warp->chunks[0], f->step, SLOT_DST), f->dst[0], plan->row_count);
     else
         commit_rest(f);

@@ -4,6 +4,7 @@
  * then go into the record, and the registers get back what they held.
  */
 #include "exec/dyninst_parts.h"
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 
 /* Whether warp_settle would find the current path as it should be. */
@@ -116,9 +117,26 @@ static COLD void act_viewed(struct dyninst *f, void (*act)(struct dyninst *f))
     give_back(f, &kept, crosses && f->kind == DYNINST_WAITS);
 }
 
+/* In the frame of a warp whose registers are in rows elsewhere. */
+static COLD void act_mapped(struct dyninst *f, void (*act)(struct dyninst *f))
+{
+    struct warp *const warp = f->warp;
+    bool vectors = false;
+    for (unsigned k = 0; k < ARRAY_LEN(f->code->src); k++)
+        vectors |= f->code->src[k].kind == OPERAND_VECTOR;
+    for (unsigned k = 0; k < ARRAY_LEN(f->code->dst); k++)
+        vectors |= f->code->dst[k].kind == OPERAND_VECTOR;
+    const bool opened = vectors && register_open(warp);
+    act(f);
+    if (opened)
+        register_close(warp);
+}
+
 void dyninst_viewed(struct dyninst *f, void (*act)(struct dyninst *f))
 {
-    if (UNLIKELY(f->warp->registers))
+    if (UNLIKELY(f->warp->map))
+        act_mapped(f, act);
+    else if (UNLIKELY(f->warp->registers))
         act_viewed(f, act);
     else
         act(f);

@@ -6,6 +6,7 @@
  * and the warp may have come another way, so this is a guess; but only one that ends at a pointer
  * into data counts.
  */
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 
 enum {
@@ -27,8 +28,7 @@ static u32 word_of(const struct search *search, struct operand o, u32 word)
     const struct warp *warp = search->warp;
     if (o.kind != OPERAND_VECTOR)
         return scalar_read(warp, o, word);
-    const struct chunk *chunk = &warp->chunks[search->lane / LANES];
-    return vector_row(warp, chunk, o.index + word)[search->lane % LANES];
+    return *register_word(warp, o.index + word, search->lane);
 }
 
 static u64 pair_of(const struct search *search, struct operand o)

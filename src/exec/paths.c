@@ -325,7 +325,7 @@ static u64 register_hash(const struct warp *warp)
             hash = (hash ^ (word & chunk->active)) * 0x100000001b3ull;
         }
         const u32 *registers = (u32 *)chunk->base + exec->image->mask_rows * exec->image->warp_size;
-        for (u32 r = 0; r < exec->register_rows; r++)
+        for (u32 r = 0; !warp->map && r < exec->register_rows; r++)
             for (u32 set = chunk->active; set; set &= set - 1) {
                 u32 word = registers[r * exec->image->warp_size + first_lane(set)];
                 hash = (hash ^ word) * 0x100000001b3ull;

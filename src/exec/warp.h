@@ -84,6 +84,10 @@ struct warp;
  * instruction reads comes through it (R). Only dynamic instructions know it: the functional
  * interpreter has none.
  *
+ * Where a mechanism may move registers between rows of the register file, the map of a warp is such
+ * a view itself, of all registers, over which another one may lie (register_keep): see
+ * register_file.h.
+ *
  *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
  *  R2  A dynamic instruction commits the lanes of `writes` to the row, and only the mechanism
  *      changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
@@ -133,6 +137,8 @@ struct warp {
     bool slept;                      /* its last turn ended so */
     struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
     const struct register_view *registers; /* NULL: rows tell all */
+    u32 frame;                             /* of exec->file */
+    struct register_map *map; /* where its registers are; NULL: in its frame (register_file.h) */
 };
 
 struct barrier {
@@ -212,7 +218,8 @@ struct exec {
      * says. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
-    u64 grid_number; /* launches of the device before this one */
+    u64 grid_number;            /* launches of the device before this one */
+    struct register_file *file; /* of the core, in time; NULL: a block has its registers itself */
     output_fn *output;
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */

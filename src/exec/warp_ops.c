@@ -10,7 +10,7 @@
  * Deviations: a shuffle from a lane that takes no part gives the lane its own value (PTX leaves it
  * undefined). A lane that is not in its own member mask takes part nevertheless.
  */
-#include "exec/warp.h"
+#include "exec/register_file.h"
 
 /* Lanes that execute one instruction of a group that may be spread over several. */
 struct group_part {
@@ -352,7 +352,10 @@ static bool join(struct warp *warp, u32 leaf)
     if (first->members & lanes_of_chunk(warp->live, c) & ~g.mask)
         return false;
     const u32 count = g.count;
+    const bool opened = register_open(warp);
     group_run(warp, &g);
+    if (opened)
+        register_close(warp);
     for (u32 i = 0; i < count; i++)
         paths_advance(warp, &warp->paths[leaves[i]]);
     return true;

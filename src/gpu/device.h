@@ -1,5 +1,5 @@
 /*
- * Inside of the public API's objects: a device owns memory, modules and the record of its launches.
+ * The public API's objects: a device owns memory, modules and the records of its launches.
  */
 #ifndef GPU_DEVICE_H
 #define GPU_DEVICE_H
@@ -26,36 +26,36 @@ struct hd_config {
         *available; /* NULL-terminated: those that are built in, then those of */
     VEC(struct plugin *) plugins;
 };
-/* As hd_config_create, with other mechanisms than those that are built in: tests bring their own.
- * They outlive configuration and devices. */
+/* hd_config_create() with other mechanisms than the built-in ones, for tests. They must outlive
+ * configuration and devices. */
 struct hd_config *config_with(const struct mechanism *const *available);
 
-/* What a launch needs and how much of it the machine holds. */
+/* The occupancy of a launch. */
 struct occupancy {
     u32 blocks_per_core;
-    const char *limit;    /* what the number is bounded by */
-    struct amounts needs; /* of a block, in whole units */
+    const char *limit;    /* the resource that limits it */
+    struct amounts needs; /* per block, in whole allocation units */
 };
 
-/* What is kept of a launch. */
+/* The record of a launch. */
 struct launch_record {
     char *kernel;
     u32 grid[3], block[3];
     u32 registers;
     u64 pc;
     char *place;         /* "saxpy.cu:12" of the fault, or NULL */
-    struct fault *fault; /* NULL when done */
+    struct fault *fault; /* NULL: done */
     enum outcome outcome;
     struct exec_stats stats;
     struct memory_stats outside;   /* with memory.bounds=warn */
-    struct occupancy occupancy;    /* no limit: raw programs have none */
+    struct occupancy occupancy;    /* `limit` NULL for raw programs */
     struct machine_stats *machine; /* NULL: functional */
-    u8 *mechanisms;                /* their counters, or NULL: none is on */
+    u8 *mechanisms;                /* counters of mechanisms, or NULL: none is on */
     struct energy_sum *energy;     /* NULL: functional */
-    json_t *waiting;               /* of a deadlock in time: observe/waiting.h; or NULL */
+    json_t *waiting;               /* of a deadlock in timing mode: observe/waiting.h; or NULL */
 };
 
-/* The order of cores within a window: no result depends on it. */
+/* The order in which cores are simulated within a window; no result depends on it. */
 enum core_order {
     ORDER_FORWARD,
     ORDER_REVERSE,
@@ -75,18 +75,18 @@ struct hd_device {
     struct hd_module *modules; /* a list */
     output_fn *output;
     void *output_user;
-    hd_note_fn *note; /* NULL: not wanted */
+    hd_note_fn *note; /* NULL: no callback */
     void *note_user;
     struct endless endless;
     VEC(struct launch_record) launches;
     struct exec_stats totals;
     struct bounds *bounds;                /* NULL: memory.bounds=fault */
     struct memory_stats outside_totals;   /* with bounds */
-    struct machine_stats *machine_totals; /* NULL: no launch was timed */
+    struct machine_stats *machine_totals; /* NULL: no launch in timing mode */
     struct energy_model *energy;
-    struct energy_sum *energy_totals; /* NULL: no launch was timed */
+    struct energy_sum *energy_totals; /* NULL: no launch in timing mode */
     struct mechanism_set mechanisms;
-    VEC(struct plugin *) plugins; /* that these may be of */
+    VEC(struct plugin *) plugins; /* shared objects that `mechanisms` may come from */
     u8 *mechanism_totals;         /* NULL: none is on */
     struct fault last_fault;      /* its message is the last result's explanation */
     atomic_bool interrupt;
@@ -95,9 +95,9 @@ struct hd_device {
     struct observer *observer;         /* NULL: none */
     enum core_order core_order;
     u64 core_order_seed;         /* ORDER_SHUFFLE */
-    json_t *profiles;            /* of modules that are gone, or NULL */
-    struct observers *observers; /* NULL: launches are timed, or no mechanism is on */
-    struct timing *timing;       /* NULL: there is no time, all launches are functional */
+    json_t *profiles;            /* of unloaded modules, or NULL */
+    struct observers *observers; /* in functional mode; NULL: timing mode, or no mechanism is on */
+    struct timing *timing;       /* NULL: all launches are functional */
     bool untimed;                /* launches are functional for now */
 };
 
@@ -105,9 +105,9 @@ struct hd_kernel {
     struct hd_module *module;
     const struct function *function;
     struct hd_param_info *params;
-    struct hd_range range; /* work_dim 0: not said */
-    bool ranged; /* a host runtime says it; checks of launches, which may be made while another
-                  * launch runs, read this */
+    struct hd_range range; /* work_dim 0: not given */
+    bool ranged;           /* a host runtime sets `range`; read by launch checks, which may run
+                            * concurrently with another launch */
 };
 
 struct hd_module {
@@ -116,13 +116,13 @@ struct hd_module {
     struct program *program;
     struct image *image;
     u64 code_address;
-    bool raw;        /* code without a container: it has no place before a state gives it one */
-    VEC(u64) pieces; /* addresses of the allocations that code and loaded data are in */
-    struct inst_profile *profile; /* by instruction of the program; NULL: no timed launch */
-    u64 *energy_fj;               /* the same */
+    bool raw;        /* code without a container: placed in memory when a state is loaded */
+    VEC(u64) pieces; /* addresses of the allocations for code and loaded data */
+    struct inst_profile *profile; /* by instruction; NULL: no launch in timing mode */
+    u64 *energy_fj;               /* by instruction; NULL as `profile` */
     struct hd_kernel *kernels;
     size_t kernel_count;
-    u8 **marks; /* by kernel: exec.marks, made when a launch first wants them; in program->arena */
+    u8 **marks; /* by kernel: exec.marks, computed on first use; in program->arena */
 };
 
 #endif

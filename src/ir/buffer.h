@@ -16,9 +16,9 @@ enum buffer_flag {
     BUFFER_STREAMING = 1 << 6, /* slc */
 };
 
-/* inst.key of buf_ld and buf_st; `type` and `vector` say what is in the registers. */
+/* inst.key of buf_ld and buf_st; `type` and `vector` give the layout in registers. */
 enum buffer_format {
-    BUFFER_RAW,        /* elements of `type` as they are */
+    BUFFER_RAW,        /* elements of `type`, not converted */
     BUFFER_DESCRIPTOR, /* converted as the descriptor says (buffer_load_format_*) */
     BUFFER_TYPED,      /* converted as imm says: offset in bits 0 to 15, data format in bits 16 to
                         * 19, number format in bits 20 to 22 */

@@ -2,10 +2,9 @@
  * What a warp's registers hold when it starts, as data.
  *
  * A front end whose machine code expects values in registers (a kernel argument pointer, block
- * numbers, thread coordinates) describes them here for one launch; the engine copies the image into
- * guest memory, then fills the listed registers of every warp without knowing which ISA asked for
- * them. A front end whose code reads everything by instructions (op sreg, the parameter space)
- * needs none of this.
+ * numbers, thread coordinates) describes them here for one launch. The engine copies the image into
+ * guest memory, then fills the listed registers of every warp, whatever the ISA. A front end whose
+ * code reads everything by instructions (op sreg, the parameter space) needs none of this.
  *
  * Invariants
  *  E1  Registers that are not listed are zero. No register is listed twice.
@@ -20,20 +19,20 @@
 #include "base/error.h"
 
 enum entry_file {
-    ENTRY_SCALAR, /* one word a warp */
-    ENTRY_VECTOR, /* one word a lane */
+    ENTRY_SCALAR, /* one word per warp */
+    ENTRY_VECTOR, /* one word per lane */
 };
 
-/* Where a word comes from; `value` is the field of the same register. */
+/* The source of a register's word; `value` is that field of struct entry_register. */
 enum entry_what {
     ENTRY_CONSTANT,          /* value */
     ENTRY_IMAGE_LO,          /* guest address of the image + value, low word */
-    ENTRY_IMAGE_HI,          /* the same, high word */
+    ENTRY_IMAGE_HI,          /* its high word */
     ENTRY_LOCAL_LO,          /* guest address of the launch's local memory, low word */
-    ENTRY_LOCAL_HI,          /* the same, high word, with the bits of value set too */
-    ENTRY_LOCAL_WARP_OFFSET, /* byte offset of this warp's local memory from there */
-    ENTRY_LANES_LO,          /* the lanes that hold a thread, as a mask: lanes 0-31 */
-    ENTRY_LANES_HI,          /* lanes 32-63 */
+    ENTRY_LOCAL_HI,          /* its high word, with the bits of value set, too */
+    ENTRY_LOCAL_WARP_OFFSET, /* byte offset of this warp's local memory from ENTRY_LOCAL */
+    ENTRY_LANES_LO,          /* mask of the lanes with a thread, lanes 0-31 */
+    ENTRY_LANES_HI,          /* its lanes 32-63 */
     ENTRY_BLOCK_X,           /* block number in the grid */
     ENTRY_BLOCK_Y,
     ENTRY_BLOCK_Z,
@@ -58,7 +57,7 @@ struct entry_fixup {
     u32 value;
 };
 
-/* A part of the image with a name of its own, for messages about addresses. */
+/* A named part of the image, for messages about addresses. */
 struct entry_part {
     const char *name; /* "kernel arguments" */
     u32 offset, bytes;
@@ -73,30 +72,28 @@ struct entry {
     u32 fixup_count;
     const struct entry_part *parts; /* in order of offset */
     u32 part_count;
-    /*
-     * Local memory the launch must provide a thread, 0 for none. Where the layout is swizzled (lane
-     * l's word w of a warp is at byte (w * lanes + l) * 4 of the warp's part) the code's own
-     * descriptor says so; the engine only reserves local_bytes * lanes for each resident warp.
-     */
+    /* Local memory that the launch must provide per thread, 0 for none. A swizzled layout (word w
+     * of lane l is at byte (w * lanes + l) * 4 of the warp's part) is set up by the code's own
+     * descriptor; the engine only reserves local_bytes * lanes for each resident warp. */
     u32 local_bytes;
 };
 
-/* A launch, as far as its entry depends on it. */
+/* The properties of a launch that its entry depends on. */
 struct entry_launch {
     u32 grid[3];              /* blocks */
-    u32 block[3];             /* threads of a block */
-    u32 dims;                 /* 1 to 3, as the host said; 0: the highest that is not 1 */
-    u64 offset[3];            /* of the global thread numbers (OpenCL) */
-    u64 buffer;               /* of the host's runtime, for what the kernel prints; 0: none */
-    u32 dynamic_shared_bytes; /* of a block, beside the static ones */
-    u32 stack_bytes;          /* local memory a thread gets more where its need is not known */
-    const u8 *arguments;      /* the explicit ones, each at its parameter's offset */
+    u32 block[3];             /* threads per block */
+    u32 dims;                 /* 1 to 3, from the host; 0: up to the last extent that is not 1 */
+    u64 offset[3];            /* added to global thread numbers (OpenCL) */
+    u64 buffer;               /* guest address of the host runtime's printf buffer; 0: none */
+    u32 dynamic_shared_bytes; /* per block, in addition to static shared memory */
+    u32 stack_bytes;          /* additional local memory per thread if its need is not known */
+    const u8 *arguments;      /* explicit arguments, each at its parameter's offset */
     u32 argument_bytes;
 };
 
 /*
  * Composes the entry of one kernel's launch in `arena`. `kernel` is the front end's own description
- * of the kernel, handed through by whoever launches.
+ * of the kernel (struct function.description).
  */
 typedef struct entry *entry_fn(const void *kernel, const struct entry_launch *launch,
                                struct arena *arena, struct error *error);

@@ -1,9 +1,10 @@
 /*
- * What an instruction is: the one form both front ends lower to.
+ * An instruction: the one form that both front ends lower to.
  *
  * An operand is `count` consecutive 32-bit vector registers, or scalar registers, or a constant.
  * A predicate, a carry or any other set of lanes is a *mask*: one scalar register for 32 lanes,
- * two for 64. Every instruction lists all it reads and writes in its operands.
+ * two for 64. The operands list what an instruction reads and writes; inst_reads() and
+ * inst_writes() of program.h add implicit registers.
  *
  * Invariants
  *  I1  sizeof(struct inst) == 64.
@@ -25,10 +26,10 @@ typedef void lane_fn(struct lanes *lanes);
 enum operand_kind {
     OPERAND_NONE,   /* absent, or the sink "_" */
     OPERAND_VECTOR, /* vector registers */
-    OPERAND_MASK,   /* scalar registers holding one bit a lane; index counts masks, not words */
+    OPERAND_MASK,   /* scalar registers with one bit per lane; index counts masks, not words */
     OPERAND_CONST,  /* constant pool; as a mask source entry 0 (all zeros) or 1 (all ones) */
-    OPERAND_SCALAR, /* scalar registers whose value every lane sees: ir/scalars.h */
-    OPERAND_LANEID, /* source only: the number of the lane */
+    OPERAND_SCALAR, /* scalar registers, read by every lane: ir/scalars.h */
+    OPERAND_LANEID, /* source only: the lane number */
 };
 
 struct operand {
@@ -47,7 +48,7 @@ enum op {
     OP_COUNT
 };
 
-/* Where it runs. Timing parameters are per unit and latency class. */
+/* The unit that executes an op. Timing parameters are per unit and latency class. */
 enum unit {
     UNIT_NONE,
     UNIT_INT,
@@ -83,7 +84,7 @@ enum op_flags {
     OPF_BARRIER = 1 << 6, /* waits for other warps or lanes */
     OPF_FLOAT = 1 << 7,   /* rounding, ftz, sat, NaN rules apply */
     OPF_EFFECT = 1 << 8,  /* must not be removed or reordered even if its result is unused */
-    OPF_SCALAR = 1 << 9,  /* runs once for the warp, whatever lanes are active */
+    OPF_SCALAR = 1 << 9,  /* executes once per warp, whatever lanes are active */
 };
 
 struct op_info {
@@ -185,10 +186,10 @@ enum atomic_op {
     ATOMIC_SUB,
     ATOMIC_RSUB,  /* value - memory */
     ATOMIC_MSKOR, /* (memory & ~compared) | value */
-    ATOMIC_FMIN,  /* floats by their own comparison */
+    ATOMIC_FMIN,  /* compare as floats */
     ATOMIC_FMAX,
     ATOMIC_FCAS, /* compares as floats */
-    ATOMIC_STORE /* as EXCH, with nothing returned */
+    ATOMIC_STORE /* like EXCH, but returns nothing */
 };
 
 enum inst_mod {
@@ -202,13 +203,13 @@ enum inst_mod {
     MOD_VOLATILE = 1 << 7,
     MOD_MODE = 1 << 8, /* rounding, subnormals and NaN rules come from the warp's MODE: exec/mode.c
                         * turns it into `rounding` and the modifiers below */
-    MOD_FTZ_IN = 1 << 9,     /* as MOD_FTZ, inputs only */
-    MOD_FTZ_OUT = 1 << 10,   /* results only */
-    MOD_IEEE = 1 << 11,      /* min, max: a signaling NaN operand wins, quieted */
-    MOD_KEEP_NAN = 1 << 12,  /* MOD_SAT leaves NaN as it is */
-    MOD_EXEC = 1 << 13,      /* the mask result (of a scalar op: the second source) becomes EXEC */
-    MOD_READ_ONLY = 1 << 14, /* ld: nobody writes there while the kernel runs */
-    MOD_FAR = 1 << 15,       /* ld: not through a core's own cache */
+    MOD_FTZ_IN = 1 << 9,    /* like MOD_FTZ, inputs only */
+    MOD_FTZ_OUT = 1 << 10,  /* like MOD_FTZ, results only */
+    MOD_IEEE = 1 << 11,     /* min, max: a signaling NaN operand wins, quieted */
+    MOD_KEEP_NAN = 1 << 12, /* MOD_SAT leaves NaN as it is */
+    MOD_EXEC = 1 << 13, /* also writes EXEC: the mask result, or the new mask of a saveexec op */
+    MOD_READ_ONLY = 1 << 14, /* ld: the memory is not written while the kernel runs */
+    MOD_FAR = 1 << 15,       /* ld: bypasses the core's own cache */
 };
 
 enum scale {
@@ -225,8 +226,8 @@ struct inst {
     struct operand guard; /* OPERAND_MASK or OPERAND_NONE */
     struct operand dst[2];
     struct operand src[4];
-    i64 imm;     /* address offset, branch target, table: see ops.def */
-    u8 type;     /* enum type: of the result, of the memory element */
+    i64 imm;     /* address offset, branch target, table index: see ops.def */
+    u8 type;     /* enum type: of the result or the memory element */
     u8 stype;    /* enum type: of the source of a conversion or set */
     u8 key;      /* enum compare, atomic_op, or as ops.def says */
     u8 key2;     /* enum bool_op, or as ops.def says */
@@ -234,7 +235,7 @@ struct inst {
     u8 vector;   /* elements of a vector access: 1, 2, 4, 8 */
     u8 rounding; /* enum rounding */
     union {
-        u8 scale; /* enum scale: of a float result, before it is clamped */
+        u8 scale; /* enum scale: of a float result, before clamping */
         u8 late;  /* isa/ptx, before layout: enum late */
     };
     u32 location; /* index into program.locations, 0 = unknown */

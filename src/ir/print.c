@@ -137,7 +137,7 @@ static void put_mods(struct print_text *t, const struct inst *inst)
             put(t, "%s", mods[i].text);
 }
 
-/* ".index.offset.lds" and how the data is converted. */
+/* Appends the buffer flags, ".index.offset.lds", and the conversion of the data. */
 static void put_buffer(struct print_text *t, const struct inst *inst)
 {
     static const char *const flags[] = {".index",  ".offset",   ".addr64",   ".lds",
@@ -154,7 +154,7 @@ static void put_buffer(struct print_text *t, const struct inst *inst)
     put(t, ".%s", type_name(inst->type));
 }
 
-/* Space, operation and element of an access without a descriptor. */
+/* Appends space, operation and element of an access without a descriptor. */
 static void put_access(struct print_text *t, const struct inst *inst)
 {
     put(t, "%s", PICK(space_names, inst->space));
@@ -202,7 +202,7 @@ static void put_key_name(struct print_text *t, const struct inst *inst)
     }
 }
 
-/* Where the row leaves something to a key. */
+/* Appends what `key` and `key2` select. */
 static void put_keys(struct print_text *t, const struct inst *inst)
 {
     if (inst->op >= OP_setp_u16 && inst->op <= OP_set_f64) {

@@ -38,7 +38,7 @@ const struct function *program_function_at(const struct program *program, u32 in
     return NULL;
 }
 
-/* State of the walk over the call graph from one kernel. */
+/* State of the call graph walk from one kernel. */
 struct reach {
     struct program *program;
     u32 *list; /* functions found */
@@ -50,7 +50,7 @@ struct reach {
 
 struct call_step {
     u32 function;
-    u32 next; /* callee to visit: direct ones, then all whose address is taken */
+    u32 next; /* next callee: direct ones, then all functions whose address is taken */
     u64 deepest;
 };
 
@@ -67,7 +67,7 @@ static u32 callee(const struct reach *r, const struct function *f, u32 *next)
     return UINT32_MAX;
 }
 
-/* Depth first without recursion of our own: guests may nest functions deeply. */
+/* Walks depth first with an explicit stack: guests may nest functions deeply. */
 static void walk(struct reach *r, u32 kernel, struct call_step *stack)
 {
     u32 depth = 0;

@@ -5,10 +5,10 @@
  * from `struct inst.fn`, and may be loaded on several devices of the same SIMD level.
  *
  * Invariants
- *  P1  The PC of instruction i is code_address + i * inst_bytes (8 bytes an instruction in PTX) or,
- *      where sizes differ, code_address + offsets[i]; offsets rise.
- *  P2  A block is a maximal straight run; only its last instruction has OPF_BRANCH; blocks of a
- *      function are contiguous and in address order; the first is the entry.
+ *  P1  The PC of instruction i is code_address + i * inst_bytes (8 bytes each in PTX) or, where
+ *      sizes differ, code_address + offsets[i]; offsets increase.
+ *  P2  A block is a maximal straight-line run; only its last instruction has OPF_BRANCH; blocks
+ *      of a function are contiguous and in address order; the first is the entry.
  *  P3  constants[0] == 0 and constants[1] == 0xffffffff, so that entry 0 and 1 also serve as the
  *      constant masks "false" and "true".
  *  P4  `reconverge` of a block that ends in a divergent branch is the first instruction of its
@@ -37,7 +37,7 @@ struct block {
     u32 reconverge;    /* P4 */
     u32 successors[2]; /* blocks: taken, fall-through; NO_BLOCK; brx: see its table */
     u32 ipdom, idom;   /* blocks, NO_BLOCK for exit and entry */
-    u32 unguarded;     /* instructions without a guard: counted once per block, not one by one */
+    u32 unguarded;     /* unguarded instructions: counted once per block, not one by one */
 };
 
 struct parameter {
@@ -45,7 +45,7 @@ struct parameter {
     u32 offset, size, align; /* bytes in the parameter block; size of arrays and structs in full */
     enum type type;          /* element type; TYPE_B8 arrays are structs */
     bool is_array;
-    bool is_pointer; /* .ptr was said */
+    bool is_pointer; /* declared with .ptr */
     bool is_shared;  /* an offset in the block's shared memory, as for an OpenCL __local pointer */
 };
 
@@ -57,49 +57,50 @@ struct unsupported {
 struct function {
     const char *name;
     bool is_kernel;
-    u32 first, end;             /* instructions; equal when only declared */
+    u32 first, end;             /* instructions [first, end); equal if only declared */
     u32 first_block, block_end; /* blocks */
     struct parameter *params;
     u32 param_count;
     u32 param_bytes;
-    u32 registers;    /* vector registers this function itself uses */
-    u32 masks;        /* mask registers it uses */
-    u32 scalars;      /* general scalar registers it uses */
-    u32 max_live;     /* most words of vector registers live at once, pairs counted as 2 */
-    u32 frame_bytes;  /* own local frame: variables, spills, outgoing arguments */
-    u32 spill_bytes;  /* of which spills */
-    u32 shared_bytes; /* end of the shared memory it names itself; where dynamic arrays
-                       * begin if it names one */
-    u32 *callees;     /* functions it may call directly */
+    u32 registers;    /* vector registers used, without callees */
+    u32 masks;        /* mask registers used */
+    u32 scalars;      /* general scalar registers used */
+    u32 max_live;     /* maximum of live 32-bit vector registers, pairs counted as 2 */
+    u32 frame_bytes;  /* its local frame: variables, spills, outgoing arguments */
+    u32 spill_bytes;  /* spills in `frame_bytes` */
+    u32 shared_bytes; /* end of the shared memory it names itself; dynamic arrays begin
+                       * here if it names one */
+    u32 *callees;     /* functions called directly */
     u32 callee_count;
     bool calls_indirectly;
     bool address_taken; /* an indirect call may reach it */
     u32 *unsupported;   /* indices into program.unsupported */
     u32 unsupported_count;
-    u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not said */
-    u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not said */
-    u32 mode;                                /* explicit EXEC: a warp's MODE at the start */
+    u32 max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 = not given */
+    u32 min_blocks, max_registers;           /* .minnctapersm, .maxnreg; 0 = not given */
+    u32 mode;                                /* explicit EXEC: initial MODE of a warp */
     bool open;               /* explicit EXEC: a warp may enter at any instruction, not only at the
                               * first: see analysis/exec_flow.h */
-    const char *explanation; /* what the front end knows of it besides, in lines, for listings; or
+    const char *explanation; /* further facts from the front end, in lines, for listings; or
                               * NULL */
-    entry_fn *entry;         /* what its registers hold at the start; NULL: nothing, parameters are
+    entry_fn *entry;         /* composes the initial registers; NULL: none, parameters are
                               * a space of their own */
-    const void *description; /* for `entry` */
-    /* Over everything reachable from it, filled by program_close (kernels only): */
+    const void *description; /* first argument of `entry` */
+    /* over all functions reachable from it, filled by program_close (kernels only): */
     u32 total_registers, total_masks, total_shared_bytes;
-    u64 total_frame_bytes; /* deepest chain of frames; without recursion's repetitions */
+    u64 total_frame_bytes; /* deepest chain of frames, each cycle of a recursion counted once */
     bool recursive;        /* a cycle or an indirect call is reachable: depth unknown */
-    u32 *reachable;        /* functions, itself first */
+    u32 *reachable;        /* functions that it may call, directly or not; itself first */
     u32 reachable_count;
 };
 
 enum relocation_kind {
     RELOC_VARIABLE,
     RELOC_FUNCTION,
-    RELOC_LOAD /* of program.load itself */
+    RELOC_LOAD /* the start of program.load */
 };
-/* `bytes` (4 or 8) at `offset` of a variable's image get the address of the target + addend. */
+/* The loader writes the address of the target + addend into `bytes` (4 or 8) at `offset` of a
+ * variable's image. */
 struct relocation {
     u32 offset, bytes;
     enum relocation_kind kind;
@@ -115,10 +116,10 @@ struct variable {
     u8 *image; /* `size` bytes, or NULL for zeros */
     struct relocation *relocations;
     u32 relocation_count;
-    bool is_extern; /* no definition here: an error at launch if reached */
+    bool is_extern; /* not defined in this program: an error at launch if reached */
     bool visible;
-    bool in_load;    /* it is a part of program.load, which has its bytes and relocations: */
-    u64 load_offset; /* there */
+    bool in_load;    /* part of program.load, which has its bytes and relocations */
+    u64 load_offset; /* offset in program.load */
 };
 
 /* A range of program.load that the guest may write; code and constants are read-only. */
@@ -126,7 +127,7 @@ struct load_range {
     u64 offset, bytes;
 };
 
-/* A constant-pool entry that the loader patches: pool[index] and the next = a 64-bit address. */
+/* The loader patches constant-pool entries index and index + 1 with a 64-bit address. */
 struct constant_fixup {
     u32 index;
     enum relocation_kind kind;
@@ -148,12 +149,12 @@ struct register_names {
 
 struct traits {
     u32 inst_bytes;     /* 8 for PTX; 0: sizes differ, program.offsets */
-    u32 warp_size;      /* lanes of a warp the code was made for; 0: any */
-    bool explicit_exec; /* divergence is EXEC (ir/scalars.h), not the path tree */
-    bool even_pairs;    /* pairs of vector registers start at an even one */
-    bool window_faults; /* beyond the shared memory of a block is a fault, and so is a misaligned
-                         * access; otherwise loads give 0 and stores are dropped there, and the low
-                         * bits of addresses are ignored */
+    u32 warp_size;      /* warp size that the code requires; 0: any */
+    bool explicit_exec; /* divergence by EXEC (ir/scalars.h), not by the path tree */
+    bool even_pairs;    /* 64-bit pairs of vector registers start at an even index */
+    bool window_faults; /* an access beyond the shared memory of a block, or a misaligned one, is
+                         * a fault; otherwise such loads give 0 and such stores are dropped, and
+                         * the low bits of addresses are ignored */
     const struct register_names *names; /* NULL: R0, S0, P0 */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
@@ -165,13 +166,13 @@ struct program {
     const char *file; /* as the user named it, for messages */
     struct inst *insts;
     u32 inst_count;
-    u32 *offsets;       /* of instructions, in bytes of `load`; NULL: P1's other form */
-    u8 *sizes;          /* of instructions, in bytes, with `offsets` */
-    const char **texts; /* of instructions, in the language they came from; NULL: print.c's */
-    u8 *load; /* code and data as they lie in guest memory from code_address on; NULL: code has no
-               * bytes of its own */
+    u32 *offsets;       /* by instruction: byte offset in `load`; NULL: all have inst_bytes (P1) */
+    u8 *sizes;          /* by instruction: bytes; set if `offsets` is */
+    const char **texts; /* by instruction: text in its own assembly language; NULL: print.c's */
+    u8 *load;           /* code and data as in guest memory from code_address on; NULL: code has no
+                         * bytes of its own */
     u64 load_bytes;
-    struct load_range *writable; /* parts of `load`, in order, apart from each other */
+    struct load_range *writable; /* parts of `load`, in order, disjoint */
     u32 writable_count;
     struct relocation *load_relocations; /* target unused: the addend is an offset in `load` */
     u32 load_relocation_count;
@@ -198,11 +199,11 @@ struct program {
 
 void program_destroy(struct program *program);
 
-/* Call graph: fills the total_* fields, `recursive` and `reachable` of every kernel. */
+/* Walks the call graph: fills the total_* fields, `recursive` and `reachable` of every kernel. */
 void program_close(struct program *program);
 
-/* Whether I2 and P1 to P4 hold; false: the first violation as text. Every program that a front end
- * delivers is asserted to hold them unless NDEBUG is defined. */
+/* Whether I2 to I4 and P1 to P4 hold; false: `message` describes the first violation. Unless NDEBUG
+ * is defined, this is asserted for every program that a front end delivers. */
 bool program_verify(const struct program *program, char *message, size_t size);
 
 /* Byte offset of an instruction from the code's address; inst_count: the end. */
@@ -212,24 +213,24 @@ static inline u64 program_offset(const struct program *program, u32 inst)
         return (u64)inst * program->traits.inst_bytes;
     return inst < program->inst_count ? program->offsets[inst] : program->load_bytes;
 }
-/* The instruction at that offset, or NO_INST. */
+/* The instruction at a byte offset, or NO_INST. */
 u32 program_inst_at(const struct program *program, u64 offset);
 
 /*
- * Everything an instruction writes, or reads, with what is not in its operands: EXEC of MOD_EXEC,
- * and what the branch stack takes. At most INST_REFS.
+ * All operands that an instruction writes, or reads, including implicit ones: EXEC of MOD_EXEC, and
+ * those of the branch stack. At most INST_REFS. A count of 0 means all registers from `index` on.
  */
 enum {
     INST_REFS = 8
 };
 u32 inst_writes(const struct inst *inst, struct operand list[INST_REFS]);
 u32 inst_reads(const struct inst *inst, struct operand list[INST_REFS]);
-/* Whether it may write the scalars of EXEC, or MODE: the machine looks at them after it. */
+/* Whether an instruction may write EXEC, or MODE, which the machine then evaluates again. */
 bool inst_writes_exec(const struct inst *inst);
 bool inst_writes_mode(const struct inst *inst);
 
 const struct function *program_function_at(const struct program *program, u32 inst);
-/* "saxpy.cu:12", of the source or else of the program's text; false: not known. */
+/* "saxpy.cu:12": the source line, else the line in the program's text; false: not known. */
 enum {
     PLACE_TEXT = 512
 };
@@ -237,16 +238,16 @@ bool program_place(const struct program *program, u32 inst, char text[PLACE_TEXT
 
 /* Listing, as `heddle disasm` shows it: blocks, reconvergence points, live registers, source. */
 struct listing_options {
-    const char *kernel; /* only this one and what it reaches; NULL = all */
+    const char *kernel; /* only this kernel and the functions it reaches; NULL = all */
     bool live;          /* live register count and set per instruction */
     bool source;        /* source lines */
-    bool marks;         /* of redundant instructions: analysis/redundancy.h */
-    const u32 *block;   /* with marks: which hold in blocks of this shape; NULL: it is not said */
-    u32 warp_size;      /* with a block */
+    bool marks;         /* marks of redundant instructions: analysis/redundancy.h */
+    const u32 *block;   /* with marks: shows which hold in blocks of this shape; or NULL */
+    u32 warp_size;      /* used with `block` */
 };
 /* Returns malloc'd text. */
 char *program_listing(const struct program *program, const struct listing_options *options);
-/* One instruction as text, into `buffer`; returns it. */
+/* Writes one instruction as text into `buffer` and returns it. */
 char *inst_text(const struct program *program, u32 inst, char *buffer, size_t size);
 
 #endif

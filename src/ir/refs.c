@@ -1,4 +1,4 @@
-/* All that an instruction reads and writes, implicit registers included: see program.h. */
+/* All operands that an instruction reads and writes, including implicit ones: see program.h. */
 #include "ir/program.h"
 #include "ir/scalars.h"
 
@@ -14,7 +14,7 @@ static u32 add_all(const struct operand *from, u32 n, struct operand *list)
     return count;
 }
 
-/* Registers that M0 moves: all from the one that is named (count 0). */
+/* Marks an operand that M0 indexes as open: all registers from the named one on (count 0). */
 static void open_range(struct operand *list, u32 count, enum operand_kind kind, u32 index)
 {
     for (u32 k = 0; k < count; k++)

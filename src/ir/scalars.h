@@ -2,9 +2,8 @@
  * Scalar registers of a program with explicit EXEC.
  *
  * Numbers 0 to 127 are the instruction set's own, so that masks (even-aligned pairs for 64 lanes)
- * alias them as in hardware: mask m is scalars 2m and 2m + 1. What has no number there follows.
- * Which of them play a part for the machine is said in the program's traits, not here alone: an
- * instruction set with other numbers fills other values in.
+ * alias them as in hardware: mask m is scalars 2m and 2m + 1. Registers without a number
+ * there follow.
  */
 #ifndef IR_SCALARS_H
 #define IR_SCALARS_H
@@ -16,7 +15,7 @@ enum scalar {
     SCALAR_EXEC = 126,
     SCALAR_SCC = 128, /* 0 or 1 */
     SCALAR_MODE = 129,
-    SCALAR_VCCZ = 130, /* 1 when VCC is 0; made when read */
+    SCALAR_VCCZ = 130, /* 1 if VCC is 0; derived when read */
     SCALAR_EXECZ = 131,
     SCALAR_COUNT = 132
 };
@@ -34,7 +33,7 @@ enum mode {
     MODE_DENORM64 = 6, /* f64 and f16 */
     MODE_DX10_CLAMP = 1 << 8,
     MODE_IEEE = 1 << 9,
-    MODE_FLOAT_BITS = 0x3ff, /* all that float arithmetic depends on */
+    MODE_FLOAT_BITS = 0x3ff, /* all bits that float arithmetic depends on */
     MODE_CSP_SHIFT = 29      /* 3 bits: depth of the branch stack */
 };
 

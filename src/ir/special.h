@@ -1,5 +1,6 @@
 /*
- * Values and services an instruction can ask the machine for.
+ * Special registers and system calls: values and services that instructions request from the
+ * machine.
  */
 #ifndef IR_SPECIAL_H
 #define IR_SPECIAL_H
@@ -13,7 +14,7 @@ enum special {
 };
 
 /*
- * System calls (op syscall, key). The argument block is laid out as every callee's frame is: the
+ * System calls (op syscall, key). The argument block is laid out like every callee's frame: the
  * return value at offset 0 if there is one, then the parameters in order, each at its own
  * alignment.
  */

@@ -1,4 +1,4 @@
-/* Checks of a program's invariants: I2 to I4 of inst.h, P2 to P4 of program.h. */
+/* Checks of a program's invariants: I2 to I4 of inst.h, P1 to P4 of program.h. */
 #include "ir/program.h"
 #include "ir/scalars.h"
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static bool fail(const struct verifier *c, u32 at, const char *format, ...)
     return false;
 }
 
-/* Whether an operand is what its letter says. */
+/* Whether an operand matches its letter in the signature. */
 static bool operand_fits(struct operand o, char letter)
 {
     bool absent_allowed = letter >= 'A' && letter <= 'Z';

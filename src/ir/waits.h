@@ -1,16 +1,16 @@
 /*
- * Wait counters: how code that orders memory itself (traits.waits) knows that data have come.
+ * Wait counters: how code that orders its memory accesses (traits.explicit_exec) knows that data
+ * have arrived.
  *
- * Each access counts up when it issues and down when it is done; a wait instruction names the most
- * that may be left. Facts of Southern Islands, from AMD's instruction set architecture manual and
- * LLVM's guide to its AMDGPU back end:
+ * Each access increments a counter when it issues and decrements it when it is done; a wait
+ * instruction gives the largest value that may remain. Facts of Southern Islands, from AMD's
+ * instruction set architecture manual and LLVM's guide to its AMDGPU back end:
  *
- *   vmcnt    accesses of lanes to memory, loads and stores alike. They are done in their order: a
- *            load when its registers are written, a store when memory has it.
- *   lgkmcnt  shared memory, done in their order; scalar loads, done in any order, which count twice
- *            if they load more than a word; ds_swizzle and s_memtime are of these two.
- *   expcnt   stores of lanes to memory: when their data have been read, the registers may be
- *            written again.
+ *   vmcnt    vector memory accesses, loads and stores alike. They are done in order: a load when
+ *            its registers are written, a store when memory has it.
+ *   lgkmcnt  shared memory, done in order; scalar loads, done in any order, which count twice if
+ *            they load more than a word. ds_swizzle counts as the former, s_memtime as the latter.
+ *   expcnt   vector stores: when their data have been read, the registers may be written again.
  */
 #ifndef IR_WAITS_H
 #define IR_WAITS_H
@@ -21,11 +21,11 @@ enum wait_counter {
     WAIT_NONE,
     WAIT_VECTOR, /* vmcnt */
     WAIT_OTHERS, /* lgkmcnt */
-    WAIT_DATA,   /* expcnt: beside WAIT_VECTOR */
+    WAIT_DATA,   /* expcnt: in addition to WAIT_VECTOR */
     WAIT_COUNTERS
 };
 
-/* What the counters can hold: an access that would not fit waits. */
+/* Maxima of the counters: an access that would exceed them waits. */
 enum {
     WAIT_VECTOR_MOST = 15,
     WAIT_OTHERS_MOST = 31,
@@ -34,12 +34,12 @@ enum {
 
 struct wait_class {
     u8 counter;   /* enum wait_counter */
-    u8 amount;    /* by which it counts */
-    bool data;    /* it counts as WAIT_DATA, too, for its source WAIT_DATA_SOURCE */
-    bool ordered; /* it is done after those of its counter before it that are ordered */
+    u8 amount;    /* increment of the counter */
+    bool data;    /* it also counts as WAIT_DATA, for its source WAIT_DATA_SOURCE */
+    bool ordered; /* it is done after earlier ordered accesses of its counter */
 };
 enum {
-    WAIT_DATA_SOURCE = 3 /* of accesses through a descriptor (ops.def) */
+    WAIT_DATA_SOURCE = 3 /* the data source of accesses through a descriptor (ops.def) */
 };
 
 static inline struct wait_class wait_class_of(const struct inst *inst)
@@ -56,7 +56,7 @@ static inline struct wait_class wait_class_of(const struct inst *inst)
     return (struct wait_class){WAIT_VECTOR, 1, info->flags & OPF_STORE, true};
 }
 
-/* What a wait instruction lets be left, by counter. */
+/* The value of a counter that a wait instruction waits for. */
 static inline u32 wait_left(const struct inst *inst, enum wait_counter counter)
 {
     const u32 imm = (u32)inst->imm;

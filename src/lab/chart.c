@@ -6,11 +6,11 @@
 enum {
     BAR = 11,       /* width of a bar */
     GAP = 16,       /* between programs */
-    LEFT = 56,      /* of the axis */
+    LEFT = 56,      /* x of the axis */
     TOP = 28,       /* room for the unit */
-    NARROWEST = 38, /* of a program: its name */
+    NARROWEST = 38, /* minimum width of a program, for its name */
     HEIGHT = 240,   /* of the plot */
-    BELOW = 34,     /* names of programs */
+    BELOW = 34,     /* height of the program names */
     COLOURS = 8,
     TICKS = 5
 };
@@ -18,9 +18,9 @@ enum {
 struct chart {
     FILE *to;
     const struct table *table;
-    u32 columns[EXPERIMENT_MAX_COLUMNS]; /* that are drawn */
+    u32 columns[EXPERIMENT_MAX_COLUMNS]; /* columns that are drawn */
     u32 count;
-    f64 low, high, step; /* of the axis */
+    f64 low, high, step; /* range and tick distance of the axis */
 };
 
 void xml_text(FILE *to, const char *text)
@@ -44,8 +44,8 @@ void xml_text(FILE *to, const char *text)
         }
 }
 
-/* Okabe and Ito's colours, which can be told apart by people with colour blindness; the same for
- * light and dark pages but for the first, which is too dark for the latter. */
+/* Okabe and Ito's colours, which people with colour blindness can distinguish; the same for light
+ * and dark pages except the first, which is too dark for the latter. */
 void chart_styles(FILE *to)
 {
     static const char *const colours[COLOURS] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
@@ -78,7 +78,8 @@ static void reach_pair(struct chart *chart, struct published_number theirs, stru
         reach(chart, ours.value);
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are about TICKS of them. */
+/* Finds the range of the axis, with ticks at 1, 2 or 5 times a power of ten, about TICKS of
+ * them. */
 static void find_range(struct chart *chart)
 {
     const struct table *table = chart->table;
@@ -152,7 +153,7 @@ static f64 group_width(const struct chart *chart, u32 row)
     return width;
 }
 
-/* Bars of one program (row below row_count) or of the mean; the x behind them. */
+/* Draws the bars of one program (row below row_count) or of the mean; returns the x after them. */
 static f64 draw_group(const struct chart *chart, f64 x, u32 row)
 {
     const struct table *table = chart->table;

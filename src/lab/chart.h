@@ -1,12 +1,12 @@
-/* Bar charts as SVG: theirs beside ours, for each program and the mean. */
+/* Bar charts as SVG: published values beside Heddle's, for each program and the mean. */
 #ifndef LAB_CHART_H
 #define LAB_CHART_H
 
 #include "lab/table.h"
 #include <stdio.h>
 
-/* A chart of the columns that have the unit of column `first`, with a title of the page's
- * language. `number` makes its identifiers unique. */
+/* A chart of the columns that have the unit of column `first`. `number` makes its identifiers
+ * unique. */
 void chart_svg(FILE *to, const struct table *table, u32 first, u32 number);
 /* Styles that the charts need, for light and dark. */
 void chart_styles(FILE *to);

@@ -55,7 +55,7 @@ static bool read_mechanisms(const struct fields *fields, const struct yaml *node
     return true;
 }
 
-/* The experiment's settings stand before the configuration's own, which win. */
+/* Puts the experiment's settings before the configuration's own, which take precedence. */
 static void put_before(struct arena *arena, struct settings *own, const struct settings *common)
 {
     struct setting *list = arena_array(arena, struct setting, own->count + common->count + 1);
@@ -153,7 +153,7 @@ static bool check_statistic(void *user, const char *name, struct text_place plac
                                                   first, experiment->configurations[0].name));
 }
 
-/* A published mean of a group is shown beside ours. */
+/* Reads published values; a published mean of a group is shown beside Heddle's. */
 static bool read_published(const struct fields *fields, const struct yaml *node,
                            struct experiment *experiment, struct column *column)
 {
@@ -387,7 +387,7 @@ static bool read_means(const struct fields *fields, const struct yaml *node,
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- experiments ---- */
 
 static bool read_source(const struct fields *fields, const struct yaml *node,
                         struct experiment *experiment)
@@ -405,7 +405,7 @@ static bool read_source(const struct fields *fields, const struct yaml *node,
     return true;
 }
 
-/* The suite's own file, whose places are its own. */
+/* Loads a suite from its own file; errors in it name that file. */
 static bool load_suite(const struct fields *fields, const struct lab_files *files,
                        const struct yaml *node, const char *name, bool beside, struct suite *suite)
 {
@@ -465,7 +465,7 @@ static bool read_experiment(const struct fields *fields, const struct lab_files 
         !fields_text(fields, map, "experiment", true, &experiment->name) ||
         !fields_text(fields, map, "title", true, &experiment->title))
         return false;
-    /* It names files. */
+    /* it becomes part of file names */
     if (strspn(experiment->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "-_") != strlen(experiment->name) ||
         !strcmp(experiment->name, "all") || strlen(experiment->name) > 64)

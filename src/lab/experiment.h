@@ -1,6 +1,6 @@
 /*
- * An experiment: which machines and mechanisms to run which programs on, what to compute from their
- * statistics, and what a paper published. docs/reproduce.md describes the file; in short:
+ * An experiment: the machines, mechanisms and programs to run, what to compute from the statistics,
+ * and what a paper published. docs/reproduce.md describes the file; in short:
  *
  *     experiment: xiang-fig5
  *     title: text
@@ -23,7 +23,7 @@
  *         on: mean
  *     remarks: {all: text, VA: text}
  *
- *  E1  Everything that can be known without running anything is checked when it is read, but for
+ *  E1  Everything that can be checked without running anything is checked when it is read, except
  *      machines, mechanisms, settings and statistics, which depend on the build (plan.h).
  */
 #ifndef LAB_EXPERIMENT_H
@@ -51,7 +51,7 @@ struct configuration {
     u32 line, column;
 };
 
-/* What is meant by the mean of a column. */
+/* How the mean of a column is computed. */
 enum mean_kind {
     MEAN_GEOMETRIC,  /* of the values, which must be positive */
     MEAN_GROWTH,     /* percent gained: geometric, of 1 + x / 100 */
@@ -70,13 +70,13 @@ struct column {
     const char *name, *title, *unit, *text;
     struct formula *formula;
     enum mean_kind mean;
-    u32 digits;                                        /* behind the point */
+    u32 digits;                                        /* after the decimal point */
     struct published_number rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
     struct published_number groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
     struct published_number published_mean, published_max, published_min;
 };
 
-/* Where an ordering is looked at. */
+/* The values that an ordering compares. */
 enum ordering_place {
     ON_MEAN,
     ON_MAX,
@@ -92,16 +92,16 @@ struct ordering {
 };
 
 struct remark {
-    const char *id; /* NULL: on all */
+    const char *id; /* NULL: applies to all */
     const char *text;
 };
 
 struct experiment {
     const char *name, *title, *paper, *figure, *file;
-    const char *given; /* as the user named it: a name or a path */
+    const char *given; /* as given by the user: a name or a path */
     struct suite suite;
-    u64 members; /* of the suite, in this experiment */
-    u64 means;   /* groups of the suite whose means are shown */
+    u64 members; /* rows of the suite in this experiment, one bit each */
+    u64 means;   /* groups of the suite whose means are shown, one bit each */
     struct configuration *configurations;
     u32 configuration_count;
     struct column *columns;
@@ -112,12 +112,12 @@ struct experiment {
     u32 remark_count;
 };
 
-/* By name, or by path (anything with a slash or ending in .yaml, .yml or .json). It lives in the
+/* Loads by name, or by path (anything with a slash or ending in .yaml, .yml or .json), into the
  * arena; NULL and an error on failure. */
 struct experiment *experiment_load(struct arena *arena, const struct lab_files *files,
                                    const char *name_or_path, struct error *error);
-/* From text; `file` names it and is where suites are looked for first if `beside`. The fuzzed
- * entry. */
+/* Parses text; `file` is used in messages and, if `beside`, to look for suites first. The entry for
+ * fuzzing. */
 struct experiment *experiment_parse(struct arena *arena, const struct lab_files *files,
                                     const char *text, size_t length, const char *file, bool beside,
                                     struct error *error);

@@ -97,7 +97,7 @@ bool fields_text(const struct fields *fields, const struct yaml *map, const char
         return false;
     if (needed && !node->text[0])
         return fields_key_error(fields, node, "'%s' is empty", key);
-    /* Shown on terminals and in pages: no control characters. */
+    /* no control characters: the text is shown on terminals and in pages */
     char *copy = arena_strdup(fields->arena, node->text);
     for (char *at = copy; *at; at++)
         if (iscntrl((unsigned char)*at))

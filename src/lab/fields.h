@@ -9,17 +9,17 @@
 #include "lab/formula.h"
 
 struct fields {
-    struct arena *arena; /* what is read lives here */
-    const char *file;    /* named in messages */
+    struct arena *arena; /* for everything that is read */
+    const char *file;    /* name for messages */
     struct error *error;
 };
 
-/* Fill the error, with the place of a value or of its key, and are false. */
+/* Set the error, with the place of a value or of its key, and return false. */
 bool fields_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool fields_key_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* At most so many bytes of a text from a file, printable. */
+/* At most `most` bytes of a text from a file, made printable. */
 const char *shown_text(struct arena *arena, const char *text, size_t most);
 /* ", did you mean 'x'?" or "" */
 const char *fields_nearest(const struct fields *fields, const char *word,
@@ -31,7 +31,7 @@ bool fields_map(const struct fields *fields, const struct yaml *node, const char
 bool fields_kind(const struct fields *fields, const struct yaml *node, enum yaml_kind kind,
                  const char *what);
 
-/* The value of a key, left as it is when there is none; `needed`: then that is an error. */
+/* The value of a key; `text` is unchanged if there is none, which is an error if `needed`. */
 bool fields_text(const struct fields *fields, const struct yaml *map, const char *key, bool needed,
                  const char **text);
 bool fields_number(const struct fields *fields, const struct yaml *node, f64 *value);

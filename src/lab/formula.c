@@ -1,4 +1,4 @@
-/* Formulas: see formula.h. A parser by recursive descent, one function a level of binding. */
+/* Formulas: see formula.h. A recursive-descent parser, one function per precedence level. */
 #include "lab/formula.h"
 
 #include "base/text.h"
@@ -34,7 +34,7 @@ struct formula_parser {
     u32 depth;
 };
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 static struct text_place place_of(const struct formula_parser *parser, const char *at)
 {
@@ -80,7 +80,7 @@ static struct formula *node(struct formula_parser *parser, enum formula_kind kin
     return formula;
 }
 
-/* ---- levels, from the loosest ---- */
+/* ---- precedence levels ---- */
 
 static struct formula *parse_sum(struct formula_parser *parser);
 

@@ -1,11 +1,11 @@
 /*
  * Formulas over statistics, as experiment files write them: numbers, + - * /, parentheses, min and
- * max of any number of values, and names like base.timing.cycles. What a name stands for is the
- * caller's matter. Comparisons set formulas side by side: irb2 <= irb4 <= irb8.
+ * max of any number of values, and names like base.timing.cycles. The caller gives
+ * names their values. Comparisons chain formulas: irb2 <= irb4 <= irb8.
  *
  *  F1  The text is untrusted: nesting and size are bounded, and parsing only allocates.
- *  F2  A value that does not exist (an unknown name, a division by zero) makes the whole formula's
- *      value not exist; there are no infinities or NaNs.
+ *  F2  If a value does not exist (an unknown name, a division by zero), the value of the whole
+ *      formula does not exist; there are no infinities or NaNs.
  *  F3  The order of operations is the written one, so that values do not depend on the host.
  */
 #ifndef LAB_FORMULA_H
@@ -20,7 +20,7 @@ enum {
     COMPARISON_MAX_SIDES = 8
 };
 
-/* Where a text stands, for messages: its first character. */
+/* The place of a text's first character, for messages. */
 struct text_place {
     const char *file;
     u32 line, column;
@@ -35,7 +35,7 @@ struct formula *formula_parse(struct arena *arena, const char *text, struct text
 typedef bool formula_lookup(void *user, const char *name, f64 *value);
 bool formula_value(const struct formula *formula, formula_lookup *lookup, void *user, f64 *value);
 
-/* Every name with its place, in written order, until one call returns false. */
+/* Visits every name with its place, in written order, until one call returns false. */
 typedef bool formula_visit(void *user, const char *name, struct text_place place);
 bool formula_names(const struct formula *formula, formula_visit *visit, void *user);
 
@@ -56,7 +56,7 @@ struct comparison *comparison_parse(struct arena *arena, const char *text, struc
                                     struct error *error);
 /* "<=" */
 const char *comparison_sign(enum comparison_kind kind);
-/* Whether all hold between the sides' values. */
+/* Whether the comparison holds for the values of its sides. */
 bool comparison_holds(const struct comparison *comparison, const f64 *values);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 enum {
-    FILE_LIMIT = 1 << 29,                /* bytes of a program that is hashed */
-    INSTRUCTIONS_PER_SECOND = 300 * 1000 /* of the host: only decides which job comes first */
+    FILE_LIMIT = 1 << 29,                /* largest program that is hashed, in bytes */
+    INSTRUCTIONS_PER_SECOND = 300 * 1000 /* host speed: only decides the order of jobs */
 };
 
 /* ---- keys ---- */
@@ -32,7 +32,7 @@ static void add_text(struct sha256 *hash, const char *text)
     sha256_add(hash, text, strlen(text) + 1);
 }
 
-/* The program's own files. */
+/* Adds the program's own files to the hash. */
 static bool add_program(struct plan *plan, const struct suite_row *row, struct sha256 *hash,
                         struct error *error)
 {
@@ -77,7 +77,8 @@ static bool apply(struct plan *plan, struct hd_config *config, const struct sett
     return true;
 }
 
-/* As the job's command line has it: machine, mechanisms with their settings, settings. */
+/* Builds the configuration as the job's command line does: machine, mechanisms with their settings,
+ * settings. */
 static bool resolve(struct plan *plan, const struct experiment *experiment,
                     const struct configuration *from, const struct suite_row *row,
                     struct hd_config *config, struct error *error)
@@ -99,7 +100,7 @@ static bool resolve(struct plan *plan, const struct experiment *experiment,
     return true;
 }
 
-/* Values that do not go together, mechanisms that exclude each other: a device is not opened. */
+/* Checks that a device can be opened: values fit together and mechanisms do not conflict. */
 static bool opens(const struct experiment *experiment, const struct configuration *from,
                   const struct hd_config *config, struct error *error)
 {
@@ -115,12 +116,12 @@ static bool opens(const struct experiment *experiment, const struct configuratio
 
 struct statistic_check {
     const struct experiment *experiment;
-    json_t *table; /* of hd_stats_table_json */
+    json_t *table; /* from hd_stats_table_json */
     struct error *error;
 };
 
-/* What is not a statistic of a component: energy, configurations and storage have their own
- * places. */
+/* Whether a key is a statistic of a component, or under energy, config or storage, which are not in
+ * the table. */
 static bool is_known(const struct statistic_check *check, const char *key, const char **nearest)
 {
     static const char *const others[] = {"energy", "config", "storage"};
@@ -221,7 +222,8 @@ static void make_words(struct plan *plan, const struct configuration *from,
     memcpy(job->program + at, own, length * sizeof *own);
 }
 
-/* From what the manifest counted, when the program runs as it comes. */
+/* The expected duration from the manifest's instruction count, if the program runs with its default
+ * arguments. */
 static f64 manifest_seconds(struct plan *plan, const struct suite_row *row)
 {
     struct error error = {0};
@@ -240,7 +242,7 @@ static f64 manifest_seconds(struct plan *plan, const struct suite_row *row)
     return (f64)count / INSTRUCTIONS_PER_SECOND;
 }
 
-/* The machine's warps tell which instruction set its kernels are compiled to. */
+/* Whether the kernels are compiled for Southern Islands, judging by the machine's warp size. */
 static bool runs_si(const struct job *job)
 {
     json_t *tree = json_loads(job->configuration, 0, NULL);
@@ -272,8 +274,8 @@ static bool make_key(struct plan *plan, const struct configuration *from,
     return true;
 }
 
-/* The job's place in the list: an equal one is used again. `first`: of its configuration, which is
- * then looked at more closely. */
+/* Adds a job, or finds an equal one, and gives its index. `first`: the first of its configuration,
+ * which is then checked more thoroughly. */
 static bool add_job(struct plan *plan, const struct experiment *experiment, u32 configuration,
                     const struct suite_row *row, bool first, u32 *index, struct error *error)
 {
@@ -403,7 +405,7 @@ struct job *plan_job(const struct plan *plan, const struct planned *planned, u32
     return job == NO_JOB ? NULL : &plan->jobs.data[job];
 }
 
-/* Quoted for a shell where it needs to be. */
+/* A word quoted for a shell, if necessary. */
 static const char *quoted(struct arena *arena, const char *word)
 {
     if (word[0] && !word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")])

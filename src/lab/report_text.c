@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- what all of them need ---- */
+/* ---- common parts ---- */
 
 const char *report_counted(struct arena *arena, const struct table *table,
                            const struct table_column *column)
@@ -105,7 +105,7 @@ static void print_summary(FILE *to, struct arena *arena, const struct table *tab
     fputc('\n', to);
 }
 
-/* So many columns as fit a wide terminal, then the next. */
+/* Prints a range of columns, as many as fit a wide terminal. */
 static void print_columns(FILE *to, struct arena *arena, const struct table *table, u32 first,
                           u32 last)
 {
@@ -123,7 +123,7 @@ static void print_columns(FILE *to, struct arena *arena, const struct table *tab
     fputc('\n', to);
 }
 
-/* Wrapped at 100 columns, later lines indented. */
+/* Prints text wrapped at 100 columns, with later lines indented. */
 static void print_wrapped(FILE *to, const char *head, const char *text)
 {
     u32 column = (u32)fprintf(to, "  %s", head), indent = 4;

@@ -15,17 +15,17 @@
 
 enum {
     TICK_MS = 200,
-    GRACE_SECONDS = 5, /* between asking a job to end and ending it */
+    GRACE_SECONDS = 5, /* between SIGTERM and SIGKILL */
     STATISTICS_LIMIT = 1 << 30,
     LOG_LIMIT = 1 << 20,
-    EXIT_OWN = 125 /* and two more: `heddle run` itself failed */
+    EXIT_OWN = 125 /* 125 to 127: `heddle run` itself failed */
 };
 
 struct job_slot {
     u32 job; /* NO_JOB: free */
     pid_t pid;
-    f64 started, asked; /* asked: when it was told to end, or 0 */
-    bool late;          /* because of its time */
+    f64 started, asked; /* times; asked: of the request to end, or 0 */
+    bool late;          /* it was asked to end because of its time limit */
 };
 
 struct runner {
@@ -33,9 +33,9 @@ struct runner {
     struct store *store;
     const struct runner_options *options;
     struct error *error;
-    char *folder; /* of statistics and logs */
+    char *folder; /* for statistics and logs */
     struct job_slot *slots;
-    u32 *order; /* of waiting jobs, the longest first */
+    u32 *order; /* waiting jobs, the longest first */
     u32 next, count;
     u32 done, failed;
     f64 spent; /* seconds of jobs that ended here */
@@ -58,9 +58,9 @@ static char *file_of(const struct runner *runner, u32 job, const char *kind)
     return path;
 }
 
-/* ---- what is there already ---- */
+/* ---- stored results ---- */
 
-/* Launches and profile are most of the text and no formula reads them. */
+/* Drops launches and profile, which are most of the text and not used by formulas. */
 static json_t *kept(json_t *statistics)
 {
     json_object_del(statistics, "launches");
@@ -131,7 +131,7 @@ static void become(const struct runner *runner, const struct job *job, u32 index
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
-    setpgid(0, 0);                    /* a terminal's Ctrl-C is for the runner alone */
+    setpgid(0, 0);                    /* a terminal's Ctrl-C goes to the runner only */
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* R2 */
     if (getppid() != parent)
         _exit(EXIT_OWN);
@@ -165,7 +165,7 @@ static bool start(struct runner *runner, struct job_slot *slot)
                          strerror(errno));
     if (pid == 0)
         become(runner, job, index, parent);
-    setpgid(pid, pid); /* whoever comes first */
+    setpgid(pid, pid); /* parent and child both set it: either may run first */
     *slot = (struct job_slot){.job = index, .pid = pid, .started = now()};
     runner->next++;
     return true;
@@ -173,7 +173,7 @@ static bool start(struct runner *runner, struct job_slot *slot)
 
 /* ---- ending ---- */
 
-/* The last line that a job printed: the program's own rather than what heddle says behind it. */
+/* The last line that a job printed: the program's own, if any, rather than heddle's. */
 static const char *last_line(struct runner *runner, u32 index)
 {
     struct arena *arena = runner->plan->arena;
@@ -194,7 +194,7 @@ static const char *last_line(struct runner *runner, u32 index)
     return copy;
 }
 
-/* The outcome of the first launch that did not end well, or NULL. */
+/* The outcome of the first launch that failed, or NULL. */
 static const char *bad_launch(struct arena *arena, const json_t *statistics)
 {
     const json_t *launches = json_object_get(statistics, "launches");
@@ -209,7 +209,7 @@ static const char *bad_launch(struct arena *arena, const json_t *statistics)
     return NULL;
 }
 
-/* "done" or what went wrong; fills the message. */
+/* Sets the job's status, "done" or the kind of failure, and its message. */
 static void judge(struct runner *runner, const struct job_slot *slot, int status,
                   json_t *statistics)
 {
@@ -287,7 +287,7 @@ static bool finish(struct runner *runner, struct job_slot *slot, int status)
 {
     struct job *job = &runner->plan->jobs.data[slot->job];
     bool ok = true;
-    if (!runner->signal) { /* a job that was stopped with us says nothing */
+    if (!runner->signal) { /* the result of a job that was stopped with the runner is ignored */
         json_t *statistics = read_statistics(runner, slot->job);
         judge(runner, slot, status, statistics);
         ok = keep(runner, slot, statistics);
@@ -346,7 +346,7 @@ static u32 running(const struct runner *runner)
     return count;
 }
 
-/* Of jobs that are not known: as long as those that ended. */
+/* Estimates the remaining time; jobs of unknown duration count as long as the average so far. */
 static f64 seconds_left(const struct runner *runner)
 {
     const struct job *jobs = runner->plan->jobs.data;
@@ -386,7 +386,7 @@ static void tell_progress(const struct runner *runner, runner_tell *tell, void *
         tell(user, &progress);
 }
 
-/* Another process may have done it in the meantime. */
+/* Whether the next job is still to be run: another process may have done it in the meantime. */
 static bool still_waiting(struct runner *runner)
 {
     struct job *job = &runner->plan->jobs.data[runner->order[runner->next]];
@@ -414,7 +414,7 @@ static bool loop(struct runner *runner, const sigset_t *set, runner_tell *tell, 
         tell_progress(runner, tell, user);
         int number = sigtimedwait(set, NULL, &tick);
         if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
-            if (runner->signal) /* the second one */
+            if (runner->signal) /* second signal */
                 for (u32 i = 0; i < runner->options->parallel; i++)
                     if (runner->slots[i].job != NO_JOB)
                         kill(-runner->slots[i].pid, SIGKILL);
@@ -422,7 +422,7 @@ static bool loop(struct runner *runner, const sigset_t *set, runner_tell *tell, 
         }
         ok &= reap(runner);
         if (!ok && !runner->signal)
-            runner->signal = SIGTERM; /* results cannot be kept: no use in going on */
+            runner->signal = SIGTERM; /* results cannot be stored: stop */
         stop_late(runner);
     }
 }

@@ -11,16 +11,16 @@ enum {
     APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
     SCHEMA = 2,
     SCHEMA_PLAIN = 1, /* without checksums */
-    BUSY_MS = 60000,  /* another process writes for milliseconds; this is a loaded machine's */
+    BUSY_MS = 60000,  /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
-    AT_VERSION = 60, /* places in the header, from SQLite's documentation of the file format */
+    AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
     AT_APPLICATION = 68
 };
 
 struct store {
     sqlite3 *database;
     char *path;
-    VEC(char *) damaged; /* keys of rows, S4 */
+    VEC(char *) damaged; /* keys of damaged rows (S4) */
 };
 
 static bool refuse(const struct store *store, struct error *error, const char *what)
@@ -34,7 +34,8 @@ static u32 big_endian(const u8 *at)
     return (u32)at[0] << 24 | (u32)at[1] << 16 | (u32)at[2] << 8 | at[3];
 }
 
-/* S2: looks at the bytes, so that not even a lock is taken on a file of others. */
+/* Whether a file is a store (S2): reads its bytes, so that not even a lock is taken on other
+ * files. */
 static bool is_ours(const char *path, struct error *error)
 {
     u8 header[HEADER_BYTES] = {0};
@@ -48,7 +49,7 @@ static bool is_ours(const char *path, struct error *error)
     if (failed)
         return error_set(error, ERROR_SYSTEM, path, "cannot read the file");
     if (!length)
-        return true; /* empty: another process is making it, or the user has */
+        return true; /* empty: just created by another process or the user */
     if (length < sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
         return error_set(error, ERROR_INPUT, path,
                          "not a results file of Heddle; it was not changed");
@@ -71,7 +72,7 @@ static bool execute(struct store *store, const char *statement, struct error *er
     return refuse(store, error, "the results file cannot be used");
 }
 
-/* A damaged file would give wrong or missing results later. */
+/* Checks the database: a damaged file would give wrong or missing results later. */
 static bool check(struct store *store, struct error *error)
 {
     sqlite3_stmt *statement = NULL;
@@ -88,7 +89,7 @@ static bool check(struct store *store, struct error *error)
     return ok;
 }
 
-/* 0: the file is new. */
+/* The schema version; 0: a new file. */
 static int schema_of(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
@@ -102,10 +103,10 @@ static int schema_of(struct store *store)
 }
 
 /*
- * In one transaction, so that no other process sees half of it. A file that is there is not written
- * to before there is a result, unless it is of schema 1: its rows keep their times, which order
- * later runs. They are no results any more, but no key of this Heddle, whose files are part of it,
- * would find them.
+ * Creates the tables in one transaction, so that no other process sees half of it. An existing file
+ * is not written to before there is a result, unless it has schema 1: its rows keep their times,
+ * which order later runs. They are no longer results, but no key of this Heddle would find them,
+ * since keys include its files.
  */
 static bool make_tables(struct store *store, struct error *error)
 {
@@ -114,7 +115,7 @@ static bool make_tables(struct store *store, struct error *error)
         return true;
     if (!execute(store, "BEGIN IMMEDIATE", error))
         return false;
-    int schema = schema_of(store); /* another process may have been faster */
+    int schema = schema_of(store); /* another process may have created them meanwhile */
     if (schema == SCHEMA_PLAIN &&
         !execute(store, "ALTER TABLE results ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", error))
         return false;
@@ -185,7 +186,8 @@ enum {
     "key, version, build, workload, arguments, machine, configuration, status, message, " \
     "statistics, seconds, checksum"
 
-/* S4: every field with its length, so that nothing can move from one into the next. */
+/* The checksum of a row (S4): every field with its length, so that no byte can move between
+ * fields. */
 static void checksum_of(const char *const texts[TEXTS], f64 seconds, char sum[SHA256_TEXT])
 {
     struct sha256 hash;
@@ -224,7 +226,7 @@ bool store_put(struct store *store, const struct stored_result *result, struct e
     return ok;
 }
 
-/* Once, however often the row is asked for. */
+/* Notes a damaged row, once. */
 static void note_damaged(struct store *store, const char *key)
 {
     for (u32 i = 0; i < store->damaged.count; i++)
@@ -233,7 +235,7 @@ static void note_damaged(struct store *store, const char *key)
     *vec_push(&store->damaged) = checked(strdup(key));
 }
 
-/* The statistics of the row that a statement stands at; NULL: damaged, or of a failure. */
+/* The statistics of the statement's current row; NULL: damaged, or of a failed job. */
 static char *read_row(struct store *store, sqlite3_stmt *statement)
 {
     const char *texts[TEXTS];

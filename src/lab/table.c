@@ -14,7 +14,7 @@ static bool number_of(const json_t *json, f64 *value)
         *value = json_number_value(json);
         return true;
     }
-    /* Counters above 63 bits. */
+    /* counters above 63 bits are strings */
     if (!json_is_string(json) || text_u64(json_string_value(json), &large) != TEXT_OK)
         return false;
     *value = (f64)large;
@@ -65,7 +65,7 @@ static bool look_up(void *user, const char *name, f64 *value)
 
 /* ---- means ---- */
 
-/* Of the rows in `members`; false when there is none. */
+/* The mean over the rows in `members`; false: there is none. */
 static bool mean_of(const struct table *table, const struct table_column *column, u64 members,
                     struct cell *mean, u32 *counted)
 {
@@ -127,7 +127,7 @@ static void fill_column(const struct table *table, struct table_column *to)
 struct place_context {
     const struct table *table;
     enum ordering_place place;
-    u32 row; /* of ON_EACH */
+    u32 row; /* for ON_EACH */
 };
 
 static struct cell at_place(const struct table_column *column, enum ordering_place place, u32 row)
@@ -138,7 +138,7 @@ static struct cell at_place(const struct table_column *column, enum ordering_pla
                              : column->rows[row];
 }
 
-/* The mean over a group, a single program, or mean, max, min. */
+/* The cell of a name: a group's mean, a single program, or mean, max, min. */
 static struct cell at_named(const struct table *table, const struct table_column *column,
                             const char *name)
 {
@@ -297,7 +297,7 @@ const char *cell_text(struct arena *arena, struct cell cell, u32 digits)
         return "-";
     char text[64];
     snprintf(text, sizeof text, "%.*f", (int)digits, cell.value);
-    /* No minus before what is rounded to zero. */
+    /* no minus sign before a value rounded to zero */
     return arena_strdup(arena, text[0] == '-' && strtod(text, NULL) == 0 ? text + 1 : text);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What an experiment came to: the values of its columns per program, means, and whether the
- * published orderings came out. Reports are written from this alone.
+ * Results of an experiment: the values of its columns per program, means, and whether the published
+ * orderings hold. Reports are written from this alone.
  */
 #ifndef LAB_TABLE_H
 #define LAB_TABLE_H
@@ -16,11 +16,11 @@ struct cell {
 struct table_column {
     const struct column *column;
     struct cell rows[SUITE_MAX_WORKLOADS];
-    struct cell groups[SUITE_MAX_GROUPS]; /* means of those that the experiment shows */
+    struct cell groups[SUITE_MAX_GROUPS]; /* means of the groups that the experiment shows */
     struct cell mean, max, min;
     u32 counted;   /* rows in the mean */
     bool no_mean;  /* a value was not positive where the mean is geometric */
-    bool any_rows; /* something is published of single programs */
+    bool any_rows; /* values of single programs are published */
 };
 
 enum verdict {
@@ -38,7 +38,7 @@ struct table_ordering {
 struct table_row {
     const struct suite_row *row;
     u32 index;           /* in the suite */
-    const char *failure; /* "intra: wrong: ..." of the first job that failed, "" when none did */
+    const char *failure; /* "intra: wrong: ...": the first failed job, or "" */
     const char *remark;  /* of the suite and the experiment, or "" */
     const char *command; /* of the first configuration */
 };
@@ -54,15 +54,15 @@ struct table {
     u32 failures; /* jobs of this experiment that failed */
 };
 
-/* It lives in the plan's arena. */
+/* Allocated in the plan's arena. */
 struct table *table_make(struct plan *plan, const struct planned *planned);
 
-/* "12.3", or "-" for what does not exist */
+/* "12.3", or "-" for a missing value */
 const char *cell_text(struct arena *arena, struct cell cell, u32 digits);
 const char *verdict_name(enum verdict verdict);
 
 /* A number of a statistics document by its path (timing.cycles, energy.dynamic_pj,
- * config.core.count): in the totals or anywhere from the top. Keys may themselves have points. */
+ * config.core.count): in the totals or from the top. Keys may themselves contain points. */
 bool statistic_value(const json_t *statistics, const char *path, f64 *value);
 
 #endif

@@ -1,24 +1,23 @@
 /*
- * A barrier of the block at every end of a basic block: what synchronisation alone costs, when
- * instructions are to be shared between warps that run in step. Nothing is gained by it.
+ * A barrier of the block at every end of a basic block: what synchronisation alone costs when
+ * instructions are to be shared between warps that run in step. It gains nothing.
  *
- * The rule. A warp comes to a boundary when it has issued the last instruction of a basic block
- * (or, `branches`, a branch that may go two ways). If all its live lanes are on one path, it waits
- * there, wherever it goes next, until every warp of its block that is awaited has come to a
- * boundary, too. Awaited are those that have not ended, whose live lanes are all on one path, and
- * that do not wait at a barrier of the program. So
- *  - warps that go different ways wait for each other at whatever boundaries they come to;
- *  - a warp whose lanes are on different paths passes all boundaries, and nobody waits for it until
- *    its lanes have met again;
- *  - warps at a barrier of the program are not waited for: those that have not come to it go on.
- * An awaited warp runs, and a loop has a boundary: it comes to one, ends, waits or diverges. When
- * none of this happens, all that wait are let go (`patience`, `stuck`).
+ * The rule. A warp reaches a boundary when it has issued the last instruction of a basic block (or,
+ * with `branches`, a branch with two possible successors). If all its live lanes are on one path,
+ * it waits there, whatever it executes next, until every awaited warp of its block has reached a
+ * boundary, too. Awaited are the warps that have not ended, whose live lanes are all on one path,
+ * and that do not wait at a barrier of the program. So
+ *  - warps on different paths wait for each other at whatever boundaries they reach;
+ *  - a divergent warp passes all boundaries and is not awaited until its lanes have reconverged;
+ *  - warps at a barrier of the program are not awaited: warps that have not reached it continue.
+ * An awaited warp runs, and a loop has a boundary: the warp reaches one, ends, waits at a barrier
+ * or diverges. When none of this happens, all waiting warps are released (`patience`, `stuck`).
  *
- * Seams: launch, block, issued, control, stuck.
+ * Seams: launch, issued, control, stuck.
  *
  * Invariants
- *  B1  Only slots of `arrived` are held, and each of them is.
- *  B2  Whatever may change who is awaited is followed by a look at the block.
+ *  B1  The slots held by this mechanism are exactly those in `arrived`.
+ *  B2  Whatever may change which warps are awaited is followed by a call of release_arrived() for the block.
  */
 #include "analysis/cfg.h"
 #include "core/mechanism.h"
@@ -37,10 +36,10 @@ enum {
 
 struct block_sync {
     MECHANISM_STATE(block_sync);
-    bool *ends;             /* by instruction: a boundary is behind it */
-    u64 arrived;            /* slots that wait, bits */
-    u64 since[CORE_WARPS];  /* cycle in which they came, */
-    u64 first[CORE_BLOCKS]; /* and in which the first of a block did */
+    bool *ends;             /* by instruction: a boundary follows it */
+    u64 arrived;            /* waiting slots, one bit each */
+    u64 since[CORE_WARPS];  /* by slot: cycle of its arrival */
+    u64 first[CORE_BLOCKS]; /* by block: cycle of the first arrival */
 };
 
 /* ---- boundaries ---- */
@@ -80,15 +79,15 @@ static void destroy(void *state)
     free(((struct block_sync *)state)->ends);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting ---- */
 
-/* All its live lanes are on one path. */
+/* Whether all live lanes of the warp are on one path. */
 static bool is_together(const struct warp *warp)
 {
     return warp->active == warp->live;
 }
 
-static void let_go(struct block_sync *b, struct core *core, u64 slots)
+static void release(struct block_sync *b, struct core *core, u64 slots)
 {
     for (u64 set = slots; set; set &= set - 1)
         b->stats->waited += core_cycle(core) - b->since[first_bit(set)];
@@ -96,8 +95,8 @@ static void let_go(struct block_sync *b, struct core *core, u64 slots)
     core_release(core, slots);
 }
 
-/* Slots of a block's warps that have not ended; a warp that has may have given its place to another
- * block's. */
+/* Slots of a block's warps that have not ended; the slot of an ended warp may hold a warp of
+ * another block by now. */
 static u64 live_slots(const struct core *core, u32 place)
 {
     u64 slots = core_block(core, place)->slots & core_present(core) & ~core_ended(core);
@@ -107,8 +106,9 @@ static u64 live_slots(const struct core *core, u32 place)
     return slots;
 }
 
-/* The warps of a block, after something has happened to one. */
-static void look(struct block_sync *b, struct core *core, u32 place)
+/* Releases the waiting warps of a block when all awaited warps have arrived, or patience has run
+ * out. */
+static void release_arrived(struct block_sync *b, struct core *core, u32 place)
 {
     const u64 slots = live_slots(core, place), here = b->arrived & slots;
     if (!here)
@@ -118,14 +118,14 @@ static void look(struct block_sync *b, struct core *core, u32 place)
             if (!b->params->patience || core_cycle(core) - b->first[place] < b->params->patience)
                 return;
             b->stats->impatient++;
-            let_go(b, core, here);
+            release(b, core, here);
             return;
         }
     b->stats->meetings++;
-    let_go(b, core, here);
+    release(b, core, here);
 }
 
-/* A warp has passed the last instruction of a basic block. */
+/* A warp has issued the last instruction of a basic block. */
 static void arrive(struct block_sync *b, struct core *core, u32 s)
 {
     const u32 place = core_slot(core, s)->block;
@@ -149,7 +149,7 @@ static bool tells_control(const struct inst_time *time)
     return time->flags & (TIME_BRANCH | TIME_BARRIER);
 }
 
-/* One that does not branch: the warp stands behind it, where its lanes may meet others. */
+/* Branches and barriers are handled by control(), once they have taken effect. */
 static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct block_sync *b = state;
@@ -158,9 +158,9 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
         return;
     if (b->ends[inflight->dyn.inst] && warp_next(core_slot(core, s)->warp) != NO_INST) {
         arrive(b, core, s);
-        look(b, core, core_slot(core, s)->block);
+        release_arrived(b, core, core_slot(core, s)->block);
     } else if (UNLIKELY(b->params->patience) && b->arrived) {
-        look(b, core, core_slot(core, s)->block);
+        release_arrived(b, core, core_slot(core, s)->block);
     }
 }
 
@@ -170,7 +170,7 @@ static void control(void *state, struct core *core, u32 s, u32 inst)
     const struct slot *slot = core_slot(core, s);
     if (b->ends[inst] && slot->warp && !slot->ended && slot->at != NO_INST)
         arrive(b, core, s);
-    look(b, core, slot->block);
+    release_arrived(b, core, slot->block);
 }
 
 static bool stuck(void *state, struct core *core)
@@ -179,11 +179,11 @@ static bool stuck(void *state, struct core *core)
     if (!b->arrived)
         return false;
     b->stats->unstuck++;
-    let_go(b, core, b->arrived);
+    release(b, core, b->arrived);
     return true;
 }
 
-/* what the one lets go, the other may hold */
+/* each may release a warp that the other holds */
 static const char *const conflicts[] = {"darsie", NULL};
 
 static const char *const deviations[] = {

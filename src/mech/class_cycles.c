@@ -1,15 +1,16 @@
 /*
- * Cycles per instruction by class, as Balasubramanian et al. (2015) give them for MIAOW. It only
- * counts: results and time stay as they are.
+ * Cycles per instruction by class, as Balasubramanian et al. (2015) give them for MIAOW. An
+ * observer: results and timing do not change.
  *
  * A class is busy in a cycle in which at least one of its instructions has issued and is not
- * written back. Busy cycles by instructions: what one instruction takes where they never overlap,
- * and less where they do; one at least where one issues in a cycle.
+ * written back. Busy cycles divided by instructions is the latency of one instruction if
+ * instructions never overlap, and less if they do; it is at least one if one instruction issues per
+ * cycle.
  *
  * Seams: issued, retired.
  *
  * Invariants
- *  C1  `under_way` of a class is what `issued` told of and `retired` has not.
+ *  C1  `under_way` of a class is the number of its instructions that have issued and not retired.
  */
 #include "core/mechanism.h"
 
@@ -29,8 +30,8 @@ enum class {
 struct class_cycles {
     MECHANISM_STATE(class_cycles);
     struct {
-        u32 under_way;
-        u64 since; /* the cycle in which it became busy */
+        u32 under_way; /* instructions in flight (C1) */
+        u64 since;     /* cycle in which the class became busy */
     } classes[CLASSES];
 };
 

@@ -1,27 +1,27 @@
 /*
  * Decoupled affine computation, idealised: instructions whose sources are uniform or affine run
- * once for a block, in the warp that comes to them first, and are removed before fetch for all its
- * other warps. It is a comparator, not a design: nothing is charged for it, and it waits for
- * nobody.
+ * once for a block, in the warp that reaches them first, and are removed before fetch for its other
+ * warps. It is a comparator, not a design: it costs nothing, and no warp waits for another.
  *
- * Which registers are uniform or affine is known by tags (dac_ideal_tags.c) when a warp issues. For
- * an instruction that is to be fetched, those before it that stand in the warp's buffer are added.
- * The nth execution of an instruction by one warp belongs to the nth of every other warp of its
- * block. Whoever comes first leads: it is fetched and runs as ever. Others pass it with a mark in
- * their buffer. When the mark has come to the head, the instruction is computed from the warp's own
- * registers at no cost, so that what is written there is right whatever tags say.
+ * Tags (dac_ideal_tags.c) record at issue which registers are uniform or affine. For an instruction
+ * about to be fetched, the tags are advanced over the instructions that precede it in the warp's
+ * buffer. The nth execution of an instruction by one warp corresponds to the nth by every other
+ * warp of its block. The first warp to reach it leads: it fetches and executes as usual. The other
+ * warps skip the instruction: they put a mark in their buffer. When the mark reaches the head, the
+ * instruction is computed from the warp's own registers at no cost, so results are right whatever
+ * the tags say.
  *
- * A load that is passed acts when its mark is at the head: behind all stores of its warp that came
- * before it, and with no atomic of the core under way.
+ * A skipped load accesses memory when its mark is at the head: after all earlier stores of its
+ * warp, and with no atomic of the core in flight.
  *
- * Seams: launch, block, skim, skims, skip, issued, retired, view.
+ * Seams: launch, block, skip_fetch, may_skip_fetch, skipped, issued, retired, view.
  *
  * Invariants
- *  D1  Only warps that have all lanes, all of them on one path, lead or pass over instructions, and
- *      nothing is passed behind a branch that has not issued.
- *  D2  Tags of a slot are those of all that its warp has issued or passed, in order.
- *  D3  What fetch expects (a sum that may wrap around is affine) is looked at again at the head: an
- *      instruction that was passed in vain is fetched after all.
+ *  D1  Only full warps with all lanes on one path lead or skip instructions, and no instruction
+ *      after an unissued branch is skipped.
+ *  D2  A slot's tags reflect all instructions that its warp has issued or skipped, in order.
+ *  D3  What fetch predicts (a sum that may wrap around is affine) is checked again at the head: an
+ *      instruction that was skipped wrongly is fetched after all.
  */
 #include "mech/dac_ideal.h"
 #include "exec/values.h"
@@ -35,23 +35,23 @@
 
 struct dac_ideal {
     MECHANISM_STATE(dac_ideal);
-    u32 rows;       /* of a slot's tags; one more than it has registers (T2) */
-    u32 mask_words; /* of its masks */
+    u32 rows;       /* registers of a slot's tags, plus one (T2) */
+    u32 mask_words; /* 64-bit words of a slot's masks */
     u32 width;      /* values_width */
     bool explicit_exec;
-    struct dac_inst *insts; /* by instruction, as `wrong` */
-    u8 *wrong;              /* what it was expected to make was not affine, once */
+    struct dac_inst *insts; /* by instruction */
+    u8 *wrong;              /* by instruction: a result predicted to be affine was not, once */
     u8 *tags;               /* by slot and register */
-    u64 *masks;             /* by slot: uniform ones, bits */
+    u64 *masks;             /* by slot: uniform masks, one bit each */
     u32 *counts;            /* by slot and instruction: executions */
-    u32 *led;               /* by block and instruction: executions that have a leader */
-    u8 *leads;              /* by slot and instruction: it leads the one that it has come to */
+    u32 *led;               /* by block and instruction: executions with a leader */
+    u8 *leads;              /* by slot and instruction: the slot leads its next execution */
     u8 threads[CORE_WARPS][DAC_COORDINATES]; /* by warp of a block: tags of coordinates */
-    u32 refetch[CORE_WARPS];    /* an instruction that is not to be passed, or NO_INST */
-    u32 unacted[CORE_WARPS];    /* stores and atomics that have not acted */
-    u32 atomics;                /* of the core to global memory, under way */
-    bool atomic[CORE_INFLIGHT]; /* it is one of them */
-    struct dyninst dyn;         /* of what is passed */
+    u32 refetch[CORE_WARPS];    /* by slot: an instruction that must be fetched, or NO_INST */
+    u32 unacted[CORE_WARPS];    /* by slot: stores and atomics that have not accessed memory */
+    u32 atomics;                /* atomics of the core to global memory in flight */
+    bool atomic[CORE_INFLIGHT]; /* by inflight: counted in `atomics` */
+    struct dyninst dyn;         /* the skipped instruction that is being computed */
     u32 *dyninst_rows;
 };
 
@@ -61,11 +61,11 @@ enum decision {
     DECIDED_HOLD
 };
 
-/* ---- what a warp comes to ---- */
+/* ---- fetch: lead, skip or execute ---- */
 
 static struct dac_view view_of(const struct dac_ideal *d, u32 slot, bool ahead)
 {
-    struct dac_view view; /* its list is long, and empty */
+    struct dac_view view; /* not initialised: `changes` is large, and empty while `count` is 0 */
     view.tags = d->tags + (size_t)slot * d->rows;
     view.masks = d->masks + (size_t)slot * d->mask_words;
     view.ahead = ahead;
@@ -76,7 +76,7 @@ static struct dac_view view_of(const struct dac_ideal *d, u32 slot, bool ahead)
     return view;
 }
 
-/* Whether one execution does for all warps. */
+/* Whether one execution serves all warps of the block. */
 static bool is_removed(const struct dac_ideal *d, const struct dac_inst *info,
                        struct dac_verdict verdict)
 {
@@ -88,7 +88,7 @@ static bool is_removed(const struct dac_ideal *d, const struct dac_inst *info,
            (d->params->results == RESULTS_ANY || info->compare || verdict.result == TAG_AFFINE);
 }
 
-/* All lanes of the warp run, or wait for its block. */
+/* Whether the warp is full and all its lanes are on one path. */
 static bool is_whole(const struct dac_ideal *d, const struct core *core, const struct warp *warp)
 {
     if (d->explicit_exec)
@@ -96,7 +96,7 @@ static bool is_whole(const struct dac_ideal *d, const struct core *core, const s
     return warp->order_count == 1 && warp->paths[warp->order[0]].mask == core_all_lanes(core);
 }
 
-/* Lanes that are elsewhere join the warp at, or before, an instruction that it is to fetch. */
+/* Whether the warp's lanes reconverge at `inst`, which it is to fetch, or before it. */
 static bool is_joined(const struct dac_ideal *d, const struct slot *slot, u32 inst)
 {
     if (d->explicit_exec || slot->at == NO_INST || slot->warp->current == NO_PATH)
@@ -105,8 +105,8 @@ static bool is_joined(const struct dac_ideal *d, const struct slot *slot, u32 in
     return meet >= slot->at && meet <= inst;
 }
 
-/* Tags behind what stands in a slot's buffer, and behind what will be there before `inst`. True:
- * something there has to issue first. */
+/* Advances the view's tags over the slot's buffer and the instructions to be fetched before `inst`.
+ * Returns true if one of them must issue before anything after it is skipped. */
 static bool look_ahead(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst,
                        struct dac_view *view)
 {
@@ -128,7 +128,7 @@ static bool look_ahead(const struct dac_ideal *d, const struct core *core, u32 s
     return blocked;
 }
 
-/* The slot leads the next execution of an instruction. */
+/* Makes the slot the leader of its next execution of an instruction. */
 static void lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
     const size_t own = (size_t)s * core_inst_count(core) + inst;
@@ -136,14 +136,14 @@ static void lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
     d->leads[own] = 1;
 }
 
-/* Whether somebody leads it, or has. */
+/* Whether the slot's next execution of an instruction has or had a leader. */
 static bool has_leader(const struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
     return d->counts[(size_t)s * core_inst_count(core) + inst] <
            d->led[(size_t)core_slot(core, s)->block * core_inst_count(core) + inst];
 }
 
-/* Whether the slot leads, passes or just fetches an instruction that it comes to. */
+/* Whether the slot is to lead (if possible), skip or just fetch the next instruction. */
 static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
     const struct slot *slot = core_slot(core, s);
@@ -163,29 +163,29 @@ static enum decision decide(struct dac_ideal *d, const struct core *core, u32 s,
         return DECIDED_FETCH;
     if (has_leader(d, core, s, inst))
         return blocked || !whole ? DECIDED_HOLD : DECIDED_SKIP;
-    if (!blocked) /* else it leads when it issues, if it does */
+    if (!blocked) /* else it may become the leader at issue */
         lead(d, core, s, inst);
     return DECIDED_FETCH;
 }
 
-static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
+static void skip_fetch(void *state, struct core *core, u64 wanting, struct skip_fetch *answer)
 {
     for (u64 set = wanting; set; set &= set - 1) {
         const u32 s = first_bit(set);
         const enum decision decision = decide(state, core, s, core_slot(core, s)->fetch_at);
-        skim->skip |= decision == DECIDED_SKIP ? bit(s) : 0;
-        skim->hold |= decision == DECIDED_HOLD ? bit(s) : 0;
+        answer->skip |= decision == DECIDED_SKIP ? bit(s) : 0;
+        answer->hold |= decision == DECIDED_HOLD ? bit(s) : 0;
     }
 }
 
-static bool skims(void *state, struct core *core, u32 slot, u32 inst)
+static bool may_skip_fetch(void *state, struct core *core, u32 slot, u32 inst)
 {
     return decide(state, core, slot, inst) != DECIDED_FETCH;
 }
 
-/* ---- its results ---- */
+/* ---- results ---- */
 
-/* Lanes of a result as they were taken to be. */
+/* Whether result `k` is uniform or affine as its tag says. */
 static bool is_true(const struct dac_ideal *d, const struct core *core, const struct dyninst *f,
                     u32 k, enum dac_tag result)
 {
@@ -206,10 +206,10 @@ static bool is_true(const struct dac_ideal *d, const struct core *core, const st
     return true;
 }
 
-/* What its results are now that they are there; those of an access that has not acted follow from
- * its addresses. */
-static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct dyninst *f,
-                         const struct dac_inst *info, enum dac_tag result, bool acted)
+/* The tag of the results, checked against their values; a load that has not accessed memory
+ * (`acted`) is checked by its addresses. */
+static enum dac_tag check_tag(struct dac_ideal *d, const struct core *core, struct dyninst *f,
+                              const struct dac_inst *info, enum dac_tag result, bool acted)
 {
     if (result == TAG_NONE)
         return result;
@@ -232,7 +232,7 @@ static enum dac_tag look(struct dac_ideal *d, const struct core *core, struct dy
     return result;
 }
 
-/* ---- it issues ---- */
+/* ---- issue ---- */
 
 static void count_lead(struct dac_ideal *d, const struct core *core, u32 s, u32 inst)
 {
@@ -261,10 +261,10 @@ static void issued(void *state, struct core *core, struct inflight *inflight)
     } else if (f->lanes == core_all_lanes(core) && f->code->guard.kind == OPERAND_NONE) {
         const struct dac_verdict verdict =
             dac_judge(&view, info, f->code, d->threads[f->warp->index % CORE_WARPS]);
-        dac_write(&view, f->code, look(d, core, f, info, verdict.result, false));
+        dac_write(&view, f->code, check_tag(d, core, f, info, verdict.result, false));
         if (is_removed(d, info, verdict))
             count_lead(d, core, s, f->inst);
-    } else { /* as fetch has it, be it all lanes or none */
+    } else { /* guarded or divergent: look_ahead() assumes TAG_NONE, too */
         dac_write(&view, f->code, TAG_NONE);
     }
     d->counts[(size_t)s * core_inst_count(core) + f->inst]++;
@@ -278,7 +278,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     d->atomic[inflight_index(core, inflight)] = false;
 }
 
-/* An access acts. */
+/* An access is about to be performed. */
 static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *memory)
 {
@@ -288,7 +288,7 @@ static struct memory_view *view(void *state, struct core *core, struct inflight 
     return memory;
 }
 
-/* ---- it is passed ---- */
+/* ---- skipped instructions ---- */
 
 static void count_skip(struct dac_ideal *d, const struct dac_inst *info, enum dac_tag sources)
 {
@@ -303,8 +303,8 @@ static void count_skip(struct dac_ideal *d, const struct dac_inst *info, enum da
         *(sources == TAG_UNIFORM ? &stats->skipped_uniform : &stats->skipped_affine) += 1;
 }
 
-/* The instruction as if it had issued, and its results; skip_heads moves the warp on. False: what
- * it loads is each lane's own. */
+/* Executes a skipped instruction functionally; the core then advances the warp. Returns false, with
+ * nothing done, for a load of local memory, where each lane has its own value. */
 static bool run(struct dac_ideal *d, struct core *core, struct warp *warp, u32 inst)
 {
     struct dyninst *f = &d->dyn;
@@ -325,7 +325,7 @@ static bool run(struct dac_ideal *d, struct core *core, struct warp *warp, u32 i
     return true;
 }
 
-/* A load stays behind what its warp stores, and behind atomics, which act late. */
+/* A skipped load waits for earlier stores of its warp and for atomics, which access memory late. */
 static bool must_wait(const struct dac_ideal *d, u32 slot, const struct inst *code)
 {
     if (code->space == SPACE_PARAM || code->space == SPACE_CONST)
@@ -340,7 +340,7 @@ static enum skip_answer fetch_after_all(struct dac_ideal *d, u32 slot, u32 inst)
     return SKIP_FETCH;
 }
 
-static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
+static enum skip_answer skipped(void *state, struct core *core, u32 s, u32 inst)
 {
     struct dac_ideal *d = state;
     const struct slot *slot = core_slot(core, s);
@@ -357,7 +357,7 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
     }
     if (!run(d, core, slot->warp, inst))
         return fetch_after_all(d, s, inst);
-    dac_write(&tags, code, look(d, core, &d->dyn, info, verdict.result, true));
+    dac_write(&tags, code, check_tag(d, core, &d->dyn, info, verdict.result, true));
     d->counts[(size_t)s * core_inst_count(core) + inst]++;
     count_skip(d, info, verdict.sources);
     return SKIP_DONE;
@@ -365,14 +365,15 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
 
 /* ---- blocks and launches ---- */
 
-/* Where warps begin with coordinates in their first registers. */
+/* Tags the registers in which warps start with their threads' coordinates. */
 static void tag_entry(struct dac_ideal *d, const struct core *core, u32 s)
 {
     const struct exec *exec = core_exec(core);
     const struct warp *warp = core_slot(core, s)->warp;
     const u32 lanes = core_warp_size(core);
     for (u32 k = 0; k < 3 && k < exec->register_rows; k++) {
-        const u32 *row = vector_row(warp, &warp->chunks[0], k);
+        u32 row[MAX_LANES];
+        register_read(warp, k, row);
         if (values_of(row, 1, core_all_lanes(core), d->width, lanes) != VALUES_OTHER)
             d->tags[(size_t)s * d->rows + k] = TAG_AFFINE;
     }
@@ -398,12 +399,12 @@ static void block(void *state, struct core *core, u32 place, bool started)
     }
 }
 
-/* What coordinates of threads are in each warp of a block. */
+/* Tags of the threads' coordinates, for each warp of a block. */
 static void tag_threads(struct dac_ideal *d, const struct core *core)
 {
     const struct exec *exec = core_exec(core);
     const u32 lanes = core_warp_size(core);
-    u32 numbers[MAX_LANES]; /* %laneid begins anew in the second half of a warp of 64 */
+    u32 numbers[MAX_LANES]; /* %laneid restarts at 0 in the second half of a 64-lane warp */
     for (u32 l = 0; l < lanes; l++)
         numbers[l] = l % LANES;
     const u8 lane = values_of(numbers, 1, core_all_lanes(core), d->width, lanes) == VALUES_OTHER
@@ -502,9 +503,9 @@ const struct mechanism dac_ideal_mechanism = {
     .destroy = destroy,
     .launch = launch,
     .block = block,
-    .skip_fetch = skim,
-    .may_skip_fetch = skims,
-    .skipped = skip,
+    .skip_fetch = skip_fetch,
+    .may_skip_fetch = may_skip_fetch,
+    .skipped = skipped,
     .issued = issued,
     .retired = retired,
     .view = view,

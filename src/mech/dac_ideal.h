@@ -19,69 +19,70 @@ enum {
     RESULTS_AFFINE
 };
 
-/* What is known of a register. Of several operands the least holds. */
+/* What is known of a register. Several operands have the lowest of their tags. */
 enum dac_tag {
     TAG_NONE,
-    TAG_HIGH,   /* with the register before it, it is an affine value of 64 bits */
-    TAG_AFFINE, /* values.h */
+    TAG_HIGH,   /* the upper half of a 64-bit affine value; the register before has TAG_AFFINE */
+    TAG_AFFINE, /* affine: see exec/values.h */
     TAG_UNIFORM,
 };
 
-/* What an operation makes of affine sources, when not all are uniform. */
+/* The result of an operation on affine sources that are not all uniform. */
 enum dac_rule {
-    RULE_NONE,   /* something else */
-    RULE_LINEAR, /* sums, differences, copies, one of two: affine */
-    RULE_SCALE,  /* a product, and something added: affine if one factor is uniform */
-    RULE_SHIFT,  /* to the left: affine by a uniform count */
+    RULE_NONE,   /* neither uniform nor affine */
+    RULE_LINEAR, /* sum, difference, copy, select: affine */
+    RULE_SCALE,  /* product, product and sum: affine if one factor is uniform */
+    RULE_SHIFT,  /* left shift: affine if the count is uniform */
     RULE_THREAD, /* a coordinate of the thread */
 };
 
-/* What an instruction is here. */
+/* Static properties of an instruction. */
 struct dac_inst {
     u8 rule;
-    bool pure;      /* its results follow from its sources, lane by lane */
-    bool removable; /* if they are uniform or affine */
+    bool pure;      /* each lane's results depend only on that lane's sources */
+    bool removable; /* may be skipped if its sources are uniform or affine */
     bool load, compare;
-    bool checked; /* that its result is affine depends on the values: they may wrap around */
-    bool blocks;  /* nothing behind it is passed over before it has issued */
+    bool checked; /* the result is affine only if no lane wraps around: check its value */
+    bool blocks;  /* no later instruction is skipped before it has issued */
 };
 
 enum {
-    DAC_LANE = 3, /* behind the coordinates of a thread: the number of its lane */
+    DAC_LANE = 3, /* the lane number follows the three coordinates */
     DAC_COORDINATES,
     DAC_CHANGES = 64
 };
 
-/* Tags of a slot, as they are when its warp has issued all before; or `ahead`, behind instructions
- * that stand in its buffer. */
+/* The tags of a slot after all issued instructions; with `ahead`, also after instructions in its
+ * buffer. */
 struct dac_view {
     u8 *tags;      /* by register */
-    u64 *masks;    /* bits: uniform */
-    bool ahead;    /* changes go to the list, */
-    bool full;     /* which may have no room */
-    bool no_masks; /* explicit EXEC: masks are as any scalars */
+    u64 *masks;    /* by mask: uniform, one bit each */
+    bool ahead;    /* writes go to `changes`, not to `tags` and `masks` */
+    bool full;     /* `changes` has overflowed: the tags are not known */
+    bool no_masks; /* explicit EXEC: masks have no tags */
     bool warp;     /* SCOPE_WARP */
     u32 count;
     struct {
-        u32 reg; /* or mask, */
+        u32 reg; /* number of the register or mask */
         bool mask;
         u8 tag;
     } changes[DAC_CHANGES];
 };
 
-/* An instruction under tags. */
+/* The tags of an instruction's operands. */
 struct dac_verdict {
-    u8 sources; /* the least of their tags */
-    u8 result;  /* of its results, the first one's */
+    u8 sources; /* the lowest tag of its sources */
+    u8 result;  /* tag of its first result */
 };
 
 /* dac_ideal_tags.c */
 struct dac_inst dac_classify(const struct inst *inst, const struct inst_time *time,
                              bool changes_exec, bool loads);
-/* `thread`: what coordinates of threads are in its warp; and the number of a lane (DAC_LANE). */
+/* `thread` has the tags of the threads' coordinates in the warp, and of the lane number
+ * (DAC_LANE). */
 struct dac_verdict dac_judge(const struct dac_view *view, const struct dac_inst *info,
                              const struct inst *inst, const u8 *thread);
-/* The instruction has written its results, all lanes of them. */
+/* Records that the instruction has written its results in all lanes. */
 void dac_write(struct dac_view *view, const struct inst *inst, enum dac_tag result);
 
 #endif

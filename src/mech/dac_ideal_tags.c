@@ -1,14 +1,15 @@
 /*
  * Tags of the mechanism `dac_ideal`: which registers hold uniform or affine values.
  *
- * A tag follows from the operation and the tags of its sources, never from what is seen in the
- * registers, but for operations (`checked`) whose result is affine unless it wraps around in some
- * lanes: a product or an extension to 64 bits, a product of 24 bits, an `or` in place of a sum.
+ * A tag follows from the operation and the tags of its sources, never from values seen in the
+ * registers. The exception are operations (`checked`) whose result is affine unless it wraps around
+ * in some lanes: a product or an extension to 64 bits, a 24-bit product, an `or` that replaces a
+ * sum.
  *
- *  T1  A register with TAG_AFFINE, or with the register behind it, which has TAG_HIGH, holds
- *      base + a * (l mod w) + b * (l div w) modulo 2^32, or 2^64 (values.h). Sums and products by
- *      what is uniform keep that, whatever wraps around.
- *  T2  TAG_HIGH counts only as long as both registers are written together.
+ *  T1  A register with TAG_AFFINE, together with the next one if that has TAG_HIGH, holds base + a
+ *      * (l mod w) + b * (l div w) modulo 2^32, or 2^64 (exec/values.h). Sums, and products with
+ *      uniform factors, preserve this even if they wrap around.
+ *  T2  TAG_HIGH is valid only while both registers are written together.
  */
 #include "ir/special.h"
 #include "mech/dac_ideal.h"
@@ -21,7 +22,7 @@ static enum dac_rule rule_of_cvt(const struct inst *inst, bool *checked)
     if (type_is_float(inst->type) || type_is_float(inst->stype) || inst->key || inst->key2 ||
         from < 4 || to < 4 || from > 8 || to > 8)
         return RULE_NONE;
-    *checked = to > from; /* an extension: exact unless the sum of 32 bits wraps around */
+    *checked = to > from; /* an extension: affine unless the 32-bit sum wraps around */
     return RULE_LINEAR;
 }
 
@@ -42,11 +43,11 @@ static enum dac_rule rule_of(const struct inst *inst, bool *checked)
     case OP_selp_b32: /* a mask has a tag only if it is uniform */
     case OP_selp_b64:
         return RULE_LINEAR;
-    case OP_or_b32: /* a sum, where no bits meet */
+    case OP_or_b32: /* a sum, if no bit is set in both */
     case OP_or_b64:
         *checked = true;
         return RULE_LINEAR;
-    case OP_addc_b32: /* with a carry out; one that comes in is a mask */
+    case OP_addc_b32: /* writes a carry; a carry in is a mask */
     case OP_subc_b32:
         *checked = true;
         return inst->src[2].kind == OPERAND_NONE ? RULE_LINEAR : RULE_NONE;
@@ -77,7 +78,7 @@ static enum dac_rule rule_of(const struct inst *inst, bool *checked)
     }
 }
 
-/* Special registers that all threads of a block see alike, as long as it runs. */
+/* Special registers with one value in all threads of a block, for as long as it runs. */
 static bool is_uniform_special(i64 special)
 {
     switch (special) {
@@ -92,13 +93,13 @@ static bool is_uniform_special(i64 special)
     }
 }
 
-/* Masks made of other masks are none. */
+/* Operations on masks are not comparisons. */
 static bool is_compare(const struct inst *inst)
 {
     return op_info[inst->op].signature[0] == 'm' && inst->src[0].kind != OPERAND_MASK;
 }
 
-/* As dac_judge counts them; DAC_COORDINATES: it is none. */
+/* Index of a coordinate in dac_judge's `thread`; DAC_COORDINATES: not a coordinate. */
 static u32 coordinate(i64 special)
 {
     switch (special) {
@@ -196,7 +197,7 @@ static u8 operand_tag(const struct dac_view *view, struct operand o)
         return vector_tag(view, o);
     case OPERAND_MASK:
         return view->no_masks ? TAG_NONE : tag_of(view, o.index, true);
-    case OPERAND_SCALAR: /* the warp's own */
+    case OPERAND_SCALAR: /* one value per warp */
         return view->warp ? TAG_UNIFORM : TAG_AFFINE;
     case OPERAND_LANEID:
         return TAG_AFFINE;
@@ -209,7 +210,7 @@ struct dac_verdict dac_judge(const struct dac_view *view, const struct dac_inst 
                              const struct inst *inst, const u8 *thread)
 {
     u8 tags[ARRAY_LEN(inst->src)], least = TAG_UNIFORM;
-    bool changed = false; /* sources by their modifiers */
+    bool changed = false; /* some source is negated or absolute */
     for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
         tags[k] = operand_tag(view, inst->src[k]);
         least = MIN(least, tags[k]);

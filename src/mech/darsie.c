@@ -1,18 +1,18 @@
 /*
  * DARSIE: instructions that all warps of a block execute with the same vectors of values are
- * fetched and executed by one of them; the others skip them before fetch and read its registers.
+ * fetched and executed by one warp; the others skip them before fetch and read its registers.
  *
- * Which instructions these are is known when the kernel is launched: an analysis of its code marks
- * them, and the shape of the block says which marks hold (analysis/redundancy.h). The first warp
- * that decodes such an instruction leads it: it takes an entry of the block's PC skip table
- * (darsie_table.c) and registers from the block's freelist (darsie_rename.c), into which its
- * results go. Other warps that come to that PC skip it: their rename table says from then on that
- * the register is that version. That is right as long as they go the same way (darsie_paths.c) and
- * nobody stores where they load (darsie_loads.c).
+ * These instructions are known at launch: an analysis of the code marks them, and the shape of the
+ * block decides which marks hold (analysis/redundancy.h). The first warp that decodes such an
+ * instruction leads it: it allocates an entry of the block's PC skip table (darsie_table.c) and,
+ * for its results, registers from the block's freelist (darsie_rename.c). Other warps that reach
+ * that PC skip it: their rename table then maps the register to that version. This is correct as
+ * long as the warps take the same path (darsie_paths.c) and no store changes what they load
+ * (darsie_loads.c).
  *
- * Values are where the mechanism says: the leader's results are written to physical registers of
- * the block and nowhere else, and whoever reads the register, the leader too, reads it there. The
- * register of the warp itself is stale until it is written or copied to.
+ * The leader's results are written only to physical registers of the block, and all warps,
+ * including the leader, read them there. The warp's own register is stale until it is written or
+ * copied to.
  */
 #include "mech/darsie.h"
 #include "analysis/redundancy.h"
@@ -25,13 +25,14 @@
 #include "base/component_table.h"
 
 enum {
-    MOST_VERSIONS = 4096, /* of a block, without limit */
+    MOST_VERSIONS = 4096, /* of a block, if `registers` sets no limit */
     BAR_ARRIVE = 1        /* key of a barrier that does not wait */
 };
 
 /* ---- instructions ---- */
 
-/* Numbers of the registers, masks or scalars of an operand, as ids have them; false: too many. */
+/* Appends the ids (struct darsie_inst) of an operand's registers, masks or scalars; false: too
+ * many. */
 static bool add_ids(const struct darsie_core *d, struct operand o, u16 *list, u8 *count, u32 most)
 {
     const struct exec *exec = core_exec(d->core);
@@ -69,7 +70,7 @@ static bool list_ids(const struct darsie_core *d, const struct inst *code, struc
     return fits;
 }
 
-/* Whether all that it writes can be shared. */
+/* Whether all results of an instruction can be shared. */
 static bool can_share(const struct darsie_core *d, const struct inst *code,
                       struct darsie_inst *info)
 {
@@ -87,14 +88,14 @@ static bool can_share(const struct darsie_core *d, const struct inst *code,
     return n && results <= DARSIE_RESULTS;
 }
 
-/* The value of a source that is a constant; an absent one is 0. False: it is not known. */
+/* The value of a constant source; 0 for an absent one. False: not known at launch. */
 static bool constant_of(const struct exec *exec, struct operand o, u32 *value)
 {
     *value = o.kind == OPERAND_CONST ? exec->image->constants[o.index * exec->image->warp_size] : 0;
     return o.kind == OPERAND_CONST || o.kind == OPERAND_NONE;
 }
 
-/* A barrier of all warps of the block. */
+/* Whether an instruction is a barrier of all warps of the block. */
 static bool is_whole_barrier(const struct exec *exec, const struct inst *code, u8 *number)
 {
     u32 which, threads;
@@ -108,7 +109,7 @@ static bool is_whole_barrier(const struct exec *exec, const struct inst *code, u
         which >= BARRIERS)
         return false;
     *number = (u8)which;
-    return !threads; /* with a count, a warp that arrives twice may stand for another */
+    return !threads; /* with a thread count, a warp may arrive twice in place of another */
 }
 
 static bool can_part(const struct inst *code, const struct inst_time *time)
@@ -157,16 +158,16 @@ static struct darsie_inst classify(const struct darsie_core *d, u32 inst)
 
 /* ---- seams ---- */
 
-static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
+static void skip_fetch(void *state, struct core *core, u64 wanting, struct skip_fetch *answer)
 {
     struct darsie_core *d = state;
     if (UNLIKELY(d->deadline <= core_cycle(core)))
         paths_give_up(d, false);
     if (wanting & d->taking_part)
-        table_skim(d, wanting & core_wanting(core), skim);
+        table_skip_fetch(d, wanting & core_wanting(core), answer);
 }
 
-static bool skims(void *state, struct core *core, u32 slot, u32 inst)
+static bool may_skip_fetch(void *state, struct core *core, u32 slot, u32 inst)
 {
     const struct darsie_core *d = state;
     return d->taking_part >> slot & 1 && d->insts[inst].skips && !table_comes_along(d, slot, inst);
@@ -179,7 +180,7 @@ static void fetched(void *state, struct core *core, u32 slot, u32 inst, u32 coun
         table_fetched(d, slot, inst, count);
 }
 
-static enum skip_answer skip(void *state, struct core *core, u32 slot, u32 inst)
+static enum skip_answer skipped(void *state, struct core *core, u32 slot, u32 inst)
 {
     return table_skip(state, slot, inst);
 }
@@ -200,7 +201,7 @@ static void count_reads(struct darsie_core *d, const struct darsie_slot *s,
         d->stats->shared_reads += in_set(s->apart, time->reads[i]);
 }
 
-/* It issues: its operands are in the record, nothing has been computed. */
+/* At issue: the operands are in the record, nothing has been computed. */
 static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct darsie_core *d = state;
@@ -221,7 +222,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     return 0;
 }
 
-/* What a leader computes goes to shared registers only. */
+/* A leader's results go to shared registers only. */
 static void result(void *state, struct core *core, struct inflight *inflight)
 {
     const struct darsie_core *d = state;
@@ -244,7 +245,7 @@ static void places(void *state, struct core *core, const struct inflight *inflig
     rename_places(state, inflight, write, places);
 }
 
-/* The leader's result: to the physical registers, and to all who wait for it. */
+/* Writes the leader's result to the physical registers and releases the warps that wait for it. */
 static void publish(struct darsie_core *d, struct inflight *inflight,
                     const struct darsie_inflight *t)
 {
@@ -328,8 +329,8 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
 
 /* ---- launches and cores ---- */
 
-/* Vector registers that the register file has for each block beside those of its warps, with as
- * many blocks as fit, or as come to a core if the grid is spread over all of them. */
+/* Vector registers that the register file has left for each block, beside those of its warps, when
+ * a core holds as many blocks as fit, or its share of the grid if that is less. */
 static u32 registers_left(const struct core *core)
 {
     const struct exec *exec = core_exec(core);
@@ -354,7 +355,7 @@ static u32 registers_left(const struct core *core)
     return used >= p->registers ? 0 : (u32)((p->registers - used) / p->warp_size / blocks);
 }
 
-/* Memory to be laid out; NULL: only how much it would be. */
+/* A bump allocator over `from`; with NULL it only adds up sizes. */
 struct room {
     u8 *from;
     size_t used;
@@ -367,7 +368,8 @@ static void *take(struct room *at, size_t count, size_t bytes)
     return memory;
 }
 
-/* Tables of all blocks and slots, in one piece; `from` is NULL: how much that is. */
+/* Places the tables of all blocks and slots in one piece of memory and returns its size; with
+ * `from` NULL it only computes the size. */
 static size_t lay_out(struct darsie_core *d, u8 *from, u32 blocks, u32 insts)
 {
     struct room at = {from, 0};
@@ -415,7 +417,7 @@ static void fill_tables(struct darsie_core *d, u32 blocks)
         struct darsie_block *b = &d->blocks[i];
         b->free_count = b->least_free = d->version_count;
         for (u32 v = 0; v < d->version_count; v++)
-            b->freelist[v] = (u16)(d->version_count - 1 - v); /* the lowest first */
+            b->freelist[v] = (u16)(d->version_count - 1 - v); /* the lowest is taken first */
     }
 }
 
@@ -491,10 +493,10 @@ const struct mechanism darsie_mechanism = {
     .launch = launch,
     .places = places,
     .block = block,
-    .skip_fetch = skim,
-    .may_skip_fetch = skims,
+    .skip_fetch = skip_fetch,
+    .may_skip_fetch = may_skip_fetch,
     .fetched = fetched,
-    .skipped = skip,
+    .skipped = skipped,
     .issue = issue,
     .operand = operand,
     .result = result,

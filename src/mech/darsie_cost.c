@@ -1,26 +1,26 @@
 /*
- * What the mechanism `darsie` stands for: its storage, what an access to it costs, and where it
- * differs from the published design.
+ * Hardware costs of the mechanism `darsie`: its storage, the energy of an access to it, and the
+ * deviations from the published design.
  *
- * Of the storage, rows that are published have the published widths: 82 bits an entry of the PC
- * skip table, 32 a majority mask, 21 an entry of the rename and version tables, 5.31 kB a core of
- * 32 blocks together. What this design needs beyond that stands in rows of its own.
+ * Published structures have the published widths: 82 bits per entry of the PC skip table, 32 per
+ * majority mask, 21 per entry of the rename and version tables, together 5.31 kB for a core of 32
+ * blocks. What this design needs beyond that has rows of its own.
  */
 #include "mech/darsie.h"
 
 enum {
     BLOCKS = 32,        /* of a core, as published */
-    PC_BITS = 48,       /* of an entry, as published, */
-    WARP_BITS = 32,     /* of a block's warps: one each, */
-    FLAG_BITS = 2,      /* IsLoad, LeaderWB; */
+    PC_BITS = 48,       /* of a skip table entry, as published */
+    WARP_BITS = 32,     /* one for each warp of a block */
+    FLAG_BITS = 2,      /* IsLoad, LeaderWB */
     RENAME_BITS = 21,   /* register 8, physical register 8, version 5 */
     POSITION_BITS = 16, /* instructions since the last branch barrier */
     ID_BITS = 16,       /* of a load, among those whose values are in registers */
-    ENTRIES = 8,        /* as published, where there is no limit */
+    ENTRIES = 8,        /* the published size, used where the parameter is unlimited */
     REGISTERS = 32
 };
 
-/* Entries of a row that the machine has before ours. */
+/* Entries of a row that the machine has listed already, or `absent`. */
 static u64 entries_of(const struct state_list *list, const char *unit, const char *name, u64 absent)
 {
     for (u32 i = 0; i < list->rows.count; i++)

@@ -1,25 +1,25 @@
 /*
- * Loads of the mechanism `darsie`: what takes them out of the skip table, and what may be skipped
- * that was made of them.
+ * Loads of the mechanism `darsie`: what removes them from the skip table, and which instructions
+ * that depend on them may be skipped.
  *
- * A load gives all warps the same value only if nobody stores there between the first and the last.
- * As published, any store or atomic of the block removes the block's loads from its table, when it
- * issues and when it acts, and while one has not acted loads are neither led nor followed; atomics,
- * fences and volatile accesses on a core remove all loads of global memory there.
+ * A load gives all warps the same value only if no store changes it between the first and the last
+ * of them. As published, any store or atomic of the block removes the block's loads from its table,
+ * when it issues and when it accesses memory, and in between loads are neither led nor followed;
+ * atomics, fences and volatile accesses on a core remove all its loads of global memory.
  *
- * What the table does not share, warps load themselves, perhaps at different times and perhaps
- * different values; and instructions that are made of these values are marked as the same all the
- * same. So each register that depends on a load has an id (0: it depends on none): that of the
- * result of an entry if the warp has taken part in it, else one of its own. An entry is of use only
- * to warps whose sources have the leader's ids.
+ * Loads that are not shared are executed by each warp, perhaps at different times and with
+ * different values; instructions that depend on them are still marked as redundant. So each
+ * register that depends on a load has a load id (0: it depends on none): that of the entry if the
+ * warp led or followed it, else a new one. Only warps whose sources have the leader's ids can use
+ * an entry.
  *
- * With stores=ignore, plain stores remove nothing. Whoever skips a load then looks what it would
- * have loaded, and has that for its own if it is something else.
+ * With stores=ignore, plain stores remove nothing. A warp that skips a load then compares the entry
+ * with what it would have loaded, and keeps its own value if they differ.
  *
  * Invariants
- *  L1  Two warps that have come the same way and have the same id in a register have the same value
- *      there. (Registers that no mark reaches may have any id: nothing that is marked reads them.)
- *  L2  Ids change in program order, when an instruction issues or is passed.
+ *  L1  Two warps on the same way with the same id in a register have the same value there.
+ *      (Registers that no mark reaches may have any id: no marked instruction reads them.)
+ *  L2  Ids change in program order, when an instruction issues or is skipped.
  */
 #include "mech/darsie.h"
 
@@ -63,7 +63,8 @@ void loads_acted(struct darsie_core *d, struct inflight *inflight)
     invalidate(d, b, false);
 }
 
-/* The load that a warp would skip, with what it loads; NULL: there is no record free. */
+/* Performs the load that a warp is about to skip, into a record that is returned and already free
+ * again; NULL: no free record. */
 static struct inflight *try_load(struct darsie_core *d, u32 slot, u32 inst)
 {
     struct core *core = d->core;
@@ -72,9 +73,9 @@ static struct inflight *try_load(struct darsie_core *d, u32 slot, u32 inst)
     if (!inflight)
         return NULL;
     dyninst_issue(&inflight->dyn, warp, inst);
-    warp->instructions--; /* it is not issued: whoever skips it counts it */
+    warp->instructions--; /* not issued: the skip is counted by the core */
     if (!dyninst_access(&inflight->dyn, core_view(core)))
-        core_stop(core); /* as the load would have */
+        core_stop(core); /* the load would have faulted */
     inflight_give(core, inflight);
     return inflight;
 }
@@ -85,7 +86,7 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
     const struct darsie_block *b = block_of(d, s);
     if (d->params->stores == STORES_OBEY || !d->insts[e->inst].load)
         return LOADS_FRESH;
-    if (core_slot(d->core, s->slot)->unacted) /* its own stores come first */
+    if (core_slot(d->core, s->slot)->unacted) /* earlier stores of the warp are in flight */
         return LOADS_WAIT;
     const struct inflight *inflight = try_load(d, s->slot, e->inst);
     if (!inflight)
@@ -103,8 +104,7 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
     for (u32 k = 0; k < ARRAY_LEN(f->dst); k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++) {
             const u32 reg = f->to[k] + j;
-            memcpy(vector_row(f->warp, &f->warp->chunks[0], reg), f->dst[k] + j * d->warp_size,
-                   bytes);
+            register_write(f->warp, reg, f->dst[k] + j * d->warp_size, core_all_lanes(d->core));
             if (in_set(s->apart, reg))
                 rename_clear(d, s, reg);
         }

@@ -1,21 +1,22 @@
 /*
  * The majority path of a block, for the mechanism `darsie`.
  *
- * Warps of a block share results only while they go the same way. Behind every conditional branch
- * those on the majority path wait for each other; then the way that most of them have taken, or
- * that of the lowest warp among equals, is the majority path, and the others have left it: they
- * copy what they share to their own registers and skip nothing until a barrier of the whole block
- * brings all warps back whose lanes are all there.
+ * Warps of a block share results only while they take the same path. After every conditional
+ * branch, the warps on the majority path wait for each other; then the path that most of them have
+ * taken (among equals, that of the lowest warp) is the majority path. The others have left it: they
+ * copy their shared registers to their own and skip nothing until a barrier of the whole block,
+ * after which all full, convergent warps are back.
  *
  * Invariants
- *  P1  Warps on the majority path have all lanes, on one path, and have executed the same
- *      instructions since `start`, as far as they have come.
- *  P2  Who is held behind a branch is in `arrived`, and has not been held elsewhere.
- *  P3  Entries of the skip table are of the way the majority is on: they go when it ends.
+ *  P1  Warps on the majority path are full and convergent, and have executed the same instructions
+ *      since `start`, as far as each has advanced.
+ *  P2  Warps held after a branch are in `arrived`, and are not held for another reason.
+ *  P3  Entries of the skip table belong to the majority's current way: they are removed when it
+ *      ends.
  */
 #include "mech/darsie.h"
 
-/* All lanes are there and go together. */
+/* Whether the warp is full and all its lanes are on one path. */
 static bool is_whole(const struct darsie_core *d, const struct warp *warp)
 {
     return warp->live == core_all_lanes(d->core) && warp->order_count == 1 &&
@@ -45,7 +46,7 @@ static void unstall(struct darsie_core *d, struct darsie_block *b, u64 warps)
     core_release_fetch(d->core, slots_of(b, ready));
 }
 
-/* What the warp leads: results under way become its own. */
+/* The warp stops leading: its results in flight go to its own registers. */
 static void abdicate(struct darsie_core *d, struct darsie_block *b, struct darsie_slot *s)
 {
     EACH_ENTRY(e, d, b)
@@ -82,7 +83,7 @@ void paths_leave(struct darsie_core *d, struct darsie_slot *s)
     unstall(d, b, bit(s->warp));
 }
 
-/* ---- behind a branch ---- */
+/* ---- after a branch ---- */
 
 static void stop_waiting(struct darsie_core *d, struct darsie_block *b, u64 warps)
 {
@@ -91,7 +92,7 @@ static void stop_waiting(struct darsie_core *d, struct darsie_block *b, u64 warp
     core_release(d->core, slots_of(b, warps));
 }
 
-/* The way that most have taken: their warps. */
+/* The largest set of warps that took the same path. */
 static u64 most(const struct darsie_core *d, const struct darsie_block *b)
 {
     u64 best = 0;
@@ -107,7 +108,7 @@ static u64 most(const struct darsie_core *d, const struct darsie_block *b)
     return best;
 }
 
-/* All have come: the majority is chosen. */
+/* All awaited warps have arrived: chooses the new majority. */
 static void part(struct darsie_core *d, struct darsie_block *b)
 {
     const u64 best = most(d, b), arrived = b->arrived;
@@ -143,7 +144,7 @@ static void arrive(struct darsie_core *d, struct darsie_slot *s)
         part(d, b);
 }
 
-/* Without barriers: the warp has come another way from now on. */
+/* sync=none: the warp's way is another one after a branch. */
 static void go_on(struct darsie_core *d, struct darsie_slot *s)
 {
     struct darsie_block *b = block_of(d, s);
@@ -189,7 +190,7 @@ bool paths_give_up(struct darsie_core *d, bool stuck)
 
 /* ---- barriers and ends ---- */
 
-/* All warps of the block stand behind a barrier. */
+/* All warps of the block have passed a barrier. */
 static void rejoin(struct darsie_core *d, struct darsie_block *b)
 {
     assert(!b->arrived);
@@ -206,13 +207,13 @@ static void rejoin(struct darsie_core *d, struct darsie_block *b)
     begin_way(d, b);
 }
 
-/* Whether one of the barriers that all warps of the block wait at has just let them go. */
+/* Whether a barrier of the whole block has just released its warps. */
 static bool opened(const struct darsie_core *d, u32 block_slot, struct darsie_block *b)
 {
     const struct thread_block *block = core_block(d->core, block_slot)->block;
     bool any = false;
     for (u32 set = b->open & ~block->barriers_used; set; set &= set - 1)
-        any |= !block->barriers[first_lane(set)].threads; /* as the first arrival has said */
+        any |= !block->barriers[first_lane(set)].threads; /* 0: all threads */
     b->open &= block->barriers_used;
     return any;
 }

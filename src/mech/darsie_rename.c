@@ -2,16 +2,16 @@
  * Registers that warps of a block share, for the mechanism `darsie`: the freelist, the version
  * table and the rename table.
  *
- * A version of a register is a physical register of its block, which the leader of an instruction
- * has written; it has a number, which counts the versions of that register in that block. A warp's
- * rename table says which version it reads, if any: its own register is stale then.
+ * A version of a register is a physical register of its block, written by the leader of an
+ * instruction; its number counts the versions of that register in that block. A warp's rename table
+ * says which version it reads, if any: its own register is then stale.
  *
  * Invariants
  *  R1  A register of a warp is `apart` exactly while its rename table has a version, and the warp
  *      is among the users of that version.
- *  R2  A version is free exactly when it has no users and is not offered: no entry gives it out and
+ *  R2  A version is free exactly when it has no users and is not offered: no entry refers to it and
  *      no leader is going to write it.
- *  R3  A version in use is not written again: readers at any pace find what they were given.
+ *  R3  A version in use is not written again, so slow readers find the value they were given.
  *  R4  No partial write is committed to a register that is apart: it is copied before.
  */
 #include "mech/darsie.h"
@@ -98,7 +98,7 @@ void rename_start(struct darsie_core *d, struct darsie_slot *s)
     memset(s->ids, 0, d->id_count * sizeof *s->ids);
     s->leaving = false;
     s->private = s->probed = 0;
-    warp->registers = &s->view;
+    register_keep(warp, &s->view);
 }
 
 void rename_end(struct darsie_core *d, struct darsie_slot *s)
@@ -120,7 +120,7 @@ void rename_read(const struct register_view *view, const struct warp *warp, u32 
            d->warp_size * sizeof *row);
 }
 
-/* What acts outside of dynamic instructions has made it whole. */
+/* The register has been written to all its lanes for an instruction outside `struct dyninst`. */
 void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
 {
     struct darsie_slot *s = view->user;
@@ -128,11 +128,11 @@ void rename_whole(const struct register_view *view, struct warp *warp, u32 reg)
     rename_clear(s->darsie, s, reg);
 }
 
-/* The bank of a physical register: blocks' registers are strided over all of them. */
-static u8 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
+/* The bank of a physical register: the registers of the blocks are interleaved over all banks. */
+static u64 bank_of(const struct darsie_core *d, const struct darsie_slot *s, u16 version)
 {
-    const u32 banks = core_banks(d->core);
-    return (u8)(((u32)s->block * d->version_count + version) % banks);
+    const u32 number = (u32)s->block * d->version_count + version;
+    return core_bank_mask(d->core, number % core_banks(d->core));
 }
 
 void rename_places(struct darsie_core *d, const struct inflight *inflight, bool write,
@@ -143,11 +143,11 @@ void rename_places(struct darsie_core *d, const struct inflight *inflight, bool 
     if (!s->on || inflight->injected)
         return;
     for (u32 i = 0; i < places->count; i++) {
-        const u32 reg = places->regs[i];
+        const u32 reg = places->at[i].reg;
         if (write && i < t->shared)
-            places->banks[i] = bank_of(d, s, t->versions[i]);
+            places->at[i].banks = bank_of(d, s, t->versions[i]);
         else if (!write && reg < d->registers && in_set(s->apart, reg))
-            places->banks[i] = bank_of(d, s, s->map[reg]);
+            places->at[i].banks = bank_of(d, s, s->map[reg]);
     }
 }
 
@@ -171,7 +171,7 @@ u32 rename_needs(struct darsie_core *d, struct darsie_slot *s, u32 inst)
     const struct warp *warp = core_slot(d->core, s->slot)->warp;
     if (s->leaving || core_inst_time(d->core, inst)->flags & TIME_DRAIN) {
         const u32 reg = first_apart(d, s);
-        /* those under way are pending */
+        /* registers whose copy is in flight are pending */
         s->leaving &= reg != UINT32_MAX;
         return reg;
     }

@@ -1,22 +1,23 @@
 /*
- * The PC skip tables of the mechanism `darsie`, one a block: who leads an instruction, who follows,
- * and who has to wait.
+ * The PC skip tables of the mechanism `darsie`, one per block: which warp leads an instruction,
+ * which follow, and which have to wait.
  *
- * Before fetch, warps whose next instruction is marked are looked up, as many different PCs in a
- * cycle as the tables have read ports; any number of warps may stand at each. If their block has an
- * entry whose leader has written its result, they skip the instruction; if it has not, they wait.
- * If there is no entry they fetch it, and after decode the first one becomes the leader.
+ * Before fetch, warps whose next instruction is marked are looked up: per cycle, as many different
+ * PCs as the tables have read ports, each for any number of warps. If their block has an entry
+ * whose leader has written its result, they skip the instruction; if the leader has not, they wait.
+ * Without an entry they fetch it, and after decode the first one becomes the leader.
  *
  * Invariants
  *  T1  An entry is for one execution of an instruction: that at `position` of the way `way`. Warps
- *      on that way which have not passed the position are in `to_pass`; of the others none will
- *      come to it. An entry that nobody will come to is removed.
- *  T2  A warp skips in program order: what it reads from then on is the entry's version.
- *  T3  Those in `waiting` do not fetch, or are held if they had fetched it; they go on when the
- *      entry is written (and all warps have come, if it is a synchronisation point) or removed.
- *  T5  A warp that was looked up and has no entry waits for its turn to fetch without being looked
- *      up again; a new entry tells those who wait at its PC.
- *  T4  Versions that are not written are offered as long as their leader is under way.
+ *      on that way that have not passed the position are in `to_pass`; no other warp will reach it.
+ *      An entry with empty `to_pass` is removed.
+ *  T2  A warp skips in program order: from then on it reads the entry's version.
+ *  T3  Warps in `waiting` do not fetch, or are held if they had fetched the instruction; they
+ *      continue when the entry is written (and all warps have arrived, if it is a synchronisation
+ *      point) or removed.
+ *  T4  Versions that are not written are offered as long as their leader is in flight.
+ *  T5  A warp that was looked up without finding an entry waits for fetch without another lookup; a
+ *      new entry resets this (`probed`) for the warps at its PC.
  */
 #include "mech/darsie.h"
 
@@ -46,15 +47,16 @@ void table_remove(struct darsie_core *d, struct darsie_block *b, struct darsie_e
     if (b->ways)
         ways_entry(b, e->way, false);
     d->stats->table_writes++;
-    if (e->issued && !e->written) { /* its leader goes on alone with the registers (T4) */
+    if (e->issued && !e->written) { /* its leader keeps the registers (T4) */
         d->inflight[e->inflight].entry = NO_ENTRY;
         return;
     }
     rename_give(d, b, e->versions, d->insts[e->inst].results);
 }
 
-/* The number of warps that will come has changed, or one of them has come. */
-static void look_at(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e)
+/* To be called when `to_pass` or `waiting` has changed: removes or opens the entry if it is
+ * time. */
+static void update_entry(struct darsie_core *d, struct darsie_block *b, struct darsie_entry *e)
 {
     if (!e->to_pass) {
         table_remove(d, b, e);
@@ -71,7 +73,7 @@ void table_written(struct darsie_core *d, struct darsie_block *b, struct darsie_
     e->written = true;
     e->inflight = NO_INFLIGHT;
     d->stats->table_writes++;
-    look_at(d, b, e);
+    update_entry(d, b, e);
 }
 
 void table_flush(struct darsie_core *d, struct darsie_block *b)
@@ -91,7 +93,7 @@ void table_forget(struct darsie_core *d, struct darsie_block *b, u32 warp)
         }
         e->waiting &= ~bit(warp);
         e->to_pass &= ~bit(warp);
-        look_at(d, b, e);
+        update_entry(d, b, e);
     }
 }
 
@@ -103,7 +105,7 @@ void table_moved(struct darsie_core *d, struct darsie_block *b, u32 warp)
             (ways_before(b, e->way) | b->ways[e->way].warps) >> warp & 1)
             continue;
         e->to_pass &= ~bit(warp);
-        look_at(d, b, e);
+        update_entry(d, b, e);
     }
 }
 
@@ -120,7 +122,7 @@ bool table_give_up(struct darsie_core *d, struct darsie_block *b)
     return any;
 }
 
-/* The warp stands before an entry that it cannot use yet. False: it need not wait. */
+/* The warp waits for an entry that it cannot use yet. False: all have arrived, it need not wait. */
 static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie_slot *s,
                     struct darsie_entry *e)
 {
@@ -140,8 +142,8 @@ static bool wait_at(struct darsie_core *d, struct darsie_block *b, struct darsie
 
 /* ---- before fetch ---- */
 
-/* A branch or barrier before this place of its buffer has not issued, or has not taken effect: what
- * comes next, or what way the warp will have come then, is not known. */
+/* Whether a branch or barrier before this position of the buffer has not issued or not taken
+ * effect: the next instruction, or the warp's way at that point, is not known. */
 static bool behind_branch(const struct core *core, u32 s, u32 at)
 {
     const struct slot *slot = core_slot(core, s);
@@ -153,15 +155,16 @@ static bool behind_branch(const struct core *core, u32 s, u32 at)
     return false;
 }
 
-/* Turns of the write ports, from this cycle on, that are taken. An election may wait for the next
- * cycle: a fetch of several instructions can. */
+/* Write port turns already taken, counted from this cycle on. An election may use a turn of the
+ * next cycle, since a fetch may bring several instructions. */
 static u64 turns_taken(const struct darsie_core *d)
 {
     const u64 now = core_cycle(d->core) * d->params->write_ports;
     return d->write_turn > now ? d->write_turn - now : 0;
 }
 
-/* As many as can be elected in this cycle and the next come along, up to a branch. */
+/* A fetch brings as many marked instructions as can be elected in this cycle and the next, up to a
+ * branch. */
 bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
 {
     const struct slot *to = core_slot(d->core, slot);
@@ -176,13 +179,13 @@ bool table_comes_along(const struct darsie_core *d, u32 slot, u32 inst)
     return !d->params->write_ports || turns_taken(d) + marked < 2 * (u64)d->params->write_ports;
 }
 
-/* PCs that have been looked up in this cycle. */
+/* PCs looked up in this cycle. */
 struct lookups {
     u32 count;
     u32 insts[64];
 };
 
-/* Whether a PC has been looked up, or there is a port left for it. */
+/* Whether a PC has been looked up in this cycle, or can be: a read port is free. */
 static bool take_port(struct darsie_core *d, struct lookups *l, u32 inst)
 {
     for (u32 i = 0; i < l->count; i++)
@@ -197,13 +200,14 @@ static bool take_port(struct darsie_core *d, struct lookups *l, u32 inst)
     return true;
 }
 
-static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct skip_fetch *skim)
+static void skip_fetch_slot(struct darsie_core *d, u32 slot, struct lookups *l,
+                            struct skip_fetch *answer)
 {
     const struct slot *from = core_slot(d->core, slot);
     struct darsie_slot *s = &d->slots[slot];
     struct darsie_block *b = block_of(d, s);
     if (behind_branch(d->core, slot, from->buffered)) {
-        skim->hold |= bit(slot);
+        answer->hold |= bit(slot);
         if (core_branching(d->core) >> slot & 1)
             return;
         b->stalled |= bit(s->warp);
@@ -214,7 +218,7 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
     if (s->private == position + 1 || s->probed == position + 1)
         return;
     if (!take_port(d, l, from->fetch_at)) {
-        skim->hold |= bit(slot);
+        answer->hold |= bit(slot);
         return;
     }
     struct darsie_entry *e = find(d, b, s, from->fetch_at, position);
@@ -223,19 +227,19 @@ static void skim_slot(struct darsie_core *d, u32 slot, struct lookups *l, struct
         return;
     }
     if (e->written && !e->sync) {
-        skim->skip |= bit(slot);
+        answer->skip |= bit(slot);
         return;
     }
     d->stats->leader_waits++;
     if (!wait_at(d, b, s, e)) {
-        skim->skip |= bit(slot);
+        answer->skip |= bit(slot);
         return;
     }
-    skim->hold |= bit(slot);
+    answer->hold |= bit(slot);
     core_hold_fetch(d->core, bit(slot));
 }
 
-void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim)
+void table_skip_fetch(struct darsie_core *d, u64 wanting, struct skip_fetch *answer)
 {
     struct lookups l = {0};
     const u32 first = core_last_fetched(d->core) + 1;
@@ -245,9 +249,9 @@ void table_skim(struct darsie_core *d, u64 wanting, struct skip_fetch *skim)
         marked |= (u64)d->insts[core_slot(d->core, first_bit(set))->fetch_at].skips
                   << first_bit(set);
     for (u64 set = marked & ~below; set; set &= set - 1)
-        skim_slot(d, first_bit(set), &l, skim);
+        skip_fetch_slot(d, first_bit(set), &l, answer);
     for (u64 set = marked & below; set; set &= set - 1)
-        skim_slot(d, first_bit(set), &l, skim);
+        skip_fetch_slot(d, first_bit(set), &l, answer);
 }
 
 /* ---- after decode ---- */
@@ -262,7 +266,7 @@ static struct darsie_entry *free_entry(struct darsie_core *d, struct darsie_bloc
     return NULL;
 }
 
-/* Warps on the same way that have not come to a position, but this one. */
+/* Warps other than `warp` that may still reach a position of its way. */
 static u64 still_to_pass(const struct darsie_core *d, const struct darsie_block *b, u32 warp,
                          u64 position)
 {
@@ -274,7 +278,7 @@ static u64 still_to_pass(const struct darsie_core *d, const struct darsie_block 
     return left;
 }
 
-/* A turn of a write port for one more entry, if it comes in time. */
+/* Takes a write port turn of this cycle or the next for a new entry; false: none is free. */
 static bool take_write_port(struct darsie_core *d)
 {
     const u64 taken = turns_taken(d);
@@ -330,7 +334,7 @@ static void elect(struct darsie_core *d, struct darsie_slot *s, u32 inst, u64 po
     stats->table_writes++;
 }
 
-/* One of the instructions that have come to a buffer. */
+/* Looks up an instruction that has arrived in the buffer; elects the warp if there is no entry. */
 static void decode(struct darsie_core *d, u32 slot, u32 at)
 {
     struct darsie_slot *s = &d->slots[slot];
@@ -353,7 +357,7 @@ void table_fetched(struct darsie_core *d, u32 slot, u32 inst, u32 count)
 {
     const struct slot *to = core_slot(d->core, slot);
     if (to->buffered < count || to->buffer[to->buffered - count] != inst)
-        return; /* thrown away */
+        return; /* the fetch was discarded */
     for (u32 at = to->buffered - count; at < to->buffered && !behind_branch(d->core, slot, at);
          at++)
         decode(d, slot, at);
@@ -372,7 +376,7 @@ static void copy_masks(const struct darsie_core *d, u32 slot, const struct darsi
             *chunk_row(&warp->chunks[c], step, SLOT_DST + k) = e->masks[k][c];
 }
 
-/* The warp takes an entry's result. */
+/* The warp takes the result of an entry, or, if `stale`, has loaded its own. */
 static void follow(struct darsie_core *d, struct darsie_slot *s, struct darsie_entry *e, bool stale)
 {
     const struct darsie_inst *info = &d->insts[e->inst];
@@ -388,7 +392,7 @@ static void follow(struct darsie_core *d, struct darsie_slot *s, struct darsie_e
       : e->kind == VALUES_AFFINE ? &stats->skipped_affine
                                  : &stats->skipped_other) += 1;
     e->to_pass &= ~bit(s->warp);
-    look_at(d, b, e);
+    update_entry(d, b, e);
 }
 
 enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
@@ -420,7 +424,7 @@ enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
     return SKIP_FETCH;
 }
 
-/* Of what the instruction reads. */
+/* Whether the operands are uniform, affine or other: enum values. */
 static u8 kind_of(const struct darsie_core *d, const struct dyninst *f)
 {
     u8 kind = VALUES_UNIFORM;
@@ -436,7 +440,7 @@ static u8 kind_of(const struct darsie_core *d, const struct dyninst *f)
     return kind;
 }
 
-/* The warp executes a marked instruction itself, and for others if it was elected. */
+/* The warp executes a marked instruction, as the leader if it was elected. */
 void table_issued(struct darsie_core *d, struct inflight *inflight)
 {
     const struct dyninst *f = &inflight->dyn;
@@ -448,13 +452,13 @@ void table_issued(struct darsie_core *d, struct inflight *inflight)
     const bool part = d->taking_part >> inflight->slot & 1;
     if (info->skips) {
         d->stats->private_paths += !part;
-        /* the warp stands behind it already */
+        /* the warp's position already includes this instruction */
         e = part ? find(d, b, s, f->inst, passed(d, b, s->warp) - 1) : NULL;
     }
     if (e && e->leader != s->warp) {
         e->to_pass &= ~bit(s->warp);
         e->waiting &= ~bit(s->warp);
-        look_at(d, b, e);
+        update_entry(d, b, e);
         e = NULL;
     }
     if (e && f->lanes != core_all_lanes(d->core)) {

@@ -1,17 +1,18 @@
 /*
- * Ways that warps of a block have come, for the mechanism `darsie` without barriers behind branches
- * (sync=none): those that have taken the same branches since the block's last barrier share.
+ * Ways, the paths that warps of a block have taken, for the mechanism `darsie` with sync=none:
+ * warps that have taken the same branches since the block's last barrier share results.
  *
- * A way is a node of a tree: its parent is the way before its last branch, its `target` where that
- * branch went. Each warp stands at a node. A warp may still come to an entry of another way if it
- * stands at an ancestor of that.
+ * A way is a node of a tree: its parent is the way before its last branch, its `target` the target
+ * of that branch. Each warp is at a node. A warp may still reach an entry of another way if it is
+ * at an ancestor of that way.
  *
  * Invariants
- *  W1  Of two children of a node, the targets differ: equal ways are one node.
- *  W2  A node exists as long as a warp stands there, or it has children or entries. A node with no
- *      warp at it or above it is no longer a place where ways can join, and is left out when it has
- *      only one child: the tree is as deep as the first warp is ahead of the last one.
- *  W3  When there is no room for another way, the warp leaves the majority path.
+ *  W1  The children of a node have different targets: equal ways are one node.
+ *  W2  A node exists as long as a warp is at it, or it has children or entries. A node with no warp
+ *      at it or above it is no longer a place where ways can join, and is spliced out when it has
+ *      only one child: the depth of the tree is bounded by how far the first warp is ahead of the
+ *      last.
+ *  W3  When no node is free, the warp leaves the majority path.
  */
 #include "mech/darsie.h"
 
@@ -33,7 +34,7 @@ void ways_start(struct darsie_core *d, struct darsie_block *b)
         d->slots[b->slots[first_bit(set)]].way = 1;
 }
 
-/* Nobody needs it, or those above it. */
+/* Frees a node that is no longer needed, and its ancestors likewise. */
 static void prune(struct darsie_block *b, u32 way)
 {
     while (way) {
@@ -49,7 +50,7 @@ static void prune(struct darsie_block *b, u32 way)
     }
 }
 
-/* W2: a warp has gone from a node to its child. */
+/* Splices out a node whose last warp has moved to its child (W2). */
 static void leave_out(struct darsie_block *b, u32 way, u32 child)
 {
     struct darsie_way *w = way_at(b, way);
@@ -65,7 +66,7 @@ static void leave_out(struct darsie_block *b, u32 way, u32 child)
 
 static u32 child_of(struct darsie_block *b, u32 way, u32 target)
 {
-    for (u32 i = 1; i < DARSIE_WAYS; i++) /* an idealisation: there may be many */
+    for (u32 i = 1; i < DARSIE_WAYS; i++) /* an idealisation: a linear search over all ways */
         if (b->ways[i].parent == way && b->ways[i].target == target &&
             (b->ways[i].warps || b->ways[i].children || b->ways[i].entries))
             return i;

@@ -1,18 +1,17 @@
 /*
  * Instruction locality between the warps of a core, as Lashgar, Baniasadi and Khonsari (2012)
- * measure it. It only counts: results and time stay as they are.
+ * measure it. An observer: results and timing do not change.
  *
- * Fetches of a launch are numbered from 1 on, a number for each instruction. The last 64 are kept
- * with a link from each to the one before it of the same instruction, so that looking for another
- * warp's takes as many steps as that instruction has been fetched by the warp itself or by warps
- * that have ended, mostly none.
+ * The fetched instructions of a launch are numbered from 1. The last 64 are kept, each with a link
+ * to the previous fetch of the same instruction. The search for another warp's fetch follows these
+ * links; it passes only fetches by the warp itself or by ended warps, mostly none.
  *
- * Seams: fetched.
+ * Seams: launch, fetched.
  *
  * Invariants
- *  L1  A link leads to a smaller number; what lies more than WINDOW behind is never looked at.
- *  L2  Every warp that has an instruction in its buffer is among the instruction's `holders`; those
- *      that have it no more are taken out when somebody looks.
+ *  L1  A link leads to a smaller number; fetches more than WINDOW back are never examined.
+ *  L2  Every warp that has an instruction in its buffer is among the instruction's `holders`; other
+ *      warps are removed from the set when it is searched.
  */
 #include "core/mechanism.h"
 #include <stdlib.h>
@@ -24,21 +23,21 @@
 #include "base/component_table.h"
 
 enum {
-    WINDOW = 64 /* the largest that is looked at */
+    WINDOW = 64 /* fetches that are examined */
 };
 
 struct fetch_locality {
     MECHANISM_STATE(fetch_locality);
-    u64 number; /* of the last fetch */
+    u64 number; /* number of the last fetch */
     struct {
-        u64 before; /* the number of the fetch of the same instruction before it; 0: none */
-        u64 age;    /* names the warp, with its slot */
+        u64 before; /* number of the previous fetch of the same instruction; 0: none */
+        u64 age;    /* identifies the warp, together with its slot */
         u32 slot;
-    } last[WINDOW]; /* by number, modulo */
+    } last[WINDOW]; /* by number modulo WINDOW */
     struct of_inst {
-        u64 number;  /* of its last fetch; 0: none */
-        u64 cycle;   /* of that */
-        u64 holders; /* slots, bits (L2) */
+        u64 number;  /* number of its last fetch; 0: none */
+        u64 cycle;   /* of its last fetch */
+        u64 holders; /* slots, one bit each (L2) */
     } * insts;
 };
 
@@ -62,7 +61,7 @@ static bool is_active(const struct core *core, u32 slot)
     return (core_present(core) & ~core_ended(core)) >> slot & 1;
 }
 
-/* How many fetches ago another active warp has fetched it; WINDOW + 1: more than WINDOW. */
+/* Fetches since another active warp fetched it; WINDOW + 1: more than WINDOW. */
 static u64 distance(const struct fetch_locality *f, const struct core *core, u32 slot,
                     const struct of_inst *of)
 {

@@ -1,18 +1,18 @@
 /*
  * The filter cache of Lashgar, Baniasadi and Khonsari (2012): a small direct-mapped cache of single
- * instructions that is looked up with the next PC before the instruction cache. Warps of a core
- * fetch the same instructions shortly one after the other, so most fetches need not go further.
+ * instructions, looked up with the next PC before the instruction cache. Warps of a core fetch the
+ * same instructions within a short time, so most fetches do not need the instruction cache.
  *
  * Seams: fetch (look up), fetched (fill).
  *
  * Invariants
- *  F1  What a hit delivers is what its line holds, not what was asked for: a line with a wrong
- *      instruction makes the program go wrong.
- *  F2  probes = hits + misses. A lookup that misses while the instruction cache cannot take it in
- *      this cycle is repeated and does not count: misses are accesses to the instruction cache.
+ *  F1  A hit delivers what its line holds, not what was requested: a wrong instruction in a line
+ *      makes the program fail.
+ *  F2  probes = hits + misses. A lookup that misses while the instruction cache cannot accept it in
+ *      this cycle is repeated and not counted: misses are accesses to the instruction cache.
  *  F3  A line is written when its instruction arrives in a buffer, never at the request, and only
  *      if it came from the instruction cache.
- *  F4  Lines are invalidated when a launch begins: their instructions may be another program's.
+ *  F4  Lines are invalidated when a launch begins: they may hold instructions of another program.
  */
 #include "core/mechanism.h"
 
@@ -24,33 +24,33 @@
 
 enum {
     MOST_ENTRIES = 256,
-    WORD_BITS = 64, /* of an instruction */
-    PC_BITS = 30    /* for the size of a tag: those of the instruction cache, of 1 GB */
+    WORD_BITS = 64, /* of an instruction word */
+    PC_BITS = 30    /* sizes the tags: a PC within 1 GB, as for the instruction cache */
 };
 
 struct filter_cache {
     MECHANISM_STATE(filter_cache);
     struct line {
         u64 tag;
-        u32 inst; /* the instruction itself, as its number in the program */
+        u32 inst; /* the cached instruction: its index in the program */
         bool valid;
     } lines[MOST_ENTRIES];
-    u64 open;               /* slots that have looked and not found, bits; it is not known yet */
-    u64 looked[CORE_WARPS]; /* in which cycle */
+    u64 open; /* slots with a lookup that missed and is not counted yet (F2), one bit each */
+    u64 looked[CORE_WARPS]; /* by slot: cycle of that lookup */
 };
 
 static u32 index_bits(const struct filter_cache_params *params)
 {
-    return 2 + params->entries; /* the choices are powers of two, from 4 on */
+    return 2 + params->entries; /* `entries` chooses powers of two from 4 */
 }
 
-/* Bits of a PC that are always 0: instructions are so many bytes, or multiples of that. */
+/* Low bits of a PC that are always 0. */
 static u32 zero_bits(const struct core *core)
 {
     return core_exec(core)->image->program->traits.inst_bytes == 8 ? 3 : 2;
 }
 
-/* Where an instruction belongs, and the tag it has there. */
+/* The line of an instruction, and its tag there. */
 static struct line *line_of(struct filter_cache *f, const struct core *core, u32 inst, u64 *tag)
 {
     const u64 number = image_pc(core_exec(core)->image, inst) >> zero_bits(core);
@@ -63,7 +63,7 @@ static void create(void *state, struct core *core)
     core_add_fetch_stages(core, ((struct filter_cache *)state)->params->stage);
 }
 
-/* What a slot did not find has reached the instruction cache, be it that it missed there, too. */
+/* A lookup that missed has reached the instruction cache, where it may miss, too. */
 static void count_miss(struct filter_cache *f, u32 slot)
 {
     f->stats->probes++;

@@ -1,28 +1,30 @@
 /*
- * How much of what warps execute is redundant: the limit study behind skipping it.
+ * How many of the instructions that warps execute are redundant: the limit study behind skipping
+ * them.
  *
- * Executions are matched by instruction and number: the n-th time that a warp comes to an
- * instruction is compared with the n-th time of all other warps. Such an instance is redundant
+ * Executions are matched by instruction and number: the n-th execution of an instruction by one
+ * warp is compared with the n-th by all other warps. Such an instance is redundant
  *
- *   in the grid   if all warps of the grid with all lanes execute it with the same operands,
- *   in the block  if all warps of the block with all lanes do, and there are at least two; it is
+ *   in the grid   if all full warps of the grid execute it with the same operands,
+ *   in the block  if all full warps of the block do, and there are at least two; it is
  *                 uniform, affine or unstructured as its operands are (exec/values.h),
- *   in the warp   if operands are the same in all lanes.
+ *   in the warp   if its operands are the same in all lanes.
  *
- * Operands are the registers and masks that an instruction reads, vector by vector: of a load those
- * of its address, of a branch its condition, of a store address and data. What reads a special
- * register counts by its value, constants and parameters are the same for all. Instructions with
- * lanes off, by divergence or by a guard, are not redundant, nor are those of warps that have not
- * all lanes and those that each warp has to execute for what they do: barriers, fences, atomics,
- * exits. All count as executed.
+ * Operands are the registers and masks that an instruction reads, as whole vectors: the address of
+ * a load, the condition of a branch, address and data of a store. A read of a special register
+ * counts by its value; constants and parameters are the same for all. Not redundant are
+ * instructions with inactive lanes, by divergence or guard; instructions of partial warps; and
+ * those that each warp must execute for their effect: barriers, fences, atomics, exits. All count
+ * as executed.
  *
- * In: each instruction before it runs, in time (operand) or without (look). Out: statistics.
+ * In: each instruction before it executes, in timing mode (operand) or functional mode (observe).
+ * Out: statistics.
  *
  * Invariants
- *  R1  of redundancy.h.
- *  R2  Nothing is changed: registers, memory and time are as without it.
- *  R3  An instance whose warps differ stays so; what finds no room is never redundant. So a count
- *      may be too low, never too high.
+ *  R1  See redundancy.h.
+ *  R2  Nothing is changed: registers, memory and timing are as without the mechanism.
+ *  R3  An instance whose warps differ stays so, and one that finds no room is never redundant. So a
+ *      count may be too low, never too high.
  *  R4  No count depends on the order in which warps, blocks or cores run.
  */
 #include "mech/redundancy.h"
@@ -96,13 +98,13 @@ static enum redundancy_kind kind_of(const struct program *program, u32 inst)
         return KIND_SYSTEM;
     case OP_sreg:
         return KIND_SPECIAL;
-    case OP_ret: /* of the kernel: as exit */
+    case OP_ret: /* from a kernel: an exit */
         return program_function_at(program, inst)->is_kernel ? KIND_EFFECT : KIND_BRANCH;
     case OP_exit:
     case OP_end:
     case OP_trap:
     case OP_strap:
-    case OP_fork: /* these read more than their operands: */
+    case OP_fork: /* from here on: they read state that is not an operand */
     case OP_join:
     case OP_sgetreg:
     case OP_movrel_src:
@@ -119,7 +121,7 @@ static enum redundancy_kind kind_of(const struct program *program, u32 inst)
     }
 }
 
-/* The instructions that a launch may come to. */
+/* Finds the range of instructions that a launch may execute. */
 static void find_range(struct redundancy_core *r, const struct exec *exec)
 {
     const struct function *kernel = exec->kernel;
@@ -130,7 +132,7 @@ static void find_range(struct redundancy_core *r, const struct exec *exec)
 
 /* ---- the grid ---- */
 
-/* A block has come to an end with its next instance of an instruction. */
+/* A block is done with its next instance of an instruction: merges it into the grid's. */
 static void meet_grid(struct redundancy_core *r, struct instances *list, u32 index,
                       const struct instance *instance, bool same)
 {
@@ -155,7 +157,7 @@ static void meet_grid(struct redundancy_core *r, struct instances *list, u32 ind
     list->grid = cell;
 }
 
-/* The next instance of an instruction, as all cores have it. False: none of them has one. */
+/* Merges the next grid instance of an instruction over all cores. False: no core has one. */
 static bool grid_next(struct redundancy_core *const *states, u32 count, u32 *at, u64 blocks,
                       bool *redundant)
 {
@@ -175,7 +177,7 @@ static bool grid_next(struct redundancy_core *const *states, u32 count, u32 *at,
     return first;
 }
 
-static void gather(void *const *all, u32 count, struct exec *exec)
+static void launch_done(void *const *all, u32 count, struct exec *exec)
 {
     struct redundancy_core *const *states = (struct redundancy_core *const *)all;
     const u64 blocks = (u64)exec->grid[0] * exec->grid[1] * exec->grid[2];
@@ -189,7 +191,7 @@ static void gather(void *const *all, u32 count, struct exec *exec)
             states[0]->stats->grid += redundant ? warps : 0;
     }
     free(at);
-    check_gather(states, count, exec);
+    check_report(states, count, exec);
 }
 
 /* ---- the block ---- */
@@ -207,7 +209,7 @@ static void count_block(struct redundancy_core *r, const struct instance *instan
     stats->block_branches += r->kinds[index] == KIND_BRANCH ? warps : 0;
 }
 
-/* All warps have come to an instance: those before it are not needed any more (R1). */
+/* All full warps have executed an instance: earlier ones are not needed any more (R1). */
 static void complete(struct redundancy_core *r, struct instances *list, u32 index, u32 cell)
 {
     const struct instance *instance = instance_at(r, cell);
@@ -221,7 +223,7 @@ static void complete(struct redundancy_core *r, struct instances *list, u32 inde
     }
 }
 
-/* The instance that a warp comes to now, or 0: there is no room for it. */
+/* The instance that a warp executes now, after `before`; 0: no room for it. */
 static u32 find_instance(struct redundancy_core *r, struct instances *list, u32 before)
 {
     u32 cell = before ? instance_at(r, before)->next : list->first;
@@ -260,7 +262,7 @@ static void end_block(struct redundancy_core *r, struct redundancy_block *b)
 
 /* ---- an instruction ---- */
 
-/* With all lanes: what it reads goes into the instance. Whether that is uniform. */
+/* Compares the operands of a full warp with the instance's. Returns whether they are uniform. */
 static bool compare(struct redundancy_core *r, struct warp *warp, u32 inst,
                     enum redundancy_kind kind, struct instance *instance)
 {
@@ -278,7 +280,7 @@ static bool compare(struct redundancy_core *r, struct warp *warp, u32 inst,
     return operands_uniform(r, warp, inst, kind);
 }
 
-static void look_at(struct redundancy_core *r, struct warp *warp, u32 inst, lane_set active,
+static void examine(struct redundancy_core *r, struct warp *warp, u32 inst, lane_set active,
                     lane_set lanes)
 {
     struct redundancy_stats *stats = r->stats;
@@ -323,7 +325,7 @@ static void free_block(struct redundancy_block *b)
     free(b);
 }
 
-/* Nothing is left of the last launch. */
+/* Frees all state of the last launch. */
 static void forget(struct redundancy_core *r)
 {
     for (u32 i = 0; i < r->block_count; i++)
@@ -416,26 +418,26 @@ static void observe_block(void *state, struct thread_block *block, bool started)
         check_block(r, r->blocks[slot], true);
 }
 
-static void look(void *state, struct warp *warp, u32 inst)
+static void observe(void *state, struct warp *warp, u32 inst)
 {
     struct redundancy_core *r = state;
     const struct step *step = &warp->exec->image->steps[inst];
     if (UNLIKELY(step->shape & SHAPE_DERIVED))
         scalar_derive(warp);
     const lane_set lanes = step_is_guarded(step) ? warp_guard(warp, step) : warp->active;
-    look_at(r, warp, inst, warp->active, lanes);
+    examine(r, warp, inst, warp->active, lanes);
     if (UNLIKELY(r->marked))
         check_before(r, block_of(r, warp), warp, inst, warp->active, lanes, r->inflight);
 }
 
-static void looked(void *state, struct warp *warp, u32 inst)
+static void observed(void *state, struct warp *warp, u32 inst)
 {
     struct redundancy_core *r = state;
     if (UNLIKELY(r->marked))
         check_after(r, block_of(r, warp), warp, inst, NULL, r->inflight);
 }
 
-/* ---- in time ---- */
+/* ---- timing mode ---- */
 
 static void launch(void *state, struct core *core, bool begins)
 {
@@ -445,7 +447,7 @@ static void launch(void *state, struct core *core, bool begins)
 static void block(void *state, struct core *core, u32 block_slot, bool started)
 {
     const struct resident *resident = core_block(core, block_slot);
-    if (!resident->copy) /* what a copy of a block executes is no part of the program */
+    if (!resident->copy) /* a block's redundant copy is not part of the program */
         observe_block(state, resident->block, started);
 }
 
@@ -455,7 +457,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     const struct dyninst *f = &inflight->dyn;
     if (inflight->injected || f->homes)
         return 0;
-    look_at(r, f->warp, f->inst, f->active, f->lanes);
+    examine(r, f->warp, f->inst, f->active, f->lanes);
     if (r->marked && block_of(r, f->warp))
         check_before(r, block_of(r, f->warp), f->warp, f->inst, f->active, f->lanes,
                      &r->inflight[inflight_index(core, inflight)]);
@@ -485,7 +487,7 @@ static void destroy(void *state)
     check_destroy(r);
 }
 
-/* What these skip is not seen, so executions could not be matched. */
+/* Instructions that these mechanisms skip are not seen, so executions could not be matched. */
 static const char *const conflicts[] = {"dac_ideal", "darsie", NULL};
 
 static const char *const deviations[] = {
@@ -517,9 +519,9 @@ const struct mechanism redundancy_mechanism = {
     .block = block,
     .operand = operand,
     .result = result,
-    .launch_done = gather,
+    .launch_done = launch_done,
     .observe_launch = observe_launch,
     .observe_block = observe_block,
-    .observe = look,
-    .observed = looked,
+    .observe = observe,
+    .observed = observed,
 };

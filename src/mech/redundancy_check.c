@@ -1,28 +1,28 @@
 /*
- * The check of redundancy: instructions that the analysis marks as redundant are held to it.
+ * The check of the mechanism `redundancy`: verifies that marked instructions are redundant.
  *
- * A mark says that warps with all lanes which have come the same way since the block began, or
- * since its last barrier of all threads, compute the same there (D1 of analysis/redundancy.h). Ways
- * are a tree: its roots are the block's start and its barriers, and a node is where a warp goes on
+ * A mark says that full warps that have taken the same path since the block began, or since its
+ * last barrier of all threads, compute the same there (D1 of analysis/redundancy.h). Paths form a
+ * tree: its roots are the block's start and its barriers, and a node is where a warp continues
  * after a branch. Warps at one node have executed exactly the same instructions since the root, and
- * those of a node follow each other, each once. What the first of them computes at a marked
- * instruction is kept with the node, word by word, and compared with what the others do.
+ * each instruction of a node is executed once. The results of the first warp at a marked
+ * instruction are kept with the node, word by word, and compared with those of the others.
  *
- * A warp leaves the tree when lanes of it part or exit, until it passes the next such barrier with
- * all lanes. A load is held to its addresses; what it gives may differ if somebody has stored
- * there meanwhile (D2). Then the warp is left out for good, as whatever it computes from that may
- * differ, too: `raced` counts it.
+ * A warp leaves the tree when its lanes diverge or exit, until it passes the next such barrier with
+ * all lanes. A load is checked by its addresses; its result may differ if a store has changed the
+ * value in between (D2). Then the warp is not checked any more, since everything it computes from
+ * that value may differ, too: `raced` counts this.
  *
- * A launch in which a mark was wrong runs to its end, with all statistics, and ends with the
- * outcome check, which tells the first ones.
+ * A launch with a wrong mark runs to its end, with all statistics, and ends with the outcome
+ * `check`, which reports the first ones.
  *
  * Invariants
- *  C1  A warp that is in the tree has all lanes on, and `here` of a node counts the warps and the
- *      instructions under way that point to it.
- *  C2  A node is kept as long as somebody is at it or can still come to it: at a node above it, or
- *      before the barrier that is its root.
- *  C3  All lanes of a block pass the same barriers, so the barriers that the first lane of a warp
- *      has passed tell where the warp is, even if its lanes come one after another.
+ *  C1  A warp in the tree has all lanes active, and `here` of a node counts the warps and the
+ *      instructions in flight that refer to it.
+ *  C2  A node is kept as long as a warp is at it or can still reach it: from a node above it, or
+ *      from before the barrier that is its root.
+ *  C3  All lanes of a block pass the same barriers, so the barriers passed by the first lane of a
+ *      warp are those of the warp, even if its lanes arrive one after another.
  */
 #include "analysis/redundancy.h"
 #include "exec/scalars.h"
@@ -31,26 +31,26 @@
 #include <stdlib.h>
 
 struct check_node {
-    u32 link;   /* of the list that it is in: children of a node, or roots */
-    u32 parent; /* 0: a root, or nobody can come from above any more */
+    u32 link;   /* next child of the same parent, or next root */
+    u32 parent; /* 0: a root, or not reachable from above any more */
     u32 child;
-    u32 pc;          /* where it begins */
+    u32 pc;          /* its first instruction */
     u32 here;        /* C1 */
-    u32 first, last; /* results */
-    u32 epoch;       /* of a root */
+    u32 first, last; /* list of results */
+    u32 epoch;       /* of a root: barriers passed before it */
     bool root;
 };
 
 struct check_result {
     u32 next;
     u32 inst;
-    u16 row; /* CHECK_ADDRESS or CHECK_RESULT, and which */
+    u16 row; /* CHECK_ADDRESS or CHECK_RESULT, plus 16 * operand + register */
     u16 warp;
     u32 words[];
 };
 
 enum check_kind {
-    CHECK_ADDRESS = 0, /* plus 16 * operand + register */
+    CHECK_ADDRESS = 0,
     CHECK_RESULT = 256,
 };
 
@@ -73,7 +73,7 @@ static struct check_result *result_at(const struct redundancy_core *r, u32 resul
 
 /* ---- the tree ---- */
 
-/* Whether warps may still come to a root. */
+/* Whether warps may still reach a root. */
 static bool is_open(const struct redundancy_core *r, const struct redundancy_block *b,
                     const struct check_node *root)
 {
@@ -92,7 +92,8 @@ static void free_node(struct redundancy_core *r, u32 node)
     cells_give(&r->nodes, node);
 }
 
-/* A node that nobody is at and nobody can come to, and all below it of which this is true, too. */
+/* Frees a node that no warp is at or can reach, and all nodes below it for which this then
+ * holds. */
 static void collapse(struct redundancy_core *r, u32 node)
 {
     node_at(r, node)->link = 0;
@@ -168,7 +169,7 @@ static u32 find_root(struct redundancy_core *r, struct redundancy_block *b, u32 
     return make_node(r, &b->roots, (struct check_node){.root = true, .epoch = epoch});
 }
 
-/* To another node, or to none. */
+/* Moves a warp to another node, or out of the tree (0). */
 static void move(struct redundancy_core *r, struct redundancy_block *b, struct check_warp *w,
                  u32 to)
 {
@@ -193,7 +194,7 @@ static void end_warp(struct redundancy_core *r, struct redundancy_block *b, stru
 static u32 find_result(const struct redundancy_core *r, const struct check_node *node, u32 hint,
                        u32 inst, u32 row)
 {
-    for (u32 pass = hint ? 0 : 1; pass < 2; pass++) /* mostly the next one */
+    for (u32 pass = hint ? 0 : 1; pass < 2; pass++) /* first after the hint, where it mostly is */
         for (u32 at = pass ? node->first : result_at(r, hint)->next; at;
              at = result_at(r, at)->next) {
             if (result_at(r, at)->inst == inst && result_at(r, at)->row == row)
@@ -202,7 +203,8 @@ static u32 find_result(const struct redundancy_core *r, const struct check_node 
     return 0;
 }
 
-/* Words that warps should have in common, up to as many as there are lanes. */
+/* Compares words that warps should have in common, at most one per lane, or keeps them if they are
+ * the first. */
 static enum check_answer compare(struct redundancy_core *r, const struct warp *warp,
                                  struct check_inflight *inflight, u32 inst, u32 row,
                                  const u32 *words, u32 count)
@@ -232,7 +234,8 @@ static enum check_answer compare(struct redundancy_core *r, const struct warp *w
     return ANSWER_KEPT;
 }
 
-/* The first ones are kept, one of an instruction. The hint is what differs. */
+/* Records a wrong mark, once per instruction, up to LIES_TOLD; the hint is the result that
+ * differs. */
 static void note_lie(struct redundancy_core *r, const struct warp *warp,
                      const struct check_inflight *inflight, const u32 *words)
 {
@@ -255,7 +258,7 @@ static void note_lie(struct redundancy_core *r, const struct warp *warp,
     };
 }
 
-/* The words of an operand's register, or of all of its masks and scalars. */
+/* The words of a vector operand's register, or of a mask or scalar operand. */
 static const u32 *words_of(struct redundancy_core *r, const struct warp *warp, struct operand o,
                            u32 reg, u32 *count)
 {
@@ -276,7 +279,7 @@ static bool is_kept(struct operand o)
     return o.kind == OPERAND_VECTOR || o.kind == OPERAND_MASK || o.kind == OPERAND_SCALAR;
 }
 
-/* The operands of a load. */
+/* Compares the address operands of a load. */
 static enum check_answer compare_address(struct redundancy_core *r, const struct warp *warp,
                                          u32 inst, struct check_inflight *inflight)
 {
@@ -297,7 +300,7 @@ static enum check_answer compare_address(struct redundancy_core *r, const struct
     return answer;
 }
 
-/* Its results; `lie`: if they differ, it is one. */
+/* Compares the results of an instruction; `lie`: a difference is a wrong mark. */
 static enum check_answer compare_results(struct redundancy_core *r, const struct warp *warp,
                                          u32 inst, const struct dyninst *f, bool lie,
                                          struct check_inflight *inflight)
@@ -331,7 +334,7 @@ static void count(struct redundancy_core *r, enum check_answer answer)
     stats->lies += answer == ANSWER_DIFFERS;
 }
 
-/* Whether what a load gives may change while the kernel runs. */
+/* Whether the result of a load may change while the kernel runs. */
 static bool may_race(const struct inst *code)
 {
     return op_info[code->op].flags & OPF_LOAD && code->space != SPACE_PARAM &&
@@ -351,7 +354,7 @@ static bool is_whole_barrier(const struct inst *code)
            code->src[1].kind == OPERAND_NONE;
 }
 
-/* Some lanes of the warp have exited, or all are about to. */
+/* Whether some lanes of the warp have exited, or all are about to. */
 static bool is_exit(const struct redundancy_core *r, const struct warp *warp, u32 inst,
                     lane_set lanes)
 {
@@ -473,7 +476,7 @@ void check_destroy(struct redundancy_core *r)
     r->marked = NULL;
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 /* "lane 3 of register 1 of result 0" */
 static void name_place(const struct exec *exec, const struct check_lie *lie, char *text,
@@ -508,7 +511,7 @@ static void tell(const struct exec *exec, const struct check_lie *lie, char *tex
              lie->warps[1]);
 }
 
-void check_gather(struct redundancy_core *const *states, u32 count, struct exec *exec)
+void check_report(struct redundancy_core *const *states, u32 count, struct exec *exec)
 {
     char text[3072] = "";
     u64 lies = 0;

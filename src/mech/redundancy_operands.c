@@ -1,16 +1,16 @@
 /*
  * The operands of an instruction as vectors: see redundancy.c.
  *
- * They are read where they lie when the instruction is about to run, or has issued and written
- * nothing yet. A hash stands for all of them: words are taken in pairs whose halves are multiplied
- * to 128 bits, each pair with keys of its own, and folded. Two different vectors have the same one
- * with a chance of about 2^-64, so that a wrong count is not to be expected in 10^18 comparisons.
+ * They are read in place when the instruction is about to execute, or has issued and written
+ * nothing yet. One hash represents them all: words are taken in pairs whose halves are multiplied
+ * to 128 bits, each pair with its own keys, and folded. Two different vectors have the same hash
+ * with a probability of about 2^-64, so no wrong count is to be expected in 10^18 comparisons.
  */
 #include "exec/scalars.h"
 #include "ir/special.h"
 #include "mech/redundancy.h"
 
-/* Odd digits of pi, by 64 bits: numbers without a pattern. */
+/* Digits of pi, 64 bits each: numbers without a pattern. */
 static const u64 keys[16] = {
     0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89,
     0x452821e638d01377, 0xbe5466cf34e90c6c, 0xc0ac29b7c97c50dd, 0x3f84d5b5b5470917,
@@ -24,7 +24,6 @@ static inline u64 fold(u64 a, u64 b)
     return (u64)product ^ (u64)(product >> 64);
 }
 
-/* 32 lanes. */
 static inline u64 hash_lanes(u64 hash, const u32 *lanes)
 {
     typedef u64 word __attribute__((may_alias, aligned(4)));
@@ -57,7 +56,7 @@ const u32 *operand_rows(struct redundancy_core *r, const struct warp *warp, stru
     return r->scratch;
 }
 
-/* Lanes of a mask. */
+/* The lanes of a mask operand. */
 static lane_set mask_of(const struct warp *warp, struct operand o)
 {
     const struct image *image = warp->exec->image;
@@ -116,9 +115,9 @@ u64 operands_hash(struct redundancy_core *r, struct warp *warp, u32 inst, enum r
     return hash;
 }
 
-/* ---- from lane to lane ---- */
+/* ---- uniform, affine or other ---- */
 
-/* A pair is one value of 64 bits; of more registers each is a value. */
+/* Two registers are one 64-bit value; of more, each register is a value. */
 static enum values class_of_rows(const struct redundancy_core *r, const u32 *rows, u32 count)
 {
     const u32 words = count == 2 ? 2 : 1;

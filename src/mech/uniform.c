@@ -1,25 +1,25 @@
 /*
  * Uniform vector instructions: those whose operands are the same in all lanes of a warp run on one
- * lane, or not at all when another warp has just run the same one on the same values.
+ * lane, or not at all when another warp has just executed the same one with the same values.
  *
- * A register is uniform when a uniform instruction wrote it, or a load of one address by all lanes.
- * An instruction is when all its sources are (uniform registers, constants, parameters, special
- * registers that do not depend on the thread, predicates made by uniform instructions) and all
- * lanes of the warp run. Whether it is follows from the tokens of its registers when it issues:
- * what it reads and writes is not pending then. Tokens change when results are written.
+ * A register is uniform if it was written by a uniform instruction, or by a load in which all lanes
+ * have the same address. An instruction is uniform if all its sources are (uniform registers,
+ * constants, parameters, special registers that do not depend on the thread, predicates written by
+ * uniform instructions) and all lanes of the warp are active. This follows from the tokens of its
+ * registers at issue, when none of its operands is pending. Tokens change at write-back.
  *
- * A uniform register has one value in one place (uniform_place.c): lane N = warp size - lanes of a
- * unit of its row, whose other lanes are stale, or the scalar register file. Whatever reads it gets
- * the value in all lanes, through the warp's register view. Masks are one row of a warp: they only
- * have a token.
+ * A uniform register has one value in one place (uniform_place.c): in lane N = warp size - lanes of
+ * a unit of its row, whose other lanes are stale, or in the scalar register file. Reads go through
+ * the warp's register view and get the value in all lanes. A mask is one row of a warp: it only has
+ * a token.
  *
- * A write to some lanes of a uniform register would lose the value for the others. Before it a copy
- * to all lanes is issued, which takes the scheduler's turn, the integer unit and a bank; the warp
+ * A write to some lanes of a uniform register would lose the value of the others. It is preceded by
+ * a copy to all lanes, which takes the scheduler's turn, the integer unit and a bank; the warp
  * waits for it as for any other pending register.
  *
  * Invariants
- *  U1  Between issue and write-back nothing changes the tokens of what an instruction reads or
- *      writes: the scoreboard has one writer of a register, and readers have taken their values.
+ *  U1  Between issue and write-back, the tokens of an instruction's operands do not change: the
+ *      scoreboard allows one writer of a register, and readers have taken their values.
  *  U2  No partial write is committed to a register that has a token.
  *  U3  The result of a uniform instruction is the same in all lanes of its record.
  */
@@ -34,13 +34,13 @@
 
 /* ---- instructions ---- */
 
-/* Whether all lanes see the same, and as long as the warp runs. */
+/* Whether a special register is the same in all lanes, for as long as the warp runs. */
 static bool is_uniform_special(i64 special)
 {
     switch (special) {
     case SPECIAL_tid_x ... SPECIAL_tid_z:
     case SPECIAL_laneid:
-    case SPECIAL_warpid: /* 64 lanes have two */
+    case SPECIAL_warpid: /* a 64-lane warp has two */
     case SPECIAL_lanemask_eq ... SPECIAL_lanemask_gt:
     case SPECIAL_clock ... SPECIAL_pm64:
         return false;
@@ -120,7 +120,7 @@ bool uniform_sources(const struct uniform_core *u, const struct uniform_slot *s,
     return true;
 }
 
-/* All lanes of a load go to one place that is not each lane's own. */
+/* Whether all lanes of a load have the same address, outside local memory. */
 static bool one_address(const struct dyninst *f, lane_set all)
 {
     if (f->pair || (f->global != all && f->shared != all && f->constant != all))
@@ -190,10 +190,10 @@ static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 ins
     return issue_copy(u, core, slot, inst, reg);
 }
 
-/* ---- an instruction issues ---- */
+/* ---- issue ---- */
 
-/* Reads of uniform registers by an instruction that runs on all its lanes: one lane, or none, of
- * the register file is read for each. */
+/* Counts reads of uniform registers by an instruction that runs on all its lanes: each reads one
+ * lane of the register file, or none. */
 static void count_broadcasts(struct uniform_core *u, const struct core *core,
                              struct inflight *inflight, struct uniform_inflight *t)
 {
@@ -202,7 +202,7 @@ static void count_broadcasts(struct uniform_core *u, const struct core *core,
     const bool srf = u->params->design == DESIGN_SRF;
     const bool full = inflight->dyn.lanes == core_all_lanes(core);
     const u32 lanes = full ? core_warp_size(core) : count_lanes(inflight->dyn.lanes);
-    u32 at = 0; /* as collect_time lists them */
+    u32 at = 0; /* index into the operands as collect_time() lists them */
     for (u32 k = 0; k < ARRAY_LEN(code->src); k++) {
         const struct operand o = code->src[k];
         const u32 step = o.count == 2 && core_config(core)->collect->pair_reads == 1 ? 2 : 1;
@@ -225,7 +225,7 @@ void uniform_convert(struct uniform_core *u, struct inflight *inflight, struct u
 {
     const struct inst_time *time = inflight->time;
     const bool srf = u->params->design == DESIGN_SRF, two = u->params->protect;
-    const u32 copies = srf ? two : 1u + two; /* of a value in the register file */
+    const u32 copies = srf ? two : 1u + two; /* of a value in the vector register file */
     inflight->interval = 1;
     inflight->lane_ops = (u16)ops;
     inflight->lane_reads = (u16)(time->read_count * copies);
@@ -239,7 +239,7 @@ void uniform_convert(struct uniform_core *u, struct inflight *inflight, struct u
     u->stats->srf_reads += u->insts[inflight->dyn.inst].registers - time->result_count;
 }
 
-/* True: it runs on all its lanes nevertheless. */
+/* Handles a uniform instruction. Returns whether it runs on all its lanes nevertheless. */
 static bool found_uniform(struct uniform_core *u, const struct core *core,
                           struct inflight *inflight, struct uniform_inflight *t)
 {
@@ -264,7 +264,7 @@ static bool found_uniform(struct uniform_core *u, const struct core *core,
     return false;
 }
 
-/* Other masks than those of uniform instructions differ between lanes. */
+/* Clears the tokens of masks written by an instruction that is not uniform. */
 static void forget_masks(struct uniform_core *u, struct uniform_slot *s, const struct inst *code)
 {
     for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
@@ -308,7 +308,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     t->entry_count = 0;
     const u32 lanes = full ? core_warp_size(core) : count_lanes(f->lanes);
     uniform_count(u, inflight->slot, info, lanes);
-    bool whole = true; /* it runs on all its lanes */
+    bool whole = true; /* the instruction runs on all its lanes */
     if (full && (info->kind == KIND_COMPUTE || info->kind == KIND_SPECIAL) && !f->homes &&
         uniform_sources(u, s, f->code))
         whole = found_uniform(u, core, inflight, t);
@@ -321,7 +321,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     return 0;
 }
 
-/* ---- its result comes ---- */
+/* ---- results ---- */
 
 static void result(void *state, struct core *core, struct inflight *inflight)
 {
@@ -367,8 +367,7 @@ static void places(void *state, struct core *core, const struct inflight *inflig
     for (u32 i = 0; i < places->count; i++) {
         if (t->elsewhere >> i & 1)
             continue;
-        places->regs[left] = places->regs[i];
-        places->banks[left++] = places->banks[i];
+        places->at[left++] = places->at[i];
     }
     places->count = left;
 }
@@ -432,7 +431,7 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
     for (u64 set = core_block(core, block_slot)->slots; set; set &= set - 1)
         if (started)
             place_start(u, first_bit(set));
-        else if (core_slot(core, first_bit(set))->block == block_slot) /* else another's by now */
+        else if (core_slot(core, first_bit(set))->block == block_slot) /* else it has been reused */
             place_end(u, first_bit(set));
 }
 
@@ -488,9 +487,9 @@ static void destroy(void *state)
     free(u->inflight);
 }
 
-/* ---- what it stands for ---- */
+/* ---- hardware costs ---- */
 
-/* Vector registers of a core, as the rows before ours have it. */
+/* Vector registers of a core, from the machine's scoreboard row. */
 static u64 vector_registers(const struct state_list *list)
 {
     for (u32 i = 0; i < list->rows.count; i++) {
@@ -498,7 +497,7 @@ static u64 vector_registers(const struct state_list *list)
         if (!strcmp(row->unit, "issue") && !strcmp(row->name, "scoreboard") && row->bits == 1)
             return row->entries;
     }
-    return 512; /* 64 KB of 32 lanes, as published */
+    return 512; /* 64 KB of 32-lane registers, as published */
 }
 
 static void srf_storage(const struct uniform_params *p, struct state_list *list, u64 registers)
@@ -523,7 +522,7 @@ static void storage(const void *params, struct state_list *list)
     const u64 registers = vector_registers(list);
     const u32 lru = state_index_bits(p->irb_entries), values = p->irb_wide ? 64 : 32;
     if (p->mode == MODE_OBSERVE)
-        return; /* nothing is built */
+        return; /* no hardware */
     if (p->design == DESIGN_SRF) {
         srf_storage(p, list, registers);
     } else {

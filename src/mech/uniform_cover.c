@@ -1,13 +1,13 @@
 /*
- * How much of the register file the mechanism `uniform` protects: over all cycles, vector registers
- * that will be read again, and those of them of which there are two copies.
+ * How much of the register file the mechanism `uniform` protects: over all cycles, live vector
+ * registers, and those of them with two copies.
  *
- * Which registers a warp will read again follows from where it stands (analysis/liveness.h): all
- * its paths, and where those wait that have come together or called. A register that is still to be
- * written holds nothing that will be read. The sets of a slot change when its warp goes on, a
- * result is written or a token changes; then the cycles since the last change are counted.
+ * Which registers of a warp are live follows from its PCs (analysis/liveness.h): those of all its
+ * paths, and of the parent paths that wait for reconvergence or return. A register with a pending
+ * write holds no live value. The sets of a slot change when its warp issues, a result is written or
+ * a token changes; the cycles since the last change are counted then.
  *
- * Deviation: with explicit EXEC a register is live where any lane may read it.
+ * Deviation: with explicit EXEC a register is live if any lane may read it.
  */
 #include "analysis/lane_liveness.h"
 #include "analysis/liveness.h"

@@ -1,18 +1,18 @@
 /*
- * The reuse buffer of the mechanism `uniform`: what a few instructions came to, so that another
- * warp that comes to the same instruction with the same values need not run it.
+ * The reuse buffer of the mechanism `uniform`: the results of a few recent instructions, so that
+ * another warp that reaches the same instruction with the same values need not execute it.
  *
- * An entry is found by the low bits of the PC; it hits when the operation and all source values are
- * the same, too. There is never more than one entry of a tag: what an instruction leaves goes into
- * the one with its tag, else into the one that has not been touched for longest.
+ * An entry is found by the low bits of the PC; it hits if the operation and all source values are
+ * the same, too. No two entries have the same tag: a result replaces the entry with its tag, else
+ * the least recently used one.
  *
- * Deviations: the published entry has 8 bits of opcode, which stand for the operation; here the
- * whole operation is compared, with types, rounding and signs of operands, so that two instructions
- * of one tag are never taken for each other.
+ * Deviation: the published entry has 8 bits of opcode for the operation; here the whole operation
+ * is compared, with types, rounding and signs of operands, so that two instructions with one tag
+ * are never confused.
  */
 #include "mech/uniform.h"
 
-/* A source's value: what any lane has. */
+/* The value of a uniform source, read in one lane. */
 static u64 source_value(const struct dyninst *f, unsigned k, u32 lane)
 {
     const struct operand o = f->code->src[k];
@@ -41,7 +41,7 @@ struct irb_key irb_key(const struct dyninst *f, u32 lane, bool wide)
     if (!fits(code, wide))
         return key;
     key.code = code;
-    if (code->op == OP_sreg) { /* the special register is the source, and the result */
+    if (code->op == OP_sreg) { /* the special register is both source and result */
         const u32 lanes = f->warp->exec->image->warp_size;
         key.source[0] = f->dst[0][lane];
         if (code->dst[0].count > 1)

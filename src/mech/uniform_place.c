@@ -1,13 +1,14 @@
 /*
- * Where uniform registers of the mechanism `uniform` are: in one lane of their row, under a token,
+ * Where the mechanism `uniform` keeps uniform registers: in one lane of their row, under a token,
  * or in the scalar register file, to which a table by physical register renames them.
  *
  * Invariants
- *  P1  A register has its bit in `tokens` exactly while its value is in the one place; dynamic
- *      instructions read it through the slot's view then. Other lanes of its row hold what they
- *      held before.
+ *  P1  A register has its bit in `tokens` exactly while its value is kept in that one place;
+ *      dynamic instructions then read it through the slot's view. The other lanes of its row are
+ *      stale.
  *  P2  With the scalar register file, a register has an entry exactly while it has its bit. An
- *      entry is free, belongs to one register, or is reserved for the result of one inflight.
+ *      entry is free, belongs to one register, or is reserved for the result of one instruction in
+ *      flight.
  */
 #include "mech/uniform.h"
 #include <stdlib.h>
@@ -16,10 +17,10 @@
 
 static u32 *row_of(const struct warp *warp, u32 reg)
 {
-    return vector_row(warp, &warp->chunks[0], reg);
+    return register_row(warp, reg);
 }
 
-/* Of two copies the one that parity calls right. */
+/* Chooses between two copies that differ by parity. */
 static u32 choose(const struct uniform_slot *s, u32 reg, u32 value, u32 copy)
 {
     struct uniform_core *u = s->uniform;
@@ -50,7 +51,7 @@ static void read_uniform(const struct register_view *view, const struct warp *wa
         to[lane] = value;
 }
 
-/* What acts outside of dynamic instructions has made it whole. */
+/* The register has been written to all its lanes for an instruction outside `struct dyninst`. */
 static void made_whole(const struct register_view *view, struct warp *warp, u32 reg)
 {
     const struct uniform_slot *s = view->user;
@@ -109,9 +110,9 @@ void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
                 give_entry(u, t->entries[n - 1]);
 }
 
-/* ---- registers become uniform, and cease to be ---- */
+/* ---- registers become uniform or ordinary ---- */
 
-/* To the token file or the rename table. */
+/* Counts a write to the token file or the rename table. */
 static void count_write(const struct uniform_core *u)
 {
     *(u->params->design == DESIGN_SRF ? &u->stats->rename_writes : &u->stats->token_writes) += 1;
@@ -187,7 +188,7 @@ void place_start(struct uniform_core *u, u32 slot)
     memset(s->tokens, 0, u->words * sizeof *s->tokens);
     memset(s->masks, 0, u->mask_words * sizeof *s->masks);
     if (u->changes)
-        warp->registers = &s->view;
+        register_keep(warp, &s->view);
 }
 
 void place_end(struct uniform_core *u, u32 slot)
@@ -246,5 +247,5 @@ void place_launch(struct uniform_core *u, bool begins)
     u->srf_peak = 0;
     u->srf_free_count = u->params->srf_entries;
     for (u32 i = 0; i < u->srf_free_count; i++)
-        u->srf_free[i] = (u16)(u->srf_free_count - 1 - i); /* the lowest first */
+        u->srf_free[i] = (u16)(u->srf_free_count - 1 - i); /* the lowest is taken first */
 }

@@ -1,10 +1,10 @@
 /*
- * Instructions of the mechanism `uniform` that its reuse buffer knows: they take the result from
- * there, on their way to a unit that they leave at once, or (irb_issue) go no further than issue.
+ * Instructions of the mechanism `uniform` that hit in its reuse buffer: they take the result from
+ * there and pass through their unit in one cycle, or (irb_issue) end at issue.
  */
 #include "mech/uniform.h"
 
-/* What an instruction left in the buffer goes into the record of another. */
+/* Fills an instruction's record with a result from the buffer. */
 static void take_result(struct dyninst *f, u64 result)
 {
     const u32 lanes = f->warp->exec->image->warp_size;
@@ -74,7 +74,7 @@ void reuse_store(struct uniform_core *u, const struct core *core, const struct i
 
 /* ---- at issue ---- */
 
-/* As if it had not been looked at. */
+/* Undoes dyninst_issue(). */
 static bool give_up(struct warp *warp, u32 inst)
 {
     warp->instructions--;
@@ -82,7 +82,8 @@ static bool give_up(struct warp *warp, u32 inst)
     return false;
 }
 
-/* The result goes where it is kept; what that costs is counted as of an instruction of our own. */
+/* Writes the result to its place; the register reads and writes are counted for an injected
+ * instruction. */
 static void write_result(struct uniform_core *u, struct core *core, struct inflight *inflight,
                          struct uniform_inflight *t)
 {
@@ -127,7 +128,7 @@ bool reuse_remove(struct uniform_core *u, struct core *core, u32 slot, u32 inst)
     dyninst_issue(&inflight->dyn, warp, inst);
     const struct irb_key key = irb_key(&inflight->dyn, u->lane, u->params->irb_wide);
     if (!key.code || irb_probe(&u->irb, &key, u->params->parity, &entry) != IRB_HIT)
-        return give_up(warp, inst); /* and it is counted when it runs */
+        return give_up(warp, inst); /* counted when the instruction is executed */
     if (u->params->design == DESIGN_SRF && !place_reserve(u, slot, inflight->dyn.code, &t))
         return give_up(warp, inst);
     count_removed(u, core, slot, inst);

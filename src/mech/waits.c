@@ -1,21 +1,21 @@
 /*
- * Whether code waits for what memory returns before it uses it: the checked run.
+ * Checks that code waits for memory before it uses what memory returns.
  *
- * Code of Southern Islands orders memory by wait counters (ir/waits.h). Here each warp's accesses
- * are kept, in program order, until a wait says that they are done. An instruction that reads or
- * writes a register which an access is still to write, or writes one whose old value is still to
- * be stored, is told: hardware might have given it either value. That does not depend on when
- * data really come, so it finds what happens to be right in one run and may be wrong in another,
- * and it is the same on all machines and without time.
+ * Southern Islands code orders memory accesses by wait counters (ir/waits.h). Here each warp's
+ * accesses are kept, in program order, until a wait implies that they are done. An instruction is
+ * reported if it reads or writes a register that an access has yet to write, or writes a register
+ * whose old value has yet to be stored: hardware might give it either value. The check does not
+ * depend on when data really arrive, so it finds code that happens to work in one run and may fail
+ * in another, and its result is the same on all machines and in functional mode.
  *
- * In: each instruction when it issues (operand), or before it runs (look). Out: statistics, and an
- * outcome with the places in the code.
+ * In: each instruction when it issues (operand), or before it executes (observe). Out: statistics,
+ * and an outcome with the places in the code.
  *
  * Invariants
- *  W1  Nothing is changed: registers, memory and time are as without it.
- *  W2  An access is kept no longer than the counters allow to think that it is under way: those
- *      that keep their order, as the wait and the most that the counter can hold say; scalar loads,
- *      which do not, until a wait for none. So what is told is wrong in the code.
+ *  W1  Nothing is changed: registers, memory and timing are as without the mechanism.
+ *  W2  An access is kept no longer than the counters allow it to be in flight: in-order accesses,
+ *      as the wait and the counter's maximum say; scalar loads, which return out of order, until a
+ *      wait for 0. So whatever is reported is wrong in the code.
  */
 #include "ir/waits.h"
 #include "core/mechanism.h"
@@ -44,12 +44,12 @@ struct set {
     u64 words[SET_WORDS];
 };
 
-/* An access under way, or the data that one stores. */
+/* An access in flight, or the data of a store not yet read from registers. */
 struct open_access {
-    u64 number; /* of its warp's accesses */
+    u64 number; /* index among its warp's accesses */
     u32 inst;
-    u8 amount;
-    bool ordered;
+    u8 amount;    /* by which it raises the counter */
+    bool ordered; /* completes in order with others of its counter */
     struct set registers;
 };
 
@@ -66,21 +66,21 @@ struct waits_warp {
 enum use {
     USE_READ,
     USE_WRITE,
-    USE_STORED /* written, while it is still to be stored */
+    USE_STORED /* written, while a store has yet to read it */
 };
 
 struct wait_place {
-    u32 inst, access; /* instructions */
+    u32 inst, access; /* indices of the instructions */
     u32 reg;
-    u32 left; /* what the counter may be */
+    u32 left; /* highest counter value that would have been safe to wait for */
     u8 counter, use;
 };
 
 struct waits_core {
     MECHANISM_STATE(waits);
     const struct exec *exec;
-    bool acts;                  /* the code has waits */
-    struct waits_warp **blocks; /* by slot: warps */
+    bool acts;                  /* the code has explicit waits */
+    struct waits_warp **blocks; /* by block slot: its warps */
     u32 block_count;
     u32 place_count;
     struct wait_place places[PLACES_MOST];
@@ -94,8 +94,7 @@ static void add_range(struct set *set, u32 first, u32 count)
         set->words[i / 64] |= bit(i % 64);
 }
 
-/* EXEC is left out: no access writes it. Ranges that are known only when an instruction runs are
- * not looked at. */
+/* EXEC is left out: no access writes it. Register ranges known only at run time are not checked. */
 static void add_operand(struct set *set, struct operand o)
 {
     if (o.kind == OPERAND_VECTOR)
@@ -116,7 +115,7 @@ static struct set set_of(const struct operand *list, u32 count)
     return set;
 }
 
-/* The first register that both have; REGISTERS: none. */
+/* The first register in both sets; REGISTERS: none. */
 static u32 common(const struct set *a, const struct set *b)
 {
     for (u32 w = 0; w < SET_WORDS; w++)
@@ -125,7 +124,7 @@ static u32 common(const struct set *a, const struct set *b)
     return REGISTERS;
 }
 
-/* ---- accesses under way ---- */
+/* ---- accesses in flight ---- */
 
 static void remove_at(struct queue *q, u32 at)
 {
@@ -133,7 +132,7 @@ static void remove_at(struct queue *q, u32 at)
     memmove(&q->list[at], &q->list[at + 1], (q->count - at) * sizeof *q->list);
 }
 
-/* The oldest of those that keep their order is done. False: there is none. */
+/* Removes the oldest in-order access. False: there is none. */
 static bool finish_one(struct waits_warp *w, enum wait_counter counter)
 {
     struct queue *q = &w->queues[counter];
@@ -146,12 +145,12 @@ static bool finish_one(struct waits_warp *w, enum wait_counter counter)
     remove_at(q, at);
     q = &w->queues[WAIT_DATA];
     while (counter == WAIT_VECTOR && q->count && q->list[0].number <= number)
-        remove_at(q, 0); /* what memory has has been read */
+        remove_at(q, 0); /* a completed store has read its data */
     return true;
 }
 
-/* No more than this are left. Those that keep no order may be the ones that are done, so only as
- * many of the others are for sure as these alone are too many. */
+/* At most `left` accesses remain. Any of the out-of-order ones may be done, so in-order ones are
+ * certainly done only as far as they alone exceed `left`. */
 static void wait_for(struct waits_warp *w, enum wait_counter counter, u32 left)
 {
     struct queue *q = &w->queues[counter];
@@ -170,7 +169,7 @@ static void push(struct waits_warp *w, enum wait_counter counter, u32 most,
     struct queue *q = &w->queues[counter];
     while (q->count >= MIN(most, QUEUE))
         if (!finish_one(w, counter))
-            remove_at(q, 0); /* scalar loads: it may be done */
+            remove_at(q, 0); /* a scalar load, which may be done */
     q->list[q->count++] = access;
 }
 
@@ -188,9 +187,9 @@ static void begin_access(struct waits_warp *w, const struct inst *code, u32 inst
          access);
 }
 
-/* ---- what is found ---- */
+/* ---- violations ---- */
 
-/* What the counter may be for this access to be done. */
+/* The highest counter value at which this access is certainly done. */
 static u32 left_behind(const struct queue *q, enum wait_counter counter, u32 at)
 {
     u32 left = 0;
@@ -214,8 +213,8 @@ static bool note(struct waits_core *c, struct wait_place place)
     return true;
 }
 
-/* Whether registers are in use by accesses of a counter; those of `order` keep it among each
- * other. */
+/* Whether accesses of a counter still use these registers; `order`: accesses in order with this
+ * instruction do not count. */
 static bool check(struct waits_core *c, const struct waits_warp *w, enum wait_counter counter,
                   u32 inst, const struct set *registers, enum use use, bool order)
 {
@@ -234,7 +233,7 @@ static bool check(struct waits_core *c, const struct waits_warp *w, enum wait_co
     return false;
 }
 
-static void look_at(struct waits_core *c, struct waits_warp *w, const struct inst *code, u32 inst)
+static void examine(struct waits_core *c, struct waits_warp *w, const struct inst *code, u32 inst)
 {
     struct operand list[INST_REFS];
     c->stats->instructions++;
@@ -262,7 +261,7 @@ static void look_at(struct waits_core *c, struct waits_warp *w, const struct ins
     }
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 static const char *register_text(const struct exec *exec, u32 reg, char *text, size_t size)
 {
@@ -301,7 +300,7 @@ static bool told(const struct wait_place *list, u32 count, const struct wait_pla
     return false;
 }
 
-static void gather(void *const *all, u32 count, struct exec *exec)
+static void launch_done(void *const *all, u32 count, struct exec *exec)
 {
     struct waits_core *const *states = (struct waits_core *const *)all;
     struct wait_place list[PLACES_MOST];
@@ -367,12 +366,12 @@ static void observe_block(void *state, struct thread_block *block, bool started)
     }
 }
 
-static void look(void *state, struct warp *warp, u32 inst)
+static void observe(void *state, struct warp *warp, u32 inst)
 {
     struct waits_core *c = state;
     struct waits_warp *w = c->acts ? warp_of(c, warp) : NULL;
     if (w)
-        look_at(c, w, warp_inst(warp, inst), inst);
+        examine(c, w, warp_inst(warp, inst), inst);
 }
 
 static void launch(void *state, struct core *core, bool begins)
@@ -390,7 +389,7 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
 static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     if (!inflight->injected && !inflight->dyn.homes)
-        look(state, inflight->dyn.warp, inflight->dyn.inst);
+        observe(state, inflight->dyn.warp, inflight->dyn.inst);
     return 0;
 }
 
@@ -399,7 +398,7 @@ static void destroy(void *state)
     forget(state);
 }
 
-/* What these skip is not seen. */
+/* Instructions that these mechanisms skip are not seen. */
 static const char *const conflicts[] = {"dac_ideal", "darsie", NULL};
 
 static const char *const deviations[] = {
@@ -421,8 +420,8 @@ const struct mechanism waits_mechanism = {
     .launch = launch,
     .block = block,
     .operand = operand,
-    .launch_done = gather,
+    .launch_done = launch_done,
     .observe_launch = observe_launch,
     .observe_block = observe_block,
-    .observe = look,
+    .observe = observe,
 };

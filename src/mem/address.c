@@ -39,7 +39,17 @@ u64 address_of(const struct address_map *map, const struct place *place)
         u64 piece = round * units + (unit + units - turn) % units;
         return piece * map->piece + place->in_slice % map->piece;
     }
-    u64 in_channel = address_in_channel(map, place->slice, place->in_slice);
-    u64 piece = in_channel / map->piece * map->channels + place->channel;
-    return piece * map->piece + in_channel % map->piece;
+    return address_from_channel(map, place->channel,
+                                address_in_channel(map, place->slice, place->in_slice));
+}
+
+u64 address_from_channel(const struct address_map *map, u32 channel, u64 in_channel)
+{
+    u64 part = in_channel / map->piece, offset = in_channel % map->piece;
+    if (!map->hashed)
+        return (part * map->channels + channel) * map->piece + offset;
+    struct place place = {.channel = channel,
+                          .slice = (u32)(part % map->slices),
+                          .in_slice = part / map->slices * map->piece + offset};
+    return address_of(map, &place);
 }

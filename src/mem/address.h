@@ -50,6 +50,8 @@ static inline struct place address_place(const struct address_map *map, u64 addr
 }
 /* The inverse, of channel, slice and in_slice. */
 u64 address_of(const struct address_map *map, const struct place *place);
+/* The inverse, of channel and in_channel. */
+u64 address_from_channel(const struct address_map *map, u32 channel, u64 in_channel);
 /* The address within the channel of a slice's own address. */
 u64 address_in_channel(const struct address_map *map, u32 slice, u64 in_slice);
 

@@ -389,6 +389,30 @@ static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cac
     return slot;
 }
 
+/* A line leaves: its changes go to out. */
+static void take_out(struct cache *cache, struct cache_way *slot, u32 set, struct cache_out *out)
+{
+    if (UNLIKELY(cache->content != NULL))
+        cache_content_replaced(cache, slot);
+    out->victim = slot->line;
+    out->victim_sectors = slot->dirty;
+    out->victim_valid = slot->valid;
+    out->victim_unused = slot->prefetched;
+    cache->counters->writebacks += slot->dirty != 0;
+    cache->refused = NO_LINE;
+    drop(cache, slot, set);
+}
+
+/* A line that was filled leaves if its way has been reserved meanwhile. */
+static COLD void leave_reserved(struct cache *cache, u32 at, struct cache_out *out)
+{
+    if (cache->slots[at].pending || at % cache->ways < cache->takable)
+        return;
+    take_out(cache, &cache->slots[at], at / cache->ways, out);
+    if (cache->content)
+        cache_content_passed(cache, out->sectors);
+}
+
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
 {
     const struct mshr *entry = &cache->mshrs.entries[mshr];
@@ -400,6 +424,8 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
     if (entry->slot != NO_SLOT) {
         cache->slots[entry->slot].valid |= entry->sectors;
         cache->slots[entry->slot].pending &= ~entry->sectors;
+        if (UNLIKELY(cache->hooked))
+            leave_reserved(cache, entry->slot, out);
     } else {
         struct cache_way *slot = slot_for_fill(cache, entry->line, out);
         if (slot) {
@@ -416,6 +442,11 @@ bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter)
 {
     cache->refused = NO_LINE;
     return mshr_next(&cache->mshrs, mshr, waiter);
+}
+
+bool cache_waiter_at(const struct cache *cache, u32 mshr, u32 index, u32 *waiter)
+{
+    return mshr_waiter_at(&cache->mshrs, mshr, index, waiter);
 }
 
 bool cache_has(const struct cache *cache, u64 line, u32 sectors)
@@ -507,6 +538,44 @@ void cache_invalidate(struct cache *cache)
         }
 }
 
+static enum cache_drop drop_slot(struct cache *cache, struct cache_way *slot, u32 set,
+                                 bool may_write, struct cache_out *out)
+{
+    out->victim_sectors = out->victim_valid = 0;
+    if (slot->pending)
+        return CACHE_UNDER_WAY;
+    if (slot->dirty && !may_write)
+        return CACHE_DIRTY;
+    take_out(cache, slot, set, out);
+    return CACHE_DROPPED;
+}
+
+enum cache_drop cache_drop(struct cache *cache, u64 line, bool may_write, struct cache_out *out)
+{
+    u32 set = set_of(cache, line);
+    struct cache_way *slot = find(cache, line, set);
+    return slot ? drop_slot(cache, slot, set, may_write, out) : CACHE_ABSENT;
+}
+
+void cache_reserve(struct cache *cache, u32 ways)
+{
+    assert(cache->hooked);
+    cache->refused = NO_LINE;
+    cache->takable = cache->passing ? 0 : cache->ways - MIN(ways, cache->ways);
+}
+
+enum cache_drop cache_sweep(struct cache *cache, u32 *at, bool may_write, struct cache_out *out)
+{
+    const u32 spare = cache->ways - cache->takable;
+    for (; *at < cache->sets * spare; ++*at) {
+        const u32 set = *at / spare, way = cache->takable + *at % spare;
+        struct cache_way *slot = &cache->slots[(size_t)set * cache->ways + way];
+        if (slot->line != NO_LINE)
+            return drop_slot(cache, slot, set, may_write, out);
+    }
+    return CACHE_ABSENT;
+}
+
 u32 cache_pending(const struct cache *cache)
 {
     return cache->mshrs.used;
@@ -514,6 +583,12 @@ u32 cache_pending(const struct cache *cache)
 
 u64 cache_mshr_line(const struct cache *cache, u32 mshr)
 {
+    return cache->mshrs.entries[mshr].line;
+}
+
+u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first)
+{
+    *first = cache->mshrs.waiters[(size_t)mshr * cache->mshrs.merges].waiter;
     return cache->mshrs.entries[mshr].line;
 }
 

@@ -97,6 +97,8 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
  * two fills, and keeps its own MSHR until then.
  */
 bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter);
+/* One that waits in an MSHR, in order of arrival; false: there are no more. */
+bool cache_waiter_at(const struct cache *cache, u32 mshr, u32 index, u32 *waiter);
 /* Whether all sectors are there; changes nothing. */
 bool cache_has(const struct cache *cache, u64 line, u32 sectors);
 /* What cache_read would return; changes and counts nothing. *missing: the sectors it lacks. */
@@ -118,9 +120,26 @@ void cache_watch(struct cache *cache);
 void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
 /* Forgets all lines that are not under way; changes are lost. */
 void cache_invalidate(struct cache *cache);
+/* A line leaves for a mechanism's sake. Its changes go to out->victim, as above, and count as a
+ * write-back; without may_write a line with changes stays. */
+enum cache_drop {
+    CACHE_DROPPED,
+    CACHE_ABSENT,
+    CACHE_UNDER_WAY, /* it stays: sectors are under way */
+    CACHE_DIRTY,     /* it stays: it has changes that may not be written */
+};
+enum cache_drop cache_drop(struct cache *cache, u64 line, bool may_write, struct cache_out *out);
+/* The last ways of each set, so many, take no lines from now on. Those there stay until cache_sweep
+ * has dropped them; those under way leave with their fill (out->victim of cache_fill). */
+void cache_reserve(struct cache *cache, u32 ways);
+/* Drops the next line of a way that takes none, from place *at on, which begins at 0; the result is
+ * that of its cache_drop. CACHE_ABSENT: there are no more. */
+enum cache_drop cache_sweep(struct cache *cache, u32 *at, bool may_write, struct cache_out *out);
 /* Lines (or entries) under way. */
 u32 cache_pending(const struct cache *cache);
 u64 cache_mshr_line(const struct cache *cache, u32 mshr);
+/* The same, and the waiter that took the MSHR, if one did and not a prefetch. */
+u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first);
 /* One that brings sectors of the line, or UINT32_MAX. */
 u32 cache_mshr_for(const struct cache *cache, u64 line);
 
@@ -131,7 +150,8 @@ struct cache_hooks {
     bool (*misses)(void *user, u64 line, u32 set, u32 way); /* true: treat a hit as a miss */
     void (*touched)(void *user, u64 line, u32 set, u32 way, bool write);
     void (*evicted)(void *user, u64 line, u32 set, u32 way); /* it leaves, for whatever reason */
-    u32 reserved_ways; /* the last ways of each set that take no lines; those there stay */
+    u32 reserved_ways; /* at first: the last ways of each set that take no lines. It is changed by
+                        * memory_system_reserve (L2) and core_reserve_ways */
 };
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
 

@@ -16,6 +16,7 @@ static void create_part(struct cluster_cache *part, struct arena *arena,
     ring_create(&part->filled, arena, config->cache.mshrs);
     part->size = config->cache.mshrs * config->cache.merges;
     part->pool = arena_array(arena, struct packet, part->size);
+    part->payloads = arena_array(arena, struct payload, config->cache.mshrs);
     part->free = arena_array(arena, u32, part->size);
     for (u32 i = part->size; i-- > 0;)
         part->free[part->free_count++] = i;
@@ -43,14 +44,18 @@ void cluster_flush(struct cluster *cluster)
 
 /* ---- Answers ---- */
 
-static bool reply(struct cluster *cluster, const struct packet *packet, fs now)
+/* `payload`: what its line has brought. */
+static bool reply(struct cluster *cluster, const struct packet *packet,
+                  const struct payload *payload, fs now)
 {
     struct port *port = &cluster->replies[packet->core];
     if (!port_room(port))
         return false;
     struct packet answer = *packet;
     answer.kind = PACKET_DATA;
-    answer.bytes = (u16)(__builtin_popcount(packet->sectors) * SECTOR_BYTES);
+    answer.bytes = (u16)(count_sectors(packet->sectors) * SECTOR_BYTES);
+    if (UNLIKELY(payload->bits))
+        packet_set_payload(&answer, payload);
     port_push(port, &answer, now);
     if (UNLIKELY(cluster->content != NULL))
         content_read_newest(cluster->content, packet);
@@ -73,7 +78,8 @@ static u32 answer(struct cluster *cluster, struct cluster_cache *part, u32 limit
 {
     u32 count = 0;
     for (; count < limit && part->answer != CLUSTER_NOBODY; count++) {
-        if (!reply(cluster, &part->pool[part->answer], now))
+        const u32 mshr = *ring_head(&part->filled);
+        if (!reply(cluster, &part->pool[part->answer], &part->payloads[mshr], now))
             break;
         part->free[part->free_count++] = part->answer;
         next_answer(part);
@@ -87,6 +93,8 @@ void cluster_fill(struct cluster *cluster, const struct packet *packet, fs now)
         &cluster->parts[packet->client == CLIENT_FETCH ? CLUSTER_ICACHE : CLUSTER_CONSTANT];
     struct cache_out out;
     cache_fill(part->cache, packet->tag, &out);
+    part->payloads[packet->tag] =
+        (struct payload){packet->payload, packet->from_dram ? packet->payload_bits : 0};
     *ring_push(&part->filled) = packet->tag;
     if (part->answer == CLUSTER_NOBODY)
         next_answer(part);
@@ -123,7 +131,7 @@ static bool look_up(struct cluster *cluster, struct cluster_cache *part,
     switch (cache_read(part->cache, packet->address, packet->sectors, waiter, &out)) {
     case CACHE_HIT:
         cluster->inside++;
-        return reply(cluster, packet, now);
+        return reply(cluster, packet, &(struct payload){0}, now);
     case CACHE_MISS:
         fetch(cluster, part, packet, &out);
         break;

@@ -64,6 +64,7 @@ struct cluster_cache {
     RING(struct packet) misses;  /* that wait for the network */
     RING(u32) filled;            /* MSHRs whose waiters are being answered */
     struct packet *pool;         /* of those that wait for a line; a waiter is an index */
+    struct payload *payloads;    /* of MSHRs: what DRAM has given to their line */
     u32 *free, free_count, size; /* a stack of free entries, of so many */
 };
 

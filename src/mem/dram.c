@@ -16,10 +16,11 @@ static bool allocate(struct dram *dram, const struct dram_params *params)
     dram->groups = calloc(params->bank_groups, sizeof(*dram->groups));
     dram->requests = calloc(dram->capacity, sizeof(*dram->requests));
     dram->free = calloc(dram->capacity, sizeof(*dram->free));
+    dram->seen = calloc(dram->capacity, sizeof(*dram->seen));
     for (u32 kind = 0; kind < KINDS; kind++)
         dram->lists[kind] = calloc(params->banks, sizeof(*dram->lists[kind]));
     return dram->ring && dram->banks && dram->groups && dram->requests && dram->free &&
-           dram->lists[KIND_READ] && dram->lists[KIND_WRITE];
+           dram->seen && dram->lists[KIND_READ] && dram->lists[KIND_WRITE];
 }
 
 static void empty(struct dram *dram, u32 banks)
@@ -50,7 +51,8 @@ struct dram *dram_create(const struct dram_params *params, struct dram_stats *st
     dram->column_due[KIND_READ] = dram->column_due[KIND_WRITE] = DRAM_NEVER;
     dram->activate_due = dram->precharge_due = DRAM_NEVER;
     dram->words = (params->banks + 63) / 64;
-    dram->fcfs = params->policy == 1;
+    dram->one = params->policy != 0;
+    dram->serial = params->policy == 2;
     dram->apart = params->write_high > 0;
     dram->write_high = params->write_high;
     dram->write_low = params->write_low;
@@ -76,6 +78,7 @@ void dram_destroy(struct dram *dram)
     free(dram->groups);
     free(dram->requests);
     free(dram->free);
+    free(dram->seen);
     free(dram->lists[KIND_READ]);
     free(dram->lists[KIND_WRITE]);
     free(dram);
@@ -84,6 +87,14 @@ void dram_destroy(struct dram *dram)
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks)
 {
     dram->hooks = *hooks;
+    dram->hooked = true;
+}
+
+void dram_set_place(struct dram *dram, u32 channel, const struct address_map *map, const fs *time)
+{
+    dram->channel = channel;
+    dram->map = map;
+    dram->time = time;
 }
 
 bool dram_busy(const struct dram *dram)

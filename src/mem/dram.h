@@ -33,7 +33,10 @@
  * command is issued: a column command if any bank can take one, else activate or precharge. Banks
  * are looked at from a place that goes round. Rows stay open until another is needed. Nothing
  * bounds how long row hits pass an older request, as in GPGPU-Sim. With policy fcfs the channel
- * works on one request at a time, in order of arrival.
+ * works on one request at a time, in order of arrival; the next one may get commands while the data
+ * of the last are still to come. With policy frfcfs_serial the next request is chosen when the last
+ * data have passed: the oldest whose row is open in its bank, else the oldest. n row hits then take
+ * n * (tCL + transfer) ticks.
  *
  * Writes apart (write_high > 0). Writes wait in their own queue. When write_high wait, only writes
  * are given to banks until write_low are left. Else reads are, and writes only when no read waits,
@@ -53,6 +56,7 @@
 #ifndef MEM_DRAM_H
 #define MEM_DRAM_H
 
+#include "mem/packet.h"
 #include "mem/params.h"
 
 enum dram_command {
@@ -62,14 +66,38 @@ enum dram_command {
     DRAM_WRITE
 };
 
-/* For tests and the dram seam of mechanisms. A member may be NULL. */
+/* A request at a seam. */
+struct dram_event {
+    fs now;
+    u64 cycle;             /* of the channel, counted from its creation */
+    u64 arrived;           /* the cycle of its arrival */
+    u64 address;           /* device address of its first byte */
+    struct requester from; /* of the packet that missed first, if several wait */
+    u32 bytes;
+    u32 bank, row;
+    u32 channel;
+    u32 tag; /* its name while it is in the channel: memory_system_waiters (mem/services.h) */
+    bool write;
+};
+
+/*
+ * For tests and the dram seam of mechanisms. A member may be NULL. The payload, empty at first, is
+ * the request's own: it may be set at `started`, `served`, or both, and goes into the answers of all
+ * packets that wait for the request at the L2, at that time or later; what no packet waits for
+ * (stores that the L2 has taken, evictions) loses it. When the L2 splits a miss into several
+ * requests (l2.request_sectors), or a packet waits for several misses, the payload of the request
+ * that arrives last and has one is taken.
+ */
 struct dram_hooks {
     void *user;
     /* `row`: the row that is opened, closed or used. */
     void (*command)(void *user, u64 cycle, enum dram_command command, u32 bank, u32 row);
-    void (*enqueued)(void *user, u64 cycle, u32 tag);
+    /* It enters the queue; `cycle`: the first in which it could get a command. */
+    void (*arrived)(void *user, const struct dram_event *event);
+    /* Its first command is issued. */
+    void (*started)(void *user, const struct dram_event *event, struct payload *payload);
     /* `cycle`: the last one of its data on the bus. */
-    void (*served)(void *user, u64 cycle, u32 tag);
+    void (*served)(void *user, const struct dram_event *event, struct payload *payload);
 };
 
 struct dram;
@@ -77,6 +105,9 @@ struct dram;
 struct dram *dram_create(const struct dram_params *params, struct dram_stats *stats);
 void dram_destroy(struct dram *dram);
 void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);
+/* What events of hooks say of it: its number, how to find device addresses, and the time at hand. */
+struct address_map;
+void dram_set_place(struct dram *dram, u32 channel, const struct address_map *map, const fs *time);
 
 /* What runs it, cycle by cycle, is in mem/dram_channel.h. */
 /* False: a tick would change nothing but the time, until the next push. */

@@ -39,6 +39,14 @@ struct dram_request {
     u8 live; /* not in the pool's free set */
 };
 
+/* What only hooks want to know of a request. */
+struct dram_seen {
+    u64 address; /* in the channel */
+    struct payload payload;
+    struct requester from;
+    bool started; /* it has got a command */
+};
+
 struct dram_list {
     u32 oldest, youngest; /* REQUEST_NONE: empty */
 };
@@ -97,8 +105,10 @@ struct dram {
     u64 column_due[KINDS], activate_due, precharge_due;
 
     struct dram_timing timing;
-    bool fcfs, apart; /* policy; writes have their own queue */
-    bool draining;    /* only writes are given to banks */
+    bool one;      /* policies that work on one request at a time; all wait in one list */
+    bool serial;   /* of these, the one that waits for its data and prefers row hits */
+    bool apart;    /* writes have their own queue */
+    bool draining; /* only writes are given to banks */
     u32 write_high, write_low;
     u32 queue;
     u32 queued[KINDS]; /* requests in lists; all in [0] unless apart */
@@ -113,7 +123,7 @@ struct dram {
 
     struct dram_bank *banks;
     struct dram_group *groups;
-    struct dram_list *lists[KINDS]; /* by bank; all in [0] with fcfs */
+    struct dram_list *lists[KINDS]; /* by bank; all in [0] with `one` */
     u32 bank_mask, group_mask;
 
     /* Address: shifts of the parts. */
@@ -125,7 +135,12 @@ struct dram {
     u32 *free; /* a stack */
     u32 free_count, capacity;
 
+    bool hooked; /* one of the hooks is filled */
     struct dram_hooks hooks;
+    struct dram_seen *seen; /* of requests, in step with them, while hooked */
+    u32 channel;
+    const struct address_map *map; /* NULL: addresses of the channel are device addresses */
+    const fs *time;
 };
 
 void dram_set_timing(struct dram_timing *timing, const struct dram_params *params);
@@ -139,8 +154,11 @@ static inline bool dram_room(const struct dram *dram, bool write)
 {
     return dram->queued[dram->apart && write ? KIND_WRITE : KIND_READ] < dram->queue;
 }
-/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. */
-void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
+/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. Gives its number
+ * among the requests inside. */
+u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
+/* Has to follow while there are hooks. */
+void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct requester *from);
 /* One command-clock cycle. */
 static inline void dram_tick(struct dram *dram)
 {
@@ -157,6 +175,11 @@ static inline bool dram_done(const struct dram *dram, u32 *tag)
         return false;
     *tag = dram->ring[dram->head & dram->ring_mask].tag;
     return true;
+}
+/* The payload of that request, while there are hooks. */
+static inline const struct payload *dram_payload(const struct dram *dram)
+{
+    return &dram->seen[dram->ring[dram->head & dram->ring_mask].request].payload;
 }
 static inline void dram_pop(struct dram *dram)
 {

@@ -5,6 +5,7 @@
  * Each rule "n cycles from command A to command B" is one addition when A is issued and one
  * comparison before B; dram.h names the rules and where they come from.
  */
+#include "mem/address.h"
 #include "mem/dram_channel.h"
 
 /* a - b, but at least 1 as two commands never share a cycle. */
@@ -36,6 +37,62 @@ void dram_set_timing(struct dram_timing *timing, const struct dram_params *param
     };
 }
 
+/* ---- Hooks ---- */
+
+static struct dram_event event_of(const struct dram *dram, u64 cycle, u32 index)
+{
+    const struct dram_request *request = &dram->requests[index];
+    const struct dram_seen *seen = &dram->seen[index];
+    return (struct dram_event){
+        .now = dram->time ? *dram->time : 0,
+        .cycle = cycle,
+        .arrived = request->entered,
+        .address = dram->map ? address_from_channel(dram->map, dram->channel, seen->address)
+                             : seen->address,
+        .from = seen->from,
+        .bytes = request->bytes,
+        .bank = request->bank,
+        .row = request->row,
+        .channel = dram->channel,
+        .tag = request->tag,
+        .write = request->write,
+    };
+}
+
+void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct requester *from)
+{
+    dram->seen[index] = (struct dram_seen){.address = address, .from = *from};
+    const struct dram_event event = event_of(dram, dram->now, index);
+    if (dram->hooks.arrived)
+        dram->hooks.arrived(dram->hooks.user, &event);
+}
+
+/* A command for the request that a bank works on. */
+static COLD void tell_command(struct dram *dram, u64 now, enum dram_command command, u32 number)
+{
+    const u32 index = dram->banks[number].request;
+    if (dram->hooks.command)
+        dram->hooks.command(dram->hooks.user, now, command, number, dram->banks[number].row);
+    if (dram->hooks.started && !dram->seen[index].started) {
+        const struct dram_event event = event_of(dram, now, index);
+        dram->hooks.started(dram->hooks.user, &event, &dram->seen[index].payload);
+    }
+    dram->seen[index].started = true;
+}
+
+static COLD void tell_served(struct dram *dram, u64 now, u32 index)
+{
+    const struct dram_event event = event_of(dram, now, index);
+    if (dram->hooks.served)
+        dram->hooks.served(dram->hooks.user, &event, &dram->seen[index].payload);
+}
+
+static void tell(struct dram *dram, u64 now, enum dram_command command, u32 number)
+{
+    if (UNLIKELY(dram->hooked))
+        tell_command(dram, now, command, number);
+}
+
 /* ---- Requests come in ---- */
 
 /* dram.h says which bits are what. */
@@ -53,7 +110,7 @@ static void enqueue(struct dram *dram, u32 index)
 {
     struct dram_request *request = &dram->requests[index];
     u32 kind = dram->apart && request->write ? KIND_WRITE : KIND_READ;
-    u32 place = dram->fcfs ? 0 : request->bank;
+    u32 place = dram->one ? 0 : request->bank;
     struct dram_list *list = &dram->lists[kind][place];
     if (list->oldest == REQUEST_NONE)
         list->oldest = index;
@@ -65,13 +122,13 @@ static void enqueue(struct dram *dram, u32 index)
     if (kind == KIND_WRITE && dram->queued[kind] >= dram->write_high)
         dram->draining = true;
     /* a bank at work takes it when it is free */
-    if (dram->apart || dram->fcfs || !bank_in(dram->serving, place, dram->words)) {
+    if (dram->apart || dram->one || !bank_in(dram->serving, place, dram->words)) {
         dram->assign_due = true;
         dram->wake = dram->now;
     }
 }
 
-void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
+u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
 {
     assert(dram_room(dram, write));
     u32 index = dram->free[--dram->free_count];
@@ -88,17 +145,10 @@ void dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
     };
     enqueue(dram, index);
     dram->inside++;
-    if (UNLIKELY(dram->hooks.enqueued != NULL))
-        dram->hooks.enqueued(dram->hooks.user, dram->now, tag);
+    return index;
 }
 
 /* ---- Which commands wait ---- */
-
-static void tell(struct dram *dram, u64 now, enum dram_command command, u32 number)
-{
-    if (UNLIKELY(dram->hooks.command != NULL))
-        dram->hooks.command(dram->hooks.user, now, command, number, dram->banks[number].row);
-}
 
 static struct dram_group *group_of(const struct dram *dram, u32 number)
 {
@@ -154,7 +204,7 @@ SPECIAL void leave_set(u64 *set, u64 *due, u32 number, u32 words)
         *due = DRAM_NEVER;
 }
 
-/* ---- Which request next: row hits first or in order, writes shared or in drains ---- */
+/* ---- Which request next: by the policy, writes shared or in drains ---- */
 
 /* A bank takes a request: it becomes visible to commands. */
 SPECIAL void serve(struct dram *dram, u32 number, u32 index, u32 words)
@@ -176,6 +226,17 @@ SPECIAL void serve(struct dram *dram, u32 number, u32 index, u32 words)
     }
 }
 
+/* A request leaves its list, in which it is behind another; REQUEST_NONE: it is the oldest. */
+static void unlink_request(struct dram *dram, struct dram_list *list, u32 before, u32 index)
+{
+    if (before == REQUEST_NONE)
+        list->oldest = dram->requests[index].next;
+    else
+        dram->requests[before].next = dram->requests[index].next;
+    if (list->youngest == index)
+        list->youngest = before;
+}
+
 /* The oldest request for this row, or the oldest; it leaves the list. */
 static u32 take(struct dram *dram, struct dram_list *list, bool prefer, u32 row)
 {
@@ -191,12 +252,24 @@ static u32 take(struct dram *dram, struct dram_list *list, bool prefer, u32 row)
             index = list->oldest;
         }
     }
-    if (before == REQUEST_NONE)
-        list->oldest = requests[index].next;
-    else
-        requests[before].next = requests[index].next;
-    if (list->youngest == index)
-        list->youngest = before;
+    unlink_request(dram, list, before, index);
+    return index;
+}
+
+/* The oldest request of a list of all banks whose row is open, or the oldest; it leaves the list. */
+static u32 take_hit(struct dram *dram, struct dram_list *list)
+{
+    u32 before = REQUEST_NONE, index = list->oldest;
+    for (; index != REQUEST_NONE; before = index, index = dram->requests[index].next) {
+        const struct dram_bank *bank = &dram->banks[dram->requests[index].bank];
+        if (bank->open && bank->row == dram->requests[index].row)
+            break;
+    }
+    if (index == REQUEST_NONE) {
+        before = REQUEST_NONE;
+        index = list->oldest;
+    }
+    unlink_request(dram, list, before, index);
     return index;
 }
 
@@ -212,7 +285,8 @@ SPECIAL void give(struct dram *dram, u32 kind, u32 place, u32 words)
 {
     struct dram_list *list = &dram->lists[kind][place];
     const struct dram_bank *bank = &dram->banks[place];
-    u32 index = take(dram, list, !dram->fcfs && bank->open, bank->row);
+    u32 index = UNLIKELY(dram->serial) ? take_hit(dram, list)
+                                       : take(dram, list, !dram->one && bank->open, bank->row);
     if (list->oldest == REQUEST_NONE)
         bank_remove(dram->waiting[kind], place, words);
     dram->queued[kind]--;
@@ -246,9 +320,10 @@ SPECIAL void assign(struct dram *dram, u32 words)
 {
     u32 kind = kind_served(dram);
     dram->assign_due = false; /* until a request enters or a bank is free */
-    if (LIKELY(!dram->fcfs))
+    if (LIKELY(!dram->one))
         give_next(dram, kind, words);
-    else if (dram->queued[kind] && !dram->serving_count)
+    else if (dram->queued[kind] && !dram->serving_count &&
+             !(dram->serial && dram->arrived != dram->tail))
         give(dram, kind, 0, words);
 }
 
@@ -268,7 +343,7 @@ SPECIAL void finish(struct dram *dram, u64 now, u32 number, u32 kind, u32 words)
     leave_set(dram->column[kind], &dram->column_due[kind], number, words);
     bank_remove(dram->serving, number, words);
     /* other free banks for which requests wait have made it due before */
-    if (dram->apart || dram->fcfs || bank_in(dram->waiting[KIND_READ], number, words))
+    if (dram->apart || dram->one || bank_in(dram->waiting[KIND_READ], number, words))
         dram->assign_due = true;
     dram->serving_count--;
 }
@@ -428,8 +503,10 @@ static void arrive(struct dram *dram, u64 now, const struct dram_request *reques
         stats->read_bytes += request->bytes;
     }
     stats->queue_cycles += now + 1 - request->entered;
-    if (UNLIKELY(dram->hooks.served != NULL))
-        dram->hooks.served(dram->hooks.user, now, request->tag);
+    if (dram->serial)
+        dram->assign_due = true;
+    if (UNLIKELY(dram->hooked))
+        tell_served(dram, now, (u32)(request - dram->requests));
 }
 
 SPECIAL void work(struct dram *dram, u64 now, u32 words)

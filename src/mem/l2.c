@@ -1,5 +1,6 @@
 /* A slice of the L2 (mem/l2.h). */
 #include "mem/l2.h"
+#include "ir/program.h"
 #include <stdio.h>
 
 enum {
@@ -8,7 +9,8 @@ enum {
     POOL_LIMIT = 16384
 };
 
-struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay)
+struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay,
+                           u32 beyond)
 {
     const struct l2_params *params = shared->params;
     struct l2_slice *slice = arena_new(arena, struct l2_slice);
@@ -21,6 +23,7 @@ struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 nu
     slice->pool = arena_array(arena, struct packet, slice->pool_count);
     slice->free = arena_array(arena, u32, slice->pool_count);
     slice->parts = arena_array(arena, u8, MAX(slice->pool_count, params->mshrs));
+    slice->payloads = arena_array(arena, struct payload, MAX(slice->pool_count, params->mshrs));
     /* One packet a network cycle comes in while fewer than queue_in stand there; what is in the
      * delay then may still join them. */
     ring_create(&slice->in, arena, delay + params->queue_in + 1);
@@ -31,6 +34,7 @@ struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 nu
                 params->miss_queue + line_sectors + 1 +
                     (params->enabled ? params->mshrs : slice->pool_count));
     ring_create(&slice->to_dram, arena, params->queue_dram);
+    ring_create(&slice->stores, arena, slice->misses.places + params->queue_dram + beyond);
     ring_create(&slice->from_dram, arena, params->queue_dram);
     ring_create(&slice->filled, arena, params->mshrs);
     l2_reset(slice);
@@ -54,15 +58,6 @@ void l2_reset(struct l2_slice *slice)
 
 /* ---- In ---- */
 
-/* Few bits: dearer instructions are not worth asking the processor for. */
-static u32 count_bits(u32 bits)
-{
-    u32 count = 0;
-    for (; bits; bits &= bits - 1)
-        count++;
-    return count;
-}
-
 bool l2_room(const struct l2_slice *slice, fs now)
 {
     u32 count = ring_count(&slice->in), limit = slice->shared->params->queue_in;
@@ -78,7 +73,7 @@ void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, 
     arrival->packet = *packet;
     arrival->line = in_slice - offset;
     arrival->sectors = packet->sectors << (offset / SECTOR_BYTES);
-    arrival->count = count_bits(packet->sectors);
+    arrival->count = count_sectors(packet->sectors);
     arrival->ready = ready;
     assert(packet->sectors && (u64)packet->sectors << (offset / SECTOR_BYTES) < (u64)1 << sectors);
 }
@@ -96,16 +91,21 @@ static bool out_full(const struct l2_slice *slice)
     return ring_count(&slice->out) >= slice->shared->params->queue_out;
 }
 
-/* M1: the packet goes back as its own answer. */
-static void reply(struct l2_slice *slice, const struct packet *packet)
+/* M1: the packet goes back as its own answer. `payload`: what its fetch has brought, or NULL. */
+static void reply(struct l2_slice *slice, const struct packet *packet,
+                  const struct payload *payload)
 {
+    const struct l2_shared *shared = slice->shared;
     struct packet *answer = ring_push(&slice->out);
     *answer = *packet;
     bool data = packet->kind == PACKET_READ || (packet->kind == PACKET_ATOMIC && packet->returns);
     answer->kind = data ? PACKET_DATA : PACKET_ACK;
-    answer->bytes = data ? (u16)(count_bits(packet->sectors) * SECTOR_BYTES) : 0;
-    if (UNLIKELY(slice->shared->hooks.reply != NULL))
-        slice->shared->hooks.reply(slice->shared->hooks.user, slice->unit, answer);
+    answer->bytes = data ? (u16)(count_sectors(packet->sectors) * SECTOR_BYTES) : 0;
+    if (UNLIKELY(payload != NULL) && payload->bits)
+        packet_set_payload(answer, payload);
+    if (UNLIKELY(shared->hooks.reply != NULL))
+        shared->hooks.reply(shared->hooks.user, slice->unit, answer, shared->clock->next,
+                            shared->clock->cycle);
 }
 
 /*
@@ -120,7 +120,7 @@ static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u6
     struct l2_shared *shared = slice->shared;
     *vec_push(&shared->atomics) = *packet;
     shared->stats->atomics++;
-    slice->atomic_free = cycle + shared->params->atomic_cycles * count_bits(packet->sectors);
+    slice->atomic_free = cycle + shared->params->atomic_cycles * count_sectors(packet->sectors);
 }
 
 /* ---- To DRAM ---- */
@@ -157,6 +157,14 @@ static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
     return parts;
 }
 
+/* A packet's data go on to DRAM, and nothing waits for them. */
+static void store(struct l2_slice *slice, u64 line, u32 sectors, const struct packet *packet)
+{
+    const u32 requests = fetch(slice, line, sectors, TAG_STORE, packet);
+    for (u32 i = 0; slice->shared->dram_hooked && i < requests; i++)
+        *ring_push(&slice->stores) = packet->from;
+}
+
 /* A line with changes that gave way: one request with what was changed, from its first byte on. */
 static __attribute__((noinline)) void write_victim(struct l2_slice *slice,
                                                    const struct cache_out *out)
@@ -164,7 +172,7 @@ static __attribute__((noinline)) void write_victim(struct l2_slice *slice,
     struct content *const content = slice->shared->content;
     struct l2_request *entry =
         request(slice, out->victim + (u64)__builtin_ctz(out->victim_sectors) * SECTOR_BYTES,
-                count_bits(out->victim_sectors), TAG_NO_FETCH, true);
+                count_sectors(out->victim_sectors), TAG_NO_FETCH, true);
     if (UNLIKELY(content != NULL))
         entry->data = content_victim(content, slice, out->victim, out->victim_sectors);
 }
@@ -196,7 +204,59 @@ static bool miss_room(const struct l2_slice *slice, u32 count)
     return !used || used + count <= slice->shared->params->miss_queue;
 }
 
+/* ---- What mechanisms ask for ---- */
+
+enum cache_drop l2_drop(struct l2_slice *slice, u64 line)
+{
+    struct cache_out out;
+    enum cache_drop result = cache_drop(slice->cache, line, miss_room(slice, 1), &out);
+    if (result == CACHE_DROPPED)
+        write_back(slice, &out);
+    return result;
+}
+
+void l2_reserve(struct l2_slice *slice, u32 ways)
+{
+    cache_reserve(slice->cache, ways);
+    slice->sweeps = true;
+    slice->swept = 0;
+}
+
+bool l2_sweep(struct l2_slice *slice)
+{
+    struct cache_out out;
+    switch (cache_sweep(slice->cache, &slice->swept, miss_room(slice, 1), &out)) {
+    case CACHE_DROPPED:
+        write_back(slice, &out);
+        break;
+    case CACHE_ABSENT:
+        slice->sweeps = false;
+        break;
+    default: /* no room, or under way: later */
+        break;
+    }
+    return slice->sweeps;
+}
+
 /* ---- From DRAM ---- */
+
+void l2_dram_payload(struct l2_slice *slice, u32 tag, const struct payload *payload)
+{
+    if (payload->bits)
+        slice->payloads[tag & TAG_NO_FETCH] = *payload;
+}
+
+static void forget_payload(struct l2_slice *slice, u32 fetch)
+{
+    if (UNLIKELY(slice->shared->dram_hooked))
+        slice->payloads[fetch].bits = 0;
+}
+
+/* What a fetch has brought from DRAM. */
+static const struct payload *payload_of(const struct l2_slice *slice, u32 fetch)
+{
+    return LIKELY(!slice->shared->dram_hooked) ? NULL : &slice->payloads[fetch];
+}
 
 static void next_answer(struct l2_slice *slice)
 {
@@ -220,7 +280,7 @@ static bool change(struct l2_slice *slice, const struct packet *packet, u64 line
     if (cache_refuses(result))
         return false;
     if (result == CACHE_MISS) /* a mechanism keeps it out */
-        fetch(slice, line, sectors, TAG_NO_FETCH, packet);
+        store(slice, line, sectors, packet);
     write_back(slice, &out);
     serve_atomic(slice, packet, cycle);
     return true;
@@ -239,7 +299,7 @@ static void answer(struct l2_slice *slice, u64 cycle)
                     cycle))
             return;
     }
-    reply(slice, packet);
+    reply(slice, packet, payload_of(slice, *ring_head(&slice->filled)));
     slice->free[slice->free_count++] = slice->answer;
     next_answer(slice);
 }
@@ -257,9 +317,9 @@ static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
     if (packet->kind == PACKET_ATOMIC) {
         serve_atomic(slice, packet, cycle);
         u64 in_slice = address_place(&slice->shared->map, packet->address).in_slice;
-        fetch(slice, in_slice, packet->sectors, TAG_NO_FETCH, packet);
+        store(slice, in_slice, packet->sectors, packet);
     }
-    reply(slice, packet);
+    reply(slice, packet, payload_of(slice, entry));
     slice->free[slice->free_count++] = entry;
     return true;
 }
@@ -348,9 +408,10 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
             assert(!"atomic hit");
         stats->port_cycles += cycles_for(slice, arrival->count);
-        reply(slice, packet);
+        reply(slice, packet, NULL);
         break;
     case CACHE_MISS:
+        forget_payload(slice, out.mshr);
         slice->parts[out.mshr] = (u8)fetch(slice, arrival->line, out.sectors, out.mshr, NULL);
         write_back(slice, &out);
         wait(slice, packet);
@@ -377,13 +438,13 @@ static enum access_result access_write(struct l2_slice *slice, const struct l2_a
     if (cache_refuses(result))
         return refused(slice, result, cycle);
     if (result == CACHE_MISS) /* a mechanism keeps it out */
-        fetch(slice, arrival->line, arrival->sectors, TAG_NO_FETCH, &arrival->packet);
+        store(slice, arrival->line, arrival->sectors, &arrival->packet);
     write_back(slice, &out);
-    reply(slice, &arrival->packet);
+    reply(slice, &arrival->packet, NULL);
     /* a victim's data leave through the port, too, in place of the first sector's cycle */
     u32 cycles = cycles_for(slice, arrival->count);
     if (out.victim_sectors)
-        cycles += cycles_for(slice, count_bits(out.victim_sectors)) - 1;
+        cycles += cycles_for(slice, count_sectors(out.victim_sectors)) - 1;
     stats->port_cycles += cycles;
     slice->port_free = cycle + cycles;
     return ACCESS_DONE;
@@ -398,6 +459,7 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
     u32 entry = slice->free[slice->free_count - 1];
+    forget_payload(slice, entry);
     slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
                                     arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);
     wait(slice, &arrival->packet);
@@ -415,9 +477,10 @@ static enum access_result access(struct l2_slice *slice, u64 cycle)
     if (out_full(slice) && (shared->params->enabled || arrival->packet.kind == PACKET_NOTE))
         return ACCESS_BLOCKED;
     if (UNLIKELY(shared->hooks.request != NULL))
-        shared->hooks.request(shared->hooks.user, slice->unit, &arrival->packet);
+        shared->hooks.request(shared->hooks.user, slice->unit, &arrival->packet,
+                              shared->clock->next, cycle);
     if (UNLIKELY(arrival->packet.kind == PACKET_NOTE)) {
-        reply(slice, &arrival->packet);
+        reply(slice, &arrival->packet, NULL);
         return ACCESS_DONE;
     }
     if (!shared->params->enabled)
@@ -484,11 +547,37 @@ bool l2_find(const struct l2_slice *slice, const struct packet *request, char *t
 bool l2_fetches(const struct l2_slice *slice, const struct packet *request, u32 tag)
 {
     u32 entry = tag & TAG_NO_FETCH, waiter = find_waiter(slice, request);
-    if (waiter == L2_NOBODY || entry == TAG_NO_FETCH || tag >> TAG_SLICE_SHIFT != slice->number)
+    if (waiter == L2_NOBODY || !l2_tag_waits(tag) || tag >> TAG_SLICE_SHIFT != slice->number)
         return false;
     if (!slice->shared->params->enabled)
         return entry == waiter;
     u64 line = address_place(&slice->shared->map, request->address).in_slice &
                ~(u64)(slice->shared->params->line_bytes - 1);
     return cache_mshr_line(slice->cache, entry) == line;
+}
+
+/* ---- Requesters ---- */
+
+bool l2_waiter_at(const struct l2_slice *slice, u32 tag, u32 index, struct requester *waiter)
+{
+    u32 entry = tag & TAG_NO_FETCH;
+    if (!l2_tag_waits(tag))
+        return false;
+    if (slice->shared->params->enabled ? !cache_waiter_at(slice->cache, entry, index, &entry)
+                                       : index > 0)
+        return false;
+    *waiter = slice->pool[entry].from;
+    return true;
+}
+
+struct requester l2_requester(struct l2_slice *slice, u32 tag)
+{
+    struct requester from = {NO_INST, NO_REQUESTER, UINT16_MAX, UINT8_MAX, REQUESTER_EVICTION};
+    if ((tag & TAG_NO_FETCH) == TAG_STORE) {
+        from = *ring_head(&slice->stores);
+        ring_pop(&slice->stores);
+    } else if (l2_tag_waits(tag) && !l2_waiter_at(slice, tag, 0, &from)) {
+        assert(!"a fetch without waiters");
+    }
+    return from;
 }

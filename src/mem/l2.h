@@ -28,8 +28,13 @@
 enum {
     TAG_SECTORS_SHIFT = 18,
     TAG_SLICE_SHIFT = 24,
-    TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1 /* a write that no instruction waits for */
+    TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1, /* a write that nothing waits for: an eviction; */
+    TAG_STORE = TAG_NO_FETCH - 1                  /* or of a packet that has its answer already */
 };
+static inline bool l2_tag_waits(u32 tag)
+{
+    return (tag & TAG_NO_FETCH) < TAG_STORE;
+}
 #define L2_NOBODY UINT32_MAX
 
 struct l2_request {
@@ -47,6 +52,7 @@ struct l2_arrival {
     u32 sectors; /* of that line */
     u32 count;   /* of these */
     fs ready;    /* when its delay is over */
+    u64 unused;  /* entries of a multiple of 32 bytes are cheaper to index */
 };
 
 /* What all slices of a memory side share. */
@@ -58,6 +64,8 @@ struct l2_shared {
     VEC(struct packet) atomics; /* served in this window, in order: l2.c, serve_atomic */
     struct packet_hooks hooks;
     struct content *content; /* NULL: not armed */
+    bool dram_hooked; /* requesters of all DRAM requests, and payloads, are wanted */
+    const struct clock *clock;
 };
 
 struct l2_slice {
@@ -69,21 +77,29 @@ struct l2_slice {
     RING(struct l2_arrival) in; /* those with ready < now have reached queue_in */
     RING(struct packet) out;
     RING(struct l2_request) misses, to_dram;
+    RING(struct requester)
+    stores;              /* of requests with TAG_STORE that are on their way to DRAM, in
+                                    * order; only if shared->dram_hooked */
     RING(u32) from_dram; /* tags */
     RING(u32) filled;    /* MSHRs whose waiters are being answered */
     u32 answer;          /* the pool entry to be answered next, or L2_NOBODY */
     struct packet *pool; /* of those that wait for DRAM; a cache waiter is an index */
     u32 *free;           /* a stack of free entries */
     u32 free_count, pool_count;
-    u8 *parts;       /* of each fetch: requests that DRAM has not answered */
-    u64 port_free;   /* L2 cycles: from then on the data port */
-    u64 fill_free;   /* the fill port */
-    u64 atomic_free; /* and the atomic unit can be used */
-    u64 *stall;      /* the counter of what its first packet waits for, or NULL */
-    u64 stalled;     /* the cycle up to which that is counted */
+    u8 *parts;                /* of each fetch: requests that DRAM has not answered, */
+    struct payload *payloads; /* and what DRAM's answers bring for its waiters */
+    u64 port_free;            /* L2 cycles: from then on the data port */
+    u64 fill_free;            /* the fill port */
+    u64 atomic_free;          /* and the atomic unit can be used */
+    bool sweeps;              /* reserved ways are being emptied, */
+    u32 swept;                /* up to here (cache_sweep) */
+    u64 *stall;               /* the counter of what its first packet waits for, or NULL */
+    u64 stalled;              /* the cycle up to which that is counted */
 };
 
-struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay);
+/* `beyond`: the most requests on their way from its queue to DRAM. */
+struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 number, u64 delay,
+                           u32 beyond);
 void l2_destroy(struct l2_slice *slice); /* its arena goes apart */
 /* The cycles before `cycle` in which its first packet stalled are counted now, if it was not called
  * in them (S4). It may stall on. */
@@ -112,6 +128,17 @@ static inline void l2_dram_done(struct l2_slice *slice, u32 tag)
 {
     *ring_push(&slice->from_dram) = tag;
 }
+/* What the request has brought for those that wait for it; if dram_hooked. */
+COLD void l2_dram_payload(struct l2_slice *slice, u32 tag, const struct payload *payload);
+/* The requester of a request that enters DRAM: called once for each, in order, if dram_hooked. */
+struct requester l2_requester(struct l2_slice *slice, u32 tag);
+/* One that waits for the request with this tag, in the order they came; false: there are no more. */
+bool l2_waiter_at(const struct l2_slice *slice, u32 tag, u32 index, struct requester *waiter);
+/* A mechanism has a line written back and dropped, or ways reserved (mem/services.h). */
+enum cache_drop l2_drop(struct l2_slice *slice, u64 line);
+void l2_reserve(struct l2_slice *slice, u32 ways);
+/* A cycle in which at most one line of a reserved way leaves; false: there are no more. */
+bool l2_sweep(struct l2_slice *slice);
 bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size);
 /* Whether a request that waits here for DRAM waits for the one with this tag. */
 bool l2_fetches(const struct l2_slice *slice, const struct packet *request, u32 tag);

@@ -96,5 +96,15 @@ static inline bool mshr_next(struct mshrs *mshrs, u32 at, u32 *waiter)
     *waiter = next->waiter;
     return true;
 }
+/* One that waits in an entry and has not been given back, by its place among these. */
+static inline bool mshr_waiter_at(const struct mshrs *mshrs, u32 at, u32 index, u32 *waiter)
+{
+    const struct mshr *entry = &mshrs->entries[at];
+    const u32 place = index < entry->kept ? index : index - entry->kept + entry->next;
+    if (place >= entry->count)
+        return false;
+    *waiter = mshrs->waiters[(size_t)at * mshrs->merges + place].waiter;
+    return true;
+}
 
 #endif

@@ -36,6 +36,40 @@ enum {
     PACKET_HEADER_BYTES = 8 /* of every packet: address and kind, as GPGPU-Sim counts them */
 };
 
+/*
+ * Where a request comes from. The core that sends it sets this, and it stays with the request
+ * through L1, network, L2 and DRAM to its answer. It is for mechanisms and costs no flits: one whose
+ * hardware would send a part of it declares payload_bits. REQUESTER_UNSET is an error of the
+ * simulator: tests/seam/requester.c checks every request.
+ */
+enum requester_kind {
+    REQUESTER_UNSET,
+    REQUESTER_ACCESS,   /* a load, store or atomic of a warp */
+    REQUESTER_FETCH,    /* a warp that needs an instruction */
+    REQUESTER_PREFETCH, /* core_prefetch, for an instruction of a warp */
+    REQUESTER_NOTE,     /* core_send_note: a core, but neither warp nor instruction */
+    REQUESTER_EVICTION, /* no requester: a dirty line that leaves the L2. In no packet */
+    REQUESTER_KINDS
+};
+
+struct requester {
+    u32 inst;  /* number of the instruction in the program; NO_INST: none */
+    u32 block; /* the launch's block number, lower 32 bits; NO_REQUESTER: none */
+    u16 core;
+    u8 slot; /* of the warp */
+    u8 kind; /* enum requester_kind */
+};
+#define NO_REQUESTER UINT32_MAX
+
+/* Few bits: dearer instructions are not worth asking the processor for. */
+static inline u32 count_sectors(u32 sectors)
+{
+    u32 count = 0;
+    for (; sectors; sectors &= sectors - 1)
+        count++;
+    return count;
+}
+
 struct packet {
     u64 address; /* device address of the line, a multiple of the line size */
     fs sent;     /* when the core sent it */
@@ -43,21 +77,38 @@ struct packet {
     u64 payload; /* of mechanisms */
     u32 sectors; /* bit i: bytes 32i .. 32i+31 of the line are read or written */
     u32 tag;
-    u32 inst; /* the instruction it comes from, or NO_INST */
-    u16 core;
+    struct requester from;
+    u16 core;         /* that gets the answer: the requester's, or a cluster behind all cores */
     u16 bytes;        /* of data it carries beside its header */
     u8 kind;          /* enum packet_kind */
     u8 client;        /* enum packet_client */
     u8 full;          /* PACKET_WRITE: every byte of its sectors is written */
     u8 returns;       /* PACKET_ATOMIC: it has a result to send back */
     u16 payload_bits; /* declared by mechanisms; they count in the packet's size */
+    bool from_dram;   /* an answer: a mechanism has set the payload at DRAM (struct dram_hooks) */
 };
 
-/* The packet seam at the L2 slices, which are numbered through all channels. NULL: nobody. */
+/* What a mechanism gives a request at DRAM, for the answers of all that wait for it. */
+struct payload {
+    u64 value;
+    u16 bits; /* they count in the answers' sizes; 0: none */
+};
+/* An answer carries it in place of what the request carried. */
+static inline void packet_set_payload(struct packet *answer, const struct payload *payload)
+{
+    answer->payload = payload->value;
+    answer->payload_bits = payload->bits;
+    answer->from_dram = true;
+}
+
+/* The packet seam at the L2 slices, which are numbered through all channels; the time, and the
+ * cycle of the L2's clock. NULL: nobody. */
 struct packet_hooks {
     void *user;
-    void (*request)(void *user, u32 slice, struct packet *packet); /* about to be looked up */
-    void (*reply)(void *user, u32 slice, struct packet *packet);   /* its answer leaves */
+    /* About to be looked up. */
+    void (*request)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
+    /* Its answer leaves. */
+    void (*reply)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
 };
 
 #endif

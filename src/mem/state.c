@@ -166,13 +166,14 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     /* Reads and writes that are kept apart have a queue each. */
     u64 queue = (u64)dram->queue * (dram->write_high ? 2 : 1);
     enum {
-        FRFCFS
+        FRFCFS,
+        FCFS
     };
     state_owner(list, "channel", params->l2->channels);
     state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_LIVE,
               "requests: valid, direction, row, bank, column");
     /* Who serves hits of open rows first looks for them; the oldest is found without. */
-    state_shape(list, (struct array_shape){.searched = dram->policy == FRFCFS});
+    state_shape(list, (struct array_shape){.searched = dram->policy != FCFS});
     state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
     state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
                 "data that wait to leave the channel");

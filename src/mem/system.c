@@ -21,13 +21,6 @@
 
 /* ---- Who is called when ---- */
 
-/* At the next edge. */
-static inline void call(struct calls *calls, u32 who)
-{
-    bit_set(calls->due, who);
-    calls->any = true;
-}
-
 /* What the one that was called in this cycle wants next. */
 static inline void call_again(struct calls *calls, u32 who, u64 cycle, u64 next)
 {
@@ -292,6 +285,17 @@ static void network_edge(struct memory_system *m, fs now)
 
 /* ---- L2 edges ---- */
 
+/* Slices whose reserved ways are being emptied are called again. */
+static COLD void sweep(struct memory_system *m)
+{
+    m->sweeps = false;
+    for (u32 i = 0; i < m->units; i++)
+        if (m->slices[i]->sweeps) {
+            m->sweeps |= l2_sweep(m->slices[i]);
+            call(&m->slice_calls, i);
+        }
+}
+
 static void l2_edge(struct memory_system *m, fs now)
 {
     struct calls *calls = &m->slice_calls;
@@ -314,6 +318,8 @@ static void l2_edge(struct memory_system *m, fs now)
             }
         }
     }
+    if (UNLIKELY(m->sweeps))
+        sweep(m);
 }
 
 /* ---- DRAM edges ---- */
@@ -324,12 +330,14 @@ static void leave(struct memory_system *m, u32 number)
     struct channel *channel = &m->channels[number];
     u32 tag;
     while (dram_done(channel->dram, &tag)) {
-        bool answer = (tag & TAG_NO_FETCH) != TAG_NO_FETCH;
+        bool answer = l2_tag_waits(tag);
         u32 unit = number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT);
         if (answer) {
             if (!l2_dram_room(m->slices[unit]))
                 return;
             l2_dram_done(m->slices[unit], tag);
+            if (UNLIKELY(m->shared.dram_hooked))
+                l2_dram_payload(m->slices[unit], tag, dram_payload(channel->dram));
             call(&m->slice_calls, unit);
         }
         dram_pop(channel->dram);
@@ -365,10 +373,18 @@ static void set_out(struct memory_system *m, u32 number, fs now)
 
 /* The slice that a request of a channel comes from. */
 static struct l2_slice *request_slice(const struct memory_system *m, const struct channel *channel,
-                                      u32 tag)
+                                      const struct l2_request *request)
 {
     const u32 number = (u32)(channel - m->channels);
-    return m->slices[number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT)];
+    return m->slices[number * m->l2_params.slices + (request->tag >> TAG_SLICE_SHIFT)];
+}
+
+/* A request has entered DRAM under this number. */
+static COLD void tell_arrived(struct memory_system *m, const struct channel *channel, u32 index,
+                              const struct l2_request *request)
+{
+    struct requester from = l2_requester(request_slice(m, channel, request), request->tag);
+    dram_tell_arrived(channel->dram, index, request->address, &from);
 }
 
 /* One whose delay is over enters DRAM. True: so can another in the next cycle. */
@@ -379,9 +395,12 @@ static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
         return false;
     if (!dram_room(channel->dram, request->write))
         return false;
-    dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
+    u32 index =
+        dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
+    if (UNLIKELY(m->shared.dram_hooked))
+        tell_arrived(m, channel, index, request);
     if (UNLIKELY(m->content != NULL))
-        content_enter_dram(m->content, request_slice(m, channel, request->tag), request);
+        content_enter_dram(m->content, request_slice(m, channel, request), request);
     ring_pop(&channel->delayed);
     request = ring_head(&channel->delayed);
     return ring_count(&channel->delayed) && request->due <= now &&

@@ -21,6 +21,7 @@
 #include "mem/network.h"
 #include "mem/params.h"
 #include "mem/port.h"
+#include "mem/services.h"
 
 struct memory_system_params {
 #define COMPONENT_ROW(name) const struct name##_params *name;
@@ -47,7 +48,6 @@ struct content;
 struct content_config;
 struct content *memory_system_arm(struct memory_system *memory_system,
                                   const struct content_config *config);
-struct content *memory_system_content(const struct memory_system *memory_system); /* or NULL */
 
 /* The two ports of a core: it pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);
@@ -57,9 +57,7 @@ struct port *memory_system_replies(struct memory_system *memory_system, u32 core
 struct port *memory_system_shared(struct memory_system *memory_system, u32 core,
                                   enum packet_client client);
 
-/* Seams of mechanisms; slices are numbered through all channels. */
-u32 memory_system_slices(const struct memory_system *memory_system);
-u32 memory_system_channels(const struct memory_system *memory_system);
+/* Seams of mechanisms; what it does for them is in mem/services.h. */
 void memory_system_set_packet_hooks(struct memory_system *memory_system,
                                     const struct packet_hooks *hooks);
 void memory_system_set_l2_hooks(struct memory_system *memory_system, u32 slice,

@@ -36,18 +36,20 @@ static void calls_create(struct calls *calls, struct arena *arena, u32 count, u6
 static void create_parts(struct memory_system *m)
 {
     u64 delay_cycles = m->delay / clock_period(m->network_mhz) + 2;
+    m->channel_limit = m->dram_params.queue + m->dram_params.return_queue;
     m->slices = arena_array(m->arena, struct l2_slice *, m->units);
     for (u32 i = 0; i < m->units; i++)
-        m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles);
+        m->slices[i] = l2_create(&m->shared, m->arena, i % m->l2_params.slices, delay_cycles,
+                                 m->channel_limit);
     for (u32 i = 0; i < m->units; i++) {
         m->slices[i]->unit = i;
         m->slices[i]->channel = i / m->l2_params.slices;
     }
     calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
-    m->channel_limit = m->dram_params.queue + m->dram_params.return_queue;
     m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);
     for (u32 i = 0; i < m->l2_params.channels; i++) {
         m->channels[i].dram = dram_create(&m->dram_params, &m->stats.dram);
+        dram_set_place(m->channels[i].dram, i, &m->shared.map, &m->dram.next);
         ring_create(&m->channels[i].delayed, m->arena, m->channel_limit);
     }
     calls_create(&m->channel_calls, m->arena, m->l2_params.channels,
@@ -139,6 +141,7 @@ struct memory_system *memory_system_create(const struct memory_system_params *pa
                 .hashed = params->l2->placement == 1},
         .stats = &m->stats.l2,
         .period = clock_period(params->l2_mhz),
+        .clock = &m->l2,
     };
     m->dram_delay = params->dram->latency * m->shared.period;
     m->arrival = FS_NEVER;
@@ -185,11 +188,6 @@ struct content *memory_system_arm(struct memory_system *m, const struct content_
     return m->content;
 }
 
-struct content *memory_system_content(const struct memory_system *m)
-{
-    return m->content;
-}
-
 struct port *memory_system_requests(struct memory_system *m, u32 core)
 {
     return &m->requests[core];
@@ -206,16 +204,6 @@ struct port *memory_system_shared(struct memory_system *m, u32 core, enum packet
     return m->cluster_count ? &m->shared_requests[part * m->cores + core] : &m->requests[core];
 }
 
-u32 memory_system_slices(const struct memory_system *m)
-{
-    return m->units;
-}
-
-u32 memory_system_channels(const struct memory_system *m)
-{
-    return m->l2_params.channels;
-}
-
 void memory_system_set_packet_hooks(struct memory_system *m, const struct packet_hooks *hooks)
 {
     m->shared.hooks = *hooks;
@@ -230,6 +218,7 @@ void memory_system_set_dram_hooks(struct memory_system *m, u32 channel,
                                   const struct dram_hooks *hooks)
 {
     dram_set_hooks(m->channels[channel].dram, hooks);
+    m->shared.dram_hooked = true;
 }
 
 void memory_system_tick_all(struct memory_system *m)

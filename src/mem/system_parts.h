@@ -33,6 +33,13 @@ struct calls {
     RING(struct alarm) alarms; /* who is to be called from which time on, in order */
 };
 
+/* At the next edge. */
+static inline void call(struct calls *calls, u32 who)
+{
+    bit_set(calls->due, who);
+    calls->any = true;
+}
+
 struct memory_system {
     struct arena *arena;
     struct network_params network_params;
@@ -66,6 +73,7 @@ struct memory_system {
     fs cluster_next;              /* the first time at which a cluster may have something to do */
 
     struct l2_slice **slices; /* by channel, then slice */
+    bool sweeps;              /* reserved ways of some are being emptied */
     struct channel *channels;
     u32 channel_limit; /* requests of a channel from the delay on, as GPGPU-Sim gives credits */
     struct calls slice_calls, channel_calls;

@@ -5,7 +5,8 @@
  * Invariants
  *  R1  Rows stand in the order of the state registry, then mechanisms', then logic; sums are made
  *      in this order, so that a reader who adds up the rows gets the same numbers.
- *  R2  A mechanism that is off adds nothing.
+ *  R2  A mechanism that is off adds and changes nothing.
+ *  R3  An element that a mechanism replaces keeps its row, with no costs.
  */
 #include "model/area.h"
 #include "core/pipeline.h"
@@ -14,7 +15,7 @@
 #include "exec/params.h"
 #include "gpu/machine/params.h"
 #include "gpu/machine/storage.h"
-#include "gpu/mechanism/mechanisms.h"
+#include <stdlib.h>
 
 extern const struct component energy_component;
 
@@ -46,38 +47,80 @@ static bool is_inside(const struct state_row *row, const struct pipeline *pipeli
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
 }
 
-/* Rows of the registry from `first` on. */
+/* What a row of the machine costs now, and did without mechanisms. */
+static void cost_row(struct area_row *row, const struct config *config,
+                     const struct mechanism_set *set, const struct technology *technology)
+{
+    const char *table = area_table(config);
+    const struct array_cost cost =
+        element_cost_with(set, table, &row->state, technology, &row->origin);
+    if (row->mechanism) {
+        row->cost = cost;
+        return;
+    }
+    row->plain = element_cost(table, &row->state, technology, NULL);
+    if (row->state.replaced)
+        row->changed = row->state.replaced;
+    else
+        row->cost = cost;
+    if (row->origin.supplied)
+        row->changed = row->origin.supplied->mechanism->name;
+}
+
+/* Rows of the registry from `first` to the one before `end`. */
 static void take(struct area_list *list, const struct config *config,
-                 const struct state_list *states, u32 first, const char *mechanism)
+                 const struct mechanism_set *set, const struct state_list *states, u32 first,
+                 u32 end, const char *mechanism)
 {
     const struct technology technology = area_technology(config);
     const struct core_params *core = config_params(config, &core_component);
     const struct pipeline *pipeline = pipeline_of(core);
-    for (u32 i = first; i < states->rows.count; i++) {
+    for (u32 i = first; i < end; i++) {
         struct area_row *row = vec_push(&list->rows);
         *row = (struct area_row){.state = states->rows.data[i], .mechanism = mechanism};
         row->inside = !mechanism && is_inside(&row->state, pipeline);
         if (!row->inside)
-            row->cost = element_cost(area_table(config), &row->state, &technology, &row->printed);
+            cost_row(row, config, set, &technology);
+    }
+}
+
+/* Logic leaks as its supply says; from row `first` on. */
+static void supply_logic(struct area_list *list, const struct mechanism_set *set, u32 first,
+                         const struct technology *technology)
+{
+    for (u32 i = first; i < list->rows.count; i++) {
+        struct area_row *row = &list->rows.data[i];
+        row->origin = element_supply(set, &row->state, technology);
+        row->plain = row->cost;
+        if (!row->origin.supplied)
+            continue;
+        const struct technology own = {technology->nm, row->origin.volts, technology->celsius};
+        row->cost.leakage_mw *= scale_leakage(technology, &own);
+        row->changed = row->origin.supplied->mechanism->name;
     }
 }
 
 void area_collect(struct area_list *list, const struct config *config,
-                  const struct mechanism *const *available)
+                  const struct mechanism_set *set)
 {
     struct technology technology = area_technology(config);
     struct state_list states = {0};
+    u32 *ends = checked(calloc(set->count + 1, sizeof *ends));
     storage_collect(&states, config);
-    take(list, config, &states, 0, NULL);
-    /* One at a time, to know whose a row is; behind those of the machine, which it may look at. */
-    for (; *available; available++) {
-        const struct mechanism *one[] = {*available, NULL};
-        u32 before = states.rows.count;
-        mechanisms_storage(&states, config, one);
-        take(list, config, &states, before, (*available)->name);
+    ends[0] = states.rows.count;
+    /* one at a time, so that every row has an owner; after the machine's, which they may replace */
+    for (u32 i = 0; i < set->count; i++) {
+        mechanism_storage(&states, config, set->uses[i].mechanism);
+        ends[i + 1] = states.rows.count;
     }
+    take(list, config, set, &states, 0, ends[0], NULL);
+    for (u32 i = 0; i < set->count; i++)
+        take(list, config, set, &states, ends[i], ends[i + 1], set->uses[i].mechanism->name);
+    free(ends);
     state_free(&states);
+    const u32 first = list->rows.count;
     area_logic(list, config, &technology);
+    supply_logic(list, set, first, &technology);
 }
 
 void area_free(struct area_list *list)

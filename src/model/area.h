@@ -3,15 +3,16 @@
 #define MODEL_AREA_H
 
 #include "base/config.h"
-#include "core/hooks.h"
-#include "model/array.h"
+#include "model/element.h"
 
 struct area_row {
-    struct state_row state;          /* of logic: no entries, no bits */
-    struct array_cost cost;          /* of one owner's */
-    const char *mechanism;           /* whose it is; NULL: the machine's own */
-    const struct published *printed; /* its row; NULL: the model, or logic */
-    const char *source;              /* of logic: where its area comes from */
+    struct state_row state;       /* of logic: no entries, no bits */
+    struct array_cost cost;       /* of one owner's; nothing of one that is replaced */
+    struct array_cost plain;      /* the same on a machine without mechanisms */
+    const char *mechanism;        /* whose it is; NULL: the machine's own */
+    const char *changed;          /* the mechanism that has changed its cost, or NULL */
+    struct element_origin origin; /* its supply, and where the costs come from */
+    const char *source;           /* of logic: where its area comes from */
     bool logic;
     bool inside; /* registers within units, whose published area has them: they cost nothing more */
 };
@@ -26,7 +27,7 @@ const char *area_table(const struct config *config);
 
 /* Fills an empty list: the machine's storage, that of mechanisms which are on, then logic. */
 void area_collect(struct area_list *list, const struct config *config,
-                  const struct mechanism *const *available);
+                  const struct mechanism_set *set);
 void area_free(struct area_list *list);
 /* Logic only; area.c calls it. */
 void area_logic(struct area_list *list, const struct config *config,

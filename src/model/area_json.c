@@ -13,9 +13,17 @@ struct area_sums {
 
 static void add(struct area_sums *sums, const struct area_row *row, u64 copies)
 {
-    sums->bits += copies * row->state.entries * row->state.bits;
+    sums->bits += copies * state_owner_bits(&row->state);
     sums->area_um2 += (f64)copies * row->cost.area_um2;
     sums->leakage_mw += (f64)copies * row->cost.leakage_mw;
+}
+
+/* As on a machine without mechanisms. */
+static void add_plain(struct area_sums *sums, const struct area_row *row, u64 copies)
+{
+    sums->bits += copies * row->state.entries * row->state.bits;
+    sums->area_um2 += (f64)copies * row->plain.area_um2;
+    sums->leakage_mw += (f64)copies * row->plain.leakage_mw;
 }
 
 static f64 percent(f64 part, f64 whole)
@@ -75,12 +83,14 @@ static struct area_sums front_end_sums(const struct area_list *list, bool logic)
 static const char *kind_of(const struct area_row *row)
 {
     const struct array_shape *shape = &row->state.shape;
-    return row->logic          ? "logic"
-           : row->inside       ? "inside"
-           : shape->flip_flops ? "flip-flops"
-           : shape->searched   ? "searched"
-           : shape->compared   ? "compared"
-                               : "array";
+    return row->logic            ? "logic"
+           : row->inside         ? "inside"
+           : row->state.replaced ? "replaced"
+           : row->origin.cell    ? row->origin.cell->cell
+           : shape->flip_flops   ? "flip-flops"
+           : shape->searched     ? "searched"
+           : shape->compared     ? "compared"
+                                 : "array";
 }
 
 static json_t *shape_json(json_t *json, const struct state_row *row)
@@ -95,6 +105,21 @@ static json_t *shape_json(json_t *json, const struct state_row *row)
                         stats_number(array_access_bits(row->entries, row->bits, shape)));
     json_object_set_new(json, "ports", stats_number(MAX(ports, 1)));
     return json;
+}
+
+static json_t *source_json(const struct area_row *row)
+{
+    const struct published *printed = row->origin.published;
+    const struct energy_cell *cell = row->origin.cell;
+    if (row->state.replaced)
+        return json_sprintf("replaced by %s", row->state.replaced);
+    if (printed)
+        return json_sprintf("%s, %s", printed->table, printed->place);
+    return json_string(row->logic             ? row->source
+                       : row->inside          ? "in the area of units"
+                       : cell && cell->source ? cell->source
+                       : cell                 ? "set"
+                                              : "model");
 }
 
 static json_t *row_json(const struct area_list *list, const struct area_row *row,
@@ -118,15 +143,15 @@ static json_t *row_json(const struct area_list *list, const struct area_row *row
     put(json, "delay_ps", cost->delay_ps);
     put(json, "owner_percent", percent(cost->area_um2, owner.area_um2));
     put(json, "chip_percent", percent((f64)row->state.copies * cost->area_um2, chip->area_um2));
-    if (row->printed)
-        json_object_set_new(json, "source",
-                            json_sprintf("%s, %s", row->printed->table, row->printed->place));
-    else
-        put_text(json, "source",
-                 row->logic    ? row->source
-                 : row->inside ? "in the area of units"
-                               : "model");
+    json_object_set_new(json, "source", source_json(row));
     put_text(json, "help", row->state.help);
+    if (row->state.replaced)
+        put_text(json, "replaced_by", row->state.replaced);
+    if (row->origin.supplied) {
+        put_text(json, "supplied_by", row->origin.supplied->mechanism->name);
+        put(json, "volts", row->origin.volts);
+        put(json, "rate", row->origin.rate);
+    }
     return json;
 }
 
@@ -159,38 +184,53 @@ static json_t *added_json(const struct area_sums *added, const struct area_sums 
     return json;
 }
 
+/* The rows of a mechanism, and what it adds to a machine that has no other: these, and the
+ * difference in rows that it replaces or supplies. */
+struct area_addition {
+    struct area_sums own, added, plain;
+};
+
+static void add_to(struct area_addition *sums, const struct area_row *row, const char *name,
+                   u64 copies)
+{
+    if (row->mechanism && !strcmp(row->mechanism, name)) {
+        add(&sums->own, row, copies);
+        add(&sums->added, row, copies);
+    } else if (!row->mechanism) {
+        add_plain(&sums->plain, row, copies);
+        if (!row->changed || strcmp(row->changed, name) != 0)
+            return;
+        sums->added.area_um2 += (f64)copies * (row->cost.area_um2 - row->plain.area_um2);
+        sums->added.leakage_mw += (f64)copies * (row->cost.leakage_mw - row->plain.leakage_mw);
+    }
+}
+
 static json_t *mechanism_json(const struct area_list *list, const char *name)
 {
-    struct area_sums core = {0}, chip = {0}, plain_core = {0}, plain_chip = {0};
+    struct area_addition core = {0}, chip = {0};
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct area_row *row = &list->rows.data[i];
-        bool own = row->mechanism && !strcmp(row->mechanism, name);
-        bool in_core = !strcmp(row->state.owner, "core");
-        if (!own && row->mechanism)
-            continue; /* compared with a machine that has no mechanism */
-        add(own ? &chip : &plain_chip, row, row->state.copies);
-        if (in_core)
-            add(own ? &core : &plain_core, row, 1);
+        add_to(&chip, row, name, row->state.copies);
+        if (!strcmp(row->state.owner, "core"))
+            add_to(&core, row, name, 1);
     }
     struct area_sums front = front_end_sums(list, true), arrays = front_end_sums(list, false);
-    json_t *json = sums_json(&chip), *adds = json_object();
+    json_t *json = sums_json(&chip.own), *adds = json_object();
     put_text(json, "name", name);
-    json_object_set_new(json, "core", sums_json(&core));
-    json_object_set_new(adds, "front_end_storage", added_json(&core, &arrays));
-    json_object_set_new(adds, "front_end", added_json(&core, &front));
-    json_object_set_new(adds, "core", added_json(&core, &plain_core));
-    json_object_set_new(adds, "chip", added_json(&chip, &plain_chip));
+    json_object_set_new(json, "core", sums_json(&core.own));
+    json_object_set_new(adds, "front_end_storage", added_json(&core.added, &arrays));
+    json_object_set_new(adds, "front_end", added_json(&core.added, &front));
+    json_object_set_new(adds, "core", added_json(&core.added, &core.plain));
+    json_object_set_new(adds, "chip", added_json(&chip.added, &chip.plain));
     json_object_set_new(json, "adds_percent", adds);
     return json;
 }
 
-static json_t *mechanisms_json(const struct area_list *list, const struct config *config,
-                               const struct mechanism *const *available)
+static json_t *mechanisms_json(const struct area_list *list, const struct mechanism_set *set)
 {
     json_t *json = json_array();
-    for (; *available; available++)
-        if (mechanism_is_on(config, *available))
-            json_array_append_new(json, mechanism_json(list, (*available)->name));
+    for (u32 i = 0; i < set->count; i++)
+        json_array_append_new(json, mechanism_json(list, set->uses[i].mechanism->name));
     return json;
 }
 
@@ -233,7 +273,9 @@ char *hd_area_json(const struct hd_config *config)
     if (!config)
         return NULL;
     struct area_list list = {0};
-    area_collect(&list, config->config, config->available);
+    struct mechanism_set set;
+    mechanisms_on(&set, config->config, config->available);
+    area_collect(&list, config->config, &set);
     struct technology technology = area_technology(config->config);
     struct area_sums chip = chip_sums(&list), front = front_end_sums(&list, true);
     json_t *json = json_object(), *built = json_object(), *rows = json_array();
@@ -248,13 +290,13 @@ char *hd_area_json(const struct hd_config *config)
     json_object_set_new(json, "rows", rows);
     json_object_set_new(json, "owners", owners_json(&list));
     json_object_set_new(json, "front_end", sums_json(&front));
-    json_object_set_new(json, "mechanisms",
-                        mechanisms_json(&list, config->config, config->available));
+    json_object_set_new(json, "mechanisms", mechanisms_json(&list, &set));
     json_object_set_new(json, "chip", sums_json(&chip));
     if (config_published(config->config)->source)
         json_object_set_new(json, "published",
                             published_json(&list, config_published(config->config)));
     area_free(&list);
+    free(set.uses);
     return dump(json);
 }
 

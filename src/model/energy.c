@@ -92,18 +92,6 @@ u32 energy_part(struct energy_model *model, const char *name)
     return model->part_count++;
 }
 
-const struct state_row *energy_element(const struct energy_model *model, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    for (u32 i = 0; dot && i < model->storage.rows.count; i++) {
-        const struct state_row *row = &model->storage.rows.data[i];
-        if (strlen(row->unit) == (size_t)(dot - name) &&
-            !strncmp(row->unit, name, (size_t)(dot - name)) && !strcmp(row->name, dot + 1))
-            return row;
-    }
-    return NULL;
-}
-
 /* ---- costs ---- */
 
 /* Finds a parameter by name; NULL: the component has none of that name and type. */
@@ -127,7 +115,11 @@ static u32 fill_bits(const struct config *config, const struct component *cache)
     return 8 * (*sectored ? MIN((u32)SECTOR_BYTES, *line_bytes) : *line_bytes);
 }
 
-static u32 bits_of(const struct config *config, const struct event *event, u32 built)
+/* An access of an element as it is built. */
+static const u32 as_built = UINT32_MAX;
+
+/* That an event moves, or as_built. */
+static u32 bits_of(const struct config *config, const struct event *event)
 {
     enum {
         WORD = 32,
@@ -147,7 +139,7 @@ static u32 bits_of(const struct config *config, const struct event *event, u32 b
     case BITS_BUILT:
         break;
     }
-    return built;
+    return as_built;
 }
 
 u32 energy_dram_chips(const struct config *config)
@@ -166,17 +158,35 @@ static f64 times_of(const struct config *config, enum times times)
                                   : 1;
 }
 
+/* Where the cost of an access comes from, if a mechanism has its own numbers for the element. */
+static void name_cell(struct energy_row *row, const struct element_origin *origin)
+{
+    const struct energy_cell *cell = origin->cell;
+    const bool read = row->kind == ENERGY_READ;
+    const char *param = read ? cell->given.read_pj : cell->given.write_pj;
+    const f64 declared = read ? cell->read_pj : cell->write_pj;
+    if (row->kind == ENERGY_SEARCH) /* the array model's, which has searched cells */
+        return;
+    if (cell_given(origin, param) > 0) {
+        row->from = "set";
+    } else if (declared > 0) {
+        row->from = "mechanism";
+        row->source = cell->source;
+    }
+}
+
 /* An access that moves the row's bits of an element. */
 static void cost_array(const struct energy_model *model, struct energy_row *row,
                        const struct state_row *element)
 {
+    struct element_origin origin;
     const struct array_cost cost =
-        element_cost(model->table, element, &model->technology, &row->published);
+        element_cost_with(model->set, model->table, element, &model->technology, &origin);
     const u32 built = array_access_bits(element->entries, element->bits, &element->shape);
     row->pj = row->kind == ENERGY_READ    ? cost.read_pj
               : row->kind == ENERGY_WRITE ? cost.write_pj
                                           : cost.search_pj;
-    const struct published *published = row->published;
+    const struct published *published = origin.published;
     bool printed = published && (row->kind == ENERGY_READ    ? published->read_pj > 0
                                  : row->kind == ENERGY_WRITE ? published->write_pj > 0
                                                              : false);
@@ -186,27 +196,92 @@ static void cost_array(const struct energy_model *model, struct energy_row *row,
         row->pj /= model->per_vector;
     row->published = printed ? published : NULL;
     row->from = printed ? "published" : "array model";
+    row->volts = origin.supplied ? origin.volts : 0;
+    if (origin.cell)
+        name_cell(row, &origin);
+}
+
+static u32 built_bits(const struct state_row *element)
+{
+    return array_access_bits(element->entries, element->bits, &element->shape);
+}
+
+/* The element that takes the place of one that is replaced, and the part of its accesses; NULL: the
+ * mechanism counts accesses itself. */
+static const struct state_row *replacement(struct energy_model *model,
+                                           const struct state_row *element, u32 *part)
+{
+    for (u32 i = 0; i < model->set->count; i++) {
+        const struct mechanism_use *use = &model->set->uses[i];
+        const struct energy_replace *replace = change_replace(use, element);
+        if (!replace || !replace->by)
+            continue;
+        *part = energy_part(model, replace->part ? replace->part : use->mechanism->name);
+        return state_find(&model->storage, replace->by);
+    }
+    return NULL;
+}
+
+/*
+ * A row for accesses to an element that move `bits`, or as_built. If the element is replaced, the row
+ * costs nothing, and a second one has the accesses to the element in its place.
+ */
+static void add_access(struct energy_model *model, struct energy_row row,
+                       const struct state_row *element, u32 bits)
+{
+    row.bits = bits != as_built ? bits : built_bits(element);
+    cost_array(model, &row, element);
+    if (!element->replaced) {
+        *vec_push(&model->rows) = row;
+        return;
+    }
+    struct energy_row gone = row;
+    gone.pj = 0;
+    gone.from = "replaced";
+    gone.source = NULL;
+    gone.published = NULL;
+    gone.replaced = element->replaced;
+    gone.volts = 0;
+    *vec_push(&model->rows) = gone;
+    const struct state_row *by = replacement(model, element, &row.part);
+    if (!by)
+        return;
+    row.array = arena_printf(model->arena, "%s.%s", by->unit, by->name);
+    row.source = NULL;
+    row.bits = bits != as_built ? bits : built_bits(by);
+    cost_array(model, &row, by);
+    *vec_push(&model->rows) = row;
 }
 
 static void add_array(struct energy_model *model, const struct config *config,
                       const struct event *event)
 {
-    const struct state_row *element = energy_element(model, event->array);
+    const struct state_row *element = state_find(&model->storage, event->array);
     if (!element) /* this machine does without */
         return;
-    struct energy_row *row = vec_push(&model->rows);
-    *row = (struct energy_row){
-        .component = event->component,
-        .counter = event->counter,
-        .offset = event->offset,
-        .share = event->share,
-        .kind = event->kind,
-        .part = energy_part(model, event->part),
-        .array = event->array,
-        .bits = bits_of(config, event,
-                        array_access_bits(element->entries, element->bits, &element->shape)),
-    };
-    cost_array(model, row, element);
+    add_access(model,
+               (struct energy_row){
+                   .component = event->component,
+                   .counter = event->counter,
+                   .offset = event->offset,
+                   .share = event->share,
+                   .kind = event->kind,
+                   .part = energy_part(model, event->part),
+                   .array = event->array,
+               },
+               element, bits_of(config, event));
+}
+
+/* An event of logic, at the supply of its component. */
+static void supply_logic(const struct energy_model *model, struct energy_row *row)
+{
+    const struct state_row logic = {.unit = row->component->name, .name = ""};
+    const struct element_origin origin = element_supply(model->set, &logic, &model->technology);
+    const struct technology own = {model->technology.nm, origin.volts, 0};
+    if (!origin.supplied)
+        return;
+    row->pj *= scale_energy(&model->technology, &own);
+    row->volts = origin.volts;
 }
 
 /* A constant of another technology in this one. */
@@ -222,7 +297,8 @@ static void add_logic(struct energy_model *model, const struct config *config,
     f64 given;
     memcpy(&given, (const u8 *)config_params(config, &energy_component) + event->given,
            sizeof given);
-    *vec_push(&model->rows) = (struct energy_row){
+    struct energy_row *row = vec_push(&model->rows);
+    *row = (struct energy_row){
         .component = event->component,
         .counter = event->counter,
         .offset = event->offset,
@@ -234,11 +310,13 @@ static void add_logic(struct energy_model *model, const struct config *config,
         .from = given > 0 ? "set" : "literature",
         .source = given > 0 ? NULL : event->source,
     };
+    if (event->nm) /* of the chip */
+        supply_logic(model, row);
 }
 
 /* ---- events of mechanisms ---- */
 
-static const struct stat *find_stat(const struct component *component, const char *name)
+const struct stat *energy_stat(const struct component *component, const char *name)
 {
     for (u32 i = 0; i < component->stat_count; i++)
         if (!strcmp(component->stats[i].name, name))
@@ -270,7 +348,7 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
                       const struct energy_event *event, size_t base, struct error *error)
 {
     const char *name = use->mechanism->name;
-    const struct stat *stat = find_stat(use->mechanism->component, event->counter);
+    const struct stat *stat = energy_stat(use->mechanism->component, event->counter);
     f64 given;
     if (!stat)
         return error_set(error, ERROR_USAGE, "",
@@ -278,7 +356,8 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
                          name, event->counter);
     if (!find_given(use, event, &given, error))
         return false;
-    const struct state_row *element = event->array ? energy_element(model, event->array) : NULL;
+    const struct state_row *element =
+        event->array ? state_find(&model->storage, event->array) : NULL;
     const bool set = given > 0, logic = event->kind == ENERGY_LOGIC;
     if (!logic && !element && !set) {
         if (event->array && strchr(event->array, '.'))
@@ -286,8 +365,7 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
         return error_set(error, ERROR_USAGE, "", "mechanism %s: event '%s' names no array", name,
                          event->counter);
     }
-    struct energy_row *row = vec_push(&model->rows);
-    *row = (struct energy_row){
+    struct energy_row row = {
         .component = use->mechanism->component,
         .counter = event->counter,
         .offset = base + stat->offset,
@@ -296,39 +374,54 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
         .part = energy_part(model, event->part),
         .array = event->array,
     };
-    if (set) {
-        row->pj = given;
-        row->from = "set";
-    } else if (logic) {
-        row->pj = scaled(model, event->pj, event->nm, 0);
-        row->from = "literature";
-        row->source = event->source;
-    } else {
-        u32 built = array_access_bits(element->entries, element->bits, &element->shape);
-        row->bits = event->bits ? event->bits : built;
-        cost_array(model, row, element);
+    if (!set && !logic) {
+        add_access(model, row, element, event->bits ? event->bits : as_built);
+        return true;
+    }
+    row.pj = set ? given : scaled(model, event->pj, event->nm, 0);
+    row.from = set ? "set" : "literature";
+    row.source = set ? NULL : event->source;
+    if (!set)
+        supply_logic(model, &row);
+    *vec_push(&model->rows) = row;
+    return true;
+}
+
+static void add_storage(struct energy_model *model, const struct config *config)
+{
+    storage_collect(&model->storage, config);
+    for (u32 i = 0; i < model->set->count; i++)
+        mechanism_storage(&model->storage, config, model->set->uses[i].mechanism);
+}
+
+/* What takes the place of an element exists. */
+static bool check_replacements(const struct energy_model *model, const struct mechanism_use *use,
+                               struct error *error)
+{
+    for (u32 i = 0; i < model->storage.rows.count; i++) {
+        const struct energy_replace *row = change_replace(use, &model->storage.rows.data[i]);
+        if (row && row->by && !state_find(&model->storage, row->by))
+            return error_set(error, ERROR_USAGE, "",
+                             "mechanism %s replaces %s by '%s', which is not in its storage",
+                             use->mechanism->name, row->element, row->by);
     }
     return true;
 }
 
-static void add_storage(struct energy_model *model, const struct config *config,
-                        const struct mechanism_set *set)
+static bool check_changes(const struct energy_model *model, struct error *error)
 {
-    const struct gpu_params *gpu = config_params(config, &gpu_component);
-    storage_collect(&model->storage, config);
-    for (u32 i = 0; i < set->count; i++) {
-        state_owner(&model->storage, "core", gpu->cores);
-        if (set->uses[i].mechanism->storage)
-            set->uses[i].mechanism->storage(set->uses[i].params, &model->storage);
-    }
+    for (u32 i = 0; i < model->set->count; i++)
+        if (!changes_check(model->set->uses[i].mechanism, "", error) ||
+            !check_replacements(model, &model->set->uses[i], error))
+            return false;
+    return true;
 }
 
-static bool add_mechanisms(struct energy_model *model, const struct mechanism_set *set,
-                           struct error *error)
+static bool add_mechanisms(struct energy_model *model, struct error *error)
 {
     size_t base = 0;
-    for (u32 i = 0; i < set->count; i++) {
-        const struct mechanism_use *use = &set->uses[i];
+    for (u32 i = 0; i < model->set->count; i++) {
+        const struct mechanism_use *use = &model->set->uses[i];
         for (const struct energy_event *event = use->mechanism->events; event && event->counter;
              event++)
             if (!add_event(model, use, event, base, error))
@@ -350,17 +443,19 @@ struct energy_model *energy_create(const struct config *config, const struct mec
     model->technology = area_technology(config);
     model->table = area_table(config);
     model->per_vector = params->register_per_vector ? core->warp_size : 0;
-    add_storage(model, config, set);
-    for (u32 i = 0; i < ARRAY_LEN(events); i++)
+    model->set = set;
+    add_storage(model, config);
+    const bool right = check_changes(model, error);
+    for (u32 i = 0; right && i < ARRAY_LEN(events); i++)
         if (events[i].array)
             add_array(model, config, &events[i]);
         else
             add_logic(model, config, &events[i]);
-    if (!add_mechanisms(model, set, error)) {
+    if (!right || !add_mechanisms(model, error)) {
         energy_destroy(model);
         return NULL;
     }
-    energy_find_leaks(model, config, set);
+    energy_find_leaks(model, config);
     return model;
 }
 
@@ -387,6 +482,14 @@ u64 energy_row_fj(const struct energy_row *row, const struct machine_stats *stat
     return (u64)rint((f64)count * row->pj * 1000);
 }
 
+u64 energy_leak_fj(const struct energy_leak *leak, const u8 *mechanisms)
+{
+    u64 count = 0;
+    if (mechanisms)
+        memcpy(&count, mechanisms + leak->offset, sizeof count);
+    return (u64)rint((f64)count * leak->fj_per_count);
+}
+
 void energy_of(const struct energy_model *model, const struct machine_stats *stats,
                const u8 *mechanisms, struct energy_sum *sum)
 {
@@ -396,6 +499,10 @@ void energy_of(const struct energy_model *model, const struct machine_stats *sta
             energy_row_fj(&model->rows.data[i], stats, mechanisms);
     for (u32 i = 0; i < model->part_count; i++) /* mW times ps are fJ */
         sum->static_fj[i] = (u64)rint(model->part_mw[i] * (f64)stats->timing.picoseconds);
+    for (u32 i = 0; i < model->leaks.count; i++)
+        if (model->leaks.data[i].powered)
+            sum->static_fj[model->leaks.data[i].part] +=
+                energy_leak_fj(&model->leaks.data[i], mechanisms);
 }
 
 void energy_add(struct energy_sum *into, const struct energy_sum *from)

@@ -163,6 +163,10 @@ static json_t *event_json(const struct energy_model *model, const struct energy_
     json_object_set_new(json, "pj", json_real(row->pj));
     json_object_set_new(json, "from", json_string(row->from));
     json_object_set_new(json, "source", source_json(row->published, row->source));
+    if (row->replaced)
+        json_object_set_new(json, "replaced_by", json_string(row->replaced));
+    if (row->volts > 0)
+        json_object_set_new(json, "volts", json_real(row->volts));
     return json;
 }
 
@@ -177,6 +181,17 @@ static json_t *leak_json(const struct energy_model *model, const struct energy_l
     json_object_set_new(json, "mw", json_real(leak->mw));
     json_object_set_new(json, "from", json_string(leak->from));
     json_object_set_new(json, "source", source_json(leak->published, leak->source));
+    if (leak->replaced)
+        json_object_set_new(json, "replaced_by", json_string(leak->replaced));
+    if (leak->rate > 0) {
+        json_object_set_new(json, "volts", json_real(leak->volts));
+        json_object_set_new(json, "rate", json_real(leak->rate));
+    }
+    if (leak->powered) {
+        json_object_set_new(json, "powered_by", json_string(leak->powered));
+        json_object_set_new(json, "off", json_real(leak->off));
+        json_object_set_new(json, "fj_per_count", json_real(leak->fj_per_count));
+    }
     return json;
 }
 
@@ -186,10 +201,10 @@ static json_t *holes_json(const struct energy_model *model)
     json_t *list = json_array();
     for (u32 i = 0; i < model->storage.rows.count; i++) {
         const struct state_row *row = &model->storage.rows.data[i];
-        bool found = false;
+        bool found = row->replaced;
         for (u32 r = 0; r < model->rows.count && !found; r++)
             found = model->rows.data[r].array &&
-                    energy_element(model, model->rows.data[r].array) == row;
+                    state_find(&model->storage, model->rows.data[r].array) == row;
         if (!found)
             json_array_append_new(list, json_sprintf("%s.%s", row->unit, row->name));
     }

@@ -10,8 +10,6 @@
 #include "model/area.h"
 #include "model/energy.h"
 
-#include <stdlib.h>
-
 /* What events.def says of it; model/area_logic.c has taken lanes from there. */
 static const struct {
     const char *part;
@@ -49,7 +47,8 @@ static void add_chips(struct energy_model *model, const struct config *config)
     const struct l2_params *l2 = config_params(config, &l2_component);
     const u32 row = find_published("dram");
     f64 given = given_mw(config, row);
-    *vec_push(&model->leaks) = (struct energy_leak){
+    struct energy_leak *leak = vec_push(&model->leaks);
+    *leak = (struct energy_leak){
         .part = energy_part(model, published[row].part),
         .name = "DRAM chips",
         .copies = (u64)l2->channels * energy_dram_chips(config),
@@ -57,6 +56,7 @@ static void add_chips(struct energy_model *model, const struct config *config)
         .from = given > 0 ? "set" : "literature",
         .source = given > 0 ? NULL : published[row].source,
     };
+    model->part_mw[leak->part] += leak->mw * (f64)leak->copies;
 }
 
 /* ---- parts ---- */
@@ -113,12 +113,50 @@ static const char *part_of(const struct energy_model *model, const struct state_
     return row->unit;
 }
 
+/* The element leaks by a counter of the mechanism that powers it. */
+static void set_power(struct energy_model *model, struct energy_leak *leak,
+                      const struct state_row *element)
+{
+    size_t base = 0;
+    for (u32 i = 0; i < model->set->count; i++) {
+        const struct mechanism_use *use = &model->set->uses[i];
+        const struct energy_power *power = change_power(use, element);
+        if (power && element->entries) {
+            const struct component *component = use->mechanism->component;
+            leak->powered = arena_printf(model->arena, "%s.%s", component->name, power->counter);
+            leak->offset = base + energy_stat(component, power->counter)->offset;
+            leak->off = change_param(use, power->off);
+            leak->part = power->part ? energy_part(model, power->part) : leak->part;
+            return; /* no other can: changes_clash */
+        }
+        base += mechanism_stats_size(use);
+    }
+}
+
+/* Whose number the leakage of an element is. */
+static void name_source(struct energy_leak *leak, const struct area_row *row)
+{
+    const struct published *printed = row->origin.published;
+    const struct energy_cell *cell = row->origin.cell;
+    leak->from = row->logic ? "literature" : "array model";
+    if (row->state.replaced) {
+        leak->from = "replaced";
+    } else if (printed && printed->leakage_mw > 0) {
+        leak->from = "published";
+        leak->published = printed;
+    } else if (cell && cell_given(&row->origin, cell->given.leakage_mw) > 0) {
+        leak->from = "set";
+    } else if (cell && cell->leakage_mw > 0) {
+        leak->from = "mechanism";
+        leak->source = cell->source;
+    }
+}
+
 static void add_row(struct energy_model *model, const struct config *config,
                     const struct area_row *row)
 {
     const char *part = part_of(model, &row->state);
     const u32 said = find_published(part);
-    const bool printed = row->printed && row->printed->leakage_mw > 0;
     struct energy_leak *leak = vec_push(&model->leaks);
     *leak = (struct energy_leak){
         .part = energy_part(model, part),
@@ -126,35 +164,35 @@ static void add_row(struct energy_model *model, const struct config *config,
         .name = row->state.name,
         .copies = row->state.copies,
         .mw = row->cost.leakage_mw,
-        .from = row->logic ? "literature"
-                : printed  ? "published"
-                           : "array model",
         .source = row->source,
-        .published = printed ? row->printed : NULL,
+        .replaced = row->state.replaced,
+        .volts = row->origin.supplied ? row->origin.volts : 0,
+        .rate = row->origin.supplied ? row->origin.rate : 0,
     };
+    name_source(leak, row);
     if (row->logic && said < ARRAY_LEN(published)) {
         bool given = given_mw(config, said) > 0;
         leak->source = given ? NULL : published[said].source;
         leak->from = given ? "set" : leak->from;
     }
+    if (!leak->replaced)
+        set_power(model, leak, &row->state);
+    const f64 mw = leak->rate > 0 ? leak->mw / leak->rate : leak->mw;
+    if (leak->powered) {
+        model->part_mw[leak->part] += mw * (f64)leak->copies * leak->off;
+        leak->fj_per_count = mw * (1 - leak->off) / (f64)row->state.entries; /* mW ps are fJ */
+    } else {
+        model->part_mw[leak->part] += mw * (f64)leak->copies;
+    }
 }
 
-void energy_find_leaks(struct energy_model *model, const struct config *config,
-                       const struct mechanism_set *set)
+void energy_find_leaks(struct energy_model *model, const struct config *config)
 {
-    const struct mechanism **on = checked(calloc(set->count + 1, sizeof *on));
     struct area_list list = {0};
-    for (u32 i = 0; i < set->count; i++)
-        on[i] = set->uses[i].mechanism;
-    area_collect(&list, config, on);
+    area_collect(&list, config, model->set);
     for (u32 i = 0; i < list.rows.count; i++)
         if (!list.rows.data[i].inside)
             add_row(model, config, &list.rows.data[i]);
     area_free(&list);
-    free(on);
     add_chips(model, config);
-    for (u32 i = 0; i < model->leaks.count; i++) {
-        const struct energy_leak *leak = &model->leaks.data[i];
-        model->part_mw[leak->part] += leak->mw * (f64)leak->copies;
-    }
 }

@@ -17,7 +17,7 @@ struct binary_head {
 
 struct file {
     struct binary_head head;
-    char hash[SHA256_TEXT - 1]; /* digits, as our hash gives them */
+    char hash[SHA256_TEXT - 1]; /* SHA-256 in hexadecimal digits */
 };
 
 static void hash_all(const struct file *file, const u8 *sections, size_t bytes,
@@ -51,7 +51,7 @@ u8 *binary_write(const struct binary *binary, size_t *bytes)
     return data;
 }
 
-/* Whether the sections are those that a program of the type has. */
+/* Whether the sections match the program's type. */
 static bool plausible(const struct binary *binary)
 {
     bool bitcode = binary->sections[SECTION_BITCODE].bytes != 0;

@@ -1,7 +1,7 @@
 /*
- * What clGetProgramInfo(CL_PROGRAM_BINARIES) hands out, and the compile cache keeps: a header, then
- * sections. A compiled object or a library holds LLVM bitcode; an executable holds the code that
- * the machine runs and what is known of its kernels (llinfo.h).
+ * The format of binaries that clGetProgramInfo(CL_PROGRAM_BINARIES) returns and the compile cache
+ * keeps: a header, then sections. A compiled object or a library holds LLVM bitcode; an executable
+ * holds the code that the machine runs and the description of its kernels (llinfo.h).
  *
  *   bytes 0-7   "HeddleCL"
  *   u32         version of this format
@@ -12,8 +12,8 @@
  *   64 digits   SHA-256 of all before it, with the sections after it
  *   ...         the sections
  *
- * The hash guards against damage, not against malice: whoever can hand a program a binary can hand
- * it code as well. The code is checked again when it is loaded.
+ * The hash guards against damage, not against malice: an attacker who can supply a binary can
+ * supply code as well. The code is checked again when it is loaded.
  */
 #ifndef OPENCL_BINARY_H
 #define OPENCL_BINARY_H
@@ -41,9 +41,9 @@ struct binary {
     } sections[SECTION_COUNT];
 };
 
-/* Free with free(). */
+/* Returns malloc'd bytes. */
 u8 *binary_write(const struct binary *binary, size_t *bytes);
-/* False: it is none of ours, or damaged. The sections point into `data`. */
+/* False: not a binary of this driver, or damaged. The sections point into `data`. */
 bool binary_read(struct binary *binary, const void *data, size_t bytes);
 
 #endif

@@ -1,21 +1,21 @@
 /*
- * Buffers and sub-buffers: where their content is, and how it gets there.
+ * Buffers and sub-buffers: where their content is, and how it moves.
  *
- * A buffer of a context with one device lives there from the beginning. With several devices, or
- * while the device is busy, its first content is kept on the host (`staged`) until a command needs
- * it. A command that runs on another device than the last one brings the content along (mem_on).
+ * In a context with one device, a buffer is on the device from the beginning. With several devices,
+ * or while the device is busy, its initial content is kept on the host (`staged`) until a command
+ * needs it. A command on another device than the last one moves the content there (mem_on).
  *
  * Invariants
- *  B1  The content is in one place: at `home`, or `staged` while there is no home. Addresses on
- *      other devices stay allocated, so that a command there that has its address already may go on
- *      reading; they are filled anew when the content comes back.
- *  B2  Another device's memory is touched only with the lock and while no command uses that device:
- *      it is not busy, or its command is parked here, too. So two commands that want each other's
- *      buffers both go on.
- *  B3  Memory on a busy device is not released but listed (`dead`) for the next who may.
+ *  B1  The content is in one place: at `home`, or in `staged` while there is no home. Addresses on
+ *      other devices stay allocated, so that a command there that has the address already may still
+ *      read it; they are filled again when the content returns.
+ *  B2  Another device's memory is accessed only with the lock and while no command uses that
+ *      device: it is not busy, or its command is parked here, too. So two commands that need each
+ *      other's buffers do not deadlock.
+ *  B3  Memory on a busy device is not released but listed in `dead`, and released later.
  *
- * Deviations: a sub-buffer moves together with its whole buffer; what a buffer is created with is
- * there without a copy in simulated time.
+ * Deviations: a sub-buffer moves together with its whole buffer; the initial content of a buffer is
+ * on the device without a copy in simulated time.
  */
 #include "opencl/opencl.h"
 
@@ -29,7 +29,7 @@ static const cl_mem_flags host_memory =
 
 /* ---- time ---- */
 
-/* GB/s are bytes a nanosecond. */
+/* GB/s are bytes per nanosecond. */
 u64 copy_device_ps(cl_device_id device, u64 bytes)
 {
     return (u64)llround((f64)bytes / device->info.copy_gbps * 1e3);
@@ -55,7 +55,7 @@ static u32 index_of(cl_context context, cl_device_id device)
     return index;
 }
 
-/* Whether the lock is enough to use it. */
+/* Whether holding the lock is enough to access the device (B2). */
 static bool idle(const struct _cl_device_id *device)
 {
     return !device->busy || device->parked;
@@ -88,7 +88,7 @@ static hd_address place(cl_mem root, cl_device_id device)
 static bool move_between(cl_mem root, cl_device_id to, hd_address address)
 {
     enum {
-        PIECE = 1 << 20 /* bytes at a time, so that the host need not hold all */
+        PIECE = 1 << 20 /* bytes at a time, to limit host memory */
     };
     cl_device_id from = root->home;
     hd_address there = root->addresses[index_of(root->context, from)];
@@ -103,7 +103,7 @@ static bool move_between(cl_mem root, cl_device_id to, hd_address address)
     return ok;
 }
 
-/* Its content comes to where it has an address. */
+/* Moves the buffer's content to its address on a device. */
 static bool bring(cl_mem root, cl_device_id device, hd_address address, u64 *ps)
 {
     if (root->home) {
@@ -183,7 +183,7 @@ static u64 largest_allocation(cl_context context)
     return bytes;
 }
 
-/* Its first content goes where it will be needed, or waits. */
+/* Writes the initial content to the device, or stages it. */
 static cl_int fill_first(cl_mem mem, const void *content)
 {
     cl_device_id device = mem->context->devices[0];
@@ -228,7 +228,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
     return made(errcode_ret, mem);
 }
 
-/* A sub-buffer may do no more than its buffer. */
+/* Whether a sub-buffer's flags allow no more than its buffer's. */
 static bool flags_fit(cl_mem_flags parent, cl_mem_flags flags)
 {
     if (!flags_valid(flags) || flags & host_memory)
@@ -306,7 +306,7 @@ static void call_back(cl_mem mem)
 void destroy_mem(void *object)
 {
     cl_mem mem = object;
-    while (mem->named) { /* a kernel cannot be enqueued until it gets another */
+    while (mem->named) { /* kernels with this argument cannot be enqueued until it is set again */
         mem->named->set = false;
         kernel_arg_name(mem->named, NULL);
     }
@@ -407,11 +407,11 @@ static cl_int migrate_run(struct queue_command *command, u64 *ps)
 {
     struct migrate *migrate = (struct migrate *)command;
     if (migrate->flags & CL_MIGRATE_MEM_OBJECT_HOST)
-        return CL_SUCCESS; /* what the host wants it reads or maps */
+        return CL_SUCCESS; /* nothing to do: the host reads or maps what it needs */
     bool content = !(migrate->flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
     for (u32 i = 0; i < migrate->count; i++) {
         cl_mem mem = migrate->mems[i];
-        /* The rest of its buffer keeps its content. */
+        /* a sub-buffer's parent keeps its other content */
         if (!move_to(mem, command->queue->device, content || mem->parent, ps))
             return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     }

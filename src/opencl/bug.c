@@ -1,10 +1,10 @@
 /*
- * Mistakes of Heddle's own, in the user's process.
+ * Assertion failures of Heddle in the user's process.
  *
- * An assert that fails in the driver, or in the library that is linked into it, calls the function
- * below in place of the C library's, which the program's own asserts go on to call: nothing but the
- * loader's functions is seen from outside (exports.map). It says whose mistake it is, and records
- * it, so that the wrapper does not take it for the program's.
+ * A failed assert in the driver, or in the library linked into it, calls the function below instead
+ * of the C library's; the program's own asserts still call the C library's, since only the loader's
+ * functions are exported (exports.map). It reports that the bug is Heddle's and records it, so that
+ * the wrapper does not blame the program.
  */
 #include "opencl/opencl.h"
 

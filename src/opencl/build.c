@@ -1,10 +1,10 @@
 /*
- * Building programs: compile, link, both at once.
+ * Building programs: compile, link, or both at once.
  *
- * The driver's lock is given up while the compiler runs (O1). Until it is back, the builds of the
- * program's devices are CL_BUILD_IN_PROGRESS, so that nobody else begins one, and the compiler has
- * copies of what others could change. Building ends before the call does, also for a program that
- * wants to be called back.
+ * The driver's lock is released while the compiler runs (O1). Meanwhile the builds of the program's
+ * devices are CL_BUILD_IN_PROGRESS, so that no other thread starts one, and the compiler has copies
+ * of everything that other threads could change. The build ends before the call returns, even if
+ * the program has given a callback.
  */
 #include "opencl/compiler.h"
 #include "opencl/program.h"
@@ -12,16 +12,16 @@
 typedef void(CL_CALLBACK *notify_fn)(cl_program program, void *user);
 
 enum {
-    FULL_PROFILE_LOCAL = 32768 /* bytes of local memory that the full profile asks for */
+    FULL_PROFILE_LOCAL = 32768 /* bytes of local memory that the full profile requires */
 };
 
-/* One call: what to make of which program for which devices. */
+/* One API call: what to build from which program for which devices. */
 struct task {
     cl_program program;
     const cl_device_id *devices;
     u32 device_count;
     cl_program_binary_type type;
-    cl_int failure; /* what the call returns when a device's build fails */
+    cl_int failure; /* the call's return value if the build fails for a device */
     struct options options;
     const char *options_text;
     struct compiler_header *headers;
@@ -33,7 +33,7 @@ struct task {
 
 /* ---- checks ---- */
 
-/* The devices of a call: those listed, or all there are. */
+/* Checks the device list and callback arguments of a call. */
 static cl_int check_devices(cl_uint count, const cl_device_id *list, notify_fn notify,
                             const void *user)
 {
@@ -53,7 +53,7 @@ static cl_int choose_devices(struct task *task, cl_uint count, const cl_device_i
     return CL_SUCCESS;
 }
 
-/* Whether the program can be built anew now. */
+/* Whether the program can be built again now: no build in progress, no kernel objects. */
 static bool at_rest(const struct task *task)
 {
     for (u32 i = 0; i < task->device_count; i++)
@@ -62,9 +62,9 @@ static bool at_rest(const struct task *task)
     return !task->program->kernel_objects;
 }
 
-/* ---- doing ---- */
+/* ---- building ---- */
 
-/* A build's own bitcode, to be linked; false: it has none. */
+/* The bitcode of a build, as a link input; false: it has none. */
 static bool bitcode_of(struct arena *arena, const struct build *build, struct compiler_input *input)
 {
     struct binary binary;
@@ -78,7 +78,7 @@ static bool bitcode_of(struct arena *arena, const struct build *build, struct co
     return true;
 }
 
-/* What is linked for a device; their number. */
+/* Collects the link inputs for a device; returns their number. */
 static u32 gather(const struct task *task, cl_device_id device, struct compiler_input **inputs)
 {
     u32 count = 0;
@@ -121,19 +121,19 @@ static void run_device(const struct task *task, cl_device_id device)
     build->status = result.binary ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
 }
 
-/* A binary that is ready to run has only to be accepted. */
+/* Whether the build is an executable binary already, which needs no building. */
 static bool ready(const struct task *task, const struct build *build)
 {
     return task->program->from_binary && build->binary &&
            build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
-/* Marks all builds first, so that they change together for whoever looks. */
+/* Marks all builds as in progress before the first one starts. */
 static void begin(struct task *task)
 {
     for (u32 i = 0; i < task->device_count; i++) {
         struct build *build = program_build(task->program, task->devices[i]);
-        if (task->program->from_binary) { /* it is what will be built */
+        if (task->program->from_binary) { /* the binary is the build's input: it is kept */
             free(build->options);
             free(build->log);
             build->log = checked(strdup(""));
@@ -169,7 +169,7 @@ static cl_int run(struct task *task, notify_fn notify, void *user)
         driver_lock();
     }
     object_release(task->program);
-    return notify ? CL_SUCCESS : status; /* the callback looks at the builds */
+    return notify ? CL_SUCCESS : status; /* the callback queries the builds */
 }
 
 /* ---- the calls ---- */
@@ -186,7 +186,7 @@ static cl_int build_program(struct task *task, const char *options)
         return CL_INVALID_OPERATION;
     task->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     task->failure = CL_BUILD_PROGRAM_FAILURE;
-    if (program->from_binary) { /* objects are linked with nothing else */
+    if (program->from_binary) { /* a compiled object is linked alone */
         task->inputs = &task->program;
         task->input_count = 1;
     }
@@ -261,7 +261,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
     return status;
 }
 
-/* For each device either all programs have something to link or none has. */
+/* Checks that for each device all programs have something to link, or none has. */
 static cl_int check_inputs(const struct task *task)
 {
     u32 total = 0;
@@ -277,7 +277,7 @@ static cl_int check_inputs(const struct task *task)
             return CL_INVALID_OPERATION;
         total += count;
     }
-    return total ? CL_SUCCESS : CL_INVALID_OPERATION; /* there is nothing at all to link */
+    return total ? CL_SUCCESS : CL_INVALID_OPERATION; /* nothing to link on any device */
 }
 
 static cl_int prepare_link(struct task *task, cl_context context, const char *options)
@@ -318,7 +318,7 @@ clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *devic
     status = prepare_link(&task, context, options);
     if (status == CL_SUCCESS) {
         task.program = program_create(context, task.device_count, task.devices);
-        for (u32 i = 0; i < task.input_count; i++) /* they are looked at between compilations */
+        for (u32 i = 0; i < task.input_count; i++) /* used without the lock */
             object_retain(task.inputs[i]);
         status = run(&task, pfn_notify, user_data);
         for (u32 i = 0; i < task.input_count; i++)
@@ -327,10 +327,10 @@ clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *devic
     arena_destroy(task.arena);
     if (errcode_ret)
         *errcode_ret = status;
-    return task.program; /* also of a link that failed: it has the log */
+    return task.program; /* also after a failed link: it has the log */
 }
 
-/* The compiler is a process that ends by itself. */
+/* Nothing to unload: the compiler is a separate process. */
 CL_API_ENTRY cl_int CL_API_CALL clUnloadCompiler(void)
 {
     return CL_SUCCESS;

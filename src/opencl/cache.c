@@ -21,7 +21,7 @@
 enum {
     FORMAT = 1,
     DEFAULT_MB = 512,
-    STALE_SECONDS = 3600, /* a half-written file of this age has lost its writer */
+    STALE_SECONDS = 3600, /* an incomplete file of this age has been abandoned */
     HASH_DIGITS = SHA256_TEXT - 1
 };
 static const size_t FILE_LIMIT = (size_t)1 << 30;
@@ -72,7 +72,8 @@ static bool hash_file(const char *path, char text[SHA256_TEXT])
 
 /* ---- finding ---- */
 
-/* One remembered file; `at` moves behind it. False: the entry is wrong or does not count. */
+/* Checks one included file and advances `at`. False: the entry is damaged or the file has
+ * changed. */
 static bool file_unchanged(struct arena *arena, const u8 **at, const u8 *end)
 {
     u32 length;
@@ -130,14 +131,14 @@ bool cache_find(struct arena *arena, const char key[SHA256_TEXT], struct cache_e
     char *data = text_read_file(path, false, FILE_LIMIT, &bytes, &error);
     bool found = data && read_entry(arena, (const u8 *)data, bytes, entry);
     free(data);
-    if (found) /* when it was used last */
+    if (found) /* record the time of the last use */
         utimensat(AT_FDCWD, path, NULL, 0);
     return found;
 }
 
 /* ---- storing ---- */
 
-/* The folder with all above it. */
+/* Creates a folder and its parents. */
 static bool make_folder(const char *folder)
 {
     char path[PATH_MAX];
@@ -164,7 +165,7 @@ static void append(struct cache_bytes *out, const void *data, size_t bytes)
     out->count += (u32)bytes;
 }
 
-/* The entry's bytes; NULL: a file cannot be read any more. free() */
+/* The entry as malloc'd bytes; NULL: an included file cannot be read any more. */
 static u8 *write_entry(const struct cache_entry *entry, const char *const *files, u32 count,
                        size_t *bytes)
 {
@@ -231,8 +232,8 @@ static bool ends_with(const char *name, const char *end)
     return length > tail && !strcmp(name + length - tail, end);
 }
 
-/* Removes what was used longest ago until the rest fits, and what lost its writer. Another process
- * may do the same at the same time: a file that is gone already is no matter. */
+/* Removes the least recently used entries until the rest fits, and abandoned files. Another process
+ * may do the same concurrently: missing files are ignored. */
 static void evict(const char *folder, u64 limit)
 {
     DIR *dir = opendir(folder);

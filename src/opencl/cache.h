@@ -1,14 +1,14 @@
 /*
- * Results of the compiler, kept between processes: one file a result, named by the SHA-256 of all
- * that went into it.
+ * Compiler results, kept between processes: one file per result, named by the SHA-256 of all its
+ * inputs.
  *
- * Files that a program includes are not known before it is compiled. So an entry remembers which
- * they were and their hashes, and counts only as long as these are what they were.
+ * The files that a program includes are not known before it is compiled. So an entry lists them
+ * with their hashes, and is valid only while these match.
  *
  * Invariants
- *  C1  An entry appears whole or not at all: it is written under another name and renamed.
- *  C2  What is read is checked against its hash; what is wrong in any way is not there.
- *  C3  Nothing here fails: without a folder that can be written there is no cache.
+ *  C1  An entry appears as a whole or not at all: it is written under another name and renamed.
+ *  C2  An entry is checked against its hash when read; a damaged one counts as absent.
+ *  C3  Nothing here fails: without a writable folder there is no cache.
  */
 #ifndef OPENCL_CACHE_H
 #define OPENCL_CACHE_H
@@ -22,9 +22,9 @@ struct cache_entry {
     size_t bytes;
 };
 
-/* The entry of a key; NULL-binary and false: none. Both are of the arena. */
+/* Finds the entry of a key, allocated in the arena; false: none. */
 bool cache_find(struct arena *arena, const char key[SHA256_TEXT], struct cache_entry *entry);
-/* `files`: what was included, as the program sees them. */
+/* `files`: the included files, by the paths that the program uses. */
 void cache_store(const char key[SHA256_TEXT], const struct cache_entry *entry,
                  const char *const *files, u32 file_count);
 

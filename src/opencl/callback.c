@@ -1,17 +1,17 @@
 /*
- * Callbacks of events: one thread calls them, in the order their turns came.
+ * Event callbacks: one thread calls them, in the order in which they became due.
  *
  * A program may hold a lock of its own while it enqueues or sets a callback, and take the same lock
- * in the callback; other drivers call from other threads, so it works there. Called from within the
- * function the program is in, it would hang. Yet what a program sees should not depend on how the
- * host schedules threads. So whoever has posted callbacks waits for them to return: a program whose
- * callbacks enqueue commands sees one order always. It does not wait longer than PATIENCE_NS, for
- * the callback may itself be waiting for something the waiting thread is to do.
+ * in the callback. This works with other drivers, which call from other threads; called from within
+ * the API function, it would deadlock. Yet what a program sees should not depend on how the host
+ * schedules threads. So a thread that has posted callbacks waits until they return: a program whose
+ * callbacks enqueue commands always sees the same order. It waits at most PATIENCE_NS, since the
+ * callback may itself wait for the waiting thread.
  *
  * Invariants
  *  B1  The thread that calls callbacks never waits for callbacks.
  *  B2  A call holds a reference to its event until it has returned.
- *  B3  After a wait in vain nobody waits until all calls posted have returned.
+ *  B3  After a wait has timed out, no thread waits until all posted calls have returned.
  */
 #include "opencl/opencl.h"
 
@@ -19,8 +19,8 @@
 #include <time.h>
 
 enum {
-    PATIENCE_NS = 100000000 /* long for a callback that computes, short for one who waits at a
-                             * program that hangs; results do not depend on it */
+    PATIENCE_NS = 100000000 /* long for a callback that computes, short for a program that would
+                             * deadlock; results do not depend on it */
 };
 
 struct callback_call {
@@ -30,7 +30,7 @@ struct callback_call {
     struct event_callback *callback;
 };
 
-/* With the lock, which is given up while the program's function runs. */
+/* With the lock, which is released while the program's function runs. */
 static void call_first(struct callbacks *callbacks)
 {
     struct callback_call *call = callbacks->first;
@@ -61,7 +61,7 @@ static void *call_all(void *user)
     return NULL;
 }
 
-/* Signals are the program's: its own threads take them. */
+/* Starts the thread with all signals blocked: the program's own threads handle them. */
 static bool start(struct callbacks *callbacks)
 {
     sigset_t all, before;
@@ -95,7 +95,7 @@ void callback_settle(void)
 {
     struct callbacks *callbacks = &platform_get()->callbacks;
     u64 posted = callbacks->posted;
-    if (!callbacks->running) /* no thread could be made */
+    if (!callbacks->running) /* the thread could not be created */
         while (callbacks->first)
             call_first(callbacks);
     if (pthread_equal(pthread_self(), callbacks->thread))

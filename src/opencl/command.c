@@ -1,31 +1,29 @@
 /*
  * Commands: which of them can run, and running them; markers and barriers.
  *
- * A command can run when nobody uses its device, all events it waits for have ended, and what its
- * queue says of order is kept: a queue in order runs its first command only, one out of order any
- * that stands behind no barrier. Of those that can run, on any device, the one enqueued first runs.
+ * A command can run when its device is not in use, all events in its wait list have ended, and its
+ * queue's order allows it: an in-order queue runs only its first command, an out-of-order queue any
+ * command that is not behind a barrier. Of all commands that can run, on any device, the one
+ * enqueued first runs.
  *
- * Times: a command starts when its device is free and no earlier than the events it waited for have
- * ended, on whatever device. Each takes whole nanoseconds, rounded up, as those are what a program
- * sees: so a command never begins before the previous one has ended.
+ * Times: a command starts when its device is free, but not before the events it waited for have
+ * ended, on whatever device. Durations are rounded up to whole nanoseconds, the unit that programs
+ * see, so a command never begins before the previous one has ended.
  *
- * Failures: a command that fails by itself (a kernel faulted, a device has no memory left) breaks
- * its queue, unless the call that enqueued it blocks and so returns the error. In a broken queue
- * what depends on the failed command fails, too: in order, everything behind it; out of order,
- * barriers and markers that wait for all commands before them, and what is enqueued after such a
- * barrier. A queue stays broken, as with other drivers; a new queue is not. A failure also passes
- * through wait lists into other queues, and breaks those. An error that the program itself gave to
- * a user event fails what waits for the event and breaks no queue.
+ * Failures: a command that fails by itself (a kernel fault, no memory left on a device) breaks its
+ * queue, unless the call that enqueued it is blocking and returns the error. In a broken queue,
+ * commands that depend on the failed one fail, too: in order, everything after it; out of order,
+ * barriers and markers that wait for all earlier commands, and everything enqueued after such a
+ * barrier. A queue stays broken, as with other drivers; a new queue is not. A failure also
+ * propagates through wait lists into other queues, and breaks those. An error that the program
+ * itself sets on a user event fails the commands that wait for it and breaks no queue.
  *
  * Invariants
- *
  *  C1  A command stays in its queue until it has ended, also while it runs; its queue, its event
- *      and the events it waits for stay as long.
- *
+ *      and the events it waits for live as long.
  *  C2  A command that is to fail because of another never acts: it fails as soon as the error is
  *      known.
- *
- *  C3  No failure that the program has not caused itself goes unreported: blocking calls and
+ *  C3  No failure goes unreported, unless the program has caused it itself: blocking calls and
  *      clFinish of a broken queue return an error.
  */
 #include "opencl/opencl.h"
@@ -45,9 +43,9 @@ cl_int command_check(cl_command_queue queue, cl_uint wait_count, const cl_event 
     return CL_SUCCESS;
 }
 
-/* ---- which can run ---- */
+/* ---- selection ---- */
 
-/* What a command fails with because of others before it; CL_SUCCESS: it may act. */
+/* The error that a command inherits from earlier ones; CL_SUCCESS: it may act. */
 static cl_int inherited(const struct queue_command *command)
 {
     const struct _cl_command_queue *queue = command->queue;
@@ -158,8 +156,8 @@ static cl_int act(struct queue_command *command)
     return status;
 }
 
-/* Whether a command that failed did so by itself, or because of one that did: not because of what
- * the program said of a user event. */
+/* Whether a failed command failed by itself, or because of one that did, and not because of the
+ * status that the program gave to a user event. */
 static bool is_fault(const struct queue_command *command)
 {
     bool by_event = false;
@@ -234,7 +232,7 @@ cl_int command_enqueue(struct queue_command *command, cl_command_queue queue, cl
         queue->first = command;
     queue->last = command;
 
-    object_retain(own); /* ours, and the program's in the end */
+    object_retain(own); /* one reference for this call, passed on to the program */
     command_run_ready();
     cl_int status = CL_SUCCESS;
     if (blocking) {

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 enum {
-    FILE_LIMIT = 256 << 20, /* bytes of a file that a compilation makes */
-    OLDEST_CLANG = 14,      /* our library is its bitcode */
-    RIGHT_CLANG = 15,       /* the first that keeps the order of memory accesses and barriers */
-    LAST_RIGHT_CLANG = 16   /* the last that was seen to read parameters of two bytes right */
+    FILE_LIMIT = 256 << 20, /* largest file of a compilation, in bytes */
+    OLDEST_CLANG = 14,      /* the driver's library is its bitcode */
+    RIGHT_CLANG = 15,       /* the first that preserves the order of memory accesses and barriers */
+    LAST_RIGHT_CLANG = 16   /* the last known to read two-byte parameters correctly */
 };
 
 struct work {
@@ -25,9 +25,9 @@ struct work {
     struct toolchain toolchain;
     struct scratch scratch;
     struct arena *arena;
-    VEC(const char *) words; /* of the next process */
+    VEC(const char *) words; /* arguments of the next process */
     VEC(char) log;
-    bool approximate; /* division and square root of float may be */
+    bool approximate; /* float division and square root may be approximate */
 };
 
 static void say_bytes(struct work *work, const char *text, size_t bytes)
@@ -41,7 +41,7 @@ static void say(struct work *work, const char *text)
     say_bytes(work, text, strlen(text));
 }
 
-/* Adds what the compiler said; our folder's name means nothing to anybody. */
+/* Appends the compiler's output to the log, without the name of the scratch folder. */
 static void say_file(struct work *work, const char *path)
 {
     struct error error = {0};
@@ -83,20 +83,20 @@ static void start(struct work *work)
         ADD(work, "amdgcn-amd-amdhsa", "-mcpu=tahiti");
         if (work->toolchain.linker)
             ADD(work, "-B", work->toolchain.linker);
-        /* It tells where hidden arguments are (si.hidden_args=driver). */
+        /* the version implies the layout of hidden arguments (si.hidden_args=driver) */
         add(work, work->toolchain.rocm ? "-mcode-object-version=5" : "-mcode-object-version=4");
-        /* What LLVM knows of some functions it would put in place of ours. */
+        /* keep LLVM from replacing library functions */
         if (work->toolchain.version != OLDEST_CLANG)
             ADD(work, "-mllvm", "-amdgpu-simplify-libcall=0");
-    } else /* The first with all 64-bit atomics. With later DWARF code with calls makes LLVM 14
-            * crash: they are described, and there are no such descriptions in PTX. */
+    } else /* sm_60: the first with all 64-bit atomics. DWARF 2: with later versions, LLVM 14
+            * crashes on calls, whose descriptions PTX cannot express. */
         ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
             "-target-feature", "-Xclang", "+ptx60", "-Xclang", "-dwarf-version=2");
     ADD(work, "-nogpulib", "-O2", "-gline-tables-only", "-fdebug-compilation-dir=.",
         "-fno-crash-diagnostics", "-Wno-unused-command-line-argument");
 }
 
-/* Runs what has been put together; what it says goes to the log. */
+/* Runs the process with the collected arguments; its output goes to the log. */
 static bool finish(struct work *work, const char *input)
 {
     add(work, NULL);
@@ -114,7 +114,7 @@ static bool finish(struct work *work, const char *input)
     return code == 0;
 }
 
-/* What CL_DEVICE_EXTENSIONS names that the language must know of. */
+/* The extensions of CL_DEVICE_EXTENSIONS that the compiler must know. */
 #define EXTENSIONS                                                             \
     "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_fp64,"                \
     "+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics," \
@@ -130,15 +130,15 @@ static bool asked_for(const struct work *work, const char *option)
     return false;
 }
 
-/* Arguments of everything that begins with OpenCL C. */
+/* Adds the arguments for OpenCL C. */
 static void add_language(struct work *work)
 {
     ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Xclang",
         EXTENSIONS, "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
-    add(work, "-fgnu-keywords"); /* asm, which NVIDIA's and AMD's compilers take, too */
+    add(work, "-fgnu-keywords"); /* asm, which NVIDIA's and AMD's compilers accept, too */
     if (work->job->embedded)
         add(work, "-D__EMBEDDED_PROFILE__=1");
-    /* A warning of clang-14's, and an error of later ones unless they are told. */
+    /* a warning in clang-14, by default an error in later versions */
     if (!asked_for(work, "-Werror"))
         add(work, "-Wno-error=int-conversion");
     for (u32 i = 0; i < work->job->options->count; i++)
@@ -150,14 +150,14 @@ static void add_library(struct work *work, const char *file)
     ADD(work, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", file);
 }
 
-/* A file of AMD's device libraries: "name", or "name_on" or "name_off". */
+/* Adds a file of AMD's device libraries: "name", or "name_on" or "name_off". */
 static void add_rocm(struct work *work, const char *name, const char *state)
 {
     add_library(work, arena_printf(work->arena, "%s/%s%s.bc", work->toolchain.rocm, name, state));
 }
 
-/* AMD's: functions, then constants by which they choose. The compiler's driver would name the same
- * files, but before ours. Subnormal numbers of float are zeros on this GPU. */
+/* Adds AMD's libraries: functions, then the constants that configure them. The compiler's driver
+ * would add the same files, but before ours. Float subnormals are flushed to zero on this GPU. */
 static void add_rocm_libraries(struct work *work)
 {
     static const char *const STATES[] = {"_off", "_on"};
@@ -176,7 +176,8 @@ static void add_rocm_libraries(struct work *work)
     add_rocm(work, "oclc_abi_version", "_500");
 }
 
-/* Only what is called and not defined yet is taken of each, in this order. */
+/* Adds the libraries, in this order: from each, only functions that are called and not yet defined
+ * are linked. */
 static void add_libraries(struct work *work)
 {
     add_library(work, work->toolchain.library);
@@ -186,8 +187,8 @@ static void add_libraries(struct work *work)
         add_library(work, work->toolchain.libclc);
 }
 
-/* The source as a file that the compiler reads from its input, so that it has the name we want and
- * looks for headers from the working directory. */
+/* Writes the source to a file that the compiler reads as standard input, so that it has the name
+ * program.cl and includes are relative to the working directory. */
 static const char *write_source(struct work *work)
 {
     const char *text = arena_printf(work->arena, "# 1 \"program.cl\"\n%s\n", work->job->source);
@@ -210,7 +211,7 @@ static bool write_headers(struct work *work)
     return true;
 }
 
-/* From source: to bitcode that is linked later or, with the libraries, to LLVM's text. */
+/* Compiles the source to bitcode for later linking or, with the libraries, to LLVM text. */
 static bool compile(struct work *work, bool object, const char *output)
 {
     const char *source = write_source(work);
@@ -226,7 +227,7 @@ static bool compile(struct work *work, bool object, const char *output)
     if (object) {
         ADD(work, "-c", "-Xclang", "-disable-llvm-passes");
     } else {
-        /* Programs write `inline` without meaning C99's: that there is a definition elsewhere. */
+        /* programs write `inline` without C99's meaning, a definition elsewhere */
         ADD(work, "-S", "-fgnu89-inline");
         add_libraries(work);
     }
@@ -234,7 +235,7 @@ static bool compile(struct work *work, bool object, const char *output)
     return finish(work, source);
 }
 
-/* From bitcode: to a library or, with the libraries, to LLVM's text. */
+/* Links bitcode to a library or, with the libraries, to LLVM text. */
 static bool link_inputs(struct work *work, bool library, const char *output)
 {
     start(work);
@@ -259,7 +260,7 @@ static bool link_inputs(struct work *work, bool library, const char *output)
     return finish(work, NULL);
 }
 
-/* Changes of the text in its own place, before code is made of it. */
+/* Patches the LLVM text in place, before code generation. */
 static bool mend_text(struct work *work, char *text, size_t length, const char *file)
 {
     bool nulls = work->job->si && mend_nulls(text);
@@ -267,7 +268,7 @@ static bool mend_text(struct work *work, char *text, size_t length, const char *
     return !(nulls || relaxed) || scratch_write(&work->scratch, file, text, length);
 }
 
-/* False: the text is as it was. */
+/* Lets kernels that are called be inlined (mend.h). False: the text is unchanged. */
 static bool inline_kernels(struct work *work, const char *text, const char *file)
 {
     size_t length;
@@ -288,8 +289,8 @@ static void warn_of_compiler(struct work *work)
 }
 
 /*
- * clang-19 takes a vector of two bytes in PTX's parameters for one of two halves of a word. Seen
- * with 19, not with 15 and 16; others were not tried.
+ * clang-19 treats a vector of two bytes in PTX parameters as two 16-bit halves of a word. Seen with
+ * 19, not with 15 and 16; other versions were not tried.
  */
 static bool parameters_right(struct work *work, const char *text)
 {
@@ -316,14 +317,14 @@ static bool generate(struct work *work, const char *text, bool optimize, const c
         ADD(work, "-Xclang", "-disable-llvm-passes");
     if (!work->job->si)
         add(work, "-S");
-    /* Which instructions float has for these is not said of each operation, but of all. */
+    /* the back end selects these instructions for all operations, not for each */
     if (!work->job->si && work->approximate)
         ADD(work, "-mllvm", "-nvptx-prec-divf32=0", "-mllvm", "-nvptx-prec-sqrtf32=0");
     add(work, text);
     return finish(work, NULL);
 }
 
-/* "_Z3fooif": foo. What the program calls it. */
+/* The program's own name of a mangled function: "_Z3fooif" is foo. */
 static const char *plain_name(struct arena *arena, const char *name)
 {
     char *end;
@@ -333,7 +334,7 @@ static const char *plain_name(struct arena *arena, const char *name)
     return length && length <= strlen(end) ? arena_strndup(arena, end, length) : name;
 }
 
-/* Unused functions must not keep a program from being built. */
+/* Removes unused functions that would make the build fail. */
 static bool drop_unused(struct work *work, u8 *text, size_t *bytes, const char *file)
 {
     size_t kept;
@@ -346,7 +347,7 @@ static bool drop_unused(struct work *work, u8 *text, size_t *bytes, const char *
     return scratch_write(&work->scratch, file, text, kept);
 }
 
-/* A program that calls what nobody defines does not link. */
+/* Whether all called functions are defined; undefined ones go to the log. */
 static bool all_defined(struct work *work, const char *text, size_t bytes)
 {
     bool defined = true;
@@ -418,14 +419,15 @@ static u8 *make_code(struct work *work, size_t *bytes)
     return result;
 }
 
-/* ---- the cache's part ---- */
+/* ---- cache keys ---- */
 
 static void hash_text(struct sha256 *hash, const char *text)
 {
     sha256_add(hash, text, strlen(text) + 1);
 }
 
-/* All that the result depends on, but for files that the source includes. */
+/* The cache key: a hash of everything that the result depends on, except files that the source
+ * includes. */
 static void name_job(struct work *work, char key[SHA256_TEXT])
 {
     const struct compiler_job *job = work->job;
@@ -438,7 +440,7 @@ static void name_job(struct work *work, char key[SHA256_TEXT])
     hash_text(&hash, HEDDLE_VERSION);
     toolchain_identify(&work->toolchain, &hash);
     hash_text(&hash, job->source ? job->source : "");
-    start(work); /* the arguments that are always there may change with Heddle */
+    start(work); /* the fixed arguments may change with Heddle's version */
     add_language(work);
     for (u32 i = 0; i < work->words.count; i++)
         hash_text(&hash, work->words.data[i]);
@@ -451,14 +453,14 @@ static void name_job(struct work *work, char key[SHA256_TEXT])
         sha256_add(&hash, &bytes, sizeof bytes);
         sha256_add(&hash, job->inputs[i].data, job->inputs[i].bytes);
     }
-    /* Files are included from the working directory. */
+    /* include paths are relative to the working directory */
     char *here = job->source && strstr(job->source, "include") ? getcwd(NULL, 0) : NULL;
     hash_text(&hash, here ? here : "");
     free(here);
     sha256_text(&hash, key);
 }
 
-/* The files of a make rule "x: a b\ c \<newline> d"; those of our folder are left out. */
+/* Reads the files of a make rule "x: a b\ c \<newline> d", except those of the scratch folder. */
 static u32 read_included(struct work *work, const char ***files)
 {
     struct error error = {0};
@@ -537,7 +539,7 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
             make(&work, key, result);
         }
     }
-    say(&work, job->options->notes); /* not part of what the cache keeps */
+    say(&work, job->options->notes); /* notes are not cached */
     *(char *)vec_push(&work.log) = 0;
     result->log = work.log.data;
     result->compiler = checked(strdup(work.toolchain.name));

@@ -1,13 +1,13 @@
 /*
- * From OpenCL C to what a machine runs, by clang and its libraries (base/toolchain.h).
+ * From OpenCL C to machine code, with clang and its libraries (base/toolchain.h).
  *
  *   source -> bitcode                        an object, to be linked later
  *   bitcode ... -> bitcode                   a library
  *   source or bitcode ... -> LLVM text -> PTX or a Southern Islands code object    an executable
  *
- * The text is what kernels' names and arguments are read from. Results are kept in the cache.
+ * Names and arguments of kernels are read from the LLVM text. Results are kept in the cache.
  *
- * Without the driver's lock; everything given must stay as it is meanwhile.
+ * Called without the driver's lock; the inputs must not change meanwhile.
  */
 #ifndef OPENCL_COMPILER_H
 #define OPENCL_COMPILER_H
@@ -26,20 +26,20 @@ struct compiler_input {
 };
 
 struct compiler_job {
-    bool si, embedded;           /* the device's code and profile */
-    cl_program_binary_type type; /* what to make */
-    const char *source;          /* NULL: only inputs are linked */
+    bool si, embedded;           /* Southern Islands (else PTX); embedded profile */
+    cl_program_binary_type type; /* of the result */
+    const char *source;          /* NULL: only link the inputs */
     const struct options *options;
-    const struct compiler_header *headers; /* found before all others */
+    const struct compiler_header *headers; /* searched before all other headers */
     u32 header_count;
     const struct compiler_input *inputs;
     u32 input_count;
 };
 
 struct compiler_result {
-    char *log;      /* what the compiler said; free() */
-    char *compiler; /* its name and that of its library; free() */
-    u8 *binary;     /* binary.h; NULL: it failed; free() */
+    char *log;      /* the compiler's output; free() */
+    char *compiler; /* name of the compiler and its library; free() */
+    u8 *binary;     /* binary.h; NULL: the compilation failed; free() */
     size_t bytes;
 };
 

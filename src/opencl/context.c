@@ -1,5 +1,5 @@
 /*
- * Contexts. The first one on a device opens it: until then a machine costs nothing.
+ * Contexts. The first context on a device opens it: before that a machine costs nothing.
  */
 #include "opencl/opencl.h"
 
@@ -26,7 +26,7 @@ void destroy_context(void *object)
     free(context->properties);
 }
 
-/* Counts the list with its ending 0. */
+/* Checks the property list and counts its entries, including the final 0. */
 static cl_int check_properties(const cl_context_properties *properties, u32 *count)
 {
     bool platform_seen = false, sync_seen = false;

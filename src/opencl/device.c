@@ -1,5 +1,5 @@
 /*
- * Devices: machines, and which of them there are. What they tell of themselves is in deviceinfo.c.
+ * Devices: the available machines. Their properties are in deviceinfo.c.
  */
 #include "opencl/opencl.h"
 
@@ -7,12 +7,13 @@
 
 enum {
     FULL_LOCAL_BYTES = 32768, /* OpenCL 1.2, table 4.3: CL_DEVICE_LOCAL_MEM_SIZE */
-    /* Of device memory, kept from programs: a part, and at most so much. Assumed: room for code and
-     * PRINT_BYTES many times over, and for the private memory of some ten thousand work-items. */
+    /* device memory reserved for the driver: 1/KEPT_PART, at most KEPT_BYTES. Assumed: room for
+     * code and many times PRINT_BYTES, and for the private memory of some ten thousand
+     * work-items. */
     KEPT_PART = 16,
     KEPT_BYTES = 64 << 20,
-    /* OpenCL 1.2, table 4.3: a buffer can be a quarter of the memory, and 128 MB. NVIDIA's drivers
-     * tell just that of theirs. */
+    /* OpenCL 1.2, table 4.3: at least a quarter of the memory, and 128 MB. NVIDIA's drivers report
+     * exactly that. */
     BUFFER_PART = 4,
     BUFFER_BYTES = 128 << 20,
 };
@@ -59,7 +60,7 @@ bool device_open(cl_device_id device)
     return true;
 }
 
-/* No more than would make the largest buffer that can be had too small a part. */
+/* Limited so that the largest buffer is at least 1/BUFFER_PART of it. */
 u64 device_memory(const struct _cl_device_id *device)
 {
     u64 all = device->info.memory_bytes;
@@ -86,7 +87,7 @@ cl_int device_match(cl_device_type type, u32 *count)
     *count = 0;
     if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~kinds))
         return CL_INVALID_DEVICE_TYPE;
-    if (type & CL_DEVICE_TYPE_GPU) /* among others in ALL */
+    if (type & CL_DEVICE_TYPE_GPU) /* CL_DEVICE_TYPE_ALL includes it */
         *count = platform_get()->device_count;
     else if (type & CL_DEVICE_TYPE_DEFAULT)
         *count = MIN(platform_get()->device_count, 1U);
@@ -112,14 +113,14 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
     return status;
 }
 
-/* ---- parts of devices: there are none ---- */
+/* ---- sub-devices: there are none ---- */
 
 static cl_int create_parts(cl_device_id device)
 {
     return object_is(device, KIND_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
 }
 
-/* A whole device lives as long as the process, and its count of references stays 1. */
+/* A root device lives as long as the process, and its reference count stays 1. */
 static cl_int retain(cl_device_id device)
 {
     return object_is(device, KIND_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;

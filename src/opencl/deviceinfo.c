@@ -1,19 +1,19 @@
 /*
- * What a device tells of itself: clGetDeviceInfo.
+ * Device properties: clGetDeviceInfo.
  *
- * Sizes and limits are the machine's. Every query of OpenCL 1.2 has an answer; those of later
- * versions that can be answered truly on a device of 1.2 have one too, with nothing in it.
+ * Sizes and limits are the machine's. Every query of OpenCL 1.2 has an answer; queries of
+ * later versions that a 1.2 device can answer truthfully have one, too: an empty one.
  */
 #include "opencl/opencl.h"
 
 #include <string.h>
 
 enum {
-    /* What OpenCL 1.2 asks of a full profile (table 4.3) where the machine sets no limit itself. */
+    /* minima of OpenCL 1.2's full profile (table 4.3), used where the machine has no limit */
     PARAMETER_BYTES = 1024,
     CONSTANT_BYTES = 65536,
     CONSTANT_ARGS = 8,
-    /* Not a number of the PCI consortium's, whose are below 0x10000: "HDL". */
+    /* "HDL": not a PCI vendor ID, which are below 0x10000 */
     VENDOR = 0x48444c,
 };
 
@@ -28,18 +28,18 @@ static const char embedded_extensions[] =
     "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
     "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics";
 
-/* clang flushes denormals of float on Southern Islands: its fast instructions do. */
+/* clang flushes float subnormals on Southern Islands, since its fast instructions do. */
 static cl_device_fp_config single_config(const struct _cl_device_id *device)
 {
     return CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA | (device->si ? 0 : CL_FP_DENORM);
 }
 
-enum { /* all that cl_khr_fp64 asks for */
+enum { /* everything that cl_khr_fp64 requires */
     DOUBLE_CONFIG = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |
                     CL_FP_ROUND_TO_INF | CL_FP_FMA
 };
 
-/* ---- what there is nothing of: images, pipes, parts, shared virtual memory ---- */
+/* ---- absent features: images, pipes, sub-devices, shared virtual memory ---- */
 
 static cl_int tell_nothing(cl_device_info name, const struct query *query)
 {
@@ -96,7 +96,7 @@ static cl_int tell_nothing(cl_device_info name, const struct query *query)
     }
 }
 
-/* ---- words and switches ---- */
+/* ---- strings and flags ---- */
 
 static cl_int tell_kind(const struct _cl_device_id *device, cl_device_info name,
                         const struct query *query)
@@ -148,7 +148,7 @@ static cl_int tell_kind(const struct _cl_device_id *device, cl_device_info name,
     }
 }
 
-/* ---- numbers of the machine ---- */
+/* ---- sizes and limits of the machine ---- */
 
 static cl_int tell_memory(const struct _cl_device_id *device, cl_device_info name,
                           const struct query *query)
@@ -214,7 +214,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         return QUERY_VALUE(&query, size_t, PRINT_BYTES);
     case CL_DEVICE_PROFILING_TIMER_RESOLUTION:
         return QUERY_VALUE(&query, size_t, 1);
-    /* A lane works on one element of any type. */
+    /* a lane processes one element of any type */
     case CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR:
     case CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT:
     case CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT:

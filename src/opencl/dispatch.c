@@ -1,8 +1,8 @@
 /*
  * The dispatch table, and the functions by which the loader finds it.
  *
- * Every slot is filled. Those of Direct3D, which no program here can have objects of, lead to one
- * function that says CL_INVALID_OPERATION whatever it is called with.
+ * Every slot is filled. Those of Direct3D, of which no program can have objects here, point to one
+ * function that returns CL_INVALID_OPERATION for any arguments.
  */
 #include "opencl/opencl.h"
 
@@ -179,8 +179,8 @@ static const struct {
     {"clGetPlatformInfo", (void *)clGetPlatformInfo},
 };
 
-/* Of extensions only cl_khr_icd has functions. A loader also asks for those of the core, which it
- * must be able to call before it has an object. */
+/* The only extension with functions is cl_khr_icd. A loader also asks for core functions that it
+ * must call before it has an object. */
 EXPORTED CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *func_name)
 {
     for (size_t i = 0; func_name && i < ARRAY_LEN(functions); i++)

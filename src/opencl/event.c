@@ -1,9 +1,9 @@
 /*
- * Events: of commands, and those that programs set themselves.
+ * Events of commands, and user events.
  *
  * Invariants
- *  E1  A status only falls: queued, submitted, running, complete or an error; it changes in
- *      event_set alone, which wakes whoever waits.
+ *  E1  A status only decreases: queued, submitted, running, complete or an error; it changes only
+ *      in event_set, which wakes waiting threads.
  *  E2  A callback is called once, with the status it was registered for, or with the error.
  */
 #include "opencl/opencl.h"
@@ -42,7 +42,7 @@ void destroy_event(void *object)
     object_release(event->context);
 }
 
-/* Has those called whose status is reached, in the order they were registered. */
+/* Posts the callbacks whose status is reached, in the order of registration. */
 static void call_due(cl_event event)
 {
     bool posted = false;

@@ -4,20 +4,20 @@
 #include <stdio.h>
 
 struct print_argument {
-    u32 kind, size, count; /* size: bytes of an element */
+    u32 kind, size, count; /* size: bytes per element */
     const u8 *data;
 };
 
 struct conversion { /* %[flags][width][.precision][vn][length]letter */
     char flags[8];
     int width, precision; /* -1: none */
-    u32 vector;           /* elements; 0: no vector */
-    u32 size;             /* bytes that the length says; 0: it says nothing */
-    char letter;          /* 0: it is no conversion */
+    u32 vector;           /* elements; 0: a scalar */
+    u32 size;             /* bytes given by the length modifier; 0: no modifier */
+    char letter;          /* 0: not a conversion */
 };
 
 enum {
-    LARGEST = 4096 /* a wider field or more digits than this is a mistake, and would be slow */
+    LARGEST = 4096 /* limit of field width and precision: more would be slow, and is a mistake */
 };
 
 static void put(struct format_out *out, const char *text, size_t bytes)
@@ -50,7 +50,7 @@ static u32 length_of(const char **at)
     return 0;
 }
 
-/* What stands after '%'; `at` moves behind it. */
+/* Reads a conversion after '%' and advances `at`. */
 static struct conversion read_conversion(const char **at)
 {
     struct conversion c = {.width = -1, .precision = -1};
@@ -83,7 +83,7 @@ static bool next_argument(const u8 **at, const u8 *end, struct print_argument *a
         return false;
     memcpy(&tag, *at, sizeof tag);
     *argument = (struct print_argument){tag >> 16, tag >> 8 & 0xff, tag & 0xff, *at + 8};
-    /* A vector of three takes as much as one of four. */
+    /* a vector of three occupies as much as one of four */
     u64 bytes = align_up((u64)argument->size * (argument->count == 3 ? 4 : argument->count), 8);
     if (!argument->count || !is_pow2(argument->size) || argument->size > 8 ||
         bytes > (u64)(end - *at - 8))
@@ -99,7 +99,7 @@ static u64 bits_of(const struct print_argument *argument, u32 element)
     return value;
 }
 
-/* As a whole number of the size that the conversion asks for. */
+/* The element as an integer of the conversion's size. */
 static i64 whole(const struct print_argument *argument, u32 element, u32 size)
 {
     u64 value = bits_of(argument, element);
@@ -141,7 +141,7 @@ static void host_format(const struct conversion *c, const char *length, char tex
     snprintf(text + used, 64 - (size_t)used, "%s%c", length, c->letter);
 }
 
-/* The formats are made above, from letters and sizes that fit what follows them. */
+/* The formats are built by host_format() from letters and sizes that match their arguments. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #define SHOW(out, format, value)                                        \
     do {                                                                \
@@ -168,7 +168,7 @@ static void show(struct format_out *out, const struct conversion *c,
                  const struct print_argument *argument, u32 element)
 {
     char format[64];
-    /* Without a length a scalar is an int, a vector's element what it is. */
+    /* without a length modifier, a scalar is an int, and a vector's element has its own size */
     u32 size = c->size ? c->size : c->vector ? argument->size : 4;
     switch (c->letter) {
     case 'd':
@@ -209,7 +209,7 @@ static void convert(struct format_out *out, const struct conversion *c, const u8
 {
     struct print_argument argument;
     if (!next_argument(args, end, &argument))
-        return; /* fewer arguments than conversions: there is nothing to show */
+        return; /* fewer arguments than conversions */
     u32 count = c->vector ? MIN(c->vector, argument.count) : 1;
     for (u32 i = 0; i < count; i++) {
         if (i)

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-enum format_kind { /* as builtins.cl has them */
+enum format_kind { /* values as in builtins.cl */
     FORMAT_SIGNED = 1,
     FORMAT_UNSIGNED,
     FORMAT_FLOAT,
@@ -12,8 +12,8 @@ enum format_kind { /* as builtins.cl has them */
 };
 
 struct format_out {
-    VEC(char) text; /* added to, not terminated */
-    /* The text at an address of the device; free() */
+    VEC(char) text; /* output is appended; not terminated */
+    /* returns the malloc'd text at a device address */
     char *(*read_text)(void *user, u64 address);
     void *user;
 };

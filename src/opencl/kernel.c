@@ -1,5 +1,5 @@
 /*
- * Kernels: their creation, their arguments and what is told of them.
+ * Kernels: creation, arguments, queries.
  *
  * A kernel has code on every device for which its program was built. Arguments are checked against
  * the compiler's description of the source (struct kernel_info) and the code's own parameters, and
@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 enum {
-    LOCAL_ALIGN_MIN = 16, /* the largest access to shared memory */
+    LOCAL_ALIGN_MIN = 16, /* size of the largest access to shared memory */
 };
 
 /* ---- creation ---- */
@@ -28,7 +28,7 @@ static const struct kernel_info *find_info(const struct build *build, const char
     return NULL;
 }
 
-/* Builds for different devices may have been made from different sources. */
+/* Whether two builds, perhaps of different sources, define the kernel alike. */
 static bool same_definition(const struct kernel_info *a, const struct kernel_info *b)
 {
     if (a->arg_count != b->arg_count)
@@ -80,8 +80,8 @@ static bool block_fits(const struct kernel_code *code, struct hd_dim block, stru
     return fits;
 }
 
-/* The largest block in whole warps that a core can hold; code that cannot run at all is refused
- * when it is launched. */
+/* The largest block in whole warps that a core can hold; code that cannot run at all is refused at
+ * launch. */
 static u32 block_limit(const struct kernel_code *code, const struct kernel_info *info,
                        cl_device_id device)
 {
@@ -100,7 +100,7 @@ static u32 block_limit(const struct kernel_code *code, const struct kernel_info 
     return MIN(most, lanes);
 }
 
-/* Finds the code on one device. Waits for the device, without the lock. */
+/* Loads the code on one device. Waits for the device, without the lock. */
 static cl_int load_code(cl_kernel kernel, u32 index)
 {
     struct build *build = &kernel->program->builds[index];
@@ -148,7 +148,7 @@ static cl_kernel create(cl_program program, const char *name, cl_int *status)
         return NULL;
     cl_kernel kernel = object_create(KIND_KERNEL, sizeof *kernel);
     object_retain(program);
-    program->kernel_objects++; /* from here on it is not built again */
+    program->kernel_objects++; /* from here on the program cannot be built again */
     kernel->program = program;
     kernel->info = info;
     kernel->codes = checked(calloc(program->device_count, sizeof *kernel->codes));
@@ -261,7 +261,7 @@ void kernel_arg_name(struct kernel_arg *arg, cl_mem mem)
     }
 }
 
-/* A buffer is given by the address of its handle; no address and no handle are the null pointer. */
+/* A buffer is passed as the address of its handle; a NULL address or handle is the null pointer. */
 static cl_int set_buffer(cl_kernel kernel, struct kernel_arg *arg, size_t size, const void *value)
 {
     if (size != sizeof(cl_mem))
@@ -318,8 +318,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
 }
 
 /*
- * A local argument lies behind the kernel's own shared memory and the ones before it. Its type is
- * not known here, but its size is a multiple of what it needs to be aligned to.
+ * A local argument follows the kernel's own shared memory and the local arguments before it. Its
+ * type is not known here, but its size is a multiple of its alignment.
  */
 u64 kernel_shared(cl_kernel kernel, const struct kernel_code *code, u64 *offsets)
 {
@@ -366,7 +366,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info
     }
 }
 
-/* Without a device it is the program's only one. */
+/* The kernel's code on a device; NULL selects the program's only device. */
 static const struct kernel_code *code_asked(cl_kernel kernel, cl_device_id *device)
 {
     if (!*device && kernel->program->device_count == 1)

@@ -1,16 +1,16 @@
 /*
- * Kernels' metadata from LLVM's text (llinfo.h).
+ * Kernel metadata from LLVM text (llinfo.h).
  *
  *   define ... spir_kernel void @name(...) ... !kernel_arg_name !12 ... {
  *   !12 = !{!"a", !"n"}
  *
  * Nothing here reads beyond its line, and no line beyond the text.
  *
- * What no kernel reaches: functions that a program defines and does not call stay in the text, as
- * others might call them by their names. Mostly they do no harm; but they may call what is not
- * there (images) or hold another machine's assembly. A name is reached when it stands in a kernel,
- * in a function that is reached, or outside of all functions; '@' begins a name, also in strings,
- * where it means nothing and only keeps too much.
+ * Unreachable functions: functions that a program defines and does not call stay in the text, since
+ * other modules might call them by name. Mostly they do no harm; but they may call missing
+ * functions (images) or contain another machine's assembly. A name is reached if it occurs in a
+ * kernel, in a reached function, or outside all functions; '@' begins a name, also in strings,
+ * where it is meaningless and only keeps too much.
  */
 #include "opencl/llinfo.h"
 
@@ -46,7 +46,7 @@ static bool starts(struct span line, const char *word)
     return (size_t)(line.end - line.at) >= length && !memcmp(line.at, word, length);
 }
 
-/* What follows the first `word` of the span; NULL: it is not there. */
+/* The text after the first `word` in the span; NULL: not found. */
 static const char *after(struct span line, const char *word)
 {
     size_t length = strlen(word);
@@ -64,7 +64,7 @@ static u64 number(const char **at, const char *end)
     return value;
 }
 
-/* Text with \xx for bytes, up to `quote`. */
+/* Reads text with \xx for bytes, up to `quote`. */
 static const char *unescape(struct arena *arena, const char **at, const char *end, char quote)
 {
     char *text = arena_alloc(arena, (size_t)(end - *at) + 1), *out = text;
@@ -75,7 +75,7 @@ static const char *unescape(struct arena *arena, const char **at, const char *en
             memcpy(digits, *at + 1, 2);
             if (strspn(digits, "0123456789abcdefABCDEF") == 2) {
                 value = (unsigned)strtoul(digits, NULL, 16);
-                *out++ = value ? (char)value : '?'; /* a zero would end it */
+                *out++ = value ? (char)value : '?'; /* a NUL would end the text */
                 *at += 2;
                 continue;
             }
@@ -96,7 +96,7 @@ static const char *symbol(struct arena *arena, const char *at, const char *end)
     return arena_strndup(arena, at, (size_t)(stop - at));
 }
 
-/* The part before a function's '@', where its calling convention stands. */
+/* Whether a line defines a kernel: by the calling convention before the function's '@'. */
 static bool is_kernel(struct span line)
 {
     if (!starts(line, "define "))
@@ -125,7 +125,7 @@ static void find_nodes(struct nodes *nodes, struct span text)
     }
 }
 
-/* The node that the kernel's line gives for a key; NULL: none. */
+/* The node attached to the kernel's line by a key; NULL: none. */
 static const struct metadata_node *attached(const struct nodes *nodes, struct span line,
                                             const char *key)
 {
@@ -134,7 +134,7 @@ static const struct metadata_node *attached(const struct nodes *nodes, struct sp
         return NULL;
     u64 wanted = number(&at, line.end);
     if (wanted < nodes->list.count && nodes->list.data[wanted].number == wanted)
-        return &nodes->list.data[wanted]; /* as LLVM writes them */
+        return &nodes->list.data[wanted]; /* LLVM writes nodes in this order */
     for (u32 i = 0; i < nodes->list.count; i++)
         if (nodes->list.data[i].number == wanted)
             return &nodes->list.data[i];
@@ -152,7 +152,7 @@ static const char *next_string(struct arena *arena, struct span *body)
     return text;
 }
 
-/* The next whole number (i32 5) of a node. */
+/* The next integer (i32 5) of a node. */
 static bool next_number(struct span *body, u64 *value)
 {
     const char *at = after(*body, "i32 ");
@@ -225,7 +225,7 @@ static void read_args(struct arena *arena, const struct nodes *nodes, struct spa
     vec_free(&args);
 }
 
-/* "<4 x float> undef, i32 0": what vec_type_hint named; the number says whether it is signed. */
+/* The type in vec_type_hint: "<4 x float> undef, i32 0"; the number says whether it is signed. */
 static const char *hint_type(struct arena *arena, struct span body)
 {
     static const char *const NAMES[][3] = {
@@ -358,18 +358,18 @@ const char *llinfo_undefined(struct arena *arena, const char *text, size_t bytes
     return "";
 }
 
-/* ---- what no kernel reaches ---- */
+/* ---- unreachable functions ---- */
 
 struct ll_symbol { /* a function or variable of the text */
     struct span name;
-    struct span text; /* a definition with its body, or the line that declares it */
+    struct span text; /* the definition with its body, or the declaration's line */
     bool defined;     /* a function with a body */
     bool reached;
 };
 
 struct symbols {
     VEC(struct ll_symbol) list;
-    VEC(u32) todo; /* reached, and not looked at */
+    VEC(u32) todo; /* reached, and not yet visited */
 };
 
 /* A name after '@', with its quotes. */
@@ -390,7 +390,7 @@ static bool same(struct span a, struct span b)
     return a.end - a.at == b.end - b.at && !memcmp(a.at, b.at, (size_t)(a.end - a.at));
 }
 
-/* Ours to find: LLVM knows its own. */
+/* Whether a line declares a name outside LLVM's own llvm.*. */
 static bool is_declared(struct span line)
 {
     const char *name = after(line, "@");
@@ -398,7 +398,7 @@ static bool is_declared(struct span line)
            (starts(line, "declare ") || (starts(line, "@") && after(line, " = external ")));
 }
 
-/* The function that begins with the line, to the line of its closing brace. */
+/* The function that begins at the line, up to the line of its closing brace. */
 static struct span whole_function(struct span line, const char **at, const char *end)
 {
     struct span function = line;
@@ -455,7 +455,7 @@ static void list_symbols(struct symbols *symbols, struct span all)
     }
 }
 
-/* Everything between the symbols is kept and reaches what it names; then on from kernels. */
+/* Marks what is reached: names in the text between symbols, which is kept, then from kernels on. */
 static void reach_all(struct symbols *symbols, struct span all)
 {
     const char *at = all.at;
@@ -473,7 +473,7 @@ static void reach_all(struct symbols *symbols, struct span all)
         reach_named(symbols, symbols->list.data[symbols->todo.data[i]].text);
 }
 
-/* Whether a function would keep the program from being built. */
+/* Whether a function would make the build fail. */
 static bool is_harmful(const struct symbols *symbols, const struct ll_symbol *function)
 {
     struct span text = function->text;

@@ -1,14 +1,15 @@
 /*
  * Mapping: buffers as memory of the host.
  *
- * A mapping of a buffer with CL_MEM_USE_HOST_PTR is a part of the program's memory, others have
- * memory of their own. The map command fills it from the device, unless the program says that it
- * will write it all; unmapping writes it back if it was mapped for writing.
+ * A mapping of a buffer with CL_MEM_USE_HOST_PTR is part of the program's memory, others have
+ * memory of their own. The map command fills it from the device, unless the program declares that
+ * it will write all of it; unmapping writes it back if it was mapped for writing.
  *
  * Invariants
  *  P1  The pointer is valid from the call that maps until the unmap command has run, and so is the
- *      memory behind it for commands that wait: they hold the mapping by its count.
- *  P2  A pointer can be unmapped as often as it was mapped; the first call takes it off the list.
+ *      memory it points to for commands that wait: they hold a reference (count).
+ *  P2  A pointer can be unmapped as often as it was mapped; each unmap takes one mapping off
+ *      the list.
  */
 #include "opencl/opencl.h"
 
@@ -88,9 +89,9 @@ static struct queue_command *command_of(cl_mem mem, struct mapping *mapping,
 }
 
 /*
- * The memory of a mapping, `lead` bytes before it included; NULL: there is none. Large mappings ask
- * for huge pages: programs map and unmap whole buffers again and again, and with small pages more
- * time went into page faults than into copying.
+ * Allocates the memory of a mapping, including `lead` bytes before it; NULL: none. Large mappings
+ * request huge pages: programs map and unmap whole buffers again and again, and with small pages
+ * more time went into page faults than into copying.
  */
 static u8 *own_memory(size_t lead, size_t bytes)
 {
@@ -99,15 +100,15 @@ static u8 *own_memory(size_t lead, size_t bytes)
     size_t whole = align_up(lead + bytes, HUGE_PAGE);
     u8 *own = aligned_alloc(HUGE_PAGE, whole);
     if (own)
-        madvise(own, whole, MADV_HUGEPAGE); /* works without, too */
+        madvise(own, whole, MADV_HUGEPAGE); /* a hint: failure is harmless */
     return own;
 }
 
-/* With the list's reference to it; NULL: the host has no memory. */
+/* Creates a mapping with the list's reference; NULL: the host has no memory. */
 static struct mapping *map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t bytes)
 {
     u8 *own = NULL;
-    size_t lead = offset % MEM_ALIGN; /* so that what is aligned in the buffer is aligned here */
+    size_t lead = offset % MEM_ALIGN; /* keeps the alignment of the buffer */
     if (!mem->host_ptr) {
         own = own_memory(lead, bytes);
         if (!own)
@@ -126,7 +127,7 @@ static struct mapping *map_create(cl_mem mem, cl_map_flags flags, size_t offset,
     return mapping;
 }
 
-/* Takes one with this pointer off the list, the latest first; the caller has its reference then. */
+/* Takes the latest mapping with this pointer off the list; the caller gets its reference. */
 static struct mapping *map_take(cl_mem mem, const void *host)
 {
     struct mapping **at = &mem->maps;
@@ -167,7 +168,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     if (!mapping)
         return failed(errcode_ret, CL_OUT_OF_HOST_MEMORY);
     u8 *host = mapping->host;
-    mapping->count++; /* the command's */
+    mapping->count++; /* the command's reference */
     status =
         command_enqueue(command_of(buffer, mapping, map_run), command_queue, CL_COMMAND_MAP_BUFFER,
                         num_events_in_wait_list, event_wait_list, blocking_map, event);

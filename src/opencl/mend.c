@@ -1,4 +1,4 @@
-/* Faults of compilers, mended: see mend.h. */
+/* Workarounds for compiler faults: see mend.h. */
 #include "opencl/mend.h"
 
 #include "base/arena.h"
@@ -32,7 +32,7 @@ char *mend_kernel_calls(const char *text, size_t *length)
     return out.data;
 }
 
-/* "5)*)" or, of LLVM 15 and later, which do not say to what they point, "5))". */
+/* "5)*)" or, in LLVM 15 and later, whose pointers have no type, "5))". */
 static bool private_or_local(const char *space)
 {
     return (*space == '5' || *space == '3') &&

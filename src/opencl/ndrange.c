@@ -4,13 +4,13 @@
  * An enqueued launch has a copy of the arguments, so that the program may set others. Buffers get
  * their addresses when it runs; local arguments are offsets into the block's shared memory.
  *
- * Time: what the simulation says. A launch that is only computed takes as long as if every core
- * began one warp instruction a cycle.
+ * Time: the simulated time. A launch in functional mode takes as long as if every core issued one
+ * warp instruction per cycle.
  *
- * Deviation: Southern Islands code finds offsets in 32 bits (libclc); larger ones are refused.
+ * Deviation: Southern Islands code reads 32-bit offsets (libclc); larger ones are refused.
  *
- * Faults of the guest end the command's event with CL_OUT_OF_RESOURCES, are explained on standard
- * error and told to the context's callback; memory keeps what was written, and the queue is broken
+ * Guest faults end the command's event with CL_OUT_OF_RESOURCES, are explained on standard error
+ * and reported to the context's callback; memory keeps what was written, and the queue is broken
  * (command.c).
  */
 #include "opencl/opencl.h"
@@ -27,16 +27,16 @@ struct ndrange_launch {
     cl_kernel kernel;
     const struct kernel_code *code;
     struct shape shape;
-    u32 dynamic_bytes;   /* shared memory behind the kernel's own */
-    struct hd_arg *args; /* of each parameter, */
-    cl_mem *mems;        /* the buffer or NULL, */
-    u64 *addresses;      /* and where its address is put */
-    u8 *values;          /* bytes of the values */
+    u32 dynamic_bytes;   /* shared memory after the kernel's own */
+    struct hd_arg *args; /* by parameter */
+    cl_mem *mems;        /* by parameter: the buffer or NULL */
+    u64 *addresses;      /* by parameter: the buffer's address at launch */
+    u8 *values;          /* copies of the argument values */
 };
 
 /* ---- sizes ---- */
 
-/* `most`: the largest global number. */
+/* `most`: the largest global ID. */
 static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offset,
                           const size_t *global, u64 most)
 {
@@ -58,8 +58,8 @@ static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offse
     return CL_SUCCESS;
 }
 
-/* A device allows as many work-items in each dimension as in all, so that CL_INVALID_WORK_ITEM_SIZE
- * is never the first error. */
+/* A device allows as many work-items in each dimension as in total, so CL_INVALID_WORK_ITEM_SIZE is
+ * never the first error. */
 static cl_int read_local(struct shape *shape, const size_t *local, const size_t *required,
                          const struct kernel_code *code)
 {
@@ -76,7 +76,7 @@ static cl_int read_local(struct shape *shape, const size_t *local, const size_t 
     return items > code->max_block ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-/* One block size is better than another: whole warps, then more of them. */
+/* Whether block size `a` is better than `b`: whole warps, then more of them. */
 static bool better(const u64 *a, const u64 *b, u32 lanes)
 {
     u64 items_a = a[0] * a[1] * a[2], items_b = b[0] * b[1] * b[2];
@@ -87,7 +87,7 @@ static bool better(const u64 *a, const u64 *b, u32 lanes)
 }
 
 enum {
-    MAX_DIVISORS = 1024 /* more than a number of 64 bits has among the sizes of blocks */
+    MAX_DIVISORS = 1024 /* more divisors than any 64-bit number has among block sizes */
 };
 
 static u32 list_divisors(u64 number, u64 most, u32 *list)
@@ -99,7 +99,7 @@ static u32 list_divisors(u64 number, u64 most, u32 *list)
     return count;
 }
 
-/* The best block whose sizes divide those of the range: every one is looked at. */
+/* Chooses the best block whose sizes divide those of the range, by exhaustive search. */
 static void choose_local(struct shape *shape, u64 most, u32 lanes)
 {
     u32 sizes[3][MAX_DIVISORS], counts[3];
@@ -149,7 +149,7 @@ static void explain(const struct ndrange_launch *launch, const char *place, cons
     free(line);
 }
 
-/* It was enqueued, but cannot run. */
+/* Refuses a launch that was enqueued but cannot run. */
 static cl_int refuse(const struct ndrange_launch *launch, const char *place, const char *text,
                      cl_int status)
 {
@@ -158,7 +158,7 @@ static cl_int refuse(const struct ndrange_launch *launch, const char *place, con
     return status;
 }
 
-/* The number of this launch among all of the process, from 1. */
+/* The number of this launch in the process, from 1. */
 static u64 count_launch(cl_platform_id platform)
 {
     LOCKED;
@@ -270,8 +270,8 @@ static bool args_set(cl_kernel kernel)
 
 /* ---- enqueueing ---- */
 
-/* Whether it can run at all: registers, shared memory, instructions that are not supported. The
- * check reads only what does not change while a device is open, so it may be busy. */
+/* Whether the launch can run at all: registers, shared memory, unsupported instructions. The check
+ * reads only what does not change while a device is open, so the device may be busy. */
 static bool can_run(struct ndrange_launch *launch)
 {
     struct hd_error error = {0};
@@ -283,7 +283,7 @@ static bool can_run(struct ndrange_launch *launch)
                         launch->dynamic_bytes, launch->args, launch->code->info.param_count,
                         &error))
         return true;
-    driver_unlock(); /* the program may be called back */
+    driver_unlock(); /* the program's callback may be called */
     explain(launch, error.place, error.message);
     driver_lock();
     return false;
@@ -380,5 +380,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(
 {
     LOCKED;
     cl_int status = command_check(command_queue, num_events_in_wait_list, event_wait_list);
-    return status == CL_SUCCESS ? CL_INVALID_OPERATION : status; /* devices run their own code */
+    return status == CL_SUCCESS ? CL_INVALID_OPERATION : status; /* no native kernels */
 }

@@ -1,5 +1,5 @@
 /*
- * What all objects of the API have in common: references, and the rules of their queries.
+ * Common parts of all API objects: references, and the rules of queries.
  */
 #include "opencl/opencl.h"
 
@@ -41,7 +41,7 @@ static void destroy(struct object *object)
         destroy_event(object);
         break;
     default:
-        break; /* platforms and devices stay: the loader keeps them as long as the process */
+        break; /* platforms and devices live as long as the process */
     }
 }
 

@@ -4,13 +4,13 @@
 struct option_word {
     const char *name;
     u32 use;            /* enum options_for */
-    const char *passed; /* what the compiler is told; NULL: nothing */
+    const char *passed; /* argument for the compiler; NULL: none */
 };
 
 /*
- * Left out on purpose: -cl-opt-disable, because code without any optimization does not get through
- * the PTX back end (a structure as an argument is enough), and -cl-kernel-arg-info, which is always
- * on; -g, because there is no debugger that would read it.
+ * Deliberately not passed on: -cl-opt-disable, because code without any optimization does not get
+ * through the PTX back end (a structure as an argument is enough); -cl-kernel-arg-info, which is
+ * always on; -g, because there is no debugger to read it.
  */
 static const struct option_word WORDS[] = {
     {"-cl-single-precision-constant", OPTIONS_COMPILE, "-cl-single-precision-constant"},
@@ -38,7 +38,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The next word, or NULL at the end. A quote that is not closed ends with the text. */
+/* The next word, or NULL at the end. An unclosed quote ends with the text. */
 static const char *next_word(const char **text, struct arena *arena)
 {
     const char *at = *text;
@@ -78,7 +78,7 @@ static const char *value_of(const char *word, const char **text, struct arena *a
     return word[2] ? word + 2 : next_word(text, arena);
 }
 
-/* The value of "-cl-nv-opt-level 2" is a word of its own. */
+/* Skips an option of NVIDIA's compiler; the value of "-cl-nv-opt-level 2" is a separate word. */
 static void skip_vendor(struct options *options, struct arena *arena, const char *word,
                         const char **text)
 {
@@ -133,7 +133,7 @@ bool options_parse(struct options *options, struct arena *arena, const char *tex
             return false;
         }
     }
-    if (enabled && !options->create_library) { /* it says how a library may be linked */
+    if (enabled && !options->create_library) { /* the option applies to libraries only */
         options->wrong = "-enable-link-options";
         return false;
     }

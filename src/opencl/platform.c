@@ -1,9 +1,9 @@
 /*
- * The platform, of which there is one, and the driver's lock.
+ * The only platform, and the driver's lock.
  *
- * A loader asks every driver for its platform in every program, also in those that go on with
- * another one. So the platform itself costs nothing, and devices are made from the environment when
- * they are first asked for.
+ * A loader asks every driver for its platform, even if the program uses another one. So the
+ * platform itself costs nothing, and devices are created from the environment when they are first
+ * requested.
  *
  * Invariants
  *  P1  This file has the driver's only mutable file-scope state: the interface has calls without an
@@ -82,7 +82,7 @@ struct session *platform_session(void)
     return driver.platform.session;
 }
 
-/* When a thread is in the driver still, the process ends in the midst of it, and the record too. */
+/* If another thread is still in the driver, the final records are not written. */
 static __attribute__((destructor)) void process_ends(void)
 {
     if (!driver.platform.device_count || pthread_mutex_trylock(&driver.lock) != 0)
@@ -104,7 +104,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platfor
     return CL_SUCCESS;
 }
 
-/* What the weakest of its devices has: a full profile is promised for all of them. */
+/* The profile of the weakest device: a platform's full profile is promised for all devices. */
 static const char *profile(void)
 {
     cl_platform_id platform = platform_get();

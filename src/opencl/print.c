@@ -1,8 +1,8 @@
 /*
- * What kernels print: the buffer that printf of share/heddle/opencl/builtins.h fills, and its text.
+ * Kernel output: the buffer that printf of share/heddle/opencl/builtins.h fills, and its text.
  *
- * The buffer begins with two words: bytes used (more than there are when something did not fit) and
- * bytes there are. Records follow: u32 bytes, u32 0, u64 address of the format, then arguments,
+ * The buffer begins with two words: bytes used (more than its size if something did not fit) and
+ * its size in bytes. Records follow: u32 bytes, u32 0, u64 address of the format, then arguments,
  * each u32 tag (kind, bytes of an element, elements), u32 0 and its bytes, padded to eight. A
  * record of 0 bytes is the end.
  *
@@ -43,7 +43,7 @@ hd_address print_prepare(cl_device_id device)
     return device->print_buffer;
 }
 
-/* Text of the device up to its zero; what cannot be read ends it. free() */
+/* Malloc'd text from device memory, up to its NUL or the first byte that cannot be read. */
 static char *read_text(void *user, u64 address)
 {
     enum {
@@ -55,7 +55,7 @@ static char *read_text(void *user, u64 address)
     VEC(char) text = {0};
     char piece[PIECE];
     for (bool ended = false; !ended && text.count < LIMIT;) {
-        /* A piece may reach beyond the memory that the text is in. */
+        /* a piece may extend beyond the allocation that holds the text */
         u32 bytes = PIECE;
         while (bytes && !hd_read(device->device, piece, address, bytes, &error))
             bytes /= 2;

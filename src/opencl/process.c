@@ -40,7 +40,7 @@ const char *scratch_path(const struct scratch *scratch, struct arena *arena, con
     return arena_printf(arena, "%s/%s", scratch->folder, name);
 }
 
-/* Whether a name stays below its folder. */
+/* Whether a relative path stays inside its folder. */
 static bool stays(const char *name)
 {
     if (!*name || *name == '/')
@@ -70,8 +70,8 @@ bool scratch_write(const struct scratch *scratch, const char *name, const void *
     return !fclose(file) && written;
 }
 
-/* The environment, but with temporary files in our folder, messages in English and no headers from
- * elsewhere. Free the array; its first entry is of the arena. */
+/* The environment, with temporary files in the scratch folder, messages in English and no headers
+ * from elsewhere. Free the array; its first entry is in the arena. */
 static char **child_environment(const struct scratch *scratch, struct arena *arena)
 {
     size_t count = 0, out = 0;
@@ -88,7 +88,7 @@ static char **child_environment(const struct scratch *scratch, struct arena *are
     return result;
 }
 
-/* A program that ignores its children leaves us no status: then its output has to tell. */
+/* The exit code; 0 if the program ignores SIGCHLD, where only the output shows success. */
 static int wait_for(pid_t child)
 {
     int status;
@@ -108,7 +108,7 @@ int process_run(const struct scratch *scratch, const char *const *words, const c
     posix_spawn_file_actions_addopen(&files, 0, input ? input : "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, 2, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* What the program does with signals is not for the compiler. */
+    /* reset the signal settings that the program may have changed */
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);

@@ -1,4 +1,4 @@
-/* Programs: made from source or binaries, asked, given back. Building is in build.c. */
+/* Programs: creation from source or binaries, queries, release. Building is in build.c. */
 #include "opencl/program.h"
 
 #include "opencl/binary.h"
@@ -82,9 +82,9 @@ struct build *program_build(cl_program program, cl_device_id device)
     return NULL;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* The strings in one; a program may count the zero at the end of each. */
+/* Concatenates the strings; a program may include the final NUL of each in its length. */
 static char *join(cl_uint count, const char **strings, const size_t *lengths)
 {
     size_t total = 0;
@@ -119,7 +119,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return made(errcode_ret, program);
 }
 
-/* One binary: CL_SUCCESS, or what is wrong with it. */
+/* Checks one binary: CL_SUCCESS, or an error. */
 static cl_int check_binary(cl_device_id device, const unsigned char *data, size_t bytes)
 {
     struct binary binary;
@@ -172,7 +172,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(
     for (cl_uint i = 0; i < num_devices; i++)
         if (!object_is(device_list[i], KIND_DEVICE) || !context_has_device(context, device_list[i]))
             return failed(errcode_ret, CL_INVALID_DEVICE);
-    return failed(errcode_ret, CL_INVALID_VALUE); /* no device has any */
+    return failed(errcode_ret, CL_INVALID_VALUE); /* no device has built-in kernels */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
@@ -193,7 +193,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
     return CL_SUCCESS;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /* The first build with an executable; NULL: none. */
 static const struct build *first_built(cl_program program)
@@ -226,7 +226,7 @@ static cl_int tell_kernels(cl_program program, bool names, const struct query *q
     return status;
 }
 
-/* The program gives a place for each binary; it may leave some out. */
+/* The program passes a pointer for each binary; some may be NULL. */
 static cl_int tell_binaries(cl_program program, const struct query *query)
 {
     size_t bytes = program->device_count * sizeof(unsigned char *);

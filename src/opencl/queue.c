@@ -1,5 +1,5 @@
 /*
- * Command queues. In order or out of order is a matter of which commands can run (command.c).
+ * Command queues. Order, in or out of order, is enforced by the selection of commands (command.c).
  */
 #include "opencl/opencl.h"
 
@@ -41,7 +41,7 @@ void queue_submit(cl_command_queue queue)
         object_retain(event);
         event_set(event, CL_SUBMITTED);
         object_release(event);
-        command = queue->first; /* the lock was given up: others may have run some */
+        command = queue->first; /* the lock was released: other threads may have run some */
     }
     object_release(queue);
 }
@@ -85,8 +85,8 @@ clCreateCommandQueue(cl_context context, cl_device_id device,
     return made(errcode_ret, queue_create(context, device, properties));
 }
 
-/* Of OpenCL 2.0, but programs call it whatever the device says, and there is nothing in it that a
- * queue of 1.2 cannot do. */
+/* An OpenCL 2.0 function, but programs call it on any device, and it needs nothing that a 1.2 queue
+ * does not have. */
 CL_API_ENTRY cl_command_queue CL_API_CALL
 clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                    const cl_queue_properties *properties, cl_int *errcode_ret)
@@ -150,7 +150,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
     }
 }
 
-/* Only devices of OpenCL 1.0 have to let a queue's properties change. */
+/* Only OpenCL 1.0 devices must allow a change of queue properties. */
 CL_API_ENTRY cl_int CL_API_CALL
 clSetCommandQueueProperty(cl_command_queue command_queue, cl_command_queue_properties properties,
                           cl_bool enable, cl_command_queue_properties *old_properties)
@@ -182,5 +182,5 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     queue_finish(command_queue);
     cl_int failure = command_queue->failure;
     object_release(command_queue);
-    return failure ? CL_OUT_OF_RESOURCES : CL_SUCCESS; /* of the few errors it may return */
+    return failure ? CL_OUT_OF_RESOURCES : CL_SUCCESS; /* an error that clFinish may return */
 }

@@ -1,17 +1,17 @@
 /*
- * What the environment chooses, and records of what happens.
+ * Choices of the environment, and records of what happens.
  *
- * HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH and HEDDLE_FUNCTIONAL say what devices there are;
- * HEDDLE_KERNELS, HEDDLE_LAUNCHES and HEDDLE_FUNCTIONAL_UNTIL which launches are modelled in time.
- * With HEDDLE_SESSION, a folder, events are appended to a file of this process there, a line of
- * JSON each (cli/session.h lists them). Launches have a line each up to LAUNCHES_RECORDED, those of
- * HEDDLE_LAUNCHES whatever their number, and all that did not end well; the others are added up by
- * kernel (sums.c), so that a program of many launches is not held up and its file stays small.
+ * HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH and HEDDLE_FUNCTIONAL choose the devices; HEDDLE_KERNELS,
+ * HEDDLE_LAUNCHES and HEDDLE_FUNCTIONAL_UNTIL choose the launches in timing mode. With
+ * HEDDLE_SESSION, a folder, events are appended to a file of this process there, one line of JSON
+ * each (cli/session.h lists them). Launches have a line each up to LAUNCHES_RECORDED, those of
+ * HEDDLE_LAUNCHES whatever their number, and all that failed; the others are summed up by kernel
+ * (sums.c), so that a program with many launches is not slowed down and its file stays small.
  *
- *  S1  A line is written by one call, when its event has happened: a killed program loses nothing
- *      but what was under way.
- *  S2  While a launch runs, SIGINT and SIGTERM that the program leaves to their default stop the
- *      launch first; then they do what they would have done.
+ *  S1  A line is written by one call, when its event has happened: a killed program loses only what
+ *      was in progress.
+ *  S2  While a launch runs, SIGINT and SIGTERM with default handling stop the launch first, and
+ *      then take effect.
  */
 #include "opencl/sums.h"
 
@@ -37,20 +37,20 @@ struct session {
     int record; /* file in it, or -1 */
     bool has_kernels;
     regex_t kernels;
-    u64 first, last;                   /* launches that are modelled in time */
-    u64 recorded_first, recorded_last; /* and those that are recorded one by one; 0: the first */
+    u64 first, last;                   /* launches in timing mode */
+    u64 recorded_first, recorded_last; /* launches recorded individually besides the first ones */
     struct sums *sums;
     FILE *trace, *series;
-    bool observes;        /* a device has taken them */
-    pthread_mutex_t lock; /* devices of their own threads launch at once */
-    u32 launching;        /* devices that do */
+    bool observes;        /* a device uses trace and series */
+    pthread_mutex_t lock; /* devices may launch concurrently, from different threads */
+    u32 launching;        /* devices that are launching */
 
-    bool wrong; /* the environment is: there are no devices */
+    bool wrong; /* the environment is wrong: there are no devices */
     bool caught[SIGNALS];
 };
 
-/* The platform whose launches a signal stops, and the signal that came. A handler has no other way
- * to them. */
+/* The platform whose launches a signal stops, and the signal that arrived: file scope, because a
+ * signal handler has no arguments of its own. */
 static _Atomic(cl_platform_id) stoppable;
 static volatile sig_atomic_t arrived;
 
@@ -76,7 +76,7 @@ static void write_line(const struct session *session, const char *line, size_t l
     }
 }
 
-/* Takes `event`. */
+/* Writes an event, which is consumed. */
 static void tell(struct session *session, json_t *event)
 {
     char *line =
@@ -85,7 +85,7 @@ static void tell(struct session *session, json_t *event)
     if (!line)
         return;
     size_t length = strlen(line);
-    line[length++] = '\n'; /* in the terminator's place */
+    line[length++] = '\n'; /* replaces the terminating NUL */
     write_line(session, line, length);
     free(line);
 }
@@ -130,7 +130,7 @@ static void read_choice(struct session *session)
 static FILE *open_new(const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return file >= 0 ? fdopen(file, "wb") : NULL; /* there already: another process has it */
+    return file >= 0 ? fdopen(file, "wb") : NULL; /* it exists: another process has created it */
 }
 
 struct session *session_open(void)
@@ -156,7 +156,7 @@ struct session *session_open(void)
 
 typedef bool apply_fn(struct hd_config *config, const char *word, struct hd_error *error);
 
-/* Each word of a variable, between separators. */
+/* Applies each word of an environment variable. */
 static bool apply_words(struct hd_config *config, const char *variable, const char *separators,
                         apply_fn *apply)
 {
@@ -178,7 +178,7 @@ static struct hd_config *open_config(const char *machine)
     struct hd_config *config = hd_config_create();
     struct hd_machine_info info;
     const char *functional = environment("HEDDLE_FUNCTIONAL");
-    /* Twice: a machine file may name keys of a mechanism that is loaded. */
+    /* mechanisms are applied twice: a machine file may name parameters of a loaded one */
     bool ok = apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);
     if (ok && !(ok = hd_config_load(config, machine, &error)))
         complain("HEDDLE_MACHINE", error.message);
@@ -186,8 +186,8 @@ static struct hd_config *open_config(const char *machine)
          apply_words(config, "HEDDLE_MECH", ";\n", hd_config_mechanism);
     if (ok && functional && strcmp(functional, "0") != 0)
         ok = hd_config_set(config, "timing.functional=true", &error);
-    /* Our library and the compiler's agree on where they look, whatever a code object's metadata
-     * say. */
+    /* the driver's library and the compiler agree on the layout, whatever the code object's
+     * metadata say */
     if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
         ok = hd_config_set(config, "si.hidden_args=driver", &error);
     if (ok && !(ok = hd_config_check(config, &error)))
@@ -223,7 +223,7 @@ static void write_bytes(void *user, const void *data, size_t bytes)
     fwrite(data, 1, bytes, user);
 }
 
-/* The trace and the time series are of the first device of the first process. */
+/* Sets up the trace and the time series, for the first device of the first process. */
 static void observe(struct session *session, struct hd_device *device)
 {
     const char *trace = environment("HEDDLE_TRACE"), *series = environment("HEDDLE_INTERVAL");
@@ -270,8 +270,8 @@ void session_device(struct session *session, cl_device_id device)
          json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->info.name)));
 }
 
-/* The source under the name that the compiler gives it, beside the records, for whoever shows code;
- * but not when there are several. */
+/* Keeps the source under the compiler's name for it, beside the records, for listings; but not if
+ * there are several sources. */
 static void keep_source(struct session *session, const char *source)
 {
     struct error error = {0};
@@ -280,7 +280,7 @@ static void keep_source(struct session *session, const char *source)
     snprintf(path, sizeof path, "%s/program.cl", session->folder);
     char *before = text_read_file(path, false, SIZE_MAX, &length, &error);
     if (before && strcmp(before, source) != 0)
-        source = ""; /* lines would be shown that were not run */
+        source = ""; /* listings would show lines of another program */
     FILE *file = fopen(path, "wbe");
     if (file) {
         fputs(source, file);
@@ -360,7 +360,7 @@ static int index_of(cl_device_id device)
     return index;
 }
 
-/* The names of a device's counters are told before its first sum. */
+/* Records the names of a device's counters, before its first sum. */
 static void tell_counters(struct session *session, cl_device_id device)
 {
     char *text = hd_counters_json(device->device);
@@ -371,7 +371,7 @@ static void tell_counters(struct session *session, cl_device_id device)
     hd_free(text);
 }
 
-/* Where launches of a kernel are added up; NULL: nowhere, and they are recorded. */
+/* The sum for launches of a kernel; NULL: none, launches are recorded individually. */
 static struct launch_sum *sum_of(struct session *session, cl_device_id device, const char *kernel)
 {
     struct launch_sum *sum = sums_find(session->sums, device, kernel);
@@ -428,7 +428,7 @@ static void tell_launch(struct session *session, cl_device_id device, u64 number
     if (!text)
         return;
     u64 ns = (u64)((seconds() - device->started) * 1e9);
-    /* The launch is JSON already. */
+    /* `text` is JSON already */
     if (asprintf(&line, "{\"event\":\"launch\",\"number\":%llu,\"host_ns\":%llu,\"launch\":%s}\n",
                  (unsigned long long)number, (unsigned long long)ns, text) < 0)
         host_memory_exhausted();
@@ -462,7 +462,7 @@ void session_launched(struct session *session, cl_device_id device, u64 number,
             leave_signals(session);
         pthread_mutex_unlock(&session->lock);
     }
-    if (result) /* nobody asks the device for it any more */
+    if (result) /* the device need not keep the result any longer */
         hd_launch_forget(device->device, device->launches++);
 }
 

@@ -1,10 +1,10 @@
 /*
- * Sums of launches (base/sums.h): a file of the session's folder, mapped into this process and
- * written by nothing but additions. So they cost no call for each launch, and are complete however
+ * Sums of launches (base/sums.h): a file in the session's folder, mapped into this process and
+ * updated by additions only. So a launch costs no system call, and the sums are complete however
  * the program ends.
  *
- * A kernel of a device has a row of whole pages. Room for it is reserved before it is mapped: a
- * full disk is an error here, and no signal later.
+ * Each kernel of a device has a row of whole pages. Its space is reserved before it is mapped: a
+ * full disk is an error here, not a signal later.
  */
 #include "opencl/sums.h"
 
@@ -21,8 +21,8 @@ struct kernel_launches {
 
 struct sums {
     const char *folder;
-    int file;  /* -1: not made yet */
-    off_t end; /* of it */
+    int file;  /* -1: not created yet */
+    off_t end; /* size of the file in bytes */
     VEC(struct kernel_launches) rows;
 };
 

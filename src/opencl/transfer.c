@@ -4,14 +4,14 @@
  * All but fills move a box of bytes, region[0] wide, region[1] rows high and region[2] slices deep,
  * from one side to the other; each side has its start and its pitches. A plain copy is one row.
  *
- * Time: copies between host and device take copy_host_ps, others copy_device_ps, however the box
- * lies in memory.
+ * Time: copies between host and device take copy_host_ps, others copy_device_ps, whatever the box's
+ * layout.
  */
 #include "opencl/opencl.h"
 
 struct side {
     cl_mem mem;   /* NULL: host memory */
-    u8 *host;     /* of the host */
+    u8 *host;     /* if host memory */
     size_t start; /* bytes */
     size_t row_pitch, slice_pitch;
 };
@@ -24,7 +24,7 @@ struct transfer {
 
 /* ---- boxes ---- */
 
-/* The pitches as they are when they are given as 0; false: they cannot be. */
+/* Sets the pitches, with defaults for 0; false: impossible values. */
 static bool set_pitches(struct side *side, const size_t *region, size_t row, size_t slice)
 {
     if (!region[0] || !region[1] || !region[2] || (row && row < region[0]))
@@ -37,7 +37,7 @@ static bool set_pitches(struct side *side, const size_t *region, size_t row, siz
     return true;
 }
 
-/* From its first byte to behind its last one; false: beyond what can be addressed. */
+/* Sets the start offset and gives the end offset; false: beyond the address range. */
 static bool set_start(struct side *side, const size_t *origin, const size_t *region, size_t *end)
 {
     u128 start = (u128)origin[2] * side->slice_pitch + (u128)origin[1] * side->row_pitch;
@@ -53,7 +53,7 @@ static bool set_start(struct side *side, const size_t *origin, const size_t *reg
     return true;
 }
 
-/* A box that lies within its buffer, or anywhere on the host. */
+/* Sets a box; false: invalid pitches, or outside its buffer. */
 static bool set_side(struct side *side, const size_t *origin, const size_t *region, size_t row,
                      size_t slice)
 {
@@ -68,7 +68,7 @@ static bool set_line(struct side *side, size_t offset, size_t bytes)
     return set_side(side, origin, region, 0, 0);
 }
 
-/* Rows and slices that follow each other without a gap on both sides are one row. */
+/* Merges rows and slices that are contiguous on both sides into one row. */
 static void join(struct transfer *t)
 {
     for (u32 i = 0; i < 2 && t->region[1] * t->region[2] > 1; i++) {
@@ -97,8 +97,8 @@ static bool same_memory(const struct side *a, const struct side *b)
 }
 
 /*
- * Whether some row of one box meets a row of the other, exactly: rows differ by whole pitches, so
- * for each difference of slices only the nearest differences of rows matter. Both boxes have the
+ * Whether some row of one box overlaps a row of the other, exactly: rows differ by whole pitches,
+ * so for each difference of slices only the nearest differences of rows matter. Both boxes have the
  * same pitches.
  */
 static bool overlap(const struct transfer *t)
@@ -119,7 +119,7 @@ static bool overlap(const struct transfer *t)
     return false;
 }
 
-/* Pitches matter only where there is more than one row or slice. */
+/* Whether both sides have the same pitches, where there is more than one row or slice. */
 static bool same_pitches(const struct transfer *t)
 {
     return (t->region[1] == 1 || t->from.row_pitch == t->to.row_pitch) &&
@@ -170,7 +170,7 @@ static void transfer_destroy(struct queue_command *command)
     free(t);
 }
 
-/* How a command is enqueued: what all enqueue functions are given. */
+/* The common arguments of all enqueue functions. */
 struct enqueue {
     cl_command_queue queue;
     cl_command_type type;
@@ -354,7 +354,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
 /* ---- fills ---- */
 
 enum {
-    PATTERN_BYTES = 128 /* at most: the largest OpenCL type */
+    PATTERN_BYTES = 128 /* maximum: size of the largest OpenCL type */
 };
 
 struct fill {

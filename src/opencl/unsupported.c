@@ -1,7 +1,7 @@
 /*
- * Entry points of what the driver does not have: images and samplers, sharing with GL and EGL,
- * shared virtual memory, pipes, and all else that came after OpenCL 1.2. A device says so, and a
- * program that calls them all the same is told CL_INVALID_OPERATION.
+ * Entry points of absent features: images and samplers, sharing with GL and EGL, shared virtual
+ * memory, pipes, and everything after OpenCL 1.2. The device reports this, and a program that calls
+ * these functions anyway gets CL_INVALID_OPERATION.
  */
 #include "opencl/opencl.h"
 
@@ -24,7 +24,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
     return failed(errcode_ret, CL_INVALID_OPERATION);
 }
 
-/* A question with an answer: none. */
+/* There are no supported image formats. */
 CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
                                                            cl_mem_object_type image_type,
                                                            cl_uint num_entries,

@@ -245,7 +245,7 @@ static void test_early_exit(void **state)
                                        "B:\n"
                                        "add.u32 %r5, %r2, 1; //V\n"
                                        "exit; //V\n"));
-    /* Those who leave meet nobody. */
+    /* Threads that leave do not meet others again. */
     check(KERNEL(BRANCH("%tid.z; //V") "setp.lt.u32 %p0, %r0, 3; //V\n"
                                        "mov.u32 %r2, 1; //DR\n"
                                        "@%p0 bra OUT; //V\n"
@@ -267,7 +267,7 @@ static void test_loops(void **state)
                                        "@%p0 bra L; //V\n"
                                        "add.u32 %r4, %r2, 1; //DR\n"
                                        "exit; //V\n"));
-    /* A number of times that differs: the counter is the same in the same round only. */
+    /* A trip count that differs: the counter is the same only in the same iteration. */
     check(KERNEL(BRANCH("%tid.z; //V") "mov.u32 %r2, 0; //DR\n"
                                        "mov.u32 %r6, 4; //DR\n"
                                        "L:\n"
@@ -346,7 +346,7 @@ static void test_rounds(void **state)
 static void test_barriers(void **state)
 {
     (void)state;
-    /* All come to the same ones: what is kept keeps its class. */
+    /* All warps reach the same barriers: values keep their classes across them. */
     check(KERNEL(BRANCH("%tid.x; //CR") "mov.u32 %r2, 0; //DR\n"
                                         "L:\n"
                                         "bar.sync 0; //V\n"
@@ -383,7 +383,8 @@ static void test_barriers_out_of_step(void **state)
                                        "setp.lt.u32 %p1, %r2, 9; //V\n"
                                        "@%p1 bra L; //V\n"
                                        "exit; //V\n"));
-    /* A barrier in a loop that some leave early, and none behind it: those in it are in step. */
+    /* A barrier in a loop that some threads leave early, and none after it: threads in the loop are
+     * in step. */
     check(KERNEL(BRANCH("%tid.z; //V") "mov.u32 %r2, 0; //DR\n"
                                        "L:\n"
                                        "bar.sync 0; //V\n"
@@ -393,7 +394,7 @@ static void test_barriers_out_of_step(void **state)
                                        "@%p1 bra L; //V\n"
                                        "add.u32 %r4, %r2, 1; //V\n"
                                        "exit; //V\n"));
-    /* Some end in a loop; all others come to all barriers. */
+    /* Some threads exit in a loop; all others reach all barriers. */
     check(KERNEL(BRANCH("%tid.z; //V") "setp.lt.u32 %p0, %r0, 3; //V\n"
                                        "setp.eq.u32 %p1, %r1, 3; //DR\n"
                                        "mov.u32 %r2, 0; //DR\n"

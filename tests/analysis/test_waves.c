@@ -125,7 +125,7 @@ static void test_seeds(void **state)
         {I(ld_scalar, OPS(S(16)), OPS(S2(6)), .space = SPACE_GLOBAL), REDUNDANT},
         {I(readfirstlane, OPS(S(17)), OPS(V(0))), REDUNDANT_X},
         {I(readlane, OPS(S(17)), OPS(V(3), S(9))), REDUNDANT_NO},
-        {I(writelane, OPS(V(2)), OPS(S(8), S(8))), REDUNDANT_NO}, /* the other lanes stay */
+        {I(writelane, OPS(V(2)), OPS(S(8), S(8))), REDUNDANT_NO}, /* other lanes are unchanged */
         {I(smov_b32, OPS(S(17)), OPS(S(SCALAR_VCC + 1))), REDUNDANT},
         {I(setp_u32, OPS(M(MASK_VCC)), OPS(V(2), C(6)), .key = CMP_LT), REDUNDANT_NO},
         {I(smov_b32, OPS(S(17)), OPS(S(SCALAR_VCC + 1))), REDUNDANT_NO}, /* both halves */
@@ -136,7 +136,7 @@ static void test_seeds(void **state)
     check(lines, ARRAY_LEN(lines));
 }
 
-/* What EXEC does to writes, and to what comes when it is whole again. */
+/* The effect of EXEC on writes, and on values used when EXEC is full again. */
 static void test_exec(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_exec(void **state)
     check(lines, ARRAY_LEN(lines));
 }
 
-/* A loop that a warp leaves when none of its lanes go on. */
+/* A loop that a warp leaves when none of its lanes continues. */
 static void test_loop(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_loop(void **state)
     check(lines, ARRAY_LEN(lines));
 }
 
-/* Jumps to addresses: nothing is known. */
+/* Indirect jumps: nothing is known. */
 static void test_jump(void **state)
 {
     (void)state;

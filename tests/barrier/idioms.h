@@ -47,7 +47,7 @@ KERNEL(stencil)
     out[l] = t[l];
 }
 
-/* One work-item tells all others what to do next. */
+/* One work-item broadcasts what to do next. */
 KERNEL(flag)
 {
     SHARED(unsigned, go, 1);
@@ -111,7 +111,7 @@ KERNEL(reduction)
     out[l] = t[0] + l;
 }
 
-/* A bit at a time: a scan of who has it, then everybody moves. */
+/* Radix sort, one bit at a time: a scan of the flags, then all items move. */
 KERNEL(radix_sort)
 {
     SHARED(unsigned, t, N);
@@ -199,7 +199,7 @@ KERNEL(read_twice)
     out[l] = first * 100 + second * 10 + t[5];
 }
 
-/* Until nobody has changed anything. */
+/* Repeats until no work-item has changed anything. */
 KERNEL(converge)
 {
     SHARED(unsigned, t, N);

@@ -39,6 +39,9 @@ static void assert_no_request(struct rig *rig)
     assert_null(port_head(&rig->requests, FS_NEVER - 1));
 }
 
+static const struct requester requester = {
+    .inst = 9, .block = 7, .slot = SLOT, .kind = REQUESTER_FETCH};
+
 /* A slot misses in the instruction cache and waits for the line; what it asks for is sent. */
 static u32 miss(struct rig *rig)
 {
@@ -47,7 +50,7 @@ static u32 miss(struct rig *rig)
     assert_int_equal(cache_read(rig->core->fetch.cache, LINE, all, SLOT, &out), CACHE_MISS);
     rig->core->slots[SLOT].barred |= BARRED_MISSING;
     requests_read(rig->core, CLIENT_FETCH, LINE, rig->machine.icache->line_bytes, out.sectors,
-                  out.mshr, 9);
+                  out.mshr, &requester);
     return out.mshr;
 }
 static bool has_heard(struct rig *rig)
@@ -79,7 +82,7 @@ static void longer_line(void **state)
                 assert_int_equal(packets[i].tag, mshr);
                 assert_int_equal(packets[i].kind, PACKET_READ);
                 assert_int_equal(packets[i].client, CLIENT_FETCH);
-                assert_int_equal(packets[i].inst, 9);
+                assert_memory_equal(&packets[i].from, &requester, sizeof requester);
             }
             assert_no_request(&rig);
             for (u32 i = 0; i < n; i++) {
@@ -109,7 +112,7 @@ static void some_sectors(void **state)
         {0x30, 1, {0, 0, 3}}, {0xff, 4, {3, 3, 3, 3}}, {0x14, 2, {0, 1, 1}},
     };
     for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
-        requests_read(rig.core, CLIENT_L1D, LINE, 256, cases[i].sectors, 1, 0);
+        requests_read(rig.core, CLIENT_L1D, LINE, 256, cases[i].sectors, 1, &requester);
         assert_int_equal(rig.core->awaiting[CLIENT_L1D][1], cases[i].packets);
         for (u32 part = 0; part < 4; part++)
             if (cases[i].parts[part]) {
@@ -131,7 +134,7 @@ static void shorter_line(void **state)
     assert_int_equal(requests_needed(rig.core, 32), 1);
     assert_int_equal(requests_needed(rig.core, 128), 1);
     for (u32 i = 0; i < 8; i++) {
-        requests_read(rig.core, CLIENT_FETCH, LINE + 32 * i, 32, 1, 0, 0);
+        requests_read(rig.core, CLIENT_FETCH, LINE + 32 * i, 32, 1, 0, &requester);
         const struct packet packet = next_request(&rig);
         assert_int_equal(packet.address, LINE + i / 4 * 128);
         assert_int_equal(packet.sectors, 1u << i % 4);
@@ -170,7 +173,7 @@ static void ports(void **state)
     rig.core->config.fetch_requests = &fetches;
     rig.core->config.constant_requests = &constants;
     for (enum packet_client client = CLIENT_FETCH; client <= CLIENT_READONLY; client++)
-        requests_read(rig.core, client, LINE, 64, 3, 0, 0);
+        requests_read(rig.core, client, LINE, 64, 3, 0, &requester);
     assert_int_equal(fetches.pushed, 1);
     assert_int_equal(fetches.packets[0].client, CLIENT_FETCH);
     assert_int_equal(constants.pushed, 1);

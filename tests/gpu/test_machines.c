@@ -152,7 +152,7 @@ static const struct {
     {"rise28", "issue.in_flight_per_warp", "1"},
     {"rise28", "l2.channels", "8"},
     {"rise28", "dram.queue", "32"},
-    {"rise28", "dram.policy", "\"frfcfs\""},
+    {"rise28", "dram.policy", "\"frfcfs_serial\""},
     {"rise28", "network.kind", "\"mesh\""},
     {"rise28", "readonly.enabled", "true"},
     {"rise28", "l1d.global", "false"},
@@ -459,7 +459,7 @@ static void miaow_has_the_flip_flops_of_its_rtl(void **state)
                      (unsigned long long)unit_bits(&list, modules[i].unit));
     /* Memory is the test bench's. */
     assert_int_equal(unit_bits(&list, "l2") + unit_bits(&list, "dram"), 0);
-    /* The machine's file says the same, and that is what reports print beside ours. */
+    /* The machine file has the same values, which reports print beside Heddle's. */
     json_t *json = storage_json(config, &list), *module;
     json_t *said = json_object_get(json_object_get(json, "published"), "modules");
     size_t i;
@@ -543,7 +543,7 @@ static void cores_have_rates(void **state)
     config_destroy(config);
 }
 
-/* ---- every machine in time ---- */
+/* ---- every machine in timing mode ---- */
 
 /* out[i] = 3 * (tid ^ 1) + a division, through shared memory and a barrier; out[threads] counts. */
 static const char kernel_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"

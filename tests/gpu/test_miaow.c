@@ -324,7 +324,7 @@ static void constants_write_scc(void **state)
     free(multiplied);
 }
 
-/* ---- mechanisms that look on, and other ends ---- */
+/* ---- observers, and other ends ---- */
 
 static void lookers_on(void **state)
 {

@@ -84,7 +84,7 @@ static void test_encoder(void **state)
     free(bytes.data);
 }
 
-/* The reader must find what is wrong, or it proves nothing. */
+/* The reader must detect errors, or it proves nothing. */
 static void test_reader_refuses(void **state)
 {
     struct bytes bytes = {0};
@@ -290,7 +290,8 @@ static void test_trace(void **state)
     rig_close(rig);
 }
 
-/* Only a part of the second launch: what began before is left out, what is open ends with it. */
+/* Only a part of the second launch: slices that began before are left out, open ones end with
+ * it. */
 static void test_window(void **state)
 {
     struct rig *rig = rig_open(13, 19, 0);

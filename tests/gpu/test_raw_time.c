@@ -38,7 +38,7 @@ static char *read_file(const char *name, size_t *length)
     return data;
 }
 
-/* What a run has come to. */
+/* The results of a run. */
 struct ran {
     char *lines[MOST_LINES];
     unsigned count;
@@ -125,7 +125,7 @@ static bool is_step(const char *line)
     return !strncmp(line, "{\"cycle\":", 9);
 }
 
-/* The next line of a wave's instructions at or behind a place; NULL: there is none. */
+/* The next line of a wave's instructions at or after a position; NULL: none. */
 static const char *next_of(const struct ran *ran, unsigned wave, unsigned *at)
 {
     unsigned other;
@@ -190,7 +190,7 @@ static void instructions(void **unused)
 static const unsigned lds_code[] = {0xbefc03c1, 0x7e020280, 0x7e040285, 0xd8340100, 0x00000201,
                                     0xd8d80100, 0x03000001, 0xbf8c007f, 0xbf8a0000, 0xbf810000};
 
-/* Workgroups that have not the same waves and LDS are each what they are without time. */
+/* Workgroups with different waves and LDS give the same results as in functional mode. */
 static void unequal(void **unused)
 {
     static const char state[] =
@@ -230,7 +230,7 @@ static unsigned kind_of(const char *event)
     return kind;
 }
 
-/* One step: where it stands in the order, and what must have come before. */
+/* One step: its place in the order, and the step that must precede it. */
 static void look_at_step(struct wave_seen *seen, const char *line, long *cycle, unsigned *kind)
 {
     json_error_t error;
@@ -276,7 +276,7 @@ static void look_at(const struct ran *ran, bool resolves)
             steps++;
             continue;
         }
-        kind = KINDS; /* behind it comes another cycle, or another such line */
+        kind = KINDS; /* followed by another cycle, or another such line */
         assert_int_equal(sscanf(ran->lines[i], "{\"wave\":%u,\"pc\":%u", &wave, &pc), 2);
         struct seen *one = &seen[wave].words[pc / 4];
         assert_true(one->counts[resolves ? 3 : 5] > one->lines++); /* it is done */
@@ -315,7 +315,7 @@ static void origin(void **unused)
     }
 }
 
-/* Neither who looks nor the order of cores changes anything. */
+/* Neither observers nor the order of cores change anything. */
 static void alike(void **unused)
 {
     static const char *const orders[] = {"reverse", "shuffle:1", "shuffle:2"};

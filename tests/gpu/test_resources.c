@@ -1,4 +1,4 @@
-/* Resource tables of a dispatcher: what fits, where it lies, and what is left. */
+/* Resource tables of a dispatcher: whether blocks fit, their placement, and the remaining space. */
 #include "gpu/time/resources.h"
 
 #include <setjmp.h>

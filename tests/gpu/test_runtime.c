@@ -158,7 +158,7 @@ static void counters(void **state)
     hd_device_close(rig.device);
 }
 
-/* Launches told one by one and summed are what the device says of all. */
+/* The sum of individually reported launches equals the device's totals. */
 static void totals(void **state)
 {
     struct hd_error error;

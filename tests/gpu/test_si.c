@@ -239,7 +239,7 @@ static void raw(void **state)
     assert_non_null(strstr(dump, "\"hex\": \"0102\""));
     assert_non_null(strstr(stats, "\"p.bin\""));
     hd_free(stats);
-    /* The dump is a state: the run can go on from it, in the same memory. */
+    /* The dump is a state: the run can continue from it, in the same memory. */
     assert_false(hd_raw_run(raw, NULL, NULL, NULL, &error));
     says(&error, HD_ERROR_USAGE, "already");
     hd_raw_destroy(raw);
@@ -279,7 +279,7 @@ static void raw_wrong(void **state)
         says(&error, HD_ERROR_INPUT, states[i].says);
     }
     assert_int_equal(room(device), left);
-    /* Memory of someone else's. */
+    /* Memory that is in use already. */
     hd_address taken = hd_alloc(device, 64, &error);
     char text[256];
     snprintf(text, sizeof text,

@@ -53,7 +53,7 @@ static void take(void *user, const void *data, size_t size)
     bytes->data[bytes->size] = 0;
 }
 
-/* A run with all it told. */
+/* A run with all its reports. */
 struct told {
     struct bytes trace, series;
     json_t *stats;
@@ -377,7 +377,7 @@ static void test_slots(void **state)
     told_free(told);
 }
 
-/* Lanes that part at a barrier: what is counted is what has issued. */
+/* Lanes that diverge at a barrier: only issued instructions are counted. */
 static void test_parted(void **state)
 {
     static const char ptx[] = HEAD ".visible .entry k()\n{\n .reg .pred %p<2>; .reg .b32 %r<3>;\n"
@@ -408,7 +408,7 @@ static void test_profile(void **state)
 {
     struct told *told = tell((struct setting){.launches = 2});
     const json_t *list = json_object_get(told->stats, "profile");
-    assert_int_equal(json_array_size(list), 1); /* nothing happens in code that nobody runs */
+    assert_int_equal(json_array_size(list), 1); /* no counts in code that is not executed */
     const json_t *rows = json_object_get(json_array_get(list, 0), "instructions");
     uint64_t issued = 0, threads = 0;
     json_t *row, *stalls = json_object();

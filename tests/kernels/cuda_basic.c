@@ -466,7 +466,7 @@ const struct kernel_case cuda_basic_cases[] = {
     {"cuda/vectors", "index3d", index3d, 0},
     {"cuda/vectors", "blend4", blend4, 0},
     {"cuda/matmul", "matmul16", matmul16, 0},
-    {"cuda/matmul", "matmul32", matmul32, CASE_LONG},
+    {"cuda/matmul", "matmul32", matmul32, CASE_LONG | CASE_WIDE},
     {"cuda/transpose", "transpose", transpose, 0},
     {"cuda/reduce", "reduce_tree", reduce_tree, 0},
     {"cuda/reduce", "reduce_shuffle", reduce_shuffle, CASE_WARP32},

@@ -79,7 +79,7 @@ static void records(struct test *t)
     hd_address out = room(t, N * sizeof *in);
     LAUNCH(t, "records", D1(1), D1(96), 0, PTR(give(t, in, N * sizeof *in)), PTR(out), I32(N));
     struct record *got = take(t, out, N * sizeof *in);
-    for (int i = 0; i < N && !t->failed; i++) { /* padding is anybody's */
+    for (int i = 0; i < N && !t->failed; i++) { /* padding may have any value */
         equals(t, "kind", got[i].kind, want[i].kind);
         equals(t, "key", (u64)got[i].key, (u64)want[i].key);
         equals(t, "weight", (u64)got[i].weight, (u64)want[i].weight);
@@ -231,7 +231,7 @@ static void leavers(struct test *t)
     }
     hd_address out = room(t, sizeof want);
     LAUNCH(t, "leavers", D1(BLOCKS), D1(128), 0, PTR(out), I32(N));
-    /* A barrier waits for all that have not left: those who leave have added by then. */
+    /* A barrier waits for all threads that have not exited: those that exit have added by then. */
     SAME(t, "out", (i32 *)take(t, out, sizeof want), want, N);
 }
 

@@ -60,7 +60,7 @@ static void past_end(struct test *t)
     snprintf(address, sizeof address, "%llx", (unsigned long long)out + 400);
     EXPECT(t, HD_OUT_OF_BOUNDS, "past_end", "past_end", "results", "36", address);
     if (t->timed)
-        return; /* the other block may not have come so far */
+        return; /* the other block may not have progressed so far */
     /* Memory keeps what was written by the block before the fault. */
     for (i32 i = 0; i < 64; i++)
         want[i] = i;

@@ -52,6 +52,7 @@ enum case_flags {
     CASE_ROCM = 8,   /* only clang-19 with the ROCm library: libclc lacks something */
     CASE_ORDER = 16, /* what it counts depends on the order in which warps run */
     CASE_LONG = 32,  /* runs long in time */
+    CASE_WIDE = 64,  /* its blocks have 1,024 threads: more than some machines allow */
 };
 
 struct kernel_case {

@@ -164,7 +164,7 @@ static void change(const char *statement)
     sqlite3_close(database);
 }
 
-/* A row that somebody has changed is no result, is counted, and can be put again. */
+/* A modified row is not a result, is counted, and can be stored again. */
 static void tampered(void **state)
 {
     static const char *const changes[] = {
@@ -205,8 +205,8 @@ static void tampered(void **state)
     store_close(store);
 }
 
-/* A file of schema 1 goes on: its times are known, its results, which have no checksum, are not
- * used. */
+/* A file of schema 1 can still be used: its times are known; its results, which have no checksum,
+ * are ignored. */
 static void earlier_version(void **state)
 {
     struct error error = {0};

@@ -28,7 +28,8 @@ def compile_examples(room):
             shutil.copy(SOURCE / "examples" / "mechanisms" / f"{name}.{kind}", room.folder)
         code = (room.folder / f"{name}.c").read_text(encoding="utf-8")
         lines = [line for line in re.sub(r"/\*.*?\*/", "", code, flags=re.S).splitlines() if line.strip()]
-        check(len(lines) < 60, f"{name}.c has {len(lines)} lines of code")
+        most = 90 if ".storage" in code else 60  # half as much again to declare its costs
+        check(len(lines) < most, f"{name}.c has {len(lines)} lines of code")
         headers = re.findall(r'#include "(core/.*)"', code)
         check(headers == ["core/mechanism.h"], f"{name}.c includes {headers}")
         room.must(f"{outside.COMPILE} -Wall -Wextra -Werror -Wno-unused-parameter {name}.c -o {name}.so")
@@ -114,6 +115,7 @@ def victim(room):
     check(far["timing.cycles"] - near["timing.cycles"] == 45 * 30, "30 cycles more for each of 45 hits",
           f"{near['timing.cycles']} {far['timing.cycles']}")
     check(near["timing.cycles"] < plain["timing.cycles"] / 1.5, "a victim cache does not save time")
+    check(near.get("energy.parts.victim_cache.dynamic_pj", 0) > 0, "a victim cache takes no energy")
     # two lines too many for it: it has nothing but what left last
     counts(Walk(room, 1, 7, 49, FEW_LINES).run("victim.so:lines=2"), "7 lines", victim__hits=0)
 

@@ -233,11 +233,33 @@ def bad_mechanisms(room, files):
             ("= sizeof(struct silent)", "= 4", "does not have the size of a structure that begins with"),
             ("{\"checks\"", "{\"chekcs\"", "counted by 'chekcs', which is not one of its statistics"),
             ("\"silent.signatures\"}", "NULL}", "the energy event of 'checks' names no array"),
+            ("\"silent.signatures\"}", "\"silent.signature\"}",
+             "names the array 'silent.signature', which neither its storage nor the machine has"),
+            ("\"collect.registers\"", "\"colect.registers\"",
+             "names the array 'colect.registers', which neither its storage nor the machine has"),
+            ("\"signatures\", ENERGY_READ", "\"\", ENERGY_READ", "has no part or kind"),
             (".bits = 32}", ".given = \"volts\"}", "is given by 'volts', which is not a parameter"),
             ("\"signatures\", ENERGY_READ", "NULL, ENERGY_READ", "has no part or kind"),
             ("ENERGY_WRITE, \"silent.signatures\"", "ENERGY_LOGIC, NULL", "has no pJ and nm")):
         compile_changed(room, files, [(old, new)])
         refused(room, "./changed.so", expected)
+
+
+def built_by_choice(room, files):
+    """An array that only some configurations build, sized by an element of the machine."""
+    compile_changed(room, files, [
+        ("PARAM(u32, bits", "CHOICE(table, 0, \"none|some\", \"\")\nPARAM(u32, bits"),
+        ("    state_add(list,", "    u64 lines = 0;\n"
+         "    for (u32 i = 0; i < list->rows.count; i++)\n"
+         "        if (!strcmp(list->rows.data[i].unit, \"l1d\") && "
+         "!strcmp(list->rows.data[i].name, \"tags\"))\n"
+         "            lines = list->rows.data[i].entries;\n"
+         "    if (p->table)\n        state_add(list,"),
+        ("\"signatures\", p->entries", "\"signatures\", lines")])
+    out = room.must("heddle mechanisms ./changed.so")
+    check("Storage" not in out, "an array that is not built", out)
+    out = room.must("heddle machines gtx480 --mech ./changed.so:table=some --storage")
+    check(re.search(r"^silent.signatures +core +15 +128 ", out, re.M), "an array of the size of the L1's tags", out)
 
 
 def bad_builds(room, files, prefix):
@@ -296,6 +318,7 @@ def main():
         api(room)
         bad_files(room)
         bad_mechanisms(room, files)
+        built_by_choice(room, files)
         bad_builds(room, files, prefix)
         built_in(room)
     return 1 if failures else 0

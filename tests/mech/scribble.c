@@ -34,7 +34,7 @@ static struct uniform_core *uniform_of(const struct core *core)
 static void spoil(struct scribble *s, struct uniform_core *u, const struct warp *warp, u32 slot,
                   u32 reg)
 {
-    u32 *row = vector_row(warp, &warp->chunks[0], reg), stale = 0;
+    u32 *row = register_row(warp, reg), stale = 0;
     const u32 lanes = warp->exec->image->warp_size;
     s->stats->scribbles++;
     switch (s->params->where) {

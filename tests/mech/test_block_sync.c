@@ -41,7 +41,8 @@ static u32 *run(struct rig *rig, u32 threads)
     return words;
 }
 
-/* Runs it without and with barriers: what is stored is the same. The rig of the latter. */
+/* Runs a program without and with barriers: stored values are the same. Returns the rig with
+ * barriers. */
 static struct rig *compare(const char *settings, const char *body, u32 threads)
 {
     char on[256];
@@ -78,7 +79,7 @@ static u64 first_issue(const struct rig *rig, u32 inst)
     return first;
 }
 
-/* ---- warps that go the same way ---- */
+/* ---- warps on the same path ---- */
 
 #define CHAIN(n) n " " n " " n " " n " " n " " n " " n " " n " " n " " n "\n"
 
@@ -122,7 +123,7 @@ static void a_boundary_without_a_branch(void **state)
     }
 }
 
-/* Each turn of a loop, all warps are in the same one. */
+/* All warps are in the same iteration of a loop. */
 static void turns_of_a_loop(void **state)
 {
     static const char body[] =
@@ -163,17 +164,18 @@ static void different_turns(void **state)
     }
 }
 
-/* Lanes on different paths: their warp passes, nobody waits for it, until they meet. */
+/* A divergent warp passes, and is not awaited until its lanes reconverge. */
 static void diverged_warps_pass(void **state)
 {
     static const char body[] =
         " mov.u32 %r1, %laneid; setp.ne.u32 %q0, %w, 1; setp.lt.or.u32 %q1, %r1, 8, %q0;\n"
         " @%q1 bra B;\n" CHAIN("add.u32 %r0, %r0, 3;") "B: add.u32 %r0, %r0, 1;\n";
     struct rig *rig = compare("", body, 4 * WARP);
-    /* three come behind the branch; where the lanes meet, warp 1 waits for those alone */
+    /* three warps arrive after the branch; where its lanes reconverge, warp 1 waits for them
+     * alone */
     assert_int_equal(stat(rig, "block_sync.arrivals"), 3 + 1);
     assert_int_equal(stat(rig, "block_sync.diverged"), 1);
-    assert_true(first_issue(rig, 8 + 10) < last_issue(rig, 8 + 9)); /* they go on before it has */
+    assert_true(first_issue(rig, 8 + 10) < last_issue(rig, 8 + 9)); /* they do not wait for it */
     assert_int_equal(stat(rig, "block_sync.unstuck"), 0);
     rig_close(rig);
 }
@@ -218,8 +220,8 @@ static void others(void **state)
 
 /* ---- patience ---- */
 
-/* Those that have waited so long, but not a cycle less, go on without the one that is late, when it
- * next issues. */
+/* Warps that have waited for `patience` cycles, but not one less, continue without the late warp
+ * when it next issues. */
 static void patience(void **state)
 {
     static const char body[] = " setp.ne.u32 %q0, %w, 1; @%q0 bra B;\n" CHAIN(

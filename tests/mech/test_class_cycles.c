@@ -26,7 +26,7 @@ enum {
     MOST = 1 << 21 /* cycles of a launch */
 };
 
-/* By core, class (scalar, vector, memory) and cycle: how many are under way. */
+/* By core, class (scalar, vector, memory) and cycle: instructions in flight. */
 static u16 (*under_way)[3][MOST];
 static u64 instructions[3], busy[3];
 

@@ -19,7 +19,7 @@ enum {
     HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a, %b, %d<16>; .reg .b32 %t, %i, " \
          "%n, %r<32>; .reg .f32 %f<8>; .reg .pred %q<8>; .shared .align 4 .b8 s[1024]; .local "   \
          ".align 4 .b8 l[64];\n ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x;\n"
-/* %r0 of each thread goes to its place, behind 4 KB that programs may use. */
+/* %r0 of each thread is stored at the thread's place, after 4 KB that programs may use. */
 #define END                                                                        \
     " mov.u32 %n, %ntid.x; mov.u32 %r31, %tid.y; mad.lo.u32 %r30, %r31, %n, %t;\n" \
     " mul.wide.u32 %a, %r30, 4; add.u64 %a, %a, %p; st.global.u32 [%a+4096], %r0;\n ret;\n}\n"
@@ -77,7 +77,7 @@ struct rule {
     u32 removed; /* of its instructions */
 };
 
-/* Of a program without branches, one warp runs what is removed for all others. */
+/* In a program without branches, one warp executes the removed instructions for all others. */
 static void check(const char *settings, const struct rule *rules, size_t count, struct hd_dim block,
                   u32 common)
 {
@@ -94,7 +94,7 @@ static void check(const char *settings, const struct rule *rules, size_t count, 
     }
 }
 
-/* The last instruction of each looks at what is known of the result before it. */
+/* The last instruction of each program tests the tag of the result before it. */
 static const struct rule rules[] = {
     {"mov.u32 %r0, 7;", 1},
     {"mov.u32 %r1, %t; add.u32 %r0, %r1, 1;", 2},
@@ -313,7 +313,8 @@ static void warps_without_all_lanes_take_no_part(void **state)
 
 /* ---- control flow ---- */
 
-/* Behind a branch that has not issued nothing is passed; fetch that waits for it misses nothing. */
+/* Nothing is skipped after an unissued branch; if fetch waits for branches, no opportunity is
+ * missed. */
 static void loops(void **state)
 {
     static const char body[] = " mov.u32 %r1, 0; mov.u32 %r0, 0;\nL: add.u32 %r0, %r0, %t; "
@@ -342,7 +343,7 @@ static void divergence(void **state)
     rig_close(rig);
 }
 
-/* Warps that go different ways: an instruction that only some come to. */
+/* Warps on different paths: an instruction that only some reach. */
 static void warps_go_different_ways(void **state)
 {
     static const char body[] =
@@ -357,7 +358,7 @@ static void warps_go_different_ways(void **state)
 
 /* ---- memory ---- */
 
-/* A load that is passed comes behind what its warp has stored, or changed, before. */
+/* A skipped load follows earlier stores and atomics of its warp. */
 static void loads_come_behind_stores(void **state)
 {
     static const char place[] = " mov.u32 %r1, %tid.y; mul.wide.u32 %d0, %r1, 4; add.u64 %d1, %d0, "
@@ -381,7 +382,7 @@ static void loads_come_behind_stores(void **state)
     }
 }
 
-/* What one warp has stored, or changed, all others see behind a barrier. */
+/* Stores and atomics of one warp are visible to all others after a barrier. */
 static void loads_come_behind_barriers(void **state)
 {
     static const char *const bodies[] = {
@@ -398,7 +399,7 @@ static void loads_come_behind_barriers(void **state)
     }
 }
 
-/* A wrong address is the same mistake, whoever loads. */
+/* A wrong address gives the same fault, whichever warp loads. */
 static void faults_are_found(void **state)
 {
     struct rig *rig = open_rig("dac_ideal.on=true", "ld.global.u32 %r0, [64];");

@@ -14,7 +14,7 @@ enum {
     WARPS = 4
 };
 
-/* 7 instructions, of which ld.param and the constant are the same in all warps. */
+/* 7 instructions; ld.param and the constant are the same in all warps. */
 #define BEGIN                                                                                    \
     HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a, %b; .reg .b32 %t, %w, %l, "    \
          "%r<24>; .reg .pred %q<8>; .shared .align 4 .b8 s[1024];\n ld.param.u64 %p, [p]; "      \
@@ -53,8 +53,8 @@ static u32 *run(struct rig *rig, u32 blocks, struct hd_dim shape)
     return words;
 }
 
-/* Runs it without and with: what is stored is the same, and what is not issued is skipped. The rig
- * of the latter. */
+/* Runs a program without and with DARSIE: stored values are the same, and instructions not issued
+ * are skipped. Returns the rig with DARSIE. */
 static struct rig *compare_shape(const char *settings, const char *body, u32 blocks,
                                  struct hd_dim shape)
 {
@@ -172,7 +172,7 @@ static void partial_writes(void **state)
     rig_close(rig);
 }
 
-/* Only blocks of which rows fill warps evenly share what is made of tid.x. */
+/* Only blocks whose rows fill warps evenly share values that depend on tid.x. */
 static void shapes(void **state)
 {
     static const char body[] = " mov.u32 %r1, %tid.x; mad.lo.u32 %r2, %r1, %r1, 3; add.u32 %r0, "
@@ -201,13 +201,13 @@ static void shapes(void **state)
 
 /* ---- limits ---- */
 
-/* A long one that others wait at, and `more` behind it, each with a register of its own. */
+/* A long instruction that other warps wait for, and `more` after it, each with its own register. */
 static void add_run(struct text *text, u32 more)
 {
     add(text, " bar.sync 0;\n div.u32 %%r1, %%r0, 3;\n");
     for (u32 i = 0; i < more; i++)
         add(text, " add.u32 %%r%u, %%r0, %u;\n", i + 2, i);
-    add(text, " add.u32 %%l, %%l, %%r1;\n"); /* from here on nothing is marked */
+    add(text, " add.u32 %%l, %%l, %%r1;\n"); /* no marked instructions from here on */
     for (u32 i = 0; i < more; i++)
         add(text, " add.u32 %%l, %%l, %%r%u;\n", i + 2);
     add(text, " add.u32 %%r0, %%r0, %%l;\n");
@@ -224,7 +224,7 @@ static struct rig *compare_run(const char *settings, u32 more)
 
 static void full_table(void **state)
 {
-    /* the last one in the table waits for nobody: the leader is there before anyone has passed */
+    /* no warp waits for the last entry's leader */
     for (u32 entries = 2; entries <= 8; entries += 3)
         for (u32 over = 0; over < 2; over++) {
             char settings[64];
@@ -259,8 +259,8 @@ static void empty_freelist(void **state)
             check(rig, "private_registers", 0);
         rig_close(rig);
     }
-    rig =
-        compare_run("darsie.registers=2", 4); /* which the parameter has: nobody writes it again */
+    rig = compare_run("darsie.registers=2",
+                      4); /* the parameter's register, which is not written again */
     assert_true(stat(rig, "darsie.private_registers") > 0);
     rig_close(rig);
 }
@@ -287,7 +287,7 @@ static void ports(void **state)
                                "add.u32 %r4, %t, 2; add.u32 %r5, %r0, 6; add.u32 %r0, %r1, %r5; "
                                "add.u32 %r0, %r0, %t;\n";
     const struct hd_dim two = {2 * WARP, 1, 1};
-    /* two warps a block in many blocks are at many PCs; with a port each nobody waits */
+    /* two warps per block in many blocks are at many PCs; with a port for each, no warp waits */
     struct rig *rig = compare_shape("darsie.read_ports=64", body, 16, two);
     check(rig, "port_waits", 0);
     rig_close(rig);
@@ -346,8 +346,8 @@ static struct rig *compare_ways(const char *settings, u32 limit)
 
 static void majorities(void **state)
 {
-    /* warps that leave have three registers to copy; what the block has behind its barrier is the
-     * same for all */
+    /* leaving warps copy three registers; after its barrier the block's values are the same for
+     * all */
     const u32 shared = COMMON + 1;
     for (u32 limit = 0; limit <= WARPS; limit++) {
         struct rig *rig = compare_ways("", limit);
@@ -401,8 +401,8 @@ static void ends(void **state)
     rig_close(rig);
 }
 
-/* Barriers of a part of the block in instructions that some leave out: nobody comes to the branch
- * that others wait behind. They go on when nothing moves. */
+/* Barriers for part of the block in code that some warps skip: no warp reaches the branch after
+ * which others wait. They continue when nothing makes progress. */
 static void nobody_waits_for_ever(void **state)
 {
     static const char body[] =
@@ -429,8 +429,8 @@ static void loads(void **state)
     rig_close(rig);
 }
 
-/* Each warp stores where no one loads, between two loads: the second is shared only by those that
- * come to it when no store is under way. */
+/* Each warp stores, where no warp loads, between two loads: the second load is shared only by warps
+ * that reach it while no store is in flight. */
 static void stores_remove_loads(void **state)
 {
     static const char body[] =

@@ -31,7 +31,7 @@ struct counts {
     u64 fetches, redundant[3], in_buffer, refetched;
 };
 
-/* Whether it had come before, at most so many cycles ago, in the same launch. */
+/* Whether the instruction was fetched at most so many cycles ago, in the same launch. */
 static bool came_before(const struct watch_log *log, size_t at, u64 cycles)
 {
     const struct watched *w = &log->events[at];

@@ -246,7 +246,7 @@ static void off_is_identical(void **state)
     }
 }
 
-/* With fetch.policy=groups, the group of the warp that was fetched last goes on while it can. */
+/* With fetch.policy=groups, the group of the last fetched warp continues while it can. */
 static void neighbours_are_fetched_together(void **state)
 {
     struct seen seen = rig_run("cuda/mandel", "mandel", "tesla16",
@@ -285,7 +285,7 @@ static void fixed_misses_need_no_queue(void **state)
     rig_drop(&seen);
 }
 
-/* Behind a branch nothing is fetched until it is known where to go: see fetch.branch. */
+/* Nothing is fetched after a branch until its target is known: see fetch.branch. */
 static void stalled_fetches_waste_nothing(void **state)
 {
     for (size_t k = 0; k < 3; k++) {

@@ -16,7 +16,7 @@
 #define REGISTERS " .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<4>;\n"
 
 static const char ptx[] = HEAD
-    /* coordinates, and what is made of them: nine instructions and an exit */
+    /* coordinates, and values computed from them: nine instructions and an exit */
     ".visible .entry shape(.param .u64 p)\n{\n" REGISTERS " mov.u32 %r0, %tid.x;\n"
     " mov.u32 %r1, %tid.y;\n"
     " mov.u32 %r2, %ctaid.x;\n"
@@ -407,8 +407,8 @@ static void test_cores(void **unused)
 
 /* ---- its place ---- */
 
-/* Too little room: less is found, and it is said. The first warp runs ahead without time, in time
- * all go together. */
+/* Too little room: less is found, and this is reported. In functional mode the first warp runs
+ * ahead; in timing mode warps run together. */
 static void test_room(void **unused)
 {
     struct run run = {"long", {2, 1, 1}, {64, 1, 1}};
@@ -465,7 +465,7 @@ static void test_needs_time(void **unused)
     hd_config_destroy(config);
 }
 
-/* Nor is it with those that skip what it would look at. */
+/* Nor can it be combined with mechanisms that skip instructions it would examine. */
 static void test_conflicts(void **unused)
 {
     struct hd_error error = {0};

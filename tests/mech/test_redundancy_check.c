@@ -236,7 +236,7 @@ static void test_rounds(void **unused)
     }
 }
 
-/* A warp whose lanes have parted takes part again behind the next barrier. */
+/* A warp that has diverged takes part again after the next barrier. */
 static void test_parts(void **unused)
 {
     for (u32 timed = 0; timed < 2; timed++) {
@@ -272,7 +272,7 @@ static void test_races(void **unused)
     }
 }
 
-/* Without room nothing is said, and that is counted. */
+/* Without room nothing is checked, and that is counted. */
 static void test_room(void **unused)
 {
     struct run run = {"long", {1, 1, 1}, {96, 1, 1}, .plant = NO_PLANT};
@@ -285,7 +285,7 @@ static void test_room(void **unused)
     assert_true(f.unchecked > 0);
     assert_true(f.checked > 1000 && f.checked <= 2 * 1024);
     assert_int_equal(f.lies, 0);
-    f = run_it(&run, true); /* in time, warps go together */
+    f = run_it(&run, true); /* in timing mode, warps run together */
     assert_int_equal(f.unchecked, 0);
     assert_int_equal(f.checked, 2 * (1 + 2 * 600));
 }

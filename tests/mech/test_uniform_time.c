@@ -432,7 +432,7 @@ static void values_are_where_they_are_said_to_be(void **state)
             fail_msg("%s: %u copies differ", cases[c].settings, (u32)mismatches);
         assert_true(scribbles > 10);
         if (strstr(cases[c].settings, "others"))
-            assert_true(stale > 10); /* nobody has written there */
+            assert_true(stale > 10); /* not written */
         free(words);
     }
     free(right);
@@ -616,7 +616,7 @@ static void scalar_registers_run_out_and_come_back(void **state)
         if (sizes[n] < 256)
             assert_int_equal(stat(rig, "uniform.srf_peak"), sizes[n]);
         assert_true(sizes[n] == 256 || stat(rig, "uniform.srf_full") > 0);
-        /* what is not freed when warps exit is not there for those that come */
+        /* entries not freed when warps exit are missing for later warps */
         assert_true(stat(rig, "uniform.srf_allocations") > 2 * sizes[n] || sizes[n] == 256);
         assert_int_equal(state_of(rig)->srf_free_count, sizes[n]);
         free(words);

@@ -169,8 +169,8 @@ static void test_bad(void **state)
         }
 }
 
-/* What is right is not told, and nothing changes: whatever is counted without the check is the
- * same with it. */
+/* Correct code is not reported, and nothing changes: all counters are the same as without the
+ * check. */
 static void test_good(void **state)
 {
     static const char *const kernels[] = {"ok_order", "ok_same", "ok_shared", "ok_mixed",
@@ -198,7 +198,7 @@ static void test_good(void **state)
         }
 }
 
-/* The run goes to its end: statistics of what is wrong are complete. */
+/* The run continues to its end: statistics of violations are complete. */
 static void test_complete(void **state)
 {
     for (unsigned m = 0; m < MACHINES; m++) {

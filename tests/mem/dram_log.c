@@ -83,18 +83,43 @@ static void on_command(void *user, u64 cycle, enum dram_command command, u32 ban
     log->commands[log->command_count++] = (struct log_command){cycle, command, bank, row};
 }
 
-static void on_enqueued(void *user, u64 cycle, u32 tag)
+static void on_arrived(void *user, const struct dram_event *event)
 {
     struct log *log = user;
-    assert_int_equal(cycle, log->cycle);
-    assert_int_equal(tag, log->pushed);
+    assert_int_equal(event->cycle, log->cycle);
+    assert_int_equal(event->arrived, log->cycle);
+    assert_int_equal(event->tag, log->pushed);
+    assert_int_equal(event->from.inst, log->pushed);
+    assert_int_equal(event->write, log->requests[event->tag].write);
 }
 
-static void on_served(void *user, u64 cycle, u32 tag)
+/* With the first of its commands, which has just been logged. */
+static void on_started(void *user, const struct dram_event *event, struct payload *payload)
 {
     struct log *log = user;
+    struct log_service *request = &log->requests[event->tag];
+    assert_int_equal(event->cycle, log->cycle);
+    assert_int_equal(event->arrived, request->pushed);
+    assert_int_equal(log->commands[log->command_count - 1].cycle, log->cycle);
+    assert_int_equal(log->commands[log->command_count - 1].bank, event->bank);
+    assert_false(request->begun);
+    assert_int_equal(payload->bits, 0);
+    request->begun = true;
+    request->started = log->cycle;
+    *payload = (struct payload){event->tag, 1};
+}
+
+static void on_served(void *user, const struct dram_event *event, struct payload *payload)
+{
+    struct log *log = user;
+    const u64 cycle = event->cycle;
+    const u32 tag = event->tag;
     assert_int_equal(cycle, log->cycle);
     assert_true(tag < log->pushed);
+    assert_true(log->requests[tag].begun);
+    assert_int_equal(payload->value, tag);
+    assert_int_equal(event->from.inst, tag);
+    payload->bits = 2;
     assert_int_equal(log->requests[tag].served, 0); /* D3 */
     log->requests[tag].served = cycle;
     log->requests[tag].place = log->served++;
@@ -111,7 +136,7 @@ void log_open(struct log *log, const struct dram_params *params)
     assert_non_null(log->commands);
     assert_non_null(log->requests);
     assert_non_null(log->dram);
-    struct dram_hooks hooks = {log, on_command, on_enqueued, on_served};
+    struct dram_hooks hooks = {log, on_command, on_arrived, on_started, on_served};
     dram_set_hooks(log->dram, &hooks);
 }
 
@@ -127,7 +152,9 @@ u32 log_push(struct log *log, u64 address, u32 bytes, bool write)
     u32 tag = log->pushed;
     assert_true(tag < LOG_REQUESTS);
     log->requests[tag] = (struct log_service){.pushed = log->cycle, .write = write};
-    dram_push(log->dram, address, bytes, write, tag);
+    const struct requester from = {.inst = tag, .kind = REQUESTER_ACCESS};
+    u32 index = dram_push(log->dram, address, bytes, write, tag);
+    dram_tell_arrived(log->dram, index, address, &from);
     log->pushed++;
     return tag;
 }
@@ -151,6 +178,8 @@ void log_tick(struct log *log)
         dram_tick(log->dram);
     while (!log->keep && dram_done(log->dram, &tag)) {
         assert_int_equal(log->requests[tag].place, log->popped); /* in the order of their data */
+        assert_int_equal(dram_payload(log->dram)->value, tag);
+        assert_int_equal(dram_payload(log->dram)->bits, 2);
         dram_pop(log->dram);
         log->popped++;
     }

@@ -16,7 +16,9 @@ struct log_command {
 
 struct log_service {
     u64 pushed, served; /* cycles; served: the last one of its data */
-    u32 place;          /* in the order of service */
+    u64 started;        /* cycle of its first command, once it has begun */
+    bool begun;
+    u32 place; /* in the order of service */
     bool write;
 };
 

@@ -76,7 +76,7 @@ static inline struct packet rig_packet(const struct rig *rig, u32 input, u32 out
     packet.payload = packet.address ^ 0x5555;
     packet.sectors = number * 7;
     packet.tag = number;
-    packet.inst = number + input;
+    packet.from.inst = number + input;
     packet.core = (u16)input;
     packet.bytes = (u16)(flits * rig->params.flit_bytes - PACKET_HEADER_BYTES);
     packet.kind = PACKET_WRITE;

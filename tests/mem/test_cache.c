@@ -254,6 +254,31 @@ static bool hook_misses(void *user, u64 line, u32 set, u32 way)
 {
     return ((struct seen *)user)->as_miss;
 }
+/* A line that is under way when its way is reserved leaves with its fill; its waiter is served. */
+static void reserved_while_under_way(void **state)
+{
+    struct cache *cache = create(small());
+    struct cache_hooks none = {0};
+    u32 waiter, at = 0;
+    cache_set_hooks(cache, &none);
+    assert_int_equal(cache_read(cache, 0, ALL, 7, &out), CACHE_MISS);
+    const u32 mshr = out.mshr;
+    assert_int_equal(cache_write(cache, 0, 2, true, &out), CACHE_HIT);
+    cache_reserve(cache, 4);
+    assert_int_equal(cache_drop(cache, 0, true, &out), CACHE_UNDER_WAY);
+    assert_int_equal(cache_sweep(cache, &at, true, &out), CACHE_UNDER_WAY);
+    cache_fill(cache, mshr, &out);
+    assert_int_equal(out.victim, 0);
+    assert_int_equal(out.victim_sectors, 2);
+    assert_false(cache_has(cache, 0, 1));
+    assert_int_equal(counters.writebacks, 1);
+    assert_true(cache_waiter(cache, mshr, &waiter));
+    assert_int_equal(waiter, 7);
+    assert_false(cache_waiter(cache, mshr, &waiter));
+    assert_int_equal(cache_sweep(cache, &at, true, &out), CACHE_ABSENT);
+    cache_destroy(cache);
+}
+
 static void hook_touched(void *user, u64 line, u32 set, u32 way, bool write)
 {
     ((struct seen *)user)->touched++;
@@ -509,13 +534,21 @@ static void hash_spreads_strides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_replacement), cmocka_unit_test(lines_under_way_stay),
-        cmocka_unit_test(limits_of_mshrs),      cmocka_unit_test(written_in_part),
-        cmocka_unit_test(writes_that_go_on),    cmocka_unit_test(waits_for_two_fetches),
-        cmocka_unit_test(arrives_in_between),   cmocka_unit_test(hooks),
-        cmocka_unit_test(victims_are_told),     cmocka_unit_test(supplied_lines),
-        cmocka_unit_test(prefetches),           cmocka_unit_test(cancelled),
-        cmocka_unit_test(placed_and_forgotten), cmocka_unit_test(hash_is_a_permutation),
+        cmocka_unit_test(order_of_replacement),
+        cmocka_unit_test(lines_under_way_stay),
+        cmocka_unit_test(limits_of_mshrs),
+        cmocka_unit_test(written_in_part),
+        cmocka_unit_test(writes_that_go_on),
+        cmocka_unit_test(waits_for_two_fetches),
+        cmocka_unit_test(arrives_in_between),
+        cmocka_unit_test(reserved_while_under_way),
+        cmocka_unit_test(hooks),
+        cmocka_unit_test(victims_are_told),
+        cmocka_unit_test(supplied_lines),
+        cmocka_unit_test(prefetches),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(placed_and_forgotten),
+        cmocka_unit_test(hash_is_a_permutation),
         cmocka_unit_test(hash_spreads_strides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,78 @@ static void fcfs_keeps_the_order(void **state)
 }
 
 /* Several requests for a row are served in order of age; so are those of one bank without hits. */
+/* Cycles from the first command of a read to its last data: of a row hit, or of a bank without an
+ * open row. */
+static u64 service(const struct dram_params *p, bool closed)
+{
+    u64 transfer = (p->burst + p->data_rate - 1) / p->data_rate;
+    return p->tCL + transfer + (closed ? p->tRCD : 0);
+}
+
+/* One request after the other: n row hits take n times what one takes, in as many banks as they may
+ * be; the next one starts in the cycle after the last data and not before. */
+static void serial_serves_one_at_a_time(void **state)
+{
+    for (u32 machine = 0; machine < MACHINES; machine++)
+        for (u32 banks = 1; banks <= 4; banks *= 2) {
+            struct dram_params p = log_machine(machine);
+            struct log log;
+            p.policy = 2;
+            log_open(&log, &p);
+            for (u32 b = 0; b < banks; b++)
+                log_push(&log, log_address(&p, b, 5, 0), 32, false);
+            log_drain(&log);
+            assert_int_equal(log.cycle, banks * service(&p, true));
+            u64 begin = log.cycle;
+            const u32 first = log.pushed, count = 12;
+            for (u32 i = 0; i < count; i++)
+                log_push(&log, log_address(&p, i % banks, 5, 64 * i), 32, false);
+            log_drain(&log);
+            assert_int_equal(log.cycle - begin, count * service(&p, false));
+            for (u32 i = 0; i < count; i++) {
+                const struct log_service *request = &log.requests[first + i];
+                assert_int_equal(request->started, begin + i * service(&p, false));
+                assert_int_equal(request->served, begin + (i + 1) * service(&p, false) - 1);
+            }
+            assert_null(log_check(&log, &p));
+            log_close(&log);
+        }
+}
+
+/* Row hits of all banks pass an older request for another row; among hits, and without any, the
+ * oldest is first. What arrives in the last cycle of data is still considered, later ones are not. */
+static void serial_prefers_open_rows(void **state)
+{
+    struct dram_params p = log_machine(0);
+    p.policy = 2;
+    for (u32 late = 0; late < 2; late++) {
+        struct log log;
+        log_open(&log, &p);
+        log_push(&log, log_address(&p, 0, 5, 0), 32, false);
+        log_push(&log, log_address(&p, 1, 5, 0), 32, false);
+        log_drain(&log);
+        u64 begin = log.cycle;
+        u32 hit = log_push(&log, log_address(&p, 1, 5, 64), 32, false);
+        u32 old = log_push(&log, log_address(&p, 2, 9, 0), 32, false);
+        u32 older = log_push(&log, log_address(&p, 0, 7, 0), 32, false);
+        u32 other = log_push(&log, log_address(&p, 0, 5, 64), 32, false);
+        /* `hit`, `other`, then the one that comes in or after the last cycle of data of these */
+        while (log.cycle < begin + 2 * service(&p, false) + late)
+            log_tick(&log);
+        u32 last = log_push(&log, log_address(&p, 1, 5, 128), 32, false);
+        log_drain(&log);
+        assert_int_equal(log.requests[hit].place, 2);
+        assert_int_equal(log.requests[other].place, 3);
+        assert_int_equal(log.requests[late ? old : last].place, 4);
+        assert_int_equal(log.requests[late ? last : old].place, 5);
+        assert_int_equal(log.requests[older].place, 6);
+        assert_int_equal(log.requests[hit].served, begin + service(&p, false) - 1);
+        assert_int_equal(log.requests[other].served, begin + 2 * service(&p, false) - 1);
+        assert_null(log_check(&log, &p));
+        log_close(&log);
+    }
+}
+
 static void oldest_first_within_a_row(void **state)
 {
     struct dram_params p = log_machine(0);
@@ -269,7 +341,7 @@ static void passing_over_time_changes_nothing(void **state)
     for (u32 i = 0; i < TRAFFICS * 4; i++) {
         struct dram_params p = log_machine(i % MACHINES);
         struct log logs[3];
-        p.policy = i % 5 == 4;
+        p.policy = i % 5 == 4 ? 1 + i % 2 : 0;
         p.write_high = i % 2 ? 20 : 0;
         p.write_low = i % 2 ? 10 : 0;
         p.return_queue = i % 7 == 3 ? 1 : p.return_queue;
@@ -460,6 +532,8 @@ int main(void)
         cmocka_unit_test(hits_pass_older_requests),
         cmocka_unit_test(hits_can_starve),
         cmocka_unit_test(fcfs_keeps_the_order),
+        cmocka_unit_test(serial_serves_one_at_a_time),
+        cmocka_unit_test(serial_prefers_open_rows),
         cmocka_unit_test(oldest_first_within_a_row),
         cmocka_unit_test(counts_add_up),
         cmocka_unit_test(drain_thresholds),

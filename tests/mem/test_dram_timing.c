@@ -15,6 +15,8 @@ enum {
 enum {
     PLAIN,
     FCFS,
+    SERIAL,
+    SERIAL_APART,
     APART,
     NO_GROUPS,
     FEW_BANKS,
@@ -31,6 +33,11 @@ static struct dram_params variant_of(u32 machine, u32 variant)
     case FCFS:
         p.policy = 1;
         break;
+    case SERIAL:
+        p.policy = 2;
+        break;
+    case SERIAL_APART:
+        p.policy = 2; /* fall through */
     case APART:
         p.write_high = 24;
         p.write_low = 8;

@@ -94,7 +94,7 @@ static void gather(struct rig *rig)
     for (u32 i = 0; i < rig->device->gpu->cores; i++) {
         const struct hooks *hooks = &timing_core(rig->device->timing, i)->hooks;
         if (!hooks->count)
-            return; /* nobody looks */
+            return; /* not observed */
         struct eye *seen = hooks->uses[0].state;
         take_moves(&rig->issued, &seen->issued);
         take_moves(&rig->retired, &seen->retired);

@@ -42,17 +42,17 @@ struct moves {
 struct rig {
     struct hd_device *device;
     struct hd_module *module;
-    const char *kernel; /* the one that is launched; NULL: the first */
+    const char *kernel; /* the kernel to launch; NULL: the first */
     struct hd_result result;
     json_t *params, *stats; /* stats: of the device */
     struct moves issued, retired;
     const struct mechanism *mechanisms[32]; /* NULL-terminated; all built-in ones fit */
 };
 
-/* Settings are "key=value" one after the other, with spaces between. Every rig is timed, takes PTX
- * as it is written and, unless told otherwise, gets instructions without delay. */
+/* Settings are "key=value" pairs separated by spaces. Every rig is in timing mode, takes PTX as
+ * written and, unless set otherwise, fetches instructions without delay. */
 struct rig *rig_open(const char *machine, const char *settings, const char *ptx);
-/* The same with mechanisms behind the one that writes the log; NULL-terminated, a few. */
+/* Creates a rig with mechanisms after the one that writes the log; NULL-terminated, a few. */
 struct mechanism;
 struct rig *rig_open_with(const struct mechanism *const *more, const char *machine,
                           const char *settings, const char *ptx);

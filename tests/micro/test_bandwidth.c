@@ -31,7 +31,7 @@ static struct rig *stream_rig(const char *settings, u32 blocks, bool stores)
             add(&text, " ld.global.u32 %%r%u, [%%p1+%u];\n", 4 + i, i * piece);
     for (u32 i = 1; i < LOADS && !stores; i++)
         add(&text, " xor.b32 %%r4, %%r4, %%r%u;\n", 4 + i);
-    if (!stores) /* never true, but who knows */
+    if (!stores) /* never true, but the compiler cannot know */
         add(&text, " .reg .pred %%q; setp.eq.u32 %%q, %%r4, 12345; @%%q st.global.u32 [%%p0], %%r4;"
                    "\n");
     add(&text, " ret;\n}\n");

@@ -95,14 +95,14 @@ static void test_shared_order(void **state)
         assert_int_equal(run.words[64 + i], 9);
         assert_int_equal(run.words[128 + i], 9);
     }
-    /* a swizzle takes as long as a read, and comes behind it */
+    /* a swizzle takes as long as a read, and follows it */
     assert_true(retired(&run, 3) > retired(&run, 4));
     rig_close(run.rig);
 }
 
 /* ---- time ---- */
 
-/* A wait for n of four goes on in the first turn in which the load is done that makes them n. */
+/* A wait for n of four ends in the first turn in which n accesses remain. */
 static void test_left(void **state)
 {
     for (u32 n = 0; n <= 4; n++) {
@@ -157,7 +157,7 @@ static void test_words(void **state)
 {
     struct run run;
     start(&run, "issue.memory_order=counters", "one_word");
-    assert_int_equal(issued(&run, 2), issued(&run, 3) + 4); /* one is left: it goes on */
+    assert_int_equal(issued(&run, 2), issued(&run, 3) + 4); /* one access remains: the wait ends */
     rig_close(run.rig);
     start(&run, "issue.memory_order=counters", "two_words");
     assert_true(issued(&run, 2) >= retired(&run, 3));

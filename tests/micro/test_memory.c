@@ -205,7 +205,7 @@ static u32 shared_want(const struct rig *rig, u32 stride)
         for (u32 b = 0; b < banks; b++) {
             u32 count = 0;
             for (u32 row = 0; row < 32u * 32 * 4 / (banks * wide) + 1; row++) {
-                bool wanted = false; /* a row of a bank is given to all who want it */
+                bool wanted = false; /* a row of a bank serves all requests for it */
                 for (u32 lane = p * lanes; lane < (p + 1) * lanes; lane++)
                     wanted |= lane * stride * 4 / wide == row * banks + b;
                 count += wanted;

@@ -193,7 +193,7 @@ static void test_occupancy(void **state)
 
 /* ---- atomics ---- */
 
-/* What comes behind an atomic of its own warp sees what that did, and is not undone by it. */
+/* Instructions after an atomic of their own warp see its effect, and are not undone by it. */
 static void test_behind_atomic(void **state)
 {
     static const struct {

@@ -55,7 +55,7 @@ static const struct op_class classes[] = {
 
 enum {
     LINKS = 6,
-    SETUP = 1 + 2 * 4 /* instructions before the ones that are looked at */
+    SETUP = 1 + 2 * 4 /* instructions before the measured ones */
 };
 
 /* Registers are set (all pending results have come when the first of the chain issues, because it
@@ -140,7 +140,7 @@ static void test_interval(void **state)
                 snprintf(line, sizeof line, c->alone, 10 + k);
                 add(&text, " %s;\n", line);
             }
-            for (u32 k = 0; k < COUNT; k++) /* so that each result needs a register of its own */
+            for (u32 k = 0; k < COUNT; k++) /* so that each result needs its own register */
                 add(&text, " st.global.%s [%%p], %%%s%u;\n", c->type[0] == 'd' ? "b64" : "b32",
                     c->type, 10 + k);
             add(&text, " ret;\n}\n");

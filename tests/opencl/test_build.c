@@ -61,7 +61,7 @@ static void joins_strings(void **state)
     assert_cl(clReleaseProgram(program));
 }
 
-/* Each device runs it, and the program tells what it has. */
+/* Each device runs the program, whose queries give its properties. */
 static void builds(void **state)
 {
     const struct world *world = *state;
@@ -207,7 +207,7 @@ static void includes_files(void **state)
                          "kernel void k(global int *out) { out[0] = HERE + THERE; }";
     cl_program program = built(world, source, "-I \"a b\"");
     assert_int_equal(answer_of(world, 0, program, "k"), 23);
-    write_text("a b/there.h", "#define THERE 4\n"); /* what is kept counts no more */
+    write_text("a b/there.h", "#define THERE 4\n"); /* the kept build no longer counts */
     assert_cl(clBuildProgram(program, 0, NULL, "-I 'a b'", NULL, NULL));
     assert_int_equal(answer_of(world, 0, program, "k"), 24);
     assert_int_equal(clBuildProgram(program, 0, NULL, "-Inowhere", NULL, NULL),
@@ -260,7 +260,7 @@ static void calls_back(void **state)
     assert_cl(clBuildProgram(program, 0, NULL, "-DVALUE=1", hear, &heard));
     assert_ptr_equal(heard.program, program);
     assert_int_equal(heard.status, CL_BUILD_SUCCESS);
-    /* A failure is told by the callback only: the call has done its part. */
+    /* A failure is reported by the callback only: the call itself succeeds. */
     assert_cl(clBuildProgram(program, 0, NULL, "-DVALUE=)", hear, &heard));
     assert_int_equal(heard.status, CL_BUILD_ERROR);
     assert_int_equal(heard.times, 2);
@@ -280,7 +280,7 @@ static void builds_for_one(void **state)
     assert_cl(clReleaseProgram(program));
 }
 
-/* NVIDIA's options are no error; what is left of them is noted, also with code from the cache. */
+/* NVIDIA's options are not errors; ignored ones are noted, also with code from the cache. */
 static void ignores_nv_options(void **state)
 {
     const struct world *world = *state;
@@ -301,7 +301,7 @@ static void ignores_nv_options(void **state)
     }
 }
 
-/* Functions that no kernel calls are not looked at: others than kernels, whatever calls them. */
+/* Functions that no kernel reaches are ignored, except kernels, whatever calls them. */
 static void drops_what_is_unused(void **state)
 {
     const struct world *world = *state;
@@ -319,7 +319,7 @@ static void drops_what_is_unused(void **state)
         assert_int_equal(answer_of(world, i, program, "k"), 42);
     assert_cl(clReleaseProgram(program));
     program = from_source(world, "kernel void k(global int *o) { asm volatile(\"no such\"); }");
-    clBuildProgram(program, 0, NULL, "", NULL, NULL); /* PTX is looked at later */
+    clBuildProgram(program, 0, NULL, "", NULL, NULL); /* PTX is checked later */
     cl_int status;
     assert_null(clCreateKernel(program, "k", &status));
     assert_cl(clReleaseProgram(program));

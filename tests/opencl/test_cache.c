@@ -182,7 +182,8 @@ static void survives_damage(void **state)
     }
 }
 
-/* Many at once, each program several times: all are right, and nothing is left half done. */
+/* Many processes at once, each program several times: all succeed, and nothing is left
+ * incomplete. */
 static void serves_many(void **state)
 {
     enum {
@@ -266,7 +267,7 @@ static void does_without(void **state)
     assert_int_equal(runs(), 2 * first);
 }
 
-/* Nothing of ours is left in the folder for temporary files. */
+/* The driver leaves nothing in the folder for temporary files. */
 static void cleans_up(void **state)
 {
     assert_int_equal(end(start("5")), 0);
@@ -277,7 +278,7 @@ static void cleans_up(void **state)
     closedir(dir);
 }
 
-/* A compiler that is not there is told in the log, not by a crash. */
+/* A missing compiler is reported in the log, not by a crash. */
 static void misses_the_compiler(void **state)
 {
     setenv("HEDDLE_CLANG", "/nowhere/clang", 1);

@@ -34,7 +34,8 @@ static int teardown(void **state)
     return rig_teardown(state);
 }
 
-/* Every device in turn goes on with what the last one left, in all and in a part of it. */
+/* Every device in turn continues with what the last one left, in the whole buffer and in a part of
+ * it. */
 static void in_turn(void **state)
 {
     struct rig *rig = *state;
@@ -87,7 +88,7 @@ static bool mix(struct worker *w, cl_kernel kernel, uint32_t round)
     cl_int status;
     const size_t items = ITEMS;
     uint32_t c = round * 16 + w->number, seen[ITEMS];
-    int first = (int)(w->number % 2); /* in this order they want them, others in the other */
+    int first = (int)(w->number % 2); /* other threads use them in the opposite order */
     cl_mem out = clCreateBuffer(w->rig->context, 0, BYTES, NULL, &status);
     cl_command_queue queue = w->rig->queues[w->device];
     NEED(w, status == CL_SUCCESS);

@@ -146,7 +146,7 @@ static void errors_reach_what_waits(void **state)
     assert_cl(clWaitForEvents(1, &behind));
     assert_cl(clFinish(world->queue));
     assert_cl(clFinish(other));
-    /* And what is enqueued only afterwards. */
+    /* And commands enqueued afterwards. */
     cl_event late = marker(world->queue, 1, &through);
     assert_int_equal(event_status(late), failed);
     assert_int_equal(clGetEventProfilingInfo(late, CL_PROFILING_COMMAND_END, 0, NULL, NULL),

@@ -227,7 +227,7 @@ static void wrong_arguments(void **state)
                      CL_INVALID_KERNEL_ARGS);
     OK(clSetKernelArg(kernel, 2, 64, NULL));
     OK(clEnqueueNDRangeKernel(rig->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
-    OK(clSetKernelArg(kernel, 2, 1 << 30, NULL)); /* more than there is: told when it is to run */
+    OK(clSetKernelArg(kernel, 2, 1 << 30, NULL)); /* more than the device has: reported at launch */
     assert_int_equal(clEnqueueNDRangeKernel(rig->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL),
                      CL_OUT_OF_RESOURCES);
     OK(clReleaseKernel(kernel));
@@ -376,7 +376,7 @@ static void block_info(void **state)
         assert_memory_equal(fixed_size, ((size_t[]){0, 0, 0}), sizeof fixed_size);
         OK(clGetKernelWorkGroupInfo(fixed, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
                                     NULL));
-        assert_in_range(local, 1, 64 * 4); /* what is not used may have gone */
+        assert_in_range(local, 1, 64 * 4); /* unused arguments may have been removed */
         OK(clSetKernelArg(kernel, 2, 100, NULL));
         OK(clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
                                     NULL));

@@ -88,7 +88,7 @@ static void has_headers(void **state)
     cl_program ready = linked(world, "", 1, &program, CL_SUCCESS);
     assert_int_equal(answer_of(world, 0, ready, "k"), 11);
     assert_cl(clReleaseProgram(ready));
-    /* Without them it does not compile, and what is wrong in one is told by its own name. */
+    /* Without the headers it does not compile, and an error in one names it. */
     assert_int_equal(clCompileProgram(program, 0, NULL, "", 0, NULL, NULL, NULL, NULL),
                      CL_COMPILE_PROGRAM_FAILURE);
     assert_int_equal(clCompileProgram(program, 0, NULL, "", 1, headers, out, NULL, NULL),

@@ -58,7 +58,7 @@ static void random_maps(void **state)
                 memcpy(model + offset, at, bytes);
             }
             unmap(rig, buffer, at);
-            size_t changed = rig_random(&random, BYTES); /* and the device goes on with it */
+            size_t changed = rig_random(&random, BYTES); /* and the device continues with it */
             OK(clEnqueueFillBuffer(rig->queue, buffer, "#", 1, changed, 1, 0, NULL, NULL));
             model[changed] = '#';
         }

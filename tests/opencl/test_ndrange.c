@@ -108,7 +108,7 @@ static void check_item(const struct range *r, const uint64_t *item, const size_t
     assert_int_equal(item[22], 1);
 }
 
-/* Offsets beyond 32 bits, which Southern Islands code cannot be told. */
+/* Offsets beyond 32 bits, which cannot be passed to Southern Islands code. */
 static bool is_far(const struct range *r)
 {
     return (r->offset[0] | r->offset[1] | r->offset[2]) >> 32;
@@ -505,7 +505,7 @@ static void faults(void **state)
         assert_int_equal(stray_read(&stray, other, seen), failed);
         assert_int_equal(clFinish(other), CL_OUT_OF_RESOURCES);
         assert_int_equal(ended(event), CL_OUT_OF_RESOURCES);
-        /* In a new queue the program goes on. */
+        /* In a new queue the program continues. */
         OK(clReleaseCommandQueue(other));
         other = clCreateCommandQueue(stray.context, stray.device, 0, &status);
         assert_int_equal(ended(stray_launch(&stray, other, 15)), CL_COMPLETE);
@@ -638,7 +638,7 @@ static void wrong(void **state)
     assert_int_equal(launch(rig, kernel, 4, NULL, global, NULL), CL_INVALID_WORK_DIMENSION);
     assert_int_equal(launch(rig, kernel, 1, NULL, NULL, NULL), CL_INVALID_GLOBAL_WORK_SIZE);
     assert_int_equal(launch(rig, kernel, 2, NULL, zero, NULL), CL_INVALID_GLOBAL_WORK_SIZE);
-    OK(launch(rig, kernel, 1, NULL, zero, NULL)); /* the second size is not looked at */
+    OK(launch(rig, kernel, 1, NULL, zero, NULL)); /* the second size is ignored */
     assert_int_equal(launch(rig, kernel, 1, (size_t[]){(size_t)-63}, global, NULL),
                      CL_INVALID_GLOBAL_OFFSET);
     assert_int_equal(launch(rig, kernel, 1, NULL, global, zero + 1), CL_INVALID_WORK_GROUP_SIZE);

@@ -139,7 +139,7 @@ static void graphs(void **state)
         try_graph(*state, seed);
 }
 
-/* Out of order, what is not held back passes by what is. */
+/* Out of order, commands that can run pass those that are held back. */
 static void passes_by(void **state)
 {
     const struct world *world = *state;
@@ -151,7 +151,7 @@ static void passes_by(void **state)
     assert_cl(clEnqueueMarkerWithWaitList(queue, 1, &done, &free_one));
     assert_int_equal(event_status(held), CL_QUEUED);
     assert_int_equal(event_status(free_one), CL_COMPLETE);
-    /* A marker without a list waits for all before it, and keeps nobody behind it. */
+    /* A marker without a list waits for all earlier commands, and holds back no later one. */
     assert_cl(clEnqueueMarker(queue, &all));
     assert_int_equal(event_status(all), CL_QUEUED);
     assert_cl(clEnqueueMarkerWithWaitList(queue, 1, &done, &behind));

@@ -230,7 +230,7 @@ static void asks_for_it(void **state)
     builds_with("generic64", "cLc");
 }
 
-/* Its folder tells which one it is. */
+/* Its folder shows its version. */
 static void knows_folders(void **state)
 {
     need_rocm();

@@ -128,7 +128,7 @@ static void boxes(void **state)
                                    b.region, b.buffer.row, b.buffer.slice, b.other.row,
                                    b.other.slice, host, 0, NULL, NULL));
         model_copy(expected, &b.other, model[1], &b.buffer, b.region);
-        assert_memory_equal(host, expected, BYTES); /* nothing beside the box */
+        assert_memory_equal(host, expected, BYTES); /* nothing outside the box */
     }
     for (int i = 0; i < 2; i++) {
         rig_read(rig, buffers[i], seen, 0, BYTES);

@@ -83,7 +83,7 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
     const u32 lanes = core_exec(core)->image->warp_size;
     for (lane_set set = warp->active; set; set &= set - 1)
         for (u32 r = 0, lane = first_lane(set); r < to.count; r++)
-            vector_row(warp, &warp->chunks[0], to.index + r)[lane] = e->rows[r * lanes + lane];
+            *register_word(warp, to.index + r, lane) = e->rows[r * lanes + lane];
     ((struct borrow *)state)->stats->skipped++;
     return SKIP_DONE;
 }

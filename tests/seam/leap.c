@@ -1,10 +1,11 @@
 /*
- * Test mechanism: what borrow.c does, decided before fetch and beside its scheduler; warps whose
- * leader is under way do not fetch meanwhile. It also holds warps at some of their branches.
+ * Test mechanism: borrow.c with the decision before fetch, outside its scheduler; warps whose
+ * leader is in flight do not fetch meanwhile. It also holds warps at some of their branches.
  *
- * Invariants: what is kept is what the leader wrote back; nobody skips before that. A refused mark
- * of a slot is not skipped until the slot has issued it.
- * Seams: skim, skims, fetched (mark what came too late), skip, control, stuck.
+ * Invariants: the kept value is what the leader wrote back; no warp skips before that. A refused
+ * mark of a slot is not skipped until the slot has issued it.
+ * Seams: skip_fetch, may_skip_fetch, fetched (mark what came too late), skipped, issued, control,
+ * stuck.
  */
 #include "ir/special.h"
 #include "seam/seam.h"
@@ -83,12 +84,12 @@ static enum write_back_answer write_back(void *state, struct core *core, struct 
     return WRITE_BACK_COMMIT;
 }
 
-static bool skims(void *state, struct core *core, u32 s, u32 inst)
+static bool may_skip_fetch(void *state, struct core *core, u32 s, u32 inst)
 {
     return is_marked(&core_exec(core)->image->program->insts[inst]);
 }
 
-static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch *skim)
+static void skip_fetch(void *state, struct core *core, u64 wanting, struct skip_fetch *answer)
 {
     struct leap *l = state;
     for (u64 set = wanting; set; set &= set - 1) {
@@ -97,11 +98,11 @@ static void skim(void *state, struct core *core, u64 wanting, struct skip_fetch 
         if (!e || l->refused[s] == inst + 1)
             continue;
         if (e->leader == NO_INFLIGHT) {
-            skim->skip |= bit(s);
+            answer->skip |= bit(s);
             continue;
         }
         e->waiting |= bit(s);
-        skim->hold |= bit(s);
+        answer->hold |= bit(s);
         core_hold_fetch(core, bit(s));
     }
 }
@@ -119,7 +120,7 @@ static void fetched(void *state, struct core *core, u32 s, u32 inst, u32 count, 
     }
 }
 
-static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
+static enum skip_answer skipped(void *state, struct core *core, u32 s, u32 inst)
 {
     struct leap *l = state;
     struct warp *warp = core_slot(core, s)->warp;
@@ -135,7 +136,7 @@ static enum skip_answer skip(void *state, struct core *core, u32 s, u32 inst)
     }
     for (lane_set set = warp->active; set; set &= set - 1)
         for (u32 r = 0, lane = first_lane(set); r < to.count; r++)
-            vector_row(warp, &warp->chunks[0], to.index + r)[lane] = e->rows[r * lanes + lane];
+            *register_word(warp, to.index + r, lane) = e->rows[r * lanes + lane];
     l->stats->skipped++;
     return SKIP_DONE;
 }
@@ -175,10 +176,10 @@ const struct mechanism leap_mechanism = {
     .state_size = sizeof(struct leap),
     .forgets = true,
     .block = block,
-    .skip_fetch = skim,
-    .may_skip_fetch = skims,
+    .skip_fetch = skip_fetch,
+    .may_skip_fetch = may_skip_fetch,
     .fetched = fetched,
-    .skipped = skip,
+    .skipped = skipped,
     .issued = issued,
     .write_back = write_back,
     .control = control,

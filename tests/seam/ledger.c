@@ -73,13 +73,14 @@ static bool use(struct lines *lines, u64 line)
     return first;
 }
 
-static void prefetch(struct ledger *l, struct core *core, u64 miss)
+static void prefetch(struct ledger *l, struct core *core, const struct l1_access *a)
 {
     const u32 bytes = core->config.l1d->line_bytes;
     for (u32 i = 1; i <= l->params->ahead; i++) {
-        const u64 line = miss + (u64)i * bytes;
+        const u64 line = a->line + (u64)i * bytes;
         const bool known = has(&l->there, line) || has(&l->under_way, line);
-        const enum prefetch_answer answer = core_prefetch(core, CLIENT_L1D, line + 4, 1);
+        const enum prefetch_answer answer =
+            core_prefetch(core, CLIENT_L1D, line + 4, 1, a->slot, a->inst);
         l->stats->lies += answer == PREFETCH_SENT && known;
         l->stats->lies += answer == PREFETCH_PRESENT && !known;
         l->stats->lies +=
@@ -130,7 +131,7 @@ static void l1_access(void *state, struct core *core, const struct l1_access *a)
     if (!a->store) {
         load(l, a);
         if (a->result == CACHE_MISS)
-            prefetch(l, core, a->line);
+            prefetch(l, core, a);
         return;
     }
     l->stats->writes++;
@@ -139,7 +140,7 @@ static void l1_access(void *state, struct core *core, const struct l1_access *a)
         take(&l->there, a->line, &prefetched);
     take(&l->gone, a->line, &prefetched);
     if (l->params->stores)
-        prefetch(l, core, a->line);
+        prefetch(l, core, a);
 }
 
 static u32 l1_supply(void *state, struct core *core, const struct l1_access *miss, u32 *sectors)

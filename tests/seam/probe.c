@@ -27,7 +27,7 @@ static void places(void *state, struct core *core, const struct inflight *inflig
 {
     *(write ? &STATS(state)->writes : &STATS(state)->reads) += places->count;
     for (u32 i = 0; i < places->count && PARAMS(state)->one_bank; i++)
-        places->banks[i] = 0;
+        places->at[i].banks = core_bank_mask(core, 0);
 }
 
 static void dispatch(void *state, struct core *core, struct dispatch *d)
@@ -133,30 +133,30 @@ static bool l2(void *memory, u32 slice, struct cache_hooks *hooks)
     return true;
 }
 
-static void enqueued(void *user, u64 cycle, u32 tag)
+static void arrived(void *user, const struct dram_event *event)
 {
-    STATS(user)->enqueued++;
+    STATS(user)->arrived++;
 }
 
-static void served(void *user, u64 cycle, u32 tag)
+static void served(void *user, const struct dram_event *event, struct payload *payload)
 {
     STATS(user)->served++;
 }
 
 static bool dram(void *memory, u32 channel, struct dram_hooks *hooks)
 {
-    *hooks = (struct dram_hooks){.user = memory, .enqueued = enqueued, .served = served};
+    *hooks = (struct dram_hooks){.user = memory, .arrived = arrived, .served = served};
     return true;
 }
 
-static void l2_request(void *memory, u32 slice, struct packet *packet)
+static void l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     STATS(memory)->l2_requests++;
     if (packet->kind == PACKET_NOTE)
         packet->payload = ~packet->payload;
 }
 
-static void l2_reply(void *memory, u32 slice, struct packet *packet)
+static void l2_reply(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     STATS(memory)->l2_replies++;
 }

@@ -216,7 +216,7 @@ static void skimmed_instructions_are_not_fetched(void **state)
                      all);
     assert_true(rig_total(&with, "icache.reads") < rig_total(&plain, "icache.reads"));
     rig_drop(&with);
-    /* what came too late is dropped behind fetch, and counts as flushed */
+    /* marks set too late are dropped after fetch, and count as flushed */
     with = run("cuda/matmul", "matmul16", "gtx480", WITH("leap", "leap.late=true"), false, NULL);
     assert_fetches_add_up(&with);
     assert_true(rig_total(&with, "leap.dropped") > 0);
@@ -235,7 +235,7 @@ static void skimmed_instructions_are_not_fetched(void **state)
     rig_drop(&plain);
 }
 
-/* Held warps go on when mechanisms say so, at the latest when nothing moves. */
+/* Held warps continue when mechanisms release them, at the latest when nothing makes progress. */
 static void held_slots_wait(void **state)
 {
     struct seen plain = run("cuda/matmul", "matmul16", "gtx480", WITH(CROWD), false, NULL);
@@ -247,7 +247,7 @@ static void held_slots_wait(void **state)
     assert_fetches_add_up(&with);
     rig_drop(&with);
     rig_drop(&plain);
-    /* nobody lets them go */
+    /* they are not released */
     plain = run("cuda/integer", "collatz", "gtx480", WITH(CROWD), false, NULL);
     with = run("cuda/integer", "collatz", "gtx480",
                WITH("leap", "leap.gather=3", "leap.stubborn=true", CROWD), false, NULL);
@@ -336,7 +336,7 @@ static void every_seam_is_called(void **state)
     assert_true(rig_total(&with, "probe.accesses") > 0 && rig_total(&with, "probe.control") > 0);
     assert_true(rig_total(&with, "probe.l2") > 0);
     assert_true(rig_total(&with, "probe.served") > 0);
-    assert_true(rig_total(&with, "probe.enqueued") >= rig_total(&with, "probe.served"));
+    assert_true(rig_total(&with, "probe.arrived") >= rig_total(&with, "probe.served"));
     rig_drop(&plain);
     rig_drop(&with);
 }
@@ -436,7 +436,7 @@ static void wrong_choices_are_refused(void **state)
 
 /* ---- first-level data caches ---- */
 
-/* What the seams told is what the L1 counted, and agrees with a list of its lines. */
+/* Events at the seams agree with the L1's counters, and with a list of its lines. */
 static void check_ledger(const struct seen *seen)
 {
     assert_int_equal(rig_total(seen, "ledger.lies"), 0);
@@ -452,7 +452,7 @@ static void check_ledger(const struct seen *seen)
 static void first_level_caches_tell_the_truth(void **state)
 {
     static const char *const files[][2] = {
-        {"cuda/graph", "bfs_level"}, /* many launches: what was under way is forgotten */
+        {"cuda/graph", "bfs_level"}, /* many launches: requests in flight are forgotten */
         {"cuda/graph", "spmv_row"},     {"cuda/matmul", "matmul16"},
         {"cuda/spaces", "local_index"}, {"cuda/stencil", "stencil2d"},
     };

@@ -17,10 +17,9 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [INPUTS] = {"inputs", "units", "units of the first layer", 1024, 0, TILE, 1 << 20,
+    [INPUTS] = {"inputs", "units", "size of the input layer", 1024, 0, TILE, 1 << 20,
                 .multiple = TILE},
-    [HIDDEN] = {"hidden", "units", "units of the hidden layer", 16, 0, TILE, 1024,
-                .multiple = TILE},
+    [HIDDEN] = {"hidden", "units", "size of the hidden layer", 16, 0, TILE, 1024, .multiple = TILE},
     [BLOCK] = {"block", "threads", "side of a block", 16, 0, 1, 16, POWER_OF_TWO},
     {0},
 };

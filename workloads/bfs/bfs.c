@@ -11,8 +11,8 @@ enum {
 
 static const struct option_row options[] = {
     [NODES] = {"nodes", NULL, "nodes of the graph", 4096, 0, 1, 1 << 24},
-    [EDGES] = {"edges", NULL, "mean number of a node's edges", 6, 0, 1, 64},
-    [BLOCK] = {"block", "threads", "threads of a block", 512, 0, 32, 1024, POWER_OF_TWO},
+    [EDGES] = {"edges", NULL, "mean number of edges per node", 6, 0, 1, 64},
+    [BLOCK] = {"block", "threads", "block size", 512, 0, 32, 1024, POWER_OF_TWO},
     {0},
 };
 

@@ -12,11 +12,12 @@ enum {
 
 static const struct option_row options[] = {
     [ELEMENTS] = {"elements", "integers", "length of the sorted array", 1048576, 65536, 1, 1 << 26},
-    [KEYS] = {"keys", NULL, "how many keys to search", 512, 256, 1, 1 << 20},
+    [KEYS] = {"keys", NULL, "number of keys to search for", 512, 256, 1, 1 << 20},
     {0},
 };
 
-static const struct program program = {"binarysearch", "Searches keys in a sorted array.", options};
+static const struct program program = {"binarysearch", "Searches a sorted array for keys.",
+                                       options};
 
 /* The plainest search: from the first element on. */
 static cl_uint place_of(const cl_uint *sorted, cl_uint count, cl_uint key)

@@ -9,13 +9,13 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [OPTIONS] = {"options", NULL, "how many to price", 64, 8, 1, 1 << 20},
+    [OPTIONS] = {"options", NULL, "number of options to price", 64, 8, 1, 1 << 20},
     [STEPS] = {"steps", NULL, "time steps of the lattice", 255, 0, 1, 1023},
     {0},
 };
 
 static const struct program program = {
-    "binomial", "Prices European calls on a binomial lattice, a block an option.", options};
+    "binomial", "Prices European call options on a binomial lattice, one per block.", options};
 
 /* What the kernel is told of an option; of the same layout there. */
 struct call {

@@ -8,8 +8,9 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [KEYS] = {"keys", "integers", "how many to sort", 65536, 8192, 1024, 1 << 26, POWER_OF_TWO},
-    [BLOCK] = {"block", "threads", "threads of a block", 512, 0, 1, 512, POWER_OF_TWO},
+    [KEYS] = {"keys", "integers", "number of keys to sort", 65536, 8192, 1024, 1 << 26,
+              POWER_OF_TWO},
+    [BLOCK] = {"block", "threads", "block size", 512, 0, 1, 512, POWER_OF_TWO},
     {0},
 };
 

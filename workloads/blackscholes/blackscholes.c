@@ -8,12 +8,12 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [OPTIONS] = {"options", NULL, "how many to price", 65536, 15000, 1, 1 << 26},
+    [OPTIONS] = {"options", NULL, "number of options to price", 65536, 15000, 1, 1 << 26},
     {0},
 };
 
 static const struct program program = {
-    "blackscholes", "Prices European options by the formula of Black and Scholes.", options};
+    "blackscholes", "Prices European options with the Black-Scholes formula.", options};
 
 static const float rate = 0.02f, volatility = 0.30f; /* a year */
 

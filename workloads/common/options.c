@@ -19,7 +19,16 @@ static _Noreturn __attribute__((format(printf, 2, 3))) void usage(const struct w
     va_start(list, format);
     vfprintf(stderr, format, list);
     va_end(list);
-    fprintf(stderr, "\nTry '%s --help'.\n", w->program->name);
+    fputs(": --help lists the options\n", stderr);
+    exit(2);
+}
+
+static _Noreturn void unknown_option(const struct workload *w, const char *name)
+{
+    fprintf(stderr, "%s: there is no option --%s: expected ", w->program->name, name);
+    for (const struct option_row *row = w->program->options; row->name; row++)
+        fprintf(stderr, "--%s, ", row->name);
+    fputs("--quick, --seed, --platform, --device, --output, --sizes or --help\n", stderr);
     exit(2);
 }
 
@@ -69,15 +78,15 @@ static _Noreturn void help(const struct program *program)
             printf("; %ld to %ld", row->min, row->max);
         putchar('\n');
     }
-    puts("  --quick\n      sizes that a detailed simulation runs in under a second\n"
-         "  --seed N\n      of the inputs; default 1\n"
-         "  --platform NAME|N\n      the OpenCL platform, by a part of its name or by number\n"
-         "  --device NAME|N\n      the device, by a part of its name or by its number there\n"
-         "  --output FILE\n      write the results' bytes there, to compare runs bit by bit\n"
-         "  --sizes\n      list options with their default and quick values, and stop\n"
-         "  --help\n\nNumbers may end in K or M (1024, 1048576). Exit codes: 0 passed, 1 a result "
-         "was "
-         "wrong,\n2 the command line was, 3 OpenCL failed.");
+    puts("  --quick\n      small sizes, for a timing simulation of less than a second\n"
+         "  --seed N\n      seed of the random inputs; default 1\n"
+         "  --platform NAME|N\n      the OpenCL platform: part of its name, or its number\n"
+         "  --device NAME|N\n      the device: part of its name, or its number on the platform\n"
+         "  --output FILE\n      write the results to a file, to compare runs bit by bit\n"
+         "  --sizes\n      list the options with their default and quick values, and exit\n"
+         "  --help\n      print this text\n\n"
+         "Numbers may end in K or M (1024, 1048576). Exit codes: 0 passed, 1 wrong result,\n"
+         "2 wrong command line, 3 OpenCL failed.");
     exit(0);
 }
 
@@ -171,7 +180,7 @@ void options_read(struct workload *w, int argc, char **argv)
         while (rows[row].name && strcmp(rows[row].name, name))
             row++;
         if (!rows[row].name)
-            usage(w, "there is no option --%s", name);
+            unknown_option(w, name);
         if (!value)
             usage(w, "--%s needs a value", name);
         w->values[row] = row_value(w, &rows[row], value);

@@ -14,13 +14,13 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "pixels", "width of the picture", 512, 128, 1, 16384},
-    [HEIGHT] = {"height", "pixels", "height of the picture", 512, 128, 1, 16384},
-    [RADIUS] = {"radius", "pixels", "how far the filter reaches", 8, 0, 1, MOST_TAPS / 2},
+    [WIDTH] = {"width", "pixels", "image width", 512, 128, 1, 16384},
+    [HEIGHT] = {"height", "pixels", "image height", 512, 128, 1, 16384},
+    [RADIUS] = {"radius", "pixels", "filter radius", 8, 0, 1, MOST_TAPS / 2},
     {0},
 };
 
-static const struct program program = {"conv", "Filters a picture with a separable kernel.",
+static const struct program program = {"conv", "Filters an image with a separable kernel.",
                                        options};
 
 enum {

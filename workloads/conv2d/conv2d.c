@@ -16,14 +16,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "pixels", "width of the picture", 512, 128, 1, 16384},
-    [HEIGHT] = {"height", "pixels", "height of the picture", 448, 112, 1, 16384},
-    [RADIUS] = {"radius", "pixels", "how far the filter reaches", 8, 0, 1, MOST_RADIUS},
+    [WIDTH] = {"width", "pixels", "image width", 512, 128, 1, 16384},
+    [HEIGHT] = {"height", "pixels", "image height", 448, 112, 1, 16384},
+    [RADIUS] = {"radius", "pixels", "filter radius", 8, 0, 1, MOST_RADIUS},
     {0},
 };
 
 static const struct program program = {
-    "conv2d", "Filters a picture with a separable kernel, read as a texture is.", options};
+    "conv2d", "Filters an image with a separable kernel, without local memory.", options};
 
 static int nearest(int place, int length)
 {

@@ -13,12 +13,12 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "pixels", "width of the picture", 512, 256, 8, 16384, .multiple = SIDE},
-    [HEIGHT] = {"height", "pixels", "height of the picture", 512, 256, 8, 16384, .multiple = SIDE},
+    [WIDTH] = {"width", "pixels", "image width", 512, 256, 8, 16384, .multiple = SIDE},
+    [HEIGHT] = {"height", "pixels", "image height", 512, 256, 8, 16384, .multiple = SIDE},
     {0},
 };
 
-static const struct program program = {"dct8x8", "Cosine transforms of a picture's 8x8 tiles.",
+static const struct program program = {"dct8x8", "Cosine transforms of the 8x8 tiles of an image.",
                                        options};
 
 /* turn[u][x]: the wave of frequency u at place x, scaled so that the matrix is orthogonal. */

@@ -11,15 +11,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "pixels", "width of the picture", 256, 32, 1, 16384},
-    [HEIGHT] = {"height", "pixels", "height of the picture", 224, 32, 1, 16384},
-    [WINDOW] = {"window", "pixels", "how far pixels are that count", 3, 2, 1, 16},
-    [PATCH] = {"patch", "pixels", "how far the surroundings of a pixel reach", 3, 2, 1, 16},
+    [WIDTH] = {"width", "pixels", "image width", 256, 32, 1, 16384},
+    [HEIGHT] = {"height", "pixels", "image height", 224, 32, 1, 16384},
+    [WINDOW] = {"window", "pixels", "radius of the search window", 3, 2, 1, 16},
+    [PATCH] = {"patch", "pixels", "radius of the patches that are compared", 3, 2, 1, 16},
     {0},
 };
 
-static const struct program program = {"denoise",
-                                       "Takes noise out of a picture by non-local means.", options};
+static const struct program program = {"denoise", "Removes noise from an image by non-local means.",
+                                       options};
 
 struct picture {
     float *pixels;

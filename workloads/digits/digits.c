@@ -24,14 +24,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [PICTURES] = {"pictures", NULL, "pictures to recognise", 28, 2, 1, 4096},
-    [MAPS] = {"maps", NULL, "maps of the second layer", 50, 10, 2, 256, .multiple = 2},
+    [PICTURES] = {"pictures", NULL, "number of images", 28, 2, 1, 4096},
+    [MAPS] = {"maps", NULL, "feature maps of the second layer", 50, 10, 2, 256, .multiple = 2},
     [NEURONS] = {"neurons", NULL, "neurons of the third layer", 100, 0, 1, 1024},
     {0},
 };
 
 static const struct program program = {
-    "digits", "Recognises pictures of digits by a convolutional network.", options};
+    "digits", "Recognises images of digits with a convolutional network.", options};
 
 enum {
     LAYERS = 4,

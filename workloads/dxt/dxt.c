@@ -20,12 +20,12 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [SIDE] = {"side", "texels", "width and height of the picture", 128, 16, 4, 4096, .multiple = 4},
+    [SIDE] = {"side", "texels", "width and image height", 128, 16, 4, 4096, .multiple = 4},
     {0},
 };
 
-static const struct program program = {"dxt", "Compresses a picture for textures (DXT1, BC1).",
-                                       options};
+static const struct program program = {
+    "dxt", "Compresses an image to a texture format (DXT1, BC1).", options};
 
 /* Four smooth waves of colour, edges between them, and noise. */
 static void make_picture(struct workload *w, cl_uint *picture, int side)

@@ -9,13 +9,13 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [TRANSFORMS] = {"transforms", NULL, "how many of them", 256, 32, 1, 65536},
-    [POINTS] = {"points", NULL, "points of a transform", .value = 1, .choices = "64|512|4096"},
+    [TRANSFORMS] = {"transforms", NULL, "number of transforms", 256, 32, 1, 65536},
+    [POINTS] = {"points", NULL, "points per transform", .value = 1, .choices = "64|512|4096"},
     {0},
 };
 
-static const struct program program = {
-    "fft", "Fourier transforms of complex numbers by radix 8, a block each.", options};
+static const struct program program = {"fft", "Complex radix-8 Fourier transforms, one per block.",
+                                       options};
 
 /* exp(-2 pi i k / points) for all k: real and imaginary parts in turn. */
 static double *circle(size_t points)

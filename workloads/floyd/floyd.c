@@ -17,14 +17,14 @@ enum {
 
 static const struct option_row options[] = {
     [NODES] = {"nodes", NULL, "nodes of the graph", 224, 64, 2, 4096},
-    [DEGREE] = {"degree", "edges", "edges that leave a node", 8, 0, 1, 4096},
-    [STEPS] = {"steps", "launches", "paths may pass so many of the nodes, at most all", 4096, 0, 1,
+    [DEGREE] = {"degree", NULL, "outgoing edges per node", 8, 0, 1, 4096},
+    [STEPS] = {"steps", NULL, "nodes that paths may pass through, one launch each", 4096, 0, 1,
                4096},
     {0},
 };
 
 static const struct program program = {
-    "floyd", "The shortest paths between all pairs of nodes of a graph.", options};
+    "floyd", "Finds the shortest paths between all pairs of nodes of a graph.", options};
 
 /* Lengths of edges, FAR where there is none. */
 static cl_int *random_graph(struct workload *w, size_t nodes, long degree)

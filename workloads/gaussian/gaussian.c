@@ -13,7 +13,7 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [SIZE] = {"size", "equations", "equations, and unknowns", 48, 32, 1, 2048},
+    [SIZE] = {"size", NULL, "number of equations and of unknowns", 48, 32, 1, 2048},
     [BLOCK] = {"block", "threads", "side of a block", 16, 0, 1, 32, POWER_OF_TWO},
     {0},
 };

@@ -16,15 +16,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [FRAMES] = {"frames", NULL, "frames behind the first", 1, 0, 1, 1000},
-    [POINTS] = {"points", NULL, "points on both walls", 51, 16, 1, 4096},
-    [SIDE] = {"side", "pixels", "width and height of frames", 256, 0, 64, 4096},
-    [RADIUS] = {"radius", "pixels", "radius of templates", 3, 0, 1, 12},
-    [REACH] = {"reach", "pixels", "how far points move in a frame at most", 10, 0, 1, 16},
+    [FRAMES] = {"frames", NULL, "frames after the first", 1, 0, 1, 1000},
+    [POINTS] = {"points", NULL, "points on the two walls", 51, 16, 1, 4096},
+    [SIDE] = {"side", "pixels", "width and height of a frame", 256, 0, 64, 4096},
+    [RADIUS] = {"radius", "pixels", "template radius", 3, 0, 1, 12},
+    [REACH] = {"reach", "pixels", "largest displacement of a point per frame", 10, 0, 1, 16},
     {0},
 };
 
-static const struct program program = {"heartwall", "Follows points on the walls of a heart.",
+static const struct program program = {"heartwall", "Tracks points on the walls of a heart.",
                                        options};
 
 /* By which correlations may be off: sums of up to some hundred positive terms are rounded, and then

@@ -16,7 +16,7 @@ static const struct option_row options[] = {
     {0},
 };
 
-static const struct program program = {"histogram", "Counts values below 64.", options};
+static const struct program program = {"histogram", "Histogram of values below 64.", options};
 
 int main(int argc, char **argv)
 {

@@ -18,13 +18,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [SIDE] = {"side", "cells", "cells of the chip along a side", 512, 128, 2, 8192},
-    [STEPS] = {"steps", NULL, "steps in time", 2, 0, 1, 100000},
-    [PYRAMID] = {"pyramid", "steps", "steps of a launch", 2, 0, 1, (BLOCK_SIDE - 1) / 2},
+    [SIDE] = {"side", "cells", "side of the chip", 512, 128, 2, 8192},
+    [STEPS] = {"steps", NULL, "time steps", 2, 0, 1, 100000},
+    [PYRAMID] = {"pyramid", NULL, "time steps per launch", 2, 0, 1, (BLOCK_SIDE - 1) / 2},
     {0},
 };
 
-static const struct program program = {"hotspot", "The temperature of a chip over time.", options};
+static const struct program program = {"hotspot", "Simulates the temperature of a chip over time.",
+                                       options};
 
 /* What a step multiplies differences with; of the same layout in the kernel. */
 struct rates {

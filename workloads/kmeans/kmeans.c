@@ -20,15 +20,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [POINTS] = {"points", NULL, "how many to cluster", 16384, 2000, 1, 1 << 22},
-    [FEATURES] = {"features", NULL, "features of a point", 34, 0, 1, MOST_FEATURES},
-    [CLUSTERS] = {"clusters", NULL, "how many centres", 5, 0, 1, 64},
-    [ROUNDS] = {"rounds", NULL, "how often the centres move", 3, 2, 1, 1000},
-    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
+    [POINTS] = {"points", NULL, "number of points", 16384, 2000, 1, 1 << 22},
+    [FEATURES] = {"features", NULL, "features per point", 34, 0, 1, MOST_FEATURES},
+    [CLUSTERS] = {"clusters", NULL, "number of clusters", 5, 0, 1, 64},
+    [ROUNDS] = {"rounds", NULL, "number of iterations", 3, 2, 1, 1000},
+    [BLOCK] = {"block", "threads", "block size", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 
-static const struct program program = {"kmeans", "Clusters points around centres.", options};
+static const struct program program = {"kmeans", "Clusters points by k-means.", options};
 
 struct points {
     size_t count, features, clusters;

@@ -16,15 +16,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [RECORDS] = {"records", NULL, "records", 60000, 15000, 1, 1 << 24},
-    [BATCH] = {"batch", "records", "records of a launch", 15000, 0, 1, 1 << 24},
-    [NEAREST] = {"nearest", "records", "how many are looked for", 5, 0, 1, 1024},
-    [NORTH] = {"latitude", "degrees", "latitude of the place", 30, 0, -90, 90},
-    [EAST] = {"longitude", "degrees", "longitude of the place", -90, 0, -180, 180},
+    [RECORDS] = {"records", NULL, "number of records", 60000, 15000, 1, 1 << 24},
+    [BATCH] = {"batch", NULL, "records per launch", 15000, 0, 1, 1 << 24},
+    [NEAREST] = {"nearest", NULL, "number of nearest records to find", 5, 0, 1, 1024},
+    [NORTH] = {"latitude", "degrees", "latitude of the location", 30, 0, -90, 90},
+    [EAST] = {"longitude", "degrees", "longitude of the location", -90, 0, -180, 180},
     {0},
 };
 
-static const struct program program = {"knn", "Finds the records nearest to a place.", options};
+static const struct program program = {"knn", "Finds the records nearest to a location.", options};
 
 /* A record: "000123 1987-08-13  34.2 -118.5 045\n": number, date, latitude, longitude, wind. */
 enum {

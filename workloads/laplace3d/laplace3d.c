@@ -12,15 +12,16 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [WIDTH] = {"width", "points", "points along x", 100, 64, 1, 1024},
-    [HEIGHT] = {"height", "points", "points along y", 100, 32, 1, 1024},
-    [DEPTH] = {"depth", "points", "points along z, which blocks walk along", 100, 40, 1, 1024},
-    [ROUNDS] = {"rounds", NULL, "how often all points change", 1, 0, 1, 10000},
+    [WIDTH] = {"width", NULL, "points along x", 100, 64, 1, 1024},
+    [HEIGHT] = {"height", NULL, "points along y", 100, 32, 1, 1024},
+    [DEPTH] = {"depth", NULL, "points along z, the direction in which blocks advance", 100, 40, 1,
+               1024},
+    [ROUNDS] = {"rounds", NULL, "number of iterations", 1, 0, 1, 10000},
     {0},
 };
 
 static const struct program program = {
-    "laplace3d", "Laplace's equation in a box, by planes in local memory.", options};
+    "laplace3d", "Solves Laplace's equation in a box, with planes in local memory.", options};
 
 /* One round on the host; the faces of the box stay as they are. */
 static void relax(const double *from, double *to, int width, int height, int depth)

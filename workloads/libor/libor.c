@@ -28,18 +28,18 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [PATHS] = {"paths", NULL, "paths of the rates", 4096, 256, 1, 1 << 24},
-    [RATES] = {"rates", "periods", "forward rates", 80, 20, 2, MOST_RATES},
-    [STEPS] = {"steps", "periods", "steps in time, fewer than rates", 40, 8, 1, MOST_RATES - 1},
-    [KIND] = {"kind", NULL, "prices alone, with slopes, or one after the other", KIND_BOTH, 0, 0, 0,
-              .choices = "both|values|slopes"},
-    [DRAWS] = {"draws", NULL, "normal draws of each path, or 0.3 always", 0, 0, 0, 0,
+    [PATHS] = {"paths", NULL, "number of Monte Carlo paths", 4096, 256, 1, 1 << 24},
+    [RATES] = {"rates", NULL, "number of forward rates", 80, 20, 2, MOST_RATES},
+    [STEPS] = {"steps", NULL, "time steps, fewer than rates", 40, 8, 1, MOST_RATES - 1},
+    [KIND] = {"kind", NULL, "values only, values with slopes, or both, one after the other",
+              KIND_BOTH, 0, 0, 0, .choices = "both|values|slopes"},
+    [DRAWS] = {"draws", NULL, "normally distributed draws, or always 0.3", 0, 0, 0, 0,
                .choices = "normal|equal"},
     {0},
 };
 
 static const struct program program = {
-    "libor", "Swaptions in the LIBOR market model by Monte Carlo.", options};
+    "libor", "Prices swaptions in the LIBOR market model by Monte Carlo.", options};
 
 static const double period = 0.25, start = 0.05, notional = 100; /* as in the kernels */
 

@@ -12,7 +12,7 @@ enum {
 static const struct option_row options[] = {
     [ROWS] = {"rows", NULL, "rows of a and of the product", 128, 64, 1, 16384},
     [COLUMNS] = {"columns", NULL, "columns of b and of the product", 80, 0, 1, 16384},
-    [INNER] = {"inner", NULL, "columns of a, which are the rows of b", 48, 0, 1, 16384},
+    [INNER] = {"inner", NULL, "columns of a and rows of b", 48, 0, 1, 16384},
     [TILE] = {"tile", "floats", "side of a tile and of a block", 16, 0, 4, 32, POWER_OF_TWO},
     {0},
 };

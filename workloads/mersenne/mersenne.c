@@ -21,14 +21,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [NUMBERS] = {"numbers", NULL, "at least so many are made", 4800000, 98304, 1, 1 << 28},
-    [GENERATORS] = {"generators", "threads", "twisters", 4096, 0, MATRICES, 1 << 20,
-                    .multiple = MATRICES},
+    [NUMBERS] = {"numbers", NULL, "smallest number of random numbers to generate", 4800000, 98304,
+                 1, 1 << 28},
+    [GENERATORS] = {"generators", NULL, "number of generators, one per thread", 4096, 0, MATRICES,
+                    1 << 20, .multiple = MATRICES},
     {0},
 };
 
 static const struct program program = {
-    "mersenne", "Normal random numbers from many Mersenne twisters.", options};
+    "mersenne", "Generates normally distributed numbers with many Mersenne twisters.", options};
 
 /* What a twister's matrix has as its last row: makes its period 2^607 - 1. */
 static const cl_uint matrices[MATRICES] = {

@@ -16,12 +16,12 @@ enum {
 static const struct option_row options[] = {
     [WIDTH] = {"width", "points", "width of the grid", 256, 60, 1, 16384},
     [HEIGHT] = {"height", "points", "height of the grid", 256, 60, 1, 16384},
-    [CHARGES] = {"charges", NULL, "how many of them", 224, 0, 1, 4096},
+    [CHARGES] = {"charges", NULL, "number of charges", 224, 0, 1, 4096},
     {0},
 };
 
 static const struct program program = {
-    "nbody-potential", "The electric potential of point charges on a grid of points.", options};
+    "nbody-potential", "Computes the electric potential of point charges on a grid.", options};
 
 static const float spacing = 0.1f; /* of the grid's points */
 

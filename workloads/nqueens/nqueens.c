@@ -18,14 +18,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [QUEENS] = {"queens", NULL, "queens, and rows and columns of the board", 10, 0, 1, MOST_QUEENS},
-    [PLACED] = {"placed", "rows", "rows that the host fills", 6, 0, 0, MOST_QUEENS},
-    [BLOCKS] = {"blocks", NULL, "blocks of threads that share the tasks", 256, 0, 1, 65536},
+    [QUEENS] = {"queens", NULL, "number of queens, and side of the board", 10, 0, 1, MOST_QUEENS},
+    [PLACED] = {"placed", NULL, "rows that the host fills", 6, 0, 0, MOST_QUEENS},
+    [BLOCKS] = {"blocks", NULL, "blocks that share the tasks", 256, 0, 1, 65536},
     {0},
 };
 
-static const struct program program = {
-    "nqueens", "Counts the ways to place queens that do not attack each other.", options};
+static const struct program program = {"nqueens", "Counts the solutions of the n-queens problem.",
+                                       options};
 
 /* Solutions for boards of 0, 1, 2 ... queens: sequence A000170 of the OEIS. */
 static const cl_uint known[MOST_QUEENS + 1] = {

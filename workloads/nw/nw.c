@@ -19,12 +19,11 @@ enum {
 static const struct option_row options[] = {
     [LENGTH] = {"length", "letters", "length of the sequences", 512, 256, TILE, 16384,
                 .multiple = TILE},
-    [PENALTY] = {"penalty", NULL, "what a gap costs", 10, 0, 0, 1000},
+    [PENALTY] = {"penalty", NULL, "gap penalty", 10, 0, 0, 1000},
     {0},
 };
 
-static const struct program program = {"nw", "Aligns two sequences by Needleman and Wunsch.",
-                                       options};
+static const struct program program = {"nw", "Aligns two sequences (Needleman-Wunsch).", options};
 
 /* How well each pair of letters of two random sequences matches. */
 static cl_int *random_matches(struct workload *w, size_t length)

@@ -17,13 +17,13 @@ enum {
 static const struct option_row options[] = {
     [COLUMNS] = {"columns", NULL, "columns of the grid", 7500, 0, 1, 1 << 24},
     [ROWS] = {"rows", NULL, "rows of the grid", 260, 21, 2, 65536},
-    [PYRAMID] = {"pyramid", "rows", "rows of a launch", 20, 0, 1, 31},
-    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 64, 1024, POWER_OF_TWO},
+    [PYRAMID] = {"pyramid", NULL, "rows per launch", 20, 0, 1, 31},
+    [BLOCK] = {"block", "threads", "block size", 256, 0, 64, 1024, POWER_OF_TWO},
     {0},
 };
 
-static const struct program program = {"pathfinder", "The cheapest way through a grid of costs.",
-                                       options};
+static const struct program program = {"pathfinder",
+                                       "Finds the cheapest path through a grid of costs.", options};
 
 /* What it costs at least to reach each cell of the row behind this one. */
 static void next_row(const cl_int *from, cl_int *to, const cl_int *costs, size_t columns)

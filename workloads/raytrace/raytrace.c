@@ -15,14 +15,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [SIDE] = {"side", "pixels", "width and height of the picture", 256, 64, 1, 8192},
+    [SIDE] = {"side", "pixels", "width and image height", 256, 64, 1, 8192},
     [SPHERES] = {"spheres", NULL, "spheres on the plane", 6, 0, 0, 32},
-    [MIRRORS] = {"mirrors", NULL, "how often a ray is thrown back at most", 3, 0, 0, 4},
+    [MIRRORS] = {"mirrors", NULL, "most reflections of a ray", 3, 0, 0, 4},
     {0},
 };
 
 static const struct program program = {
-    "raytrace", "A picture of spheres on a plane, with shadows and mirror images.", options};
+    "raytrace", "Renders spheres on a plane, with shadows and reflections.", options};
 
 /* Both of the same layout in the kernel. A sphere; behind the last one the two kinds of tiles of
  * the plane y = 0, which have no place. */

@@ -9,7 +9,7 @@ enum {
 
 static const struct option_row options[] = {
     [ELEMENTS] = {"elements", "integers", "length of the array", 1048576, 65536, 1, 1 << 28},
-    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
+    [BLOCK] = {"block", "threads", "block size", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 

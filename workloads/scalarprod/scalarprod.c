@@ -13,8 +13,8 @@ static const struct option_row options[] = {
     {0},
 };
 
-static const struct program program = {"scalarprod", "Scalar products of many pairs of vectors.",
-                                       options};
+static const struct program program = {
+    "scalarprod", "Computes the scalar products of many pairs of vectors.", options};
 
 static double product(const float *a, const float *b, size_t length)
 {

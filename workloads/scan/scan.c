@@ -17,14 +17,15 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [KIND] = {"kind", NULL, "sums within each block's section only, or over the whole array",
+    [KIND] = {"kind", NULL, "scan the section of each block, or the whole array",
               .value = KIND_BLOCKS, .choices = "blocks|large"},
     [ELEMENTS] = {"elements", "integers", "length of the array", 32768, 8192, 1, 1 << 26},
-    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024, POWER_OF_TWO},
+    [BLOCK] = {"block", "threads", "block size", 256, 0, 1, 1024, POWER_OF_TWO},
     {0},
 };
 
-static const struct program program = {"scan", "Exclusive prefix sums of integers.", options};
+static const struct program program = {"scan", "Computes exclusive prefix sums of integers.",
+                                       options};
 
 /* Scans count integers of a buffer into another: every section by itself, then, if the sums are to
  * run over all of them, the sections' totals and the addition of these. */

@@ -20,14 +20,14 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [SIDE] = {"side", "pixels", "width and height of the picture", 128, 64, 16, 8192},
-    [STEPS] = {"steps", NULL, "steps of diffusion", 2, 0, 1, 10000},
-    [KIND] = {"kind", NULL, "blocks that are squares with local memory, or 512 pixels of a line",
+    [SIDE] = {"side", "pixels", "width and image height", 128, 64, 16, 8192},
+    [STEPS] = {"steps", NULL, "diffusion steps", 2, 0, 1, 10000},
+    [KIND] = {"kind", NULL, "square blocks with local memory, or blocks of 512 consecutive pixels",
               .value = KIND_TILES, .choices = "tiles|flat"},
     {0},
 };
 
-static const struct program program = {"srad", "Removes speckle from a picture by diffusion.",
+static const struct program program = {"srad", "Removes speckle from an image by diffusion.",
                                        options};
 
 static const float rate = 0.5f; /* of the flow; steps do not swing up to 1 */

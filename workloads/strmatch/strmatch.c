@@ -30,10 +30,10 @@ enum {
 static const struct option_row options[] = {
     [INDEX] = {"index", NULL, "how the reference is indexed", TREE, .choices = "tree|array"},
     [REFERENCE] = {"reference", "letters", "length of the reference", 20000, 0, 1, MOST_LETTERS},
-    [QUERIES] = {"queries", NULL, "queries", 50000, 500, 1, 1 << 22},
+    [QUERIES] = {"queries", NULL, "number of queries", 50000, 500, 1, 1 << 22},
     [LENGTH] = {"length", "letters", "length of a query", 25, 0, 1, MOST_PACKED},
     [LEAST] = {"least", "letters", "shortest match that counts", 20, 0, 1, MOST_PACKED},
-    [BLOCK] = {"block", "threads", "threads of a block", 256, 0, 1, 1024},
+    [BLOCK] = {"block", "threads", "block size", 256, 0, 1, 1024},
     {0},
 };
 

@@ -19,8 +19,8 @@ static const struct option_row options[] = {
     [ELEMENTS] = {"elements", "floats", "length of the data", 32768, 8192, 256, 1 << 26,
                   POWER_OF_TWO},
     [FILTER] = {"filter", "floats", "length of the filter", 128, 0, 1, 256, POWER_OF_TWO},
-    [SECTIONS] = {"sections", "threads", "threads of a block that works in local memory", 512, 0,
-                  64, 1024, POWER_OF_TWO},
+    [SECTIONS] = {"sections", "threads", "size of blocks that work in local memory", 512, 0, 64,
+                  1024, POWER_OF_TWO},
     {0},
 };
 

@@ -66,6 +66,10 @@ void collect_create(struct core *core)
     core->collect = (struct collect_stage){0};
     share_collectors(core);
     core->collect.banks_per_group = banks_of(&core->config);
+    core->collect.spread =
+        MIN(core->config.collect->banks /
+                collect_places(core->config.collect, core->config.core->warp_size),
+            CORE_BANKS / core_banks(core));
     core->collect.group_banks = ~0ull >> (64 - core->collect.banks_per_group);
     for (u32 s = 0; s < CORE_WARPS; s++) {
         const u32 up = s % core->collect.banks_per_group;
@@ -82,6 +86,7 @@ static void add_read(u64 *banks, u8 *depth, u32 bank)
     while (n < *depth && banks[n] >> bank & 1)
         n++;
     if (n == *depth) {
+        assert(n < BANK_STEPS);
         banks[n] = 0;
         ++*depth;
     }
@@ -169,8 +174,11 @@ static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
     wanted[depth - 1] &= ~served;
     while (depth && !wanted[depth - 1])
         depth--;
+    /* mechanisms have asked for banks of the machine */
+    const u32 weight = core_hooked(core, SEAM_PLACES) ? core->collect.spread : 1;
     for (u32 n = 0; n < depth; n++)
-        core->stats.collect.conflicts += (u32)__builtin_popcountll(wanted[n]);
+        core->stats.collect.conflicts +=
+            ((u32)__builtin_popcountll(wanted[n]) + weight - 1) / weight;
     return depth;
 }
 
@@ -205,22 +213,25 @@ static COLD u32 ask_places(struct core *core, struct inflight *inflight, u64 *wa
 {
     const struct inst_time *time = inflight->time;
     struct places places = {.count = time->read_count};
-    for (u32 i = 0; i < places.count; i++) {
-        places.regs[i] = time->reads[i];
-        places.banks[i] = (u8)collect_bank(core, inflight->slot, inflight->group, time->reads[i]);
-    }
+    for (u32 i = 0; i < places.count; i++)
+        places.at[i] = collect_place(core, inflight, time->reads[i]);
     EACH_USE(use, &core->hooks, places)
     use->mechanism->places(use->state, core, inflight, false, &places);
     core->stats.collect.reads += places.count;
     u8 depth = 0;
-    for (u32 i = 0; i < places.count; i++)
-        add_read(wanted, &depth, places.banks[i]);
+    for (u32 i = 0; i < places.count; i++) {
+        const struct place *place = &places.at[i];
+        const u32 steps = (place->cycles - 1u) * core->config.collect->steps + 1;
+        for (u64 banks = place->banks; banks && place->cycles; banks &= banks - 1)
+            for (u32 n = 0; n < steps; n++)
+                add_read(wanted, &depth, first_bit(banks));
+    }
     return depth;
 }
 
 void collect_count(struct core *core, struct inflight *inflight)
 {
-    u64 wanted[PLACES];
+    u64 wanted[BANK_STEPS];
     if (core_hooked(core, SEAM_PLACES))
         ask_places(core, inflight, wanted);
     else
@@ -285,7 +296,8 @@ static void allocate_group(struct core *core, u32 g)
 
 void collect_tick(struct core *core)
 {
-    u64 written = core->collect.banks_written;
+    const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
+    u64 written = core->collect.banks_written | busy;
     core->stats.collect.wait_cycles += core->collect.reading_count;
     for (u32 n = 0; n < core->config.collect->steps; n++) {
         if (core->collect.ready & ~core->collect.stuck)
@@ -294,6 +306,6 @@ void collect_tick(struct core *core)
             read_banks(core, written);
         for (u32 groups = core->collect.issued_groups; groups; groups &= groups - 1)
             allocate_group(core, first_bit(groups));
-        written = 0;
+        written = busy;
     }
 }

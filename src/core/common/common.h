@@ -160,7 +160,22 @@ static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32
 {
     return group * core->collect.banks_per_group + (slot + reg) % core->collect.banks_per_group;
 }
-/* The same for a set of them: slot 0's banks, turned by the slot's number within its group. */
+/* Where an instruction finds a register, as mechanisms are told. */
+static inline struct place collect_place(const struct core *core, const struct inflight *inflight,
+                                         u32 reg)
+{
+    const u32 bank = collect_bank(core, inflight->slot, inflight->group, reg);
+    return (struct place){core_bank_mask(core, bank), (u16)reg, 1};
+}
+/* Banks that are busy with a write which takes more than a cycle. */
+static inline u64 collect_busy(struct core *core)
+{
+    for (u64 set = core->collect.busy; set; set &= set - 1)
+        if (core->collect.busy_until[first_bit(set)] <= core_cycle(core))
+            core->collect.busy &= ~(set & -set);
+    return core->collect.busy;
+}
+/* The same as collect_bank for a set of them: slot 0's banks, turned by the slot's number within its group. */
 static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 {
     const u32 up = core->collect.bank_turns[slot].up, down = core->collect.bank_turns[slot].down;
@@ -176,6 +191,7 @@ void execute_count(struct core *core, const struct inflight *inflight);
 void execute_tick(struct core *core);
 
 /* writeback.c */
+void write_back_begin(struct core *core);
 void write_back_tick(struct core *core);
 /* The instruction is done: its results are written, what waited for it may go on. */
 void inflight_retire(struct core *core, struct inflight *inflight);
@@ -224,6 +240,8 @@ void lsu_charge(struct core *core, u64 cycles);
 void lsu_flush(struct core *core);
 /* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);
+/* Where a request that waits in an MSHR comes from. */
+struct requester lsu_requester(const struct core *core, u32 request);
 /* A request that an instruction of the slot waits for. */
 bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 

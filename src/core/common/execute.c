@@ -36,6 +36,7 @@ void execute_begin(struct core *core)
     for (u32 g = 0; g < core->groups; g++)
         memset(core->collect.group[g].unit_free, 0, sizeof core->collect.group[g].unit_free);
     memset(core->units.bus, 0, sizeof core->units.bus);
+    write_back_begin(core);
 }
 
 PART_OF void count_unit(struct core *core, const struct inflight *inflight)

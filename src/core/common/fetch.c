@@ -219,11 +219,14 @@ static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
 }
 
 /* Sends for a line; the wait is fixed, or as long as memory takes. */
-static void send_miss(struct core *core, u64 line, const struct cache_out *out)
+static __attribute__((noinline)) void send_miss(struct core *core, u32 s, u64 line,
+                                                const struct cache_out *out)
 {
     const struct icache_params *p = core->config.icache;
     if (!p->miss_cycles) {
-        requests_read(core, CLIENT_FETCH, line, p->line_bytes, out->sectors, out->mshr, NO_INST);
+        const struct requester from =
+            requester_of(core, s, core->slots[s].fetch_at, REQUESTER_FETCH);
+        requests_read(core, CLIENT_FETCH, line, p->line_bytes, out->sectors, out->mshr, &from);
         return;
     }
     u32 at = core->fetch.miss_tail++ % MISSES;
@@ -255,7 +258,7 @@ static bool look_up(struct core *core, u32 s)
         decode_push(core, s, inst, NO_INST);
         return true;
     case CACHE_MISS:
-        send_miss(core, line, &out);
+        send_miss(core, s, line, &out);
         break;
     case CACHE_MERGED:
         break;

@@ -334,9 +334,11 @@ static bool send_constant(struct core *core, struct inflight *inflight)
         if (UNLIKELY(lsu->content != NULL))
             core_content_constant(core, inflight, line, all, result, &out);
         inflight->outstanding += result != CACHE_HIT;
-        if (result == CACHE_MISS)
-            requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr,
-                          f->inst);
+        if (result == CACHE_MISS) {
+            const struct requester from =
+                requester_of(core, inflight->slot, f->inst, REQUESTER_ACCESS);
+            requests_read(core, CLIENT_CONSTANT, line, p->line_bytes, out.sectors, out.mshr, &from);
+        }
     }
     f->constant &= ~same;
     return !f->constant;
@@ -478,7 +480,6 @@ bool lsu_request_of(const struct core *core, u32 s, struct packet *packet)
             continue;
         *packet = (struct packet){.address = request->line,
                                   .tag = i,
-                                  .inst = request->inst,
                                   .core = (u16)core->config.index,
                                   .client = CLIENT_DIRECT};
         return true;

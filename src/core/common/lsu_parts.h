@@ -22,6 +22,7 @@ enum {
 /* In the queue to the network: a request's number; or a miss: sectors << 16 | MSHR, and these. */
 #define MISS (1u << 31)
 #define MISS_READONLY (1u << 30)
+#define MISS_PREFETCH (1u << 29)
 
 enum request_kind {
     REQUEST_LOAD,
@@ -73,8 +74,9 @@ struct lsu {
      * that another try would add to. */
     u64 pipes_stalled;
     u64 *stalled_by[PIPE_COUNT];
-    RING(struct timed) queue; /* to the network */
-    u32 stores;               /* not acknowledged */
+    RING(struct timed) queue;         /* to the network */
+    struct requester *prefetchers[2]; /* by MSHR of L1 and read-only cache: of MISS_PREFETCH */
+    u32 stores;                       /* not acknowledged */
     u32 atomics[LSU_REQUESTS], atomic_count;
     RING(struct timed) done; /* finished instructions that wait for the port */
     struct arena *arena;

@@ -45,6 +45,8 @@ void lsu_create(struct core *core)
     ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     core_content_create(core);
+    lsu->prefetchers[0] = arena_array(lsu->arena, struct requester, c->l1d->mshrs);
+    lsu->prefetchers[1] = arena_array(lsu->arena, struct requester, c->readonly->mshrs);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu.held = 0;
@@ -101,6 +103,12 @@ struct cache *lsu_cache(const struct core *core, enum packet_client client)
                                        : lsu->readonly;
 }
 
+struct requester lsu_requester(const struct core *core, u32 request)
+{
+    const struct lsu_request *waits = &core->lsu.unit->requests[request];
+    return requester_of(core, waits->slot, waits->inst, REQUESTER_ACCESS);
+}
+
 /* ---- instructions that are done ---- */
 
 void lsu_finish(struct core *core)
@@ -131,14 +139,14 @@ static void send_request(struct core *core, struct lsu_request *request)
         .lanes = request->lanes,
         .sectors = request->sectors,
         .tag = (u32)(request - core->lsu.unit->requests),
-        .inst = request->inst,
+        .from = requester_of(core, request->slot, request->inst, REQUESTER_ACCESS),
         .kind = kinds[request->kind],
         .client = CLIENT_DIRECT,
         .full = request->full,
         .returns = request->atomic_returns,
     };
     if (request->kind != REQUEST_LOAD)
-        packet.bytes = (u16)(SECTOR_BYTES * (u32)__builtin_popcount(request->sectors));
+        packet.bytes = (u16)(SECTOR_BYTES * count_sectors(request->sectors));
     requests_send(core, &packet, request->bytes);
 }
 
@@ -155,9 +163,13 @@ void lsu_requests_send(struct core *core)
         const u32 mshr = tag & 0xffff, sectors = tag >> 16 & 0xff;
         if (!requests_room(core, requests_needed(core, bytes)))
             return;
-        u64 line = cache_mshr_line(readonly ? lsu->readonly : lsu->l1d, mshr);
+        u32 first;
+        u64 line = cache_mshr_first(readonly ? lsu->readonly : lsu->l1d, mshr, &first);
+        const struct requester from = UNLIKELY(tag & MISS_PREFETCH)
+                                          ? lsu->prefetchers[readonly][mshr]
+                                          : lsu_requester(core, first);
         requests_read(core, readonly ? CLIENT_READONLY : CLIENT_L1D, line, bytes, sectors, mshr,
-                      NO_INST);
+                      &from);
     } else {
         if (!requests_room(core, 1))
             return;

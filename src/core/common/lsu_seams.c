@@ -117,7 +117,7 @@ static u32 allocated(const struct core *core, u64 line, u32 sectors)
 }
 
 enum prefetch_answer core_prefetch(struct core *core, enum packet_client client, u64 address,
-                                   u32 sectors)
+                                   u32 sectors, u32 slot, u32 inst)
 {
     assert(core_hooked(core, SEAM_PREFETCHES) &&
            (client == CLIENT_L1D || client == CLIENT_READONLY));
@@ -139,7 +139,9 @@ enum prefetch_answer core_prefetch(struct core *core, enum packet_client client,
     default:
         return PREFETCH_PRESENT;
     }
-    queue_push(core, lsu_miss(readonly, &out));
+    core->lsu.unit->prefetchers[readonly][out.mshr] =
+        requester_of(core, slot, inst, REQUESTER_PREFETCH);
+    queue_push(core, lsu_miss(readonly, &out) | MISS_PREFETCH);
     if (UNLIKELY(core->lsu.unit->content != NULL))
         core_content_miss(core, client, out.mshr, line);
     lsu_seams_evicted(core, client, &out);

@@ -7,25 +7,129 @@
  */
 #include "core/common/content.h"
 
-/* Where mechanisms say that the results go. */
-static __attribute__((noinline)) void claim_places(struct core *core,
-                                                   const struct inflight *inflight)
+/* ---- where mechanisms say that results go ---- */
+
+void write_back_begin(struct core *core)
+{
+    struct execute_stage *units = &core->units;
+    memset(&units->buses, 0, sizeof units->buses);
+    memset(&units->ports, 0, sizeof units->ports);
+    units->waits = (struct write_waits){0};
+    units->held_for = 0;
+    core->collect.busy = 0;
+}
+
+/* Those that an instruction's result goes over. */
+static struct buses *buses_of(struct core *core, const struct inflight *inflight, u32 *count)
+{
+    const bool port = inflight->pipe == PIPE_MEMORY;
+    *count = MIN(port ? core->config.lsu->write_back_ports : core->config.units->result_buses,
+                 (u32)MOST_BUSES);
+    return port ? &core->units.ports : &core->units.buses;
+}
+
+/* One that is free; NULL: none is. While none is taken for long, there always is one: what leaves
+ * units in a cycle was counted when it entered them. */
+static u64 *free_bus(struct core *core, const struct inflight *inflight)
+{
+    u32 count, best = 0;
+    struct buses *buses = buses_of(core, inflight, &count);
+    for (u32 b = 1; b < count; b++)
+        if (buses->taken[b] < buses->taken[best])
+            best = b;
+    return buses->until > core_cycle(core) && buses->taken[best] > core_cycle(core)
+               ? NULL
+               : &buses->taken[best];
+}
+
+static void take_bus(struct core *core, const struct inflight *inflight, u64 *bus, u32 cycles)
+{
+    u32 count;
+    struct buses *buses = buses_of(core, inflight, &count);
+    const u64 now = core_cycle(core);
+    if (buses->until <= now && cycles == 1 && !inflight->waited)
+        return;
+    *bus = now + cycles;
+    buses->until = MAX(buses->until, *bus);
+    for (u32 i = 1; i < cycles && inflight->pipe != PIPE_MEMORY; i++) { /* units wait with starts */
+        wheel_list(core, i);
+        core->units.bus[(now + i) % WHEEL]++;
+    }
+}
+
+/* The result stays where it is for a cycle, before those that come due then, and so does what is
+ * behind it in its unit. */
+static void wait_to_write(struct core *core, struct inflight *inflight)
+{
+    struct execute_stage *units = &core->units;
+    const u64 next = core_cycle(core) + 1;
+    struct inflight_list *list = wheel_list(core, 1);
+    const u16 index = (u16)inflight_index(core, inflight);
+    u16 *after = units->held_for == next ? &core->inflight.all[units->held].next : &list->first;
+    inflight->next = *after;
+    if (*after == NO_INFLIGHT)
+        list->last = index;
+    *after = index;
+    units->held_for = next;
+    units->held = index;
+    inflight->waited = true;
+    if (inflight->pipe != PIPE_MEMORY && !inflight->passes) {
+        u64 *free_at =
+            &core->collect.group[inflight->group].unit_free[inflight->pipe][inflight->unit];
+        *free_at = MAX(*free_at, next);
+    }
+}
+
+static bool banks_are_free(struct core *core, const struct places *places)
+{
+    const u64 taken = core->collect.banks_written | collect_busy(core);
+    for (u32 i = 0; i < places->count; i++)
+        if (places->at[i].banks & taken)
+            return false;
+    return true;
+}
+
+static void write_banks(struct core *core, const struct places *places)
+{
+    const u64 now = core_cycle(core);
+    for (u32 i = 0; i < places->count; i++) {
+        const struct place *place = &places->at[i];
+        const bool stays = place->cycles > 1 || places->arbitrate;
+        for (u64 set = stays ? place->banks : 0; set; set &= set - 1) {
+            u64 *until = &core->collect.busy_until[first_bit(set)];
+            const bool more = places->arbitrate && core->collect.busy & set & -set;
+            *until = (more ? *until : now) + place->cycles;
+            core->collect.busy |= set & -set;
+        }
+        core->collect.banks_written |= place->banks;
+    }
+}
+
+/* False: the result has to wait. */
+static __attribute__((noinline)) bool claim_places(struct core *core, struct inflight *inflight)
 {
     const struct inst *code = inflight->dyn.code;
-    struct places places = {0};
+    struct places places = {.waited = inflight->waited, .bus_cycles = 1};
     for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
-        for (u32 r = 0; code->dst[k].kind == OPERAND_VECTOR && r < code->dst[k].count; r++) {
-            u32 reg = code->dst[k].index + r;
-            places.regs[places.count] = (u16)reg;
-            places.banks[places.count++] =
-                (u8)collect_bank(core, inflight->slot, inflight->group, reg);
-        }
+        for (u32 r = 0; code->dst[k].kind == OPERAND_VECTOR && r < code->dst[k].count; r++)
+            places.at[places.count++] = collect_place(core, inflight, code->dst[k].index + r);
     EACH_USE(use, &core->hooks, places)
     use->mechanism->places(use->state, core, inflight, true, &places);
+    u64 *const bus = places.bus_cycles ? free_bus(core, inflight) : NULL;
+    const bool no_bank = places.arbitrate && !banks_are_free(core, &places);
+    if (no_bank || (places.bus_cycles && !bus)) {
+        *(no_bank ? &core->units.waits.banks : &core->units.waits.buses) += 1;
+        wait_to_write(core, inflight);
+        return false;
+    }
+    if (bus)
+        take_bus(core, inflight, bus, places.bus_cycles);
     core->stats.collect.writes += places.count;
-    for (u32 i = 0; i < places.count; i++)
-        core->collect.banks_written |= bit(places.banks[i]);
+    write_banks(core, &places);
+    return true;
 }
+
+/* ---- as always ---- */
 
 PART_OF void claim_banks(struct core *core, const struct inflight *inflight,
                          const struct inst_time *time)
@@ -88,7 +192,7 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct in
     enum write_back_answer answer = WRITE_BACK_COMMIT;
     if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
         hooks_result(core, inflight);
-    if (core_hooked(core, SEAM_WRITE_BACK)) {
+    if (core_hooked(core, SEAM_WRITE_BACK) && !inflight->waited) {
         answer = ask_mechanisms(core, inflight);
         if (answer == WRITE_BACK_HOLD) {
             wheel_add(core, inflight, 1);
@@ -96,10 +200,10 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct in
         }
     }
     if (LIKELY(answer == WRITE_BACK_COMMIT)) {
-        if (core_hooked(core, SEAM_PLACES))
-            claim_places(core, inflight);
-        else
+        if (!core_hooked(core, SEAM_PLACES))
             claim_banks(core, inflight, inflight->time);
+        else if (!claim_places(core, inflight))
+            return;
         dyninst_commit(&inflight->dyn);
     }
     inflight->dropped = answer == WRITE_BACK_DROP;

@@ -329,8 +329,9 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 /* There are neither fetches of instructions nor banks of registers as the common stages have them,
  * an instruction that has issued is written when it comes, and memory has no packets. */
 enum {
-    SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND | 1 << SEAM_RESULT |
-             1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL | 1 << SEAM_VIEW
+    SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_ALLOCATE | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND |
+             1 << SEAM_RESULT | 1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL |
+             1 << SEAM_VIEW
 };
 
 static const char *lacks(const struct mechanism *m, const void *params)

@@ -55,7 +55,7 @@ struct hd_config *config_with(const struct mechanism *const *available)
     memcpy(config->available, available, count * sizeof *config->available);
     struct error error;
     bool loaded = config_load_machine(config->config, "generic", &error);
-    assert(loaded); /* it is built in and has only defaults */
+    assert(loaded); /* a built-in machine with defaults only */
     (void)loaded;
     return config;
 }
@@ -133,7 +133,7 @@ char *hd_config_storage(const struct hd_config *config)
     return text;
 }
 
-/* What the tables of all components of this build say. */
+/* JSON of the tables of all components of this build. */
 static char *dump_tables(json_t *(*tables)(const struct component *const *components))
 {
     const struct component **components = mechanism_components(mechanisms_built_in);
@@ -157,7 +157,7 @@ char *hd_stats_table_json(void)
     return dump_tables(stats_table_json);
 }
 
-/* What clang takes a block to have at most when a kernel does not say. */
+/* The maximum block size that clang assumes if a kernel does not state one. */
 #define SI_KERNEL_THREADS 256u
 
 bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
@@ -356,7 +356,7 @@ bool hd_copy(struct hd_device *device, hd_address to, hd_address from, uint64_t 
     const struct allocation *source = memory_find(device->memory, from, bytes);
     if (!source) {
         u8 unused;
-        memory_read(device->memory, from, &unused, bytes, &inner); /* for its explanation */
+        memory_read(device->memory, from, &unused, bytes, &inner); /* to fill the error */
         return api_fail(error, &inner);
     }
     return memory_write(device->memory, to, source->host + (from - source->address), bytes,

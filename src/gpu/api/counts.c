@@ -1,6 +1,6 @@
 /*
- * Counters of launches as plain numbers: for host runtimes whose programs launch so many kernels
- * that telling each launch as JSON would take longer than running it.
+ * Counters of launches as plain numbers, for host runtimes whose programs launch so many kernels
+ * that formatting each launch as JSON would take longer than running it.
  */
 #include "gpu/launch/launch.h"
 #include "gpu/machine/stats.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* All counters of a launch, always in this order; zeros without one. */
+/* Visits all counters of a launch, always in this order; zeros without a launch. */
 static void each_count(const struct hd_device *device, const struct launch_record *launch,
                        count_fn *visit, void *user)
 {

@@ -1,4 +1,4 @@
-/* The public API: mechanisms, how they are chosen and what they are. */
+/* The public API: selection and description of mechanisms. */
 #include "gpu/api/api.h"
 #include "gpu/launch/launch.h"
 #include "gpu/machine/storage.h"
@@ -35,8 +35,8 @@ static bool unknown_param(struct arena *arena, const struct mechanism *mechanism
                      nearest ? "did you mean '" : "it has ", all, nearest ? "'?" : "");
 }
 
-/* One "parameter=value" from `text` on; *end is behind it. Values of a list have commas between
- * them: a piece without '=' is its next value. */
+/* Sets one "parameter=value" from `text`; *end is after it. The values of a list are separated by
+ * commas: a piece without '=' is its next value. */
 static bool set_param(struct arena *arena, struct config *config, const struct mechanism *mechanism,
                       const char *text, const char **end, struct error *error)
 {
@@ -78,7 +78,7 @@ static bool switch_on(struct config *config, const struct mechanism *mechanism,
 
 /* ---- mechanisms of shared objects ---- */
 
-/* The name of a mechanism, or of a file: folders may have colons in their names. */
+/* The length of a mechanism's or file's name: folders may have colons in their names. */
 static size_t name_length(const char *text)
 {
     const char *slash = strrchr(text, '/'), *last = slash ? slash : text;
@@ -94,7 +94,7 @@ static const struct plugin *plugin_of(const struct hd_config *config,
     return NULL;
 }
 
-/* Whether the configuration may know this one too. */
+/* Checks that the configuration has no other mechanism of this name. */
 static bool is_new(const struct hd_config *config, const struct plugin *plugin, struct error *error)
 {
     const char *name = plugin->mechanism->name;
@@ -121,9 +121,10 @@ static void add_plugin(struct hd_config *config, struct plugin *plugin)
     *vec_push(&config->plugins) = plugin_share(plugin);
 }
 
-/* ---- the choice ---- */
+/* ---- selection ---- */
 
-/* `plugin` is to be added, or NULL. Tried on a copy first: a call that fails changes nothing. */
+/* Switches a mechanism on; `plugin` is added, or NULL. Tried on a copy first: a call that fails
+ * changes nothing. */
 static bool choose(struct hd_config *config, const struct mechanism *mechanism,
                    struct plugin *plugin, const char *settings, struct error *error)
 {
@@ -143,7 +144,7 @@ static bool choose_file(struct hd_config *config, const char *path, const char *
     struct plugin *plugin = plugin_open(path, error);
     if (!plugin)
         return false;
-    const bool known = plugin_of(config, plugin->mechanism); /* the same object again */
+    const bool known = plugin_of(config, plugin->mechanism); /* this object is loaded already */
     bool ok = (known || is_new(config, plugin, error)) &&
               choose(config, plugin->mechanism, known ? NULL : plugin, settings, error);
     plugin_close(plugin);
@@ -167,7 +168,7 @@ bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_e
     return ok || api_fail(error, &inner);
 }
 
-/* ---- what they are ---- */
+/* ---- descriptions ---- */
 
 static json_t *words_json(const char *const *words)
 {
@@ -207,49 +208,106 @@ static json_t *events_json(const struct mechanism *mechanism)
     return rows;
 }
 
+/* ---- what they change of a machine's costs ---- */
+
+static json_t *text_of(const struct mechanism *mechanism, const char *name)
+{
+    return name ? json_sprintf("%s.%s", mechanism->component->name, name) : json_null();
+}
+
+static json_t *number_or_null(f64 value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+static json_t *replaces_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_replace *row = use->mechanism->replaces; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so}", "element", row->element, "by",
+                                                  text_or_null(row->by), "part",
+                                                  text_or_null(row->part)));
+    return rows;
+}
+
+static json_t *cells_json(const struct mechanism_use *use)
+{
+    const struct mechanism *m = use->mechanism;
+    json_t *rows = json_array();
+    for (const struct energy_cell *row = m->cells; row && row->element; row++) {
+        if (row->when && !row->when(use->params))
+            continue;
+        json_t *given =
+            json_pack("{so,so,so,so}", "area_um2", text_of(m, row->given.area_um2), "leakage_mw",
+                      text_of(m, row->given.leakage_mw), "read_pj", text_of(m, row->given.read_pj),
+                      "write_pj", text_of(m, row->given.write_pj));
+        json_array_append_new(
+            rows, json_pack("{ss,ss,so,so,so,so,so,so,so,so}", "element", row->element, "cell",
+                            row->cell, "area_um2", number_or_null(row->area_um2), "leakage_mw",
+                            number_or_null(row->leakage_mw), "read_pj",
+                            number_or_null(row->read_pj), "write_pj", number_or_null(row->write_pj),
+                            "delay_ps", number_or_null(row->delay_ps), "nm",
+                            row->nm ? json_integer(row->nm) : json_null(), "source",
+                            text_or_null(row->source), "given", given));
+    }
+    return rows;
+}
+
+static json_t *supplies_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_supply *row = use->mechanism->supplies; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so}", "element", row->element, "volts",
+                                                  text_of(use->mechanism, row->volts), "rate",
+                                                  text_of(use->mechanism, row->rate)));
+    return rows;
+}
+
+static json_t *powers_json(const struct mechanism_use *use)
+{
+    json_t *rows = json_array();
+    for (const struct energy_power *row = use->mechanism->powers; row && row->element; row++)
+        if (!row->when || row->when(use->params))
+            json_array_append_new(rows, json_pack("{ss,so,so,so}", "element", row->element,
+                                                  "counter", text_of(use->mechanism, row->counter),
+                                                  "off", text_of(use->mechanism, row->off), "part",
+                                                  text_or_null(row->part)));
+    return rows;
+}
+
 static json_t *seams_json(const struct mechanism *mechanism)
 {
-#define SEAM(name)                              \
-    {                                           \
-#name, offsetof(struct mechanism, name) \
-    }
-    static const struct {
-        const char *name;
-        size_t offset;
-    } seams[] = {
-        SEAM(launch),      SEAM(places),         SEAM(dispatch),       SEAM(block),
-        SEAM(skip_fetch),  SEAM(may_skip_fetch), SEAM(fetch),          SEAM(fetched),
-        SEAM(skipped),     SEAM(pick),           SEAM(insert),         SEAM(issue),
-        SEAM(issued),      SEAM(operand),        SEAM(result),         SEAM(write_back),
-        SEAM(retired),     SEAM(control),        SEAM(stuck),          SEAM(view),
-        SEAM(packet),      SEAM(reply),          SEAM(cache),          SEAM(clock),
-        SEAM(l2),          SEAM(dram),           SEAM(l2_request),     SEAM(l2_reply),
-        SEAM(launch_done), SEAM(observe),        SEAM(l1_access),      SEAM(l1_supply),
-        SEAM(l1_evicted),  SEAM(l1_filled),      SEAM(memory_content),
-    };
-#undef SEAM
     json_t *list = json_array();
-    for (u32 i = 0; i < ARRAY_LEN(seams); i++) {
-        void (*filled)(void);
-        memcpy(&filled, (const u8 *)mechanism + seams[i].offset, sizeof filled);
-        if (filled)
-            json_array_append_new(list, json_string(seams[i].name));
-    }
-    if (mechanism->prefetches)
-        json_array_append_new(list, json_string("prefetches"));
-    if (mechanism->content)
-        json_array_append_new(list, json_string("content"));
+    for (u32 i = 0; seam_rows[i].name; i++)
+        if (mechanism_fills(mechanism, i))
+            json_array_append_new(list, json_string(seam_rows[i].name));
     return list;
 }
 
-/* With the parameters of `config`. */
+char *hd_seams_json(void)
+{
+    json_t *rows = json_array();
+    for (const struct seam_row *seam = seam_rows; seam->name; seam++)
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "group", seam->group, "name",
+                                              seam->name, "called", seam->called, "decides",
+                                              seam->decides));
+    char *text = json_dumps(rows, JSON_INDENT(2));
+    json_decref(rows);
+    return text;
+}
+
+/* Adds the storage, with the parameters of `config`. */
 static void add_storage(json_t *row, const struct mechanism *mechanism, const struct config *config)
 {
     struct state_list list = {0};
     u64 bits = 0;
     json_t *rows = json_array();
+    storage_collect(&list, config); /* its sizes may depend on the machine's */
+    const u32 first = list.rows.count;
     mechanism_storage(&list, config, mechanism);
-    for (u32 i = 0; i < list.rows.count; i++) {
+    for (u32 i = first; i < list.rows.count; i++) {
         json_array_append_new(rows, storage_row_json(&list.rows.data[i]));
         if (!strcmp(list.rows.data[i].owner, "core"))
             bits += list.rows.data[i].entries * list.rows.data[i].bits;
@@ -264,6 +322,8 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     const struct config *config = from->config;
     const struct plugin *plugin = plugin_of(from, mechanism);
     const struct component *const components[] = {mechanism->component, NULL};
+    const struct mechanism_use use = {.mechanism = mechanism,
+                                      .params = config_params(config, mechanism->component)};
     json_t *row = json_object();
     json_object_set_new(row, "name", json_string(mechanism->name));
     json_object_set_new(row, "help", json_string(mechanism->help));
@@ -275,8 +335,13 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     json_object_set_new(row, "params", config_params_table_json(components));
     json_object_set_new(row, "stats", stats_table_json(components));
     json_object_set_new(row, "events", events_json(mechanism));
+    json_object_set_new(row, "replaces", replaces_json(&use));
+    json_object_set_new(row, "cells", cells_json(&use));
+    json_object_set_new(row, "supplies", supplies_json(&use));
+    json_object_set_new(row, "powers", powers_json(&use));
     add_storage(row, mechanism, config);
     json_object_set_new(row, "seams", seams_json(mechanism));
+    json_object_set_new(row, "random", json_boolean(mechanism->random));
     json_object_set_new(row, "deviations", words_json(mechanism->deviations));
     json_object_set_new(row, "conflicts", words_json(mechanism->conflicts));
     return row;

@@ -33,7 +33,7 @@ static void list_kernels(struct hd_module *module)
     }
 }
 
-/* Machine code is made for one width of a warp. */
+/* Checks the warp size, for which machine code is compiled. */
 static bool check_width(const struct hd_device *device, u32 lanes, const char *name,
                         struct error *error)
 {
@@ -113,7 +113,7 @@ void hd_module_unload(struct hd_module *module)
     free(module);
 }
 
-/* "did you mean" for a name that is not there. */
+/* Reports an unknown name, with a suggestion. */
 static bool not_found(const struct hd_module *module, const char *what, const char *name,
                       const char *const *names, size_t count, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* Watching launches in time: the public side of observer.h. */
+/* Traces and time series: the public API of observer.h. */
 #include "gpu/api/api.h"
 
 #include <stdlib.h>

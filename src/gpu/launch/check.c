@@ -1,5 +1,5 @@
 /*
- * Everything that can be wrong with a launch before it starts.
+ * Checks of a launch before it starts.
  */
 #include "gpu/launch/launch.h"
 
@@ -16,8 +16,8 @@ static bool check_sizes(const struct launch_request *r, struct error *error)
         return error_set(error, ERROR_USAGE, "",
                          "grid (%u,%u,%u) of blocks (%u,%u,%u): every size must be at least 1",
                          grid.x, grid.y, grid.z, block.x, block.y, block.z);
-    /* PTX machines count y and z in 16 bits; OpenCL has no words for such a limit, and programs of
-     * a host runtime that gives ranges run without it. */
+    /* PTX limits y and z to 16 bits; OpenCL cannot express such a limit, so it does not apply to
+     * programs of a host runtime that gives ranges */
     u32 most = r->kernel->ranged ? INT32_MAX : 65535;
     if (grid.x > INT32_MAX || grid.y > most || grid.z > most ||
         (u128)grid.x * grid.y * grid.z > INT64_MAX)
@@ -79,7 +79,7 @@ char *hd_kernel_unsupported(const struct hd_kernel *kernel)
     return text;
 }
 
-/* The place of the first of them. */
+/* The place of the first unsupported instruction. */
 static const char *first_unsupported(const struct hd_kernel *kernel)
 {
     const struct program *program = kernel->module->program;
@@ -89,7 +89,7 @@ static const char *first_unsupported(const struct hd_kernel *kernel)
     return program->unsupported[program->functions[*reachable].unsupported[0]].place;
 }
 
-/* The message takes as many of them as it has room for, in whole lines. */
+/* Reports unsupported instructions, as many as fit the message in whole lines. */
 static bool check_supported(const struct hd_kernel *kernel, struct error *error)
 {
     static const char more[] = "\n  and %u more";

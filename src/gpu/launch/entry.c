@@ -1,10 +1,9 @@
 /*
- * What a launch of machine code has in guest memory for its own time: the image its front end
- * composed (arguments and what registers point to at the start), and local memory of the warps
- * that are resident.
+ * Guest memory that a launch of machine code needs while it runs: the image composed by its front
+ * end (arguments and what registers initially point to), and local memory of the resident warps.
  *
- * Local memory counts against the device's. When it does not hold all blocks that a core's other
- * resources would, fewer are resident.
+ * Local memory is taken from the device's. If it is too small for the blocks that a core's other
+ * resources could hold, fewer are resident.
  */
 #include "gpu/launch/launch.h"
 
@@ -89,7 +88,7 @@ bool launch_entry_create(struct launch_entry *e, const struct launch_request *r,
 
 void launch_entry_destroy(struct launch_entry *e, struct memory *memory)
 {
-    struct error ignored; /* what was allocated can be freed */
+    struct error ignored; /* freeing an allocation cannot fail */
     if (e->address)
         memory_free(memory, e->address, &ignored);
     if (e->local_address)

@@ -2,9 +2,9 @@
  * The functional scheduler: resident blocks take turns.
  *
  * As many blocks are resident as the machine would hold. They are dispatched in order; a block
- * that ends is replaced by the next one in the same place. A turn lets every warp of a block run a
- * quantum of instructions, so ordinary blocks run from start to end in one turn, with warm memory,
- * while blocks that wait for each other still progress.
+ * that ends is replaced by the next one in the same place. In a turn every warp of a block runs a
+ * quantum of instructions, so ordinary blocks run from start to end in one turn, with warm host
+ * caches, while blocks that wait for each other still make progress.
  */
 #include "gpu/launch/launch.h"
 #include <stdlib.h>

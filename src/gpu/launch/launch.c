@@ -1,6 +1,6 @@
 /*
- * Launches: arguments, what all launches of a device have in common, and the way through the
- * machine in time or through the functional scheduler.
+ * Launches: arguments, the setup common to all launches of a device, and the run in timing mode or
+ * by the functional scheduler.
  */
 #include "gpu/launch/launch.h"
 #include "analysis/redundancy.h"
@@ -12,7 +12,7 @@
 
 enum {
     LOOK_INTERVAL = 20000
-}; /* warp instructions between looks at the host's clock */
+}; /* warp instructions between reads of the host's clock */
 
 static f64 now_seconds(void)
 {
@@ -21,7 +21,7 @@ static f64 now_seconds(void)
     return (f64)t.tv_sec + (f64)t.tv_nsec * 1e-9;
 }
 
-/* Between runs of warps: has someone asked the launch to stop? */
+/* Called between runs of warps: updates progress and checks for interrupts and limits. */
 static void poll(struct exec *exec)
 {
     struct hd_device *device = exec->poll_user;
@@ -50,7 +50,7 @@ static u8 *pack_arguments(const struct launch_request *r, u32 bytes)
     return block;
 }
 
-/* What is the same for all launches of a device. */
+/* Sets what is the same for all launches of a device. */
 void launch_set_device(struct exec *exec, struct hd_device *device)
 {
     exec->memory = device->memory;
@@ -77,7 +77,7 @@ void launch_begin(struct hd_device *device, u64 blocks)
     endless_begin(&device->endless);
 }
 
-/* What PTX finds in %envreg, see hd_range. */
+/* Sets PTX's %envreg registers: see hd_range. */
 static void set_environment(struct exec *exec, const struct launch_request *r)
 {
     const struct hd_range *range = &r->kernel->range;
@@ -86,7 +86,7 @@ static void set_environment(struct exec *exec, const struct launch_request *r)
     memcpy(exec->env + 1, longs, sizeof longs);
 }
 
-/* Whose instructions are redundant, if a mechanism that is on looks at that. */
+/* The redundancy marks of a kernel, if a mechanism that is on needs them. */
 static const u8 *marks_of(const struct hd_kernel *kernel)
 {
     struct hd_module *module = kernel->module;
@@ -130,7 +130,7 @@ static struct exec *exec_of(const struct launch_request *r, const struct launch_
     return exec;
 }
 
-/* Runs a launch that is set up, and records it. */
+/* Runs a prepared launch and records it. */
 static void run(struct hd_module *module, struct exec *exec, const struct occupancy *occupancy,
                 u32 resident, struct hd_result *result)
 {
@@ -141,7 +141,7 @@ static void run(struct hd_module *module, struct exec *exec, const struct occupa
     fenv_t host;
     launch_begin(device, blocks);
     fegetenv(&host);
-    fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
+    fesetenv(FE_DFL_ENV); /* guest arithmetic must not depend on the caller's rounding mode */
     if (in_time)
         timing_run(device->timing, exec, blocks, occupancy->blocks_per_core, &timed);
     else

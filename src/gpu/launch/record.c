@@ -1,17 +1,17 @@
-/* What is kept of a launch: its outcome and counters, and what the machine knows of one in time. */
+/* Records of launches: outcome, counters, and the results of timing mode. */
 #include "gpu/launch/launch.h"
 #include "gpu/machine/stats.h"
 #include "gpu/observe/waiting.h"
 #include <stdlib.h>
 
-/* "saxpy.cu:12", or NULL when the place is not known. */
+/* "saxpy.cu:12", or NULL if the place is not known. */
 static char *fault_place(const struct program *program, u32 inst)
 {
     char text[PLACE_TEXT];
     return program_place(program, inst, text) ? strdup(text) : NULL;
 }
 
-/* A launch that was stopped from outside: why it may have needed that. */
+/* Adds a note about endless loops to the fault of a launch that was stopped. */
 static void add_note(const struct hd_device *device, struct fault *fault)
 {
     const char *note = endless_text(device);
@@ -62,14 +62,14 @@ void launch_end(struct hd_device *device, const struct exec *exec, const char *n
     };
 }
 
-/* ---- launches in time ---- */
+/* ---- timing mode ---- */
 
 static struct machine_stats *zeroed(void)
 {
     return checked(calloc(1, sizeof(struct machine_stats)));
 }
 
-/* After a deadlock: the list of warps that wait becomes the explanation. */
+/* After a deadlock: the list of waiting warps becomes the explanation. */
 static void explain(const struct hd_module *module, struct launch_record *launch,
                     const struct waiting_list *waiting)
 {

@@ -1,4 +1,4 @@
-/* The list of all components, from the whole to its parts; and the tables of the whole. */
+/* The list of all components, from the GPU to its parts; and the tables of the GPU's own ones. */
 #include "core/params.h"
 #include "exec/params.h"
 #include "gpu/machine/params.h"

@@ -1,4 +1,4 @@
-/* Configurations as cores and the memory side take them: see config.h. */
+/* Parameters of cores and the memory system from a configuration: see config.h. */
 #include "gpu/machine/config.h"
 
 #include "gpu/machine/params.h"

@@ -1,9 +1,9 @@
 /*
- * Which parameters fit each other. A range (PARAM's minimum and maximum) is checked when a value is
- * set; what depends on several values is checked here, all of it, once a configuration is complete:
- * relations_check is called before a device is made, and before a machine is shown.
+ * Relations between parameters. A range (PARAM's minimum and maximum) is checked when a value is
+ * set; everything that depends on several values is checked here, once a configuration is complete:
+ * relations_check is called before a device is created, and before a machine is shown.
  *
- * Messages name the parameter, its value, and the values that would be allowed.
+ * Messages name the parameter, its value, and the allowed values.
  *
  * A cache's line may be longer or shorter than the L2's: requests are split (core/lsu.c,
  * core/requests.c).
@@ -118,7 +118,7 @@ static bool refuse(struct error *error, const char *key, u32 value, const char *
     return false;
 }
 
-/* Every group of units takes its share of each kind, at least one: as collect.c gives them out. */
+/* Every group of units gets its share of each kind of collector, at least one: as in collect.c. */
 static bool check_collectors(const struct core_config *c, struct error *error)
 {
     const struct collect_params *p = c->collect;
@@ -132,21 +132,21 @@ static bool check_collectors(const struct core_config *c, struct error *error)
     return true;
 }
 
-/* ---- the memory that the host needs ---- */
+/* ---- host memory ---- */
 
 enum {
     NEEDS = 16,
     NEEDS_TOLD = 3,
-    CORE_BYTES = 256 * 1024, /* of a core without its caches, measured */
-    PACKET_BYTES = 96,       /* of a packet in a queue, with its time */
+    CORE_BYTES = 256 * 1024, /* per core without its caches, measured */
+    PACKET_BYTES = 96,       /* per packet in a queue, with its time */
     WAITER_BYTES = 8,
-    LINE_BYTES = 40, /* of a cache's line, beside its tag */
+    LINE_BYTES = 40, /* per cache line, besides its tag */
     TAG_BYTES = 4,
     TAG_GROUP = 16 /* tags of a set are padded to a multiple of it */
 };
 #define HOST_LIMIT (4ull << 30)
 
-/* What the model of some part takes; only what can be large is counted. */
+/* Host memory of a part of the model; only large parts are counted. */
 struct need {
     const char *what;
     u64 bytes;
@@ -158,12 +158,12 @@ static u64 cache_bytes(struct cache_config c, u64 copies)
     return copies * (lines + (u64)c.mshrs * (LINE_BYTES + (u64)c.merges * WAITER_BYTES));
 }
 
-/* Both networks: what the inputs and outputs hold, and the routers of a mesh or the crossbar. */
+/* Both networks: buffers of inputs and outputs, and the routers of a mesh or the crossbar. */
 static u64 network_bytes(const struct memory_system_params *m)
 {
     const struct network_params *n = m->network;
     const u64 ends = m->cores / n->cores_per_port + 1 + (u64)m->l2->channels * m->l2->slices;
-    const u64 buffers = /* five inputs of a router of the mesh */
+    const u64 buffers = /* a mesh router has five inputs */
         n->kind ? 5 : 1;
     return 2 * ends * PACKET_BYTES *
            (buffers * n->buffer_flits + n->input_packets + n->output_packets);
@@ -202,7 +202,7 @@ static f64 gigabytes(u64 bytes)
     return (f64)bytes / (1u << 30);
 }
 
-/* The largest of a list comes to its front. */
+/* Moves the largest element of a list to its front. */
 static void bring_largest(struct need *list, u32 count)
 {
     for (u32 i = 1; i < count; i++)
@@ -237,7 +237,7 @@ static bool check_host_memory(const struct core_config *c, const struct memory_s
                      gigabytes(sum), gigabytes(HOST_LIMIT), largest);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole configuration ---- */
 
 static bool check_time(const struct config *config, struct error *error)
 {
@@ -259,7 +259,7 @@ static bool check_time(const struct config *config, struct error *error)
         return refuse(error, "lsu.shared_bank_bytes", c.lsu->shared_bank_bytes, "4, 8 or 16");
     const struct {
         const char *key;
-        u32 bytes, most; /* the queue to the network has eight bits for sectors of a miss */
+        u32 bytes, most; /* most: eight bits for the sectors of a miss */
     } lines[] = {
         {"l1d.line_bytes", c.l1d->line_bytes, 256},
         {"readonly.line_bytes", c.readonly->line_bytes, 256},

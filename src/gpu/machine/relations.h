@@ -5,9 +5,9 @@
 #include "base/config.h"
 #include "mem/system.h"
 
-/* Whether the values of a complete configuration fit each other. */
+/* Whether the values of a complete configuration fit together. */
 bool relations_check(const struct config *config, struct error *error);
-/* The parts of it that a memory side, or one DRAM channel, can be tried with alone. */
+/* The parts of relations_check() for a memory system, or one DRAM channel, alone. */
 bool relations_check_memory(const struct memory_system_params *params, struct error *error);
 bool relations_check_dram(const struct dram_params *params, struct error *error);
 

@@ -1,7 +1,7 @@
 /*
- * Statistics of a whole machine: what all its components have counted in a launch, summed over
- * cores and channels. The members come from the lists of components; adding, subtracting and
- * printing go through all of them.
+ * Statistics of a whole machine: the counters of all its components in a launch, summed over cores
+ * and channels. The members are generated from the lists of components; adding, subtracting and
+ * printing handle all of them.
  */
 #ifndef GPU_MACHINE_STATS_H
 #define GPU_MACHINE_STATS_H
@@ -18,10 +18,10 @@ struct machine_stats {
 };
 
 void machine_stats_add(struct machine_stats *into, const struct machine_stats *from);
-/* `later` has counted on from `earlier`: what came in between. False: nothing did. */
+/* The difference between two states of the same counters. False: it is zero. */
 bool machine_stats_between(struct machine_stats *into, const struct machine_stats *later,
                            const struct machine_stats *earlier);
-/* Every counter; `stats` may be NULL: zeros. */
+/* Visits every counter; `stats` may be NULL: zeros. */
 void machine_stats_each(const struct machine_stats *stats, count_fn *visit, void *user);
 /* Adds "component.name": value of every counter and rate. */
 void machine_stats_json(json_t *into, const struct machine_stats *stats);

@@ -34,6 +34,8 @@ json_t *storage_row_json(const struct state_row *row)
     json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
     json_object_set_new(json, "class", json_string(row->class == STATE_LIVE ? "live" : "counted"));
     json_object_set_new(json, "help", json_string(row->help));
+    if (row->replaced)
+        json_object_set_new(json, "replaced_by", json_string(row->replaced));
     return json;
 }
 
@@ -45,20 +47,20 @@ static void sums_json(json_t *into, const struct state_list *list, const char *o
         if (!owner)
             bits[row->class] += state_bits(row);
         else if (!strcmp(row->owner, owner))
-            bits[row->class] += row->entries * row->bits;
+            bits[row->class] += state_owner_bits(row);
     }
     json_object_set_new(into, "live_bits", stats_number(bits[STATE_LIVE]));
     json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
 }
 
-/* Bits of one core's rows that belong to a value. */
+/* The bits of one core's rows that belong to a published value. */
 static u64 claimed_bits(const struct state_list *list, const struct published_value *value)
 {
     u64 bits = 0;
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct state_row *row = &list->rows.data[i];
         if (!strcmp(row->owner, "core") && published_value_has(value, row->unit))
-            bits += row->entries * row->bits;
+            bits += state_owner_bits(row);
     }
     return bits;
 }
@@ -90,7 +92,7 @@ json_t *storage_json(const struct config *config, const struct state_list *list)
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct state_row *row = &list->rows.data[i];
         json_array_append_new(rows, storage_row_json(row));
-        bool known = false; /* mechanisms come last, with rows of owners that were there */
+        bool known = false; /* rows of mechanisms come last, with owners listed before */
         for (u32 j = 0; j < i && !known; j++)
             known = !strcmp(row->owner, list->rows.data[j].owner);
         if (known)

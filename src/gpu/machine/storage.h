@@ -5,16 +5,17 @@
 #include "base/config.h"
 #include "base/state.h"
 
-/* Whether a network, an L2 and DRAM are behind the cores: the miaow pipeline has a memory that
- * answers after so many cycles, which is nothing that is built. */
+/* Whether the machine has a network, an L2 and DRAM: the miaow pipeline's memory, which answers
+ * after a fixed number of cycles, is not modelled as hardware. */
 bool storage_has_memory_side(const struct config *config);
 /* Fills an empty list; free it with state_free. */
 void storage_collect(struct state_list *list, const struct config *config);
 /*
  * {"machine", "rows": [{"unit", "name", "owner", "copies", "entries", "bits", "total_bits",
  * "class", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits"}], "live_bits",
- * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip.
- * Where a machine's file says what has been published about it, "published": {"source", "modules":
+ * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip. A
+ * row that a mechanism replaces has "replaced_by", the mechanism's name, and is in no sum.
+ * If the machine file has published values, "published": {"source", "modules":
  * [published_value_json's, with "our_bits", "their_bits", "difference"]}, of one core.
  */
 json_t *storage_row_json(const struct state_row *row); /* one of "rows" */

@@ -2,7 +2,9 @@
 #include "gpu/mechanism/mechanisms.h"
 
 #include "gpu/device.h"
+#include "gpu/mechanism/changes.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 const struct component **mechanism_components(const struct mechanism *const *available)
 {
@@ -31,6 +33,9 @@ const struct mechanism *mechanism_find(const struct mechanism *const *available,
     const char *nearest = nearest_word(name, names, count);
     struct arena *arena = arena_create();
     const char *shown = text_printable(arena, name);
+    const char *file = arena_printf(arena, "./%s.so", name);
+    if (name[0] && !access(file, F_OK))
+        nearest = text_printable(arena, file);
     if (nearest)
         error_set(error, ERROR_USAGE, "", "unknown mechanism '%s': did you mean '%s'?", shown,
                   nearest);
@@ -41,7 +46,7 @@ const struct mechanism *mechanism_find(const struct mechanism *const *available,
     return NULL;
 }
 
-/* ---- which are on ---- */
+/* ---- selection ---- */
 
 bool mechanism_is_on(const struct config *config, const struct mechanism *mechanism)
 {
@@ -67,39 +72,59 @@ static const char *shared_hooks(const struct mechanism *a, const struct mechanis
                                 : NULL;
 }
 
-static bool combine(const struct mechanism *a, const struct mechanism *b, struct error *error)
+static bool combine(const struct mechanism_use *first, const struct mechanism_use *second,
+                    struct error *error)
 {
+    const struct mechanism *a = first->mechanism, *b = second->mechanism;
     if (names_it(a, b) || names_it(b, a))
         return error_set(error, ERROR_USAGE, "", "mechanisms %s and %s cannot be combined", a->name,
                          b->name);
     const char *what = shared_hooks(a, b);
-    return !what || error_set(error, ERROR_USAGE, "",
-                              "mechanisms %s and %s cannot be combined: both act on %s", a->name,
-                              b->name, what);
+    if (what)
+        return error_set(error, ERROR_USAGE, "",
+                         "mechanisms %s and %s cannot be combined: both act on %s", a->name,
+                         b->name, what);
+    const char *element = changes_clash(first, second);
+    return !element || error_set(error, ERROR_USAGE, "",
+                                 "mechanisms %s and %s cannot be combined: both change the costs "
+                                 "of %s",
+                                 a->name, b->name, element);
 }
 
-bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
-                       const struct mechanism *const *available, bool functional,
-                       struct error *error)
+static struct mechanism_use mechanism_use_of(const struct config *config,
+                                             const struct mechanism *mechanism)
+{
+    return (struct mechanism_use){.mechanism = mechanism,
+                                  .params = config_params(config, mechanism->component)};
+}
+
+void mechanisms_on(struct mechanism_set *set, const struct config *config,
+                   const struct mechanism *const *available)
 {
     u32 count = 0;
     while (available[count])
         count++;
     set->uses = checked(calloc(count + 1, sizeof *set->uses));
     set->count = 0;
-    for (u32 i = 0; i < count; i++) {
-        if (!mechanism_is_on(config, available[i]))
-            continue;
-        if (functional && !available[i]->observe)
+    for (u32 i = 0; i < count; i++)
+        if (mechanism_is_on(config, available[i]))
+            set->uses[set->count++] = mechanism_use_of(config, available[i]);
+}
+
+bool mechanisms_choose(struct mechanism_set *set, const struct config *config,
+                       const struct mechanism *const *available, bool functional,
+                       struct error *error)
+{
+    mechanisms_on(set, config, available);
+    for (u32 i = 0; i < set->count; i++) {
+        if (functional && !set->uses[i].mechanism->observe)
             return error_set(
                 error, ERROR_USAGE, "",
                 "mechanism %s needs a timing model: it cannot be used with timing.functional=true",
-                available[i]->name);
-        for (u32 j = 0; j < set->count; j++)
-            if (!combine(set->uses[j].mechanism, available[i], error))
+                set->uses[i].mechanism->name);
+        for (u32 j = 0; j < i; j++)
+            if (!combine(&set->uses[j], &set->uses[i], error))
                 return false;
-        set->uses[set->count++] = (struct mechanism_use){
-            .mechanism = available[i], .params = config_params(config, available[i]->component)};
     }
     return true;
 }
@@ -108,9 +133,11 @@ void mechanism_storage(struct state_list *list, const struct config *config,
                        const struct mechanism *mechanism)
 {
     const struct gpu_params *gpu = config_params(config, &gpu_component);
+    const struct mechanism_use use = mechanism_use_of(config, mechanism);
     state_owner(list, "core", gpu->cores);
     if (mechanism->storage)
-        mechanism->storage(config_params(config, mechanism->component), list);
+        mechanism->storage(use.params, list);
+    changes_mark(&use, list);
 }
 
 void mechanisms_storage(struct state_list *list, const struct config *config,
@@ -121,7 +148,7 @@ void mechanisms_storage(struct state_list *list, const struct config *config,
             mechanism_storage(list, config, *available);
 }
 
-/* ---- what they count ---- */
+/* ---- counters ---- */
 
 size_t mechanism_stats_size(const struct mechanism_use *use)
 {
@@ -171,65 +198,106 @@ void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, coun
     }
 }
 
-/* ---- the memory side ---- */
+/* ---- states beside those of cores ---- */
 
-static void tell_request(void *user, u32 slice, struct packet *packet)
+static void create_states(struct hooks *hooks, const struct mechanism_set *set,
+                          u32 (*size)(const struct mechanism *mechanism))
 {
-    const struct hooks *memory = user;
-    EACH_USE(use, memory, l2_request)
-    use->mechanism->l2_request(use->state, slice, packet);
+    hooks->count = set->count;
+    hooks->uses = checked(calloc(set->count + 1, sizeof *hooks->uses));
+    for (u32 i = 0; i < set->count; i++) {
+        hooks->uses[i] = set->uses[i];
+        mechanism_use_create(&hooks->uses[i], size(set->uses[i].mechanism));
+    }
 }
 
-static void tell_reply(void *user, u32 slice, struct packet *packet)
+static void destroy_states(struct hooks *hooks)
 {
-    const struct hooks *memory = user;
-    EACH_USE(use, memory, l2_reply)
-    use->mechanism->l2_reply(use->state, slice, packet);
+    for (u32 i = 0; i < hooks->count; i++)
+        mechanism_use_destroy(&hooks->uses[i]);
+    free(hooks->uses);
 }
 
-static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system)
+static u32 dispatcher_size(const struct mechanism *mechanism)
 {
-    for (u32 i = 0; use->mechanism->l2 && i < memory_system_slices(memory_system); i++) {
+    return mechanism->dispatcher_size;
+}
+
+static u32 memory_size(const struct mechanism *mechanism)
+{
+    return mechanism->memory_size;
+}
+
+void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set)
+{
+    create_states(dispatcher, set, dispatcher_size);
+}
+
+void dispatcher_hooks_destroy(struct hooks *dispatcher)
+{
+    destroy_states(dispatcher);
+}
+
+/* ---- the memory system ---- */
+
+static void tell_request(void *user, u32 slice, struct packet *packet, fs now, u64 cycle)
+{
+    const struct memory_hooks *memory = user;
+    EACH_USE(use, &memory->partitions[slice / memory->slices], l2_request)
+    use->mechanism->l2_request(use->state, slice, packet, now, cycle);
+}
+
+static void tell_reply(void *user, u32 slice, struct packet *packet, fs now, u64 cycle)
+{
+    const struct memory_hooks *memory = user;
+    EACH_USE(use, &memory->partitions[slice / memory->slices], l2_reply)
+    use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
+}
+
+/* A channel and its slices. */
+static void set_hooks(const struct mechanism_use *use, struct memory_system *memory_system,
+                      u32 partition, u32 slices)
+{
+    for (u32 i = partition * slices; use->mechanism->l2 && i < (partition + 1) * slices; i++) {
         struct cache_hooks hooks = {0};
         if (use->mechanism->l2(use->state, i, &hooks))
             memory_system_set_l2_hooks(memory_system, i, &hooks);
     }
-    for (u32 i = 0; use->mechanism->dram && i < memory_system_channels(memory_system); i++) {
-        struct dram_hooks hooks = {0};
-        if (use->mechanism->dram(use->state, i, &hooks))
-            memory_system_set_dram_hooks(memory_system, i, &hooks);
-    }
+    struct dram_hooks hooks = {0};
+    if (use->mechanism->dram && use->mechanism->dram(use->state, partition, &hooks))
+        memory_system_set_dram_hooks(memory_system, partition, &hooks);
 }
 
-void mechanisms_attach(struct hooks *memory, const struct mechanism_set *set,
+void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
                        struct memory_system *memory_system)
 {
     struct packet_hooks packets = {.user = memory};
-    memory->count = set->count;
-    memory->uses = checked(calloc(set->count + 1, sizeof *memory->uses));
+    memory->count = memory_system_channels(memory_system);
+    memory->slices = memory_system_slices(memory_system) / memory->count;
+    memory->partitions = checked(calloc(memory->count, sizeof *memory->partitions));
+    for (u32 p = 0; p < memory->count; p++) {
+        struct hooks *hooks = &memory->partitions[p];
+        create_states(hooks, set, memory_size);
+        EACH_USE(use, hooks, create_memory)
+        use->mechanism->create_memory(use->state, memory_system, p, memory->slices);
+        for (u32 i = 0; i < hooks->count; i++)
+            set_hooks(&hooks->uses[i], memory_system, p, memory->slices);
+    }
     for (u32 i = 0; i < set->count; i++) {
-        struct mechanism_use *use = &memory->uses[i];
-        *use = set->uses[i];
-        mechanism_use_create(use, use->mechanism->memory_size);
-        if (use->mechanism->create_memory)
-            use->mechanism->create_memory(use->state, memory_system_slices(memory_system),
-                                          memory_system_channels(memory_system));
-        if (use->mechanism->memory_content && memory_system_content(memory_system))
-            use->mechanism->memory_content(use->state, memory_system_content(memory_system));
-        if (use->mechanism->l2_request)
+        if (set->uses[i].mechanism->l2_request)
             packets.request = tell_request;
-        if (use->mechanism->l2_reply)
+        if (set->uses[i].mechanism->l2_reply)
             packets.reply = tell_reply;
-        set_hooks(use, memory_system);
     }
     memory_system_set_packet_hooks(memory_system, &packets);
 }
 
-void mechanisms_detach(struct hooks *memory)
+void mechanisms_detach(struct memory_hooks *memory)
 {
-    EACH_USE(use, memory, destroy_memory)
-    use->mechanism->destroy_memory(use->state);
-    for (u32 i = 0; i < memory->count; i++)
-        mechanism_use_destroy(&memory->uses[i]);
-    free(memory->uses);
+    for (u32 p = 0; p < memory->count; p++) {
+        EACH_USE(use, &memory->partitions[p], destroy_memory)
+        use->mechanism->destroy_memory(use->state);
+        destroy_states(&memory->partitions[p]);
+    }
+    free(memory->partitions);
 }

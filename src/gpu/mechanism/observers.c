@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 struct observers {
-    struct exec_watcher watcher; /* first: the engine knows us by it */
+    struct exec_watcher watcher; /* first member: the engine refers to observers by it */
     const struct mechanism_set *set;
     struct hooks hooks;
-    u8 *counts; /* of the last launch */
+    u8 *counts; /* counters of the last launch */
 };
 
 static void before(struct exec_watcher *watcher, struct warp *warp, u32 inst)
@@ -64,6 +64,7 @@ void observers_begin(struct observers *observers, struct exec *exec)
     free(observers->counts);
     observers->counts = mechanism_stats_create(observers->set);
     hooks_forget(&observers->hooks);
+    hooks_seed(&observers->hooks, exec, "functional", 0);
     EACH_USE(use, &observers->hooks, observe_launch)
     use->mechanism->observe_launch(use->state, exec, true);
     exec->watcher = &observers->watcher;

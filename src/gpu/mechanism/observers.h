@@ -14,7 +14,7 @@ struct thread_block;
 /* Every mechanism of `set` is an observer. */
 struct observers *observers_create(const struct mechanism_set *set);
 void observers_destroy(struct observers *observers);
-/* `exec` is prepared, and watched until observers_end; it may have a fault afterwards. */
+/* `exec` is prepared, and observed until observers_end; it may have a fault afterwards. */
 void observers_begin(struct observers *observers, struct exec *exec);
 void observers_block(struct observers *observers, struct thread_block *block, bool started);
 void observers_end(struct observers *observers, struct exec *exec);

@@ -1,13 +1,17 @@
 /*
- * Whether the tables of a mechanism from outside can be used. They come from a compiler that has
- * seen our headers, so this finds mistakes of people: a missing `on`, a name that is taken, a row
- * of energy without its counter.
+ * Checks of the tables of a mechanism from a shared object. They were compiled with Heddle's
+ * headers, so this finds mistakes of their authors: a missing `on`, a name that is taken, an energy
+ * row without its counter.
  */
 #include "gpu/mechanism/plugins.h"
 
 #include "gpu/device.h"
+#include "gpu/machine/storage.h"
+#include "gpu/mechanism/changes.h"
+#include "gpu/mechanism/mechanisms.h"
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     MOST_PARAMS = 1000,
@@ -25,7 +29,7 @@ struct plugin_check {
 
 #define WRONG(check, ...) error_set((check)->error, ERROR_INPUT, (check)->path, __VA_ARGS__)
 
-/* A word of lower-case letters, digits and '_', as keys and files have it. */
+/* Whether text is a word of lower-case letters, digits and '_', as required for keys and files. */
 static bool is_name(const char *text)
 {
     size_t length = text && islower((u8)text[0]) ? strspn(text, "abcdefghijklmnopqrstuvwxyz"
@@ -138,7 +142,7 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
         return WRONG(check,
                      "an energy event is counted by '%s', which is not one of its statistics",
                      event->counter);
-    if (!event->part || (u32)event->kind > ENERGY_LOGIC)
+    if (!event->part || !event->part[0] || (u32)event->kind > ENERGY_LOGIC)
         return WRONG(check, "the energy event of '%s' has no part or kind", event->counter);
     if (!given)
         return WRONG(check, "the energy event of '%s' is given by '%s', which is not a parameter",
@@ -149,16 +153,84 @@ static bool check_event(const struct plugin_check *check, const struct energy_ev
     return event->array || WRONG(check, "the energy event of '%s' names no array", event->counter);
 }
 
-/* ---- the whole ---- */
+/* Whether `unit` is the first part of `element`, "unit.name". */
+static bool is_unit(const char *element, const char *unit)
+{
+    const size_t length = strlen(unit);
+    return !strncmp(element, unit, length) && element[length] == '.';
+}
+
+/* Whether a storage element is declared under these parameters. */
+static bool is_declared(const struct plugin_check *check, const struct config *config,
+                        const char *element)
+{
+    struct state_list list = {0};
+    bool found = false;
+    storage_collect(&list, config);
+    mechanism_storage(&list, config, check->mechanism);
+    for (u32 i = 0; i < list.rows.count; i++)
+        found |= is_unit(element, list.rows.data[i].unit) &&
+                 !strcmp(strchr(element, '.') + 1, list.rows.data[i].name);
+    state_free(&list);
+    return found;
+}
+
+/* The same with one flag or choice changed: which elements are built may depend on it. */
+static bool is_declared_with(const struct plugin_check *check, const struct config *config,
+                             const char *element, const struct param *param)
+{
+    const char *word = param->type == PARAM_BOOL     ? "false|true"
+                       : param->type == PARAM_CHOICE ? param->choices
+                                                     : NULL;
+    bool found = false;
+    while (word && !found) {
+        const int length = (int)strcspn(word, "|");
+        struct config *other = config_clone(config);
+        char assignment[256];
+        struct error error = {0};
+        snprintf(assignment, sizeof assignment, "%s.%s=%.*s", check->component->name, param->name,
+                 length, word);
+        found = config_set(other, assignment, &error) && is_declared(check, other, element);
+        config_destroy(other);
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return found;
+}
+
+/* An array of its own must be declared by `storage`, with the defaults or with one flag or choice
+ * changed; another one must belong to a component of the machine, which may do without it. */
+static bool check_array(const struct plugin_check *check, const struct energy_event *event)
+{
+    if (event->kind == ENERGY_LOGIC || !event->array)
+        return true;
+    for (u32 i = 0; gpu_components[i]; i++)
+        if (is_unit(event->array, gpu_components[i]->name))
+            return true;
+    const struct mechanism *const one[] = {check->mechanism, NULL};
+    const struct component **components = mechanism_components(one);
+    struct config *config = config_create(components);
+    bool found = is_declared(check, config, event->array);
+    for (u32 i = 1; i < check->component->param_count && !found; i++)
+        found = is_declared_with(check, config, event->array, &check->component->params[i]);
+    config_destroy(config);
+    free(components);
+    return found || WRONG(check,
+                          "the energy event of '%s' names the array '%s', which neither its "
+                          "storage nor the machine has",
+                          event->counter, event->array);
+}
+
+/* ---- the mechanism ---- */
 
 static bool check_state(const struct plugin_check *check)
 {
     const struct mechanism *mechanism = check->mechanism;
     const u32 least = sizeof(struct mechanism_state);
-    if ((mechanism->state_size && mechanism->state_size < least) ||
-        (mechanism->memory_size && mechanism->memory_size < least) ||
-        mechanism->state_size > MOST_STATE || mechanism->memory_size > MOST_STATE ||
-        (mechanism->forgets && !mechanism->state_size))
+    const u32 sizes[] = {mechanism->state_size, mechanism->memory_size, mechanism->dispatcher_size};
+    bool right = !mechanism->forgets || mechanism->state_size;
+    for (u32 i = 0; i < ARRAY_LEN(sizes); i++)
+        right &= !sizes[i] || (sizes[i] >= least && sizes[i] <= MOST_STATE);
+    if (!right)
         return WRONG(check,
                      "the state of mechanism %s does not have the size of a structure that begins "
                      "with MECHANISM_STATE",
@@ -177,6 +249,15 @@ static bool check_name(const struct plugin_check *check)
     return true;
 }
 
+bool plugin_check_arrays(const struct mechanism *mechanism, const char *path, struct error *error)
+{
+    const struct plugin_check check = {mechanism, mechanism->component, path, error};
+    for (const struct energy_event *event = mechanism->events; event && event->counter; event++)
+        if (!check_array(&check, event))
+            return false;
+    return true;
+}
+
 bool plugin_check(const struct mechanism *mechanism, const char *path, struct error *error)
 {
     const struct plugin_check check = {mechanism, mechanism ? mechanism->component : NULL, path,
@@ -191,5 +272,5 @@ bool plugin_check(const struct mechanism *mechanism, const char *path, struct er
     for (const struct energy_event *event = mechanism->events; event && event->counter; event++)
         if (!check_event(&check, event))
             return false;
-    return true;
+    return changes_check(mechanism, path, error);
 }

@@ -18,7 +18,7 @@ bool plugin_named(const char *name, size_t length)
     return memchr(name, '/', length) || (length > 3 && !memcmp(name + length - 3, ".so", 3));
 }
 
-/* What it may call. */
+/* Fills the table of functions that a mechanism may call. */
 static void fill_functions(void **table)
 {
     static void *const functions[] = {
@@ -27,11 +27,11 @@ static void fill_functions(void **table)
 #undef FUNCTION
     };
     _Static_assert(ARRAY_LEN(functions) == PLUGIN_FUNCTION_COUNT, "one each");
-    for (u32 i = 0; i < PLUGIN_FUNCTION_COUNT; i++) /* others may run in it already */
+    for (u32 i = 0; i < PLUGIN_FUNCTION_COUNT; i++) /* the object may be in use by other threads */
         __atomic_store_n(&table[i], functions[i], __ATOMIC_RELAXED);
 }
 
-/* A whole shared object: the system's loader dies of one whose end is missing. */
+/* Whether the file is a complete shared object: the system's loader crashes on a truncated one. */
 static bool is_whole(const u8 *data, size_t length)
 {
     Elf64_Ehdr header;
@@ -51,7 +51,7 @@ static bool is_whole(const u8 *data, size_t length)
     return true;
 }
 
-/* The contents before anything of it runs: most mistakes are found here. */
+/* Reads and checks the file before any of its code runs: most mistakes are found here. */
 static bool read_object(struct plugin *plugin, struct error *error)
 {
     size_t length;
@@ -73,14 +73,14 @@ static bool read_object(struct plugin *plugin, struct error *error)
 
 static bool load_object(struct plugin *plugin, struct error *error)
 {
-    /* With a slash: it is a file, not a name to look for in the system's folders. */
+    /* a path with a slash: not searched in the system's folders */
     char *path = realpath(plugin->path, NULL);
     plugin->handle = dlopen(path ? path : plugin->path, RTLD_NOW | RTLD_LOCAL);
     free(path);
     if (plugin->handle)
         return true;
     const char *why = dlerror();
-    const char *behind = strstr(why, ": "); /* the path that the message begins with */
+    const char *behind = strstr(why, ": "); /* skips the path at the start of the message */
     return error_set(error, ERROR_INPUT, plugin->path, "it cannot be loaded: %s%s",
                      behind ? behind + 2 : why,
                      strstr(why, "undefined symbol")
@@ -89,7 +89,7 @@ static bool load_object(struct plugin *plugin, struct error *error)
                          : "");
 }
 
-/* The object says that it is one of ours, of this very build (G1). */
+/* Checks that the object contains a mechanism compiled for this build (G1). */
 static bool take_symbol(struct plugin *plugin, struct error *error)
 {
     static const u32 sizes[] = PLUGIN_SIZES;
@@ -116,10 +116,10 @@ static bool take_symbol(struct plugin *plugin, struct error *error)
     if (!plugin_check(plugin->mechanism, plugin->path, error))
         return false;
     fill_functions(symbol->functions);
-    return true;
+    return plugin_check_arrays(plugin->mechanism, plugin->path, error);
 }
 
-/* It is told in JSON. */
+/* Whether the path is valid UTF-8, since it is written to JSON. */
 static bool is_text(const char *path)
 {
     size_t left = strlen(path), step = 1;

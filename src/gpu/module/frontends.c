@@ -1,6 +1,6 @@
 /*
- * The languages a module may be written in, told apart by their bytes. Nothing behind this table
- * asks which one a program came from.
+ * The languages of modules, distinguished by their bytes. Code beyond this table does not depend on
+ * the language of a program.
  */
 #include "gpu/module/module.h"
 #include "isa/si/codeobject.h"
@@ -9,7 +9,7 @@
 /* A language of modules. */
 struct front_end {
     const char *name;
-    u32 warp_size; /* lanes its code is made for; 0: any */
+    u32 warp_size; /* required warp size; 0: any */
     bool (*recognises)(const void *data, size_t bytes);
     struct program *(*load)(const struct hd_device *device, const void *data, size_t bytes,
                             const char *name, struct error *error);
@@ -32,7 +32,7 @@ static struct program *load_si(const struct hd_device *device, const void *data,
     return si_program_load(data, bytes, name, device->si, error);
 }
 
-/* The first that recognises the bytes takes them; text is whatever nothing else is. */
+/* The first front end that recognises the bytes loads them; PTX text accepts everything else. */
 static const struct front_end front_ends[] = {
     {"Southern Islands code object", 64, codeobject_recognized, load_si},
     {"PTX text", 0, any, load_ptx},
@@ -52,7 +52,7 @@ const char *hd_machine_for(const void *data, size_t bytes, bool raw)
     return lanes == 64 ? "generic64" : "generic";
 }
 
-/* Asserts the invariants of a program that a front end has made (ir/program.h). */
+/* Asserts the invariants of a front end's program (ir/program.h). */
 static struct program *verified(struct program *program)
 {
 #ifndef NDEBUG

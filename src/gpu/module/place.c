@@ -16,7 +16,7 @@ static u64 target_address(const struct hd_module *module, enum relocation_kind k
     return image_pc(module->image, program->functions[target].first);
 }
 
-/* [from, to) of the loaded bytes becomes an allocation of its own. */
+/* Makes [from, to) of the loaded bytes an allocation of its own. */
 static bool map_piece(struct hd_module *module, const u8 *bytes, u64 from, u64 to, bool writable,
                       const char *name, struct error *error)
 {
@@ -34,7 +34,7 @@ static bool map_piece(struct hd_module *module, const u8 *bytes, u64 from, u64 t
     return written;
 }
 
-/* The program's own bytes: code and constants read-only, the rest writable, all in one range. */
+/* Loads the program's own bytes into one range: code and constants read-only, the rest writable. */
 static bool load_bytes(struct hd_module *module, const char *name, struct error *error)
 {
     const struct program *program = module->program;
@@ -62,7 +62,7 @@ static bool load_bytes(struct hd_module *module, const char *name, struct error 
     return ok;
 }
 
-/* Code that has no bytes of its own still has addresses. */
+/* Places the code; code without bytes of its own still gets addresses. */
 static bool place_code(struct hd_module *module, const char *name, struct error *error)
 {
     struct memory *memory = module->device->memory;
@@ -123,7 +123,7 @@ static bool relocate_variables(struct hd_module *module, struct error *error)
     return true;
 }
 
-/* Rows of the constant pool that hold addresses. */
+/* Patches the entries of the constant pool that hold addresses. */
 static void patch_constants(struct hd_module *module)
 {
     const struct program *program = module->program;
@@ -155,7 +155,7 @@ bool module_place(struct hd_module *module, struct error *error)
 void module_displace(struct hd_module *module)
 {
     struct memory *memory = module->device->memory;
-    struct error ignored; /* what was allocated can be freed */
+    struct error ignored; /* freeing an allocation cannot fail */
     for (u32 i = 0; module->image && i < module->program->variable_count; i++)
         if (module->image->variable_addresses[i] && !module->program->variables[i].in_load)
             memory_free(memory, module->image->variable_addresses[i], &ignored);

@@ -7,10 +7,10 @@
 
 enum {
     FIRST_LOOK = 1 << 17, /* warp instructions */
-    EQUAL = 2,            /* equal samples that make a repetition */
-    MOST_SAMPLES = 1024,  /* of the warp that is sampled first */
-    LEAST_IN_TIME = 256,  /* samples of all warps, so that one that waits for memory goes on */
-    MOST_VISITS = 1 << 20 /* of warps in a round: whatever happens, it ends */
+    EQUAL = 2,            /* number of equal samples that count as repetition */
+    MOST_SAMPLES = 1024,  /* limit for the warp that is sampled first */
+    LEAST_IN_TIME = 256,  /* samples per warp in timing mode: time for waits to end */
+    MOST_VISITS = 1 << 20 /* limit of warp visits per round */
 };
 
 void endless_begin(struct endless *endless)
@@ -47,7 +47,7 @@ static void widen(struct repeats *r, const struct warp *warp)
     }
 }
 
-/* False when it is not the warp that was sampled before, or has ended. */
+/* Samples a warp. False: not the warp sampled before, or ended. */
 static bool sample(struct repeats *r, const struct warp *warp, u64 issued)
 {
     if (!warp->live || warp->state == WARP_DONE ||
@@ -73,11 +73,11 @@ static bool sample(struct repeats *r, const struct warp *warp, u64 issued)
 /* ---- the loop ---- */
 
 struct loop {
-    u32 first, last; /* instructions: where the branch goes, and the branch */
-    bool reads;      /* something that others can change */
+    u32 first, last; /* instructions: the branch's target, and the branch */
+    bool reads;      /* memory that other warps can change */
 };
 
-/* The shortest stretch that a branch leads back over and that has all of the samples. */
+/* Finds the shortest backward branch whose range contains all samples. */
 static bool find_loop(const struct program *program, const struct repeats *r, struct loop *loop)
 {
     const struct function *function = program_function_at(program, r->low);
@@ -96,13 +96,13 @@ static bool find_loop(const struct program *program, const struct repeats *r, st
     return found;
 }
 
-/* Whether a state of registers and local memory is all that the loop leaves behind. */
+/* Whether the loop changes nothing but registers and local memory. */
 static bool leaves_nothing(const struct program *program, struct loop *loop)
 {
     for (u32 i = loop->first; i <= loop->last; i++) {
         const struct inst *inst = &program->insts[i];
         const u32 flags = op_info[inst->op].flags;
-        bool atomic = flags & OPF_ATOMIC && inst->dst[0].kind != OPERAND_NONE; /* tells what was */
+        bool atomic = flags & OPF_ATOMIC && inst->dst[0].kind != OPERAND_NONE; /* with a result */
         if ((flags & OPF_STORE && !atomic && inst->space != SPACE_LOCAL) || inst->op == OP_syscall)
             return false;
         if (flags & OPF_BRANCH && inst->op != OP_bra && inst->op != OP_bra_if &&
@@ -113,7 +113,7 @@ static bool leaves_nothing(const struct program *program, struct loop *loop)
     return true;
 }
 
-/* ---- what is said ---- */
+/* ---- the note ---- */
 
 static const char *place(const struct exec *exec, u32 inst, char text[PLACE_TEXT])
 {
@@ -173,7 +173,7 @@ static struct repeats *repeats_of(struct endless *endless, const struct warp *wa
     return &endless->warps.data[at];
 }
 
-/* How many warps repeat themselves; 0: some go on, or it is too early to say. */
+/* The number of warps that repeat themselves; 0: some do not, or it is too early. */
 static u32 all_repeat(const struct endless *endless)
 {
     u32 count = 0;

@@ -1,4 +1,4 @@
-/* What a device tells while a launch runs: see observer.h. */
+/* Traces and time series of a running launch: see observer.h. */
 #include "gpu/observe/observer.h"
 
 #include "base/text.h"
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 enum {
-    TRACE_INTERVAL = 1000 /* core cycles between a trace's counter values, if nothing was said */
+    TRACE_INTERVAL = 1000 /* default core cycles between a trace's counter values */
 };
 
 struct observer {
     struct hd_observe what;
     struct trace *trace; /* NULL: none */
     struct observer_launch launch;
-    bool traced; /* the trace has this launch */
-    fs elapsed;  /* by earlier launches (V4) */
+    bool traced; /* the trace includes this launch */
+    fs elapsed;  /* time of earlier launches (V4) */
     u64 cycles;  /* of earlier launches */
-    fs next;     /* sample, device time */
-    fs sampled;  /* until then, device time */
+    fs next;     /* next sample, device time */
+    fs sampled;  /* last sample, device time */
     struct machine_stats last;
     struct energy_sum last_energy;
 };
@@ -43,13 +43,13 @@ void observer_destroy(struct observer *observer)
     free(observer);
 }
 
-/* The trace's own time. */
+/* Device time as trace time. */
 static fs shifted(const struct observer *observer, fs time)
 {
     return time - observer->launch.start + observer->elapsed;
 }
 
-/* A cycle of all launches in device time of this one. */
+/* The device time of a cycle counted over all launches. */
 static fs cycle_time(const struct observer *observer, u64 cycle)
 {
     const struct observer_launch *launch = &observer->launch;
@@ -82,7 +82,8 @@ void observer_begin(struct observer *observer, const struct observer_launch *lau
                          : FS_NEVER;
 }
 
-/* A launch is in the trace once there is something of it in the span: it may end before. */
+/* Adds the launch to the trace when its first event is in the span; the launch may end before
+ * that. */
 static void begin_trace(struct observer *observer)
 {
     fs from, to;
@@ -119,13 +120,14 @@ static f64 bandwidth(const struct machine_stats *part)
                  (f64)part->timing.picoseconds);
 }
 
-/* What came since the last sample. */
+/* Counters and energy since the last sample. */
 struct sample {
     struct machine_stats stats;
-    struct energy_sum energy; /* nothing of it is attributed to instructions */
+    struct energy_sum energy; /* without attribution to instructions */
 };
 
-/* Counter values of a part of the launch that begins at `from`, if the trace covers it. */
+/* Writes counter values for the part of the launch that begins at `from`, if the trace covers
+ * it. */
 static void count(struct observer *observer, fs from, const struct sample *sample)
 {
     const struct machine_stats *part = &sample->stats;
@@ -146,7 +148,7 @@ static void count(struct observer *observer, fs from, const struct sample *sampl
                                   (f64)part->timing.picoseconds)});
 }
 
-/* One line of the time series. */
+/* Writes one line of the time series. */
 static void write_row(struct observer *observer, const struct sample *sample)
 {
     const struct machine_stats *part = &sample->stats;
@@ -166,12 +168,12 @@ static void write_row(struct observer *observer, const struct sample *sample)
     char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(row);
     size_t length = strlen(text);
-    text[length] = '\n'; /* in place of the end: the length says where it is */
+    text[length] = '\n'; /* replaces the terminating NUL */
     observer->what.series(observer->what.series_user, text, length + 1);
     free(text);
 }
 
-/* What came since the last sample (V2). */
+/* Reports the difference to the last sample (V2). */
 static void tell(struct observer *observer, fs now, const struct machine_stats *stats)
 {
     const struct observer_launch *launch = &observer->launch;

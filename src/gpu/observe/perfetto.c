@@ -14,7 +14,7 @@ enum {
     PACKET_FLAGS = 13,
     PACKET_DESCRIPTOR = 60,
     FLAG_CLEARED = 1, /* the sequence begins: nothing is interned */
-    FLAG_NEEDS = 2,   /* refers to what was interned before */
+    FLAG_NEEDS = 2,   /* refers to texts interned before */
 
     TRACK_UUID = 1,
     TRACK_NAME = 2,
@@ -47,7 +47,7 @@ enum {
     INTERNED_TEXT = 2,
 };
 
-/* Where a kind of text stands in InternedData. */
+/* Field number of each kind of text in InternedData. */
 static const u32 interned_fields[PERFETTO_KINDS] = {
     [PERFETTO_NAME] = 2, [PERFETTO_KEY] = 3, [PERFETTO_VALUE] = 29};
 
@@ -58,7 +58,7 @@ struct packet_bytes {
 struct sequence {
     u64 last; /* T1, ns */
     bool begun;
-    VEC(u64) interned[PERFETTO_KINDS]; /* T2: a bit for each text */
+    VEC(u64) interned[PERFETTO_KINDS]; /* T2: one bit per text */
 };
 
 /* Texts of a kind: a hash table of numbers, and the texts by number. */
@@ -129,7 +129,7 @@ static void put_text(struct packet_bytes *bytes, u32 field, const char *text)
     put_data(bytes, field, text, strlen(text));
 }
 
-/* A finished message into another; it is empty afterwards. */
+/* Appends a finished message to another, and empties it. */
 static void put_message(struct packet_bytes *bytes, u32 field, struct packet_bytes *message)
 {
     put_data(bytes, field, message->v.data, message->v.count);
@@ -176,7 +176,7 @@ u32 perfetto_text(struct perfetto *perfetto, enum perfetto_kind kind, const char
     return *slot;
 }
 
-/* Notes for the packet under way that it uses a text (T2). */
+/* Records that the current packet uses a text (T2). */
 static void use(struct perfetto *perfetto, struct sequence *sequence, enum perfetto_kind kind,
                 u32 number)
 {
@@ -208,7 +208,7 @@ static void flush(struct perfetto *perfetto)
     perfetto->out.v.count = 0;
 }
 
-/* Closes the packet under way, to which the sequence's own fields are added. */
+/* Adds the sequence's own fields to the current packet and closes it. */
 static void send(struct perfetto *perfetto, u32 number, struct sequence *sequence)
 {
     put_uint(&perfetto->packet, PACKET_SEQUENCE, number);
@@ -315,7 +315,7 @@ void perfetto_value(struct perfetto *perfetto, u32 sequence, u64 uuid, fs time, 
     send_event(perfetto, sequence, uuid, time, TYPE_COUNTER);
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 struct perfetto *perfetto_create(hd_bytes_fn *write, void *user)
 {

@@ -7,14 +7,14 @@
  * files.
  *
  * Invariants
- *  T1  Packets of one sequence have timestamps that never fall: an earlier one is raised to the
- *      last. Sequences are independent of each other.
+ *  T1  Timestamps of one sequence never decrease: an earlier one is raised to the last. Sequences
+ *      are independent of each other.
  *  T2  A name is interned once in a sequence, in the packet that uses it first.
- *  T3  Bytes leave in pieces of about PERFETTO_PIECE; memory grows only with the number of
- * different names and of sequences.
+ *  T3  Bytes are written in pieces of about PERFETTO_PIECE; memory grows only with the number of
+ *      different names and of sequences.
  *
- * Deviation: Perfetto's time is whole nanoseconds, so what lies closer together than that falls on
- * one stamp. Order is kept.
+ * Deviation: Perfetto's time is whole nanoseconds, so events closer together than that have the
+ * same timestamp. Their order is kept.
  */
 #ifndef GPU_OBSERVE_PERFETTO_H
 #define GPU_OBSERVE_PERFETTO_H
@@ -24,10 +24,10 @@
 
 enum {
     PERFETTO_PIECE = 1 << 16,
-    PERFETTO_ARGS = 8 /* arguments of a slice at most */
+    PERFETTO_ARGS = 8 /* maximum arguments of a slice */
 };
 
-/* What a text is used for; each kind has numbers of its own. */
+/* The use of a text; each kind has its own numbers. */
 enum perfetto_kind {
     PERFETTO_NAME,  /* of slices */
     PERFETTO_KEY,   /* of arguments */
@@ -38,11 +38,11 @@ enum perfetto_kind {
 enum perfetto_type {
     PERFETTO_UINT,
     PERFETTO_POINTER, /* shown in hexadecimal */
-    PERFETTO_TEXT,    /* value: of perfetto_text(PERFETTO_VALUE) */
+    PERFETTO_TEXT,    /* value: from perfetto_text(PERFETTO_VALUE) */
 };
 
 struct perfetto_arg {
-    u32 key; /* of perfetto_text(PERFETTO_KEY) */
+    u32 key; /* from perfetto_text(PERFETTO_KEY) */
     enum perfetto_type type;
     u64 value;
 };
@@ -50,13 +50,13 @@ struct perfetto_arg {
 struct perfetto;
 
 struct perfetto *perfetto_create(hd_bytes_fn *write, void *user);
-/* Hands the last bytes over. */
+/* Writes the last bytes. */
 void perfetto_destroy(struct perfetto *perfetto);
 
 /* The number of a text, above 0; the same text has the same number. */
 u32 perfetto_text(struct perfetto *perfetto, enum perfetto_kind kind, const char *text);
 
-/* Tracks; `uuid` above 0 and told apart by it. Sequences are numbered from 1. */
+/* Tracks, identified by `uuid`, above 0. Sequences are numbered from 1. */
 void perfetto_process(struct perfetto *perfetto, u32 sequence, u64 uuid, u32 pid, const char *name);
 void perfetto_thread(struct perfetto *perfetto, u32 sequence, u64 uuid, u32 pid, u32 tid,
                      const char *name);

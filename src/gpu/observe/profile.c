@@ -95,7 +95,7 @@ void profile_keep(struct hd_module *module)
     module->energy_fj = NULL;
 }
 
-/* The device's list begins with the module that was loaded last. */
+/* Appends modules in the order of loading; the device's list is in reverse order. */
 static void append_all(json_t *list, const struct hd_module *module)
 {
     if (!module)

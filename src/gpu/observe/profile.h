@@ -1,5 +1,5 @@
 /*
- * What happened at each instruction of a module, summed over the launches of a device.
+ * Profiles: counts at each instruction of a module, summed over the launches of a device.
  */
 #ifndef GPU_OBSERVE_PROFILE_H
 #define GPU_OBSERVE_PROFILE_H
@@ -13,7 +13,7 @@ struct program;
 
 /* Adds a launch: one row for each instruction of the module's program. */
 void profile_add(struct hd_module *module, const struct inst_profile *launch);
-/* The module goes: what is known of it stays with its device. */
+/* Keeps the profile of a module that is unloaded, with its device. */
 void profile_keep(struct hd_module *module);
 /*
  * [{"module", "function", "instructions": [{"pc", "place", "text", "issued", "threads",

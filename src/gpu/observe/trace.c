@@ -1,4 +1,4 @@
-/* Observations become tracks and slices: see trace.h. */
+/* Trace events as tracks and slices: see trace.h. */
 #include "gpu/observe/trace.h"
 
 #include "gpu/observe/perfetto.h"
@@ -7,22 +7,22 @@
 #include <stdlib.h>
 
 enum {
-    SLOTS = 256, /* of observation.slot */
+    SLOTS = 256, /* of trace_event.slot */
     DEVICE_SEQUENCE = 1,
     COUNTER_SEQUENCE = 2,
     CORE_SEQUENCE = 3, /* and up */
     DEVICE_PID = 1,
     CORE_PID = 2,         /* and up */
-    TIDS_PER_CORE = 1024, /* thread numbers are told apart by them, beyond all process numbers */
+    TIDS_PER_CORE = 1024, /* spacing of thread numbers, which are above all process numbers */
     FIRST_TID = 1 << 16,
 };
 
-/* Tracks: a core has 2^32 numbers, the device the first of them. */
+/* Track numbers: 2^32 per core, preceded by those of the device. */
 enum {
     UUID_DEVICE = 1,
     UUID_LAUNCHES = 2,
     UUID_COUNTERS = 16, /* and up */
-    UUID_CORE = 1,      /* of a core: */
+    UUID_CORE = 1,      /* of a core */
     UUID_BLOCKS = 0x1000,
     UUID_WARPS = 0x2000,
     UUID_REQUESTS = 0x10000,
@@ -36,7 +36,7 @@ struct traced_request {
 
 struct warp_track {
     bool described, open;
-    u8 stall; /* of the open slice; STALL_NONE: none is open */
+    u8 stall; /* of the open slice; STALL_NONE: no slice */
     u32 inst;
 };
 
@@ -44,11 +44,11 @@ struct core_track {
     bool described;
     bool block_described[SLOTS], block_open[SLOTS];
     struct warp_track warps[SLOTS];
-    VEC(struct traced_request) requests; /* under way, oldest first */
-    VEC(bool) taken;                     /* request tracks */
+    VEC(struct traced_request) requests; /* in flight, oldest first */
+    VEC(bool) taken;                     /* by request track: in use */
 };
 
-/* Texts that events refer to, by number. */
+/* Numbers of texts that events refer to. */
 struct words {
     u32 block, warp, stalls[STALLS], requests[PACKET_KINDS], unknown;
     u32 key_block, key_kernel, key_warp, key_pc, key_line, key_code, key_address, key_grid,
@@ -61,7 +61,7 @@ struct trace {
     bool in_launch, device_described, counters_described;
     struct words words;
     VEC(struct core_track *) cores;
-    u32 kernel;         /* the name, as a value */
+    u32 kernel;         /* the kernel's name, as a value */
     u32 *codes, *lines; /* by instruction of the program: values, 0: not used yet */
     fs last;
 };
@@ -91,7 +91,7 @@ static struct core_track *core_of(struct trace *trace, u32 core)
     return *track;
 }
 
-/* A thread of a core; numbers are above those of processes. */
+/* Describes a thread of a core; thread numbers are above those of processes. */
 static void describe_thread(struct trace *trace, u32 core, u64 which, u32 number, const char *what,
                             u32 slot)
 {
@@ -201,7 +201,7 @@ static void end_warp(struct trace *trace, u32 core, u32 slot, fs time)
 static void begin_warp(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
 {
     const struct words *words = &trace->words;
-    end_warp(trace, core, seen->slot, time); /* its place is free by now */
+    end_warp(trace, core, seen->slot, time); /* in case the slot's last warp was not seen to end */
     const struct perfetto_arg args[] = {{words->key_block, PERFETTO_UINT, seen->value >> 16},
                                         {words->key_warp, PERFETTO_UINT, seen->value & 0xffff},
                                         {words->key_kernel, PERFETTO_TEXT, trace->kernel}};
@@ -229,7 +229,7 @@ static void stall(struct trace *trace, u32 core, const struct trace_event *seen,
 
 /* ---- memory requests ---- */
 
-/* The lowest track that no request is on. */
+/* Takes the lowest track without a request. */
 static u32 take_track(struct trace *trace, u32 core)
 {
     struct core_track *track = core_of(trace, core);
@@ -279,7 +279,7 @@ static void answer_request(struct trace *trace, u32 core, const struct trace_eve
         }
 }
 
-/* ---- the whole ---- */
+/* ---- launches ---- */
 
 void trace_note(struct trace *trace, const struct trace_event *seen, fs time)
 {
@@ -307,7 +307,7 @@ void trace_note(struct trace *trace, const struct trace_event *seen, fs time)
     case TRACE_REQUEST_DONE:
         answer_request(trace, core, seen, time);
         break;
-    default: /* steps of instructions: not in this trace */
+    default: /* steps of instructions are not in this trace */
         break;
     }
 }
@@ -357,7 +357,7 @@ void trace_count(struct trace *trace, fs time, const f64 values[TRACE_COUNTERS])
         perfetto_value(trace->perfetto, COUNTER_SEQUENCE, UUID_COUNTERS + i, time, values[i]);
 }
 
-/* TR1 */
+/* Ends all open slices of a core (TR1). */
 static void close_core(struct trace *trace, u32 core, fs time)
 {
     struct core_track *track = trace->cores.data[core];

@@ -10,8 +10,8 @@
  *
  * Invariants
  *  TR1  Every slice that begins ends, at the latest with its launch.
- *  TR2  A core is a sequence of its own, since only its own observations are in order.
- *  TR3  What ends but was not seen to begin (it did before the span that is traced) is left out.
+ *  TR2  Each core is a sequence of its own, since only events of one core are in order.
+ *  TR3  A slice that began before the traced span is left out.
  */
 #ifndef GPU_OBSERVE_TRACE_H
 #define GPU_OBSERVE_TRACE_H
@@ -31,13 +31,13 @@ enum trace_counter {
 };
 
 struct trace *trace_create(hd_bytes_fn *write, void *user);
-/* Launches that have not ended are closed where they were seen last. */
+/* Open launches are closed at their last event. */
 void trace_destroy(struct trace *trace);
 
-/* `time` and those of observations are the trace's own, which go on from launch to launch. */
+/* `time` and the times of events are trace time, which continues from launch to launch. */
 void trace_launch(struct trace *trace, const struct observer_launch *launch, fs time);
 void trace_note(struct trace *trace, const struct trace_event *seen, fs time);
-/* Values of the time that begins at `time`. */
+/* Counter values from `time` on. */
 void trace_count(struct trace *trace, fs time, const f64 values[TRACE_COUNTERS]);
 void trace_launch_end(struct trace *trace, fs time);
 

@@ -1,4 +1,4 @@
-/* What is said of warps that wait: see waiting.h. */
+/* Explanations of waiting warps: see waiting.h. */
 #include "gpu/observe/waiting.h"
 
 #include "base/text.h"
@@ -111,7 +111,7 @@ void waiting_text(const struct waiting_list *list, const struct waiting_names *n
         say_row(&text, &list->rows.data[i], names);
         if (text.used + LAST_LINE < size)
             continue;
-        text.used = before; /* no half lines */
+        text.used = before; /* no incomplete lines */
         to[before] = '\0';
         say(&text, "\n  and %u more warps", list->rows.count - i);
         return;

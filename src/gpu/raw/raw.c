@@ -1,15 +1,14 @@
 /*
- * Raw programs: waves that start from given registers at given places of the code, in memory that
- * lies where the state says.
+ * Raw programs: waves that start from given registers at given places of the code, with memory at
+ * the addresses of the state.
  *
- * Without time workgroups run one after the other, each as a block of its own launch, and their
- * counts are added up; time.c has them run in time.
- * What a wave holds goes from the state into its registers before it runs and back afterwards, so
- * that the state is always what the dump should say.
+ * In functional mode workgroups run one after the other, each as a block of its own launch, and
+ * their counts are added up; time.c runs them in timing mode. The registers of a wave are set from
+ * the state before it runs and copied back afterwards, so the state always matches the dump.
  *
- *  - Code lies where device memory begins (MEMORY_BASE), or behind what the state has put there.
- *  - Regions that touch are one piece of memory: an access may lie across their border.
- *  - A wave that has ended stands at the instruction that ended it.
+ *  - Code is at the start of device memory (MEMORY_BASE), or after what the state has put there.
+ *  - Adjacent regions are one piece of memory: an access may cross their border.
+ *  - The PC of an ended wave is the instruction that ended it.
  */
 #include "gpu/raw/raw.h"
 
@@ -17,6 +16,7 @@
 #include "gpu/mechanism/observers.h"
 #include "gpu/module/module.h"
 
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 #include <fenv.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static bool check_waves(const struct hd_raw *raw, const char *name, struct error
     return true;
 }
 
-/* The blocks that a wave's start leads to, without computed jumps, join `reached`. */
+/* Adds the basic blocks reachable from a wave's start, without computed jumps, to `reached`. */
 static void reach(const struct program *program, u32 block, bool *reached, u32 *stack)
 {
     u32 depth = 0;
@@ -62,7 +62,7 @@ static void reach(const struct program *program, u32 block, bool *reached, u32 *
     }
 }
 
-/* A line for the message; false when there is no room for it. */
+/* Adds a line to the message; false: no room. */
 static bool tell_unsupported(const struct program *program, u32 inst, u32 number,
                              struct error *error)
 {
@@ -77,7 +77,7 @@ static bool tell_unsupported(const struct program *program, u32 inst, u32 number
     return true;
 }
 
-/* What waves can come to must be executable; other words may be data. */
+/* Checks that reachable instructions are supported; other words may be data. */
 static bool check_reached(const struct hd_raw *raw, struct error *error)
 {
     const struct program *program = raw->module->program;
@@ -105,7 +105,7 @@ static bool check_reached(const struct hd_raw *raw, struct error *error)
     return !found;
 }
 
-/* Regions [first, result) touch. */
+/* The end of the run of adjacent regions that begins at `first`. */
 static u32 touching(const struct si_state *state, u32 first)
 {
     u32 next = first + 1;
@@ -167,7 +167,7 @@ struct hd_raw *hd_raw_create(struct hd_module *module, const char *state, size_t
 
 void hd_raw_destroy(struct hd_raw *raw)
 {
-    struct error ignored; /* what was mapped can be freed */
+    struct error ignored; /* freeing a mapping cannot fail */
     if (!raw)
         return;
     for (u32 i = 0; i < raw->mapped.count; i++)
@@ -178,7 +178,7 @@ void hd_raw_destroy(struct hd_raw *raw)
     free(raw);
 }
 
-/* How many vector registers the code may write, from the first on. */
+/* The number of vector registers, from the first, that the code may write. */
 static u32 rows_written(const struct program *program)
 {
     u32 rows = 0;
@@ -188,7 +188,7 @@ static u32 rows_written(const struct program *program)
         for (u32 k = 0; k < count; k++) {
             if (list[k].kind != OPERAND_VECTOR)
                 continue;
-            if (!list[k].count) /* any from there on */
+            if (!list[k].count) /* indexed at run time: any register from there on */
                 return SI_STATE_VGPRS;
             rows = MAX(rows, (u32)list[k].index + list[k].count);
         }
@@ -210,7 +210,7 @@ void hd_raw_info(const struct hd_raw *raw, struct hd_raw_info *info)
         info->threads = MAX(info->threads, raw->state->groups[i].wave_count * SI_STATE_LANES);
 }
 
-/* ---- waves in and out ---- */
+/* ---- waves to and from the state ---- */
 
 static void set_pair(const struct warp *warp, u32 scalar, u64 value)
 {
@@ -223,13 +223,13 @@ static u64 get_pair(const struct warp *warp, u32 scalar)
     return *scalar_word(warp, scalar) | (u64)*scalar_word(warp, scalar + 1) << 32;
 }
 
-/* Vector registers that the code can name: a state may hold more. */
+/* The rows to copy: a state may hold more registers than the code can name. */
 static u32 rows_of(const struct warp *warp, const struct si_wave *wave)
 {
     return MIN(warp->exec->register_rows, wave->vgpr_count);
 }
 
-/* Where a wave stands: at what ended it, at what it waits for, or at what comes next. */
+/* The instruction of a wave: the one that ended it, the one it waits at, or the next one. */
 static u32 stands_at(const struct warp *warp)
 {
     const struct exec *exec = warp->exec;
@@ -257,25 +257,25 @@ void raw_wave_out(const struct warp *warp, struct si_wave *wave, u32 at)
     for (u32 s = 0; s < SI_STATE_SGPRS; s++)
         wave->sgpr[s] = *scalar_word(warp, s);
     for (u32 v = 0; v < rows_of(warp, wave); v++)
-        memcpy(wave->vgpr[v], vector_row(warp, &warp->chunks[0], v), sizeof wave->vgpr[v]);
+        register_read(warp, v, wave->vgpr[v]);
     wave->exec = get_pair(warp, SCALAR_EXEC);
     wave->vcc = get_pair(warp, SCALAR_VCC);
     wave->scc = *scalar_word(warp, SCALAR_SCC);
     wave->m0 = *scalar_word(warp, SCALAR_M0);
     wave->mode = *scalar_word(warp, SCALAR_MODE);
-    /* What stands behind code without an end has no address of its own. */
+    /* the end of code without s_endpgm has no address of its own */
     wave->pc = align_up(program_offset(exec->image->program, at), 4);
 }
 
 /* ---- running ---- */
 
-/* A workgroup as a block: its waves are the warps, in the order of the state. */
+/* Runs a workgroup as a block: its waves are the warps, in the order of the state. */
 static void run_group(struct hd_raw *raw, struct exec *exec, u32 group, const u32 *waves)
 {
     const struct si_group *g = &raw->state->groups[group];
     struct hd_device *device = raw->module->device;
     struct observers *observers =
-        exec->watcher ? NULL : device->observers; /* a trace takes its place */
+        exec->watcher ? NULL : device->observers; /* a trace replaces observers */
     exec_prepare(exec, 1);
     if (UNLIKELY(observers))
         observers_begin(observers, exec);
@@ -335,7 +335,7 @@ static void run_groups(struct hd_raw *raw, struct raw_trace *trace, struct hd_re
         free(exec);
         exec = exec_of(raw, g);
         exec->stats = stats;
-        exec->instructions = instructions; /* limits and the clock are those of the whole run */
+        exec->instructions = instructions; /* limits and the clock apply to the whole run */
         if (trace)
             raw_trace_group(trace, exec, state, waves, count);
         run_group(raw, exec, g, waves);
@@ -355,7 +355,7 @@ static void run_untimed(struct hd_raw *raw, hd_trace_fn *trace, void *user,
     raw_trace_destroy(writer);
 }
 
-/* What the code may write is a part of the dump, whether or not the state names it. */
+/* Adds registers that the code may write to the state, so that the dump has them. */
 static void add_registers(struct hd_raw *raw)
 {
     u32 rows = rows_written(raw->module->program);
@@ -379,7 +379,7 @@ bool hd_raw_run(struct hd_raw *raw, hd_trace_fn *trace, void *user, struct hd_re
     launch_begin(raw->module->device, raw->state->group_count);
     fenv_t host;
     fegetenv(&host);
-    fesetenv(FE_DFL_ENV); /* guest arithmetic must not see the caller's rounding mode */
+    fesetenv(FE_DFL_ENV); /* guest arithmetic must not depend on the caller's rounding mode */
     if (raw->module->device->timing && !raw->module->device->untimed)
         raw_run_timed(raw, trace, user, result ? result : &unused);
     else
@@ -394,7 +394,7 @@ char *hd_raw_dump(const struct hd_raw *raw)
         return NULL;
     for (u32 i = 0; i < raw->state->region_count; i++) {
         const struct si_region *region = &raw->state->regions[i];
-        struct error ignored; /* it is mapped */
+        struct error ignored; /* the region is mapped: this cannot fail */
         memory_read(raw->module->device->memory, region->address, region->data, region->bytes,
                     &ignored);
     }

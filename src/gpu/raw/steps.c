@@ -1,16 +1,16 @@
 /*
- * The trace of a raw program in time: the lines of instructions (trace.c), and a line for each
- * of their steps with its cycle.
+ * The trace of a raw program in timing mode: the lines of instructions (trace.c), and a line for
+ * each of their steps with its cycle.
  *
- * Cores note steps and finished instructions while they run; after each window all of them are
+ * Cores record steps and finished instructions while they run; after each window all of them are
  * sorted and written.
  *
  * Invariants
  *  RS1  Lines are in order of cycles, and within a cycle in the order of enum trace_kind, then of
- *       cores; an instruction's own line comes after all steps of the cycle.
- *  RS2  Instructions of a wave are in the order of its program, as without time: one that is
- *       written before another that issued earlier waits for it. It has its values from when it
- *       was written. What waits when the launch stops is not told.
+ *  cores; an instruction's own line comes after all steps of the cycle.
+ *  RS2  Instructions of a wave are in program order, as in functional mode: the line of an
+ *  instruction waits for those of instructions that issued earlier. Its values are those at its
+ *  write-back. Lines that still wait when the launch stops are dropped.
  *  RS3  Nothing depends on the order in which cores run within a window.
  */
 #include "core/stages.h"
@@ -21,10 +21,10 @@
 #include <stdlib.h>
 
 enum {
-    LINE_KIND = TRACE_KINDS /* behind all steps */
+    LINE_KIND = TRACE_KINDS /* after all steps */
 };
 
-/* Of a wave: the lines that wait for those of earlier instructions. */
+/* A line of a wave that waits for those of earlier instructions. */
 struct waiting_line {
     u64 number;
     char *text; /* malloc'd */
@@ -32,16 +32,16 @@ struct waiting_line {
 };
 struct wave_steps {
     u64 issued, told; /* instructions */
-    u32 depth;        /* of the branch stack when the last of these was told */
+    u32 depth;        /* of the branch stack at the last line written */
     VEC(struct waiting_line) waiting;
 };
 
-/* What is to be written: a line, or where its text is to be made from. */
+/* A line to be written, or the data of a step's line. */
 struct told {
     u64 cycle;
-    u32 order; /* in which it was found */
+    u32 order; /* in which it was recorded */
     u32 wave;
-    u64 at; /* where it happened, as trace_at */
+    u64 at; /* as trace_at */
     u64 pc;
     u16 core;
     u8 kind;    /* enum trace_kind or LINE_KIND */
@@ -49,26 +49,26 @@ struct told {
     size_t length;
 };
 
-/* An instruction under way. */
+/* An instruction in flight. */
 struct inflight_steps {
-    u64 number; /* of its wave */
+    u64 number; /* index among its wave's instructions */
     struct raw_stores stores;
-    struct raw_text line; /* made when it was written, if that was before its end; else empty */
+    struct raw_text line; /* formatted at write-back, if that was before retirement; else empty */
 };
 
 struct core_steps {
-    struct core_watcher watcher; /* first: the core knows us by it */
+    struct core_watcher watcher; /* first member: the core refers to this by it */
     struct exec_watcher stores;
     struct raw_steps *all;
     struct inflight_steps *inflight; /* CORE_INFLIGHT */
-    u32 waves[CORE_WARPS];           /* by slot */
+    u32 waves[CORE_WARPS];           /* by slot: index in the state */
     VEC(struct told) lines;
 };
 
 struct raw_steps {
     hd_trace_fn *line;
     void *user;
-    const u32 *const *waves; /* [group][warp]: number in the state */
+    const u32 *const *waves; /* [group][warp]: index in the state */
     struct wave_steps *of_wave;
     u32 wave_count;
     struct launch_clock clock;
@@ -128,7 +128,7 @@ static void issued(struct core_watcher *watcher, struct core *core, const struct
     struct inflight_steps *t = &own->inflight[inflight_index(core, inflight)];
     t->number = own->all->of_wave[wave_of(own->all, inflight->dyn.warp)].issued++;
     t->stores.list.count = 0;
-    free(t->line.data); /* of an instruction that never retired */
+    free(t->line.data); /* left by an instruction that never retired */
     t->line = (struct raw_text){0};
 }
 
@@ -138,7 +138,7 @@ static void stored(struct exec_watcher *watcher, struct warp *warp, u32 lane, en
     struct core_steps *own =
         (struct core_steps *)((u8 *)watcher - offsetof(struct core_steps, stores));
     const struct inflight *inflight =
-        (const struct inflight *)warp->exec->acting; /* its flight is first */
+        (const struct inflight *)warp->exec->acting; /* `dyn` is its first member */
     _Static_assert(offsetof(struct inflight, dyn) == 0,
                    "a record begins with its dynamic instruction");
     raw_store(&own->inflight[inflight->index].stores, lane, space, address, data, bytes);
@@ -154,7 +154,7 @@ static void tell(struct core_steps *own, const struct core *core, char *text, si
     told->length = length;
 }
 
-/* Lines whose turn it is now. */
+/* Writes waiting lines that are next in program order. */
 static void tell_waiting(struct core_steps *own, const struct core *core, struct wave_steps *wave)
 {
     for (u32 i = 0; i < wave->waiting.count;) {
@@ -170,7 +170,7 @@ static void tell_waiting(struct core_steps *own, const struct core *core, struct
     }
 }
 
-/* Makes the line from what the registers hold now. */
+/* Formats the line from the current registers. */
 static void written(struct core_watcher *watcher, struct core *core,
                     const struct inflight *inflight)
 {
@@ -198,7 +198,7 @@ static void retired(struct core_watcher *watcher, struct core *core,
     struct wave_steps *wave = &own->all->of_wave[wave_of(own->all, warp)];
     if (!t->line.length)
         written(watcher, core, inflight);
-    wave->depth = raw_depth(warp); /* nothing that changes it issues beside another such */
+    wave->depth = raw_depth(warp); /* at most one instruction in flight changes it */
     struct waiting_line *waiting = vec_push(&wave->waiting);
     *waiting = (struct waiting_line){t->number, t->line.data, t->line.length};
     t->line = (struct raw_text){0};
@@ -249,7 +249,7 @@ static int compare(const void *a, const void *b)
         return x->cycle < y->cycle ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    return x->order < y->order ? -1 : 1; /* cores in order, each in its own */
+    return x->order < y->order ? -1 : 1; /* by core, then in the core's own order */
 }
 
 static void write_step(struct raw_steps *steps, const struct told *told)

@@ -1,24 +1,24 @@
 /*
- * Raw programs in time: all workgroups of the state as the blocks of one launch, in its order.
+ * Raw programs in timing mode: all workgroups of the state as the blocks of one launch, in order.
  *
- * A block gets what its waves hold when it is dispatched, and the state gets it back when the block
- * has ended or the launch has stopped. Workgroups of one launch need not be alike: storage and
- * occupancy are those of the largest, a block has the warps and the LDS of its own.
+ * The registers of a block's waves are set when it is dispatched, and copied back to the state when
+ * the block has ended or the launch has stopped. Workgroups of one launch may differ: storage and
+ * occupancy are those of the largest, each block has its own number of warps and LDS size.
  */
 #include "gpu/raw/raw.h"
 #include "gpu/time/timing.h"
 
 #include <stdlib.h>
 
-/* Of a launch while it runs. */
+/* A running launch. */
 struct raw_launch {
-    struct block_source source; /* first: the machine knows us by it */
+    struct block_source source; /* first member: the machine refers to this by it */
     struct hd_raw *raw;
-    const u32 **waves; /* [group][warp]: number in the state */
+    const u32 **waves; /* [group][warp]: index in the state */
     struct raw_steps *steps;
 };
 
-/* Registers of a kind that the code names, from the first on. */
+/* The number of registers of a kind, from the first, that the code names. */
 static u32 rows_named(const struct program *program, enum operand_kind kind, u32 most)
 {
     u32 rows = 1;
@@ -30,9 +30,9 @@ static u32 rows_named(const struct program *program, enum operand_kind kind, u32
             const struct operand o = list[k];
             const bool pair = o.kind == OPERAND_MASK && kind == OPERAND_SCALAR;
             const u32 first = pair ? 2u * o.index : o.index, words = pair ? 2 : o.count;
-            if (!(pair || o.kind == kind) || first >= most) /* VCC and its like are no registers */
+            if (!(pair || o.kind == kind) || first >= most) /* VCC etc. are not general registers */
                 continue;
-            rows = words ? MAX(rows, first + words) : most; /* 0: any from there on */
+            rows = words ? MAX(rows, first + words) : most; /* 0: indexed, any register */
         }
     }
     return MIN(rows, most);
@@ -65,7 +65,7 @@ bool raw_check_time(struct hd_raw *raw, const char *name, struct error *error)
     return false;
 }
 
-/* Registers by its own waves, LDS in the same units as any block. */
+/* A block's resources: registers by its own waves, LDS in the same units as any block. */
 static void needs(struct block_source *source, u64 number, struct amounts *amounts)
 {
     const struct raw_launch *launch = (const struct raw_launch *)source;
@@ -93,7 +93,7 @@ static void start(struct block_source *source, struct thread_block *block)
     }
 }
 
-/* Where a wave stands: at what ended it, at what it waits for, or at what comes next. */
+/* The instruction of a wave: the one that ended it, the one it waits at, or the next one. */
 static u32 stands_at(const struct warp *warp)
 {
     const struct exec *exec = warp->exec;
@@ -128,7 +128,7 @@ static void take(struct block_source *source, struct trace_buffer *steps)
     raw_steps_take(((struct raw_launch *)source)->steps, steps);
 }
 
-/* By workgroup, the numbers of its waves in order; in the arena of the program. */
+/* By workgroup, the indices of its waves in order; allocated in raw->arena. */
 static const u32 **waves_of(struct hd_raw *raw)
 {
     const struct si_state *state = raw->state;

@@ -1,8 +1,9 @@
 /*
- * The trace of a raw program: one JSON object for each instruction that was committed, with all it
- * wrote. A register counts as written when the instruction names it as a destination, whatever the
- * value; a lane when the instruction ran for it.
+ * The trace of a raw program: one JSON object for each committed instruction, with everything it
+ * wrote. A register counts as written if the instruction names it as a destination, whatever the
+ * value; a lane if the instruction was active in it.
  */
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 #include "gpu/raw/raw.h"
 
@@ -31,7 +32,7 @@ void raw_add(struct raw_text *text, const char *format, ...)
     raw_add_bytes(text, piece, (size_t)MIN(length, (int)sizeof piece - 1));
 }
 
-/* Which scalars (bits) and vector registers an instruction wrote; what the line says of them. */
+/* The scalars (one bit each) and vector registers that an instruction wrote. */
 struct written {
     u64 scalars[(SCALAR_COUNT + 63) / 64];
     u32 first, end;
@@ -56,7 +57,7 @@ static struct written find_written(const struct raw_line *line, const struct ins
     u32 count = inst_writes(inst, list);
     for (u32 i = 0; i < count; i++) {
         struct operand o = list[i];
-        if (inst->op == OP_fork && !o.count) { /* what it put on the branch stack, if anything */
+        if (inst->op == OP_fork && !o.count) { /* pushed onto the branch stack, if anything */
             if (raw_depth(line->warp) != line->depth)
                 mark_scalars(&written, 4 * line->depth, 4);
             continue;
@@ -95,7 +96,8 @@ static void add_vgprs(struct raw_text *line, const struct warp *warp, const stru
     raw_add(line, ",\"vgpr\":{");
     for (u32 v = written->first; v < written->end; v++) {
         raw_add(line, "%s\"%u\":[", v > written->first ? "," : "", v);
-        const u32 *row = vector_row(warp, &warp->chunks[0], v);
+        u32 row[MAX_LANES];
+        register_read(warp, v, row);
         for (u32 lane = 0; lane < warp->exec->image->warp_size; lane++) {
             const char *comma = lane ? "," : "";
             if (written->lanes >> lane & 1)

@@ -1,5 +1,5 @@
 /*
- * The dispatcher: blocks in order to cores that have room, between windows.
+ * The dispatcher: assigns blocks in order to cores that have room, between windows.
  *
  * Each core in turn takes one, or the lowest-numbered takes all it can (timing.dispatch). How many
  * a core holds is the launch's occupancy; a small grid is spread over the cores evenly. Mechanisms
@@ -7,10 +7,10 @@
  *
  * With tables a block waits in one of timing.pending entries, which are tried in turn; the
  * lowest-numbered core whose resource tables have room for it takes it, and small grids are not
- * spread. What does not fit anywhere is tried again after the others. A mechanism that dispatches
- * sees blocks in order, one at a time.
+ * spread. A block that does not fit anywhere is tried again after the others. A mechanism with the
+ * dispatch seam sees blocks in order, one at a time.
  *
- * Deviation: MIAOW's dispatcher, after which tables are modelled, takes some cycles to find room
+ * Deviation: MIAOW's dispatcher, on which the tables are modelled, takes some cycles to find room
  * and to update a core's tables; here a block that fits starts in the next window.
  */
 #include "gpu/device.h"
@@ -20,15 +20,15 @@
 struct pending {
     u64 block;
     bool valid;
-    bool fragmented; /* has been counted as such */
+    bool fragmented; /* counted as fragmented */
 };
 
 struct tables {
     struct resources *of_core;
     struct pending *pending;
-    u32 entries, waiting; /* of `pending`: all, and valid ones */
-    u32 last;             /* entry that was tried last */
-    bool refused;         /* nothing that waits fits, and nothing has been given back since */
+    u32 entries, waiting; /* entries of `pending`, and valid ones */
+    u32 last;             /* entry tried last */
+    bool refused;         /* no pending block fits, and no resources have been freed since */
 };
 
 static struct amounts needs_of(const struct timed_run *run, u64 number)
@@ -57,7 +57,7 @@ void dispatcher_begin(struct timed_run *run)
         [RESOURCE_SHARED] = core->shared_bytes,
     }};
     _Static_assert((u32)RESOURCE_OWNERS >= CORE_BLOCKS, "each block of a core owns something");
-    if (run->launch->source) /* smaller ones than the largest: more of them */
+    if (run->launch->source) /* smaller blocks than the largest: more of them may fit */
         run->per_core = MIN(core->blocks, CORE_BLOCKS);
     tables->of_core = checked(calloc(t->core_count, sizeof *tables->of_core));
     for (u32 i = 0; i < t->core_count; i++)
@@ -83,7 +83,7 @@ static bool fits(const struct timed_run *run, u32 core, u64 number)
            resources_fit(&run->tables->of_core[core], &needs);
 }
 
-/* `number`: the block it would take. */
+/* Whether a core can take block `number`. */
 static bool core_takes(const struct timed_run *run, u32 core, u64 number)
 {
     if (run->tables)
@@ -106,12 +106,13 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
     run->copies += copy;
 }
 
-/* The core has room. False: it takes no block. */
+/* Gives the next block to a core that has room. False: it takes none. */
 static bool give_block(struct timed_run *run, u32 core)
 {
     struct core *c = run->timing->cores[core];
     if (core_hooked(c, SEAM_DISPATCH)) {
-        struct dispatch d = hooks_dispatch(c, run->next, run->blocks);
+        const struct hooks *own = &run->timing->dispatcher_hooks;
+        struct dispatch d = hooks_dispatch(c, own, run->next, run->blocks);
         if (d.answer == DISPATCH_COPY) {
             assert(d.copy < run->next);
             if (run->tables && !fits(run, core, d.copy))
@@ -126,7 +127,7 @@ static bool give_block(struct timed_run *run, u32 core)
     return true;
 }
 
-/* Blocks come into free entries, the lowest first. */
+/* Fills free entries with the next blocks, the lowest entry first. */
 static void fill_pending(struct timed_run *run)
 {
     struct tables *tables = run->tables;
@@ -137,7 +138,7 @@ static void fill_pending(struct timed_run *run)
         }
 }
 
-/* The block of an entry to the lowest-numbered core that fits. */
+/* Gives the block of an entry to the lowest-numbered core where it fits. */
 static bool place_pending(struct timed_run *run, struct pending *pending)
 {
     struct timing *t = run->timing;
@@ -155,7 +156,7 @@ static bool place_pending(struct timed_run *run, struct pending *pending)
     return false;
 }
 
-/* Entries are tried in turn until none of them fits anywhere. */
+/* Tries entries in turn until none of them fits anywhere. */
 static void place_by_tables(struct timed_run *run)
 {
     struct tables *tables = run->tables;

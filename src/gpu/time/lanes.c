@@ -1,4 +1,4 @@
-/* Lanes of a launch: see lanes.h. */
+/* Lane counts of a launch: see lanes.h. */
 #include "gpu/time/lanes.h"
 
 #include "base/events.h"
@@ -9,7 +9,7 @@ static enum lane_kind kind_of(const struct inst *inst)
     const struct op_info *info = &op_info[inst->op];
     if (info->flags & OPF_SCALAR)
         return LANE_SCALAR;
-    if (info->latency == LATENCY_DIV) /* they take the special-function pipe (core/decode.c) */
+    if (info->latency == LATENCY_DIV) /* divisions use the special-function pipe (core/decode.c) */
         return LANE_SFU;
     switch (info->event) {
     case EVENT_FP32:
@@ -29,7 +29,7 @@ static enum lane_kind kind_of(const struct inst *inst)
     }
 }
 
-/* Scalar registers of a list; a mask is some of them only where EXEC is. */
+/* The number of scalar registers in a list; masks count only with explicit EXEC. */
 static u32 scalars_in(const struct operand *list, u32 count, bool masks)
 {
     u32 sum = 0;
@@ -48,8 +48,8 @@ static u32 words_in(const struct operand *list, u32 count)
     return sum;
 }
 
-/* Behind the address come the data of a store, or an atomic's operands, which are one word or two
- * for each that is changed. */
+/* Counts shared-memory words. After the address, a store has its data, an atomic its operands,
+ * which are one or two words for each word changed. */
 static void use_shared(struct lane_use *use, const struct inst *inst)
 {
     const u32 flags = op_info[inst->op].flags;
@@ -82,7 +82,7 @@ struct lane_use *lanes_of_program(const struct program *program, const struct in
     return uses;
 }
 
-/* `more` may take away all that `sum` has, and nothing beyond. */
+/* `more` may be negative, down to -sum. */
 static u64 with(u64 sum, i64 more)
 {
     return sum + (u64)more;

@@ -1,11 +1,11 @@
-/* Reports of a launch in time: warps that wait in a deadlock, counters, and samples for observers.
- */
+/* Reports of a launch in timing mode: waiting warps of a deadlock, counters, samples for
+ * observers. */
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- who waits ---- */
+/* ---- waiting warps ---- */
 
 static void add_waiting(struct timed_run *run, const struct core *core, u32 s)
 {
@@ -100,7 +100,7 @@ void add_memory_counts(struct machine_stats *stats, const struct memory_system_s
 #undef COMPONENT_ROW
 }
 
-/* Of warps that have left and of those that are there. */
+/* Warp cycles of ended and of present warps. */
 static u64 warp_cycles(const struct core *core)
 {
     u64 cycles = core->warp_cycles;
@@ -136,13 +136,26 @@ void take_counts(struct timed_run *run, fs now)
     s->warp_slots = s->cycles * t->core_count * t->cores[0]->config.core->warps;
 }
 
+void settle_mechanisms(struct timed_run *run, fs now)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->core_count; i++)
+        hooks_settle(t->cores[i], now);
+    for (u32 i = 0; i < t->memory_hooks.count; i++) {
+        EACH_USE(use, &t->memory_hooks.partitions[i], settle_memory)
+        use->mechanism->settle_memory(use->state, now);
+    }
+}
+
 void take_mechanism_counts(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct mechanism_set *set = &t->device->mechanisms;
     for (u32 i = 0; i < t->core_count; i++)
         mechanism_stats_take(set, run->launch->mechanisms, &t->cores[i]->hooks);
-    mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        mechanism_stats_take(set, run->launch->mechanisms, &t->memory_hooks.partitions[i]);
+    mechanism_stats_take(set, run->launch->mechanisms, &t->dispatcher_hooks);
 }
 
 void follow_begin(struct timed_run *run)
@@ -184,10 +197,11 @@ void observe(struct timed_run *run, bool last)
     for (u32 i = 0; i < t->core_count; i++)
         if (run->seen[i].list.count)
             observer_take(observer, &run->seen[i]);
-    /* what is left of a launch that is done goes with its end, which lies before the window's */
+    /* the last part of a finished launch is sampled at its end, which is before the window's */
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
     take_counts(run, t->now);
+    settle_mechanisms(run, t->now);
     take_mechanism_counts(run);
     observer_sample(observer, t->now, &run->launch->stats);
 }

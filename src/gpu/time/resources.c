@@ -13,7 +13,7 @@ void resources_init(struct resources *resources, const struct amounts *capacity,
         resources->tables[r].size = capacity->of[r];
 }
 
-/* The free range before the range at `index`, or behind the last one: its start, and size. */
+/* The free range before the range at `index`, or after the last one: its start and size. */
 static u32 gap_before(const struct resource_table *table, u32 index, u32 *size)
 {
     const struct resource_range *before = index ? &table->ranges[index - 1] : NULL;

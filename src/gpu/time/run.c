@@ -1,4 +1,5 @@
 /* A launch, window by window: see timing.h. */
+#include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <inttypes.h>
@@ -6,7 +7,7 @@
 
 u64 run_issued(const struct timed_run *run)
 {
-    u64 issued = run->launch->stats.issue.instructions; /* taken from the cores by samples */
+    u64 issued = run->launch->stats.issue.instructions; /* moved from the cores by samples */
     for (u32 i = 0; i < run->timing->core_count; i++)
         issued += run->timing->cores[i]->stats.issue.instructions;
     return issued;
@@ -18,6 +19,20 @@ static u64 clock_of(const struct warp *warp, bool nanoseconds)
     return nanoseconds ? core->clock.next / 1000000 : core_cycle(core);
 }
 
+/* What a warp of the launch is given of its core's register files, and how many there can be. */
+static struct register_layout layout_of(const struct timed_run *run, const struct exec *exec)
+{
+    const struct image *image = exec->image;
+    const struct amounts *needs = &run->launch->needs;
+    const u32 given = needs->of[RESOURCE_VECTORS] / exec->warps;
+    return (struct register_layout){
+        .header = image->mask_rows + image->own_rows,
+        .rows = MAX((given + image->warp_size - 1) / image->warp_size, exec->register_rows),
+        .frames = MIN(run->per_core * exec->warps, CORE_WARPS + exec->warps),
+        .scalars = needs->of[RESOURCE_SCALARS] / exec->warps,
+    };
+}
+
 static void exec_of_core(struct timed_run *run, u32 i)
 {
     struct timing *t = run->timing;
@@ -27,8 +42,21 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->poll = NULL;
     exec->clock = clock_of;
     exec->by_dyninst = true;
+    exec->file = t->cores[i]->registers;
     exec_prepare(exec, run->per_core);
-    exec->storages = i * run->per_core; /* places in local memory differ between cores */
+    const struct register_layout layout = layout_of(run, exec);
+    register_file_begin(exec->file, &layout);
+    exec->storages = i * run->per_core; /* local memory differs between cores */
+}
+
+/* Mechanisms' states of the memory side and of the dispatcher; cores have theirs. */
+static void begin_states(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        hooks_seed(&t->memory_hooks.partitions[i], run->exec, "memory", i);
+    hooks_forget(&t->dispatcher_hooks);
+    hooks_seed(&t->dispatcher_hooks, run->exec, "dispatcher", 0);
 }
 
 static void begin(struct timed_run *run)
@@ -49,6 +77,7 @@ static void begin(struct timed_run *run)
     run->start = t->now + t->params->launch_cycles * t->period;
     run->end = run->moved = run->start;
     memory_system_start(t->memory_system, t->now);
+    begin_states(run);
     if (t->params->flush_l1)
         memory_system_flush(t->memory_system);
     for (u32 i = 0; i < t->core_count; i++) {
@@ -69,7 +98,7 @@ static void begin(struct timed_run *run)
 
 /* ---- windows ---- */
 
-/* xorshift64*, from the seed and the window: any permutation will do. */
+/* Shuffles the cores by xorshift64* of the seed and the window: any permutation will do. */
 static void shuffle(struct timing *t)
 {
     u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
@@ -91,24 +120,56 @@ static void set_order(struct timing *t)
         shuffle(t);
 }
 
+/* Within a window, states of mechanisms are open only to their owners (H1 of core/hooks.h). */
+static void each_state(struct timing *t, void (*act)(const struct hooks *hooks))
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        act(&t->cores[i]->hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        act(&t->memory_hooks.partitions[i]);
+    act(&t->dispatcher_hooks);
+}
+
+static void run_core(struct core *core, fs end)
+{
+    if (GUARDED)
+        hooks_open(&core->hooks);
+    core_run(core, end);
+    if (GUARDED)
+        hooks_close(&core->hooks);
+}
+
+static void run_memory(struct timing *t, fs end)
+{
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_open(&t->memory_hooks.partitions[i]);
+    memory_system_run(t->memory_system, end);
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_close(&t->memory_hooks.partitions[i]);
+}
+
 static void run_window(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
     if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
         set_order(t);
     const bool memory_first = t->device->core_order == ORDER_REVERSE;
+    if (GUARDED)
+        each_state(t, hooks_close);
     if (memory_first)
-        memory_system_run(t->memory_system, end);
+        run_memory(t, end);
     for (u32 k = 0; k < t->core_count; k++) {
         struct core *core = t->cores[t->order[k]];
         if (core->present || core->inflight.count || port_next(core->config.replies) < end)
-            core_run(core, end);
+            run_core(core, end);
     }
     if (!memory_first)
-        memory_system_run(t->memory_system, end);
+        run_memory(t, end);
+    if (GUARDED)
+        each_state(t, hooks_open);
 }
 
-/* The fault of the window (T3). */
+/* Finds the fault of the window (T3). */
 static bool found_fault(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -191,7 +252,7 @@ static fs next_event(const struct timed_run *run)
     return next;
 }
 
-/* Leaves out windows in which nothing happens (T2). */
+/* Skips windows in which nothing happens (T2). */
 static void skip_windows(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
@@ -199,9 +260,9 @@ static void skip_windows(struct timed_run *run, fs next)
         t->now += (next - t->now) / t->window * t->window;
 }
 
-/* ---- what ends a launch early ---- */
+/* ---- early ends of a launch ---- */
 
-/* A warp that would wait forever at a reconvergence point goes on without the others. */
+/* Releases warps that would wait forever at a reconvergence point. */
 static bool unblock_all(struct timed_run *run)
 {
     bool any = false;
@@ -210,7 +271,7 @@ static bool unblock_all(struct timed_run *run)
     return any;
 }
 
-/* A warp to name when the launch is stopped from outside. */
+/* A warp to name in the message when the launch is stopped from outside. */
 static const struct warp *some_warp(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
@@ -220,7 +281,7 @@ static const struct warp *some_warp(const struct timed_run *run)
     return NULL;
 }
 
-/* Whether memory has answered since this was asked last: slow is not stuck. */
+/* Whether memory has replied since the last call: slow is not stuck. */
 static bool answers_came(struct timed_run *run)
 {
     u64 answers = 0;
@@ -231,7 +292,7 @@ static bool answers_came(struct timed_run *run)
     return more;
 }
 
-/* Whether warps repeat themselves: one warp, or each that is there (endless.h). */
+/* Samples one warp, or all, for repetition (endless.h). */
 static void look_for_repeats(struct timed_run *run, u64 issued)
 {
     struct timing *t = run->timing;
@@ -244,7 +305,7 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
     for (u32 i = 0; i < t->core_count; i++)
         for (u64 set = t->cores[i]->present & ~t->cores[i]->ended; set; set &= set - 1, at++) {
             if (issued < endless->next)
-                return; /* the round has ended */
+                return; /* end of the round */
             const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
             if ((all && endless->all) || slot->warp == endless->picked ||
                 (!endless->picked && at == picked))
@@ -252,7 +313,7 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
         }
 }
 
-/* Limits, the user's interrupt, and launches that do not move. */
+/* Checks limits, the user's interrupt, and launches without progress. */
 static void look_after(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
@@ -275,7 +336,7 @@ static void look_after(struct timed_run *run, fs next)
     else if (t->params->max_cycles && cycles >= t->params->max_cycles)
         fault_stop(exec, OUTCOME_LIMIT, "stopped after %" PRIu64 " cycles (timing.max_cycles)",
                    t->params->max_cycles);
-    if (next == FS_NEVER) /* in this window a core may have let warps go that it held */
+    if (next == FS_NEVER) /* a core may have released held warps in this window */
         next = next_event(run);
     if (issued != run->progress) {
         run->progress = issued;
@@ -290,8 +351,7 @@ static void look_after(struct timed_run *run, fs next)
 
 /* ---- the launch ---- */
 
-/* Answers and writes that no warp waits for any more: they are of this launch, but not of its time.
- */
+/* Lets outstanding replies and writes complete: they belong to this launch, but not to its time. */
 static void drain(struct timed_run *run)
 {
     struct timing *t = run->timing;
@@ -314,8 +374,8 @@ static void drain(struct timed_run *run)
     add_memory_counts(stats, &rest);
 }
 
-/* What the cores have seen together. */
-static void gather(struct timed_run *run)
+/* Calls launch_done of each mechanism with the states of all cores. */
+static void call_launch_done(struct timed_run *run)
 {
     const struct timing *t = run->timing;
     void **states = checked(calloc(t->core_count, sizeof *states));
@@ -335,10 +395,11 @@ static void finish(struct timed_run *run)
     for (u32 i = 0; i < t->core_count; i++)
         core_settle(t->cores[i], run->end);
     take_counts(run, run->end);
+    settle_mechanisms(run, run->end);
     drain(run);
     if (UNLIKELY(t->content != NULL))
         content_flush(t->content);
-    gather(run);
+    call_launch_done(run);
     observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {
         struct core *core = t->cores[i];

@@ -1,4 +1,4 @@
-/* Making the machine and taking it down: see timing.h. */
+/* Creation and destruction of the timing model: see timing.h. */
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
 #include "gpu/time/parts.h"
@@ -72,6 +72,7 @@ struct timing *timing_create(struct hd_device *device)
         config.content = t->content = memory_system_arm(t->memory_system, &sizes);
     }
     mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
+    dispatcher_hooks_create(&t->dispatcher_hooks, &device->mechanisms);
     for (u32 i = 0; i < t->core_count; i++) {
         config.index = i;
         config.requests = memory_system_requests(t->memory_system, i);
@@ -92,6 +93,7 @@ void timing_destroy(struct timing *t)
         core_destroy(t->cores[i]);
     memory_system_destroy(t->memory_system);
     mechanisms_detach(&t->memory_hooks);
+    dispatcher_hooks_destroy(&t->dispatcher_hooks);
     free(t->cores);
     free(t->order);
     free(t->times);

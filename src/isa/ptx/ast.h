@@ -1,5 +1,5 @@
 /*
- * The syntax tree of a PTX module: what was written, with places, nothing resolved but scopes.
+ * The syntax tree of a PTX module: the text as written, with places; only scopes are resolved.
  *
  * Invariants
  *  A1  Names are interned per module: equal strings are the same pointer. They hold no NUL.
@@ -77,7 +77,7 @@ struct ptx_declaration {
     const char *space; /* "reg", "param", "global", "const", "shared", "local", "tex"... */
     const char *type;  /* "b32", "f64", "pred", "texref"... */
     u32 vector;        /* 1, 2, 4 */
-    u32 align;         /* 0 when not said */
+    u32 align;         /* 0 if not given */
     u64 *dims;         /* array dimensions as written; 0 for [] */
     u32 dim_count;
     bool is_array;
@@ -136,7 +136,7 @@ struct ptx_function {
     bool has_body, no_return;
     struct ptx_declaration *params, *returns; /* space "param" or "reg" */
     u32 param_count, return_count;
-    u32 max_threads[3], required_threads[3], min_blocks, max_registers; /* 0 = not said */
+    u32 max_threads[3], required_threads[3], min_blocks, max_registers; /* 0 = not given */
     u32 required_cluster[3];                                            /* .reqnctapercluster */
     struct ptx_statement *body;
     u32 body_count;

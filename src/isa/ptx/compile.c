@@ -1,4 +1,4 @@
-/* PTX text -> program in one step. */
+/* ptx_compile: PTX text to a program in one step. */
 #include "isa/ptx/ast.h"
 #include "isa/ptx/ptx.h"
 

@@ -2,7 +2,7 @@
 #include "isa/ptx/lex.h"
 
 enum {
-    SPACE = 1,  /* white space but not the line end */
+    SPACE = 1,  /* white space except the end of a line */
     LETTER = 2, /* may begin a name */
     DIGIT = 4,
     HEX = 8,
@@ -55,7 +55,7 @@ static void skip_line(struct ptx_lexer *lexer)
     lexer->at = end ? end : lexer->end;
 }
 
-/* At "slash star". False when the text ends first. */
+/* Skips a comment that begins with "slash star". False if the text ends inside it. */
 static bool skip_block_comment(struct ptx_lexer *lexer)
 {
     lexer->at += 2;
@@ -80,11 +80,11 @@ static bool at_dwarf_line(const struct ptx_lexer *lexer)
            !strncasecmp(lexer->at, mark, sizeof mark - 1);
 }
 
-/* "# 12 "file"" or "#line 12": what a preprocessor leaves. */
+/* Whether a preprocessor's line marker begins here: "# 12 "file"" or "#line 12". */
 static bool at_line_marker(const struct ptx_lexer *lexer)
 {
     for (const char *c = lexer->at; c > lexer->line_start;
-         c--) /* backwards: a line of '#' is short */
+         c--) /* backward to the line start: the text before '#' is short */
         if (!in_class(c[-1], SPACE))
             return false;
     size_t ahead = 1;
@@ -94,7 +94,7 @@ static bool at_line_marker(const struct ptx_lexer *lexer)
            ((size_t)(lexer->end - lexer->at) > ahead + 4 && !memcmp(lexer->at + ahead, "line", 4));
 }
 
-/* Skips what separates tokens. False on an unterminated comment, whose beginning is in `token`. */
+/* Skips white space and comments. False on an unterminated comment, which begins at `token`. */
 static bool skip_space(struct ptx_lexer *lexer, struct ptx_token *token)
 {
     while (lexer->at < lexer->end) {
@@ -280,7 +280,7 @@ static void lex_punctuation(struct ptx_lexer *lexer, struct ptx_token *token)
     if (c == '#') {
         bad(token, "preprocessor line at", "text that went through the preprocessor");
     } else if (!c || !strchr("!%&()*+,-/:;<=>?@[]^{|}~", c)) {
-        while ((u8)peek(lexer, 0) >= 128) /* the rest of a character that is not ASCII */
+        while ((u8)peek(lexer, 0) >= 128) /* the other bytes of a non-ASCII character */
             lexer->at++;
         bad(token, "unexpected character", "PTX");
     }

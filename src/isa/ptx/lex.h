@@ -3,7 +3,8 @@
  *
  * Invariants
  *  L1  The lexer reads only [text, text + length); no terminator is needed, and a NUL is an
- * ordinary wrong character (NULs that end the text, as fat binaries have them, are not part of it).
+ *      ordinary wrong character (trailing NULs, as fat binaries have them, are not part of the
+ *      text).
  *  L2  Every call either moves forward or returns TOKEN_END.
  *
  * A modifier or directive is one token with its dot and any "::" parts (".shared::cta", ".2d"), so
@@ -40,7 +41,7 @@ struct ptx_token {
     struct ptx_place place;
     const char *start;
     size_t length;                  /* bytes */
-    const char *problem, *expected; /* TOKEN_BAD: what it is, what would be right */
+    const char *problem, *expected; /* TOKEN_BAD: what was found, what is expected */
 };
 
 struct ptx_lexer {
@@ -52,17 +53,16 @@ struct ptx_lexer {
 void ptx_lex_start(struct ptx_lexer *lexer, const char *text, size_t length);
 void ptx_lex(struct ptx_lexer *lexer, struct ptx_token *token);
 
-/* Reads a directive token that begins with ".<digit>" again, as a number. It must be the last one.
- */
+/* Reads the last token, a directive that begins with ".<digit>", again as a number. */
 void ptx_lex_fraction(struct ptx_lexer *lexer, struct ptx_token *token);
 
 /* The value of TOKEN_INTEGER; false when it needs more than 64 bits. */
 bool ptx_token_integer(const struct ptx_token *token, u64 *value, bool *is_unsigned);
 
-/* Is it exactly this word? */
+/* Whether the token is exactly this word. */
 bool ptx_token_is(const struct ptx_token *token, const char *word);
 
-/* Copies text with comments dropped and runs of white space made one space; returns the length.
+/* Copies text without comments and with each run of white space as one space; returns the length.
  * `to` has room for `length` bytes. */
 size_t ptx_fold_space(char *to, const char *text, size_t length);
 

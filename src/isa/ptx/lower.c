@@ -1,4 +1,4 @@
-/* ptx_lower: the whole way from a tree to a program. See lower.h. */
+/* ptx_lower: from the syntax tree to a program. See lower.h. */
 #include "isa/ptx/lower.h"
 #include <stdlib.h>
 

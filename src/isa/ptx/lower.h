@@ -10,8 +10,8 @@
  *      sequences, so a kernel's own frame has absolute addresses.
  *  W2  A function's frame: return values from 0, parameters, local variables, slots of values saved
  *      over calls or spilled. A callee's frame follows its caller's, and each size is a multiple of
- *      16 and of what any callee's variable is aligned to.
- *  W3  `inst.late` holds an `enum late` until layout: what depends on the final frame size.
+ *      16 and of the largest alignment of a callee's variable.
+ *  W3  Until layout, `inst.late` (enum late) says how an instruction depends on the frame size.
  *  W4  Branch targets are indices into the function's own instructions.
  */
 #ifndef ISA_PTX_LOWER_H
@@ -52,7 +52,7 @@ struct symbol {
     u32 align;
     bool is_dynamic; /* shared: .extern, starts where static shared memory ends */
     /* ARGUMENT: */
-    bool direct; /* lives in the callee's frame; else `offset` in the own frame */
+    bool direct; /* its place is in the callee's frame (K1); else `offset` in its own frame */
     bool is_return;
     u32 position; /* among the arguments or results of `call` */
     const struct ptx_instruction *call;
@@ -88,7 +88,7 @@ struct signature {
     u32 bytes; /* of the argument block */
 };
 
-/* What the module knows of a function. */
+/* A function as module scope sees it. */
 struct callable {
     const struct ptx_function *ast; /* the definition, or the first declaration */
     struct signature signature;     /* of functions; kernels use function.params */
@@ -100,9 +100,9 @@ struct callable {
     bool names_dynamic;
     u64 own_align;
     u64 own_shared;  /* bytes of variables declared in its body */
-    u64 shared_base; /* where those start */
+    u64 shared_base; /* offset of the first of them */
     u64 dynamic_base;
-    u64 shared_end; /* end of what it names */
+    u64 shared_end; /* end of the shared memory it names */
 };
 
 struct constant_key {
@@ -124,7 +124,7 @@ struct lower {
     struct callable *units;  /* by function index */
     struct symbol **shared;
     u32 shared_count;
-    u32 frame_align; /* of all frames: W2; 0: no more than 16 */
+    u32 frame_align; /* alignment of all frames (W2); 0: at most 16 */
     VEC(u32) constants;
     VEC(struct constant_fixup) fixups;
     struct constant_key *constant_table;
@@ -147,7 +147,7 @@ struct vreg {
     u8 words; /* 1 or 2 */
     u8 type;  /* enum type as declared; TYPE_NONE for temporaries */
     bool no_spill;
-    bool in_tuple; /* made for one tuple only */
+    bool in_tuple; /* created for one tuple */
     bool at_entry; /* may be read before it is written */
 };
 
@@ -186,20 +186,20 @@ struct match {
     u32 mods;
     u8 rounding;
     bool integral;                /* .rni and friends */
-    bool rounded;                 /* a rounding was said */
-    int compare, boolean, atomic; /* -1: not said */
-    int space;                    /* -1: not said */
+    bool rounded;                 /* the text has a rounding modifier */
+    int compare, boolean, atomic; /* -1: not given */
+    int space;                    /* -1: not given */
     u32 vector;
     struct operand guard;
 };
 
 typedef bool lower_fn(struct fn *fn, struct match *m);
 
-/* How the op follows from the types. */
+/* How the op is selected by the types. */
 enum select {
     SELECT_ONE,    /* op */
     SELECT_WIDTH,  /* op + 0, 1, 2: 16, 32, 64 bits */
-    SELECT_SIGN,   /* the same, unsigned 3 further */
+    SELECT_SIGN,   /* as SELECT_WIDTH, + 3 if unsigned */
     SELECT_FLOAT,  /* op + 8 * (f16, f16x2, bf16, bf16x2, f32, f64) */
     SELECT_FLOAT5, /* op + (f32, f16, f16x2, bf16, bf16x2) */
     SELECT_64,     /* op + 1 when 64 bits wide */
@@ -228,7 +228,7 @@ enum op select_op(const struct form *form, enum type type);
 struct symbol *scope_find(const struct fn *fn, const char *name);
 struct symbol *scope_define(struct fn *fn, const char *name, enum symbol_kind kind,
                             struct ptx_place place);
-/* The register a name stands for: its symbol and index in the group; NULL when it is none. */
+/* The symbol of a register name, and its index in the group; NULL if the name is not a register. */
 struct symbol *register_find(const struct fn *fn, const char *name, const char *component,
                              u32 *index);
 u32 register_id(struct fn *fn, struct symbol *symbol, u32 index);
@@ -243,7 +243,7 @@ int special_find(const char *name);
 u32 special_words(int special);
 
 /* lower_operand.c */
-/* Is false, as error_set is. */
+/* Reports an error; its value is false, as for error_set. */
 #define lower_error(...) (lower_fail(__VA_ARGS__), error_false())
 void lower_fail(struct lower *l, struct ptx_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -253,7 +253,7 @@ struct operand const_address(struct lower *l, enum relocation_kind kind, u32 tar
 bool const_is_address(const struct lower *l, struct operand o);
 struct operand vreg_operand(const struct fn *fn, u32 id);
 bool operand_is_register(const struct fn *fn, const struct ptx_operand *o);
-/* Rules for a register used as `type`: exact, or relaxed as ld, st and cvt have it. */
+/* How a register must match `type`: in size, or, for ld, st and cvt, be at least as wide. */
 enum type_fit {
     FIT_EXACT,
     FIT_WIDER
@@ -315,11 +315,11 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
     lower_mov_vector, lower_minmax3, lower_bar_red;
 
 /* lower_call.c */
-/* A declared function the machine itself provides: it is called by op syscall. */
+/* Whether a declared function is provided by the machine: op syscall calls it. */
 bool is_syscall(const struct callable *unit);
 bool signature_layout(struct lower *l, const struct ptx_function *ast, struct signature *s);
 bool function_prologue(struct fn *fn);
-/* Decides which .param variables of a scope live in the callee's frame. */
+/* Decides which .param variables of a scope are places in the callee's frame (K1). */
 void arguments_plan(struct fn *fn, const struct ptx_statement *items, u32 count);
 bool argument_address(struct fn *fn, struct symbol *symbol, struct ptx_place place, i64 *offset,
                       enum late *late);
@@ -342,11 +342,11 @@ bool layout_finish(struct lower *l);
 struct rewrite {
     struct fn *fn;
     VEC(struct inst) out;
-    u32 *map; /* old index -> new index of what now stands there; one entry more than code */
+    u32 *map; /* old index -> new index; one more entry than there are instructions */
     u32 count;
 };
 struct rewrite rewrite_begin(struct fn *fn);
-void rewrite_mark(struct rewrite *r, u32 old); /* what follows replaces instruction `old` */
+void rewrite_mark(struct rewrite *r, u32 old); /* `old` is replaced by what is added next */
 struct inst *rewrite_add(struct rewrite *r, const struct inst *inst);
 void rewrite_end(struct rewrite *r);
 

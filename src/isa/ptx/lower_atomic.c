@@ -1,8 +1,8 @@
 /*
  * atom and red.
  *
- *  A1  A vector of elements is one atomic an element, in order: PTX promises no more.
- *  A2  128 bits are op atom_b128, whose operands are the halves of the registers.
+ *  A1  A vector atomic is one atomic per element, in order: PTX promises no more.
+ *  A2  A 128-bit atomic is op atom_b128, whose operands are the halves of the registers.
  */
 #include "isa/ptx/lower.h"
 #include <stdio.h>
@@ -56,7 +56,7 @@ static struct operand copy_of(struct fn *fn, struct operand o)
     return copy;
 }
 
-/* What an earlier element's result would overwrite is copied first. */
+/* Copies sources that an earlier element's result would overwrite. */
 static void keep_sources(struct fn *fn, const struct operand *dst, struct operand *value,
                          struct operand *base, u32 count)
 {
@@ -94,7 +94,7 @@ static bool atomic_vector(struct fn *fn, struct match *m, struct address *addres
     return true;
 }
 
-/* exch and cas of 128 bits; the operands behind the address are at `o`. */
+/* 128-bit exch and cas; `o` points to the operands after the address. */
 static bool atomic_wide(struct fn *fn, struct match *m, const struct address *address,
                         const struct ptx_operand *o)
 {

@@ -11,7 +11,7 @@ static u32 location_add(struct lower *l, const struct ptx_instruction *in)
         in->source_file ? arena_strdup(l->program->arena, in->source_file) : l->program->file;
     location->line = in->source_file ? in->source_line : 0;
     location->text_line = in->place.line;
-    /* The same file's name need not be stored for every instruction. */
+    /* share the name of the file with the previous location */
     if (l->locations.count > 1 && in->source_file) {
         const char *before = l->locations.data[l->locations.count - 2].file;
         if (before && !strcmp(before, location->file))
@@ -97,7 +97,8 @@ static bool scope_lower(struct fn *fn, const struct ptx_statement *items, u32 co
     return fine;
 }
 
-/* Ends the code: falling off the end returns, and a label there needs an instruction. */
+/* Adds a return if control can run off the end, or if a label is there, which needs an
+ * instruction. */
 static void close_code(struct fn *fn)
 {
     bool labelled = false;
@@ -118,7 +119,7 @@ static void resolve_labels(struct fn *fn)
             fn->tables.data[t].targets[k] = fn->labels.data[fn->tables.data[t].targets[k]].at;
 }
 
-/* Parameters whose generic address somebody takes have a copy in the frame. */
+/* Copies the parameters to the frame if the code takes the generic address of one. */
 static void copy_params(struct fn *fn)
 {
     if (fn->param_copy == UINT32_MAX)
@@ -143,11 +144,11 @@ static void copy_params(struct fn *fn)
         rewrite_mark(&r, i);
         rewrite_add(&r, &fn->insts.data[i]);
     }
-    r.map[0] = entry; /* a loop to the first instruction does not copy again */
+    r.map[0] = entry; /* a branch to the first instruction does not copy again */
     rewrite_end(&r);
 }
 
-/* A cluster is one block here; a kernel that wants more of them cannot run. */
+/* A cluster is one block here; a kernel that requires larger ones cannot run. */
 static void refuse_cluster(struct fn *fn)
 {
     const u32 *size = fn->ast->required_cluster;

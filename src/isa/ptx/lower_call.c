@@ -7,8 +7,8 @@
  * that live across the call are saved by the allocator (regalloc_calls.c).
  *
  *  K1  A .param variable used by exactly one call, with neither a label nor another call between
- * its first and last mention, *is* its place in the callee's frame; any other gets a slot of its
- *      own and is copied at the call.
+ *      its first and last mention, *is* its place in the callee's frame; any other gets a slot of
+ *      its own and is copied at the call.
  *  K2  A guarded call is a branch around an unguarded one.
  *  K3  System calls take the same argument block, but inside the caller's own frame, and save
  *      nothing.
@@ -74,7 +74,7 @@ bool signature_layout(struct lower *l, const struct ptx_function *ast, struct si
            place_slots(l, ast->params, ast->param_count, s->params, &s->bytes);
 }
 
-/* The element type a slot is moved as when it is a register's worth. */
+/* The element type for moving a slot that fits into a register. */
 static enum type slot_type(const struct param_slot *slot)
 {
     return slot->size == 8   ? TYPE_B64
@@ -156,7 +156,7 @@ struct argument_use {
 struct call_plan {
     struct name_table names; /* name -> symbol */
     u32 labels, calls;
-    const struct ptx_instruction *call; /* whose operands are being walked */
+    const struct ptx_instruction *call; /* the call whose operands are being visited */
     bool in_returns;
 };
 
@@ -246,7 +246,7 @@ void arguments_plan(struct fn *fn, const struct ptx_statement *items, u32 count)
 /* ---- a call ---- */
 
 struct call {
-    const struct ptx_operand *returns, *target, *args, *prototype; /* may be NULL, but target */
+    const struct ptx_operand *returns, *target, *args, *prototype; /* may be NULL, except target */
     const struct signature *signature;
     int function; /* index, or -1: indirect */
     int syscall;  /* index in syscalls, or -1 */
@@ -300,7 +300,7 @@ static bool call_parse(struct fn *fn, const struct ptx_instruction *in, struct c
     return true;
 }
 
-/* Where the argument block of a call begins. */
+/* The address of a call's argument block. */
 static void block_base(struct fn *fn, const struct call *call, i64 *offset, enum late *late)
 {
     *offset = 0;

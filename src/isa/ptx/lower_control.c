@@ -1,4 +1,4 @@
-/* Branches, barriers and operations across lanes. Calls are in lower_call.c. */
+/* Branches, barriers and cross-lane operations. Calls are in lower_call.c. */
 #include "isa/ptx/lower.h"
 
 bool lower_nothing(struct fn *fn, struct match *m)
@@ -77,7 +77,7 @@ bool lower_nanosleep(struct fn *fn, struct match *m)
     return true;
 }
 
-/* A barrier, and how many threads it waits for: constants are checked here. */
+/* The barrier number and thread count of a barrier; constants are checked here. */
 static bool barrier_operands(struct fn *fn, const struct ptx_operand *o, u32 count,
                              struct operand *src)
 {
@@ -143,7 +143,7 @@ bool lower_barrier_warp(struct fn *fn, struct match *m)
     return true;
 }
 
-/* The member mask that ends the operands of a .sync form. */
+/* The member mask, the last operand of a .sync form. */
 static bool members_source(struct fn *fn, const struct match *m, u32 at, struct operand *out)
 {
     *out = operand_none();

@@ -1,4 +1,4 @@
-/* Making instructions: emission, frame accesses, unsupported entries, rebuilding code. */
+/* Emission of instructions, frame accesses, unsupported entries, rebuilding of code. */
 #include "isa/ptx/lower.h"
 #include <stdlib.h>
 

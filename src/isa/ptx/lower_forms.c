@@ -1,10 +1,10 @@
 /*
  * The table of PTX instructions: one row per form, forms of an opcode together.
  *
- * A form's modifiers are slots in PTX's order; the first form whose slots take all the modifiers
- * written is the one meant. When none does, any order will do, as it does for NVIDIA's assembler
- * (nvcc itself writes atom.global.cta.xor). When even so none does, the words that could have stood
- * at the furthest place any form got to are what the message offers.
+ * A form's modifiers are slots in PTX's order; the first form whose slots accept all modifiers in
+ * the text is used. If none does, any order is accepted, as by NVIDIA's assembler (nvcc itself
+ * writes atom.global.cta.xor). If that fails, too, the error message lists the words accepted at
+ * the furthest place that any form reached.
  */
 #include "base/config.h"
 #include "isa/ptx/lower.h"
@@ -304,7 +304,7 @@ const struct form ptx_forms[] = {
     H("barrier", "?cta red or ?aligned pred", bar_red, bar, ONE, 3),
     H("barrier", "?cta red popc ?aligned u32", bar_red, bar_popc, ONE, 4),
     UNSUPPORTED("barrier", "cluster *", "cluster barrier"),
-    /* across lanes */
+    /* cross-lane operations */
     H("vote", "?sync all pred", vote, vote, ONE, 0),
     H("vote", "?sync any pred", vote, vote, ONE, 1),
     H("vote", "?sync uni pred", vote, vote, ONE, 2),
@@ -324,7 +324,7 @@ const struct form ptx_forms[] = {
     UNSUPPORTED("redux", "sync min|max ?abs ?NaN f32", "floating-point redux"),
     G("activemask", "b32", "t=", activemask, ONE),
     H("elect", "sync", elect, elect, ONE, 0),
-    /* what is recognised and refused at launch */
+    /* recognised, and refused at launch */
     U("wmma", "tensor operation"), U("mma", "tensor operation"), U("wgmma", "tensor operation"),
     U("ldmatrix", "tensor operation"), U("stmatrix", "tensor operation"),
     U("movmatrix", "tensor operation"), U("tcgen05", "tensor operation"),
@@ -399,11 +399,11 @@ static bool form_takes(const struct form *form, const struct ptx_instruction *in
     return at == in->modifier_count;
 }
 
-/* The same in any order, but that of types: every modifier has a slot of its own, every mandatory
- * slot a modifier. */
+/* form_takes() in any order except that of types: every modifier has a slot of its own, every
+ * mandatory slot a modifier. */
 static bool form_takes_unordered(const struct form *form, const struct ptx_instruction *in)
 {
-    u32 used = 0, mandatory = 0, types = 0; /* slots below `types` are behind the last type */
+    u32 used = 0, mandatory = 0, types = 0; /* slots below `types` are used up by types */
     for (u32 i = 0; i < in->modifier_count; i++) {
         u32 number = 0;
         bool taken = false, is_type = type_parse(in->modifiers[i]) != TYPE_NONE;
@@ -433,7 +433,7 @@ static bool form_takes_unordered(const struct form *form, const struct ptx_instr
     return (used & mandatory) == mandatory;
 }
 
-/* Adds the words that form would have taken at place `at`. */
+/* Adds the words that the form would have accepted at place `at`. */
 static void collect_expected(const struct form *form, const struct ptx_instruction *in, u32 at,
                              char *text, size_t size)
 {
@@ -512,7 +512,7 @@ enum effect {
     EFFECT_VECTOR
 };
 
-/* What words mean, wherever they may stand; a handler takes what concerns it. */
+/* The effect of each word, at any place; a handler uses those that concern it. */
 static const struct {
     const char *word;
     u8 effect;

@@ -66,7 +66,7 @@ bool lower_keyed(struct fn *fn, struct match *m)
     struct operand dst[2] = {0}, src[4] = {0};
     if (!place_operands(fn, m, dst, src))
         return false;
-    /* A result nobody sees would be an op without destination: keep it as a register. */
+    /* an op needs a destination: an unused result goes to a new register */
     if (dst[0].kind == OPERAND_NONE)
         dst[0] =
             m->form->operands[0] == 'p'
@@ -115,7 +115,7 @@ bool lower_carry(struct fn *fn, struct match *m)
     u32 carry = carry_mask(fn);
     struct inst *inst = emit(fn, m, select_op(m->form, m->types[0]));
     inst->dst[0] = dst;
-    inst->key = m->form->op == OP_subc_b32; /* subc_b64 has the same row */
+    inst->key = m->form->op == OP_subc_b32; /* also for subc_b64, which has the same row */
     if (sets)
         inst->dst[1] = operand_make(OPERAND_MASK, carry, 1);
     if (reads)
@@ -124,7 +124,7 @@ bool lower_carry(struct fn *fn, struct match *m)
     return true;
 }
 
-/* Two f32 side by side, each half by itself; key: how many sources. */
+/* Two packed f32, computed half by half; key: number of sources. */
 bool lower_f32x2(struct fn *fn, struct match *m)
 {
     u32 sources = m->form->key;
@@ -266,7 +266,7 @@ bool lower_absdiff(struct fn *fn, struct match *m)
     inst->dst[0] = dst;
     inst->src[0] = a;
     inst->src[1] = b;
-    inst->src[2] = adds ? c : const_words(fn->l, 0, 1); /* all parts are written: c is not seen */
+    inst->src[2] = adds ? c : const_words(fn->l, 0, 1); /* all parts are written: c has no effect */
     return true;
 }
 

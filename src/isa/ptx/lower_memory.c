@@ -3,9 +3,8 @@
  *
  *  M1  Parameters: ld.param of a kernel parameter reads SPACE_PARAM; parameters of functions and
  *      arguments of calls live in frames and are local memory.
- *  M2  Elements wider than the register pair they go to do not exist; a load narrower than a pair
- *      goes through a word and is extended, a store from a pair of a narrower element takes the low
- *      word.
+ *  M2  No element is wider than its register pair; a load of a narrower element into a pair goes
+ *      through a word and is extended, a store of one from a pair takes the low word.
  */
 #include "isa/ptx/lower.h"
 #include <stdio.h>
@@ -87,7 +86,7 @@ bool lower_address(struct fn *fn, const struct match *m, const struct ptx_operan
 {
     *out = (struct address){.base = operand_none()};
     struct ptx_operand element;
-    if (o->kind == PTX_ELEMENT) { /* name[index], the old way to write it */
+    if (o->kind == PTX_ELEMENT) { /* name[index], the old syntax */
         element = *o;
         element.kind = PTX_ADDRESS;
         element.value = element_offset(fn, o);
@@ -245,7 +244,7 @@ static bool all_constant(const struct lower *l, const struct operand *items, u32
     return true;
 }
 
-/* Constants side by side in the pool. */
+/* Adjacent constants in the pool. */
 static struct operand constant_vector(struct lower *l, const struct operand *items, u32 count)
 {
     u32 first = l->constants.count, words = items[0].count;

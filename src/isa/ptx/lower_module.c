@@ -1,9 +1,9 @@
 /*
  * Module scope: functions, variables and their images.
  *
- *  D1  Several declarations of one name are one thing; the definition wins.
+ *  D1  Several declarations of one name are one object; the definition wins.
  *  D2  Variables declared inside functions live at module scope under the address of their
- *      declaration, so that equal names of two functions do not meet.
+ *      declaration, so that equal names in two functions do not collide.
  */
 #include "isa/ptx/lower.h"
 #include <stdio.h>
@@ -173,8 +173,8 @@ static bool image_address(struct variable_image *image, const struct ptx_initial
     return true;
 }
 
-/* Byte-selecting values 0xFF(x), 0xFF00(x), ... side by side are one address. Returns how many
- * there are from item i on: 8, 4, or fewer when they make no address. */
+/* Consecutive byte-selecting values 0xFF(x), 0xFF00(x), ... are one address. Returns their number
+ * from item i on: 8, 4, or fewer if they do not form an address. */
 static u32 masked_run(const struct ptx_initializer *list, u32 i)
 {
     u32 run = 0;

@@ -6,7 +6,7 @@ static struct operand temporary(struct fn *fn, u32 words)
     return vreg_operand(fn, vreg_new(fn, words, TYPE_NONE));
 }
 
-/* A temporary is written in all lanes: under a guard its old value would seem to matter. */
+/* Temporaries are written without the guard: with it, their old value would count as live. */
 static struct operand guard_for(const struct fn *fn, const struct match *m, struct operand dst)
 {
     bool temporary_result =
@@ -101,7 +101,7 @@ static bool move_unpack(struct fn *fn, struct match *m, const struct ptx_operand
             word[1] = temporary(fn, 1);
             unpack(fn, m, OP_unpack_b64, word[0], word[1], src);
         }
-        for (u32 i = count; i-- > 0;) /* from the top: a part may be the source itself */
+        for (u32 i = count; i-- > 0;) /* from the top: the lowest part may be the source itself */
             if (part[i].kind != OPERAND_NONE)
                 compute(fn, m, OP_bfe_u32, part[i], word[i / 4], const_words(fn->l, 8 * (i % 4), 1),
                         const_words(fn->l, 8, 1));
@@ -185,7 +185,7 @@ bool lower_mov(struct fn *fn, struct match *m)
     if (dst.kind == OPERAND_NONE)
         dst = temporary(fn, type_bytes(type) > 4 ? 2 : 1);
     if (fn->insts.count > before) {
-        /* The address of a frame variable was just computed: let it go to its place at once. */
+        /* the last instruction computed the address of a frame variable: let it write dst */
         struct inst *last = &fn->insts.data[fn->insts.count - 1];
         if (last->dst[0].count == dst.count && m->guard.kind == OPERAND_NONE) {
             last->dst[0] = dst;
@@ -241,7 +241,7 @@ static bool cvt_rounding(struct fn *fn, struct match *m, enum type to, enum type
             return lower_error(fn->l, place,
                                "a conversion from .%s to .%s needs .rni, .rzi, .rmi or .rpi",
                                type_name(from), type_name(to));
-        /* Old code writes .rn for .rni and so on. */
+        /* old code writes .rn for .rni etc. */
         m->integral = true;
     }
     if (!from_float && m->integral)
@@ -304,8 +304,7 @@ bool lower_cvt(struct fn *fn, struct match *m)
     return true;
 }
 
-/* cvt.pack: two integers clamped side by side; key 1: above them the low bits of a third operand.
- */
+/* cvt.pack: two clamped integers, packed; key 1: above them the low bits of a third operand. */
 bool lower_cvt_pack(struct fn *fn, struct match *m)
 {
     bool three = m->form->key;
@@ -330,7 +329,7 @@ bool lower_cvt_pack(struct fn *fn, struct match *m)
     return true;
 }
 
-/* A cache policy is a hint that nobody reads: any value will do. */
+/* A cache policy is a hint that the machine ignores: any value will do. */
 bool lower_policy(struct fn *fn, struct match *m)
 {
     struct operand dst;
@@ -345,7 +344,7 @@ bool lower_policy(struct fn *fn, struct match *m)
     return true;
 }
 
-/* The kernel's parameters have a copy in its frame once somebody wants their generic address. */
+/* The generic address window of parameters; a kernel gets a copy of them in its frame. */
 static u64 param_window(struct fn *fn)
 {
     if (!fn->out->is_kernel)

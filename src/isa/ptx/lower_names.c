@@ -84,7 +84,8 @@ struct symbol *scope_define(struct fn *fn, const char *name, enum symbol_kind ki
     return symbol;
 }
 
-/* In one scope: the name itself, or a group's name followed by an index without leading zeros. */
+/* Looks in one scope for the name itself, or for a group's name followed by an index without
+ * leading zeros. */
 static struct symbol *find_in_scope(const struct scope *scope, const char *name, size_t length,
                                     u32 *index)
 {

@@ -1,9 +1,9 @@
 /*
  * Operands: registers with their type rules, immediates, addresses of symbols.
  *
- *  O1  A register fits an instruction type when both have the same size and not one of them is
- *      float and the other a signed or unsigned integer; untyped .bN fits everything of its size.
- *      Where PTX relaxes sizes (ld, st, cvt) the register may be wider.
+ *  O1  A register fits an instruction type if both have the same size, unless one is float and the
+ *      other a signed or unsigned integer; untyped .bN fits everything of its size. Where PTX
+ *      relaxes sizes (ld, st, cvt) the register may be wider.
  *  O2  An immediate takes the instruction's type: integer literals become floats in float
  *      contexts, and 0f/0d literals convert between the float types; in .bN contexts the bits
  *      count.
@@ -48,7 +48,7 @@ static struct constant_key *constant_probe(struct constant_key *table, u32 room,
     }
 }
 
-/* Finds or makes the entry; `fresh` says which. */
+/* Finds or adds the entry; `fresh`: it was added. */
 static struct constant_key *constant_find(struct lower *l, struct constant_key key, bool *fresh)
 {
     if (2 * (l->constant_used + 1) > l->constant_room) {
@@ -140,7 +140,7 @@ static bool is_bits(enum type type)
            type == TYPE_B128;
 }
 
-/* Formats that live in untyped or float registers without being declared as such. */
+/* Formats that are kept in untyped or float registers without being declared as such. */
 static bool is_opaque_float(enum type type)
 {
     return type == TYPE_F16X2 || type == TYPE_BF16 || type == TYPE_BF16X2 || type == TYPE_TF32 ||
@@ -385,7 +385,7 @@ u64 element_offset(const struct fn *fn, const struct ptx_operand *o)
     return o->value * type_bytes(type_parse(d->type)) * MAX(d->vector, 1);
 }
 
-/* The address in a frame as a value. */
+/* The value of an address in the frame. */
 static bool frame_value(struct fn *fn, u64 offset, u32 words, u64 window, struct operand *out)
 {
     if (fn->out->is_kernel) {

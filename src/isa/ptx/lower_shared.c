@@ -1,17 +1,17 @@
 /*
- * Where shared variables lie, and who calls whom.
+ * Placement of shared variables, and the call graph.
  *
  * An address of a shared variable is a constant of the program, but every kernel has its own shared
  * memory. So:
  *
  *  S1  A variable that only one kernel can reach (through any function) is private to it; all
- * others are common. Common variables come first, from offset 0, at one place for all kernels;
- * private ones follow, or start at 0 in a kernel that reaches no common one. Private variables of
- *      different kernels overlap.
+ *      others are common. Common variables come first, from offset 0, at the same place for all
+ *      kernels; private ones follow, or start at 0 in a kernel that reaches no common one. Private
+ *      variables of different kernels overlap.
  *  S2  Dynamic (.extern) arrays start where static shared memory ends, 16-byte aligned. Kernels
- * that reach one function which names a dynamic array must agree on the place: it is the largest of
- *      such a group of kernels. A kernel that names none is not affected.
- *  S3  What a kernel needs in all is the largest end of what it can reach.
+ *      that reach the same function that names a dynamic array must agree on the place: it is the
+ *      largest of such a group of kernels. A kernel that names none is not affected.
+ *  S3  The shared memory of a kernel ends with the last variable that it can reach.
  */
 #include "isa/ptx/lower.h"
 #include <stdlib.h>
@@ -138,12 +138,12 @@ static u32 reach(const struct lower *l, u32 kernel, u32 *list, u8 *seen)
 
 struct placement {
     struct lower *l;
-    u32 *owner;          /* by function: kernel that reaches it, NOBODY or MANY */
-    u32 *variable_owner; /* by shared variable */
+    u32 *owner;          /* by function: the only kernel that reaches it, NOBODY or MANY */
+    u32 *variable_owner; /* by shared variable: as `owner` */
     u32 *list;
     u8 *seen;
-    u32 *group; /* by kernel: another of its group (union-find) */
-    u64 *end;   /* by kernel: of static memory */
+    u32 *group; /* by kernel: another kernel of its group (union-find) */
+    u64 *end;   /* by kernel: end of its static shared memory */
     u64 common_end;
 };
 
@@ -196,7 +196,7 @@ static void place_common(struct placement *p)
     for (u32 f = 0; f < l->program->function_count; f++)
         if (p->owner[f] == MANY)
             at = place_own(&l->units[f], at);
-    /* What nobody reaches is placed anywhere. */
+    /* variables that no kernel reaches may be anywhere */
     for (u32 v = 0; v < l->shared_count; v++)
         if (!l->shared[v]->is_dynamic && p->variable_owner[v] == NOBODY)
             place_variable(l->shared[v], 0);

@@ -1,5 +1,5 @@
 /*
- * Registers of 128 bits: two pairs, which only mov, ld, st, atom.exch and atom.cas know as one.
+ * 128-bit registers: two pairs, which only mov, ld, st, atom.exch and atom.cas treat as one.
  *
  *  B1  The virtual register of a .b128 name holds the low half, the next one the high half.
  */

@@ -11,8 +11,8 @@
  *  Z1  Only moves without conversion are looked through; 64-bit address moves of cvta count.
  *  Z2  An offset is folded only into 64-bit addresses: both sides then wrap at 2^64 alike. A 32-bit
  *      sum wraps at 2^32, which base + offset of an access does not.
- *  Z3  Removed are pure lane operations, special registers and parameter loads nobody reads. Other
- *      loads stay: they can fault, and they are traffic.
+ *  Z3  Pure lane operations, reads of special registers and parameter loads are removed if their
+ *      results are unused. Other loads stay: they can fault, and they cause traffic.
  */
 #include "analysis/cfg.h"
 #include "isa/ptx/lower.h"
@@ -157,7 +157,7 @@ static bool removable(const struct inst *inst)
     return inst->op == OP_ld && inst->space == SPACE_PARAM && !(inst->mods & MOD_VOLATILE);
 }
 
-/* Removes what nobody reads, from the end of each chain backward. */
+/* Removes instructions with unused results, from the end of each chain backward. */
 static void remove_dead(struct fn *fn)
 {
     struct code code = fn_code(fn);

@@ -198,18 +198,18 @@ static bool item(struct ptx_parser *p)
     }
 }
 
-/* Directives from which reading can go on after an error. */
+/* Whether parsing can resume at this directive after an error. */
 static bool starts_an_item(const struct ptx_parser *p)
 {
     enum ptx_word_class class = ptx_word_class(&p->token);
     return class == WORD_MODULE || class == WORD_FUNCTION || class == WORD_LINKAGE;
 }
 
-/* After an error, which lies at or behind the token at hand: to the next thing at module level. */
+/* After an error at or after the current token: skips to the next item at module level. */
 static void skip_item(struct ptx_parser *p, const char *start)
 {
     if (p->token.start == start)
-        ptx_advance(p); /* or it would be met again */
+        ptx_advance(p); /* or the same error would be found again */
     for (u32 braces = 0; p->token.kind != TOKEN_END; ptx_advance(p)) {
         if (p->token.kind == '{') {
             braces++;
@@ -260,7 +260,7 @@ static int by_index(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Files may be named after the code that refers to them, so their names are filled in last. */
+/* .file may follow the code that refers to it, so file names are filled in last. */
 static void resolve_files(const struct ptx_parser *p, struct ptx_statement *statements, u32 count,
                           const struct ptx_file **last)
 {
@@ -321,7 +321,7 @@ struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t lengt
     struct ptx_parser *p = &parser;
     p->module = arena_new(arena, struct ptx_module);
     p->module->file = text_printable(arena, file);
-    p->module->address_size = 32; /* what PTX assumes when nothing is said */
+    p->module->address_size = 32; /* PTX's default */
     ptx_lex_start(&p->lexer, text, length);
     p->token.start = text;
     ptx_advance(p);

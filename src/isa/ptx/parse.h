@@ -1,8 +1,8 @@
 /*
- * The PTX parser's inside: recursive descent with one token of lookahead.
+ * Internals of the PTX parser: recursive descent with one token of lookahead.
  *
  * Parsing functions return false after reporting an error; the statement or module loop then skips
- * to a place from which it can go on. They never look at the arena's limits: sizes are bounded by
+ * to a place from which it can resume. They never check the arena's limits: sizes are bounded by
  * the text, and depth by PTX_NESTING.
  *
  * Invariants
@@ -21,7 +21,7 @@
 enum {
     PTX_ERRORS = 20,
     PTX_QUOTE = 80,
-    PTX_EXPANDED = 1 << 16, /* names from groups that the tree holds one by one */
+    PTX_EXPANDED = 1 << 16, /* limit of names from groups that the tree holds one by one */
 };
 
 struct ptx_file {
@@ -38,16 +38,16 @@ struct ptx_parser {
     struct arena *arena;
     struct ptx_module *module;
     struct ptx_lexer lexer;
-    struct ptx_token token;   /* the one being looked at */
-    const char *previous_end; /* end of the token before it */
+    struct ptx_token token;   /* the current token */
+    const char *previous_end; /* end of the token before `token` */
     u32 previous_line;
-    u32 depth; /* of everything that nests */
-    bool mute; /* inside text that is skipped: bad characters do not matter */
+    u32 depth; /* nesting depth: at most PTX_NESTING */
+    bool mute; /* inside skipped text: bad characters are ignored */
 
     struct error *error;
     u32 error_count;
     size_t error_used;            /* bytes of error->message */
-    struct ptx_place error_place; /* the last one's: one error a place is enough */
+    struct ptx_place error_place; /* of the last error: one error per place is enough */
 
     struct ptx_name_slot *names; /* hash table, open addressing */
     u32 name_count, name_capacity;
@@ -70,8 +70,8 @@ struct ptx_parser {
 /* parse_support.c: tokens, errors, names. */
 
 void ptx_advance(struct ptx_parser *p);
-/* Adds an error, unless there is one at this place already. As macros that are false, so that
- * `return ptx_error_at(...)` reads well and analysers know. */
+/* Adds an error, unless there is one at this place already. The macros evaluate to false, for
+ * `return ptx_error_at(...)` and for static analysers. */
 void ptx_report(struct ptx_parser *p, struct ptx_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define ptx_error_at(...) (ptx_report(__VA_ARGS__), false)
@@ -80,11 +80,12 @@ void ptx_report_found(struct ptx_parser *p, const char *what);
 #define ptx_expected(p, what) (ptx_report_found(p, what), false)
 /* Takes a token of this kind or reports that `what` was expected. */
 bool ptx_take(struct ptx_parser *p, int kind, const char *what);
-/* Takes it if it is there. */
+/* Takes a token of this kind if it is the current one. */
 bool ptx_accept(struct ptx_parser *p, int kind);
-/* Takes ';'. When it is missing at a line's end it is reported and taken as said. */
+/* Takes ';'. If it is missing at the end of a line, this is reported and parsing goes on as if it
+ * were there. */
 bool ptx_semicolon(struct ptx_parser *p, const char *what);
-/* Reports a token that the lexer found to be wrong. */
+/* Reports a TOKEN_BAD. */
 bool ptx_bad_token(struct ptx_parser *p);
 /* One more level of nesting; leave by `p->depth--`. */
 bool ptx_enter(struct ptx_parser *p);
@@ -119,8 +120,8 @@ enum ptx_word_class {
 };
 
 enum ptx_word_class ptx_word_class(const struct ptx_token *token);
-/* Reports a directive that does not belong here: unknown ones with the nearest of the `classes`
- * (bits 1 << class). */
+/* Reports a misplaced directive; for an unknown one, suggests the nearest of the `classes` (bits 1
+ * << class). */
 void ptx_report_directive(struct ptx_parser *p, unsigned classes, const char *expected);
 #define ptx_wrong_directive(p, classes, expected) \
     (ptx_report_directive(p, classes, expected), false)
@@ -136,7 +137,7 @@ struct ptx_constant {
 bool ptx_constant(struct ptx_parser *p, struct ptx_constant *constant);
 /* A constant that must be an integer in [low, high]. */
 bool ptx_integer(struct ptx_parser *p, u64 *value, u64 low, u64 high, const char *what);
-/* "+ 4 * 2 - 1" after a name: terms as long as there are any, with their sum. */
+/* "+ 4 * 2 - 1" after a name: reads all terms and gives their sum. */
 bool ptx_addend(struct ptx_parser *p, u64 *value);
 
 /* parse_operand.c */

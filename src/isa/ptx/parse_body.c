@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* What an error must put back. */
+/* State that must be restored after an error. */
 struct marks {
     u32 statements, operands, initializers, declarations, words, numbers, depth;
 };
@@ -30,7 +30,7 @@ static void cut_all(struct ptx_parser *p, const struct marks *marks)
     p->depth = marks->depth;
 }
 
-/* Is the '}' at hand a vector's or an initialiser's, judging by what follows? */
+/* Whether the current '}' closes a vector or an initialiser, judging by the next token. */
 static bool closes_a_list(const struct ptx_parser *p)
 {
     struct ptx_lexer ahead = p->lexer;
@@ -76,7 +76,8 @@ static bool modifiers(struct ptx_parser *p, struct ptx_instruction *instruction)
     return p->token.kind != TOKEN_BAD;
 }
 
-/* With debug information clang 14 may put a label, which only that refers to, inside a call. */
+/* With debug information, clang 14 may put a label inside a call that only that information
+ * uses. */
 static void skip_debug_label(struct ptx_parser *p)
 {
     if (p->token.kind != TOKEN_NAME || p->token.place.line == p->previous_line)
@@ -219,7 +220,7 @@ bool ptx_file(struct ptx_parser *p)
     return true;
 }
 
-/* A declaration may name several things: a statement each. */
+/* A declaration may declare several names: one statement each. */
 static bool declarations(struct ptx_parser *p, struct ptx_linkage linkage)
 {
     u32 mark = p->declarations.count;
@@ -269,7 +270,7 @@ static bool directive(struct ptx_parser *p, struct ptx_statement *statement, boo
     }
 }
 
-/* One statement; pushed onto the stack unless it leaves no trace in the tree. */
+/* One statement; pushed onto the stack unless the tree does not keep it. */
 static bool statement(struct ptx_parser *p)
 {
     struct ptx_statement one = {.place = p->token.place};
@@ -297,7 +298,7 @@ static bool statement(struct ptx_parser *p)
     return right;
 }
 
-/* A directive that stands outside functions only: the body's '}' was forgotten. */
+/* Whether the directive is allowed only outside functions: the body's '}' is missing. */
 static bool leaves_the_function(const struct ptx_parser *p)
 {
     if (p->token.kind != TOKEN_DIRECTIVE)

@@ -1,11 +1,11 @@
 /*
  * Constant expressions, evaluated while they are read.
  *
- * An integer is signed or unsigned 64 bits. A literal is signed when it fits and has no U. Binary
- * operators make both sides unsigned if one is, but: shifts keep the left side's type and take the
- * count modulo 64, "%" is unsigned with a signed result, "~" is unsigned, comparisons and logic
- * give signed 0 or 1, and "?:" gives the chosen side as it is. Where NVIDIA's assembler and the ISA
- * document differ ("&", "|", "^" and "?:" of signed operands) this follows the assembler.
+ * An integer is signed or unsigned 64 bits. A literal is signed if it fits and has no U. Binary
+ * operators make both sides unsigned if one is, except that shifts keep the left side's type and
+ * take the count modulo 64, "%" is unsigned with a signed result, "~" is unsigned, comparisons and
+ * logic give signed 0 or 1, and "?:" gives the chosen side unchanged. Where NVIDIA's assembler and
+ * the ISA document differ ("&", "|", "^" and "?:" of signed operands) this follows the assembler.
  * Integers and floats do not mix; a 0f number stands alone.
  */
 #include "base/text.h"
@@ -249,7 +249,7 @@ static bool apply_floats(struct ptx_parser *p, int op, struct ptx_place place,
     return ptx_error_at(p, place, "operator on floating-point numbers, expected integers");
 }
 
-/* a / b and a % b as the language has them; b is not 0. */
+/* a / b and a % b as PTX defines them; b is not 0. */
 static struct ptx_constant divide(int op, u64 a, u64 b, bool is_unsigned)
 {
     if (op == '%')
@@ -278,7 +278,7 @@ static bool less(u64 a, u64 b, bool is_unsigned)
     return is_unsigned ? a < b : (i64)a < (i64)b;
 }
 
-/* Everything on two integers that cannot fail. */
+/* The operators on two integers that cannot fail. */
 static struct ptx_constant integer_result(int op, const struct ptx_constant *left,
                                           const struct ptx_constant *right)
 {
@@ -429,7 +429,7 @@ bool ptx_addend(struct ptx_parser *p, u64 *value)
         struct ptx_constant constant;
         if (!starts_constant(&p->token))
             return ptx_expected(p, "a constant (only one register or name is added to)");
-        /* NVIDIA's assembler takes all that follows '+' as the constant: [a+1<<4] is a + 16. */
+        /* NVIDIA's assembler takes everything after '+' as the constant: [a+1<<4] is a + 16 */
         if (!(minus ? binary(p, &constant, precedence('*')) : ptx_constant(p, &constant)))
             return false;
         if (constant.is_float)

@@ -24,7 +24,7 @@ static bool alignment(struct ptx_parser *p, u32 *align)
     return true;
 }
 
-/* One of the list: ".managed" or ".unified(1, 2)". */
+/* One attribute: ".managed" or ".unified(1, 2)". */
 static bool attribute(struct ptx_parser *p)
 {
     if (p->token.kind != TOKEN_DIRECTIVE)
@@ -52,8 +52,7 @@ bool ptx_attributes(struct ptx_parser *p)
     return ptx_take(p, ')', "',' or ')' to end the attributes");
 }
 
-/* After ".ptr": the space pointed to and the alignment there, which say nothing of the parameter.
- */
+/* After ".ptr": the space and the alignment of the memory pointed to, which are ignored. */
 static bool pointee(struct ptx_parser *p)
 {
     u32 ignored;
@@ -260,7 +259,7 @@ bool ptx_group(struct ptx_parser *p, u32 *count)
 
 bool ptx_expand(struct ptx_parser *p, struct ptx_place place, u32 count)
 {
-    p->expanded += count; /* both below 2^21 */
+    p->expanded += count; /* cannot overflow: both are below 2^21 */
     return p->expanded <= PTX_EXPANDED ||
            ptx_error_at(p, place,
                         "groups of more than %d names, expected fewer (registers do not count)",
@@ -273,7 +272,8 @@ const char *ptx_group_name(struct ptx_parser *p, const char *prefix, u32 index)
     return ptx_intern(p, name, strlen(name));
 }
 
-/* "name<8>": registers stay together, as there may be many; anything else becomes one by one. */
+/* "name<8>": registers stay one group, as there may be many; other names are declared one by
+ * one. */
 static bool group(struct ptx_parser *p, struct ptx_declaration *one)
 {
     u32 count;

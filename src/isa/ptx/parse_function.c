@@ -7,7 +7,8 @@ enum {
 
 #define FIELD(name) (int)offsetof(struct ptx_function, name)
 
-/* What a tuning directive takes, and where it goes: `most` numbers into u32 fields from `field`. */
+/* The arguments of a tuning directive and their place: up to `most` numbers into u32 fields from
+ * `field`. */
 static const struct tuning {
     const char *name;
     u32 least, most;
@@ -17,7 +18,7 @@ static const struct tuning {
     {".maxntid", 1, 3, FIELD(max_threads)},
     {".reqntid", 1, 3, FIELD(required_threads)},
     {".minnctapersm", 1, 1, FIELD(min_blocks)},
-    {".maxnctapersm", 1, 1, NO_FIELD}, /* its meaning went to .minnctapersm in PTX 2.0 */
+    {".maxnctapersm", 1, 1, NO_FIELD}, /* replaced by .minnctapersm in PTX 2.0 */
     {".maxnreg", 1, 1, FIELD(max_registers)},
     {".reqnctapercluster", 1, 3, FIELD(required_cluster)},
     {".maxclusterrank", 1, 1, NO_FIELD},
@@ -38,7 +39,7 @@ static bool tuning(struct ptx_parser *p, struct ptx_function *function)
     if (ptx_token_is(&p->token, ".noreturn"))
         function->no_return = true;
     ptx_advance(p);
-    u64 values[3] = {1, 1, 1}; /* dimensions not said are 1 */
+    u64 values[3] = {1, 1, 1}; /* missing dimensions are 1 */
     for (u32 i = 0; i < row.most; i++) {
         if (i >= row.least && !ptx_accept(p, ','))
             break;
@@ -83,7 +84,7 @@ static bool parameter_list(struct ptx_parser *p, struct ptx_declaration **list, 
     return true;
 }
 
-/* "(returns) name (parameters)" and what adorns it. */
+/* "(returns) name (parameters)" with attributes and tuning directives. */
 static bool signature(struct ptx_parser *p, struct ptx_function *function)
 {
     if (!adornments(p, function))

@@ -63,7 +63,7 @@ static bool named(struct ptx_parser *p, struct ptx_operand *operand)
     return true;
 }
 
-/* Operands up to `close`, which is taken; after the opening one was. */
+/* Operands up to `close`, which is taken; the opening bracket was taken before. */
 static bool items(struct ptx_parser *p, struct ptx_operand *operand, int close, const char *what)
 {
     u32 mark = p->operands.count;

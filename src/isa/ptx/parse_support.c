@@ -32,7 +32,7 @@ static void add_error(struct ptx_parser *p, const char *line, size_t length)
         p->error_used += length;
     } else {
         memcpy(error->message + p->error_used, more, sizeof more);
-        p->lexer.at = p->lexer.end; /* nothing further would be shown */
+        p->lexer.at = p->lexer.end; /* end of parsing: further errors would not be shown */
         p->error_count = PTX_ERRORS + 1;
     }
 }
@@ -87,7 +87,7 @@ const char *ptx_quote(const struct ptx_token *token, char buffer[PTX_QUOTE])
 void ptx_report_found(struct ptx_parser *p, const char *what)
 {
     char quoted[PTX_QUOTE];
-    if (p->token.kind != TOKEN_BAD) /* that was reported when it was met */
+    if (p->token.kind != TOKEN_BAD) /* a bad token has been reported already */
         ptx_report(p, p->token.place, "found %s, expected %s", ptx_quote(&p->token, quoted), what);
 }
 

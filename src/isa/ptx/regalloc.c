@@ -8,8 +8,8 @@
  *  A1  A value and everything live while it is defined are in different registers.
  *  A2  64-bit values are in even-aligned pairs; a vector of n words starts at a multiple of n (of
  *      the next power of two).
- *  A3  A register read but never written reads as zero: it becomes the constant, or is live from
- * the entry, where a kernel finds zeros and a function makes them.
+ *  A3  A register that is read but never written is zero: it becomes the constant, or is live from
+ *      the entry, where a kernel finds zeros and a function writes them.
  *
  * When not even spilling everything meets the limit (a single instruction needs more) the limit is
  * exceeded and a warning says so.
@@ -57,7 +57,8 @@ static void mark_entry(struct fn *fn, const struct code *code, const struct live
     live_set_free(&set);
 }
 
-/* A function's registers hold anything at its entry: what may be read unwritten is cleared. */
+/* A function's registers are undefined at its entry: those that may be read before a write are
+ * cleared. */
 static void clear_at_entry(struct fn *fn)
 {
     struct arena *arena = arena_create();
@@ -123,7 +124,7 @@ static void apply(const struct graph *g)
     }
 }
 
-/* Copies of a register to itself, once both sides share it. */
+/* Removes copies of a register to itself, whose two sides were given the same register. */
 static void remove_self_copies(struct fn *fn)
 {
     struct rewrite r = rewrite_begin(fn);
@@ -147,8 +148,8 @@ static u32 register_limit(const struct fn *fn)
     return limit;
 }
 
-/* One attempt; false when code was added (copies, spills) and it must be repeated, or, with
- * `fatal`, when there is no point in that. */
+/* One attempt; false if code was added (copies, spills) and it must be repeated, or, with `fatal`,
+ * if repeating is useless. */
 static bool attempt(struct fn *fn, u32 limit, bool may_spill, bool *fatal)
 {
     struct arena *arena = arena_create();

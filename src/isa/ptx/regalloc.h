@@ -41,22 +41,23 @@ struct graph {
     u32 group_count;
     u32 max_live, max_masks;
     bool reserve_first; /* register 0 is the stack pointer */
-    bool too_large;     /* more edges than can be afforded: given up */
+    bool too_large;     /* too many edges for memory: allocation fails */
 };
 
 /* regalloc_webs.c: one virtual register for each group of definitions that share uses. */
 void split_webs(struct fn *fn);
-/* regalloc_calls.c: saves what lives across calls. */
+/* regalloc_calls.c: saves registers that are live across calls. */
 void save_across_calls(struct fn *fn);
-/* regalloc_ahead.c: spills where far more is alive than there are registers; false when there are
- * more masks than can be had. */
+/* regalloc_ahead.c: spills where the live values far exceed the registers; false if there are too
+ * many live masks. */
 bool spill_ahead(struct fn *fn, u32 limit);
 /* regalloc_graph.c */
 void graph_build(struct graph *g, struct arena *arena, struct fn *fn);
 /* Makes groups of tuples; false when copies had to be added and the graph must be built anew. */
 bool graph_group(struct graph *g);
-/* regalloc_color.c: colours one class with at most `limit` registers, few if possible. Returns the
- * number used, or 0 with the nodes to spill marked in `spill` when it cannot (vectors only). */
+/* regalloc_color.c: colours one class with at most `limit` registers, few if possible, and sets
+ * `used`. False if it cannot; the nodes to spill are then marked in `spill` (vectors only; or
+ * NULL). */
 bool graph_color(struct graph *g, bool masks, u32 limit, u32 *used, u8 *spill);
 /* regalloc_spill.c */
 void spill_webs(struct fn *fn, const u8 *spill);

@@ -3,8 +3,8 @@
  *
  * The interference graph grows as instructions times live values, so such a function would take
  * gigabytes before the first value is spilled. One walk over the code chooses instead: wherever
- * more than three quarters of the registers are taken, the cheapest values that are alive go to
- * memory until a quarter is.
+ * more than three quarters of the registers are taken, the cheapest live values are spilled until
+ * only a quarter is taken.
  *
  *  H1  Only functions with more than CROWD words alive, and four times the registers, are touched:
  *      below that colouring copes and chooses better.
@@ -23,7 +23,7 @@ struct crowd {
     struct live_set live;
     f64 *cost;        /* by location: uses weighed by loop depth */
     u8 *spill;        /* by virtual register, or NULL while measuring */
-    u32 words, masks; /* alive now, without what is spilled */
+    u32 words, masks; /* live now, without spilled values */
     u32 most_words, most_masks;
     u32 limit;
 };
@@ -61,7 +61,7 @@ static int by_cost(const void *a, const void *b, void *cost)
     return i < k ? -1 : i > k;
 }
 
-/* Sends the cheapest to memory until a quarter of the registers is taken. */
+/* Spills the cheapest values until only a quarter of the registers is taken. */
 static void evict(struct crowd *c)
 {
     u32 *list = malloc((c->live.count + 1) * sizeof *list), count = 0;

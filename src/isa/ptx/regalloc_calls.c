@@ -1,6 +1,6 @@
 /*
- * Values that live across a call: stored to the frame before the stack pointer moves, loaded after
- * it is back. Masks go through a word.
+ * Values that are live across a call: stored to the frame before the stack pointer moves, loaded
+ * after it is back. Masks go through a vector register.
  */
 #include "isa/ptx/regalloc.h"
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int by_location(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What lives across each call, in program order. */
+/* Lists the values live across each call, in program order. */
 static void collect(struct saves *s, const struct code *code)
 {
     struct arena *arena = arena_create();

@@ -18,7 +18,7 @@ struct coloring {
     struct graph *g;
     bool masks;
     u32 limit;    /* registers now */
-    u32 reserved; /* registers at the bottom that are taken */
+    u32 reserved; /* lowest registers, which are reserved */
     u32 *order;   /* groups, first to be coloured first */
     u32 count;
     u32 *list; /* all groups of the class */
@@ -33,7 +33,7 @@ static bool in_class(const struct coloring *c, const struct group *group)
     return group->count && group->is_mask == c->masks && group->members[0] != 0;
 }
 
-/* Places a neighbour of `words` can take from a group. */
+/* The places of a group that a neighbour of `words` can block. */
 static u32 blocks(const struct group *group, u32 words)
 {
     return group->align >= words ? 1 : words / group->align;
@@ -245,7 +245,8 @@ static int by_price(const void *a, const void *b, void *price)
     return i < k ? -1 : i > k;
 }
 
-/* A group that cannot be spilled itself makes its cheapest coloured neighbour go. */
+/* The cheapest coloured neighbour of a group that cannot be spilled itself: it is spilled
+ * instead. */
 static u32 cheapest_neighbour(const struct coloring *c, u32 which)
 {
     const struct graph *g = c->g;

@@ -13,7 +13,7 @@
 #include "isa/ptx/regalloc.h"
 #include <stdlib.h>
 
-#define EDGE_WORDS_MAX (1u << 27) /* half a gigabyte: thousands of values alive at once */
+#define EDGE_WORDS_MAX (1u << 27) /* half a gigabyte: thousands of values live at once */
 
 struct edges {
     VEC(u32) pairs; /* a, b, a, b, ... */
@@ -169,7 +169,7 @@ static bool interferes(const struct graph *g, u32 a, u32 b)
     return bsearch(&b, node->neighbours, node->neighbour_count, sizeof(u32), by_number);
 }
 
-/* Whether the groups could lie over each other with b's base `shift` words after a's. */
+/* Whether the groups can overlap with b's base `shift` words after a's. */
 static bool compatible(const struct graph *g, const struct group *a, const struct group *b,
                        int shift)
 {
@@ -192,7 +192,7 @@ static void move_group(struct graph *g, struct group *group, u32 by)
     group->span = (u8)(group->span + by);
 }
 
-/* Puts b's base `shift` words after a's (both bases aligned as they ask). */
+/* Merges b into a with b's base `shift` words after a's; both keep their alignment. */
 static bool unite(struct graph *g, u32 ga, u32 gb, int shift)
 {
     struct group *a = &g->groups[ga], *b = &g->groups[gb];
@@ -206,7 +206,7 @@ static bool unite(struct graph *g, u32 ga, u32 gb, int shift)
     u32 align = MAX(a->align, b->align);
     if ((u32)shift % MIN(a->align, b->align) || !compatible(g, a, b, shift))
         return false;
-    /* The stricter of the two must still be aligned: lift a when it is b. */
+    /* the stricter alignment must still hold: lift a if it is b's */
     u32 lift = b->align > a->align ? (align - (u32)shift % align) % align : 0;
     if (lift % a->align || (a->align >= b->align && (u32)shift % b->align))
         return false;
@@ -288,7 +288,7 @@ static void add_copies(struct fn *fn, const u32 *bad)
     for (u32 i = 0; i < r.count; i++) {
         rewrite_mark(&r, i);
         struct inst inst = fn->insts.data[i];
-        bool stored = inst.op != OP_ld; /* its tuple is read */
+        bool stored = inst.op != OP_ld; /* the tuple is read */
         u32 marks = inst.spare ? bad[inst.spare] : 0;
         struct inst copies[TUPLE_MAX];
         u32 count = 0;
@@ -326,7 +326,7 @@ bool graph_group(struct graph *g)
             continue;
         const struct tuple *tuple = &fn->tuples.data[t];
         bad[t] = group_tuple(g, tuple);
-        /* A copy that does not fit either: the others must move too. */
+        /* a copy does not fit either: copy all other elements, too */
         for (u32 k = 0; k < tuple->count; k++)
             if (bad[t] >> k & 1 && fn->vregs.data[tuple->registers[k]].in_tuple)
                 for (u32 j = 0; j < tuple->count; j++)

@@ -1,5 +1,5 @@
 /*
- * Spills: a spilled value lives in the frame; each use loads it into a register of its own, each
+ * Spills: a spilled value is kept in the frame; each use loads it into a new register, each
  * definition stores it.
  */
 #include "isa/ptx/regalloc.h"
@@ -78,7 +78,7 @@ static void spill_instruction(struct spiller *s, struct inst inst)
     s->count = 0;
     for (unsigned i = 0; i < ARRAY_LEN(inst.src); i++)
         replace(s, &inst, &inst.src[i], true);
-    /* Under a guard other lanes keep the old value: the register must hold it first. */
+    /* under a guard, other lanes keep the old value: load it first */
     bool guarded = inst.guard.kind != OPERAND_NONE;
     u32 written[REFS_MAX], written_count = 0;
     for (unsigned i = 0; i < ARRAY_LEN(inst.dst); i++) {

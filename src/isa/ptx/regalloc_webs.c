@@ -15,7 +15,7 @@ struct webs {
     struct cfg *cfg;
     struct liveness *live;
     u8 *split;    /* by location: has several definitions */
-    u32 *current; /* by location: value now */
+    u32 *current; /* by location: its current value */
     u32 *entry;   /* by block: first value of its live-in split locations */
     u32 *parent;  /* union-find over values */
     u32 value_count;

@@ -9,19 +9,19 @@
 
 enum {
     PACKET_BYTES = 64,
-    QUEUE_BYTES = 256, /* of a queue's description; zero: there is no queue */
+    QUEUE_BYTES = 256, /* of a queue descriptor, all zero: there is no queue */
     PART_ALIGN = 64,
     MOST_REGISTERS = 40,
     MOST_PARTS = 3
 };
 
-/* The descriptor of private memory: swizzled, 4 bytes an element, 64 lanes a stripe, thread number
- * added, no range check, 32-bit float format. */
+/* The descriptor of private memory: swizzled, 4 bytes per element, stripes of 64 lanes, thread
+ * number added, no range check, 32-bit float format. */
 #define PRIVATE_WORD1 0x80000000u
 #define PRIVATE_WORD2 0xffffffffu
 #define PRIVATE_WORD3 0x00e8f000u
 
-/* A packet of the kind "kernel dispatch", fences of system scope: what a runtime writes. */
+/* A kernel dispatch packet with fences of system scope, as a runtime writes it. */
 #define PACKET_HEADER 0x1502
 
 struct composer {
@@ -74,7 +74,7 @@ struct abi_kernel *abi_kernels(struct arena *arena, const struct code_object *ob
     return kernels;
 }
 
-/* Writes `bytes` of a value into the arguments, as far as they reach. */
+/* Writes `bytes` of a value into the arguments, if it fits. */
 static void put(struct composer *c, u64 offset, u64 value, u32 bytes)
 {
     if (offset + bytes <= c->abi->kernel->kernarg_bytes)
@@ -87,7 +87,7 @@ static void put_rocm5(struct composer *c, u32 start)
     for (u32 i = 0; i < 3; i++) {
         put(c, start + 0ull + 4 * i, launch->grid[i], 4);
         put(c, start + 12ull + 2 * i, launch->block[i], 2);
-        put(c, start + 18ull + 2 * i, 0, 2); /* all blocks are whole */
+        put(c, start + 18ull + 2 * i, 0, 2); /* remainders: there are no partial blocks */
         put(c, start + 40ull + 8 * i, launch->offset[i], 8);
     }
     put(c, start + 64ull, c->dims, 2);
@@ -135,7 +135,7 @@ static void add(struct composer *c, enum entry_file file, u32 index, enum entry_
         (struct entry_register){(u8)file, (u8)what, (u16)index, value};
 }
 
-/* Two scalars: an address, or whatever has a low and a high word. */
+/* Adds two scalars: the low and the high word of an address or another 64-bit value. */
 static void add_pair(struct composer *c, u32 *next, enum entry_what low, u32 value)
 {
     add(c, ENTRY_SCALAR, (*next)++, low, value);
@@ -162,7 +162,7 @@ static void add_user_registers(struct composer *c)
         add_pair(c, &next, ENTRY_IMAGE_LO, 0);
     if (d->dispatch_id)
         add_pair(c, &next, ENTRY_LAUNCH_LO, 0);
-    if (d->flat_scratch_init) /* there is no flat scratch on this GPU */
+    if (d->flat_scratch_init) /* this GPU has no flat scratch */
         add_pair(c, &next, ENTRY_CONSTANT, 0);
     if (d->private_size)
         add(c, ENTRY_SCALAR, next, ENTRY_CONSTANT, d->private_bytes);
@@ -186,7 +186,7 @@ static void add_system_registers(struct composer *c)
         add(c, ENTRY_VECTOR, i, (enum entry_what)(ENTRY_THREAD_X + i), 0);
 }
 
-/* Sizes that have fewer bits in the packet than here. */
+/* Checks sizes that have fewer bits in the packet than here. */
 static bool check_launch(struct composer *c, struct error *error)
 {
     const struct entry_launch *launch = c->launch;

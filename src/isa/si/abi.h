@@ -1,13 +1,14 @@
 /*
- * What a runtime does when it launches a kernel of a code object: the argument segment, the
- * dispatch packet, and what the registers hold.
+ * What a runtime sets up to launch a kernel of a code object: the argument segment, the dispatch
+ * packet and the initial registers.
  *
  * Besides the arguments in the source, a kernel reads hidden ones that the runtime appends. Their
  * layout is that of the library the program was compiled with, which the file does not name:
  *
  *   libclc   {u32 dimensions, offset x, y, z}, whatever the metadata says
  *   rocm4    ROCm device libraries, code object version 4 and before: u64 offset x, y, z
- *   rocm5    the same for version 5 and later: block counts, block sizes, ... (arg_kinds.def)
+ *   rocm5    ROCm device libraries, version 5 and later: block counts, block sizes, ...
+ *            (arg_kinds.def)
  *
  * Detection looks, in this order, at
  *  1. functions that were not inlined: __ockl_*, __ocml_* are ROCm's, __clc_* libclc's;
@@ -17,9 +18,9 @@
  *     dimensions) is ROCm's. From version 5 on a load from the packet is libclc's (ROCm has all it
  *     needs in the hidden arguments), one beyond 16 bytes of the hidden arguments is ROCm's;
  *  3. the compilers named in .comment, those of linked bitcode among them: AMD's own is ROCm's;
- *     clang up to 14 is libclc's, as it neither made nor reads the bitcode of ROCm that is about;
+ *     clang up to 14 is libclc's, as it neither wrote nor reads the bitcode of current ROCm;
  *  4. else ROCm, with the version's layout.
- * Only a program in which no load tells can be taken for the wrong one. si.hidden_args overrides.
+ * Only a program without a telling load can be misjudged. si.hidden_args overrides the detection.
  */
 #ifndef ISA_SI_ABI_H
 #define ISA_SI_ABI_H
@@ -43,13 +44,13 @@ struct abi_kernel {
     enum abi_hidden hidden; /* not ABI_AUTO */
 };
 
-/* Never ABI_AUTO. `why`, if not NULL, gets a phrase for explanations. */
+/* The detected layout, never ABI_AUTO. `why`, if not NULL, gets a phrase for explanations. */
 enum abi_hidden abi_detect(const struct code_object *object, const char **why);
-/* Where a kernel's hidden arguments begin; NO_PLACE: it has none. */
+/* Byte offset of a kernel's hidden arguments; NO_PLACE: it has none. */
 u32 abi_hidden_start(const struct code_object *object, const struct code_kernel *kernel);
 const char *abi_hidden_name(enum abi_hidden hidden);
 
-/* For each kernel of the object, in its order: what abi_entry takes. */
+/* The `kernel` arguments of abi_entry for the object's kernels, in their order. */
 struct abi_kernel *abi_kernels(struct arena *arena, const struct code_object *object,
                                const struct si_params *params);
 

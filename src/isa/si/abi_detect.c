@@ -1,10 +1,10 @@
 /*
  * Which library a code object was compiled with: see abi.h for the reasons.
  *
- * Follows the two pointers through each function in the order of its instructions: copies and sums
- * with constants are known, any other write makes a register unknown. Branches are not followed;
- * a load that is seen was really made from the pointer, unless a jump skips a redefinition, so
- * all evidence of the program is put together.
+ * Follows the two pointers through each function in instruction order: copies and sums with
+ * constants are tracked, any other write makes a register unknown. Branches are not followed: a
+ * load seen here really uses the pointer, unless a jump skips a redefinition, so the evidence of
+ * the whole program is combined.
  */
 #include "isa/si/abi.h"
 #include "isa/si/si.h"
@@ -19,12 +19,12 @@ enum pointer {
 
 enum {
     PAIRS = SI_SGPRS / 2,
-    /* In a function that is called: LLVM's calling convention for AMD GPUs. */
+    /* in called functions: LLVM's calling convention for AMD GPUs */
     CALLEE_PACKET = 4,
     CALLEE_HIDDEN = 8
 };
 
-/* What a scalar pair is known to hold: a pointer + offset. */
+/* The known value of a scalar pair: a pointer + offset. */
 struct known_pointer {
     enum pointer pointer;
     i64 offset; /* arguments: from the first hidden one */
@@ -88,7 +88,7 @@ static bool constant(const struct si_inst *inst, const struct si_operand *operan
     return true;
 }
 
-/* The lower half of pointer + constant; the instruction for the upper half is taken as said. */
+/* The lower half of pointer + constant; the upper half is assumed to follow. */
 static bool sum(struct abi_scan *scan, const struct si_inst *inst, struct known_pointer *result)
 {
     i64 value;
@@ -161,7 +161,7 @@ static struct evidence scan_object(const struct code_object *object)
     bool *seen = checked(calloc((size_t)object->function_count + 1, sizeof *seen));
     for (u32 i = 0; i < object->kernel_count; i++) {
         u32 function = object->kernels[i].function;
-        if (!seen[function]) /* many descriptors of one function: a hostile file */
+        if (!seen[function]) /* once: a hostile file may have many descriptors of it */
             scan_kernel(object, &object->kernels[i], &evidence);
         seen[function] = true;
     }
@@ -176,7 +176,7 @@ static struct evidence scan_object(const struct code_object *object)
     return evidence;
 }
 
-/* AMD's own compiler: 1; clang up to 14, be it for the library only: -1; else 0. */
+/* 1: AMD's own compiler; -1: clang up to 14, even if only for the library; else 0. */
 static int comment_says(const struct code_producer *producer)
 {
     int verdict = 0;
@@ -190,7 +190,7 @@ static int comment_says(const struct code_producer *producer)
     return verdict;
 }
 
-/* Positive: ROCm; negative: libclc; 0: cannot be told. */
+/* Positive: ROCm; negative: libclc; 0: unknown. */
 static int judge(const struct code_object *object, const char **why)
 {
     if (object->producer.rocm_names != object->producer.libclc_names) {

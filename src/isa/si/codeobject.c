@@ -15,7 +15,7 @@ enum {
     OSABI_HSA = 64,
     PAGE = 4096
 };
-/* Zero-filled memory an object may ask for beyond its own size: a bound for hostile files. */
+/* Limit of zero-filled memory beyond the object's own size, against hostile files. */
 #define MOST_ZEROS (256ull << 20)
 
 /* EF_AMDGPU_MACH values of LLVM's AMDGPU usage guide, for messages. */
@@ -60,7 +60,7 @@ void reader_warn(struct reader *reader, const char *format, ...)
 
 const char *reader_name(struct reader *reader, const char *name)
 {
-    /* Not in the reader's arena: a file may have any number of names to warn of. */
+    /* not in the reader's arena: a file may cause any number of warnings */
     struct arena *arena = arena_create();
     char *shown = reader->shown[reader->shown_next++ % ARRAY_LEN(reader->shown)];
     const char *text = text_printable(arena, arena_strndup(arena, name, strnlen(name, 120)));
@@ -74,7 +74,7 @@ bool codeobject_recognized(const void *bytes, size_t length)
     return length >= SELFMAG && !memcmp(bytes, ELFMAG, SELFMAG);
 }
 
-/* What the bytes are, when they are not an ELF file. */
+/* Reports a file that is not ELF, with a guess at what it is. */
 static bool fail_not_elf(struct reader *reader, const char *text, size_t length)
 {
     size_t shown = MIN(length, (size_t)4096);
@@ -101,7 +101,7 @@ static const char *gpu_name(u32 mach)
     return NULL;
 }
 
-/* The first 16 bytes: class, byte order, and whom it is for. */
+/* Checks the first 16 bytes: class, byte order and OS ABI. */
 static bool check_ident(struct reader *reader, const u8 *ident)
 {
     if (ident[EI_CLASS] != ELFCLASS64)
@@ -238,7 +238,7 @@ static bool read_segments(struct reader *reader)
     return true;
 }
 
-/* The code: .text, or all of the executable segment where sections are stripped. */
+/* Finds the code: .text, or all of the executable segment if sections are stripped. */
 static bool read_text(struct reader *reader)
 {
     struct code_object *object = reader->object;
@@ -278,7 +278,7 @@ static bool read_text(struct reader *reader)
     return true;
 }
 
-/* The strings of .comment: the compilers whose code is inside. */
+/* Reads the strings of .comment: the compilers whose code is inside. */
 static void read_producer(struct reader *reader)
 {
     enum {

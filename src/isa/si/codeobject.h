@@ -1,8 +1,8 @@
 /*
  * AMDHSA code objects: an ELF file as the compiler's linker makes it, checked and described.
  *
- * The bytes are not trusted: every offset, size and count is checked against what is there, and
- * memory is taken for what the file holds, never for what it claims. Code object versions 3 to 6
+ * The bytes are not trusted: every offset, size and count is checked against the file, and memory
+ * is allocated for what the file holds, never for what it claims. Code object versions 3 to 6
  * (ABI versions 1 to 4) for Southern Islands (gfx600, gfx601, gfx602: one instruction set).
  *
  * Invariants of a code object
@@ -56,7 +56,7 @@ enum code_relocation_kind {
 };
 struct code_relocation {
     u64 address;
-    u64 value; /* what the word gets: + base when `relative` */
+    u64 value; /* new value of the word; + base if `relative` */
     u8 kind;   /* enum code_relocation_kind */
     bool relative;
 };
@@ -65,33 +65,33 @@ enum code_arg_kind {
 #define ARG_KIND(name, place) CODE_ARG_##name,
 #include "isa/si/arg_kinds.def"
 #undef ARG_KIND
-    CODE_ARG_unknown /* explicit, or "hidden_" and a word we do not know */
+    CODE_ARG_unknown /* an unknown word, explicit or "hidden_..." */
 };
 
 struct code_argument {
-    const char *name, *type_name; /* "" when not said */
+    const char *name, *type_name; /* "" if not given */
     u32 offset, size;             /* bytes in the kernarg segment */
     enum code_arg_kind kind;
     bool hidden;
     const char *kind_name;     /* as written */
-    const char *address_space; /* "global", "local", "constant"..., "" when not said */
+    const char *address_space; /* "global", "local", "constant"..., "" if not given */
     const char *access;        /* "read_only"..., "" */
-    u32 pointee_align;         /* of a dynamic_shared_pointer, 0 when not said */
+    u32 pointee_align;         /* of a dynamic_shared_pointer, 0 if not given */
     bool is_const, is_restrict, is_volatile, is_pipe;
 };
 
-/* The 64 bytes of <name>.kd and what their bits mean on Southern Islands. */
+/* The 64 bytes of <name>.kd, decoded for Southern Islands. */
 struct kernel_descriptor {
-    u32 lds_bytes;     /* of a block, static */
-    u32 private_bytes; /* of a thread */
-    u32 kernarg_bytes; /* 0: not said (compilers before 11) */
-    i64 entry_offset;  /* from the descriptor */
+    u32 lds_bytes;     /* static, per block */
+    u32 private_bytes; /* per thread */
+    u32 kernarg_bytes; /* 0: not given (compilers before 11) */
+    i64 entry_offset;  /* relative to the descriptor */
     u32 rsrc1, rsrc2, rsrc3;
     u16 properties;
     /* RSRC1 */
     u32 vgprs, sgprs; /* allocated; the scalar ones include VCC */
     u32 priority;
-    u32 mode; /* the MODE register at the start: rounding, subnormals, DX10_CLAMP, IEEE */
+    u32 mode; /* initial MODE register: rounding, subnormals, DX10_CLAMP, IEEE */
     /* RSRC2 */
     bool scratch; /* the wave offset is passed, private memory is set up */
     u32 user_sgprs;
@@ -106,19 +106,19 @@ struct kernel_descriptor {
 };
 
 struct code_kernel {
-    const char *name;   /* as a host names it */
+    const char *name;   /* as the host uses it */
     const char *symbol; /* of the descriptor: "<name>.kd" */
     u64 descriptor_address, entry;
-    u32 function; /* index: the one at `entry` */
+    u32 function; /* index of the function at `entry` */
     struct kernel_descriptor descriptor;
     bool has_metadata;
     struct code_argument *args; /* explicit ones first, hidden ones after */
     u32 arg_count, explicit_count;
     u32 kernarg_bytes, kernarg_align; /* the descriptor's, else the metadata's */
-    u32 max_threads;                  /* of a block: .max_flat_workgroup_size, 0 when not said */
-    u32 required[3];                  /* .reqd_workgroup_size, 0 when not said */
+    u32 max_threads;                  /* per block: .max_flat_workgroup_size, 0 if not given */
+    u32 required[3];                  /* .reqd_workgroup_size, 0 if not given */
     const char *language;             /* "OpenCL C", "" */
-    u32 vgpr_count, sgpr_count;       /* used, as the metadata says; for information */
+    u32 vgpr_count, sgpr_count;       /* used registers from the metadata; for information only */
     u32 vgpr_spills, sgpr_spills;
 };
 
@@ -160,25 +160,25 @@ struct code_object {
     u32 warning_count;
 };
 
-/* Whether these bytes want to be an ELF file at all. */
+/* Whether the bytes begin like an ELF file. */
 bool codeobject_recognized(const void *bytes, size_t length);
 
 /*
- * The description lives in `arena`, with its own copy of the bytes. Anything that makes the code
- * unusable is an error; what can be worked around is a warning.
+ * Reads a code object; the description is allocated in `arena`, with its own copy of the bytes.
+ * Anything that makes the code unusable is an error; what can be worked around is a warning.
  */
 struct code_object *codeobject_read(struct arena *arena, const void *bytes, size_t length,
                                     const char *file, struct error *error);
 
-/* By name; NULL when there is none. */
+/* The kernel of this name, or NULL. */
 const struct code_kernel *codeobject_kernel(const struct code_object *object, const char *name);
 /* The function that holds the address, or NULL. */
 const struct code_function *codeobject_function_at(const struct code_object *object, u64 address);
 /* Source file and line of an address; false when not known. */
 bool codeobject_line(const struct code_object *object, u64 address, const char **file, u32 *line);
 /*
- * Fills `image`, high - low bytes that become guest address base + low and up, with the segments
- * and applies the relocations. Gaps are zero.
+ * Fills `image` (high - low bytes, to be placed at guest address base + low) with the segments and
+ * applies the relocations. Gaps are zero.
  */
 void codeobject_load(const struct code_object *object, u64 base, u8 *image);
 /* The descriptor field by field, the registers at entry and the arguments, as lines of text. */

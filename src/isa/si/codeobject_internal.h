@@ -7,11 +7,11 @@
 
 enum {
     DESCRIPTOR_BYTES = 64,
-    WARNINGS = 32, /* more are counted, not kept */
-    /* Bounds of what a hostile file can multiply: linear work stays linear. */
-    MOST_NAME = 4096, /* bytes of a symbol's name; longer ones are not seen */
+    WARNINGS = 32, /* further ones are counted, not kept */
+    /* limits that keep the work linear for hostile files */
+    MOST_NAME = 4096, /* bytes of a symbol's name; longer ones are ignored */
     MOST_KERNELS = 16384,
-    MOST_NOTES = 16 /* segments or sections that are searched for the metadata */
+    MOST_NOTES = 16 /* segments or sections searched for the metadata */
 };
 
 struct reader {
@@ -29,7 +29,8 @@ bool reader_fail(struct reader *reader, enum error_code code, const char *format
     __attribute__((format(printf, 3, 4)));
 void reader_warn(struct reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A name from the file, safe to print and not too long; good until the next but one. */
+/* A name from the file, printable and of limited length; valid for the next call, too, not
+ * beyond. */
 const char *reader_name(struct reader *reader, const char *name);
 
 /* codeobject_symbols.c: functions, variables, kernels with their descriptors. */
@@ -40,7 +41,7 @@ bool read_relocations(struct reader *reader);
 struct kernel_descriptor descriptor_decode(const u8 bytes[DESCRIPTOR_BYTES]);
 /* metadata.c: the note with the arguments. */
 bool read_metadata(struct reader *reader);
-/* lines.c: never fails; what it cannot read is a warning. */
+/* lines.c: never fails; unreadable data cause a warning. */
 void read_lines(struct reader *reader);
 
 #endif

@@ -37,7 +37,7 @@ static bool in_segment(const struct code_object *object, u64 address, u64 bytes)
     return false;
 }
 
-/* The value of the symbol a relocation names, and whether it moves with the object. */
+/* The value of a relocation's symbol, and whether it moves with the object. */
 static bool symbol_value(struct reader *reader, const struct elf_symbols *symbols, u32 index,
                          u64 *value, bool *relative)
 {

@@ -16,7 +16,7 @@ static bool ends_in_kd(const char *name)
     return length > 3 && !strcmp(name + length - 3, ".kd");
 }
 
-/* Names that only the ROCm device libraries or only libclc give to what they bring along. */
+/* Notes function names that only the ROCm device libraries or only libclc use. */
 static void note_library(struct reader *reader, const char *name)
 {
     struct code_producer *producer = &reader->object->producer;
@@ -77,7 +77,7 @@ static void add_symbol(struct reader *reader, const Elf64_Sym *symbol)
             (struct code_variable){name, symbol->st_value, symbol->st_size};
 }
 
-/* How many symbols are of each sort at most, so that the arrays fit. */
+/* Allocates arrays for the largest possible number of symbols of each kind. */
 static bool make_room(struct reader *reader)
 {
     struct code_object *object = reader->object;
@@ -93,7 +93,7 @@ static bool make_room(struct reader *reader)
     if (kernels > MOST_KERNELS)
         return reader_fail(reader, ERROR_INPUT, "%u kernels, expected at most %d", kernels,
                            MOST_KERNELS);
-    /* Each kernel's entry becomes a function when no symbol says so. */
+    /* a kernel's entry becomes a function if it has no symbol */
     object->functions =
         arena_array(reader->arena, struct code_function, (size_t)functions + kernels);
     object->kernels = arena_array(reader->arena, struct code_kernel, kernels);
@@ -169,8 +169,8 @@ static bool read_descriptors(struct reader *reader)
 }
 
 /*
- * One function an address, each up to the next at most. Where a kernel and its function symbol
- * agree the kernel's row stays and takes the symbol's size.
+ * Leaves one function per address, which ends at the next one at the latest. If a kernel and a
+ * function symbol have the same address, the kernel's row stays and takes the symbol's size.
  */
 static void settle_functions(struct reader *reader)
 {

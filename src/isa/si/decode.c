@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What the words say before the signature is bound to them. */
+/* The fields of the words, before the signature is bound to them. */
 struct word_fields {
     u16 dst[2];
     u16 src[5];
@@ -23,7 +23,7 @@ struct word_fields {
 struct decoder {
     struct si_inst *inst;
     const u32 *words;
-    size_t count; /* words there */
+    size_t count; /* words available */
     struct error *error;
 };
 
@@ -32,13 +32,13 @@ static u32 bits(u32 word, u32 first, u32 count)
     return word >> first & ((1u << count) - 1);
 }
 
-/* The bits [first, first + count) as claimed ones. */
+/* A mask of the bits [first, first + count). */
 static u64 claim(u32 first, u32 count)
 {
     return ((1ull << count) - 1) << first;
 }
 
-/* Fills the error with address, words and cause; false. */
+/* Fills the error with address, words and cause; returns false. */
 __attribute__((format(printf, 2, 3))) static bool refuse(struct decoder *d, const char *cause, ...)
 {
     char second[16] = "", detail[128];
@@ -54,7 +54,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct decoder *d, cons
                      detail);
 }
 
-/* Operands. */
+/* ---- operands ---- */
 
 static u32 kind_words(char kind)
 {
@@ -77,7 +77,7 @@ static u32 kind_words(char kind)
     }
 }
 
-/* Whether `words` scalar registers from `code` on exist and are aligned as hardware wants them. */
+/* Whether `words` scalar registers from `code` on exist and are aligned as hardware requires. */
 static bool scalar_range(u32 code, u32 words)
 {
     u32 align = MIN(words, 4);
@@ -118,7 +118,7 @@ static u32 allowed_sources(const struct si_inst *inst, char kind, u32 index)
         return SCALAR;
     case 's':
         return SCALAR | CONSTANT;
-    case 'v': /* by number (M0) and in interpolation it must be a register */
+    case 'v': /* must be a register in movrel and interpolation instructions */
         return strchr(inst->op->signature, 'M') ? VECTOR : VECTOR | DIRECT;
     default:
         break;
@@ -179,7 +179,7 @@ static bool check(struct decoder *d, const struct si_operand *operand, u32 allow
     return refuse(d, "operand code 0x%x is reserved here", code);
 }
 
-/* Immediates with values that mean nothing. */
+/* Refuses undefined values of immediates. */
 static bool check_immediate(struct decoder *d, char kind)
 {
     u32 target = d->inst->target;
@@ -190,7 +190,7 @@ static bool check_immediate(struct decoder *d, char kind)
     return true;
 }
 
-/* An operand of a capital letter; its registers are fixed. */
+/* The operand of a capital letter, whose registers are fixed. */
 static struct si_operand implicit(const struct si_inst *inst, char kind)
 {
     static const u8 codes[] = {['C'] = SI_SCC, ['M'] = SI_M0, ['V'] = SI_VCC, ['X'] = SI_EXEC};
@@ -202,7 +202,7 @@ static struct si_operand implicit(const struct si_inst *inst, char kind)
     return (struct si_operand){codes[(u8)kind], (u8)kind_words(kind), kind, false, false};
 }
 
-/* Words of data a memory instruction moves for the letter `kind`, with the status word of tfe. */
+/* Data words of a memory instruction for the letter `kind`, plus the status word of tfe. */
 static u32 data_words(const struct si_inst *inst, char kind)
 {
     u32 words = kind == 't' ? MAX((u32)__builtin_popcount(inst->dmask), 1) : kind_words(kind);
@@ -254,7 +254,7 @@ static bool bind_sources(struct decoder *d, const char *letters, const struct wo
             *src = implicit(inst, kind);
             continue;
         }
-        if (strchr("kubwgyqne", kind)) { /* in inst->imm and its like */
+        if (strchr("kubwgyqne", kind)) { /* held in inst->imm and other fields, not in src */
             if (!check_immediate(d, kind))
                 return false;
             *src = (struct si_operand){SI_NONE, 0, kind, false, false};
@@ -275,7 +275,7 @@ static bool bind_sources(struct decoder *d, const char *letters, const struct wo
     return true;
 }
 
-/* Signature, literal and stray bits, once the fields are known. */
+/* Binds the signature to the fields, reads the literal and finds stray bits. */
 static bool bind(struct decoder *d, const struct word_fields *fields)
 {
     struct si_inst *inst = d->inst;
@@ -297,7 +297,7 @@ static bool bind(struct decoder *d, const struct word_fields *fields)
     return true;
 }
 
-/* Formats: what each of their words holds, given the row in inst->op. */
+/* ---- formats: fill the fields of the row in inst->op ---- */
 
 static bool has(const struct si_inst *inst, char letter)
 {
@@ -446,7 +446,7 @@ static void take_ds(struct si_inst *inst, struct word_fields *f)
         claim(17, 15) | claim(0, 16) | claim(32, 8 * sources) | (has_dst(inst) ? claim(56, 8) : 0);
 }
 
-/* The second word and the low half of the first, alike in MUBUF and MTBUF. */
+/* The second word and the low half of the first, which MUBUF and MTBUF share. */
 static void take_buffer(struct si_inst *inst, struct word_fields *f)
 {
     u32 word = inst->words[0], second = inst->words[1];
@@ -530,7 +530,7 @@ static void take_exp(struct si_inst *inst, struct word_fields *f)
     }
 }
 
-/* Where a format keeps its opcode, how long it is, and who takes it apart. */
+/* Opcode field, length and field extraction of each format. */
 static const struct format {
     const char *name;
     u8 first, count; /* bits of the opcode */

@@ -98,7 +98,7 @@ static void describe_exceptions(FILE *out, u32 bits)
     fputc('\n', out);
 }
 
-/* "s[4:5]" or "s6"; the next free one after it. */
+/* Prints "s[4:5]" or "s6"; returns the next free register. */
 static u32 scalar(FILE *out, u32 first, u32 count, const char *what)
 {
     if (count > 1)

@@ -2,8 +2,8 @@
  * Instructions to text, in the syntax of LLVM's assembler (llvm-mc -mcpu=tahiti).
  *
  * The text walks the signature: each small letter or digit is an operand. Suffixes _e32 and _e64
- * force the encoding, so that the same words come back. What the assembler has no words for
- * (disasm_limits.c) is given as .long, with the instruction and the reason in a comment.
+ * force the encoding, so that the assembler produces the same words. What it cannot express
+ * (disasm_limits.c) is written as .long, with the instruction and the reason in a comment.
  */
 #include "isa/si/disasm.h"
 
@@ -14,7 +14,7 @@
 struct writer {
     char *out;
     size_t size, used;
-    const char *separator; /* what stands before the next operand */
+    const char *separator; /* printed before the next operand */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
@@ -77,7 +77,7 @@ static void put_code(struct writer *w, const struct si_inst *inst, u32 code, u32
         put(w, "%s", bits[code - SI_VCCZ]);
 }
 
-/* A source with its modifiers. Before a number a minus would be part of it, hence neg(). */
+/* A source with its modifiers: neg() for numbers, since a minus would become part of them. */
 static void put_source(struct writer *w, const struct si_inst *inst, const struct si_operand *src,
                        u32 words)
 {
@@ -181,11 +181,12 @@ static void put_immediate(struct writer *w, const struct si_inst *inst, char kin
 
 /* Operands and what follows them. */
 
-/* How many registers the assembler wants to see, which is not always what is read or written. */
+/* The number of registers that the assembler expects, which may differ from those read or
+ * written. */
 static u32 shown_words(const struct si_inst *inst, const struct si_operand *operand, bool is_data)
 {
     if (inst->format == SI_MIMG && operand->kind == '8')
-        return 8; /* of which r128 reads half */
+        return 8; /* r128 reads only half of them */
     if (inst->format == SI_MIMG && !is_data && operand->code >= SI_VGPR)
         return si_image_address_words(inst);
     return operand->words;
@@ -197,7 +198,7 @@ static void put_operand(struct writer *w, const struct si_inst *inst,
     if (operand->kind >= 'A' && operand->kind <= 'Z')
         return;
     if (inst->op == &si_ops[SI_OP_s_endpgm] && !inst->imm)
-        return; /* its operand is optional, and nobody writes the 0 */
+        return; /* the optional operand is usually omitted if 0 */
     put(w, "%s", w->separator);
     w->separator = operand->kind == 'e' ? " " : ", ";
     if (operand->code == SI_NONE)
@@ -206,7 +207,7 @@ static void put_operand(struct writer *w, const struct si_inst *inst,
         put_source(w, inst, operand, shown_words(inst, operand, is_data));
 }
 
-/* Whether the first source is data; an atomic's, which is one field with its destination's, is
+/* Whether the first source is data; that of an atomic shares a field with its destination and is
  * written once. */
 static bool data_is_source(const struct si_inst *inst)
 {

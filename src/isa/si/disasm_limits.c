@@ -1,7 +1,7 @@
 /*
- * What LLVM's assembler cannot say. Hardware takes more than it: unused bits, a literal that has an
+ * What LLVM's assembler cannot express. Hardware accepts more: unused bits, a literal that has an
  * inline code as well, two scalar registers in one vector instruction, and the like. Each rule here
- * was found by giving llvm-mc 14 and 19 the text; tests/isa/si checks that text comes back.
+ * was found with llvm-mc 14 and 19; tests/isa/si checks that text assembles to the same words.
  */
 #include "isa/si/disasm.h"
 
@@ -10,7 +10,7 @@ static bool is_float(char kind)
     return kind == 'h' || kind == 'f' || kind == 'd';
 }
 
-/* Whether the assembler would take an inline constant for this literal. */
+/* Whether the assembler would use an inline constant for this literal. */
 static bool has_inline_code(u32 literal, u32 words)
 {
     static const u32 floats[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000,
@@ -51,13 +51,14 @@ static const char *constant_limit(const struct si_inst *inst)
     return NULL;
 }
 
-/* Whether an operand takes the one path by which scalar values reach the vector unit. */
+/* Whether an operand uses the scalar bus to the vector unit. */
 static bool uses_bus(const struct si_operand *src)
 {
     return src->code < SI_INT || (src->code >= SI_VCCZ && src->code <= SI_LITERAL);
 }
 
-/* More than one different scalar value. A pair and its first half are different for LLVM. */
+/* Whether the operands use more than one scalar value. LLVM counts a pair and its first half as
+ * two. */
 static bool bus_is_crowded(const struct si_inst *inst)
 {
     const struct si_operand *seen = NULL;
@@ -122,7 +123,7 @@ u32 si_image_address_words(const struct si_inst *inst)
     return 0;
 }
 
-/* The assembler wants to see eight registers even where r128 says that four are read. */
+/* Whether eight registers fit, which the assembler expects even with r128, where four are read. */
 static bool resource_can_be_eight(const struct si_inst *inst)
 {
     for (u32 i = 0; i < inst->src_count; i++)

@@ -71,7 +71,8 @@ bool elf_at(const struct elf_file *elf, u64 address, u64 size, struct elf_bytes 
     return false;
 }
 
-/* A header table: `count` entries of `entry` bytes at `offset`, each as long as `expected`. */
+/* Checks a header table: `count` entries of `entry` bytes at `offset`, each as long as
+ * `expected`. */
 static bool check_table(const struct elf_file *elf, const char *what, u64 offset, u64 count,
                         u64 entry, u64 expected, struct error *error)
 {

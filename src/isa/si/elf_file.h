@@ -1,7 +1,7 @@
 /*
- * A bounded view of an ELF64 file for code objects: nothing is believed before it is checked
- * against the bytes that are there, and nothing is allocated by a claimed size. That, and that a
- * code object uses five fixed structures of ELF, is why this is not libelf.
+ * A bounded view of an ELF64 file for code objects: everything is checked against the bytes of the
+ * file before use, and nothing is allocated by a claimed size. For this reason, and because a code
+ * object uses only five fixed structures of ELF, libelf is not used.
  */
 #ifndef ISA_SI_ELF_FILE_H
 #define ISA_SI_ELF_FILE_H
@@ -11,7 +11,7 @@
 #include <elf.h>
 
 enum {
-    ELF_SEGMENTS = 256 /* most program headers; linkers make ten */
+    ELF_SEGMENTS = 256 /* maximum of program headers; linkers create about ten */
 };
 
 /* A range of the file. */
@@ -35,7 +35,7 @@ struct elf_symbols {
     u32 count;
 };
 
-/* What the dynamic section says; values 0 when absent. */
+/* Entries of the dynamic section; 0 if absent. */
 struct elf_dynamic {
     u64 symtab, strtab, strtab_bytes, hash;
     u64 rela, rela_bytes, rela_entry;
@@ -43,7 +43,7 @@ struct elf_dynamic {
     bool has_rel; /* relocations without addends */
 };
 
-/* Checks the header and both header tables. `data` must stay. */
+/* Checks the header and both header tables. `data` must outlive `elf`. */
 bool elf_open(struct elf_file *elf, const u8 *data, u64 size, const char *name,
               struct error *error);
 
@@ -59,12 +59,12 @@ bool elf_find_section(const struct elf_file *elf, const char *name, Elf64_Shdr *
 bool elf_range(const struct elf_file *elf, u64 offset, u64 size, struct elf_bytes *bytes);
 /* The bytes that the file holds for addresses [address, address + size). */
 bool elf_at(const struct elf_file *elf, u64 address, u64 size, struct elf_bytes *bytes);
-/* The part of string table bytes in which every string ends. */
+/* The part of a string table in which every string is terminated. */
 struct elf_bytes elf_strings(struct elf_bytes bytes);
-/* A string of such a part, or NULL. Takes the same time whatever the offset. */
+/* A string of elf_strings(), or NULL. Takes constant time. */
 const char *elf_string(const struct elf_bytes *table, u64 offset);
 
-/* .symtab, else .dynsym, else what the dynamic section points to. False: none of them is there. */
+/* .symtab, else .dynsym, else the dynamic section's symbols. False: there are none. */
 bool elf_symbols(const struct elf_file *elf, struct elf_symbols *symbols);
 bool elf_dynamic_symbols(const struct elf_file *elf, struct elf_symbols *symbols);
 Elf64_Sym elf_symbol(const struct elf_symbols *symbols, u32 index);

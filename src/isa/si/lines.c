@@ -1,7 +1,7 @@
 /*
  * Source lines: the line number programs of .debug_line, DWARF 2 to 5, run once when the object is
- * read. Bounded: a cursor that cannot leave its bytes, at most MOST_FILES files, one row a byte of
- * program at most. Debug information is a convenience: what cannot be read is a warning.
+ * read. Bounded: a cursor that cannot leave its bytes, at most MOST_FILES files, at most one
+ * row per byte of program. Debug information is a convenience: unreadable data cause a warning.
  */
 #include "isa/si/codeobject_internal.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_FILES = 4096, /* of an object, so that long directory names cannot multiply */
+    MOST_FILES = 4096, /* per object, so that long directory names cannot multiply */
     MOST_PATH = 1024,
     MOST_FORMATS = 16
 };
@@ -43,7 +43,7 @@ struct unit {
     u8 lengths[256]; /* operands of standard opcodes */
     VEC(const char *) directories;
     VEC(struct name) names;
-    u32 *files; /* by index in names: in the object + 1, 0 = not made yet */
+    u32 *files; /* by index in names: index in the object + 1, 0 = not used yet */
 };
 
 struct lines {
@@ -154,7 +154,8 @@ static bool read_form(struct lines *l, const struct unit *unit, struct cursor *c
     }
 }
 
-/* Directories or files of version 5. Each entry takes at least a byte, so the count is bounded. */
+/* Reads the directories or files of version 5. Each entry takes at least a byte, so the count is
+ * bounded. */
 static bool read_entries(struct lines *l, struct unit *unit, struct cursor *c, bool files)
 {
     struct format formats[MOST_FORMATS];
@@ -188,7 +189,8 @@ static bool read_entries(struct lines *l, struct unit *unit, struct cursor *c, b
     return true;
 }
 
-/* The tables of versions 2 to 4; entry 0 of both stands for what is written elsewhere. */
+/* Reads the tables of versions 2 to 4; entry 0 of both is given elsewhere in the debug
+ * information. */
 static bool read_old_entries(struct unit *unit, struct cursor *c)
 {
     const char *string;
@@ -218,7 +220,7 @@ static bool read_header(struct lines *l, struct unit *unit, struct cursor *c, u6
     *program = c->at + header_bytes;
     unit->min_inst = (u8)fixed(c, 1);
     if (unit->version >= 4)
-        advance(c, 1); /* operations of an instruction: 1 */
+        advance(c, 1); /* maximum operations per instruction: 1 */
     advance(c, 1);     /* the initial is_stmt */
     unit->line_base = (i8)fixed(c, 1);
     unit->line_range = (u8)fixed(c, 1);
@@ -232,7 +234,7 @@ static bool read_header(struct lines *l, struct unit *unit, struct cursor *c, u6
     return read_entries(l, unit, c, false) && read_entries(l, unit, c, true);
 }
 
-/* The object's number of a unit's file, made when a row first uses it. */
+/* The object's index of a unit's file, assigned when a row first uses it. */
 static bool file_number(struct lines *l, struct unit *unit, u64 index, u32 *number)
 {
     if (index >= unit->names.count)
@@ -255,7 +257,7 @@ static bool file_number(struct lines *l, struct unit *unit, u64 index, u32 *numb
     return true;
 }
 
-/* Rows that end a sequence become ranges, if they are of this object's code. */
+/* Turns the rows of a sequence into ranges, if they are in this object's code. */
 static void end_sequence(struct lines *l, u64 end)
 {
     const struct code_object *object = l->reader->object;
@@ -377,7 +379,7 @@ static int by_start(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Sorted, without overlaps, neighbours of the same line joined. */
+/* Sorts the ranges, removes overlaps and merges adjacent ranges of the same line. */
 static u32 settle(struct code_line *list, u32 count)
 {
     u32 kept = 0;

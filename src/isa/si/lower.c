@@ -1,7 +1,7 @@
 /*
- * Runs of machine code to functions, functions to a program.
+ * Lowers runs of machine code to functions, and functions to a program.
  *
- *  W1  A function's instructions are those a walk from its first word meets, one behind the other.
+ *  W1  A function's instructions are those decoded in sequence from its first word.
  *  W2  Addresses are the object's; offsets in the program are addresses - low.
  */
 #include "isa/si/lower.h"
@@ -18,7 +18,7 @@
 enum {
     INSTS_MAX = 1 << 26,
     WARNINGS_MAX = 64,
-    NOT_CODE = 1, /* key of OP_unsupported: words that are no instruction */
+    NOT_CODE = 1, /* key of OP_unsupported: words that are not an instruction */
 };
 
 struct lowering *lowering_begin(const char *file, struct error *error)
@@ -79,7 +79,7 @@ static u32 location_of(struct lowering *l, u64 address)
     return l->locations.count - 1;
 }
 
-/* An instruction that cannot be executed: its place and text are told before a run. */
+/* Makes an instruction that cannot be executed: its place and text are reported before a run. */
 static void put_unsupported(struct lowering *l, struct inst *out, u64 address, const char *text)
 {
     const struct location *where = &l->locations.data[out->location];
@@ -103,7 +103,7 @@ static void add(struct lowering *l, const struct inst *inst, u64 address, u8 siz
     *(const char **)vec_push(&l->texts) = text;
 }
 
-/* A word of raw code that is no instruction: data, unless the program leads there. */
+/* Adds a word of raw code that is not an instruction: data, unless control reaches it. */
 static void put_data(struct lowering *l, u32 word, u64 address, const char *why)
 {
     const char *text = arena_printf(l->arena, ".long 0x%08x", word);
@@ -113,7 +113,7 @@ static void put_data(struct lowering *l, u32 word, u64 address, const char *why)
     add(l, &out, address, 4, text);
 }
 
-/* Whether the words from here on are what linkers and compilers fill gaps with. */
+/* Whether the words are the padding that linkers and compilers use. */
 static bool is_padding(const u32 *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -123,7 +123,7 @@ static bool is_padding(const u32 *words, size_t count)
     return true;
 }
 
-/* Words from which on all is padding. */
+/* The index from which on all words are padding. */
 static size_t padding_start(const u32 *words, size_t count)
 {
     while (count && is_padding(words + count - 1, 1))
@@ -131,7 +131,7 @@ static size_t padding_start(const u32 *words, size_t count)
     return count;
 }
 
-/* Words that are no instruction, told together: a line each, the first ones. */
+/* A combined error for words that are not instructions: one line each, for the first ones. */
 struct unknown {
     struct error *error;
     const char *file;
@@ -176,8 +176,8 @@ static bool has_target(const struct inst *inst)
 }
 
 /*
- * One behind the other. Raw code may have data behind an instruction that does not go on: there a
- * word that would take a branch's target for its own second word is no instruction.
+ * Decodes words in sequence. Raw code may have data after an instruction that does not fall
+ * through: there, a two-word instruction whose second word is a branch target is taken as data.
  */
 static bool decode_words(struct lowering *l, const u32 *words, size_t count, u64 address,
                          bool *targets)
@@ -195,7 +195,7 @@ static bool decode_words(struct lowering *l, const u32 *words, size_t count, u64
         bool decoded = si_decode(words + at, count - at, here, &in, l->error);
         if (!decoded || (doubtful && in.size == 8 && targets[at + 1])) {
             if (at >= padding)
-                break; /* runs off its end into it */
+                break; /* the code runs off its end into padding */
             if (l->object)
                 return tell_unknown(l, words, padding, at, address);
             put_data(l, words[at], here,
@@ -242,8 +242,7 @@ static u32 find_inst(const struct lowering *l, u32 first, u64 offset)
     return low < l->insts.count && l->offsets.data[low] == offset ? low : NO_INST;
 }
 
-/* A branch of raw code to where there is no instruction: data too, unless the program leads there.
- */
+/* A branch of raw code to a place without an instruction: also data, unless control reaches it. */
 static void put_stray(struct lowering *l, u32 i, u64 target)
 {
     struct inst *inst = &l->insts.data[i];
@@ -257,8 +256,8 @@ static void put_stray(struct lowering *l, u32 i, u64 target)
 }
 
 /*
- * Addresses of branches become instructions of the function. Raw code may hold data that looks like
- * a branch to nowhere.
+ * Turns branch addresses into instruction indices of the function. Raw code may hold data that look
+ * like a branch to nowhere.
  */
 static bool resolve_targets(struct lowering *l, const struct function *f)
 {
@@ -297,7 +296,7 @@ bool lower_function(struct lowering *l, struct function *function, u64 address, 
         return false;
     if (l->insts.count > function->first &&
         inst_falls_through(&l->insts.data[l->insts.count - 1])) {
-        /* Its offset is that of no instruction, so that no jump finds it. */
+        /* its offset is not that of an instruction, so no jump finds it */
         u32 last = l->insts.count - 1;
         u64 end = l->low + l->offsets.data[last] + l->sizes.data[last];
         add(l, &(struct inst){.op = OP_strap, .imm = SI_RAN_OFF, .vector = 1}, end - 1, 0,
@@ -333,7 +332,7 @@ static void add_block(struct lowering *l, const struct cfg *cfg, const struct co
     to->unguarded = to->end - to->first;
 }
 
-/* Most vector registers that are live at once. */
+/* The maximum number of live vector registers. */
 static u32 max_live(struct arena *arena, const struct code *code, const struct cfg *cfg, bool open)
 {
     struct lane_liveness *liveness =
@@ -349,7 +348,7 @@ static u32 max_live(struct arena *arena, const struct code *code, const struct c
     return most;
 }
 
-/* Blocks that the first one leads to, without computed jumps. */
+/* Finds the blocks reachable from a block, without computed jumps. */
 static void reach(const struct cfg *cfg, u32 b, bool *reached, u32 *stack)
 {
     u32 depth = 0;
@@ -366,8 +365,8 @@ static void reach(const struct cfg *cfg, u32 b, bool *reached, u32 *stack)
 }
 
 /*
- * Of what cannot be executed, a function keeps what it leads to: other words may be data. Those a
- * computed jump comes to are found when it does. Words that are no instruction are errors.
+ * A function lists only reachable unsupported instructions: other words may be data. Those reached
+ * by a computed jump are found at run time. Reachable words that are not instructions are errors.
  */
 static bool keep_reached(const struct lowering *l, struct function *f, const struct code *code,
                          const struct cfg *cfg, struct arena *arena)

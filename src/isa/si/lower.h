@@ -6,14 +6,14 @@
 #include "isa/si/codeobject.h"
 #include "isa/si/si.h"
 
-/* Where a pool entry of one or two words is, by its value: open addressing. */
+/* Index of a constant-pool entry of one or two words, by its value: open addressing. */
 struct pool_slot {
     u32 words[2];
     u32 index, count; /* count 0: free */
 };
 
 /*
- * A program in the making. Branch targets are addresses until a function is complete; insts,
+ * A program under construction. Branch targets are addresses until a function is complete; insts,
  * offsets, sizes and texts have the same length.
  */
 struct lowering {
@@ -33,20 +33,20 @@ struct lowering {
     VEC(struct location) locations;
     VEC(struct block) blocks;
     VEC(const char *) warnings;
-    /* Of the function at hand: */
+    /* of the current function: */
     VEC(u32) function_unsupported;
-    u32 registers, scalars; /* ends of those it names */
+    u32 registers, scalars; /* one more than the highest one it names */
 };
 
 /* lower_operand.c */
 struct operand lower_constant(struct lowering *l, const u32 *words, u32 count);
-/* The operand as the ir letter wants it; *why tells when ir has none. */
+/* The operand for an ir signature letter; *why is set if ir cannot express it. */
 struct operand lower_operand(struct lowering *l, const struct si_inst *in,
                              const struct si_operand *from, char letter, const char **why);
 
 /*
- * lower_inst.c: one instruction. NULL, or why it cannot be executed; `out` is then half made. The
- * imm of a branch is its target's address.
+ * lower_inst.c: lowers one instruction. Returns NULL, or why it cannot be executed; `out` is then
+ * incomplete. The imm of a branch is its target's address.
  */
 const char *lower_inst(struct lowering *l, const struct si_inst *in, struct inst *out);
 /* lower_memory.c: DS, MUBUF, MTBUF and the loads of SMRD. */
@@ -54,15 +54,16 @@ const char *lower_shared(struct lowering *l, const struct si_inst *in, struct in
 const char *lower_buffer(struct lowering *l, const struct si_inst *in, struct inst *out);
 const char *lower_scalar_load(struct lowering *l, const struct si_inst *in, struct inst *out);
 
-/* lower.c: a run of code becomes function->first to end; then the whole a program. */
+/* lower.c: lower_function() lowers a run of code to function->first to end; lowering_finish() makes
+ * the program. */
 struct lowering *lowering_begin(const char *file, struct error *error);
-void lowering_free(struct lowering *l); /* and the program, when it was not finished */
+void lowering_free(struct lowering *l); /* and the program, if it is not finished */
 bool lower_function(struct lowering *l, struct function *function, u64 address, u64 bytes);
 void lowering_warn(struct lowering *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct program *lowering_finish(struct lowering *l); /* NULL: an error */
 
-/* lower_calls.c: whom functions call, and whether they may be entered in the middle. */
+/* lower_calls.c: finds the callees of functions, and whether they may be entered in the middle. */
 void lower_calls(struct program *program);
 
 #endif

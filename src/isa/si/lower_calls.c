@@ -1,17 +1,19 @@
 /*
- * Whom a function calls. Compilers form the address of a function from the program counter,
+ * Finds the callees of each function. Compilers form the address of a function from the program
+ * counter,
  *
  *     s_getpc_b64 s[4:5]; s_add_u32 s4, s4, low; s_addc_u32 s5, s5, high
  *     s_swappc_b64 s[30:31], s[4:5]
  *
- * or load it from a table of addresses next to it. Constants are followed forward over the flow
- * graph, as if the program lay at address 0: offsets from the counter do not depend on where it
- * lies, words that do are known by their relocations. A call of a known function changes the
- * scalars that it and its callees write; which ones is found together with the calls, beginning
- * with the best and going on until nothing gets worse. Other calls are indirect ones.
+ * or load it from a table of addresses next to it. Constants are propagated forward over the flow
+ * graph, as if the program were loaded at address 0: offsets from the program counter do not depend
+ * on the load address, and words that do are known by their relocations. A call of a known function
+ * clobbers the scalars that it and its callees write; these sets are computed together with the
+ * calls, starting with the best case and iterating until nothing gets worse. All other calls are
+ * indirect.
  *
- * A jump without a way back is a return in a function, and an indirect call in a kernel, which has
- * nowhere to return to.
+ * A jump without a return address is a return in a function, and an indirect call in a kernel,
+ * which has nowhere to return to.
  */
 #include "analysis/cfg.h"
 #include "ir/scalars.h"
@@ -30,16 +32,16 @@ enum scalar_holds {
     HOLDS_ANY
 };
 
-/* What scalars hold, SCC among them. */
+/* Known values of scalars, including SCC. */
 struct known_scalars {
     u8 is[SCALAR_COUNT]; /* enum scalar_holds */
     u32 value[SCALAR_COUNT];
 };
 
 struct caller {
-    struct cfg *cfg;           /* NULL: it does not jump */
+    struct cfg *cfg;           /* NULL: it has no jumps */
     struct known_scalars *in;  /* by block */
-    bool writes[SCALAR_COUNT]; /* itself and those it calls */
+    bool writes[SCALAR_COUNT]; /* scalars that it or its callees write */
 };
 
 struct call_lowering {
@@ -112,7 +114,7 @@ static void add_words(struct call_lowering *k, const struct inst *inst, bool has
     know(k, inst->dst[1], 0, is, (u32)(sum >> 32));
 }
 
-/* A pair loaded from where a relocation puts an address of the program. */
+/* Tracks a load of a pair that a relocation fills with an address of the program. */
 static void load_address(struct call_lowering *k, const struct inst *inst)
 {
     u32 low = 0, high = 0;
@@ -160,7 +162,7 @@ static void step(struct call_lowering *k, const struct inst *inst, u64 next)
     }
 }
 
-/* Functions are in the order of their code; some may have none. */
+/* The function that begins at an offset; functions are sorted by code, and some have none. */
 static u32 function_at(const struct program *program, u64 offset)
 {
     u32 inst = program_inst_at(program, offset), low = 0, high = program->function_count;
@@ -185,7 +187,7 @@ static void add_callee(struct function *function, u32 callee)
     function->callees[function->callee_count++] = callee;
 }
 
-/* The function a jump goes to, or UINT32_MAX; `is`: its address is known at all. */
+/* The target function of a jump, or UINT32_MAX; `is`: its address is known. */
 static u32 target_of(const struct call_lowering *k, const struct inst *inst, bool *is)
 {
     u32 low, high;
@@ -219,7 +221,8 @@ static bool merge(struct known_scalars *to, const struct known_scalars *from)
     return changed;
 }
 
-/* From the start of a block to its end; at its last instruction when that is a jump. */
+/* Updates the state from the start of a block to its end, or to its last instruction if that is a
+ * jump. */
 static void run_block(struct call_lowering *k, const struct function *f,
                       const struct cfg_block *block)
 {
@@ -229,7 +232,7 @@ static void run_block(struct call_lowering *k, const struct function *f,
             step(k, &program->insts[i], program->offsets[i] + (u64)program->sizes[i]);
 }
 
-/* States at the starts of a function's blocks, to the fixed point. */
+/* Computes the states at the starts of a function's blocks, to the fixed point. */
 static void solve(struct call_lowering *k, u32 index)
 {
     const struct function *f = &k->program->functions[index];
@@ -252,7 +255,7 @@ static void solve(struct call_lowering *k, u32 index)
     }
 }
 
-/* Whom it calls, by the solution, and what its callees write. */
+/* Lists the callees of a function from the solution, and adds the scalars they write. */
 static void list_callees(struct call_lowering *k, u32 index)
 {
     struct function *f = &k->program->functions[index];
@@ -282,7 +285,7 @@ static void list_callees(struct call_lowering *k, u32 index)
     }
 }
 
-/* Own writes, and whether it jumps; the number of its jumps. */
+/* Finds the scalars that a function writes itself; returns the number of its jumps. */
 static u32 survey(struct program *program, u32 index, struct caller *caller)
 {
     struct function *f = &program->functions[index];
@@ -299,7 +302,7 @@ static u32 survey(struct program *program, u32 index, struct caller *caller)
     return jumps;
 }
 
-/* Nothing is known of any call. */
+/* Makes all calls indirect. */
 static void give_up(struct call_lowering *k)
 {
     for (u32 f = 0; f < k->program->function_count; f++) {

@@ -1,9 +1,9 @@
 /*
- * One instruction: the ir op of its row with the operands of its signature in order.
+ * Lowers one instruction to the ir op of its row, with the operands of its signature in order.
  *
  *  L1  A letter without a register (a 16-bit constant) is a source while the op has a place for it;
  *      other immediates, and those of ops without sources, are imm.
- *  L2  EXEC as a destination is MOD_EXEC, except of branches, which write it by their nature. As a
+ *  L2  EXEC as a destination is MOD_EXEC, except for branches, which always write it. As a
  *      source it is listed only where the op's signature has a place for it.
  *  L3  Input modifiers are those of float operands, output modifiers those of float results.
  */
@@ -12,7 +12,7 @@
 
 #define HWREG_MODE 1
 
-/* Sources in the order ir wants them. */
+/* The sources in the order of ir. */
 static u32 ordered(const struct si_inst *in, const struct si_operand **list)
 {
     for (u32 i = 0; i < in->src_count; i++)
@@ -80,7 +80,7 @@ static void put_modifiers(const struct si_inst *in, struct inst *out)
     out->scale = in->omod; /* the codes are those of enum scale */
 }
 
-/* What the constant of a control instruction decides. */
+/* Handles the constant of a control instruction. */
 static const char *check_constant(const struct si_inst *in, struct inst *out)
 {
     switch (in->op->lower) {

@@ -1,5 +1,5 @@
 /*
- * Memory instructions: the machine's operands stand in another order than the ir's.
+ * Memory instructions, whose operands have another order in ir.
  *
  * Offsets are in bytes here: those of SMRD count words, those of paired LDS accesses elements or 64
  * of them. The LDS's limit M0 is the last source of every access (ops.def).
@@ -14,7 +14,7 @@ static void extend(struct inst *out)
         out->mods |= MOD_SIGNED;
 }
 
-/* Two byte offsets of a paired access, as ld2 and its like want them. */
+/* The two byte offsets of a paired access, as imm of ld2, st2 and exch2. */
 static i64 paired_offsets(const struct si_inst *in)
 {
     u32 unit = type_bytes(in->op->type) * (in->op->flags & SI_STRIDE64 ? 64 : 1);
@@ -49,7 +49,7 @@ static u8 buffer_flags(const struct si_inst *in)
                 (in->slc ? BUFFER_STREAMING : 0));
 }
 
-/* ir: address, descriptor, scalar offset, data; the machine has its data first. */
+/* ir has address, descriptor, scalar offset, data; the machine has data first. */
 const char *lower_buffer(struct lowering *l, const struct si_inst *in, struct inst *out)
 {
     static const struct operand m0 = {.kind = OPERAND_SCALAR, .index = SCALAR_M0, .count = 1};

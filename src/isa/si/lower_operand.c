@@ -46,7 +46,7 @@ struct operand lower_constant(struct lowering *l, const u32 *words, u32 count)
     return operand_make(OPERAND_CONST, slot->index, count);
 }
 
-/* The eight inline floats, in the order of their codes; doubles have only an upper word. */
+/* The eight inline floats, in the order of their codes; the lower word of a double is 0. */
 static void inline_float(u32 code, u32 words, u32 *value)
 {
     static const u32 singles[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000,
@@ -64,8 +64,8 @@ static bool is_signed(const struct si_op *op)
     return length > 4 && !strcmp(op->name + length - 4, "_i64");
 }
 
-/* Inline constants and literals, widened to the operand: a literal is the upper word of an f64, and
- * the lower one of an integer, below zeros or, where that is signed, copies of its sign. */
+/* Inline constants and literals, widened to the operand: a literal is the upper word of an f64, or
+ * the lower word of an integer, extended with zeros or, if signed, with its sign. */
 static struct operand constant(struct lowering *l, const struct si_inst *in,
                                const struct si_operand *from)
 {
@@ -135,7 +135,7 @@ struct operand lower_operand(struct lowering *l, const struct si_inst *in,
         o = constant(l, in, from);
     }
     bool is_float = from->kind == 'f' || from->kind == 'd' || from->kind == 'h';
-    if (is_float && o.kind != OPERAND_MASK) { /* elsewhere the bits say nothing */
+    if (is_float && o.kind != OPERAND_MASK) { /* else modifiers have no meaning */
         o.neg = from->neg;
         o.abs = from->abs;
     }

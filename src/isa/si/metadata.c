@@ -11,10 +11,10 @@
 
 enum {
     NOTE_METADATA = 32,
-    MOST_ARGUMENT_BYTES = 65536 /* runtimes accept a few KiB; bounds what a launch allocates */
+    MOST_ARGUMENT_BYTES = 65536 /* runtimes accept a few KiB; limits what a launch allocates */
 };
 
-/* A kernel's map, before it is known which descriptor it belongs to. */
+/* A kernel's map, before it is matched with a descriptor. */
 struct kernel_map {
     const char *symbol, *language;
     VEC(struct code_argument) args;
@@ -56,7 +56,7 @@ static bool expect(struct reader *reader, const struct msgpack_value *value, con
                             value->kind == MSGPACK_INT ? "a negative number" : names[value->kind]));
 }
 
-/* Names and words are printed by many: they are made printable here, once. */
+/* Names and words are made printable here, once, for all their users. */
 static const char *string(struct reader *reader, const struct msgpack_value *value)
 {
     return text_printable(reader->arena, arena_strndup(reader->arena, value->text, value->length));
@@ -245,7 +245,7 @@ static bool read_kernel_key(struct reader *reader, struct msgpack *in,
     return skip(reader, in, &value);
 }
 
-/* The descriptor's size wins; the metadata's is compared. */
+/* Warns if the metadata's size differs from the descriptor's, which is used. */
 static void compare_size(struct reader *reader, const struct code_kernel *kernel, const char *what,
                          bool said, u32 metadata, u32 descriptor)
 {
@@ -274,7 +274,7 @@ static bool check_args(struct reader *reader, const struct code_kernel *kernel)
     return true;
 }
 
-/* Explicit arguments first, in the order given; hidden ones after. */
+/* Orders the arguments: explicit ones first, then hidden ones. */
 static void take_args(struct reader *reader, struct code_kernel *kernel,
                       const struct kernel_map *entry)
 {
@@ -293,7 +293,7 @@ static bool take_entry(struct reader *reader, struct code_kernel *kernel,
 {
     struct kernel_descriptor *d = &kernel->descriptor;
     kernel->has_metadata = true;
-    if (!kernel->kernarg_bytes) /* compilers before 11 leave it 0 in the descriptor */
+    if (!kernel->kernarg_bytes) /* 0 in descriptors of compilers before 11 */
         kernel->kernarg_bytes = entry->kernarg_bytes;
     if (kernel->kernarg_bytes > MOST_ARGUMENT_BYTES)
         return reader_fail(reader, ERROR_INPUT, "kernel %s: %u bytes of arguments, at most %d",
@@ -319,7 +319,8 @@ static bool take_entry(struct reader *reader, struct code_kernel *kernel,
     return check_args(reader, kernel);
 }
 
-/* The kernel whose descriptor the entry names; the host's name may differ from the symbol's. */
+/* Finds the kernel whose descriptor the entry names; the host's name may differ from the
+ * symbol's. */
 static bool match_entry(struct reader *reader, const struct kernel_map *entry, size_t offset)
 {
     if (!entry->symbol)
@@ -379,7 +380,7 @@ static bool read_root(struct reader *reader, const struct elf_bytes *bytes)
     return true;
 }
 
-/* The metadata note among the notes of one segment or section. */
+/* Finds the metadata note in one segment or section. */
 static bool find_note(const struct elf_bytes *notes, struct elf_bytes *found)
 {
     Elf64_Nhdr note;

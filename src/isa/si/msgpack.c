@@ -137,7 +137,7 @@ bool msgpack_next(struct msgpack *in, struct msgpack_value *value)
     return take_tagged(in, tag, value);
 }
 
-/* Counts what is still to come instead of recursing; each value takes at least a byte. */
+/* Counts the remaining values instead of recursing; each value takes at least a byte. */
 bool msgpack_skip(struct msgpack *in, const struct msgpack_value *value)
 {
     struct msgpack_value next = *value;

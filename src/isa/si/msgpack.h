@@ -34,9 +34,9 @@ struct msgpack_value {
     size_t offset;    /* where it began */
 };
 
-/* False when the bytes end inside the value or begin with a byte no value begins with. */
+/* False if the bytes end inside the value, or the first byte is not that of a value. */
 bool msgpack_next(struct msgpack *in, struct msgpack_value *value);
-/* Moves behind the elements of a value that was just read, however deep. */
+/* Skips the elements of the value just read, however deep. */
 bool msgpack_skip(struct msgpack *in, const struct msgpack_value *value);
 bool msgpack_is(const struct msgpack_value *value, const char *text);
 

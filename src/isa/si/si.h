@@ -1,14 +1,14 @@
 /*
- * Southern Islands machine code (AMD's first GCN generation): what an instruction word says.
+ * Southern Islands machine code (AMD's first GCN generation): decoded instructions.
  *
  * An instruction is one word, or two; a literal constant is the second word of a short one. Each
  * format has its own opcodes; si.def has a row for every instruction. si_decode turns words into a
- * struct si_inst, in which every operand the instruction reads or writes is listed, the implicit
- * ones too; si_text writes it down in the syntax of LLVM's assembler; lower.c gives it to `ir`.
+ * struct si_inst, which lists every operand that the instruction reads or writes, also implicit
+ * ones; si_text prints it in the syntax of LLVM's assembler; lower.c lowers it to ir.
  *
  * Invariants of a decoded instruction
  *  D1  Every operand is a register range that exists (and is aligned, if scalar), a constant the
- *      hardware defines, or an immediate: nothing later has to check codes again.
+ *      hardware defines, or an immediate: later stages need not check codes again.
  *  D2  dst and src follow the row's signature, letter by letter.
  *  D3  A literal is read at most once from the code; all operands with code SI_LITERAL share it.
  */
@@ -39,8 +39,8 @@ enum si_format {
 };
 
 /*
- * Operand codes: what the nine bits of a vector source may say; shorter fields hold part of this
- * space. Codes 0 to 127 are the scalar file, 256 to 511 the vector file.
+ * Operand codes: the values of a nine-bit vector source; shorter fields hold a part of this space.
+ * Codes 0 to 127 are the scalar file, 256 to 511 the vector file.
  */
 enum si_code {
     SI_SGPR = 0, /* s0 to s103 */
@@ -64,24 +64,24 @@ enum si_code {
 #define SI_SGPRS 104
 #define SI_TTMPS 12
 
-/* What the table says of an instruction beyond its operands. */
+/* Properties of an instruction besides its operands. */
 enum si_flags {
-    SI_NO_ASM = 1 << 0,      /* documented, but llvm-mc has no such mnemonic */
-    SI_NO_LONG = 1 << 1,     /* has a literal of its own, hence no VOP3 form */
+    SI_NO_ASM = 1 << 0,      /* documented, but unknown to llvm-mc */
+    SI_NO_LONG = 1 << 1,     /* always has a literal, hence no VOP3 form */
     SI_NO_E64 = 1 << 2,      /* llvm-mc does not write its VOP3 form */
-    SI_REVERSED = 1 << 3,    /* the first two sources change places: d = src1 op src0 */
+    SI_REVERSED = 1 << 3,    /* the first two sources are swapped: d = src1 op src0 */
     SI_TWO_OFFSETS = 1 << 4, /* DS: two 8-bit offsets in elements, not one of 16 bits in bytes */
-    SI_STRIDE64 = 1 << 5,    /* DS: their unit is 64 elements */
+    SI_STRIDE64 = 1 << 5,    /* DS: the unit of these offsets is 64 elements */
 };
 
-/* How a row is lowered to ir; lower.c has a case for each. */
+/* How a row is lowered to ir; lower_inst.c has a case for each. */
 enum si_lower {
     SI_LOWER_PLAIN,   /* ir op, operands in the signature's order, row fields copied */
-    SI_LOWER_SWAPPED, /* ir has the first two sources the other way round */
-    SI_LOWER_LANE,    /* ir has the lane's number as one more source */
-    SI_LOWER_SETREG,  /* of a hardware register: MODE is a scalar of its own */
-    SI_LOWER_HALT,    /* nothing when the constant is 0 */
-    SI_LOWER_MESSAGE, /* nothing when no message is named */
+    SI_LOWER_SWAPPED, /* ir has the first two sources in reverse order */
+    SI_LOWER_LANE,    /* ir has the lane number as an additional source */
+    SI_LOWER_SETREG,  /* writes a hardware register: MODE is a scalar in ir */
+    SI_LOWER_HALT,    /* no effect if the constant is 0 */
+    SI_LOWER_MESSAGE, /* no effect if no message is named */
 };
 
 /* A row of si.def, which explains the columns. */
@@ -121,11 +121,11 @@ struct si_operand {
 struct si_inst {
     const struct si_op *op;
     u64 address;  /* of the first word, in bytes */
-    u32 words[2]; /* as they stand in the code; [1] is 0 if size is 4 */
+    u32 words[2]; /* as in the code; [1] is 0 if size is 4 */
     u8 size;      /* bytes: 4 or 8 */
     u8 format;    /* enum si_format: VOP3 for the long form of VOP1, VOP2 and VOPC */
     u8 dst_count, src_count;
-    u64 stray; /* bits of the words that are set and belong to no field: without effect */
+    u64 stray; /* set bits that belong to no field: without effect */
     struct si_operand dst[SI_DSTS];
     struct si_operand src[SI_SRCS];
     u32 literal; /* the operand SI_LITERAL or 'l' */
@@ -137,7 +137,7 @@ struct si_inst {
     u8 omod; /* 0, 1: * 2, 2: * 4, 3: / 2 */
     /* DS */
     bool gds;
-    /* MUBUF, MTBUF, MIMG; what LLVM calls them */
+    /* MUBUF, MTBUF, MIMG; LLVM's names */
     bool offen, idxen, addr64, glc, slc, tfe, lds;
     u8 dfmt, nfmt;
     u8 dmask;
@@ -158,20 +158,20 @@ const struct si_op *si_find(enum si_format format, u32 opcode);
 u32 si_opcode(const struct si_op *op, enum si_format format);
 
 /*
- * Decodes the instruction at words[0], of which `count` words are there; `address` is told in
- * messages and kept. False, with the address and the words in the message, when the words are no
- * instruction: no such format or opcode, a reserved operand code, registers that are misaligned
- * or beyond the file, code that ends within the instruction.
+ * Decodes the instruction at words[0], of `count` available words; `address` is used in messages
+ * and kept. False, with the address and the words in the message, if the words are not an
+ * instruction: unknown format or opcode, a reserved operand code, registers that are misaligned or
+ * out of range, code that ends within the instruction.
  */
 bool si_decode(const u32 *words, size_t count, u64 address, struct si_inst *inst,
                struct error *error);
 
-/* Byte address an instruction with a branch offset (letter b) goes to when it branches. */
+/* Target address of an instruction with a branch offset (letter b). */
 bool si_branch_target(const struct si_inst *inst, u64 *address);
 
 /*
- * One line that llvm-mc assembles to the same words; what its syntax cannot say becomes .long with
- * the instruction in a comment. At most SI_TEXT bytes with the NUL. Returns `buffer`.
+ * One line that llvm-mc assembles to the same words; what its syntax cannot express becomes .long
+ * with the instruction in a comment. At most SI_TEXT bytes with the NUL. Returns `buffer`.
  */
 #define SI_TEXT 256
 char *si_text(const struct si_inst *inst, char *buffer, size_t size);

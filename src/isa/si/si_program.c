@@ -1,4 +1,4 @@
-/* Code objects and raw code as programs: functions, data, what a launch needs to know. */
+/* Code objects and raw code as programs: functions, data and launch properties. */
 #include "isa/si/si_program.h"
 #include "ir/scalars.h"
 #include "isa/si/abi.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    LOAD_MAX = 1 << 30, /* bytes of code and data; more is a broken file */
+    LOAD_MAX = 1 << 30, /* limit of code and data bytes; a larger file is broken */
     RAW_MAX = 1 << 26
 };
 
@@ -41,7 +41,7 @@ static struct traits traits(bool window_faults)
         .warp_size = 64, .explicit_exec = true, .window_faults = window_faults, .names = &names};
 }
 
-/* Segments as one image, with what the loader has left to do. */
+/* Takes the segments as one image, with the remaining relocations. */
 static bool take_load(struct lowering *l, const struct code_object *object)
 {
     struct program *program = l->program;
@@ -87,7 +87,7 @@ static void take_variables(struct lowering *l, const struct code_object *object)
         u64 offset = from->address - object->low;
         if (from->address < object->low || offset > program->load_bytes ||
             from->size > program->load_bytes - offset)
-            continue; /* a name for something that is not loaded */
+            continue; /* not in a loaded segment */
         program->variables[program->variable_count++] = (struct variable){.name = from->name,
                                                                           .space = SPACE_GLOBAL,
                                                                           .size = from->size,
@@ -98,7 +98,7 @@ static void take_variables(struct lowering *l, const struct code_object *object)
     }
 }
 
-/* What the metadata calls a type; structures and vectors are bytes. */
+/* The type for the metadata's type name; structures and vectors are bytes. */
 static enum type type_of(const struct code_argument *arg)
 {
     static const struct {
@@ -152,7 +152,7 @@ static const char *explanation(struct lowering *l, const struct abi_kernel *abi)
                         abi_hidden_name(abi->hidden));
 }
 
-/* What the descriptor says; the code itself has been lowered. */
+/* Takes the properties from the descriptor; the code itself has been lowered. */
 static void take_kernel(struct lowering *l, struct function *f, const struct abi_kernel *abi)
 {
     const struct code_kernel *k = abi->kernel;
@@ -178,7 +178,7 @@ static void take_kernel(struct lowering *l, struct function *f, const struct abi
     take_parameters(l, f, k);
 }
 
-/* Kernels by the function they enter, + 1: a list through `next` that ends in 0. */
+/* Kernels + 1 by the function they enter: a list through `next` that ends in 0. */
 struct entries {
     u32 *first, *next;
 };
@@ -236,7 +236,7 @@ static bool lower_functions(struct lowering *l, const struct si_params *params)
     return ok;
 }
 
-/* Code that jumps to addresses may come to any function: the warp has registers for it. */
+/* Code with indirect jumps may reach any function: its warps get the registers of all. */
 static void settle_registers(struct program *program)
 {
     u32 most = 0;

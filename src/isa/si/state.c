@@ -13,13 +13,13 @@ struct state_parser {
     struct arena *arena;
     const char *file;
     struct error *error;
-    char path[160]; /* "waves[2].vgpr.5", of what is looked at */
+    char path[160]; /* of the current value: "waves[2].vgpr.5" */
     struct si_state *state;
-    bool *said_lds; /* by group: someone gave lds_bytes, lds */
+    bool *said_lds; /* by group: a wave has given lds_bytes, lds */
     bool *said_hex;
 };
 
-/* Goes down into a key or element; `leave` with what it returns goes up again. */
+/* Enters a key or element; leave() takes the return value. */
 static size_t enter(struct state_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static size_t enter(struct state_parser *p, const char *format, ...)
@@ -50,7 +50,7 @@ static bool fail(struct state_parser *p, const char *format, ...)
                      text);
 }
 
-/* What a value is, for messages; short ones in full. */
+/* A description of a value for messages; short values in full. */
 static const char *shown(struct state_parser *p, const json_t *value)
 {
     switch (json_typeof(value)) {
@@ -324,7 +324,7 @@ static bool read_wave_key(struct state_parser *p, enum key key, json_t *value, s
     u32 small = 0;
     switch (key) {
     case KEY_WORKGROUP:
-        return true; /* already */
+        return true; /* read before */
     case KEY_THREADS:
         return limited(p, value, 1, SI_STATE_LANES, 1, &wave->threads);
     case KEY_PC:
@@ -334,7 +334,7 @@ static bool read_wave_key(struct state_parser *p, enum key key, json_t *value, s
         return true;
     case KEY_LDS_BYTES:
     case KEY_LDS:
-        return true; /* when all groups are known */
+        return true; /* read when all groups are known */
     case KEY_SGPR:
         return read_sgprs(p, value, wave);
     case KEY_VGPR:
@@ -399,7 +399,7 @@ static bool read_wave(struct state_parser *p, json_t *object, u32 index)
     return true;
 }
 
-/* One key of all waves about their group. */
+/* Reads one key of all waves that describes their group. */
 static bool read_shared(struct state_parser *p, const json_t *waves, enum key key,
                         bool (*read)(struct state_parser *, const json_t *, u32))
 {

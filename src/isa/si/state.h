@@ -9,10 +9,10 @@
  *      "memory": [{"address": "0x1000", "hex": "00112233"}]}
  *
  * Every key but "waves" may be left out: a wave has 64 threads, starts at 0 with EXEC set for its
- * threads, MODE 0x1c0 and zeros elsewhere. Lanes and bytes that are not given are zero. Numbers may
- * be strings "0x..." wherever they stand, and must be where they do not fit in 63 bits; those of 32
- * bits may be negative, for their two's complement. Waves of one workgroup share its LDS: what they
- * say of it must agree. A dump has all keys and can be read again.
+ * threads, MODE 0x1c0 and zeros elsewhere. Lanes and bytes that are not given are zero. Any
+ * number may be a string "0x...", and must be one if it does not fit in 63 bits; 32-bit numbers may
+ * be negative, for their two's complement. Waves of one workgroup share its LDS, and must agree on
+ * it. A dump has all keys and can be read again.
  */
 #ifndef ISA_SI_STATE_H
 #define ISA_SI_STATE_H
@@ -24,8 +24,8 @@ enum {
     SI_STATE_SGPRS = 104,
     SI_STATE_VGPRS = 256,
     SI_STATE_LANES = 64,
-    SI_STATE_WAVES = 1024,      /* most; bounds what a short text can ask for */
-    SI_STATE_LDS_BYTES = 65536, /* most of a workgroup */
+    SI_STATE_WAVES = 1024,      /* maximum; limits the memory that a short text can request */
+    SI_STATE_LDS_BYTES = 65536, /* maximum per workgroup */
     SI_STATE_MODE = 0x1c0       /* f32 subnormals flushed, f64 ones kept, DX10_CLAMP */
 };
 
@@ -36,12 +36,12 @@ struct si_wave {
     u64 exec, vcc;
     u32 scc, m0, mode;
     u32 sgpr[SI_STATE_SGPRS];
-    u32 vgpr_count; /* rows there are; those beyond are zero */
+    u32 vgpr_count; /* rows given; those beyond are zero */
     u32 (*vgpr)[SI_STATE_LANES];
 };
 
 struct si_group {
-    u32 id; /* as the state names it */
+    u32 id; /* as in the state file */
     u32 lds_bytes;
     u8 *lds;
     u32 first_wave; /* the lowest index; its other waves need not follow */
@@ -62,11 +62,11 @@ struct si_state {
     u32 region_count;
 };
 
-/* Checked; `file` names the text in messages, which say where in the JSON and what was expected. */
+/* Reads and checks a state; messages name `file`, the place in the JSON and what was expected. */
 struct si_state *state_read(struct arena *arena, const char *text, size_t length, const char *file,
                             struct error *error);
 
-/* More rows of vector registers, zero; for who fills in the state after a run. */
+/* Adds zeroed rows of vector registers, for the state after a run. */
 void state_vgprs(struct arena *arena, struct si_wave *wave, u32 count);
 
 /* The state as JSON text that state_read takes; malloc'd. */

@@ -1,4 +1,4 @@
-/* Writes the state of raw programs as JSON, a register a line: see state.h. */
+/* Writes the state of raw programs as JSON, one register per line: see state.h. */
 #include "isa/si/state.h"
 
 #include <inttypes.h>

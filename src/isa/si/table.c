@@ -1,4 +1,4 @@
-/* The rows of si.def, and where an opcode's row is. */
+/* The rows of si.def, and their lookup by opcode. */
 #include "ir/buffer.h"
 #include "isa/si/si.h"
 
@@ -22,7 +22,7 @@ static const u16 slots[SI_FORMAT_COUNT << 9] = {
 #undef SI
 };
 
-/* Where the short formats' opcodes begin in VOP3's. */
+/* Offsets of the short formats' opcodes in VOP3. */
 #define LONG_VOP2 0x100
 #define LONG_OWN 0x140
 #define LONG_VOP1 0x180

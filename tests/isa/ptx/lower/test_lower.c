@@ -304,7 +304,7 @@ static void recursive_calls(void **state)
     program_destroy(p);
 }
 
-/* A variable of a callee lies where its alignment asks, whoever calls. */
+/* A callee's variable is aligned as declared, whatever the caller. */
 static void frames_are_aligned(void **state)
 {
     (void)state;

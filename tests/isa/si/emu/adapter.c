@@ -24,7 +24,7 @@ struct heddle {
     struct hd_config *config[CONFIGS];
 };
 
-/* The lines of each wave's instructions, one behind the other. */
+/* The trace lines of each wave's instructions, in sequence. */
 struct lines {
     char *text[MAX_WAVES];
     size_t length[MAX_WAVES];
@@ -147,7 +147,8 @@ static bool has_order(const struct lines *lines)
     return !strstr(lines->text[0], "\"buffer_atomic") && !strstr(lines->text[0], "\"s_memtime");
 }
 
-/* In time a wave does the same as without, in the same order, and leaves the same. */
+/* In timing mode a wave does the same as in functional mode, in the same order, with the same final
+ * state. */
 static void run_timed(struct heddle *h, const struct program *p, struct outcome *out)
 {
     struct program alone = *p;

@@ -195,7 +195,7 @@ static u32 current(struct check *c, const struct wave *wave, const struct write 
     }
 }
 
-/* An f64 in two words: both are looked at together. */
+/* An f64 in two words: both are compared together. */
 static bool agrees(const struct check *c, const struct write *mine, const struct write *theirs,
                    const struct record *r)
 {
@@ -246,7 +246,7 @@ static bool is_named(const char *text, const char *name)
     return strncmp(text, name, length) == 0 && (!text[length] || strchr(" _", text[length]));
 }
 
-/* False when the two can no longer go on together. */
+/* False if the two can no longer be compared. */
 static bool follow(struct check *c, struct record *theirs)
 {
     struct machine *m = c->machine;

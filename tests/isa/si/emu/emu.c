@@ -221,7 +221,7 @@ bool emu_may_step(const struct machine *m, u32 wave)
     return !m->waves[wave].ended && !m->waves[wave].at_barrier;
 }
 
-/* A barrier opens when every wave of the group that still runs has come to it. */
+/* A barrier opens when every running wave of the group has reached it. */
 static void open_barrier(struct machine *m, u32 group)
 {
     for (u32 i = 0; i < m->wave_count; i++)

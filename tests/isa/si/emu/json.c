@@ -148,7 +148,7 @@ static void add(struct record *r, enum space space, u32 lane, u64 where, u32 val
     r->writes[r->count++] = (struct write){space, lane, where, value, 0, EXACT, 0, optional};
 }
 
-/* A pair is told whole though only a half may have been written. */
+/* A pair is reported as a whole even if only half of it was written. */
 static void add_pair(struct record *r, json_t *value, u32 at)
 {
     if (!value)

@@ -244,7 +244,7 @@ static void functions(struct builder *b)
     }
 }
 
-/* Lanes go both ways, one after the other; s0-s3 keep the way that waits. */
+/* Lanes take both paths, one after the other; s0-s3 hold the path that waits. */
 static void fork_join(struct builder *b, u32 depth)
 {
     u32 saved = S_SAVED + 2 * depth;

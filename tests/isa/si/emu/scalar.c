@@ -94,7 +94,7 @@ static bool arithmetic(struct step *s, u64 a, u64 b)
         put(s, (u64)(x * y));
         return true;
     case OP_s_absdiff_i32:
-        x = (int32_t)(a - b); /* wraps before its sign is looked at */
+        x = (int32_t)(a - b); /* wraps before its sign is tested */
         put_nonzero(s, (u64)(x < 0 ? -x : x));
         return true;
     case OP_s_abs_i32:

@@ -299,7 +299,7 @@ static void err_bounds(void **state)
     for (u32 i = 0; i < count; i++)
         memcpy(bytes.data + table->sh_offset + i * sizeof kernel, &kernel, sizeof kernel);
     refused(bytes, "16385 kernels, expected at most 16384");
-    /* Names: one that is too long is not seen, one that does not end neither. */
+    /* Names that are too long or not terminated are ignored. */
     bytes = longer(5000);
     Elf64_Sym *add = elf_symbol_of(&bytes, "add.kd");
     Elf64_Shdr *names = elf_section_of(&bytes, ".strtab");
@@ -321,7 +321,7 @@ static void err_bounds(void **state)
     free(bytes.data);
 }
 
-/* Metadata of our own instead of the file's. */
+/* Generated metadata instead of the file's. */
 struct writer {
     u8 data[1024];
     size_t size;
@@ -533,7 +533,7 @@ static void broken_lines(void **state)
     arena_destroy(arena);
 }
 
-/* Cut off anywhere, a file is refused or, when only what nobody needs is gone, taken. */
+/* A file truncated anywhere is refused or, if only unneeded parts are missing, accepted. */
 static void cut_off(void **state)
 {
     struct bytes bytes = object_bytes("globals.so");

@@ -11,7 +11,7 @@
 struct program {
     u8 data[2048];
     size_t size;
-    size_t unit, header; /* where the length fields stand */
+    size_t unit, header; /* offsets of the length fields */
     bool is64;
     u64 text;
 };
@@ -33,7 +33,7 @@ static void patch(struct program *p, size_t at, u64 value)
     memcpy(p->data + at, &value, p->is64 ? 8 : 4);
 }
 
-/* Up to the directory table. 14 standard opcodes: two that nobody knows. */
+/* Up to the directory table. 14 standard opcodes: two of them unknown. */
 static void start_unit(struct program *p, u32 version, bool is64)
 {
     static const u8 lengths[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 2, 0};
@@ -158,14 +158,14 @@ static void put_opcodes(struct program *p)
     put(p, 0x01, 1);        /* copy: 8 */
     put(p, 15 + 12 + 7, 1); /* special: 1 instruction, -3 + 7 = 4 lines: 12, line 10 */
     put(p, 0x000409, 3);    /* fixed_advance_pc 4: 16 */
-    put(p, 0x81810d, 3);    /* one nobody knows, with two operands: 129 and ... */
+    put(p, 0x81810d, 3);    /* an unknown opcode with two operands: 129 and ... */
     put(p, 0x7f01, 2);      /* ... the second */
-    put(p, 0x0e, 1);        /* one nobody knows, without */
+    put(p, 0x0e, 1);        /* an unknown opcode without operands */
     put(p, 0x0304, 2);      /* set_file 3 */
     put(p, 0x010c, 2);      /* set_isa */
     put(p, 0x0a0b07, 3);    /* basic block, epilogue, prologue */
     put(p, 0x07040200, 4);  /* extended, discriminator 7 */
-    put(p, 0x80030300, 4);  /* extended, 3 bytes nobody knows... */
+    put(p, 0x80030300, 4);  /* an unknown extended opcode of 3 bytes... */
     put(p, 0x42, 1);        /* ... the last of them */
     put(p, 0x01, 1);        /* copy: 16 */
     put(p, 0x08, 1);        /* const_add_pc: (255 - 15) / 12 = 20 instructions: 96 */
@@ -255,7 +255,7 @@ static void version_5(void **state)
     }
 }
 
-/* Sequences that overlap, run backwards or stand outside the code; two units. */
+/* Sequences that overlap, run backwards or are outside the code; two units. */
 static void odd_sequences(void **state)
 {
     struct arena *arena = arena_create();

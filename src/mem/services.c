@@ -1,0 +1,64 @@
+/* What the memory side does for mechanisms (mem/services.h). */
+#include "mem/system_parts.h"
+
+u32 memory_system_slices(const struct memory_system *m)
+{
+    return m->units;
+}
+
+u32 memory_system_channels(const struct memory_system *m)
+{
+    return m->l2_params.channels;
+}
+
+fs memory_system_now(const struct memory_system *m)
+{
+    return MIN(MIN(m->network.next, m->l2.next), m->dram.next);
+}
+
+u64 memory_system_address(const struct memory_system *m, u32 slice, u64 line)
+{
+    const struct place place = {.channel = slice / m->l2_params.slices,
+                                .slice = slice % m->l2_params.slices,
+                                .in_slice = line};
+    return address_of(&m->shared.map, &place);
+}
+
+u32 memory_system_waiters(const struct memory_system *m, const struct dram_event *request,
+                          struct requester *waiters, u32 most)
+{
+    const u32 unit = request->channel * m->l2_params.slices + (request->tag >> TAG_SLICE_SHIFT);
+    struct requester waiter;
+    u32 count = 0;
+    for (; l2_waiter_at(m->slices[unit], request->tag, count, &waiter); count++)
+        if (count < most)
+            waiters[count] = waiter;
+    return count;
+}
+
+enum l2_drop_answer memory_system_drop(struct memory_system *m, u64 address)
+{
+    static const enum l2_drop_answer answers[] = {
+        [CACHE_DROPPED] = L2_DROP_DONE,
+        [CACHE_ABSENT] = L2_DROP_ABSENT,
+        [CACHE_UNDER_WAY] = L2_DROP_UNDER_WAY,
+        [CACHE_DIRTY] = L2_DROP_NO_ROOM,
+    };
+    const struct place place = address_place(&m->shared.map, address);
+    const u32 unit = place.channel * m->l2_params.slices + place.slice;
+    const u64 line = place.in_slice & ~(u64)(m->l2_params.line_bytes - 1);
+    call(&m->slice_calls, unit);
+    return answers[l2_drop(m->slices[unit], line)];
+}
+
+void memory_system_reserve(struct memory_system *m, u32 slice, u32 ways)
+{
+    l2_reserve(m->slices[slice], ways);
+    m->sweeps = true;
+    call(&m->slice_calls, slice);
+}
+
+bool memory_system_reserving(const struct memory_system *m, u32 slice)
+{
+    return m->slices[slice]->sweeps;
+}
