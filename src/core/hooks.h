@@ -24,7 +24,6 @@
 #include "mem/cache.h"
 #include "mem/services.h"
 
-struct content;
 struct core;
 struct exec;
 struct memory_view;
@@ -319,8 +318,6 @@ struct mechanism {
     /* `partition` is the number of its channel; its slices are those from partition * slices on. */
     void (*create_memory)(void *memory, struct memory_system *system, u32 partition, u32 slices);
     void (*destroy_memory)(void *memory);
-    /* With content, after create_memory: the data of L2 lines (content_l2_line). */
-    void (*memory_content)(void *memory, struct content *content);
     /* False: it wants none. */
     bool (*l2)(void *memory, u32 slice, struct cache_hooks *hooks);
     bool (*dram)(void *memory, u32 channel, struct dram_hooks *hooks);

@@ -23,7 +23,7 @@
 #include "exec/scalars.h"
 #include "exec/values.h"
 #include "ir/waits.h"
-#include "mem/content.h"
+#include "mem/cache.h"
 
 /* ---- the core ---- */
 
@@ -379,7 +379,7 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);
 enum prefetch_answer core_prefetch(struct core *core, enum packet_client cache, u64 address,
                                    u32 sectors, u32 slot, u32 inst);
 /* For mechanisms that set `content`. A line of CLIENT_L1D or CLIENT_READONLY by its place; its bytes
- * may be changed. False: no line is there. Lines of the L2: content_l2_line. */
+ * may be changed. False: no line is there. Lines of the L2: memory_system_line. */
 bool core_l1_line(const struct core *core, enum packet_client cache, u32 set, u32 way,
                   struct cache_line *line);
 

@@ -392,22 +392,25 @@ static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cac
 /* A line leaves: its changes go to out. */
 static void take_out(struct cache *cache, struct cache_way *slot, u32 set, struct cache_out *out)
 {
+    if (UNLIKELY(cache->content != NULL))
+        cache_content_replaced(cache, slot);
     out->victim = slot->line;
     out->victim_sectors = slot->dirty;
     out->victim_valid = slot->valid;
     out->victim_unused = slot->prefetched;
     cache->counters->writebacks += slot->dirty != 0;
     cache->refused = NO_LINE;
-    if (UNLIKELY(cache->content != NULL))
-        cache_content_replaced(cache, slot);
     drop(cache, slot, set);
 }
 
 /* A line that was filled leaves if its way has been reserved meanwhile. */
 static COLD void leave_reserved(struct cache *cache, u32 at, struct cache_out *out)
 {
-    if (!cache->slots[at].pending && at % cache->ways >= cache->takable)
-        take_out(cache, &cache->slots[at], at / cache->ways, out);
+    if (cache->slots[at].pending || at % cache->ways < cache->takable)
+        return;
+    take_out(cache, &cache->slots[at], at / cache->ways, out);
+    if (cache->content)
+        cache_content_passed(cache, out->sectors);
 }
 
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
@@ -581,11 +584,6 @@ u32 cache_pending(const struct cache *cache)
 u64 cache_mshr_line(const struct cache *cache, u32 mshr)
 {
     return cache->mshrs.entries[mshr].line;
-}
-
-u32 cache_mshr_sectors(const struct cache *cache, u32 mshr)
-{
-    return cache->mshrs.entries[mshr].sectors;
 }
 
 u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first)

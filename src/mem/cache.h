@@ -138,8 +138,6 @@ enum cache_drop cache_sweep(struct cache *cache, u32 *at, bool may_write, struct
 /* Lines (or entries) under way. */
 u32 cache_pending(const struct cache *cache);
 u64 cache_mshr_line(const struct cache *cache, u32 mshr);
-/* The sectors that it brings. */
-u32 cache_mshr_sectors(const struct cache *cache, u32 mshr);
 /* The same, and the waiter that took the MSHR, if one did and not a prefetch. */
 u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first);
 /* One that brings sectors of the line, or UINT32_MAX. */

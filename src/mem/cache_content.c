@@ -95,6 +95,11 @@ void cache_content_replaced(struct cache *cache, const struct cache_way *slot)
     memset(line.written, 0, content->words * sizeof(u64));
 }
 
+void cache_content_passed(struct cache *cache, u32 sectors)
+{
+    cache->content->victim.valid &= ~sectors;
+}
+
 void cache_content_arrived(struct cache *cache, u32 mshr)
 {
     const struct mshrs *mshrs = &cache->mshrs;

@@ -50,5 +50,7 @@ struct cache_way *cache_way_of(const struct cache *cache, u64 line);
  * of an MSHR are about to arrive. */
 void cache_content_replaced(struct cache *cache, const struct cache_way *slot);
 void cache_content_arrived(struct cache *cache, u32 mshr);
+/* Sectors that have arrived are not in the line that gave way last: it left as they came. */
+void cache_content_passed(struct cache *cache, u32 sectors);
 
 #endif

@@ -124,15 +124,6 @@ void content_flush(struct content *content);
 void content_reload(struct content *content);
 void content_reload_cache(const struct content *content, const struct cache *cache);
 
-/* ---- for mechanisms and faults ---- */
-
-/* A line of a slice; slices are numbered through all channels. Its bytes may be changed. False: no
- * line is there. `address` is the device's. */
-bool content_l2_line(const struct content *content, u32 slice, u32 set, u32 way,
-                     struct cache_line *line);
-/* Its changes are lost: its bytes are those that DRAM has or is being sent. Tags do not change. */
-void content_l2_lose(struct content *content, u32 slice, u32 set, u32 way);
-
 /* ---- bytes by sectors ---- */
 
 /* The bits of a sector's bytes. */

@@ -110,26 +110,25 @@ void content_reload(struct content *content)
     }
 }
 
-/* ---- for mechanisms and faults ---- */
+/* ---- for mechanisms and faults (mem/services.h) ---- */
 
-bool content_l2_line(const struct content *content, u32 slice, u32 set, u32 way,
-                     struct cache_line *line)
+bool memory_system_line(const struct memory_system *m, u32 slice, u32 set, u32 way,
+                        struct cache_line *line)
 {
-    const struct memory_system *m = content->memory_system;
-    if (slice >= m->units || !cache_line_at(m->slices[slice]->cache, set, way, line))
+    if (!m->content || slice >= m->units || !cache_line_at(m->slices[slice]->cache, set, way, line))
         return false;
-    line->address = content_address(content, m->slices[slice], line->address);
+    line->address = content_address(m->content, m->slices[slice], line->address);
     return true;
 }
 
-void content_l2_lose(struct content *content, u32 slice, u32 set, u32 way)
+void memory_system_lose(struct memory_system *m, u32 slice, u32 set, u32 way)
 {
     struct cache_line line;
-    if (!content_l2_line(content, slice, set, way, &line))
+    if (!memory_system_line(m, slice, set, way, &line))
         return;
     EACH_SECTOR(i, line.dirty)
     {
-        content_below_l2(content, line.address, i, line.bytes + (size_t)i * SECTOR_BYTES);
+        content_below_l2(m->content, line.address, i, line.bytes + (size_t)i * SECTOR_BYTES);
         mask_remove(line.written, i, UINT32_MAX);
     }
 }

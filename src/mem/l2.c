@@ -342,10 +342,6 @@ static void fill(struct l2_slice *slice, u64 cycle)
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
     if (--slice->parts[entry])
         return;
-    /* A line of a reserved way leaves with its fill: it must have its data before. A line that is
-     * taken only now gets them after. */
-    if (UNLIKELY(slice->shared->content != NULL))
-        content_fill(slice->shared->content, slice, entry, cache_mshr_sectors(slice->cache, entry));
     cache_fill(slice->cache, entry, &out);
     write_back(slice, &out);
     if (UNLIKELY(slice->shared->content != NULL))

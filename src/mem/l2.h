@@ -63,9 +63,9 @@ struct l2_shared {
     fs period;
     VEC(struct packet) atomics; /* served in this window, in order: l2.c, serve_atomic */
     struct packet_hooks hooks;
-    bool dram_hooked; /* requesters of all DRAM requests, and payloads, are wanted */
-    const struct clock *clock;
     struct content *content; /* NULL: not armed */
+    bool dram_hooked;        /* requesters of all DRAM requests, and payloads, are wanted */
+    const struct clock *clock;
 };
 
 struct l2_slice {

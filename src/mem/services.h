@@ -48,4 +48,14 @@ enum l2_drop_answer memory_system_drop(struct memory_system *m, u64 address);
 void memory_system_reserve(struct memory_system *m, u32 slice, u32 ways);
 bool memory_system_reserving(const struct memory_system *m, u32 slice);
 
+/*
+ * With content (`content` of struct mechanism): a line of a slice by its place, `address` that of the
+ * device; its bytes may be changed. False: no line is there. memory_system_lose: its changes are lost,
+ * and it has the bytes that DRAM has or is being sent; its tags do not change.
+ */
+struct cache_line;
+bool memory_system_line(const struct memory_system *m, u32 slice, u32 set, u32 way,
+                        struct cache_line *line);
+void memory_system_lose(struct memory_system *m, u32 slice, u32 set, u32 way);
+
 #endif

@@ -373,18 +373,17 @@ static void set_out(struct memory_system *m, u32 number, fs now)
 
 /* The slice that a request of a channel comes from. */
 static struct l2_slice *request_slice(const struct memory_system *m, const struct channel *channel,
-                                      u32 tag)
+                                      const struct l2_request *request)
 {
     const u32 number = (u32)(channel - m->channels);
-    return m->slices[number * m->l2_params.slices + (tag >> TAG_SLICE_SHIFT)];
+    return m->slices[number * m->l2_params.slices + (request->tag >> TAG_SLICE_SHIFT)];
 }
 
 /* A request has entered DRAM under this number. */
 static COLD void tell_arrived(struct memory_system *m, const struct channel *channel, u32 index,
                               const struct l2_request *request)
 {
-    const struct requester from =
-        l2_requester(request_slice(m, channel, request->tag), request->tag);
+    struct requester from = l2_requester(request_slice(m, channel, request), request->tag);
     dram_tell_arrived(channel->dram, index, request->address, &from);
 }
 
@@ -401,7 +400,7 @@ static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
     if (UNLIKELY(m->shared.dram_hooked))
         tell_arrived(m, channel, index, request);
     if (UNLIKELY(m->content != NULL))
-        content_enter_dram(m->content, request_slice(m, channel, request->tag), request);
+        content_enter_dram(m->content, request_slice(m, channel, request), request);
     ring_pop(&channel->delayed);
     request = ring_head(&channel->delayed);
     return ring_count(&channel->delayed) && request->due <= now &&

@@ -48,7 +48,6 @@ struct content;
 struct content_config;
 struct content *memory_system_arm(struct memory_system *memory_system,
                                   const struct content_config *config);
-struct content *memory_system_content(const struct memory_system *memory_system); /* or NULL */
 
 /* The two ports of a core: it pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);

@@ -188,11 +188,6 @@ struct content *memory_system_arm(struct memory_system *m, const struct content_
     return m->content;
 }
 
-struct content *memory_system_content(const struct memory_system *m)
-{
-    return m->content;
-}
-
 struct port *memory_system_requests(struct memory_system *m, u32 core)
 {
     return &m->requests[core];

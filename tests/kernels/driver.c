@@ -119,17 +119,14 @@ static void collect(void *user, const char *text, size_t length)
     t->output_length += length;
 }
 
-static struct hd_config *make_config(const struct setup *setup, const struct test *t,
+static struct hd_config *make_config(const struct setup *setup, bool timed, bool quick,
                                      struct hd_error *error)
 {
     struct hd_config *config = hd_config_create();
     bool ok = config && (!setup->machine || hd_config_load(config, setup->machine, error));
     if (ok) { /* a setup may say otherwise */
-        hd_config_set(config, t->timed ? "timing.functional=false" : "timing.functional=true",
-                      error);
-        hd_config_set(config, t->quick ? "launch.max_instructions=100000" : LIMIT, error);
-        if (t->content)
-            hd_config_set(config, "timing.content=true", error);
+        hd_config_set(config, timed ? "timing.functional=false" : "timing.functional=true", error);
+        hd_config_set(config, quick ? "launch.max_instructions=100000" : LIMIT, error);
     }
     for (unsigned i = 0; ok && setup->settings[i]; i++)
         ok = hd_config_set(config, setup->settings[i], error);
@@ -143,7 +140,9 @@ static struct hd_config *make_config(const struct setup *setup, const struct tes
 static struct hd_device *open_device(const struct setup *setup, const struct test *t,
                                      struct hd_error *error)
 {
-    struct hd_config *config = make_config(setup, t, error);
+    struct hd_config *config = make_config(setup, t->timed, t->quick, error);
+    if (config && t->content)
+        hd_config_set(config, "timing.content=true", error);
     struct hd_device *device = config ? hd_device_open(config, error) : NULL;
     hd_config_destroy(config);
     return device;
@@ -152,10 +151,9 @@ static struct hd_device *open_device(const struct setup *setup, const struct tes
 /* Whether the machine allows blocks of 1,024 threads. */
 static bool takes_wide_blocks(const struct setup *setup, bool timed)
 {
-    const struct test t = {.timed = timed};
     struct hd_error error = {0};
     struct hd_machine_info info;
-    struct hd_config *config = make_config(setup, &t, &error);
+    struct hd_config *config = make_config(setup, timed, false, &error);
     const bool wide = !config || !hd_config_info(config, &info, &error) || /* run_on reports it */
                       info.block_threads >= 1024;
     hd_config_destroy(config);

@@ -1,7 +1,8 @@
 /*
  * Test mechanism: damages the content of one line. The line is the one whose first word is MARK; it
  * is damaged when the first atomic reaches its slice (L2) or is answered (L1). A flip is that of bit
- * 5 of the line's second word. Seams: content, l2_request, reply.
+ * 5 of the line's second word. A partition damages its own lines only. Seams: content, l2_request,
+ * reply.
  */
 #include "seam/damage.h"
 #include "seam/seam.h"
@@ -24,10 +25,10 @@ struct damage {
     bool done;
 };
 
-struct damage_memory {
+struct damage_memory { /* of a partition */
     MECHANISM_STATE(damage);
-    struct content *content;
-    u32 slices; /* of all partitions: the line may be in another one than the atomic */
+    struct memory_system *system;
+    u32 first, slices;
     bool done;
 };
 
@@ -45,26 +46,23 @@ static void flip(struct cache_line *line)
 
 static void create_memory(void *memory, struct memory_system *system, u32 partition, u32 slices)
 {
-    ((struct damage_memory *)memory)->slices = memory_system_slices(system);
+    struct damage_memory *d = memory;
+    d->system = system;
+    d->first = partition * slices;
+    d->slices = slices;
 }
 
-static void memory_content(void *memory, struct content *content)
-{
-    ((struct damage_memory *)memory)->content = content;
-}
-
-/* Damages the marked lines of one slice. */
 static void damage_slice(struct damage_memory *d, u32 slice)
 {
     struct cache_line line;
     for (u32 set = 0; set < DAMAGE_SETS; set++)
         for (u32 way = 0; way < DAMAGE_WAYS; way++) {
-            if (!content_l2_line(d->content, slice, set, way, &line) || !is_marked(&line))
+            if (!memory_system_line(d->system, slice, set, way, &line) || !is_marked(&line))
                 continue;
             d->stats->lines++;
             d->stats->changed += line.dirty != 0;
             if (d->params->what == LOSE)
-                content_l2_lose(d->content, slice, set, way);
+                memory_system_lose(d->system, slice, set, way);
             else
                 flip(&line);
         }
@@ -78,7 +76,7 @@ static void l2_request(void *memory, u32 slice, struct packet *packet, fs now, u
         return;
     d->done = true;
     for (u32 i = 0; i < d->slices; i++)
-        damage_slice(d, i);
+        damage_slice(d, d->first + i);
 }
 
 static void reply(void *state, struct core *core, const struct packet *packet)
@@ -103,7 +101,6 @@ const struct mechanism damage_mechanism = {
     .memory_size = sizeof(struct damage_memory),
     .content = true,
     .create_memory = create_memory,
-    .memory_content = memory_content,
     .l2_request = l2_request,
     .reply = reply,
 };

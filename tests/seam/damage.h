@@ -8,7 +8,7 @@
 enum {
     DAMAGE_BIT = 1 << 5, /* of the second word */
     DAMAGE_SETS = 4,     /* of an L2 slice, in these tests */
-    DAMAGE_WAYS = 2
+    DAMAGE_WAYS = 8
 };
 
 extern const struct mechanism damage_mechanism;

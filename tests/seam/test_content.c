@@ -11,8 +11,8 @@ enum {
     OUT = 4 * SWEEP  /* where results go, a line of words each */
 };
 
-/* A small L2 of DAMAGE_SETS and DAMAGE_WAYS, and one core. */
-#define SETTINGS "gpu.cores=1 l2.sets=4 l2.ways=2 l2.sectored=false l1d.global=true "
+/* One core, and a small L2 of one channel, of DAMAGE_SETS and DAMAGE_WAYS. */
+#define SETTINGS "gpu.cores=1 l2.channels=1 l2.sets=4 l2.ways=8 l2.sectored=false l1d.global=true "
 
 /* Pieces of programs. Each ends when all it has asked for has come: %r9, which is 0, depends on it.
  * Thread i has word i of the line at p in %rd1. */

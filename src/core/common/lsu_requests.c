@@ -44,9 +44,9 @@ void lsu_create(struct core *core)
     ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
     ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
+    core_content_create(core);
     lsu->prefetchers[0] = arena_array(lsu->arena, struct requester, c->l1d->mshrs);
     lsu->prefetchers[1] = arena_array(lsu->arena, struct requester, c->readonly->mshrs);
-    core_content_create(core);
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     core->lsu.held = 0;

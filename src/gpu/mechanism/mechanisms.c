@@ -280,9 +280,6 @@ void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *
         create_states(hooks, set, memory_size);
         EACH_USE(use, hooks, create_memory)
         use->mechanism->create_memory(use->state, memory_system, p, memory->slices);
-        if (memory_system_content(memory_system))
-            EACH_USE(use, hooks, memory_content)
-        use->mechanism->memory_content(use->state, memory_system_content(memory_system));
         for (u32 i = 0; i < hooks->count; i++)
             set_hooks(&hooks->uses[i], memory_system, p, memory->slices);
     }
