@@ -53,7 +53,7 @@ struct core *core_create(const struct core_config *config)
     memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
     core->registers = register_file_create(config->core->warp_size,
                                            config->core->registers / config->core->warp_size,
-                                           config->core->scalar_registers);
+                                           config->core->scalar_registers, config->mechanism_count);
     core->pipeline = pipeline_of(config->core);
     create_pipeline(core);
     core->view = memory_view_create();

@@ -19,12 +19,13 @@ static size_t place_of(const struct register_file *file, const struct register_l
     return ((size_t)row + (size_t)headers * layout->header) * file->lanes;
 }
 
-struct register_file *register_file_create(u32 lanes, u32 rows, u32 scalars)
+struct register_file *register_file_create(u32 lanes, u32 rows, u32 scalars, bool keeps)
 {
     struct register_file *file = checked(calloc(1, sizeof *file));
     file->lanes = lanes;
     file->declared = rows;
     file->declared_scalars = scalars;
+    file->keeps = keeps;
     return file;
 }
 
@@ -38,23 +39,33 @@ void register_file_destroy(struct register_file *file)
     free(file);
 }
 
-/* Storage gets the layout of the launch; rows keep their contents. */
-static void change_layout(struct register_file *file)
+/* Storage for a layout. What it holds is that of the file before, in its place, if the file keeps
+ * its rows; a mapped file has them apart from the frames. */
+static void make_storage(struct register_file *file, const struct register_layout *to, size_t bytes)
 {
-    const struct register_layout *to = &file->next;
     const u32 rows = rows_of(file, to), before = register_file_rows(file);
     const size_t row_bytes = file->lanes * sizeof(u32);
-    const size_t bytes = ((size_t)rows + (size_t)to->frames * to->header) * row_bytes;
     u32 *storage = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (storage == MAP_FAILED)
         host_memory_exhausted();
-    for (u32 row = 0; file->storage && !file->mapped && row < MIN(rows, before); row++)
+    const bool carries = file->storage && file->keeps && !file->mapped;
+    for (u32 row = 0; carries && row < MIN(rows, before); row++)
         memcpy(storage + place_of(file, to, row), register_file_row(file, row), row_bytes);
     if (file->storage)
         munmap(file->storage, file->bytes);
     file->storage = storage;
     file->bytes = bytes;
+}
+
+/* Storage gets the layout of the launch (G4). */
+static void change_layout(struct register_file *file)
+{
+    const struct register_layout *to = &file->next;
+    const size_t rows = rows_of(file, to) + (size_t)to->frames * to->header;
+    const size_t bytes = rows * file->lanes * sizeof(u32);
+    if (file->keeps || bytes > file->bytes)
+        make_storage(file, to, bytes);
     file->layout = *to;
     if (file->mapped)
         register_map_layout(file);

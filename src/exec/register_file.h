@@ -1,7 +1,7 @@
 /*
  * The vector register file of a core, in time: rows of one 32-bit word a lane, as many as the
  * machine declares (core.registers / core.warp_size). The values of vector registers live there and
- * nowhere else; rows that no warp has exist, too, and keep what was last written to them.
+ * nowhere else; rows that no warp has exist, too, and keep what was last written to them (G4).
  *
  * A warp's masks and scalars and its registers lie behind one base pointer (S3 of image.h), so that
  * operands are base + offset. Hence storage is an array of frames, one for each warp that a core
@@ -9,15 +9,16 @@
  * what a warp is given of it: its registers, rounded up to the unit of allocation. Physical row p
  * is row p % rows of frame p / rows; rows that do not fill a frame follow the last one. Register r
  * of a warp in frame f is row f * rows + r, and a block's warps take the lowest free frames. All
- * warps of a launch have frames of one size; when a launch with another one comes to the core, the
- * contents of all rows are carried over.
+ * warps of a launch have frames of one size.
  *
  * Invariants
  *  G1  A frame belongs to at most one warp, from block_start to block_end.
  *  G2  Registers read as zero at the start of a block: an architectural reset of the rows that the
  *      block is given, and of no others.
- *
  *  G3  Where a mechanism may move registers, a lane of a row belongs to at most one register.
+ *  G4  When a launch with frames of another size comes to the core, the contents of all rows are
+ *      carried over if the file `keeps` them: if a mechanism is on, which could look at them. Else
+ *      nothing reads rows that no warp has.
  *
  * A file that is `mapped`, because a mechanism fills the `allocate` seam, holds rows apart from the
  * frames, and a warp has a map: the row of each register and, for lanes that are elsewhere, pieces
@@ -76,6 +77,7 @@ struct register_file {
     u32 lanes;
     u32 declared, declared_scalars;
     u32 added;                     /* rows of mechanisms' own, numbered from `declared` on */
+    bool keeps;                    /* G4 */
     bool mapped;                   /* the members at the end are used */
     struct register_layout layout; /* of `storage` */
     struct register_layout next;   /* of the launch that is running or was last */
@@ -94,7 +96,7 @@ struct register_file {
     u32 nowhere;    /* what register_word gives for a lane that is nowhere */
 };
 
-struct register_file *register_file_create(u32 lanes, u32 rows, u32 scalars);
+struct register_file *register_file_create(u32 lanes, u32 rows, u32 scalars, bool keeps);
 void register_file_destroy(struct register_file *file);
 /* A launch begins. No frame is taken. Storage changes when the first warp comes. */
 void register_file_begin(struct register_file *file, const struct register_layout *layout);
