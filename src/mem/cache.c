@@ -409,7 +409,7 @@ static COLD void leave_reserved(struct cache *cache, u32 at, struct cache_out *o
     if (cache->slots[at].pending || at % cache->ways < cache->takable)
         return;
     take_out(cache, &cache->slots[at], at / cache->ways, out);
-    if (cache->content)
+    if (UNLIKELY(cache->content != NULL))
         cache_content_passed(cache, out->sectors);
 }
 

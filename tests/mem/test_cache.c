@@ -279,6 +279,39 @@ static void reserved_while_under_way(void **state)
     cache_destroy(cache);
 }
 
+static void count_delivered(void *user, u32 waiter, u32 mshr, u32 sectors)
+{
+    *(u32 *)user |= sectors;
+}
+
+/* The same with data: the line takes its written bytes along, and not sectors that have only just
+ * come; those go to the waiter. */
+static void reserved_with_content(void **state)
+{
+    struct cache *cache = create(small());
+    struct cache_hooks none = {0};
+    struct cache_line line;
+    u32 delivered = 0;
+    cache_set_hooks(cache, &none);
+    cache_arm(cache, count_delivered, &delivered);
+    assert_int_equal(cache_read(cache, 0, ALL, 7, &out), CACHE_MISS);
+    const u32 mshr = out.mshr;
+    assert_int_equal(cache_write(cache, 0, 2, false, &out), CACHE_HIT);
+    assert_true(cache_line_of(cache, 0, &line));
+    line.bytes[SECTOR_BYTES] = 9;
+    line.written[0] |= 1ull << SECTOR_BYTES;
+    cache_reserve(cache, 4);
+    cache_fill(cache, mshr, &out);
+    assert_int_equal(delivered, ALL);
+    const struct cache_line *victim = cache_last_victim(cache);
+    assert_int_equal(victim->address, 0);
+    assert_int_equal(victim->dirty, 2);
+    assert_int_equal(victim->valid, 0);
+    assert_int_equal(victim->bytes[SECTOR_BYTES], 9);
+    assert_int_equal(victim->written[0], 1ull << SECTOR_BYTES);
+    cache_destroy(cache);
+}
+
 static void hook_touched(void *user, u64 line, u32 set, u32 way, bool write)
 {
     ((struct seen *)user)->touched++;
@@ -542,6 +575,7 @@ int main(void)
         cmocka_unit_test(waits_for_two_fetches),
         cmocka_unit_test(arrives_in_between),
         cmocka_unit_test(reserved_while_under_way),
+        cmocka_unit_test(reserved_with_content),
         cmocka_unit_test(hooks),
         cmocka_unit_test(victims_are_told),
         cmocka_unit_test(supplied_lines),
