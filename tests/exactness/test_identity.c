@@ -83,6 +83,8 @@ static const char *const machines[] = {
     SETTINGS "issue.sub_cores=true issue.schedulers=4 network.window=2 l2.placement=hashed",
     SETTINGS "issue.policy=two_level issue.per_warp=2 clock.core_mhz=1300 network.window=16 "
              "l2.latency=200",
+    SETTINGS "timing.content=true l2.sets=2 l2.ways=2",
+    SETTINGS "timing.content=true l2.enabled=false l1d.write=through network.window=2",
 };
 
 static void test_order(void **state)
