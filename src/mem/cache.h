@@ -1,7 +1,7 @@
 /*
  * A set-associative cache with MSHRs: tags and who waits. A cache says when, not what: memory holds
- * the data, unless the cache is armed (cache_arm). Then its lines have room for data, which whoever
- * runs the cache moves in and out (mem/content.h); tags and counters do not depend on it.
+ * the data, unless the cache is armed (cache_arm). Then its lines have room for data, which the
+ * owner of the cache moves in and out (mem/content.h); tags and counters do not depend on it.
  *
  * Invariants
  *  C1  reads = read_hits + read_merges + read_misses; a refused access (cache_refuses) counts only

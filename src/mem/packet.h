@@ -102,7 +102,7 @@ static inline void packet_set_payload(struct packet *answer, const struct payloa
 }
 
 /* The packet seam at the L2 slices, which are numbered through all channels; the time, and the
- * cycle of the L2's clock. NULL: nobody. */
+ * cycle of the L2's clock. NULL: no mechanism fills it. */
 struct packet_hooks {
     void *user;
     /* About to be looked up. */
