@@ -110,7 +110,7 @@ void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *
  * sends for out->sectors; other results: it is not needed, or there is no room, and nothing has
  * changed. */
 enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out);
-/* Fills under way will not come: their MSHRs are free, and lines that were only reserved. Nobody
+/* Fills under way will not come: their MSHRs are free, and lines that were only reserved. No access
  * may wait for them. */
 void cache_cancel(struct cache *cache);
 /* Results tell all that `out` has room for, at some cost of host time. */

@@ -1,6 +1,6 @@
 /*
  * Content (mem/content.h): what is damaged in a line is seen by those whom the line serves, and by
- * nobody else. damage.c damages one line when an atomic passes.
+ * no others. damage.c damages one line when an atomic passes.
  */
 #include "micro/rig.h"
 #include "seam/damage.h"

@@ -20,7 +20,8 @@ static bool content_serves(const struct hd_device *device, const struct pipeline
 {
     if (!pipeline->content)
         return error_set(error, ERROR_USAGE, "",
-                         "machine '%s' (core.pipeline=%s) has no content: its caches carry no data",
+                         "timing.content needs caches that hold data; those of machine '%s' "
+                         "(core.pipeline=%s) do not",
                          config_machine(device->config), pipeline->name);
     for (u32 i = 0; i < device->mechanisms.count; i++) {
         const struct mechanism *m = device->mechanisms.uses[i].mechanism;
