@@ -83,8 +83,7 @@ static void count_keys(struct workload *w, struct sort *s, cl_mem limits)
     s->counts = workload_output(w, s->blocks * local);
     s->sizes = workload_output(w, local);
     workload_args(w, count, ARG(s->keys_device), ARG(limits), ARG(s->in_bucket), ARG(s->ranks),
-                  ARG(s->counts), ARG_LOCAL(local), ARG_LOCAL(local), ARG(s->buckets), ARG(share),
-                  ARG(s->keys));
+                  ARG(s->counts), ARG_LOCAL(local), ARG(s->buckets), ARG(share), ARG(s->keys));
     workload_launch(w, count, &s->block, s->blocks, 1, 1);
     workload_args(w, offsets, ARG(s->counts), ARG(s->sizes), ARG(s->buckets), ARG(s->blocks));
     workload_launch(w, offsets, &s->block, pieces(s->buckets, s->block.x), 1, 1);

@@ -3,14 +3,16 @@
  * reference picture at every displacement of up to RANGE pixels in both directions. Pixels outside
  * the reference are those at its edge. Sums of 4x4 pixels come from the pixels; those of larger
  * blocks come from sums of smaller ones. A block's sums lie one behind the other, by displacement.
+ * `restrict` tells the compiler that the reference does not change, so that it may come through a
+ * cache for such data, as textures do.
  */
 #define SIDE (2 * RANGE + 1)
 #define POSITIONS (SIDE * SIDE)
 
 /* One 4x4 block per work-group, `share` displacements per thread. */
 __kernel __attribute__((reqd_work_group_size(SEARCH_X, 1, 1)))
-void sad_4x4(__global const uchar *current, __global const uchar *reference, __global ushort *sums,
-             int width, int height, int share)
+void sad_4x4(__global const uchar *current, __global const uchar *restrict reference,
+             __global ushort *restrict sums, int width, int height, int share)
 {
     __local int own[16];
     int left = get_group_id(0) * 4, top = get_group_id(1) * 4;
