@@ -39,19 +39,19 @@ __kernel __attribute__((reqd_work_group_size(PERIMETER_X, 1, 1)))
 void perimeter(__global float *matrix, int size, int start)
 {
     __local float corner[TILE][TILE], right[TILE][TILE], below[TILE][TILE];
-    int side = get_local_size(0) / 2, half_of = get_local_id(0) / side;
-    int x = get_local_id(0) - half_of * side;
+    int side = get_local_size(0) / 2, x = get_local_id(0) % side;
+    bool is_row = get_local_id(0) >= side; /* of the tile below; else a column of the right one */
     int away = start + ((int)get_group_id(0) + 1) * side;
 
-    for (int y = half_of; y < side; y += 2)
+    for (int y = is_row; y < side; y += 2)
         corner[y][x] = matrix[(start + y) * size + start + x];
     for (int y = 0; y < side; y++)
-        if (half_of == 0)
+        if (!is_row)
             right[y][x] = matrix[(start + y) * size + away + x];
         else
             below[y][x] = matrix[(away + y) * size + start + x];
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (half_of == 0) {
+    if (!is_row) {
         for (int i = 1; i < side; i++)
             for (int j = 0; j < i; j++)
                 right[i][x] -= corner[i][j] * right[j][x];
@@ -64,7 +64,7 @@ void perimeter(__global float *matrix, int size, int start)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int y = 0; y < side; y++)
-        if (half_of == 0)
+        if (!is_row)
             matrix[(start + y) * size + away + x] = right[y][x];
         else
             matrix[(away + y) * size + start + x] = below[y][x];
