@@ -385,6 +385,19 @@ HD_API bool hd_observe(struct hd_device *device, const struct hd_observe *what,
  */
 HD_API bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_error *error);
 
+/*
+ * The threads of this process that share the work of a launch in timing mode, the caller's own
+ * included: a number, or "auto": as many as the host has cores for this process. The default is 1,
+ * and no thread is created. Results are the same, byte for byte, for every number; functional
+ * launches use one thread. Between launches only.
+ *
+ * Threads are started by the first launch and end with the device. They block all signals. In a
+ * child process after fork() a device has none: the child's next launch starts its own.
+ */
+HD_API bool hd_set_threads(struct hd_device *device, const char *threads, struct hd_error *error);
+/* The number that hd_set_threads has set; 1: of a device that models no time, too. */
+HD_API uint32_t hd_threads(const struct hd_device *device);
+
 /* ---- raw programs ---- */
 
 /*

@@ -43,6 +43,7 @@ static const struct {
      "commas; settings and mechanisms, each separated by semicolons; 1 for functional mode."},
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
+    {"HEDDLE_THREADS", "The same as --threads, for commands without this option, too."},
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
      "Where compiled OpenCL kernels are cached ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and the "
      "size limit of this cache in MB (512)."},

@@ -264,6 +264,9 @@ void session_device(struct session *session, cl_device_id device)
     const char *order = environment("HEDDLE_CORE_ORDER");
     if (order && !hd_set_core_order(device->device, order, &error))
         complain("HEDDLE_CORE_ORDER", error.message);
+    const char *threads = environment("HEDDLE_THREADS");
+    if (threads && !hd_set_threads(device->device, threads, &error))
+        complain("HEDDLE_THREADS", error.message);
     observe(session, device->device);
     hd_set_note(device->device, tell_note, session);
     tell(session,

@@ -102,6 +102,7 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
         const struct amounts needs = needs_of(run, number);
         resources_take(&run->tables->of_core[core], place, &needs);
     }
+    bit_set(run->timing->awake, core);
     run->resident[core]++;
     run->copies += copy;
 }
@@ -188,6 +189,9 @@ static void place_in_order(struct timed_run *run)
     u32 refused = 0, n = t->core_count;
     const bool lowest = t->params->dispatch != 0;
     const bool copies = core_hooked(t->cores[0], SEAM_DISPATCH);
+    bool room = false;
+    if (run->full)
+        return;
     for (u32 core = lowest ? 0 : run->turn; (run->next < run->blocks || copies) && refused < n;) {
         if (core_takes(run, core, run->next) && give_block(run, core)) {
             refused = 0;
@@ -195,10 +199,12 @@ static void place_in_order(struct timed_run *run)
                 continue;
         } else {
             refused++;
+            room |= run->resident[core] < run->per_core;
         }
         core = core + 1 == n ? 0 : core + 1;
         run->turn = core;
     }
+    run->full = !room && !copies; /* a mechanism that refuses may change its mind */
 }
 
 void place_blocks(struct timed_run *run)
@@ -220,8 +226,10 @@ void leave_block(struct timed_run *run, struct thread_block *block)
 void take_finished(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    for (u32 i = 0; i < t->core_count; i++) {
+    FOR_MEMBERS(i, t->awake, t->awake_words)
+    {
         struct core *core = t->cores[i];
+        run->full &= !core->finished_count;
         for (u32 k = 0; k < core->finished_count; k++) {
             struct resident *r = &core->blocks[core->finished[k]];
             run->launch->stats.timing.block_cycles += core_cycle(core) - r->started;

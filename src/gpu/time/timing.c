@@ -63,7 +63,11 @@ struct timing *timing_create(struct hd_device *device)
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
-    t->order = checked(calloc(t->core_count, sizeof *t->order));
+    t->awake_words = (t->core_count + 63) / 64;
+    t->awake = checked(calloc(t->awake_words, sizeof *t->awake));
+    t->jobs = checked(calloc(t->core_count + 1, sizeof *t->jobs)); /* and the memory system */
+    t->issued = checked(calloc(t->core_count, sizeof *t->issued));
+    t->work = checked(calloc(t->core_count, sizeof *t->work));
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
@@ -81,7 +85,6 @@ struct timing *timing_create(struct hd_device *device)
         config.constant_requests = memory_system_shared(t->memory_system, i, CLIENT_CONSTANT);
         config.replies = memory_system_replies(t->memory_system, i);
         t->cores[i] = core_create(&config);
-        t->order[i] = i;
     }
     return t;
 }
@@ -96,10 +99,37 @@ void timing_destroy(struct timing *t)
     mechanisms_detach(&t->memory_hooks);
     dispatcher_hooks_destroy(&t->dispatcher_hooks);
     free(t->cores);
-    free(t->order);
+    workers_destroy(t->workers);
+    free(t->profiles.rows);
+    free(t->profiles.used);
+    free(t->awake);
+    free(t->jobs);
+    free(t->issued);
+    free(t->work);
     free(t->times);
     free(t->uses);
     free(t);
+}
+
+u32 timing_threads(const struct timing *t)
+{
+    return t->workers ? workers_count(t->workers) : 1;
+}
+
+void timing_set_threads(struct timing *t, u32 threads)
+{
+    if (threads == timing_threads(t))
+        return;
+    workers_destroy(t->workers);
+    t->workers = threads > 1 ? workers_create(threads) : NULL;
+    free(t->profiles.rows);
+    free(t->profiles.used);
+    memset(&t->profiles, 0, sizeof t->profiles);
+}
+
+void timing_measure(struct timing *t, struct window_times *times)
+{
+    t->measured = times;
 }
 
 struct core *timing_core(struct timing *t, u32 index)

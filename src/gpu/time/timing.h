@@ -5,7 +5,7 @@
  * always in the same order: ports exchange messages, stores of cores become visible (cores in
  * order), atomics served by memory are performed (in the order of service), system calls are done
  * (cores in order), ended blocks are removed and new ones dispatched. So no result depends on the
- * order of simulation within a window.
+ * order of simulation within a window, nor on the number of threads that share it (window.c).
  *
  * Invariants
  *  T1  Every launch starts at a window's edge with empty cores and nothing in flight.
@@ -68,6 +68,22 @@ struct timed_launch {
 bool timing_serves(const struct hd_device *device, struct error *error);
 struct timing *timing_create(struct hd_device *device);
 void timing_destroy(struct timing *timing);
+/* Between launches: threads that share each window, the caller's included; at least 1. */
+void timing_set_threads(struct timing *timing, u32 threads);
+u32 timing_threads(const struct timing *timing);
+
+/* The processor time of a window's parts on the host, in nanoseconds. */
+struct window_times {
+    u64 *cores; /* of those that ran: room for all */
+    u32 count;
+    u64 memory;
+    u64 between; /* since the last window, or the start of the launch */
+    u64 ended;   /* for the next one: when this one ended */
+    void (*take)(struct window_times *times); /* after each window */
+};
+/* For bench/threads: launches are measured, on one thread. NULL ends it. */
+void timing_measure(struct timing *timing, struct window_times *times);
+
 /* For tests and tools that inspect the machine. */
 struct core *timing_core(struct timing *timing, u32 index);
 /* Runs all blocks, `per_core` of them at once on a core. exec is prepared except for its blocks. */

@@ -1,0 +1,298 @@
+/*
+ * A window of time: which cores run in it, in which order and on which thread (timing.h).
+ *
+ * Cores of the set `awake` have blocks, instructions in flight or requests that are not answered;
+ * the others are not looked at. With several threads the memory system and the cores are jobs of one
+ * round (base/workers.h): the memory system, which is the longest, first, then cores by what they
+ * have issued in their last window. Who runs what does not matter to results: whatever a core, or
+ * the memory system, touches in a window is its own, but for
+ *  - the profile of instructions: one for each thread, added up when it is read;
+ *  - views of the code for another MODE: made under a lock (exec/image.c);
+ *  - the image of device memory, in launches with content: the memory system, which writes it, runs
+ *    when all cores have.
+ */
+#include "base/guard.h"
+#include "gpu/device.h"
+#include "gpu/time/parts.h"
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    MEMORY_JOB = 0xffff,
+    SHARED_WORK = 32 /* instructions of all cores in the last window from which threads pay */
+};
+_Static_assert((u32)MEMORY_JOB <= WORKERS_JOBS, "a window is a round");
+
+/* ---- the set ---- */
+
+/* Its warps, what is in flight and its requests keep a core awake. */
+static bool is_idle(const struct core *core)
+{
+    const struct core_config *c = &core->config;
+    u32 sent = c->requests->pushed;
+    if (c->fetch_requests != c->requests)
+        sent += c->fetch_requests->pushed;
+    if (c->constant_requests != c->requests && c->constant_requests != c->fetch_requests)
+        sent += c->constant_requests->pushed;
+    return !core->block_count && !core->inflight.count && sent == c->replies->popped;
+}
+
+void windows_settle(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    run->window_work = 0;
+    FOR_MEMBERS(i, t->awake, t->awake_words)
+    {
+        const struct core *core = t->cores[i];
+        t->work[i] = (u32)(core->stats.issue.instructions - t->issued[i]);
+        t->issued[i] = core->stats.issue.instructions;
+        run->window_work += t->work[i];
+        if (is_idle(core))
+            bit_clear(t->awake, (u32)i);
+    }
+    run->issued += run->window_work;
+}
+
+/* ---- profiles ---- */
+
+/* A core counts into the profile of the thread that runs it. */
+static struct inst_profile *profile_of(const struct timed_run *run, u32 worker)
+{
+    const struct timing *t = run->timing;
+    return worker ? t->profiles.rows + (size_t)(worker - 1) * t->timed->inst_count
+                  : run->launch->profile;
+}
+
+/* Rows for all threads but the first; all are zero between launches. */
+static void profiles_begin(struct timing *t)
+{
+    const u32 threads = workers_count(t->workers);
+    const size_t rows = (size_t)(threads - 1) * t->timed->inst_count;
+    if (rows <= t->profiles.room)
+        return;
+    free(t->profiles.rows);
+    free(t->profiles.used);
+    t->profiles.rows = checked(calloc(rows, sizeof *t->profiles.rows));
+    t->profiles.used = checked(calloc(threads, sizeof *t->profiles.used));
+    t->profiles.room = rows;
+}
+
+void windows_profile(struct timed_run *run)
+{
+    const struct timing *t = run->timing;
+    const u32 count = t->timed->inst_count;
+    for (u32 w = 1; t->workers && w < workers_count(t->workers); w++) {
+        struct inst_profile *own = profile_of(run, w);
+        if (!t->profiles.used[w])
+            continue;
+        for (u32 i = 0; i < count; i++)
+            inst_profile_add(&run->launch->profile[i], &own[i]);
+        memset(own, 0, count * sizeof *own);
+        t->profiles.used[w] = false;
+    }
+}
+
+/* ---- begin ---- */
+
+void windows_begin(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    memset(t->awake, 0, t->awake_words * sizeof *t->awake);
+    memset(t->issued, 0, t->core_count * sizeof *t->issued);
+    memset(t->work, 0, t->core_count * sizeof *t->work);
+    if (t->measured)
+        t->measured->ended = 0;
+    if (!t->workers)
+        return;
+    workers_begin(t->workers);
+    profiles_begin(t);
+}
+
+/* ---- order ---- */
+
+/* Shuffles the jobs by xorshift64* of the seed and the window: any permutation will do. */
+static void shuffle(struct timing *t)
+{
+    u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
+    for (u32 i = t->job_count; i-- > 1;) {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        u32 j = (u32)((state * 0x2545f4914f6cdd1dull >> 33) % (i + 1)), other = t->jobs[j];
+        t->jobs[j] = t->jobs[i];
+        t->jobs[i] = other;
+    }
+}
+
+static void reverse(struct timing *t)
+{
+    for (u32 i = 0, j = t->job_count; i + 1 < j; i++) {
+        const u32 other = t->jobs[--j];
+        t->jobs[j] = t->jobs[i];
+        t->jobs[i] = other;
+    }
+}
+
+/* The cores that have issued most come first. Their number changes little between windows. */
+static void sort_by_work(struct timing *t, u32 first)
+{
+    for (u32 i = first + 1; i < t->job_count; i++) {
+        const u32 core = t->jobs[i], work = t->work[core];
+        u32 at = i;
+        for (; at > first && t->work[t->jobs[at - 1]] < work; at--)
+            t->jobs[at] = t->jobs[at - 1];
+        t->jobs[at] = core;
+    }
+}
+
+static void add_cores(struct timing *t, fs end)
+{
+    FOR_MEMBERS(i, t->awake, t->awake_words)
+    {
+        const struct core *core = t->cores[i];
+        if (core->present || core->inflight.count || port_next(core->config.replies) < end)
+            t->jobs[t->job_count++] = (u32)i;
+    }
+}
+
+/* Lists what runs until `end`; `shared`: for several threads. */
+static void list_jobs(struct timing *t, fs end, bool shared)
+{
+    const enum core_order order = t->device->core_order;
+    t->job_count = 0;
+    if (shared && order == ORDER_FORWARD) {
+        t->jobs[t->job_count++] = MEMORY_JOB;
+        add_cores(t, end);
+        sort_by_work(t, 1);
+        return;
+    }
+    add_cores(t, end);
+    if (UNLIKELY(order == ORDER_SHUFFLE))
+        shuffle(t);
+    t->jobs[t->job_count++] = MEMORY_JOB;
+    if (UNLIKELY(order == ORDER_REVERSE))
+        reverse(t);
+}
+
+/* ---- running ---- */
+
+/* Within a window, states of mechanisms are open only to their owners (H1 of core/hooks.h). */
+static void each_state(struct timing *t, void (*act)(const struct hooks *hooks))
+{
+    for (u32 i = 0; i < t->core_count; i++)
+        act(&t->cores[i]->hooks);
+    for (u32 i = 0; i < t->memory_hooks.count; i++)
+        act(&t->memory_hooks.partitions[i]);
+    act(&t->dispatcher_hooks);
+}
+
+static void run_core(struct core *core, fs end)
+{
+    if (GUARDED)
+        hooks_open(&core->hooks);
+    core_run(core, end);
+    if (GUARDED)
+        hooks_close(&core->hooks);
+}
+
+static void run_memory(struct timing *t, fs end)
+{
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_open(&t->memory_hooks.partitions[i]);
+    memory_system_run(t->memory_system, end);
+    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
+        hooks_close(&t->memory_hooks.partitions[i]);
+}
+
+static void run_job(struct timed_run *run, u32 job)
+{
+    struct timing *t = run->timing;
+    if (job == MEMORY_JOB)
+        run_memory(t, run->window_end);
+    else
+        run_core(t->cores[job], run->window_end);
+}
+
+/* A job of a round. */
+static void run_shared(void *user, u32 index, u32 worker)
+{
+    struct timed_run *run = user;
+    struct timing *t = run->timing;
+    const u32 job = t->jobs[index];
+    if (job == MEMORY_JOB || !worker) {
+        run_job(run, job);
+        return;
+    }
+    if (!t->profiles.used[worker])
+        t->profiles.used[worker] = true;
+    t->cores[job]->profile = profile_of(run, worker);
+    run_job(run, job);
+    t->cores[job]->profile = run->launch->profile;
+}
+
+static u64 processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+/* run_jobs for bench/threads. */
+static COLD void run_measured(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    struct window_times *times = t->measured;
+    u64 now = processor_time();
+    times->between = times->ended ? now - times->ended : 0;
+    times->count = 0;
+    for (u32 k = 0; k < t->job_count; k++) {
+        run_job(run, t->jobs[k]);
+        const u64 then = now;
+        now = processor_time();
+        *(t->jobs[k] == MEMORY_JOB ? &times->memory : &times->cores[times->count++]) = now - then;
+    }
+    times->take(times);
+    times->ended = processor_time();
+}
+
+static void run_jobs(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    if (UNLIKELY(t->measured != NULL)) {
+        run_measured(run);
+        return;
+    }
+    for (u32 k = 0; k < t->job_count; k++)
+        run_job(run, t->jobs[k]);
+}
+
+/* What the threads share: all jobs, but the memory system is not among them where it writes what
+ * cores read, or has nothing to do. */
+static void share_jobs(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    const bool alone = t->content || memory_system_next(t->memory_system) >= run->window_end;
+    u32 cores = 0;
+    for (u32 k = 0; k < t->job_count; k++)
+        if (!alone || t->jobs[k] != MEMORY_JOB)
+            t->jobs[cores++] = t->jobs[k];
+    workers_run(t->workers, cores, run_shared, run);
+    if (alone)
+        run_memory(t, run->window_end);
+}
+
+void window_run(struct timed_run *run, fs end)
+{
+    struct timing *t = run->timing;
+    const bool shared = t->workers && run->window_work >= SHARED_WORK && !t->measured;
+    run->window_end = end;
+    list_jobs(t, end, shared);
+    if (GUARDED)
+        each_state(t, hooks_close);
+    if (shared)
+        share_jobs(run);
+    else
+        run_jobs(run);
+    if (GUARDED)
+        each_state(t, hooks_open);
+}
