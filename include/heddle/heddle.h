@@ -398,6 +398,21 @@ HD_API bool hd_set_threads(struct hd_device *device, const char *threads, struct
 /* The number that hd_set_threads has set; 1: of a device that models no time, too. */
 HD_API uint32_t hd_threads(const struct hd_device *device);
 
+/*
+ * The processor time that the host took for the parts of a window, in nanoseconds: how launches
+ * could be shared among threads.
+ */
+struct hd_window_times {
+    const uint64_t *cores; /* of those that ran, in order */
+    uint32_t core_count;
+    uint64_t memory;  /* networks, L2 and DRAM */
+    uint64_t between; /* since the last window; 0 in the first one of a launch */
+};
+typedef void hd_window_fn(void *user, const struct hd_window_times *times);
+/* `take` is called after each window of later launches in timing mode, which use one thread as long
+ * as they are measured; NULL ends it. */
+HD_API void hd_measure_windows(struct hd_device *device, hd_window_fn *take, void *user);
+
 /* ---- raw programs ---- */
 
 /*

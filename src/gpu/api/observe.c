@@ -72,6 +72,12 @@ uint32_t hd_threads(const struct hd_device *device)
     return device && device->timing ? timing_threads(device->timing) : 1;
 }
 
+void hd_measure_windows(struct hd_device *device, hd_window_fn *take, void *user)
+{
+    if (device && device->timing)
+        timing_measure(device->timing, take, user);
+}
+
 void hd_progress_time(const struct hd_device *device, uint64_t *cycles, uint64_t *picoseconds)
 {
     if (!device)

@@ -102,7 +102,7 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
         const struct amounts needs = needs_of(run, number);
         resources_take(&run->tables->of_core[core], place, &needs);
     }
-    bit_set(run->timing->awake, core);
+    core_wake(run->timing, core);
     run->resident[core]++;
     run->copies += copy;
 }
@@ -226,10 +226,12 @@ void leave_block(struct timed_run *run, struct thread_block *block)
 void take_finished(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    {
-        struct core *core = t->cores[i];
-        run->full &= !core->finished_count;
+    for (u32 a = 0; a < t->awake.count; a++) {
+        struct core *core = t->awake.list[a];
+        const u32 i = core->config.index;
+        if (LIKELY(!core->finished_count))
+            continue;
+        run->full = false;
         for (u32 k = 0; k < core->finished_count; k++) {
             struct resident *r = &core->blocks[core->finished[k]];
             run->launch->stats.timing.block_cycles += core_cycle(core) - r->started;

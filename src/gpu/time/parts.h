@@ -13,6 +13,10 @@
 #include "gpu/time/timing.h"
 #include "mem/content.h"
 
+enum {
+    SHARED_WORK = 32 /* instructions of a window from which it pays to share the next one */
+};
+
 struct timing {
     struct hd_device *device;
     const struct timing_params *params;
@@ -24,8 +28,14 @@ struct timing {
     u32 core_count;
     /* window.c */
     struct workers *workers; /* NULL: one thread */
-    u64 *awake;              /* cores that have something to do or to wait for, bits */
-    u32 awake_words;
+    struct {
+        u64 *set; /* cores that have something to do or to wait for, bits */
+        u32 words;
+        struct core **list; /* the same in order, while it is `listed` */
+        u32 count;
+        bool listed;
+    } awake;
+    u32 shared_from;      /* SHARED_WORK */
     u32 *jobs, job_count; /* what runs in a window, in order */
     u64 *issued;          /* by core: stats.issue.instructions when last looked at, */
     u32 *work;            /* and how many they were in its last window */
@@ -34,7 +44,12 @@ struct timing {
         size_t room;               /* rows */
         bool *used;                /* by thread */
     } profiles;
-    struct window_times *measured; /* NULL: windows are not measured */
+    struct {
+        hd_window_fn *take; /* NULL: windows are not measured */
+        void *user;
+        uint64_t *cores; /* of a window: those that ran */
+        u64 ended;       /* the last window; 0: none */
+    } measure;
     fs now, window;
     fs period; /* of the cores' nominal clock */
     struct memory_hooks memory_hooks;
@@ -76,6 +91,10 @@ struct timed_run {
 
 /* window.c */
 void windows_begin(struct timed_run *run);
+/* A core has got a block. */
+void core_wake(struct timing *timing, u32 core);
+/* Makes awake.list up to date: after blocks were placed. */
+void list_awake(struct timing *timing);
 /* Runs cores and memory until `end`. */
 void window_run(struct timed_run *run, fs end);
 /* When blocks that ended are gone: counts what was issued; cores that became idle fall asleep. */

@@ -97,10 +97,12 @@ static bool found_fault(struct timed_run *run)
     struct timing *t = run->timing;
     const struct exec *first = NULL;
     fs when = FS_NEVER;
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    if (run->execs[i].exec.stopped && t->cores[i]->clock.next < when) {
-        first = &run->execs[i].exec;
-        when = t->cores[i]->clock.next;
+    for (u32 k = 0; k < t->awake.count; k++) {
+        const struct core *core = t->awake.list[k];
+        if (UNLIKELY(core->exec->stopped) && core->clock.next < when) {
+            first = core->exec;
+            when = core->clock.next;
+        }
     }
     if (!first)
         return false;
@@ -132,8 +134,8 @@ static __attribute__((noinline)) void meet_content(struct timed_run *run)
         content_lower(t->content, &atomics[i], &change);
         tell_changed(t, &change);
     }
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    serial |= t->cores[i]->issue.serial != 0;
+    for (u32 k = 0; k < t->awake.count; k++)
+        serial |= t->awake.list[k]->issue.serial != 0;
     if (!serial)
         return;
     content_expose(t->content);
@@ -149,33 +151,29 @@ static void meet(struct timed_run *run)
 {
     struct timing *t = run->timing;
     u32 count;
-    memory_system_meet(t->memory_system, t->awake);
+    memory_system_meet(t->memory_system, t->awake.set);
     image_settle(run->exec->image);
     if (UNLIKELY(t->content != NULL)) {
         meet_content(run);
         return;
     }
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    if (!memory_view_empty(t->cores[i]->view))
-        memory_view_publish(t->cores[i]->view);
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (!memory_view_empty(t->awake.list[k]->view))
+            memory_view_publish(t->awake.list[k]->view);
     const struct packet *atomics = memory_system_atomics(t->memory_system, &count);
     for (u32 i = 0; i < count; i++)
         core_atomic(t->cores[atomics[i].core], &atomics[i]);
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    if (UNLIKELY(t->cores[i]->issue.serial))
-        core_serial(t->cores[i]);
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (UNLIKELY(t->awake.list[k]->issue.serial))
+            core_serial(t->awake.list[k]);
 }
 
 static fs next_event(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
     fs next = memory_system_next(t->memory_system);
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    {
-        if (next <= t->now)
-            return next;
-        next = MIN(next, core_next(t->cores[i]));
-    }
+    for (u32 k = 0; k < t->awake.count && next > t->now; k++)
+        next = MIN(next, core_next(t->awake.list[k]));
     return next;
 }
 
@@ -202,9 +200,8 @@ static bool unblock_all(struct timed_run *run)
 static const struct warp *some_warp(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    {
-        const struct core *core = t->cores[i];
+    for (u32 k = 0; k < t->awake.count; k++) {
+        const struct core *core = t->awake.list[k];
         if (core->present & ~core->ended)
             return core->slots[first_bit(core->present & ~core->ended)].warp;
     }
@@ -373,6 +370,7 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     follow_begin(&run);
     while ((run.done < blocks || run.copies) && !exec->stopped) {
         place_blocks(&run);
+        list_awake(t);
         fs next = next_event(&run);
         skip_windows(&run, next);
         fs end = t->now + t->window;

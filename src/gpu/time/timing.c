@@ -1,4 +1,5 @@
 /* Creation and destruction of the timing model: see timing.h. */
+#include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
 #include "gpu/time/parts.h"
@@ -62,9 +63,11 @@ struct timing *timing_create(struct hd_device *device)
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
+    t->shared_from = RACES_FOUND ? 0 : SHARED_WORK;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
-    t->awake_words = (t->core_count + 63) / 64;
-    t->awake = checked(calloc(t->awake_words, sizeof *t->awake));
+    t->awake.words = (t->core_count + 63) / 64;
+    t->awake.set = checked(calloc(t->awake.words, sizeof *t->awake.set));
+    t->awake.list = checked(calloc(t->core_count, sizeof *t->awake.list));
     t->jobs = checked(calloc(t->core_count + 1, sizeof *t->jobs)); /* and the memory system */
     t->issued = checked(calloc(t->core_count, sizeof *t->issued));
     t->work = checked(calloc(t->core_count, sizeof *t->work));
@@ -102,7 +105,9 @@ void timing_destroy(struct timing *t)
     workers_destroy(t->workers);
     free(t->profiles.rows);
     free(t->profiles.used);
-    free(t->awake);
+    free(t->measure.cores);
+    free(t->awake.set);
+    free(t->awake.list);
     free(t->jobs);
     free(t->issued);
     free(t->work);
@@ -127,9 +132,17 @@ void timing_set_threads(struct timing *t, u32 threads)
     memset(&t->profiles, 0, sizeof t->profiles);
 }
 
-void timing_measure(struct timing *t, struct window_times *times)
+void timing_share_all(struct timing *t)
 {
-    t->measured = times;
+    t->shared_from = 0;
+}
+
+void timing_measure(struct timing *t, hd_window_fn *take, void *user)
+{
+    t->measure.take = take;
+    t->measure.user = user;
+    if (take && !t->measure.cores)
+        t->measure.cores = checked(calloc(t->core_count, sizeof *t->measure.cores));
 }
 
 struct core *timing_core(struct timing *t, u32 index)

@@ -18,6 +18,7 @@
 #include "gpu/machine/stats.h"
 #include "gpu/observe/waiting.h"
 #include "gpu/time/resources.h"
+#include "heddle/heddle.h"
 
 struct core;
 struct core_watcher;
@@ -71,18 +72,11 @@ void timing_destroy(struct timing *timing);
 /* Between launches: threads that share each window, the caller's included; at least 1. */
 void timing_set_threads(struct timing *timing, u32 threads);
 u32 timing_threads(const struct timing *timing);
+/* For tests: windows with little work are shared, too. */
+void timing_share_all(struct timing *timing);
 
-/* The processor time of a window's parts on the host, in nanoseconds. */
-struct window_times {
-    u64 *cores; /* of those that ran: room for all */
-    u32 count;
-    u64 memory;
-    u64 between; /* since the last window, or the start of the launch */
-    u64 ended;   /* for the next one: when this one ended */
-    void (*take)(struct window_times *times); /* after each window */
-};
-/* For bench/threads: launches are measured, on one thread. NULL ends it. */
-void timing_measure(struct timing *timing, struct window_times *times);
+/* hd_measure_windows. */
+void timing_measure(struct timing *timing, hd_window_fn *take, void *user);
 
 /* For tests and tools that inspect the machine. */
 struct core *timing_core(struct timing *timing, u32 index);

@@ -1,7 +1,7 @@
 /*
  * A window of time: which cores run in it, in which order and on which thread (timing.h).
  *
- * Cores of the set `awake` have blocks, instructions in flight or requests that are not answered;
+ * Cores that are awake have blocks, instructions in flight or requests that are not answered;
  * the others are not looked at. With several threads the memory system and the cores are jobs of one
  * round (base/workers.h): the memory system, which is the longest, first, then cores by what they
  * have issued in their last window. Who runs what does not matter to results: whatever a core, or
@@ -18,39 +18,61 @@
 #include <time.h>
 
 enum {
-    MEMORY_JOB = 0xffff,
-    SHARED_WORK = 32 /* instructions of all cores in the last window from which threads pay */
+    MEMORY_JOB = 0xffff
 };
 _Static_assert((u32)MEMORY_JOB <= WORKERS_JOBS, "a window is a round");
 
-/* ---- the set ---- */
+/* ---- cores that are awake ---- */
 
-/* Its warps, what is in flight and its requests keep a core awake. */
+/* Blocks, instructions in flight and requests that are not answered keep a core awake. */
 static bool is_idle(const struct core *core)
 {
     const struct core_config *c = &core->config;
+    if (LIKELY(core->block_count) || core->inflight.count)
+        return false;
     u32 sent = c->requests->pushed;
     if (c->fetch_requests != c->requests)
         sent += c->fetch_requests->pushed;
     if (c->constant_requests != c->requests && c->constant_requests != c->fetch_requests)
         sent += c->constant_requests->pushed;
-    return !core->block_count && !core->inflight.count && sent == c->replies->popped;
+    return sent == c->replies->popped;
+}
+
+void core_wake(struct timing *t, u32 core)
+{
+    bit_set(t->awake.set, core);
+    t->awake.listed = false;
+}
+
+void list_awake(struct timing *t)
+{
+    if (LIKELY(t->awake.listed))
+        return;
+    t->awake.count = 0;
+    FOR_MEMBERS(i, t->awake.set, t->awake.words)
+    t->awake.list[t->awake.count++] = t->cores[i];
+    t->awake.listed = true;
 }
 
 void windows_settle(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    run->window_work = 0;
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    {
-        const struct core *core = t->cores[i];
-        t->work[i] = (u32)(core->stats.issue.instructions - t->issued[i]);
+    u64 all = 0;
+    for (u32 k = 0; k < t->awake.count; k++) {
+        const struct core *core = t->awake.list[k];
+        const u32 i = core->config.index;
+        const u64 issued = core->stats.issue.instructions - t->issued[i];
         t->issued[i] = core->stats.issue.instructions;
-        run->window_work += t->work[i];
-        if (is_idle(core))
-            bit_clear(t->awake, (u32)i);
+        t->work[i] = (u32)issued;
+        all += issued;
+        if (UNLIKELY(is_idle(core))) {
+            bit_clear(t->awake.set, i);
+            t->awake.listed = false;
+        }
     }
-    run->issued += run->window_work;
+    run->window_work = all;
+    run->issued += all;
+    list_awake(t);
 }
 
 /* ---- profiles ---- */
@@ -97,11 +119,12 @@ void windows_profile(struct timed_run *run)
 void windows_begin(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    memset(t->awake, 0, t->awake_words * sizeof *t->awake);
+    memset(t->awake.set, 0, t->awake.words * sizeof *t->awake.set);
+    t->awake.listed = false;
+    list_awake(t);
     memset(t->issued, 0, t->core_count * sizeof *t->issued);
     memset(t->work, 0, t->core_count * sizeof *t->work);
-    if (t->measured)
-        t->measured->ended = 0;
+    t->measure.ended = 0;
     if (!t->workers)
         return;
     workers_begin(t->workers);
@@ -145,14 +168,16 @@ static void sort_by_work(struct timing *t, u32 first)
     }
 }
 
+static bool has_work(const struct core *core, fs end)
+{
+    return core->present || core->inflight.count || port_next(core->config.replies) < end;
+}
+
 static void add_cores(struct timing *t, fs end)
 {
-    FOR_MEMBERS(i, t->awake, t->awake_words)
-    {
-        const struct core *core = t->cores[i];
-        if (core->present || core->inflight.count || port_next(core->config.replies) < end)
-            t->jobs[t->job_count++] = (u32)i;
-    }
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (has_work(t->awake.list[k], end))
+            t->jobs[t->job_count++] = t->awake.list[k]->config.index;
 }
 
 /* Lists what runs until `end`; `shared`: for several threads. */
@@ -237,46 +262,57 @@ static u64 processor_time(void)
     return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
 }
 
-/* run_jobs for bench/threads. */
+/* run_jobs with the time of each. */
 static COLD void run_measured(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    struct window_times *times = t->measured;
     u64 now = processor_time();
-    times->between = times->ended ? now - times->ended : 0;
-    times->count = 0;
+    struct hd_window_times times = {.cores = t->measure.cores,
+                                    .between = t->measure.ended ? now - t->measure.ended : 0};
     for (u32 k = 0; k < t->job_count; k++) {
         run_job(run, t->jobs[k]);
         const u64 then = now;
         now = processor_time();
-        *(t->jobs[k] == MEMORY_JOB ? &times->memory : &times->cores[times->count++]) = now - then;
+        if (t->jobs[k] == MEMORY_JOB)
+            times.memory = now - then;
+        else
+            t->measure.cores[times.core_count++] = now - then;
     }
-    times->take(times);
-    times->ended = processor_time();
+    t->measure.take(t->measure.user, &times);
+    t->measure.ended = processor_time();
 }
 
-static void run_jobs(struct timed_run *run)
+/* All in order, on this thread. */
+static void run_in_order(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    if (UNLIKELY(t->measured != NULL)) {
-        run_measured(run);
+    if (UNLIKELY(t->device->core_order != ORDER_FORWARD || t->measure.take)) {
+        list_jobs(t, run->window_end, false);
+        if (t->measure.take)
+            run_measured(run);
+        else
+            for (u32 k = 0; k < t->job_count; k++)
+                run_job(run, t->jobs[k]);
         return;
     }
-    for (u32 k = 0; k < t->job_count; k++)
-        run_job(run, t->jobs[k]);
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (has_work(t->awake.list[k], run->window_end))
+            run_core(t->awake.list[k], run->window_end);
+    run_memory(t, run->window_end);
 }
 
 /* What the threads share: all jobs, but the memory system is not among them where it writes what
  * cores read, or has nothing to do. */
-static void share_jobs(struct timed_run *run)
+static void run_on_threads(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const bool alone = t->content || memory_system_next(t->memory_system) >= run->window_end;
-    u32 cores = 0;
+    u32 count = 0;
+    list_jobs(t, run->window_end, true);
     for (u32 k = 0; k < t->job_count; k++)
         if (!alone || t->jobs[k] != MEMORY_JOB)
-            t->jobs[cores++] = t->jobs[k];
-    workers_run(t->workers, cores, run_shared, run);
+            t->jobs[count++] = t->jobs[k];
+    workers_run(t->workers, count, run_shared, run);
     if (alone)
         run_memory(t, run->window_end);
 }
@@ -284,15 +320,13 @@ static void share_jobs(struct timed_run *run)
 void window_run(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
-    const bool shared = t->workers && run->window_work >= SHARED_WORK && !t->measured;
     run->window_end = end;
-    list_jobs(t, end, shared);
     if (GUARDED)
         each_state(t, hooks_close);
-    if (shared)
-        share_jobs(run);
+    if (t->workers && run->window_work >= t->shared_from && !t->measure.take)
+        run_on_threads(run);
     else
-        run_jobs(run);
+        run_in_order(run);
     if (GUARDED)
         each_state(t, hooks_open);
 }
