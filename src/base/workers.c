@@ -44,6 +44,7 @@ struct workers {
     fenv_t environment;
     u32 begun; /* how often workers_begin was called */
     u32 spins;
+    bool leaves;          /* workers_leave */
     u32 threads, started; /* wanted, the caller included; those that were started */
     pid_t process;        /* that has started them */
     pthread_mutex_t lock;
@@ -73,6 +74,11 @@ struct workers *workers_create(u32 threads)
 u32 workers_count(const struct workers *w)
 {
     return w->threads;
+}
+
+void workers_leave(struct workers *w)
+{
+    w->leaves = true;
 }
 
 /* ---- taking jobs ---- */
@@ -185,7 +191,8 @@ void workers_run(struct workers *w, u32 jobs, job_fn *run, void *user)
         pthread_cond_broadcast(&w->wake);
         pthread_mutex_unlock(&w->lock);
     }
-    take_jobs(w, NULL, 0);
+    if (LIKELY(!w->leaves) || round % 4)
+        take_jobs(w, NULL, 0);
     wait_until_done(w);
 }
 

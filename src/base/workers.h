@@ -38,6 +38,9 @@ u32 workers_count(const struct workers *workers);
 /* A round; returns when all jobs are done. Not from two threads at once. */
 void workers_run(struct workers *workers, u32 jobs, job_fn *run, void *user);
 
+/* For tests: the caller leaves all jobs of every fourth round to the others. */
+void workers_leave(struct workers *workers);
+
 /* Cores that the host lets this process use, at least 1. */
 u32 workers_host_cores(void);
 

@@ -9,7 +9,6 @@
 #include "gpu/device.h"
 #include "seam/seam.h"
 
-#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,17 +247,6 @@ static void random_numbers(void **state)
                               .ptx = mixed});
 }
 
-/* Threads compute as the one that launches, whatever it has set. */
-static void rounding(void **state)
-{
-    const int before = fegetround();
-    struct how how = {.machine = "generic", .settings = SMALL, .ptx = mixed};
-    fesetround(FE_UPWARD);
-    expect_same(&how);
-    fesetround(before);
-    expect_same(&how);
-}
-
 static void numbers(void **state)
 {
     static const char *const bad[] = {"", "0", "-1", "2x", "1025", "many", "18446744073709551617"};
@@ -345,6 +333,27 @@ static void after_fork(void **state)
     fclose(nowhere);
 }
 
+/* A mechanism that shares something between cores can say so. */
+static void one_thread(void **state)
+{
+    struct mechanism alone = cheat_mechanism;
+    alone.one_thread = true;
+    const struct mechanism *const available[] = {&alone, NULL};
+    struct how how = {.machine = "generic",
+                      .settings = SMALL,
+                      .mechanism = "cheat:what=state",
+                      .available = available,
+                      .ptx = mixed,
+                      .threads = "3"};
+    struct hd_device *device = device_of(&how);
+    assert_int_equal(hd_threads(device), 1);
+    hd_device_close(device);
+    alone.one_thread = false;
+    device = device_of(&how);
+    assert_int_equal(hd_threads(device), 3);
+    hd_device_close(device);
+}
+
 /* ---- interrupts ---- */
 
 static void *interrupt(void *device)
@@ -399,8 +408,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machines),       cmocka_unit_test(settings),
         cmocka_unit_test(failures),       cmocka_unit_test(mechanisms),
-        cmocka_unit_test(random_numbers), cmocka_unit_test(rounding),
-        cmocka_unit_test(numbers),        cmocka_unit_test(begin_and_end),
+        cmocka_unit_test(random_numbers), cmocka_unit_test(numbers),
+        cmocka_unit_test(begin_and_end),  cmocka_unit_test(one_thread),
         cmocka_unit_test(after_fork),     cmocka_unit_test(interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,9 @@ u32 timing_threads(const struct timing *t)
 
 void timing_set_threads(struct timing *t, u32 threads)
 {
+    for (u32 i = 0; i < t->device->mechanisms.count; i++)
+        if (t->device->mechanisms.uses[i].mechanism->one_thread)
+            threads = 1;
     if (threads == timing_threads(t))
         return;
     workers_destroy(t->workers);
@@ -135,6 +138,8 @@ void timing_set_threads(struct timing *t, u32 threads)
 void timing_share_all(struct timing *t)
 {
     t->shared_from = 0;
+    if (t->workers)
+        workers_leave(t->workers);
 }
 
 void timing_measure(struct timing *t, hd_window_fn *take, void *user)

@@ -72,7 +72,8 @@ void timing_destroy(struct timing *timing);
 /* Between launches: threads that share each window, the caller's included; at least 1. */
 void timing_set_threads(struct timing *timing, u32 threads);
 u32 timing_threads(const struct timing *timing);
-/* For tests: windows with little work are shared, too. */
+/* For tests, after timing_set_threads: windows with little work are shared, too, and the caller
+ * leaves some to the others. */
 void timing_share_all(struct timing *timing);
 
 /* hd_measure_windows. */
