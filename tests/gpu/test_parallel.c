@@ -1,10 +1,11 @@
 /*
  * Threads that share the windows of a launch: statistics, traces, samples, messages and memory are
  * the same, byte for byte, for every number of threads. Built with -Db_sanitize=thread it also finds
- * what cores share within a window; with the argument "planted" it runs a mechanism that does, and
+ * what cores share within a window; with the second argument "planted" it runs a mechanism that does, and
  * has to be stopped.
  */
 #include "base/guard.h"
+#include "base/text.h"
 #include "base/workers.h"
 #include "gpu/device.h"
 #include "seam/seam.h"
@@ -77,17 +78,19 @@ enum {
     BYTES = 65536 + 1024
 };
 
+static const char *tests_folder;
 static const char *const counts[] = {"2", "3", "8"};
 
 /* ---- a run and all that it tells ---- */
 
 struct how {
-    const char *machine, *settings; /* settings: separated by spaces */
-    const char *mechanism;          /* or NULL */
-    const char *ptx;
+    const char *machine, *settings;           /* settings: separated by spaces */
+    const char *mechanism;                    /* or NULL */
+    const char *ptx;                          /* NULL: launch_object */
     const struct mechanism *const *available; /* NULL: the built-in ones */
     const char *threads, *order;              /* NULL: the defaults */
     bool observe;
+    bool few; /* three threads only: the long suite has more (threads.py) */
 };
 
 static void take(void *user, const void *data, size_t size)
@@ -121,6 +124,28 @@ static struct hd_device *device_of(const struct how *how)
     return device;
 }
 
+/* Code of Southern Islands that changes MODE again and again: a sum over 16 bodies. */
+static void launch_object(struct hd_device *device, hd_address memory, FILE *told)
+{
+    struct hd_error error = {0};
+    struct hd_result result;
+    char path[4096];
+    size_t length = 0;
+    const hd_address out = memory + BYTES / 2;
+    const struct hd_arg args[] = {{&memory, 8}, {&out, 8}, {&(i32){16}, 4}, {&(f32){0.5f}, 4}};
+    snprintf(path, sizeof path, "%s/kernels/opencl/fused.clang14.so", tests_folder);
+    char *code = text_read_file(path, false, SIZE_MAX, &length, &(struct error){0});
+    assert_non_null(code);
+    struct hd_module *module = hd_module_load(device, code, length, "fused.so", &error);
+    if (!module ||
+        !hd_launch(hd_kernel_find(module, "bodies", NULL), (struct hd_dim){12, 1, 1},
+                   (struct hd_dim){128, 1, 1}, 0, args, ARRAY_LEN(args), &result, &error))
+        fail_msg("%s", error.message);
+    fprintf(told, "\n%d %llu\n", (int)result.outcome, (unsigned long long)result.cycles);
+    assert_int_equal(result.outcome, HD_DONE);
+    free(code);
+}
+
 static void launch(struct hd_device *device, const char *ptx, hd_address memory, FILE *told)
 {
     struct hd_error error = {0};
@@ -152,8 +177,13 @@ static char *tell(const struct how *how)
         assert_true(hd_observe(device, &what, NULL));
     hd_address memory = hd_alloc(device, BYTES, NULL);
     u8 *bytes = calloc(1, BYTES);
+    for (u32 i = 0; !how->ptx && i < BYTES / 2; i += 4)
+        memcpy(bytes + i, &(f32){(f32)i / 100}, 4);
     assert_true(hd_write(device, memory, bytes, BYTES, NULL));
-    launch(device, how->ptx, memory, told);
+    if (how->ptx)
+        launch(device, how->ptx, memory, told);
+    else
+        launch_object(device, memory, told);
     assert_true(hd_observe(device, NULL, NULL));
     char *stats = hd_stats_json(device);
     fputs(stats, told);
@@ -172,7 +202,7 @@ static void expect_same(const struct how *base)
     static const char *const orders[] = {"shuffle:5", "forward", "reverse"};
     struct how how = *base;
     char *want = tell(&how);
-    for (u32 i = 0; i < ARRAY_LEN(counts); i++) {
+    for (u32 i = base->few; i < ARRAY_LEN(counts) - base->few; i++) {
         how.threads = counts[i];
         how.order = orders[i];
         char *got = tell(&how);
@@ -216,6 +246,14 @@ static void settings(void **state)
                                   .observe = i < 2});
 }
 
+/* Views of the code for a value of MODE are made while cores run. */
+static void modes(void **state)
+{
+    static const char *const names[] = {"tahiti", "generic64"};
+    for (u32 i = 0; i < ARRAY_LEN(names); i++)
+        expect_same(&(struct how){.machine = names[i], .settings = "gpu.cores=6"});
+}
+
 static void failures(void **state)
 {
     expect_same(&(struct how){.machine = "generic", .settings = SMALL, .ptx = wrong});
@@ -232,8 +270,11 @@ static void mechanisms(void **state)
                                        "waits",       "block_sync",         "redundancy:check=true",
                                        "class_cycles"};
     for (u32 i = 0; i < ARRAY_LEN(list); i++)
-        expect_same(&(struct how){
-            .machine = "gtx1080ti", .settings = "gpu.cores=5", .mechanism = list[i], .ptx = mixed});
+        expect_same(&(struct how){.machine = "gtx1080ti",
+                                  .settings = "gpu.cores=5",
+                                  .mechanism = list[i],
+                                  .ptx = mixed,
+                                  .few = true});
 }
 
 /* Random numbers of a mechanism, and states of the dispatcher and of partitions. */
@@ -403,14 +444,16 @@ static int planted(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "planted"))
+    if (argc > 2)
         return planted();
+    tests_folder = argc > 1 ? argv[1] : "tests";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines),       cmocka_unit_test(settings),
-        cmocka_unit_test(failures),       cmocka_unit_test(mechanisms),
-        cmocka_unit_test(random_numbers), cmocka_unit_test(numbers),
-        cmocka_unit_test(begin_and_end),  cmocka_unit_test(one_thread),
-        cmocka_unit_test(after_fork),     cmocka_unit_test(interrupted),
+        cmocka_unit_test(machines),    cmocka_unit_test(settings),
+        cmocka_unit_test(modes),       cmocka_unit_test(failures),
+        cmocka_unit_test(mechanisms),  cmocka_unit_test(random_numbers),
+        cmocka_unit_test(numbers),     cmocka_unit_test(begin_and_end),
+        cmocka_unit_test(one_thread),  cmocka_unit_test(after_fork),
+        cmocka_unit_test(interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
