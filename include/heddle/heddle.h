@@ -395,8 +395,8 @@ HD_API bool hd_set_core_order(struct hd_device *device, const char *order, struc
  * child process after fork() a device has none: the child's next launch starts its own.
  */
 HD_API bool hd_set_threads(struct hd_device *device, const char *threads, struct hd_error *error);
-/* The number that launches use: 1, whatever was set, if the device models no time or a mechanism is
- * on that says it needs one thread. */
+/* The number that launches use: at most one more than the machine has cores; 1 if the device models
+ * no time, or a mechanism is on that says it needs one thread. */
 HD_API uint32_t hd_threads(const struct hd_device *device);
 
 /*

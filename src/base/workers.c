@@ -173,6 +173,18 @@ static void wait_until_done(struct workers *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Wakes so many threads, or all. */
+static void wake(struct workers *w, u32 count)
+{
+    pthread_mutex_lock(&w->lock);
+    if (atomic_load(&w->asleep) <= count)
+        pthread_cond_broadcast(&w->wake);
+    else
+        while (count--)
+            pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
 void workers_run(struct workers *w, u32 jobs, job_fn *run, void *user)
 {
     assert(jobs <= WORKERS_JOBS && !atomic_load(&w->left));
@@ -186,11 +198,8 @@ void workers_run(struct workers *w, u32 jobs, job_fn *run, void *user)
     w->user = user;
     atomic_store_explicit(&w->left, jobs, memory_order_relaxed);
     atomic_store(&w->ticket, round << ROUND_SHIFT | (u64)jobs << COUNT_SHIFT);
-    if (atomic_load(&w->asleep)) {
-        pthread_mutex_lock(&w->lock);
-        pthread_cond_broadcast(&w->wake);
-        pthread_mutex_unlock(&w->lock);
-    }
+    if (atomic_load(&w->asleep))
+        wake(w, jobs - 1);
     if (LIKELY(!w->leaves) || round % 4)
         take_jobs(w, NULL, 0);
     wait_until_done(w);

@@ -126,6 +126,7 @@ void timing_set_threads(struct timing *t, u32 threads)
     for (u32 i = 0; i < t->device->mechanisms.count; i++)
         if (t->device->mechanisms.uses[i].mechanism->one_thread)
             threads = 1;
+    threads = MIN(threads, t->core_count + 1); /* and the memory system: there is no more to do */
     if (threads == timing_threads(t))
         return;
     workers_destroy(t->workers);

@@ -18,7 +18,8 @@
 #include <time.h>
 
 enum {
-    MEMORY_JOB = 0xffff
+    MEMORY_JOB = 0xffff,
+    WORK_CLASSES = 64 /* cores are sorted by instructions up to this number */
 };
 _Static_assert((u32)MEMORY_JOB <= WORKERS_JOBS, "a window is a round");
 
@@ -156,21 +157,14 @@ static void reverse(struct timing *t)
     }
 }
 
-/* The cores that have issued most come first. Their number changes little between windows. */
-static void sort_by_work(struct timing *t, u32 first)
-{
-    for (u32 i = first + 1; i < t->job_count; i++) {
-        const u32 core = t->jobs[i], work = t->work[core];
-        u32 at = i;
-        for (; at > first && t->work[t->jobs[at - 1]] < work; at--)
-            t->jobs[at] = t->jobs[at - 1];
-        t->jobs[at] = core;
-    }
-}
-
 static bool has_work(const struct core *core, fs end)
 {
     return core->present || core->inflight.count || port_next(core->config.replies) < end;
+}
+
+static u32 work_class(const struct timing *t, const struct core *core)
+{
+    return MIN(t->work[core->config.index], WORK_CLASSES - 1u);
 }
 
 static void add_cores(struct timing *t, fs end)
@@ -180,6 +174,23 @@ static void add_cores(struct timing *t, fs end)
             t->jobs[t->job_count++] = t->awake.list[k]->config.index;
 }
 
+/* The same, cores that have issued most in their last window first. */
+static void add_by_work(struct timing *t, fs end)
+{
+    u32 next[WORK_CLASSES] = {0}, place = t->job_count; /* next: by class, how many; then where */
+    for (u32 k = 0; k < t->awake.count; k++)
+        next[work_class(t, t->awake.list[k])] += has_work(t->awake.list[k], end);
+    for (u32 c = WORK_CLASSES; c-- > 0;) {
+        const u32 count = next[c];
+        next[c] = place;
+        place += count;
+    }
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (has_work(t->awake.list[k], end))
+            t->jobs[next[work_class(t, t->awake.list[k])]++] = t->awake.list[k]->config.index;
+    t->job_count = place;
+}
+
 /* Lists what runs until `end`; `shared`: for several threads. */
 static void list_jobs(struct timing *t, fs end, bool shared)
 {
@@ -187,8 +198,7 @@ static void list_jobs(struct timing *t, fs end, bool shared)
     t->job_count = 0;
     if (shared && order == ORDER_FORWARD) {
         t->jobs[t->job_count++] = MEMORY_JOB;
-        add_cores(t, end);
-        sort_by_work(t, 1);
+        add_by_work(t, end);
         return;
     }
     add_cores(t, end);
