@@ -385,6 +385,35 @@ HD_API bool hd_observe(struct hd_device *device, const struct hd_observe *what,
  */
 HD_API bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_error *error);
 
+/*
+ * The threads of this process that share the work of a launch in timing mode, the caller's own
+ * included: a number, or "auto": as many as the host has cores for this process. The default is 1,
+ * and no thread is created. Results are the same, byte for byte, for every number; functional
+ * launches use one thread. Between launches only.
+ *
+ * Threads are started by the first launch and end with the device. They block all signals. In a
+ * child process after fork() a device has none: the child's next launch starts its own.
+ */
+HD_API bool hd_set_threads(struct hd_device *device, const char *threads, struct hd_error *error);
+/* The number that launches use: at most one more than the machine has cores; 1 if the device models
+ * no time, or a mechanism is on that says it needs one thread. */
+HD_API uint32_t hd_threads(const struct hd_device *device);
+
+/*
+ * The processor time that the host took for the parts of a window, in nanoseconds: how launches
+ * could be shared among threads.
+ */
+struct hd_window_times {
+    const uint64_t *cores; /* of those that ran, in order */
+    uint32_t core_count;
+    uint64_t memory;  /* networks, L2 and DRAM */
+    uint64_t between; /* since the last window; 0 in the first one of a launch */
+};
+typedef void hd_window_fn(void *user, const struct hd_window_times *times);
+/* `take` is called after each window of later launches in timing mode, which use one thread as long
+ * as they are measured; NULL ends it. */
+HD_API void hd_measure_windows(struct hd_device *device, hd_window_fn *take, void *user);
+
 /* ---- raw programs ---- */
 
 /*

@@ -22,6 +22,15 @@
 #define GUARDED 0
 #endif
 
+/* A build with ThreadSanitizer, which looks for races. */
+#define RACES_FOUND 0
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef RACES_FOUND
+#define RACES_FOUND 1
+#endif
+#endif
+
 /* From here on it may not be touched. */
 static inline void guard_close(const void *memory, size_t bytes)
 {

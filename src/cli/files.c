@@ -322,7 +322,7 @@ static bool write_stats(struct run_command *run, f64 wall_seconds)
             json_array_append_new(seconds, json_real(run->request.launches.data[i].seconds));
     json_t *document = statistics_document(
         &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats, NULL,
-                                seconds, NULL, wall_seconds});
+                                seconds, NULL, wall_seconds, hd_threads(run->device)});
     json_decref(seconds);
     json_decref(stats);
     return write_json(run, "--stats", run->request.stats, document);

@@ -43,6 +43,13 @@ static const struct {
      "commas; settings and mechanisms, each separated by semicolons; 1 for functional mode."},
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
+    {"HEDDLE_THREADS",
+     "The same as --threads, also for the runs that 'heddle reproduce' starts; with "
+     "'auto', those that run at a time share the cores of the host."},
+    {"HEDDLE_WINDOW_TIMES",
+     "A file for OpenCL programs: a line for each window of each launch, with "
+     "the nanoseconds of processor time between windows, of the memory "
+     "system, and of each core that ran. One thread is used."},
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
      "Where compiled OpenCL kernels are cached ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and the "
      "size limit of this cache in MB (512)."},

@@ -229,7 +229,8 @@ static void set_environment(const struct child *child)
                                        "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
                                        "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
                                        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
-                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL"};
+                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
+                                       "HEDDLE_THREADS"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -259,6 +260,8 @@ static void set_environment(const struct child *child)
                1);
     if (request->core_order)
         setenv("HEDDLE_CORE_ORDER", request->core_order, 1);
+    if (request->threads)
+        setenv("HEDDLE_THREADS", request->threads, 1);
 }
 
 /* Starts the program; returns 0, or an exit code after an error message. The pipe closes on
@@ -494,9 +497,9 @@ static bool write_stats(struct child *child, json_t *stats, const struct session
     struct run_command *run = child->run;
     if (!run->request.stats)
         return true;
-    json_t *document = statistics_document(
-        &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats,
-                                all->builds, all->seconds, all->sum_seconds, wall_seconds});
+    json_t *document = statistics_document(&(struct statistics_of){
+        &run->request, &run->inputs, run->config, run->line, stats, all->builds, all->seconds,
+        all->sum_seconds, wall_seconds, hd_threads(run->device)});
     return write_json(run, "--stats", run->request.stats, document);
 }
 

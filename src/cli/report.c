@@ -31,7 +31,7 @@ static json_t *host_json(const struct statistics_of *from)
     struct tm parts;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
     json_object_set_new(host, "command", command);
-    json_object_set_new(host, "threads", json_integer(1));
+    json_object_set_new(host, "threads", json_integer(from->threads));
     json_object_set_new(host, "date", json_string(date));
     json_object_set_new(host, "wall_seconds", json_real(from->wall_seconds));
     json_object_set(host, "launch_seconds", from->launch_seconds);

@@ -29,6 +29,7 @@ struct statistics_of {
     json_t *launch_seconds; /* host seconds by launch */
     json_t *sum_seconds;    /* host seconds of "sums", or NULL */
     f64 wall_seconds;
+    u32 threads; /* of launches in timing mode */
 };
 /* The document; only its `host` may differ between two runs. */
 json_t *statistics_document(const struct statistics_of *from);

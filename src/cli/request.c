@@ -318,6 +318,8 @@ static bool take_timed(const struct request_parser *parser, const char *name, co
         *ok = parse_window(parser, value);
     else if (!strcmp(name, "--core-order"))
         request->core_order = value;
+    else if (!strcmp(name, "--threads"))
+        request->threads = value;
     else
         return false;
     return true;

@@ -65,6 +65,7 @@ struct request {
     u64 interval; /* core cycles, 0: none */
     const char *series;
     const char *core_order;
+    const char *threads; /* --threads, or from the environment; NULL: one */
     bool functional, annotate, energy, quiet;
     bool in_time; /* raw program in timing mode: a machine is named, or timing.functional is set */
     /* of a program */

@@ -356,14 +356,24 @@ static bool apply_limits(struct run_command *run)
     return true;
 }
 
-static bool apply_order(struct run_command *run)
+/* Sets how the host simulates: no result depends on it. */
+static bool apply_order_and_threads(struct run_command *run)
 {
     struct hd_error error = {0};
-    const char *order = run->request.core_order;
-    if (!order || hd_set_core_order(run->device, order, &error))
-        return true;
-    usage_error(run->command, "--core-order: %s", error.message);
-    return false;
+    struct request *request = &run->request;
+    const char *variable = getenv("HEDDLE_THREADS");
+    const bool given = request->threads;
+    if (request->core_order && !hd_set_core_order(run->device, request->core_order, &error)) {
+        usage_error(run->command, "--core-order: %s", error.message);
+        return false;
+    }
+    if (!given && variable && *variable)
+        request->threads = variable;
+    if (request->threads && !hd_set_threads(run->device, request->threads, &error)) {
+        usage_error(run->command, "%s: %s", given ? "--threads" : "HEDDLE_THREADS", error.message);
+        return false;
+    }
+    return true;
 }
 
 static bool prepare(struct run_command *run)
@@ -380,7 +390,7 @@ static bool prepare(struct run_command *run)
         report(run->command, &error);
         return false;
     }
-    if (!apply_order(run))
+    if (!apply_order_and_threads(run))
         return false;
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
@@ -422,7 +432,7 @@ static int run_program(struct run_command *run)
         report(run->command, &error);
         return EXIT_OWN;
     }
-    return apply_order(run) ? program_run(run) : EXIT_OWN;
+    return apply_order_and_threads(run) ? program_run(run) : EXIT_OWN;
 }
 
 static int run_all(struct run_command *run)
@@ -555,6 +565,12 @@ static const struct option options[] = {
     {"--core-order", "forward|reverse|shuffle:N",
      "The order in which cores are simulated within a window. No result depends on it; the option "
      "exists to test this.",
+     0, 0},
+    {"--threads", "N|auto",
+     "Share the work of a launch in timing mode among N threads; 'auto': as many as the host has "
+     "cores. No result depends on it. The default is the environment variable HEDDLE_THREADS, or "
+     "1. "
+     "Functional mode uses one thread.",
      0, 0},
     {"--stats", "FILE",
      "Write configuration, statistics and a manifest as JSON; '-' is standard output. Everything "

@@ -11,6 +11,8 @@
  *      state belongs to a core, to a partition of the memory side (a channel with its slices) or to
  *      the dispatcher, and is touched only in calls for its owner. What one tells another travels
  *      in packets, or is passed on between windows: in `dispatch`, `launch` and `launch_done`.
+ *      Cores and the memory side may run their windows at once, on several threads; a mechanism that
+ *      keeps something for all of them says so (`one_thread`).
  *  H2  Off means identical results: no seam is called, no statistic changes or appears.
  *  H3  Nothing that is called in a tick allocates.
  */
@@ -189,10 +191,12 @@ struct mechanism {
     const struct energy_power *powers;
 
     /* ---- state ---- */
-    bool marks;     /* it looks at exec->marks */
-    u32 state_size; /* of the state of a core, which begins as struct mechanism_state; zeroed */
-    bool forgets;   /* the rest of it is zeroed when a launch begins */
-    bool random;    /* it uses random numbers (mechanism_random): results depend on the seed */
+    bool marks;      /* it looks at exec->marks */
+    u32 state_size;  /* of the state of a core, which begins as struct mechanism_state; zeroed */
+    bool forgets;    /* the rest of it is zeroed when a launch begins */
+    bool random;     /* it uses random numbers (mechanism_random): results depend on the seed */
+    bool one_thread; /* it touches, within a window, what is not of one owner: launches use one
+                      * thread */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* what create has added */
     /* Seams (bits by enum seam) that it fills and does not need under these parameters: they cost

@@ -138,5 +138,16 @@ struct inst_profile {
     u64 transactions;   /* of global and local accesses */
     u64 stalls[STALLS]; /* idle issue slots whose reason was this instruction */
 };
+static inline void inst_profile_add(struct inst_profile *sum, const struct inst_profile *more)
+{
+    sum->issued += more->issued;
+    sum->threads += more->threads;
+    sum->more_reads += more->more_reads;
+    sum->more_ops += more->more_ops;
+    sum->more_writes += more->more_writes;
+    sum->transactions += more->transactions;
+    for (u32 s = 0; s < STALLS; s++)
+        sum->stalls[s] += more->stalls[s];
+}
 
 #endif

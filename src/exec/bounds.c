@@ -1,6 +1,7 @@
 /* Accesses beyond buffers that are reported instead of ending the launch: see bounds.h. */
 #include "exec/bounds.h"
 
+#include "base/config.h"
 #include "exec/memory_view.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,6 +46,24 @@ static struct outside_place *place_of(struct bounds *bounds, u32 inst)
     return place;
 }
 
+/* Accesses of lanes, and the lowest thread among them. */
+static void add_place(struct outside_place *place, const struct outside_place *more)
+{
+    const u64 count = place->count + more->count;
+    if (more->block < place->block || (more->block == place->block && more->thread < place->thread))
+        *place = *more;
+    place->count = count;
+}
+
+void bounds_add(struct bounds *sum, const struct bounds *core)
+{
+    const u64 places = sum->stats.outside_places;
+    stats_add(&memory_component, &sum->stats, &core->stats);
+    sum->stats.outside_places = places; /* place_of counts each once */
+    for (u32 i = 0; i < core->places.count; i++)
+        add_place(place_of(sum, core->places.data[i].inst), &core->places.data[i]);
+}
+
 static void count(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes)
 {
     const struct exec *exec = warp->exec;
@@ -57,11 +76,8 @@ static void count(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes)
     *(flags & OPF_ATOMIC  ? &bounds->stats.outside_atomics
       : flags & OPF_STORE ? &bounds->stats.outside_stores
                           : &bounds->stats.outside_loads) += 1;
-    struct outside_place *place = place_of(bounds, pc);
-    place->count++;
-    if (block > place->block || (block == place->block && thread >= place->thread))
-        return;
-    *place = (struct outside_place){pc, place->count, block, thread, address, bytes};
+    const struct outside_place one = {pc, 1, block, thread, address, bytes};
+    add_place(place_of(bounds, pc), &one);
 }
 
 /* ---- passing ---- */

@@ -48,6 +48,8 @@ struct bounds {
 
 struct bounds *bounds_create(void);
 void bounds_destroy(struct bounds *bounds);
+/* Adds counts and places of a core, which has its own while a launch runs in time (B3). */
+void bounds_add(struct bounds *sum, const struct bounds *core);
 /*
  * Of lanes that were not found, those that pass (B1) get a place to act on (access->at), and are
  * in access->outside when that is not memory of the device. Returns the lanes that do not pass.

@@ -5,6 +5,8 @@
 #include "exec/scalar.h"
 #include "ir/buffer.h"
 #include "ir/scalars.h"
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Bytes from a warp's base (S3). */
@@ -370,8 +372,7 @@ static struct view *view_create(struct image *image, u32 mode)
                           .insts = mode_insts(image, mode),
                           .steps = steps,
                           .plans = plans,
-                          .stretches = stretches,
-                          .next = image->views};
+                          .stretches = stretches};
     for (u32 i = 0; i < program->inst_count; i++) {
         make_step(image, &view->insts[i], &steps[i]);
         make_plan(image, &view->insts[i], &steps[i], &plans[i]);
@@ -381,20 +382,47 @@ static struct view *view_create(struct image *image, u32 mode)
             make_stretch(image, view, first, i + 1, &stretches[image->stretch_of[i]]);
             first = i + 1;
         }
-    image->views = view;
     return view;
 }
 
-/* A program may set MODE to many values: the memory of all views together is bounded. */
+static struct view *find_view(const struct image *image, u32 mode)
+{
+    struct view *view = image->views;
+    while (view && view->mode != mode)
+        view = atomic_load_explicit(&view->next, memory_order_acquire);
+    return view;
+}
+
+/* Puts a new view behind the others: threads may be looking through them. */
+static struct view *add_view(struct image *image, u32 mode)
+{
+    struct view *view = view_create(image, mode), *last = image->views;
+    image->view_count++;
+    if (!last)
+        return image->views = view;
+    while (last->next)
+        last = last->next;
+    atomic_store_explicit(&last->next, view, memory_order_release);
+    return view;
+}
+
+/* A program may set MODE to many values: the memory of all views together is bounded, but for those
+ * of one window. */
 struct view *image_view(struct image *image, u32 mode)
 {
     const size_t most_bytes = 1ull << 30;
-    size_t bytes = image->program->inst_count * (sizeof(struct step) + sizeof(struct inst));
-    u32 count = 0;
-    for (struct view *view = image->views; view; view = view->next, count++)
-        if (view->mode == (mode & MODE_FLOAT_BITS))
-            return view;
-    return (count + 1) * bytes > most_bytes ? NULL : view_create(image, mode & MODE_FLOAT_BITS);
+    const size_t bytes = image->program->inst_count * (sizeof(struct step) + sizeof(struct inst));
+    mode &= MODE_FLOAT_BITS;
+    struct view *view = find_view(image, mode);
+    if (LIKELY(view != NULL) || (image->settled + 1) * bytes > most_bytes)
+        return view;
+    while (atomic_exchange_explicit(&image->adding, true, memory_order_acquire))
+        sched_yield();             /* rare: a program sets few values, and each for long */
+    view = find_view(image, mode); /* another thread may have been faster */
+    if (!view)
+        view = add_view(image, mode);
+    atomic_store_explicit(&image->adding, false, memory_order_release);
+    return view;
 }
 
 static u32 mask_end(struct operand operand)
@@ -466,7 +494,8 @@ struct image *image_create(const struct program *program, const u32 *constants, 
     image->dyninst_words = dyninst_words(image);
     spread_constants(image, constants);
     find_stretches(image);
-    image->steps = view_create(image, 0)->steps;
+    image->steps = add_view(image, 0)->steps;
+    image_settle(image);
     return image;
 }
 

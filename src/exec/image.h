@@ -142,7 +142,7 @@ _Static_assert(sizeof(struct dyninst_plan) == 16, "four plans a line");
 
 /* The code as it is to be run under one MODE. A program without MODE has one view. */
 struct view {
-    struct view *next;
+    struct view *_Atomic next;
     u32 mode; /* the bits that arithmetic depends on */
     const struct inst *insts;
     struct step *steps;
@@ -152,8 +152,11 @@ struct view {
 
 struct image {
     const struct program *program;
-    struct view *views; /* the newest first */
-    struct step *steps; /* of one of them: all have the same operands */
+    struct view *views; /* the oldest first; threads may add one at once (image_view) */
+    u32 view_count;
+    u32 settled;         /* view_count at the last image_settle */
+    _Atomic bool adding; /* a thread adds one: a lock of view_count and the end of the list */
+    struct step *steps;  /* of one of them: all have the same operands */
     u32 stretch_count;
     u32 *stretch_of;       /* by instruction */
     u32 *constants;        /* rows of warp_size words */
@@ -184,8 +187,15 @@ struct image *image_create(const struct program *program, const u32 *constants, 
                            u32 warp_size, enum simd simd);
 void image_destroy(struct image *image);
 
-/* The view for these bits of MODE, made when there is none; NULL: there are too many. */
+/* The view for these bits of MODE, made when there is none; NULL: there are too many. May be called
+ * by several threads. */
 struct view *image_view(struct image *image, u32 mode);
+/* Between windows, and after every call where there are none: all views count from now on. So what
+ * is too many does not depend on the order of calls within a window. */
+static inline void image_settle(struct image *image)
+{
+    image->settled = image->view_count;
+}
 
 /* Extent of the stretch an instruction is in. */
 static inline const struct stretch *image_stretch(const struct image *image, u32 inst)

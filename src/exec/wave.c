@@ -166,6 +166,8 @@ bool wave_set_mode(struct warp *warp, u32 pc)
 {
     u32 mode = *scalar_word(warp, SCALAR_MODE);
     struct view *view = image_view(warp->exec->image, mode);
+    if (!warp->exec->by_dyninst)
+        image_settle(warp->exec->image);
     if (!view) {
         fault_at(
             warp, pc, first_lane(warp->live), OUTCOME_LIMIT,

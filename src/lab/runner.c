@@ -1,6 +1,7 @@
 /* Jobs as processes: see runner.h. */
 #include "lab/runner.h"
 
+#include "base/workers.h"
 #include "heddle/heddle.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -123,6 +124,17 @@ static bool prepare(struct runner *runner)
 
 /* ---- starting ---- */
 
+/* HEDDLE_THREADS=auto means all cores of the host: jobs that run at a time share them. */
+static void share_host(u32 jobs)
+{
+    const char *threads = getenv("HEDDLE_THREADS");
+    char share[16];
+    if (!threads || strcmp(threads, "auto") != 0)
+        return;
+    snprintf(share, sizeof share, "%u", MAX(workers_host_cores() / jobs, 1));
+    setenv("HEDDLE_THREADS", share, 1);
+}
+
 static void become(const struct runner *runner, const struct job *job, u32 index, pid_t parent)
 {
     char *statistics = file_of(runner, index, "json"), *log = file_of(runner, index, "log");
@@ -151,6 +163,7 @@ static void become(const struct runner *runner, const struct job *job, u32 index
         words[count++] = "--";
     for (at = 0; at < own; at++)
         words[count++] = job->program[at];
+    share_host(runner->options->parallel);
     execv(runner->plan->host->heddle, (char *const *)words);
     _exit(EXIT_OWN + 2);
 }

@@ -17,6 +17,7 @@
 #ifndef MEM_NETWORK_KIND_H
 #define MEM_NETWORK_KIND_H
 
+#include "base/bits.h"
 #include "base/ring.h"
 #include "mem/network.h"
 
@@ -93,19 +94,6 @@ void mesh_tick(struct network *network);
 u64 mesh_capacity(const struct network *network);
 void mesh_place(const struct network *network, const struct queued_packet *slot, char *text,
                 size_t size);
-
-static inline void bit_set(u64 *mask, u32 bit)
-{
-    mask[bit / 64] |= 1ull << bit % 64;
-}
-static inline void bit_clear(u64 *mask, u32 bit)
-{
-    mask[bit / 64] &= ~(1ull << bit % 64);
-}
-/* Runs the statement after it for each bit of a word. */
-#define FOR_BITS(bit, word)                                                           \
-    for (u64 bits_ = (word), bit; bits_ && (bit = (u64)__builtin_ctzll(bits_), true); \
-         bits_ &= bits_ - 1)
 
 /* Takes the next flit of an input that waits inside; *head: it is the first of its packet. */
 static inline u32 entrance_flit(struct network *network, u32 input, bool *head)

@@ -502,22 +502,29 @@ void memory_system_run(struct memory_system *m, fs end)
     }
 }
 
-void memory_system_meet(struct memory_system *m)
+static void meet_core(struct memory_system *m, u32 core)
 {
-    u32 share = m->network_params.cores_per_port;
-    for (u32 i = 0; i < m->cores; i++) {
-        struct port *port = &m->requests[i];
-        u32 at = share == 1 ? i : i / share;
-        /* what was known before is in `arrivals` */
-        if (port->pushed_seen != port->pushed) {
-            u32 place = port->pushed_seen & (port->capacity - 1);
-            m->arrivals[at] = MIN(m->arrivals[at], port->arrival[place]);
-            m->arrival = MIN(m->arrival, m->arrivals[at]);
-            bit_set(m->unread, at);
-        }
-        port_meet(port);
-        port_meet(&m->replies[i]);
+    struct port *port = &m->requests[core];
+    const u32 share = m->network_params.cores_per_port, at = share == 1 ? core : core / share;
+    /* what was known before is in `arrivals` */
+    if (port->pushed_seen != port->pushed) {
+        u32 place = port->pushed_seen & (port->capacity - 1);
+        m->arrivals[at] = MIN(m->arrivals[at], port->arrival[place]);
+        m->arrival = MIN(m->arrival, m->arrivals[at]);
+        bit_set(m->unread, at);
     }
+    port_meet(port);
+    port_meet(&m->replies[core]);
+}
+
+void memory_system_meet(struct memory_system *m, const u64 *cores)
+{
+    if (!cores)
+        for (u32 i = 0; i < m->cores; i++)
+            meet_core(m, i);
+    else
+        FOR_MEMBERS(i, cores, (m->cores + 63) / 64)
+    meet_core(m, (u32)i);
     for (u32 i = 0; i < m->cluster_count; i++) {
         cluster_meet(&m->clusters[i]);
         m->cluster_next = MIN(m->cluster_next, m->clusters[i].next);

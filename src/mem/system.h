@@ -67,8 +67,9 @@ void memory_system_set_dram_hooks(struct memory_system *memory_system, u32 chann
 
 /* Runs all its clock edges before `end`. */
 void memory_system_run(struct memory_system *memory_system, fs end);
-/* Between windows: its ports meet. */
-void memory_system_meet(struct memory_system *memory_system);
+/* Between windows: its ports meet. Of cores without a bit in `cores` (NULL: none is left out) no
+ * request is unanswered, and they have not run since. */
+void memory_system_meet(struct memory_system *memory_system, const u64 *cores);
 /* The first time at which it may have something to do; FS_NEVER: it is empty. */
 fs memory_system_next(const struct memory_system *memory_system);
 

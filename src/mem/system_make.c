@@ -237,7 +237,7 @@ static void drain(struct memory_system *m)
         memory_system_run(m, next + m->window);
         for (u32 i = 0; i < m->cores; i++)
             m->replies[i].popped = m->replies[i].pushed;
-        memory_system_meet(m);
+        memory_system_meet(m, NULL);
     }
 }
 
@@ -248,7 +248,7 @@ static void port_reset(struct port *port)
 
 void memory_system_start(struct memory_system *m, fs now)
 {
-    memory_system_meet(m);
+    memory_system_meet(m, NULL);
     drain(m);
     assert(!m->inside);
     clock_start(&m->network, m->network_mhz, now);

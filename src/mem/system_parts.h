@@ -80,19 +80,6 @@ struct memory_system {
     struct content *content; /* NULL: not armed */
 };
 
-static inline bool any_bit(const u64 *mask, u32 words)
-{
-    for (u32 w = 0; w < words; w++)
-        if (mask[w])
-            return true;
-    return false;
-}
-/* Each set bit of the words in order, as they are when the loop comes to the word. */
-#define FOR_MEMBERS(i, mask, words)               \
-    for (u32 word_ = 0; word_ < (words); word_++) \
-        for (u64 bits_ = (mask)[word_], i;        \
-             bits_ && (i = word_ * 64 + (u32)__builtin_ctzll(bits_), true); bits_ &= bits_ - 1)
-
 /* No edge before this time has anything to do: clocks are set to the first ones from it on. */
 void memory_system_advance(struct memory_system *m, fs time);
 

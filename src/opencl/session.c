@@ -41,6 +41,7 @@ struct session {
     u64 recorded_first, recorded_last; /* launches recorded individually besides the first ones */
     struct sums *sums;
     FILE *trace, *series;
+    FILE *windows;        /* HEDDLE_WINDOW_TIMES, or NULL */
     bool observes;        /* a device uses trace and series */
     pthread_mutex_t lock; /* devices may launch concurrently, from different threads */
     u32 launching;        /* devices that are launching */
@@ -258,12 +259,35 @@ static void tell_note(void *user, const char *kernel, const char *text)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_device(struct session *session, cl_device_id device)
+/* A line for each window: between windows, memory, cores. */
+static void write_window(void *user, const struct hd_window_times *times)
+{
+    fprintf(user, "%llu %llu", (unsigned long long)times->between,
+            (unsigned long long)times->memory);
+    for (u32 i = 0; i < times->core_count; i++)
+        fprintf(user, " %llu", (unsigned long long)times->cores[i]);
+    fputc('\n', user);
+}
+
+/* How the host simulates: no result depends on it. */
+static void set_host(struct session *session, struct hd_device *device)
 {
     struct hd_error error = {0};
-    const char *order = environment("HEDDLE_CORE_ORDER");
-    if (order && !hd_set_core_order(device->device, order, &error))
+    const char *order = environment("HEDDLE_CORE_ORDER"), *threads = environment("HEDDLE_THREADS");
+    const char *windows = environment("HEDDLE_WINDOW_TIMES");
+    if (order && !hd_set_core_order(device, order, &error))
         complain("HEDDLE_CORE_ORDER", error.message);
+    if (threads && !hd_set_threads(device, threads, &error))
+        complain("HEDDLE_THREADS", error.message);
+    if (windows && !session->windows)
+        session->windows = open_new(windows);
+    if (session->windows)
+        hd_measure_windows(device, write_window, session->windows);
+}
+
+void session_device(struct session *session, cl_device_id device)
+{
+    set_host(session, device->device);
     observe(session, device->device);
     hd_set_note(device->device, tell_note, session);
     tell(session,
@@ -490,5 +514,7 @@ void session_close(struct session *session)
         fclose(session->trace);
     if (session->series)
         fclose(session->series);
-    session->trace = session->series = NULL;
+    if (session->windows)
+        fclose(session->windows);
+    session->trace = session->series = session->windows = NULL;
 }

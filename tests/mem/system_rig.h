@@ -92,7 +92,7 @@ static inline void rig_end_window(struct rig *rig)
 {
     rig->now += rig->window;
     memory_system_run(rig->memory_system, rig->now);
-    memory_system_meet(rig->memory_system);
+    memory_system_meet(rig->memory_system, NULL);
 }
 
 /* The port that a packet of a core goes out by. */

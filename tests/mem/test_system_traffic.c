@@ -136,7 +136,7 @@ static void run(struct traffic *t, enum order order)
             note(t, (u64)atomics[i].core << 32 | atomics[i].tag);
         }
         t->atomics += count;
-        memory_system_meet(t->rig.memory_system);
+        memory_system_meet(t->rig.memory_system, NULL);
         t->rig.now = end;
         more = false;
         for (u32 core = 0; core < RIG_CORES; core++)

@@ -1,4 +1,6 @@
 /* Traces and time series: the public API of observer.h. */
+#include "base/text.h"
+#include "base/workers.h"
 #include "gpu/api/api.h"
 
 #include <stdlib.h>
@@ -44,6 +46,36 @@ bool hd_set_core_order(struct hd_device *device, const char *order, struct hd_er
     error_set(&inner, ERROR_USAGE, "",
               "'%.40s' is not an order of cores: expected forward, reverse or shuffle:N", order);
     return api_fail(error, &inner);
+}
+
+bool hd_set_threads(struct hd_device *device, const char *threads, struct hd_error *error)
+{
+    u64 number = 0;
+    if (!device || !threads)
+        return api_null(error, "hd_set_threads");
+    if (!strcmp(threads, "auto"))
+        number = MIN(workers_host_cores(), (u32)WORKERS_MOST);
+    else if (text_u64(threads, &number) != TEXT_OK || !number || number > WORKERS_MOST) {
+        struct error inner = {0};
+        error_set(&inner, ERROR_USAGE, "",
+                  "'%.40s' is not a number of threads: expected 1 to %d, or auto", threads,
+                  WORKERS_MOST);
+        return api_fail(error, &inner);
+    }
+    if (device->timing)
+        timing_set_threads(device->timing, (u32)number);
+    return true;
+}
+
+uint32_t hd_threads(const struct hd_device *device)
+{
+    return device && device->timing ? timing_threads(device->timing) : 1;
+}
+
+void hd_measure_windows(struct hd_device *device, hd_window_fn *take, void *user)
+{
+    if (device && device->timing)
+        timing_measure(device->timing, take, user);
 }
 
 void hd_progress_time(const struct hd_device *device, uint64_t *cycles, uint64_t *picoseconds)

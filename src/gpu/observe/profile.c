@@ -13,17 +13,8 @@ void profile_add(struct hd_module *module, const struct inst_profile *launch)
         module->profile = checked(calloc(MAX(count, 1), sizeof *module->profile));
         module->energy_fj = checked(calloc(MAX(count, 1), sizeof *module->energy_fj));
     }
-    for (u32 i = 0; i < count; i++) {
-        struct inst_profile *to = &module->profile[i];
-        to->issued += launch[i].issued;
-        to->threads += launch[i].threads;
-        to->more_reads += launch[i].more_reads;
-        to->more_ops += launch[i].more_ops;
-        to->more_writes += launch[i].more_writes;
-        to->transactions += launch[i].transactions;
-        for (u32 s = 0; s < STALLS; s++)
-            to->stalls[s] += launch[i].stalls[s];
-    }
+    for (u32 i = 0; i < count; i++)
+        inst_profile_add(&module->profile[i], &launch[i]);
 }
 
 static bool happened(const struct inst_profile *profile)

@@ -102,6 +102,7 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
         const struct amounts needs = needs_of(run, number);
         resources_take(&run->tables->of_core[core], place, &needs);
     }
+    core_wake(run->timing, core);
     run->resident[core]++;
     run->copies += copy;
 }
@@ -188,6 +189,9 @@ static void place_in_order(struct timed_run *run)
     u32 refused = 0, n = t->core_count;
     const bool lowest = t->params->dispatch != 0;
     const bool copies = core_hooked(t->cores[0], SEAM_DISPATCH);
+    bool room = false;
+    if (run->full)
+        return;
     for (u32 core = lowest ? 0 : run->turn; (run->next < run->blocks || copies) && refused < n;) {
         if (core_takes(run, core, run->next) && give_block(run, core)) {
             refused = 0;
@@ -195,10 +199,12 @@ static void place_in_order(struct timed_run *run)
                 continue;
         } else {
             refused++;
+            room |= run->resident[core] < run->per_core;
         }
         core = core + 1 == n ? 0 : core + 1;
         run->turn = core;
     }
+    run->full = !room && !copies; /* a mechanism that refuses may change its mind */
 }
 
 void place_blocks(struct timed_run *run)
@@ -220,8 +226,12 @@ void leave_block(struct timed_run *run, struct thread_block *block)
 void take_finished(struct timed_run *run)
 {
     struct timing *t = run->timing;
-    for (u32 i = 0; i < t->core_count; i++) {
-        struct core *core = t->cores[i];
+    for (u32 a = 0; a < t->awake.count; a++) {
+        struct core *core = t->awake.list[a];
+        const u32 i = core->config.index;
+        if (LIKELY(!core->finished_count))
+            continue;
+        run->full = false;
         for (u32 k = 0; k < core->finished_count; k++) {
             struct resident *r = &core->blocks[core->finished[k]];
             run->launch->stats.timing.block_cycles += core_cycle(core) - r->started;

@@ -1,14 +1,21 @@
 /*
- * Internals of the timing model: creation (timing.c), windows of a launch (run.c), dispatch of
- * blocks (dispatcher.c) and reports (report.c).
+ * Internals of the timing model: creation (timing.c), a launch, window by window (run.c), what runs
+ * in a window and on which thread (window.c), dispatch of blocks (dispatcher.c) and reports
+ * (report.c).
  */
 #ifndef GPU_TIME_PARTS_H
 #define GPU_TIME_PARTS_H
 
+#include "base/bits.h"
+#include "base/workers.h"
 #include "core/stages.h"
 #include "gpu/time/lanes.h"
 #include "gpu/time/timing.h"
 #include "mem/content.h"
+
+enum {
+    SHARED_WORK = 32 /* instructions of a window from which it pays to share the next one */
+};
 
 struct timing {
     struct hd_device *device;
@@ -18,8 +25,31 @@ struct timing {
     struct memory_system_params memory;
     struct content *content; /* NULL: not armed */
     struct core **cores;
-    u32 *order; /* order in which cores run in a window */
     u32 core_count;
+    /* window.c */
+    struct workers *workers; /* NULL: one thread */
+    struct {
+        u64 *set; /* cores that have something to do or to wait for, bits */
+        u32 words;
+        struct core **list; /* the same in order, while it is `listed` */
+        u32 count;
+        bool listed;
+    } awake;
+    u32 shared_from;      /* SHARED_WORK */
+    u32 *jobs, job_count; /* what runs in a window, in order */
+    u64 *issued;          /* by core: stats.issue.instructions when last looked at, */
+    u32 *work;            /* and how many they were in its last window */
+    struct {
+        struct inst_profile *rows; /* of all threads but the first, one after the other */
+        size_t room;               /* rows */
+        bool *used;                /* by thread */
+    } profiles;
+    struct {
+        hd_window_fn *take; /* NULL: windows are not measured */
+        void *user;
+        uint64_t *cores; /* of a window: those that ran */
+        u64 ended;       /* the last window; 0: none */
+    } measure;
     fs now, window;
     fs period; /* of the cores' nominal clock */
     struct memory_hooks memory_hooks;
@@ -46,17 +76,31 @@ struct timed_run {
     u32 per_core;
     u32 *resident;         /* by core: number of blocks */
     u32 turn;              /* core that is tried first */
+    bool full;             /* no core has room, and no block has ended since */
     struct tables *tables; /* for dispatch=tables, or NULL: dispatcher.c */
     fs start, end; /* time at which the first block may start; at which the last warp ended */
-    u64 progress;  /* instructions issued at the last progress */
-    fs moved;      /* time of the last progress */
-    u64 answers;   /* replies from memory at the last call of answers_came */
+    fs window_end;
+    u64 window_work;            /* instructions issued in the last window */
+    u64 issued;                 /* instructions issued so far */
+    u64 progress;               /* instructions issued at the last progress */
+    fs moved;                   /* time of the last progress */
+    u64 answers;                /* replies from memory at the last call of answers_came */
     struct trace_buffer *seen;  /* by core: trace events; NULL: not observed */
     struct trace_buffer *steps; /* by core: steps of instructions; NULL: not traced */
 };
 
-/* run.c: instructions issued so far. */
-u64 run_issued(const struct timed_run *run);
+/* window.c */
+void windows_begin(struct timed_run *run);
+/* A core has got a block. */
+void core_wake(struct timing *timing, u32 core);
+/* Makes awake.list up to date: after blocks were placed. */
+void list_awake(struct timing *timing);
+/* Runs cores and memory until `end`. */
+void window_run(struct timed_run *run, fs end);
+/* When blocks that ended are gone: counts what was issued; cores that became idle fall asleep. */
+void windows_settle(struct timed_run *run);
+/* Brings the launch's profile up to date. */
+void windows_profile(struct timed_run *run);
 
 /* dispatcher.c: at the start and at the end of a launch */
 void dispatcher_begin(struct timed_run *run);

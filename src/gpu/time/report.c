@@ -123,8 +123,10 @@ void take_counts(struct timed_run *run, fs now)
         stats->timing.warp_cycles += warp_cycles(t->cores[i]);
         unwritten += core_lanes_unwritten(t->cores[i]);
     }
+    memset(t->issued, 0, t->core_count * sizeof *t->issued);
     memory_system_take_stats(t->memory_system, now, &memory);
     add_memory_counts(stats, &memory);
+    windows_profile(run);
     lanes_count(stats, t->uses, run->launch->profile, t->timed->inst_count, unwritten);
     struct timing_stats *s = &stats->timing;
     fs begin_time = run->start - t->params->launch_cycles * t->period;

@@ -1,17 +1,8 @@
 /* A launch, window by window: see timing.h. */
-#include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/time/parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
-
-u64 run_issued(const struct timed_run *run)
-{
-    u64 issued = run->launch->stats.issue.instructions; /* moved from the cores by samples */
-    for (u32 i = 0; i < run->timing->core_count; i++)
-        issued += run->timing->cores[i]->stats.issue.instructions;
-    return issued;
-}
 
 static u64 clock_of(const struct warp *warp, bool nanoseconds)
 {
@@ -43,6 +34,8 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->clock = clock_of;
     exec->by_dyninst = true;
     exec->file = t->cores[i]->registers;
+    if (exec->bounds)
+        exec->bounds = bounds_create();
     exec_prepare(exec, run->per_core);
     const struct register_layout layout = layout_of(run, exec);
     register_file_begin(exec->file, &layout);
@@ -98,88 +91,19 @@ static void begin(struct timed_run *run)
 
 /* ---- windows ---- */
 
-/* Shuffles the cores by xorshift64* of the seed and the window: any permutation will do. */
-static void shuffle(struct timing *t)
-{
-    u64 state = t->device->core_order_seed * 0x9e3779b97f4a7c15ull + t->now + 1;
-    for (u32 i = t->core_count; i-- > 1;) {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        u32 j = (u32)((state * 0x2545f4914f6cdd1dull >> 33) % (i + 1)), other = t->order[j];
-        t->order[j] = t->order[i];
-        t->order[i] = other;
-    }
-}
-
-static void set_order(struct timing *t)
-{
-    for (u32 i = 0; i < t->core_count; i++)
-        t->order[i] = t->device->core_order == ORDER_REVERSE ? t->core_count - 1 - i : i;
-    if (t->device->core_order == ORDER_SHUFFLE)
-        shuffle(t);
-}
-
-/* Within a window, states of mechanisms are open only to their owners (H1 of core/hooks.h). */
-static void each_state(struct timing *t, void (*act)(const struct hooks *hooks))
-{
-    for (u32 i = 0; i < t->core_count; i++)
-        act(&t->cores[i]->hooks);
-    for (u32 i = 0; i < t->memory_hooks.count; i++)
-        act(&t->memory_hooks.partitions[i]);
-    act(&t->dispatcher_hooks);
-}
-
-static void run_core(struct core *core, fs end)
-{
-    if (GUARDED)
-        hooks_open(&core->hooks);
-    core_run(core, end);
-    if (GUARDED)
-        hooks_close(&core->hooks);
-}
-
-static void run_memory(struct timing *t, fs end)
-{
-    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
-        hooks_open(&t->memory_hooks.partitions[i]);
-    memory_system_run(t->memory_system, end);
-    for (u32 i = 0; GUARDED && i < t->memory_hooks.count; i++)
-        hooks_close(&t->memory_hooks.partitions[i]);
-}
-
-static void run_window(struct timed_run *run, fs end)
-{
-    struct timing *t = run->timing;
-    if (UNLIKELY(t->device->core_order != ORDER_FORWARD))
-        set_order(t);
-    const bool memory_first = t->device->core_order == ORDER_REVERSE;
-    if (GUARDED)
-        each_state(t, hooks_close);
-    if (memory_first)
-        run_memory(t, end);
-    for (u32 k = 0; k < t->core_count; k++) {
-        struct core *core = t->cores[t->order[k]];
-        if (core->present || core->inflight.count || port_next(core->config.replies) < end)
-            run_core(core, end);
-    }
-    if (!memory_first)
-        run_memory(t, end);
-    if (GUARDED)
-        each_state(t, hooks_open);
-}
-
 /* Finds the fault of the window (T3). */
 static bool found_fault(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const struct exec *first = NULL;
     fs when = FS_NEVER;
-    for (u32 i = 0; i < t->core_count; i++)
-        if (run->execs[i].exec.stopped && t->cores[i]->clock.next < when) {
-            first = &run->execs[i].exec;
-            when = t->cores[i]->clock.next;
+    for (u32 k = 0; k < t->awake.count; k++) {
+        const struct core *core = t->awake.list[k];
+        if (UNLIKELY(core->exec->stopped) && core->clock.next < when) {
+            first = core->exec;
+            when = core->clock.next;
         }
+    }
     if (!first)
         return false;
     run->exec->stopped = true;
@@ -210,8 +134,8 @@ static __attribute__((noinline)) void meet_content(struct timed_run *run)
         content_lower(t->content, &atomics[i], &change);
         tell_changed(t, &change);
     }
-    for (u32 i = 0; i < t->core_count; i++)
-        serial |= t->cores[i]->issue.serial;
+    for (u32 k = 0; k < t->awake.count; k++)
+        serial |= t->awake.list[k]->issue.serial != 0;
     if (!serial)
         return;
     content_expose(t->content);
@@ -227,28 +151,29 @@ static void meet(struct timed_run *run)
 {
     struct timing *t = run->timing;
     u32 count;
-    memory_system_meet(t->memory_system);
+    memory_system_meet(t->memory_system, t->awake.set);
+    image_settle(run->exec->image);
     if (UNLIKELY(t->content != NULL)) {
         meet_content(run);
         return;
     }
-    for (u32 i = 0; i < t->core_count; i++)
-        if (!memory_view_empty(t->cores[i]->view))
-            memory_view_publish(t->cores[i]->view);
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (!memory_view_empty(t->awake.list[k]->view))
+            memory_view_publish(t->awake.list[k]->view);
     const struct packet *atomics = memory_system_atomics(t->memory_system, &count);
     for (u32 i = 0; i < count; i++)
         core_atomic(t->cores[atomics[i].core], &atomics[i]);
-    for (u32 i = 0; i < t->core_count; i++)
-        if (UNLIKELY(t->cores[i]->issue.serial))
-            core_serial(t->cores[i]);
+    for (u32 k = 0; k < t->awake.count; k++)
+        if (UNLIKELY(t->awake.list[k]->issue.serial))
+            core_serial(t->awake.list[k]);
 }
 
 static fs next_event(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
     fs next = memory_system_next(t->memory_system);
-    for (u32 i = 0; i < t->core_count && next > t->now; i++)
-        next = MIN(next, core_next(t->cores[i]));
+    for (u32 k = 0; k < t->awake.count && next > t->now; k++)
+        next = MIN(next, core_next(t->awake.list[k]));
     return next;
 }
 
@@ -275,9 +200,11 @@ static bool unblock_all(struct timed_run *run)
 static const struct warp *some_warp(const struct timed_run *run)
 {
     const struct timing *t = run->timing;
-    for (u32 i = 0; i < t->core_count; i++)
-        if (t->cores[i]->present & ~t->cores[i]->ended)
-            return t->cores[i]->slots[first_bit(t->cores[i]->present & ~t->cores[i]->ended)].warp;
+    for (u32 k = 0; k < t->awake.count; k++) {
+        const struct core *core = t->awake.list[k];
+        if (core->present & ~core->ended)
+            return core->slots[first_bit(core->present & ~core->ended)].warp;
+    }
     return NULL;
 }
 
@@ -317,7 +244,7 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
 static void look_after(struct timed_run *run, fs next)
 {
     struct timing *t = run->timing;
-    u64 issued = run_issued(run), cycles = (t->now - run->start) / t->period;
+    u64 issued = run->issued, cycles = (t->now - run->start) / t->period;
     struct exec *exec = run->exec;
     exec->instructions = issued;
     atomic_store_explicit(&t->device->cycles, cycles, memory_order_relaxed);
@@ -364,7 +291,7 @@ static void drain(struct timed_run *run)
         for (u32 i = 0; i < t->core_count; i++)
             core_drain(t->cores[i], t->now + t->window);
         memory_system_run(t->memory_system, t->now + t->window);
-        memory_system_meet(t->memory_system);
+        memory_system_meet(t->memory_system, NULL);
         t->now += t->window;
     }
     struct memory_system_stats rest;
@@ -409,6 +336,10 @@ static void finish(struct timed_run *run)
         core_end(core);
         stats_add(&exec_component, &run->exec->stats, &run->execs[i].exec.stats);
         exec_release(&run->execs[i].exec);
+        if (run->exec->bounds) {
+            bounds_add(run->exec->bounds, run->execs[i].exec.bounds);
+            bounds_destroy(run->execs[i].exec.bounds);
+        }
     }
     take_mechanism_counts(run);
     observe_end(run);
@@ -434,19 +365,22 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     t->device->endless.in_time = true;
     dispatcher_begin(&run);
     begin(&run);
+    windows_begin(&run);
     observe_begin(&run);
     follow_begin(&run);
     while ((run.done < blocks || run.copies) && !exec->stopped) {
         place_blocks(&run);
+        list_awake(t);
         fs next = next_event(&run);
         skip_windows(&run, next);
         fs end = t->now + t->window;
-        run_window(&run, end);
+        window_run(&run, end);
         t->now = end;
         meet(&run);
         if (found_fault(&run))
             break;
         take_finished(&run);
+        windows_settle(&run);
         observe(&run, false);
         look_after(&run, next);
     }

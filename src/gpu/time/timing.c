@@ -1,4 +1,5 @@
 /* Creation and destruction of the timing model: see timing.h. */
+#include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
 #include "gpu/time/parts.h"
@@ -62,8 +63,14 @@ struct timing *timing_create(struct hd_device *device)
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
+    t->shared_from = RACES_FOUND ? 0 : SHARED_WORK;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
-    t->order = checked(calloc(t->core_count, sizeof *t->order));
+    t->awake.words = (t->core_count + 63) / 64;
+    t->awake.set = checked(calloc(t->awake.words, sizeof *t->awake.set));
+    t->awake.list = checked(calloc(t->core_count, sizeof *t->awake.list));
+    t->jobs = checked(calloc(t->core_count + 1, sizeof *t->jobs)); /* and the memory system */
+    t->issued = checked(calloc(t->core_count, sizeof *t->issued));
+    t->work = checked(calloc(t->core_count, sizeof *t->work));
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
@@ -81,7 +88,6 @@ struct timing *timing_create(struct hd_device *device)
         config.constant_requests = memory_system_shared(t->memory_system, i, CLIENT_CONSTANT);
         config.replies = memory_system_replies(t->memory_system, i);
         t->cores[i] = core_create(&config);
-        t->order[i] = i;
     }
     return t;
 }
@@ -96,10 +102,53 @@ void timing_destroy(struct timing *t)
     mechanisms_detach(&t->memory_hooks);
     dispatcher_hooks_destroy(&t->dispatcher_hooks);
     free(t->cores);
-    free(t->order);
+    workers_destroy(t->workers);
+    free(t->profiles.rows);
+    free(t->profiles.used);
+    free(t->measure.cores);
+    free(t->awake.set);
+    free(t->awake.list);
+    free(t->jobs);
+    free(t->issued);
+    free(t->work);
     free(t->times);
     free(t->uses);
     free(t);
+}
+
+u32 timing_threads(const struct timing *t)
+{
+    return t->workers ? workers_count(t->workers) : 1;
+}
+
+void timing_set_threads(struct timing *t, u32 threads)
+{
+    for (u32 i = 0; i < t->device->mechanisms.count; i++)
+        if (t->device->mechanisms.uses[i].mechanism->one_thread)
+            threads = 1;
+    threads = MIN(threads, t->core_count + 1); /* and the memory system: there is no more to do */
+    if (threads == timing_threads(t))
+        return;
+    workers_destroy(t->workers);
+    t->workers = threads > 1 ? workers_create(threads) : NULL;
+    free(t->profiles.rows);
+    free(t->profiles.used);
+    memset(&t->profiles, 0, sizeof t->profiles);
+}
+
+void timing_share_all(struct timing *t)
+{
+    t->shared_from = 0;
+    if (t->workers)
+        workers_leave(t->workers);
+}
+
+void timing_measure(struct timing *t, hd_window_fn *take, void *user)
+{
+    t->measure.take = take;
+    t->measure.user = user;
+    if (take && !t->measure.cores)
+        t->measure.cores = checked(calloc(t->core_count, sizeof *t->measure.cores));
 }
 
 struct core *timing_core(struct timing *t, u32 index)

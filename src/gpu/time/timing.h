@@ -5,7 +5,7 @@
  * always in the same order: ports exchange messages, stores of cores become visible (cores in
  * order), atomics served by memory are performed (in the order of service), system calls are done
  * (cores in order), ended blocks are removed and new ones dispatched. So no result depends on the
- * order of simulation within a window.
+ * order of simulation within a window, nor on the number of threads that share it (window.c).
  *
  * Invariants
  *  T1  Every launch starts at a window's edge with empty cores and nothing in flight.
@@ -18,6 +18,7 @@
 #include "gpu/machine/stats.h"
 #include "gpu/observe/waiting.h"
 #include "gpu/time/resources.h"
+#include "heddle/heddle.h"
 
 struct core;
 struct core_watcher;
@@ -68,6 +69,16 @@ struct timed_launch {
 bool timing_serves(const struct hd_device *device, struct error *error);
 struct timing *timing_create(struct hd_device *device);
 void timing_destroy(struct timing *timing);
+/* Between launches: threads that share each window, the caller's included; at least 1. */
+void timing_set_threads(struct timing *timing, u32 threads);
+u32 timing_threads(const struct timing *timing);
+/* For tests, after timing_set_threads: windows with little work are shared, too, and the caller
+ * leaves some to the others. */
+void timing_share_all(struct timing *timing);
+
+/* hd_measure_windows. */
+void timing_measure(struct timing *timing, hd_window_fn *take, void *user);
+
 /* For tests and tools that inspect the machine. */
 struct core *timing_core(struct timing *timing, u32 index);
 /* Runs all blocks, `per_core` of them at once on a core. exec is prepared except for its blocks. */
