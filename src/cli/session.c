@@ -1,6 +1,7 @@
 /* Records of a program's launches: see session.h. */
 #include "cli/session.h"
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/breakdown.h"
 #include "heddle/heddle.h"
