@@ -382,6 +382,8 @@ static bool prepare(struct run_command *run)
     }
     if (!apply_order(run))
         return false;
+    if (!run->request.quiet)
+        note_idle_settings(run->command, run->line, run->config);
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -422,7 +424,11 @@ static int run_program(struct run_command *run)
         report(run->command, &error);
         return EXIT_OWN;
     }
-    return apply_order(run) ? program_run(run) : EXIT_OWN;
+    if (!apply_order(run))
+        return EXIT_OWN;
+    if (!run->request.quiet)
+        note_idle_settings(run->command, run->line, run->config);
+    return program_run(run);
 }
 
 static int run_all(struct run_command *run)
