@@ -40,6 +40,7 @@ enum complete {
     COMPLETE_KEY,
     COMPLETE_COMMAND,
     COMPLETE_EXPERIMENT,
+    COMPLETE_WORKLOAD,
 };
 
 struct option {
@@ -113,7 +114,8 @@ extern const struct command area_command, compare_command, energy_command, run_c
     disasm_command, params_command, stats_command, machines_command, mechanisms_command,
     workloads_command, reproduce_command, help_command, completion_command;
 
-/* Prints the built-in experiments, one per line. */
+/* Print the built-in experiments and workloads, one per line. */
 void print_experiment_names(void);
+void print_workload_names(void);
 
 #endif

@@ -516,7 +516,7 @@ static const struct option options[] = {
     {"--workload", "NAME",
      "Run a program that comes with Heddle: 'heddle workloads' lists them. The words after '--' "
      "are its own options.",
-     OPTION_PROGRAM, 0},
+     OPTION_PROGRAM, COMPLETE_WORKLOAD},
     {"--quick", NULL, "Use the workload's small size: about a second of simulation.",
      OPTION_PROGRAM, 0},
     {"--kernels", "REGEX",
