@@ -2,7 +2,8 @@
  * heddle run -- PROGRAM: see program.h.
  *
  *  P1  The program finds Heddle's driver and no other: OCL_ICD_VENDORS names a folder with only
- *      that one. It runs in heddle's process group, with its standard streams.
+ *      that one. It runs in heddle's process group, with its standard streams; if heddle itself writes
+ *      to standard output, the program's goes to standard error.
  *  P2  The resolved configuration goes to the driver as a machine file, so that it models exactly
  *      what --dump-config and the statistics say.
  *  P3  Statistics come from records that the driver flushes after each launch (session.h): however
@@ -12,6 +13,7 @@
  */
 #include "cli/program.h"
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/common.h"
@@ -21,7 +23,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -41,9 +42,11 @@ enum {
 struct child {
     struct run_command *run;
     struct arena *arena;
-    const char *library, *folder; /* of the driver; of the session */
-    const char *path;             /* of the program */
-    const char *mechanisms;       /* mechanism files that the driver loads */
+    const char *library; /* the driver */
+    const char *folder;  /* of the session */
+    struct temporary temporary;
+    const char *path;       /* of the program */
+    const char *mechanisms; /* mechanism files that the driver loads */
     char **words;
     struct program_session session;
     pid_t pid;
@@ -86,17 +89,16 @@ static bool write_file(struct child *child, const char *name, const char *text)
     return ok;
 }
 
+/* The program keeps the folder locked, too, in case it outlives this process. */
 static bool make_folder(struct child *child)
 {
-    const char *where = getenv("TMPDIR");
-    char *folder =
-        (char *)arena_printf(child->arena, "%s/heddle-XXXXXX", where && *where ? where : "/tmp");
-    if (!mkdtemp(folder)) {
-        complain(child->run->command, "%s: cannot create a folder for the session: %s", folder,
-                 strerror(errno));
+    struct error error = {0};
+    temporary_sweep();
+    if (!temporary_create(&child->temporary, true, &error)) {
+        complain(child->run->command, "%s: %s", error.place, error.message);
         return false;
     }
-    child->folder = child->session.folder = folder;
+    const char *folder = child->folder = child->session.folder = child->temporary.path;
     char *config = hd_config_json(child->run->config);
     bool ok = mkdir(arena_printf(child->arena, "%s/vendors", folder), 0700) == 0 &&
               write_file(child, "vendors/heddle.icd",
@@ -104,20 +106,6 @@ static bool make_folder(struct child *child)
               write_file(child, "machine.json", config);
     hd_free(config);
     return ok;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
-{
-    return remove(path);
-}
-
-static void remove_folder(const struct child *child)
-{
-    enum {
-        FILES_OPEN = 8
-    };
-    if (child->folder)
-        nftw(child->folder, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- the program ---- */
@@ -273,6 +261,8 @@ static int start(struct child *child, const sigset_t *mask)
     if (child->pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         signal(SIGPIPE, SIG_DFL);
+        if (request_takes_stdout(&child->run->request))
+            dup2(STDERR_FILENO, STDOUT_FILENO);
         set_environment(child);
         if (child->path)
             execv(child->path, child->words);
@@ -584,7 +574,7 @@ int program_run(struct run_command *run)
     child.mechanisms = mechanism_files(&child);
     int code = child.mechanisms && make_folder(&child) ? run_child(&child) : EXIT_OWN;
     session_free(&child.session);
-    remove_folder(&child);
+    temporary_remove(&child.temporary);
     return code;
 }
 

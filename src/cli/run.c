@@ -4,8 +4,8 @@
  *  R1  All errors of options, files, kernels, arguments and outputs are found before the first
  *      launch. What remains is the guest's behaviour and a full disk.
  *  R2  Outputs and statistics are written also after a fault or Ctrl-C, each atomically.
- *  R3  Standard output has guest printf, and JSON if requested with "-"; everything else goes to
- *      standard error.
+ *  R3  Standard output has guest printf, or else the one output that is requested there with "-": the
+ *      guest then prints to standard error. Everything else goes to standard error.
  */
 #include "base/text.h"
 #include "cli/annotate.h"
@@ -279,7 +279,7 @@ static void guest_output(void *user, const char *text, size_t length)
 {
     struct run_command *run = user;
     watch_clear(run->watch);
-    fwrite(text, 1, length, stdout);
+    fwrite(text, 1, length, request_takes_stdout(&run->request) ? stderr : stdout);
 }
 
 static void guest_note(void *user, const char *kernel, const char *text)
@@ -625,7 +625,9 @@ const struct command run_command = {
         "output files are checked for being writable.\n"
         "\n"
         "Standard output carries what the guest prints; a summary of each launch goes to standard "
-        "error. After a guest fault, a limit or Ctrl-C, output files and statistics are still "
+        "error. If an output is sent to standard output ('-', as in --stats -), what the guest "
+        "prints goes to standard error instead: the two are never mixed. After a guest fault, a "
+        "limit or Ctrl-C, output files and statistics are still "
         "written and hold everything up to that point.",
     .options = options,
     .examples = examples,
