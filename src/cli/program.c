@@ -203,6 +203,11 @@ static const char *mechanism_files(struct child *child)
     return list;
 }
 
+static bool draws_progress(const struct request *request)
+{
+    return !request->quiet && isatty(STDERR_FILENO);
+}
+
 static void set_environment(const struct child *child)
 {
     const struct request *request = &child->run->request;
@@ -217,7 +222,8 @@ static void set_environment(const struct child *child)
                                        "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
                                        "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
                                        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
-                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL"};
+                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
+                                       "HEDDLE_PROGRESS"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -245,6 +251,8 @@ static void set_environment(const struct child *child)
                arena_printf(arena, "%llu:%s/series", (unsigned long long)request->interval,
                             child->folder),
                1);
+    if (draws_progress(request))
+        setenv("HEDDLE_PROGRESS", "1", 1);
     if (request->core_order)
         setenv("HEDDLE_CORE_ORDER", request->core_order, 1);
 }
@@ -303,6 +311,25 @@ static void show_notes(struct child *child)
     }
 }
 
+/* How many launches the program will make is not known: the share is that of the running one. */
+static void draw_progress(const struct process_record *process, u64 launch, f64 elapsed)
+{
+    const struct launch_progress *now = &process->progress;
+    fprintf(stderr, "\r\033[K%.40s: launch %llu, ", process->running, (unsigned long long)launch);
+    if (now->blocks_total)
+        fprintf(stderr, "%llu of %llu blocks (%.0f %%), ", (unsigned long long)now->blocks_done,
+                (unsigned long long)now->blocks_total,
+                100 * (f64)now->blocks_done / (f64)now->blocks_total);
+    else
+        fprintf(stderr, "%llu blocks, ", (unsigned long long)process->blocks);
+    if (now->cycles)
+        fprintf(stderr, "%.4g k cycles, ", (f64)now->cycles / 1e3);
+    fprintf(stderr, "%.0f s elapsed", elapsed);
+    if (now->blocks_done && now->blocks_total > now->blocks_done)
+        fprintf(stderr, ", about %.0f s left",
+                elapsed * (f64)(now->blocks_total - now->blocks_done) / (f64)now->blocks_done);
+}
+
 /* Shows a progress line while a launch takes long; it is cleared, since programs print, too. */
 static void show_progress(struct child *child)
 {
@@ -318,15 +345,13 @@ static void show_progress(struct child *child)
     }
     if (++child->ticks < QUIET_TICKS)
         return;
-    fprintf(stderr, "\r\033[K%s: launch %llu, %llu blocks, %.0f s elapsed", process->running,
-            (unsigned long long)done + 1, (unsigned long long)process->blocks,
-            child->ticks * TICK_MS * 1e-3);
+    draw_progress(process, done + 1, child->ticks * TICK_MS * 1e-3);
     child->progress = true;
 }
 
 static void wait_for(struct child *child, const sigset_t *set)
 {
-    bool draws = !child->run->request.quiet && isatty(STDERR_FILENO);
+    bool draws = draws_progress(&child->run->request);
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000};
     while (waitpid(child->pid, &child->status, WNOHANG) == 0) {
         siginfo_t info = {0};
