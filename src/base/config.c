@@ -467,13 +467,19 @@ bool config_load_text(struct config *config, const char *text, size_t length, co
     return load(config, place, text, length, error);
 }
 
-static bool has_component(const struct config *config, const char *name, size_t length)
+/* The component of a key "component.name", by its number; config->count: there is none. */
+static u32 component_of(const struct config *config, const char *key, const char **name)
 {
-    for (u32 i = 0; i < config->count; i++)
-        if (strlen(config->components[i]->name) == length &&
-            !memcmp(config->components[i]->name, name, length))
-            return true;
-    return false;
+    const char *dot = strchr(key, '.');
+    u32 which = dot ? 0 : config->count;
+    *name = dot ? dot + 1 : "";
+    for (; which < config->count; which++) {
+        const char *component = config->components[which]->name;
+        if (strlen(component) == (size_t)(dot - key) &&
+            !memcmp(component, key, (size_t)(dot - key)))
+            break;
+    }
+    return which;
 }
 
 static bool unknown_key(const struct config *config, struct arena *arena, const char *key,
@@ -494,7 +500,8 @@ static bool unknown_key(const struct config *config, struct arena *arena, const 
             keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
                                         config->components[i]->products[j].name);
     const char *nearest = nearest_word(key, keys, used);
-    const bool known = !dot || has_component(config, key, (size_t)(dot - key));
+    const char *name;
+    const bool known = !dot || component_of(config, key, &name) < config->count;
     /* the component may be missing or wrong */
     for (u32 i = 0; i < used && !nearest && known; i++)
         if (!strcmp(strchr(keys[i], '.') + 1, dot ? dot + 1 : key))
@@ -515,19 +522,16 @@ static bool set_key(struct config *config, struct arena *arena, const char *key,
                     struct error *error)
 {
     const struct origin origin = {"set", SOURCE_UNSAID, ""};
-    const char *dot = strchr(key, '.');
-    for (u32 i = 0; dot && i < config->count; i++) {
-        const struct component *component = config->components[i];
-        if (strlen(component->name) != (size_t)(dot - key) ||
-            memcmp(component->name, key, (size_t)(dot - key)) != 0)
-            continue;
-        bool known = product_find(component, dot + 1);
-        for (u32 j = 0; j < component->param_count; j++)
-            known |= !strcmp(component->params[j].name, dot + 1);
-        if (known)
-            return assign(config, component, dot + 1, value, &origin, "", error);
-    }
-    return unknown_key(config, arena, key, error);
+    const char *name;
+    const u32 which = component_of(config, key, &name);
+    if (which == config->count)
+        return unknown_key(config, arena, key, error);
+    const struct component *component = config->components[which];
+    bool known = product_find(component, name);
+    for (u32 i = 0; i < component->param_count; i++)
+        known |= !strcmp(component->params[i].name, name);
+    return known ? assign(config, component, name, value, &origin, "", error)
+                 : unknown_key(config, arena, key, error);
 }
 
 bool config_set(struct config *config, const char *assignment, struct error *error)
@@ -584,23 +588,19 @@ static json_t *value_json(const struct param *param, const void *params)
 
 const char *config_value_text(struct arena *arena, const struct config *config, const char *key)
 {
-    const char *dot = strchr(key, '.');
-    for (u32 i = 0; dot && i < config->count; i++) {
-        const struct component *component = config->components[i];
-        if (strlen(component->name) != (size_t)(dot - key) ||
-            memcmp(component->name, key, (size_t)(dot - key)) != 0)
+    const char *name;
+    const u32 which = component_of(config, key, &name);
+    const struct component *component = which < config->count ? config->components[which] : NULL;
+    for (u32 i = 0; component && i < component->param_count; i++) {
+        if (strcmp(component->params[i].name, name) != 0)
             continue;
-        for (u32 j = 0; j < component->param_count; j++) {
-            if (strcmp(component->params[j].name, dot + 1) != 0)
-                continue;
-            json_t *value = value_json(&component->params[j], config->params[i]);
-            char *text = json_dumps(value, JSON_ENCODE_ANY);
-            const char *copy =
-                arena_strdup(arena, json_is_string(value) ? json_string_value(value) : text);
-            free(text);
-            json_decref(value);
-            return copy;
-        }
+        json_t *value = value_json(&component->params[i], config->params[which]);
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        const char *copy =
+            arena_strdup(arena, json_is_string(value) ? json_string_value(value) : text);
+        free(text);
+        json_decref(value);
+        return copy;
     }
     return NULL;
 }
