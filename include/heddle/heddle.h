@@ -476,7 +476,9 @@ HD_API char *hd_profile_json(const struct hd_device *device);
 HD_API char *hd_stats_total(const struct hd_config *config, const char *launches, size_t bytes,
                             struct hd_error *error);
 
-/* The tables behind `heddle params` and `heddle stats`, as JSON arrays. Free with hd_free. */
+/* The tables behind `heddle params` and `heddle stats`, as JSON arrays. A parameter of type "size" has
+ * no value of its own: setting it sets the parameter "solved", so that the product with "factors" is
+ * the given number. Free with hd_free. */
 HD_API char *hd_params_json(void);
 HD_API char *hd_stats_table_json(void);
 
