@@ -74,6 +74,12 @@ HD_API bool hd_config_mechanism(struct hd_config *config, const char *text, stru
 /* Whether the values fit together (line sizes, DRAM timing, host memory that the model would need);
  * the message says which values would. hd_device_open checks the same. */
 HD_API bool hd_config_check(const struct hd_config *config, struct hd_error *error);
+/*
+ * Whether a parameter, as "component.name", has an effect on simulations with this configuration. NULL:
+ * it has, as far as is known. Otherwise what would have to hold for that: "readonly.enabled=true".
+ * Free with hd_free.
+ */
+HD_API char *hd_config_missing(const struct hd_config *config, const char *key);
 /* The resolved configuration as JSON, which can be loaded as a machine file. Free with hd_free. */
 HD_API char *hd_config_json(const struct hd_config *config);
 /*
@@ -499,7 +505,9 @@ HD_API char *hd_profile_json(const struct hd_device *device);
 HD_API char *hd_stats_total(const struct hd_config *config, const char *launches, size_t bytes,
                             struct hd_error *error);
 
-/* The tables behind `heddle params` and `heddle stats`, as JSON arrays. Free with hd_free. */
+/* The tables behind `heddle params` and `heddle stats`, as JSON arrays. A parameter of type "size" has
+ * no value of its own: setting it sets the parameter "solved", so that the product with "factors" is
+ * the given number. Free with hd_free. */
 HD_API char *hd_params_json(void);
 HD_API char *hd_stats_table_json(void);
 

@@ -8,6 +8,8 @@
  *     CHOICE(name, default, "a|b|c", help)                  a u32: index into the list
  *     LIST(name, most, min, max, unit, help)                f64 name[most], u32 name_count: up to
  *                                                           `most` values, none by default
+ *     PRODUCT(name, solved, "a|b", unit, help)              solved * a * b: a size that can be set
+ *                                                           instead of the parameter `solved`
  *     STAT(name, unit, help)                                a u64 counter
  *     RATE(name, numerator, denominator, unit, help)        numerator / denominator, both STATs
  *
@@ -50,6 +52,16 @@ struct param {
     u32 most, count_offset; /* PARAM_LIST: maximum length; offset of the length */
 };
 
+/* A size that is the product of parameters of its component. It has no value of its own: setting it
+ * sets `solved`, so that the product is the given number. */
+struct product {
+    const char *name;
+    const char *solved;
+    const char *factors; /* the other parameters, u32: "a|b" */
+    const char *unit;
+    const char *help;
+};
+
 struct stat {
     const char *name;
     u32 offset; /* in the component's stats struct, a u64 */
@@ -74,6 +86,8 @@ struct component {
     u32 stat_count;
     const struct rate *rates;
     u32 rate_count;
+    const struct product *products;
+    u32 product_count;
 };
 
 #endif

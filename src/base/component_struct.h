@@ -11,6 +11,7 @@ struct COMPONENT_PASTE(COMPONENT, _params) {
 #define LIST(name, most, min, max, unit, help) \
     u32 name##_count;                          \
     f64 name[most];
+#define PRODUCT(name, solved, factors, unit, help)
 #define STAT(name, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
@@ -18,6 +19,7 @@ struct COMPONENT_PASTE(COMPONENT, _params) {
 #undef FLAG
 #undef CHOICE
 #undef LIST
+#undef PRODUCT
 #undef STAT
 #undef RATE
     u8 params_end; /* a component may have no parameters */
@@ -28,6 +30,7 @@ struct COMPONENT_PASTE(COMPONENT, _stats) {
 #define FLAG(name, initial, help)
 #define CHOICE(name, initial, choices, help)
 #define LIST(name, most, min, max, unit, help)
+#define PRODUCT(name, solved, factors, unit, help)
 #define STAT(name, unit, help) u64 name;
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
@@ -35,6 +38,7 @@ struct COMPONENT_PASTE(COMPONENT, _stats) {
 #undef FLAG
 #undef CHOICE
 #undef LIST
+#undef PRODUCT
 #undef STAT
 #undef RATE
     u8 stats_end; /* a component may have no statistics */

@@ -23,6 +23,7 @@ static const struct param COMPONENT_PASTE(COMPONENT, _param_table)[] = {
 #define LIST(name, most, min, max, unit, help)                                         \
     {#name, PARAM_LIST, offsetof(COMPONENT_PARAMS, name),        0, min, max, 0, unit, \
      help,  (most),     offsetof(COMPONENT_PARAMS, name##_count)},
+#define PRODUCT(name, solved, factors, unit, help)
 #define STAT(name, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
@@ -30,6 +31,7 @@ static const struct param COMPONENT_PASTE(COMPONENT, _param_table)[] = {
 #undef FLAG
 #undef CHOICE
 #undef LIST
+#undef PRODUCT
 #undef STAT
 #undef RATE
     {0},
@@ -40,6 +42,7 @@ static const struct stat COMPONENT_PASTE(COMPONENT, _stat_table)[] = {
 #define FLAG(name, initial, help)
 #define CHOICE(name, initial, choices, help)
 #define LIST(name, most, min, max, unit, help)
+#define PRODUCT(name, solved, factors, unit, help)
 #define STAT(name, unit, help) {#name, offsetof(COMPONENT_STATS, name), unit, help},
 #define RATE(name, numerator, denominator, unit, help)
 #include COMPONENT_DEF
@@ -54,10 +57,22 @@ static const struct rate COMPONENT_PASTE(COMPONENT, _rate_table)[] = {
     {#name, offsetof(COMPONENT_STATS, numerator), offsetof(COMPONENT_STATS, denominator), unit, \
      help},
 #include COMPONENT_DEF
+#undef STAT
+#undef RATE
+#undef PRODUCT
+    {0},
+};
+
+static const struct product COMPONENT_PASTE(COMPONENT, _product_table)[] = {
+#define PRODUCT(name, solved, factors, unit, help) {#name, #solved, factors, unit, help},
+#define STAT(name, unit, help)
+#define RATE(name, numerator, denominator, unit, help)
+#include COMPONENT_DEF
 #undef PARAM
 #undef FLAG
 #undef CHOICE
 #undef LIST
+#undef PRODUCT
 #undef STAT
 #undef RATE
     {0},
@@ -73,6 +88,8 @@ const struct component COMPONENT_PASTE(COMPONENT, _component) = {
     ARRAY_LEN(COMPONENT_PASTE(COMPONENT, _stat_table)) - 1,
     COMPONENT_PASTE(COMPONENT, _rate_table),
     ARRAY_LEN(COMPONENT_PASTE(COMPONENT, _rate_table)) - 1,
+    COMPONENT_PASTE(COMPONENT, _product_table),
+    ARRAY_LEN(COMPONENT_PASTE(COMPONENT, _product_table)) - 1,
 };
 
 #undef COMPONENT_PASTE

@@ -3,14 +3,25 @@
  *
  *  C1  Every value lies in its declared range: `assign` is the only writer after creation.
  *  C2  Loading works on a fresh copy that replaces the old values only when all went well.
+ *  C3  A size that was given (struct product) stays until the parameter that it sets is given: if one
+ *      of its factors changes later, that parameter follows. So the order of settings does not matter.
  */
 #include "base/config.h"
 
 #include "base/machine.h"
+#include "base/product.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* A size that was given: C3. */
+struct size_request {
+    bool given, fits;
+    u64 value;
+    const char *place; /* where it was given, for messages */
+    struct origin origin;
+};
 
 struct config {
     const struct component *const *components;
@@ -18,6 +29,7 @@ struct config {
     struct arena *arena; /* owns everything below and all strings */
     void **params;       /* by component */
     struct origin **origins;
+    struct size_request **sizes; /* by component and product */
     const char *machine, *description;
     const char *parents[MACHINE_MAX_PARENTS];
     u32 parent_count;
@@ -207,23 +219,106 @@ static bool parse_value(struct arena *arena, const struct param *param, const ch
     return true;
 }
 
+static u32 index_of(const struct config *config, const struct component *component)
+{
+    u32 index = 0;
+    while (index < config->count && config->components[index] != component)
+        index++;
+    return index;
+}
+
+static struct origin copy_origin(struct arena *arena, const struct origin *origin)
+{
+    return (struct origin){arena_strdup(arena, origin->from), origin->source,
+                           arena_strdup(arena, origin->note)};
+}
+
+static u32 param_index(const struct component *component, const char *name)
+{
+    u32 index = 0;
+    while (strcmp(component->params[index].name, name) != 0)
+        index++;
+    return index;
+}
+
+/* Sets the parameter that a given size determines. A size that does not fit is reported by
+ * config_settled, as settings after it may change that. */
+static void solve_size(struct config *config, u32 which, u32 number)
+{
+    const struct component *component = config->components[which];
+    const struct product *product = &component->products[number];
+    struct size_request *size = &config->sizes[which][number];
+    struct error error = {0};
+    size->fits =
+        product_solve(component, product, config->params[which], size->value, size->place, &error);
+    if (size->fits)
+        config->origins[which][param_index(component, product->solved)] = size->origin;
+}
+
+static bool assign_size(struct config *config, u32 which, const struct product *product,
+                        const char *text, const struct origin *origin, const char *place,
+                        struct error *error)
+{
+    const struct component *component = config->components[which];
+    const u32 number = (u32)(product - component->products);
+    u64 value;
+    if (text_size(text, &value) != TEXT_OK)
+        return error_set(error, ERROR_INPUT, place,
+                         "%s.%s: expected a size, as in 16K, not '%.64s'", component->name,
+                         product->name, text_printable(config->arena, text));
+    struct size_request *size = &config->sizes[which][number];
+    *size = (struct size_request){.given = true, .value = value};
+    size->place = arena_strdup(config->arena, place);
+    size->origin = copy_origin(config->arena, origin);
+    if (!*size->origin.note)
+        size->origin.note = arena_printf(config->arena, "from %s.%s, %llu", component->name,
+                                         product->name, (unsigned long long)value);
+    solve_size(config, which, number);
+    return true;
+}
+
+/* A parameter was given: sizes that it is a factor of are solved again, one that sets it is
+ * forgotten. */
+static void renew_sizes(struct config *config, u32 which, const char *name)
+{
+    const struct component *component = config->components[which];
+    for (u32 i = 0; i < component->product_count; i++) {
+        const struct product *product = &component->products[i];
+        if (!strcmp(product->solved, name))
+            config->sizes[which][i].given = false;
+        else if (config->sizes[which][i].given && product_has_factor(product, name))
+            solve_size(config, which, i);
+    }
+}
+
 static bool assign(void *user, const struct component *component, const char *name,
                    const char *text, const struct origin *origin, const char *place,
                    struct error *error)
 {
     struct config *config = user;
-    u32 which = 0, index = 0;
-    while (config->components[which] != component)
-        which++;
-    while (strcmp(component->params[index].name, name) != 0)
-        index++;
+    const u32 which = index_of(config, component);
+    const struct product *product = product_find(component, name);
+    if (product)
+        return assign_size(config, which, product, text, origin, place, error);
+    const u32 index = param_index(component, name);
     const char *key = arena_printf(config->arena, "%s.%s", component->name, name);
     if (!parse_value(config->arena, &component->params[index], key, text, config->params[which],
                      place, error))
         return false;
-    config->origins[which][index] =
-        (struct origin){arena_strdup(config->arena, origin->from), origin->source,
-                        arena_strdup(config->arena, origin->note)};
+    config->origins[which][index] = copy_origin(config->arena, origin);
+    renew_sizes(config, which, name);
+    return true;
+}
+
+bool config_settled(const struct config *config, struct error *error)
+{
+    for (u32 i = 0; i < config->count; i++)
+        for (u32 j = 0; j < config->components[i]->product_count; j++) {
+            const struct size_request *size = &config->sizes[i][j];
+            if (size->given && !size->fits)
+                return product_solve(config->components[i], &config->components[i]->products[j],
+                                     config->params[i], size->value, size->place, error);
+        }
     return true;
 }
 
@@ -234,6 +329,8 @@ static void set_defaults(struct config *config, u32 index)
     const struct component *component = config->components[index];
     config->params[index] = arena_alloc(config->arena, component->params_size);
     config->origins[index] = arena_array(config->arena, struct origin, component->param_count);
+    config->sizes[index] =
+        arena_array(config->arena, struct size_request, component->product_count);
     for (u32 i = 0; i < component->param_count; i++) {
         const struct param *param = &component->params[i];
         store(param, config->params[index], param->initial, (u64)param->initial);
@@ -252,6 +349,7 @@ struct config *config_create(const struct component *const *components)
     config->components = own;
     config->params = arena_array(arena, void *, config->count);
     config->origins = arena_array(arena, struct origin *, config->count);
+    config->sizes = arena_array(arena, struct size_request *, config->count);
     config->machine = config->description = "";
     for (u32 i = 0; i < config->count; i++)
         set_defaults(config, i);
@@ -265,13 +363,16 @@ void config_add(struct config *config, const struct component *component)
     const struct component **components = arena_array(arena, const struct component *, count + 2);
     void **params = arena_array(arena, void *, count + 1);
     struct origin **origins = arena_array(arena, struct origin *, count + 1);
+    struct size_request **sizes = arena_array(arena, struct size_request *, count + 1);
     memcpy(components, config->components, count * sizeof *components);
     memcpy(params, config->params, count * sizeof *params);
     memcpy(origins, config->origins, count * sizeof *origins);
+    memcpy(sizes, config->sizes, count * sizeof *sizes);
     components[count] = component;
     config->components = components;
     config->params = params;
     config->origins = origins;
+    config->sizes = sizes;
     set_defaults(config, count);
 }
 
@@ -287,11 +388,15 @@ struct config *config_clone(const struct config *config)
     for (u32 i = 0; i < config->count; i++) {
         const struct component *component = config->components[i];
         memcpy(clone->params[i], config->params[i], component->params_size);
-        for (u32 j = 0; j < component->param_count; j++) {
-            const struct origin *origin = &config->origins[i][j];
-            clone->origins[i][j] =
-                (struct origin){arena_strdup(clone->arena, origin->from), origin->source,
-                                arena_strdup(clone->arena, origin->note)};
+        for (u32 j = 0; j < component->param_count; j++)
+            clone->origins[i][j] = copy_origin(clone->arena, &config->origins[i][j]);
+        for (u32 j = 0; j < component->product_count; j++) {
+            struct size_request *size = &clone->sizes[i][j];
+            *size = config->sizes[i][j];
+            if (!size->given)
+                continue;
+            size->place = arena_strdup(clone->arena, size->place);
+            size->origin = copy_origin(clone->arena, &size->origin);
         }
     }
     return clone;
@@ -362,13 +467,19 @@ bool config_load_text(struct config *config, const char *text, size_t length, co
     return load(config, place, text, length, error);
 }
 
-static bool has_component(const struct config *config, const char *name, size_t length)
+/* The component of a key "component.name", by its number; config->count: there is none. */
+static u32 component_of(const struct config *config, const char *key, const char **name)
 {
-    for (u32 i = 0; i < config->count; i++)
-        if (strlen(config->components[i]->name) == length &&
-            !memcmp(config->components[i]->name, name, length))
-            return true;
-    return false;
+    const char *dot = strchr(key, '.');
+    u32 which = dot ? 0 : config->count;
+    *name = dot ? dot + 1 : "";
+    for (; which < config->count; which++) {
+        const char *component = config->components[which]->name;
+        if (strlen(component) == (size_t)(dot - key) &&
+            !memcmp(component, key, (size_t)(dot - key)))
+            break;
+    }
+    return which;
 }
 
 static bool unknown_key(const struct config *config, struct arena *arena, const char *key,
@@ -376,16 +487,21 @@ static bool unknown_key(const struct config *config, struct arena *arena, const 
 {
     u32 count = 0;
     for (u32 i = 0; i < config->count; i++)
-        count += config->components[i]->param_count;
-    const char **keys = arena_array(arena, const char *, 2 * count + 1);
+        count += config->components[i]->param_count + config->components[i]->product_count;
+    const char **keys = arena_array(arena, const char *, count + 1);
     u32 used = 0;
     const char *dot = strchr(key, '.');
     for (u32 i = 0; i < config->count; i++)
         for (u32 j = 0; j < config->components[i]->param_count; j++)
             keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
                                         config->components[i]->params[j].name);
+    for (u32 i = 0; i < config->count; i++)
+        for (u32 j = 0; j < config->components[i]->product_count; j++)
+            keys[used++] = arena_printf(arena, "%s.%s", config->components[i]->name,
+                                        config->components[i]->products[j].name);
     const char *nearest = nearest_word(key, keys, used);
-    const bool known = !dot || has_component(config, key, (size_t)(dot - key));
+    const char *name;
+    const bool known = !dot || component_of(config, key, &name) < config->count;
     /* the component may be missing or wrong */
     for (u32 i = 0; i < used && !nearest && known; i++)
         if (!strcmp(strchr(keys[i], '.') + 1, dot ? dot + 1 : key))
@@ -406,17 +522,16 @@ static bool set_key(struct config *config, struct arena *arena, const char *key,
                     struct error *error)
 {
     const struct origin origin = {"set", SOURCE_UNSAID, ""};
-    const char *dot = strchr(key, '.');
-    for (u32 i = 0; dot && i < config->count; i++) {
-        const struct component *component = config->components[i];
-        if (strlen(component->name) != (size_t)(dot - key) ||
-            memcmp(component->name, key, (size_t)(dot - key)) != 0)
-            continue;
-        for (u32 j = 0; j < component->param_count; j++)
-            if (!strcmp(component->params[j].name, dot + 1))
-                return assign(config, component, dot + 1, value, &origin, "", error);
-    }
-    return unknown_key(config, arena, key, error);
+    const char *name;
+    const u32 which = component_of(config, key, &name);
+    if (which == config->count)
+        return unknown_key(config, arena, key, error);
+    const struct component *component = config->components[which];
+    bool known = product_find(component, name);
+    for (u32 i = 0; i < component->param_count; i++)
+        known |= !strcmp(component->params[i].name, name);
+    return known ? assign(config, component, name, value, &origin, "", error)
+                 : unknown_key(config, arena, key, error);
 }
 
 bool config_set(struct config *config, const char *assignment, struct error *error)
@@ -469,6 +584,25 @@ static json_t *value_json(const struct param *param, const void *params)
     json_t *name = json_string(choice_name(arena, param->choices, *(const u32 *)at));
     arena_destroy(arena);
     return name;
+}
+
+const char *config_value_text(struct arena *arena, const struct config *config, const char *key)
+{
+    const char *name;
+    const u32 which = component_of(config, key, &name);
+    const struct component *component = which < config->count ? config->components[which] : NULL;
+    for (u32 i = 0; component && i < component->param_count; i++) {
+        if (strcmp(component->params[i].name, name) != 0)
+            continue;
+        json_t *value = value_json(&component->params[i], config->params[which]);
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        const char *copy =
+            arena_strdup(arena, json_is_string(value) ? json_string_value(value) : text);
+        free(text);
+        json_decref(value);
+        return copy;
+    }
+    return NULL;
 }
 
 json_t *config_json(const struct config *config)
@@ -531,14 +665,6 @@ json_t *config_explain_json(const struct config *config)
     return object;
 }
 
-static u32 index_of(const struct config *config, const struct component *component)
-{
-    u32 index = 0;
-    while (index < config->count && config->components[index] != component)
-        index++;
-    return index;
-}
-
 /* Adds the values of a component of `a` that differ from those in `b`; null if `b` does not have
  * it. */
 static void add_differences(json_t *rows, const struct config *a, u32 index, const struct config *b,
@@ -577,30 +703,50 @@ static json_t *bound_json(const struct param *param, f64 bound)
     return real ? json_real(bound) : stats_number(integer_bound(bound));
 }
 
-json_t *config_params_table_json(const struct component *const *components)
+static json_t *param_row(const struct component *component, const struct param *param,
+                         const void *params)
 {
     static const char *const types[] = {"u32", "u64", "f64", "bool", "choice", "list"};
+    json_t *row = json_object();
+    json_object_set_new(row, "key", key_json(component, param->name));
+    json_object_set_new(row, "component", json_string(component->name));
+    json_object_set_new(row, "component_help", json_string(component->help));
+    json_object_set_new(row, "type", json_string(types[param->type]));
+    json_object_set_new(row, "default", value_json(param, params));
+    bool bounded = param->type <= PARAM_F64 || param->type == PARAM_LIST;
+    json_object_set_new(row, "min", bounded ? bound_json(param, param->min) : json_null());
+    json_object_set_new(row, "max", bounded ? bound_json(param, param->max) : json_null());
+    json_object_set_new(row, "choices", param->choices ? json_string(param->choices) : json_null());
+    json_object_set_new(row, "most", param->most ? json_integer(param->most) : json_null());
+    json_object_set_new(row, "unit", json_string(param->unit));
+    json_object_set_new(row, "help", json_string(param->help));
+    return row;
+}
+
+/* A size has no value of its own, hence no bounds. */
+static json_t *product_row(const struct component *component, const struct product *product,
+                           const void *params)
+{
+    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:n, s:s, s:s, s:s, s:s}", "key",
+                     key_json(component, product->name), "component", component->name,
+                     "component_help", component->help, "type", "size", "default",
+                     stats_number(product_value(component, product, params)), "min", "max",
+                     "choices", "most", "unit", product->unit, "help", product->help, "solved",
+                     product->solved, "factors", product->factors);
+}
+
+json_t *config_params_table_json(const struct component *const *components)
+{
     struct config *config = config_create(components);
     json_t *array = json_array();
-    for (u32 i = 0; components[i]; i++)
-        for (u32 j = 0; j < components[i]->param_count; j++) {
-            const struct param *param = &components[i]->params[j];
-            json_t *row = json_object();
-            json_object_set_new(row, "key", key_json(components[i], param->name));
-            json_object_set_new(row, "component", json_string(components[i]->name));
-            json_object_set_new(row, "component_help", json_string(components[i]->help));
-            json_object_set_new(row, "type", json_string(types[param->type]));
-            json_object_set_new(row, "default", value_json(param, config->params[i]));
-            bool bounded = param->type <= PARAM_F64 || param->type == PARAM_LIST;
-            json_object_set_new(row, "min", bounded ? bound_json(param, param->min) : json_null());
-            json_object_set_new(row, "max", bounded ? bound_json(param, param->max) : json_null());
-            json_object_set_new(row, "choices",
-                                param->choices ? json_string(param->choices) : json_null());
-            json_object_set_new(row, "most", param->most ? json_integer(param->most) : json_null());
-            json_object_set_new(row, "unit", json_string(param->unit));
-            json_object_set_new(row, "help", json_string(param->help));
-            json_array_append_new(array, row);
-        }
+    for (u32 i = 0; components[i]; i++) {
+        for (u32 j = 0; j < components[i]->param_count; j++)
+            json_array_append_new(
+                array, param_row(components[i], &components[i]->params[j], config->params[i]));
+        for (u32 j = 0; j < components[i]->product_count; j++)
+            json_array_append_new(
+                array, product_row(components[i], &components[i]->products[j], config->params[i]));
+    }
     config_destroy(config);
     return array;
 }

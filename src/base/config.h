@@ -81,6 +81,13 @@ json_t *config_diff_json(const struct config *a, const struct config *b);
  */
 json_t *config_machines_json(const struct component *const *components);
 
+/* The value of "component.name" as it is set, in the arena; NULL: there is no such parameter. */
+const char *config_value_text(struct arena *arena, const struct config *config, const char *key);
+
+/* Whether every size that was given (struct product) fits the parameters that it is a product of;
+ * false and an error that names the size if not. */
+bool config_settled(const struct config *config, struct error *error);
+
 /* [{"key", "component", "component_help", "type", "default", "min", "max", "choices", "most",
  * "unit", "help"}] of all components; "most" is null but for lists. */
 json_t *config_params_table_json(const struct component *const *components);

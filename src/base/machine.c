@@ -9,6 +9,7 @@
 #include "base/machine.h"
 
 #include "base/config.h"
+#include "base/product.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -279,7 +280,7 @@ static bool value_text(const struct loader *loader, const struct machine_file *f
                        const char *key, const struct param *param, const struct yaml *node,
                        const char **text)
 {
-    bool list = param->type == PARAM_LIST;
+    bool list = param && param->type == PARAM_LIST; /* a size has no param */
     *text = node->text;
     if (node->kind == YAML_SCALAR)
         return true;
@@ -309,14 +310,17 @@ static bool apply_value(const struct loader *loader, const struct machine_file *
     u32 i = 0;
     while (i < component->param_count && strcmp(component->params[i].name, node->key) != 0)
         i++;
-    if (i == component->param_count) {
-        const char **names = arena_array(loader->arena, const char *, component->param_count + 1);
+    const struct param *param = i < component->param_count ? &component->params[i] : NULL;
+    if (!param && !product_find(component, node->key)) {
+        const u32 count = component->param_count + component->product_count;
+        const char **names = arena_array(loader->arena, const char *, count + 1);
         for (u32 j = 0; j < component->param_count; j++)
             names[j] = component->params[j].name;
+        for (u32 j = 0; j < component->product_count; j++)
+            names[component->param_count + j] = component->products[j].name;
         return wrong(loader, file, node->key_line, node->key_column, "unknown parameter '%s'%s",
-                     key, hint(loader, node->key, names, component->param_count));
+                     key, hint(loader, node->key, names, count));
     }
-    const struct param *param = &component->params[i];
     const struct yaml *value = node->kind == YAML_MAP ? NULL : node;
     if (node->kind == YAML_MAP && !open_value(loader, file, key, node, &value, &origin))
         return false;

@@ -6,7 +6,7 @@
  */
 #include "cli/annotate.h"
 
-#include "base/arena.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/energy.h"
 #include <libgen.h>

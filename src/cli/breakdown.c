@@ -44,19 +44,6 @@ void shares(const u64 *parts, u32 count, u32 *tenths)
     }
 }
 
-const char *time_text(f64 seconds, char *text, size_t size)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "ps"};
-    u32 unit = 0;
-    while (unit + 1 < ARRAY_LEN(units) && seconds > 0 && seconds < 1) {
-        seconds *= 1000;
-        unit++;
-    }
-    int digits = seconds < 10 ? 2 : seconds < 100 ? 1 : 0;
-    snprintf(text, size, "%.*f %s", digits, seconds, units[unit]);
-    return text;
-}
-
 /* ---- output lines ---- */
 
 /* The issued slots and the idle_ counters, with names without "issue.idle_". */

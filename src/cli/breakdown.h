@@ -11,7 +11,5 @@ void print_breakdown(FILE *to, const json_t *stats);
 
 /* Shares of the sum in tenths of a percent, rounded so that they add up to 1000. */
 void shares(const u64 *parts, u32 count, u32 *tenths);
-/* "1.25 ms": three digits and a unit. */
-const char *time_text(f64 seconds, char *text, size_t size);
 
 #endif

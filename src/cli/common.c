@@ -59,6 +59,39 @@ struct hd_config *open_checked_config(const struct command *command,
     return NULL;
 }
 
+/* Whether an earlier --set has the same key. */
+static bool set_before(const struct command_line *line, u32 index, size_t length)
+{
+    for (u32 i = 0; i < index; i++) {
+        const struct given *given = &line->given[i];
+        if (given->option && !strcmp(given->option->name, "--set") &&
+            strcspn(given->value, "=") == length &&
+            !memcmp(given->value, line->given[index].value, length))
+            return true;
+    }
+    return false;
+}
+
+void note_idle_settings(const struct command *command, const struct command_line *line,
+                        const struct hd_config *config)
+{
+    struct arena *arena = arena_create();
+    for (u32 i = 0; i < line->count; i++) {
+        const struct given *given = &line->given[i];
+        const size_t length = given->value ? strcspn(given->value, "=") : 0;
+        if (!given->option || strcmp(given->option->name, "--set") != 0 ||
+            set_before(line, i, length))
+            continue;
+        const char *key = arena_strndup(arena, given->value, length);
+        char *missing = hd_config_missing(config, key);
+        if (missing)
+            complain(command, "note: --set %s has no effect on the simulation: it needs %s", key,
+                     missing);
+        hd_free(missing);
+    }
+    arena_destroy(arena);
+}
+
 void complain_endless(const struct command *command, const char *kernel, const char *text)
 {
     complain(command,

@@ -37,6 +37,10 @@ struct hd_config *open_config(const struct command *command, const struct comman
 struct hd_config *open_checked_config(const struct command *command,
                                       const struct command_line *line, const char *machine);
 
+/* Prints a note for each --set that has no effect on the simulation, once. */
+void note_idle_settings(const struct command *command, const struct command_line *line,
+                        const struct hd_config *config);
+
 /* Prints an error of the library. */
 int report(const struct command *command, const struct hd_error *error);
 

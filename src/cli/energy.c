@@ -3,6 +3,7 @@
  */
 #include "cli/energy.h"
 
+#include "base/quantity.h"
 #include "cli/breakdown.h"
 #include <heddle/heddle.h>
 #include <math.h>
@@ -16,23 +17,6 @@ struct part_energy {
     char name[64];
     f64 dynamic, leaked; /* pJ */
 };
-
-const char *energy_text(f64 pj, char *text, size_t size)
-{
-    static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
-    u32 unit = 0;
-    if (pj <= 0) {
-        snprintf(text, size, "-");
-        return text;
-    }
-    while (unit + 1 < ARRAY_LEN(units) && pj >= 999.5) {
-        pj /= 1000;
-        unit++;
-    }
-    int digits = pj < 9.995 ? 2 : pj < 99.95 ? 1 : 0;
-    snprintf(text, size, "%.*f %s", digits, pj, units[unit]);
-    return text;
-}
 
 static f64 number(const json_t *totals, const char *key)
 {

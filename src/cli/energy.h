@@ -17,7 +17,4 @@ void print_run_energy(FILE *to, const json_t *stats, const struct hd_config *con
  * "": nothing. */
 const char *change_text(struct arena *arena, const json_t *row);
 
-/* "12.3 nJ": three digits and a unit. */
-const char *energy_text(f64 pj, char *text, size_t size);
-
 #endif

@@ -19,7 +19,9 @@ static const struct {
     const char *help;
 } exit_codes[] = {
     {EXIT_DONE, "Done."},
-    {EXIT_GUEST, "The guest program ended by itself and reported a failure."},
+    {EXIT_GUEST,
+     "The guest program ended by itself and reported a failure; or, for 'heddle compare "
+     "--exit-code', results differ."},
     {EXIT_USAGE,
      "Invalid option or input, and nothing was run; or an output could not be written."},
     {EXIT_FAULT, "The guest faulted, hung or reached a limit. Outputs and statistics hold "

@@ -58,9 +58,12 @@ static int run_completion(const struct command *command, const struct command_li
         print_names(hd_params_json(), "key");
     else if (what && !strcmp(what, "experiments"))
         print_experiment_names();
+    else if (what && !strcmp(what, "workloads"))
+        print_workload_names();
     else if (!what || !print_completion(stdout, what))
         return usage_error(command,
-                           "expected bash, zsh, machines, mechanisms, keys or experiments");
+                           "expected bash, zsh, fish, machines, mechanisms, keys, experiments or "
+                           "workloads");
     return EXIT_DONE;
 }
 
@@ -68,7 +71,7 @@ static const struct option no_options[] = {{0}};
 
 const struct command completion_command = {
     .name = "completion",
-    .words = "bash|zsh|machines|mechanisms|keys|experiments",
+    .words = "bash|zsh|fish|machines|mechanisms|keys|experiments|workloads",
     .summary = "print a shell completion",
     .help = "Prints a completion script for a shell, or the words that such a script offers.",
     .options = no_options,

@@ -14,7 +14,8 @@
 /* Exit codes, in one place; help.c documents them. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_GUEST = 1, /* failure of the guest: the return value of its host program */
+    EXIT_GUEST = 1,  /* failure of the guest: the return value of its host program */
+    EXIT_DIFFER = 1, /* of compare --exit-code */
     EXIT_USAGE = 2,
     EXIT_FAULT = 3,
     EXIT_BUG = 4,
@@ -39,6 +40,7 @@ enum complete {
     COMPLETE_KEY,
     COMPLETE_COMMAND,
     COMPLETE_EXPERIMENT,
+    COMPLETE_WORKLOAD,
 };
 
 struct option {
@@ -108,11 +110,12 @@ void print_man(FILE *to);
 void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
-extern const struct command area_command, energy_command, run_command, disasm_command,
-    params_command, stats_command, machines_command, mechanisms_command, workloads_command,
-    reproduce_command, help_command, completion_command;
+extern const struct command area_command, compare_command, energy_command, run_command,
+    disasm_command, params_command, stats_command, machines_command, mechanisms_command,
+    workloads_command, reproduce_command, help_command, completion_command;
 
-/* Prints the built-in experiments, one per line. */
+/* Print the built-in experiments and workloads, one per line. */
 void print_experiment_names(void);
+void print_workload_names(void);
 
 #endif

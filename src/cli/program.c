@@ -2,7 +2,8 @@
  * heddle run -- PROGRAM: see program.h.
  *
  *  P1  The program finds Heddle's driver and no other: OCL_ICD_VENDORS names a folder with only
- *      that one. It runs in heddle's process group, with its standard streams.
+ *      that one. It runs in heddle's process group, with its standard streams; if heddle itself writes
+ *      to standard output, the program's goes to standard error.
  *  P2  The resolved configuration goes to the driver as a machine file, so that it models exactly
  *      what --dump-config and the statistics say.
  *  P3  Statistics come from records that the driver flushes after each launch (session.h): however
@@ -12,6 +13,7 @@
  */
 #include "cli/program.h"
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/common.h"
@@ -21,7 +23,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -41,9 +42,11 @@ enum {
 struct child {
     struct run_command *run;
     struct arena *arena;
-    const char *library, *folder; /* of the driver; of the session */
-    const char *path;             /* of the program */
-    const char *mechanisms;       /* mechanism files that the driver loads */
+    const char *library; /* the driver */
+    const char *folder;  /* of the session */
+    struct temporary temporary;
+    const char *path;       /* of the program */
+    const char *mechanisms; /* mechanism files that the driver loads */
     char **words;
     struct program_session session;
     pid_t pid;
@@ -86,17 +89,16 @@ static bool write_file(struct child *child, const char *name, const char *text)
     return ok;
 }
 
+/* The program keeps the folder locked, too, in case it outlives this process. */
 static bool make_folder(struct child *child)
 {
-    const char *where = getenv("TMPDIR");
-    char *folder =
-        (char *)arena_printf(child->arena, "%s/heddle-XXXXXX", where && *where ? where : "/tmp");
-    if (!mkdtemp(folder)) {
-        complain(child->run->command, "%s: cannot create a folder for the session: %s", folder,
-                 strerror(errno));
+    struct error error = {0};
+    temporary_sweep();
+    if (!temporary_create(&child->temporary, true, &error)) {
+        complain(child->run->command, "%s: %s", error.place, error.message);
         return false;
     }
-    child->folder = child->session.folder = folder;
+    const char *folder = child->folder = child->session.folder = child->temporary.path;
     char *config = hd_config_json(child->run->config);
     bool ok = mkdir(arena_printf(child->arena, "%s/vendors", folder), 0700) == 0 &&
               write_file(child, "vendors/heddle.icd",
@@ -104,20 +106,6 @@ static bool make_folder(struct child *child)
               write_file(child, "machine.json", config);
     hd_free(config);
     return ok;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
-{
-    return remove(path);
-}
-
-static void remove_folder(const struct child *child)
-{
-    enum {
-        FILES_OPEN = 8
-    };
-    if (child->folder)
-        nftw(child->folder, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- the program ---- */
@@ -215,6 +203,11 @@ static const char *mechanism_files(struct child *child)
     return list;
 }
 
+static bool draws_progress(const struct request *request)
+{
+    return !request->quiet && isatty(STDERR_FILENO);
+}
+
 static void set_environment(const struct child *child)
 {
     const struct request *request = &child->run->request;
@@ -230,7 +223,7 @@ static void set_environment(const struct child *child)
                                        "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
                                        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
                                        "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
-                                       "HEDDLE_THREADS"};
+                                       "HEDDLE_THREADS",      "HEDDLE_PROGRESS"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -258,6 +251,8 @@ static void set_environment(const struct child *child)
                arena_printf(arena, "%llu:%s/series", (unsigned long long)request->interval,
                             child->folder),
                1);
+    if (draws_progress(request))
+        setenv("HEDDLE_PROGRESS", "1", 1);
     if (request->core_order)
         setenv("HEDDLE_CORE_ORDER", request->core_order, 1);
     if (request->threads)
@@ -276,6 +271,8 @@ static int start(struct child *child, const sigset_t *mask)
     if (child->pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         signal(SIGPIPE, SIG_DFL);
+        if (request_takes_stdout(&child->run->request))
+            dup2(STDERR_FILENO, STDOUT_FILENO);
         set_environment(child);
         if (child->path)
             execv(child->path, child->words);
@@ -316,6 +313,25 @@ static void show_notes(struct child *child)
     }
 }
 
+/* How many launches the program will make is not known: the share is that of the running one. */
+static void draw_progress(const struct process_record *process, u64 launch, f64 elapsed)
+{
+    const struct launch_progress *now = &process->progress;
+    fprintf(stderr, "\r\033[K%.40s: launch %llu, ", process->running, (unsigned long long)launch);
+    if (now->blocks_total)
+        fprintf(stderr, "%llu of %llu blocks (%.0f %%), ", (unsigned long long)now->blocks_done,
+                (unsigned long long)now->blocks_total,
+                100 * (f64)now->blocks_done / (f64)now->blocks_total);
+    else
+        fprintf(stderr, "%llu blocks, ", (unsigned long long)process->blocks);
+    if (now->cycles)
+        fprintf(stderr, "%.4g k cycles, ", (f64)now->cycles / 1e3);
+    fprintf(stderr, "%.0f s elapsed", elapsed);
+    if (now->blocks_done && now->blocks_total > now->blocks_done)
+        fprintf(stderr, ", about %.0f s left",
+                elapsed * (f64)(now->blocks_total - now->blocks_done) / (f64)now->blocks_done);
+}
+
 /* Shows a progress line while a launch takes long; it is cleared, since programs print, too. */
 static void show_progress(struct child *child)
 {
@@ -331,15 +347,13 @@ static void show_progress(struct child *child)
     }
     if (++child->ticks < QUIET_TICKS)
         return;
-    fprintf(stderr, "\r\033[K%s: launch %llu, %llu blocks, %.0f s elapsed", process->running,
-            (unsigned long long)done + 1, (unsigned long long)process->blocks,
-            child->ticks * TICK_MS * 1e-3);
+    draw_progress(process, done + 1, child->ticks * TICK_MS * 1e-3);
     child->progress = true;
 }
 
 static void wait_for(struct child *child, const sigset_t *set)
 {
-    bool draws = !child->run->request.quiet && isatty(STDERR_FILENO);
+    bool draws = draws_progress(&child->run->request);
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000};
     while (waitpid(child->pid, &child->status, WNOHANG) == 0) {
         siginfo_t info = {0};
@@ -587,7 +601,7 @@ int program_run(struct run_command *run)
     child.mechanisms = mechanism_files(&child);
     int code = child.mechanisms && make_folder(&child) ? run_child(&child) : EXIT_OWN;
     session_free(&child.session);
-    remove_folder(&child);
+    temporary_remove(&child.temporary);
     return code;
 }
 

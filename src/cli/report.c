@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/config.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/breakdown.h"
 #include "cli/common.h"
@@ -92,20 +93,6 @@ enum {
     COLUMNS = 12
 };
 
-/* 12345678 -> "12 345 678", for readability. */
-static const char *grouped(struct arena *arena, u64 value)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
-    char *text = arena_alloc(arena, 40), *to = text;
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0)
-            *to++ = ' ';
-        *to++ = digits[i];
-    }
-    return text;
-}
-
 static const char *speed_text(struct arena *arena, u64 instructions, f64 seconds)
 {
     if (seconds <= 0)
@@ -122,7 +109,7 @@ static void fill_timed(struct arena *arena, const struct launch *launch, const j
     u64 cycles = launch->result.cycles;
     if (!json_is_number(seconds))
         return;
-    cells[6] = grouped(arena, cycles);
+    cells[6] = count_text(arena, cycles);
     cells[7] = arena_strdup(arena, time_text(json_number_value(seconds), text, sizeof text));
     cells[8] =
         cycles ? arena_printf(arena, "%.3f", (f64)launch->result.warp_instructions / (f64)cycles)
@@ -137,8 +124,8 @@ static void fill_row(struct arena *arena, const struct launch *launch, const jso
     cells[1] = arena_strdup(arena, dim_text(launch->grid, text, sizeof text));
     cells[2] = arena_strdup(arena, dim_text(launch->block, text, sizeof text));
     cells[3] = arena_printf(arena, "%u", launch->info.registers);
-    cells[4] = grouped(arena, launch->result.warp_instructions);
-    cells[5] = grouped(arena, launch->result.thread_instructions);
+    cells[4] = count_text(arena, launch->result.warp_instructions);
+    cells[5] = count_text(arena, launch->result.thread_instructions);
     fill_timed(arena, launch, record, cells);
     cells[9] = arena_printf(arena, "%.3f s", launch->seconds);
     cells[10] = speed_text(arena, launch->result.thread_instructions, launch->seconds);

@@ -610,6 +610,18 @@ bool request_parse(struct request *request, const struct command *command,
                             : complete_file(&parser, line) && complete(&parser);
 }
 
+bool request_takes_stdout(const struct request *request)
+{
+    const char *const paths[] = {request->stats, request->dump_config, request->dump,
+                                 request->trace, request->timeline,    request->series};
+    bool taken = false;
+    for (u32 i = 0; i < ARRAY_LEN(paths); i++)
+        taken |= paths[i] && !strcmp(paths[i], "-");
+    for (u32 i = 0; i < request->buffers.count; i++)
+        taken |= request->buffers.data[i].output && !strcmp(request->buffers.data[i].output, "-");
+    return taken;
+}
+
 void request_free(struct request *request)
 {
     for (u32 i = 0; i < request->launches.count; i++) {

@@ -81,5 +81,8 @@ struct request {
 bool request_parse(struct request *request, const struct command *command,
                    const struct command_line *line);
 void request_free(struct request *request);
+/* Whether an output of heddle's own goes to standard output ("-"). What the guest prints then goes to
+ * standard error, so that the two are never mixed. */
+bool request_takes_stdout(const struct request *request);
 
 #endif

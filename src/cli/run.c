@@ -4,8 +4,8 @@
  *  R1  All errors of options, files, kernels, arguments and outputs are found before the first
  *      launch. What remains is the guest's behaviour and a full disk.
  *  R2  Outputs and statistics are written also after a fault or Ctrl-C, each atomically.
- *  R3  Standard output has guest printf, and JSON if requested with "-"; everything else goes to
- *      standard error.
+ *  R3  Standard output has guest printf, or else the one output that is requested there with "-": the
+ *      guest then prints to standard error. Everything else goes to standard error.
  */
 #include "base/text.h"
 #include "cli/annotate.h"
@@ -279,7 +279,7 @@ static void guest_output(void *user, const char *text, size_t length)
 {
     struct run_command *run = user;
     watch_clear(run->watch);
-    fwrite(text, 1, length, stdout);
+    fwrite(text, 1, length, request_takes_stdout(&run->request) ? stderr : stdout);
 }
 
 static void guest_note(void *user, const char *kernel, const char *text)
@@ -392,6 +392,8 @@ static bool prepare(struct run_command *run)
     }
     if (!apply_order_and_threads(run))
         return false;
+    if (!run->request.quiet)
+        note_idle_settings(run->command, run->line, run->config);
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -432,7 +434,11 @@ static int run_program(struct run_command *run)
         report(run->command, &error);
         return EXIT_OWN;
     }
-    return apply_order_and_threads(run) ? program_run(run) : EXIT_OWN;
+    if (!apply_order_and_threads(run))
+        return EXIT_OWN;
+    if (!run->request.quiet)
+        note_idle_settings(run->command, run->line, run->config);
+    return program_run(run);
 }
 
 static int run_all(struct run_command *run)
@@ -520,7 +526,7 @@ static const struct option options[] = {
     {"--workload", "NAME",
      "Run a program that comes with Heddle: 'heddle workloads' lists them. The words after '--' "
      "are its own options.",
-     OPTION_PROGRAM, 0},
+     OPTION_PROGRAM, COMPLETE_WORKLOAD},
     {"--quick", NULL, "Use the workload's small size: about a second of simulation.",
      OPTION_PROGRAM, 0},
     {"--kernels", "REGEX",
@@ -635,7 +641,9 @@ const struct command run_command = {
         "output files are checked for being writable.\n"
         "\n"
         "Standard output carries what the guest prints; a summary of each launch goes to standard "
-        "error. After a guest fault, a limit or Ctrl-C, output files and statistics are still "
+        "error. If an output is sent to standard output ('-', as in --stats -), what the guest "
+        "prints goes to standard error instead: the two are never mixed. After a guest fault, a "
+        "limit or Ctrl-C, output files and statistics are still "
         "written and hold everything up to that point.",
     .options = options,
     .examples = examples,

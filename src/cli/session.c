@@ -1,6 +1,7 @@
 /* Records of a program's launches: see session.h. */
 #include "cli/session.h"
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/breakdown.h"
 #include "heddle/heddle.h"
@@ -27,6 +28,7 @@ static void set_running(struct process_record *process, const char *kernel, u64 
     free(process->running);
     process->running = kernel ? strdup(kernel) : NULL;
     process->blocks = blocks;
+    process->progress = (struct launch_progress){0};
     free(process->note);
     process->note = NULL;
 }
@@ -111,6 +113,25 @@ static void read_sums(const struct program_session *session, struct process_reco
     process->adding = sum != NULL;
 }
 
+/* Reads how far the running launch is. What is left of the launch before is not taken for it. */
+static void read_progress(const struct program_session *session, struct process_record *process)
+{
+    char *path;
+    struct launch_progress now;
+    if (!process->running)
+        return;
+    if (asprintf(&path, "%s/%.*s.progress", session->folder, (int)strcspn(process->name, "."),
+                 process->name) < 0)
+        host_memory_exhausted();
+    FILE *file = fopen(path, "rbe");
+    free(path);
+    if (!file)
+        return;
+    if (fread(&now, sizeof now, 1, file) == 1 && now.blocks_total == process->blocks)
+        process->progress = now;
+    fclose(file);
+}
+
 static void read_process(struct program_session *session, struct process_record *process)
 {
     char *path, *line = NULL;
@@ -132,6 +153,7 @@ static void read_process(struct program_session *session, struct process_record 
     free(line);
     fclose(file);
     read_sums(session, process);
+    read_progress(session, process);
 }
 
 void session_read(struct program_session *session)

@@ -17,11 +17,13 @@
  *   {"event": "profile", "device", "profile": [...]}        from hd_profile_json; the last one of
  *                                                           a device counts
  *
+ * With HEDDLE_PROGRESS, the progress of the running launch is in a file beside it (base/progress.h).
  * The source of a program's kernels, if it has only one, is kept there as program.cl.
  */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "base/progress.h"
 #include "cli/sums.h"
 
 struct process_record {
@@ -32,12 +34,13 @@ struct process_record {
     json_t *launches, *seconds, *builds;
     json_t *profiles; /* by device */
     struct sum_list sums;
-    char *running; /* the kernel that runs now, or NULL */
-    u64 blocks;    /* of the running launch */
-    char *note;    /* about the running launch, not shown yet; or NULL */
-    bool adding;   /* the running launch belongs to a sum */
-    char *bug;     /* a failed assertion, or NULL */
-    char *faulted; /* the first kernel that failed, or NULL */
+    char *running;                   /* the kernel that runs now, or NULL */
+    u64 blocks;                      /* of the running launch */
+    struct launch_progress progress; /* of the running launch; zero: not known */
+    char *note;                      /* about the running launch, not shown yet; or NULL */
+    bool adding;                     /* the running launch belongs to a sum */
+    char *bug;                       /* a failed assertion, or NULL */
+    char *faulted;                   /* the first kernel that failed, or NULL */
 };
 
 struct program_session {

@@ -63,6 +63,9 @@ const char *param_values(struct arena *arena, const json_t *row)
         return arena_printf(arena, "%s (true or false)", initial);
     if (!strcmp(type, "choice"))
         return arena_printf(arena, "%s (%s)", initial, field_text(arena, row, "choices"));
+    if (!strcmp(type, "size"))
+        return arena_printf(arena, "%s%s%s (determines %s)", initial, space, unit,
+                            field_text(arena, row, "solved"));
     const char *most = "";
     if (!strcmp(type, "list"))
         most = arena_printf(arena, "up to %s values, ", field_text(arena, row, "most"));

@@ -196,6 +196,12 @@ bool workload_known(const struct command *command, const char *name)
     return false;
 }
 
+void print_workload_names(void)
+{
+    for (const struct builtin_file *file = builtin_workloads; file->name; file++)
+        printf("%s\n", file->name);
+}
+
 static int run_workloads(const struct command *command, const struct command_line *line)
 {
     const char *name = option_word(line, 0);
@@ -244,5 +250,6 @@ const struct command workloads_command = {
     .options = options,
     .examples = examples,
     .max_words = 1,
+    .complete = COMPLETE_WORKLOAD,
     .run = run_workloads,
 };

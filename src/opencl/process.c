@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,23 +15,16 @@ extern char **environ;
 
 bool scratch_create(struct scratch *scratch)
 {
-    const char *base = getenv("TMPDIR");
-    int length = snprintf(scratch->folder, sizeof scratch->folder, "%s/heddle-XXXXXX",
-                          base && *base == '/' ? base : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof scratch->folder)
-        strcpy(scratch->folder, "/tmp/heddle-XXXXXX");
-    return mkdtemp(scratch->folder) != NULL;
+    struct error error = {0};
+    const bool ok = temporary_create(&scratch->temporary, false, &error);
+    scratch->folder = scratch->temporary.path;
+    return ok;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
+void scratch_destroy(struct scratch *scratch)
 {
-    remove(path);
-    return 0;
-}
-
-void scratch_destroy(const struct scratch *scratch)
-{
-    nftw(scratch->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    temporary_remove(&scratch->temporary);
+    scratch->folder = NULL;
 }
 
 const char *scratch_path(const struct scratch *scratch, struct arena *arena, const char *name)

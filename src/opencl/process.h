@@ -5,14 +5,16 @@
 #define OPENCL_PROCESS_H
 
 #include "base/arena.h"
+#include "base/temporary.h"
 
 struct scratch {
-    char folder[256]; /* readable only by this user */
+    struct temporary temporary;
+    const char *folder; /* its path; readable only by this user */
 };
 
 bool scratch_create(struct scratch *scratch);
 /* Removes the folder with its contents. */
-void scratch_destroy(const struct scratch *scratch);
+void scratch_destroy(struct scratch *scratch);
 /* The path of a file in the folder, allocated in the arena. */
 const char *scratch_path(const struct scratch *scratch, struct arena *arena, const char *name);
 /* Writes a file and creates the folders of its name. False: failed, or the name leads out of the

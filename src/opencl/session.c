@@ -8,11 +8,14 @@
  * HEDDLE_LAUNCHES whatever their number, and all that failed; the others are summed up by kernel
  * (sums.c), so that a program with many launches is not slowed down and its file stays small.
  *
+ * With HEDDLE_PROGRESS as well, the progress of launches is written there (progress.h).
+ *
  *  S1  A line is written by one call, when its event has happened: a killed program loses only what
  *      was in progress.
  *  S2  While a launch runs, SIGINT and SIGTERM with default handling stop the launch first, and
  *      then take effect.
  */
+#include "opencl/progress.h"
 #include "opencl/sums.h"
 
 #include "base/hash.h"
@@ -40,6 +43,7 @@ struct session {
     u64 first, last;                   /* launches in timing mode */
     u64 recorded_first, recorded_last; /* launches recorded individually besides the first ones */
     struct sums *sums;
+    struct progress progress;
     FILE *trace, *series;
     FILE *windows;        /* HEDDLE_WINDOW_TIMES, or NULL */
     bool observes;        /* a device uses trace and series */
@@ -134,6 +138,39 @@ static FILE *open_new(const char *path)
     return file >= 0 ? fdopen(file, "wb") : NULL; /* it exists: another process has created it */
 }
 
+/* Called with the lock held: a device that launches is not closed. */
+static bool read_progress(struct launch_progress *to)
+{
+    const struct _cl_platform_id *platform = platform_get();
+    for (u32 i = 0; i < platform->device_count; i++) {
+        const struct hd_device *device = platform->devices[i]->device;
+        if (!atomic_load(&platform->devices[i]->launching))
+            continue;
+        hd_progress(device, &to->blocks_done, &to->blocks_total, &to->warp_instructions);
+        hd_progress_time(device, &to->cycles, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* A fork must not copy the lock while the thread that writes progress holds it. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&platform_get()->session->lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&platform_get()->session->lock);
+}
+
+static void show_progress(struct session *session)
+{
+    if (session->progress.folder && !session->progress.process)
+        pthread_atfork(before_fork, after_fork, after_fork);
+    progress_begin(&session->progress);
+}
+
 struct session *session_open(void)
 {
     struct session *session = checked(calloc(1, sizeof *session));
@@ -145,6 +182,10 @@ struct session *session_open(void)
         return session;
     session->folder = checked(strdup(folder));
     session->sums = sums_create(session->folder);
+    session->progress =
+        (struct progress){.folder = environment("HEDDLE_PROGRESS") ? session->folder : NULL,
+                          .lock = &session->lock,
+                          .read = read_progress};
     char path[4096];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -425,6 +466,7 @@ void session_started(struct session *session, cl_device_id device, u64 number, c
                                 "blocks", (json_int_t)blocks));
     device->started = seconds();
     atomic_store(&device->launching, true);
+    show_progress(session);
     atomic_store(&stoppable, platform_get());
     if (session->launching++ == 0)
         catch_signals(session); /* S2 */

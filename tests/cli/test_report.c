@@ -1,4 +1,5 @@
 /* What is printed of statistics: made-up ones, so that every number is known. */
+#include "base/quantity.h"
 #include "cli/annotate.h"
 #include "cli/breakdown.h"
 #include "cli/energy.h"

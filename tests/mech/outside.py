@@ -64,6 +64,27 @@ def own_prefix(environment, prefix):
               f"a prefix of one's own: {how}", done.stdout)
 
 
+def documents(environment, prefix):
+    """Documents and examples are installed, links between them work, and examples compile where they are."""
+    folder = prefix / "share" / "doc" / "heddle"
+    pages = sorted(folder.rglob("*.md"))
+    check(len(pages) > 30 and folder / "docs" / "tutorial.md" in pages, "the documents are not installed")
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
+            inside = os.path.relpath(page.parent / target, folder).split("/")[0]
+            if inside not in ("src", "tests", "include"):  # the sources
+                check((page.parent / target).exists(), f"{page}: the link to {target} leads nowhere")
+    check(not list(folder.rglob("meson.build")), "a build file is among the examples")
+    for name in ("bash-completion/completions/heddle.bash", "zsh/site-functions/_heddle",
+                 "fish/vendor_completions.d/heddle.fish", "man/man1/heddle.1"):
+        check((prefix / "share" / name).stat().st_size > 1000, f"{name} is not installed")
+    for command in ("cc examples/saxpy.c -o saxpy $(pkg-config --cflags --libs heddle) && LD_LIBRARY_PATH=$(dirname "
+                    "$PKG_CONFIG_PATH) ./saxpy", f"cd examples/mechanisms && {COMPILE} victim.c -o victim.so"):
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        check(done.returncode == 0, f"$ {command}", done.stdout)
+
+
 class Room:
     """A folder to work in."""
 
@@ -311,6 +332,7 @@ def main():
         scratch = pathlib.Path(scratch)
         environment, prefix = install(scratch / "root")
         own_prefix(environment, prefix)
+        documents(environment, prefix)
         room = Room(scratch / "my", environment)
         files = document(room)
         kernels(room)

@@ -13,6 +13,7 @@
 #define PARAM(type, name, initial, min, max, unit, help)
 #define FLAG(name, initial, help)
 #define CHOICE(name, initial, choices, help)
+#define PRODUCT(name, solved, factors, unit, help)
 #define RATE(name, numerator, denominator, unit, help)
 
 /* The names of cache.def in order, and where struct cache_counters has them. */

@@ -4,6 +4,7 @@
  */
 #include "gpu/api/api.h"
 #include "gpu/launch/launch.h"
+#include "gpu/machine/effects.h"
 #include "gpu/machine/relations.h"
 
 #include "gpu/machine/storage.h"
@@ -216,6 +217,17 @@ bool hd_config_check(const struct hd_config *config, struct hd_error *error)
         return api_null(error, "hd_config_check");
     struct error inner = {0};
     return relations_check(config->config, &inner) || api_fail(error, &inner);
+}
+
+char *hd_config_missing(const struct hd_config *config, const char *key)
+{
+    if (!config || !key)
+        return NULL;
+    struct arena *arena = arena_create();
+    const char *missing = effects_missing(arena, config->config, key);
+    char *copy = missing ? checked(strdup(missing)) : NULL;
+    arena_destroy(arena);
+    return copy;
 }
 
 struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error *error)

@@ -278,6 +278,8 @@ bool relations_check(const struct config *config, struct error *error)
 {
     const struct core_params *core = config_params(config, &core_component);
     const struct timing_params *timing = config_params(config, &timing_component);
+    if (!config_settled(config, error))
+        return false;
     if (core->warp_size != 32 && core->warp_size != 64)
         return error_set(error, ERROR_USAGE, "", "core.warp_size is %u: expected 32 or 64",
                          core->warp_size);

@@ -1,0 +1,22 @@
+/* Progress of launches, for a command that shows it: base/progress.h. */
+#ifndef OPENCL_PROGRESS_H
+#define OPENCL_PROGRESS_H
+
+#include "base/progress.h"
+#include <pthread.h>
+
+/* Fills the progress of the running launch; false: none is running. Called with the lock held. */
+typedef bool progress_read(struct launch_progress *progress);
+
+struct progress {
+    const char *folder; /* of the session; NULL: progress is not wanted */
+    pthread_mutex_t *lock;
+    progress_read *read;
+    pid_t process; /* that has the thread; another one after a fork */
+    int file;
+};
+
+/* Starts to write progress in this process, unless that is done already. Called with the lock held. */
+void progress_begin(struct progress *progress);
+
+#endif
