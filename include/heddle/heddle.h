@@ -168,6 +168,9 @@ HD_API char *hd_machines_json(void);
 HD_API char *hd_mechanisms_json(void);
 /* hd_mechanisms_json for all mechanisms that a configuration knows, with its values. */
 HD_API char *hd_config_mechanisms(const struct hd_config *config);
+/* The mechanisms that were loaded from files, as JSON: [{"name", "on", "path", "bytes", "sha256"}].
+ * Free with hd_free. */
+HD_API char *hd_config_plugins(const struct hd_config *config);
 /* The seams that mechanisms may fill, as JSON: [{"group", "name", "called", "decides"}], in the
  * order of the pipeline; hd_free it. */
 HD_API char *hd_seams_json(void);

@@ -244,7 +244,7 @@ char *hd_energy_json(const struct hd_config *config, struct hd_error *error)
     char *text = NULL;
     if (model) {
         json_t *json = model_json(model);
-        text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         json_decref(json);
     } else
         api_fail(error, &inner);
