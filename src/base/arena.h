@@ -24,6 +24,9 @@ static inline void *checked(void *memory)
 struct arena;
 
 struct arena *arena_create(void);
+/* For objects of many kilobytes: memory comes cleared from the host, and pages that are never used
+ * cost nothing. `bytes` is the room of the first chunk, or 0. */
+struct arena *arena_create_large(size_t bytes);
 void arena_destroy(struct arena *arena); /* NULL is fine */
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned */

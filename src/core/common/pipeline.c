@@ -26,9 +26,9 @@ static void issue_create(struct core *core)
         }
 }
 
+/* Finds the wheel and the collectors cleared: see drop_all() of core.c. */
 void common_create(struct core *core)
 {
-    memset(&core->wheel, 0, sizeof core->wheel);
     issue_create(core);
     fetch_create(core);
     collect_create(core);
