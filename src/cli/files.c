@@ -55,8 +55,8 @@ void record_mechanisms(struct run_command *run)
     json_array_foreach(rows, i, row)
     {
         struct input_record *record = vec_push(&run->inputs.records);
-        record->path = arena_strdup(run->request.arena,
-                                    json_string_value(json_object_get(row, "path")));
+        record->path =
+            arena_strdup(run->request.arena, json_string_value(json_object_get(row, "path")));
         record->bytes = (u64)json_integer_value(json_object_get(row, "bytes"));
         snprintf(record->sha256, sizeof record->sha256, "%s",
                  json_string_value(json_object_get(row, "sha256")));
