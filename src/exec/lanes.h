@@ -95,13 +95,12 @@ struct step;
 struct stretch;
 struct warp;
 struct lanes_loops {
-    /* Runs steps [step, last) of one chunk while they are lane functions or take their short way:
-     * returns the first one that does not, or `last`. inst belongs to step. */
-    struct step *(*steps)(struct chunk *chunk, const struct inst *inst, struct step *step,
-                          const struct step *last);
-    /* The same for the current path of a 32-wide warp, on through branches that do not part it
-     * while fewer than `limit` instructions have been issued. *stretch becomes the basic block of
-     * the step returned; that is its `last` when only its end is left. */
+    /* Runs a step of one chunk under the chunk's mask if it is a lane function or takes its short
+     * way. False: nothing has happened. inst belongs to step. */
+    bool (*step)(struct chunk *chunk, const struct inst *inst, const struct step *step);
+    /* The current path of a 32-wide warp from a step on, through branches that do not part it,
+     * while fewer than `limit` instructions have been issued. Returns the next step, in *stretch:
+     * its `last` when only its end is left. NULL when the path cannot go on. */
     struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
                            u64 limit);
 };

@@ -75,14 +75,8 @@ bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chun
 static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct step *step,
                       struct chunk *chunk, u32 mask)
 {
-    if (warp->exec->image->loops->steps(chunk, inst, step, step + 1) != step)
-        return true;
-    if ((step->shape & ~SHAPE_GUARDED) != SHAPE_LANE)
-        return other_step(warp, pc, step, chunk, mask);
-    chunk->lanes.inst = inst;
-    chunk_place(chunk, step);
-    step->fn(&chunk->lanes);
-    return true;
+    return warp->exec->image->loops->step(chunk, inst, step) ||
+           other_step(warp, pc, step, chunk, mask);
 }
 
 /* The same under a guard: lanes whose guard is false are neither run nor counted. */
@@ -117,9 +111,7 @@ static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
     return cross_step(warp, pc, lanes);
 }
 
-/* Any step but a branch: false when the path cannot go on. */
-static __attribute__((noinline)) bool run_step(struct warp *warp, const struct inst *inst,
-                                               struct step *step)
+bool warp_step(struct warp *warp, const struct inst *inst, struct step *step)
 {
     u32 pc = (u32)(step - warp->exec->image->steps);
     if ((step->shape & ~SHAPE_GUARDED) == SHAPE_WHOLE)
@@ -331,13 +323,13 @@ static void about_to(struct warp *warp, u32 inst)
         watcher->before(watcher, warp, inst);
 }
 
-/* run_step for someone who watches. */
+/* warp_step for someone who watches. */
 static bool run_watched(struct warp *warp, const struct inst *inst, struct step *step)
 {
     const u32 pc = (u32)(step - warp->exec->image->steps);
     struct exec_watcher *watcher = warp->exec->watcher;
     about_to(warp, pc);
-    const bool going = run_step(warp, inst, step);
+    const bool going = warp_step(warp, inst, step);
     if (watcher->committed && !warp->exec->stopped)
         watcher->committed(watcher, warp, pc);
     return going;
@@ -359,11 +351,16 @@ PART_OF void run_path(struct warp *warp, u64 limit, bool watched)
     else
         exec_count_entry(exec, stretch, warp->active_count);
     for (;;) {
-        if (!watched && LIKELY(image->chunks == 1))
+        if (!watched && LIKELY(image->chunks == 1)) {
             step = image->loops->blocks(warp, &stretch, step, limit);
+            if (UNLIKELY(!step))
+                return;
+            if (UNLIKELY(warp->yield))
+                limit = 0;
+        }
         if (step != stretch->last) {
             const struct inst *inst = &stretch->insts[step - stretch->steps];
-            if (UNLIKELY(!(watched ? run_watched : run_step)(warp, inst, step))) {
+            if (UNLIKELY(!(watched ? run_watched : warp_step)(warp, inst, step))) {
                 warp_stop_inside(warp, (u32)(step - image->steps));
                 return;
             }
