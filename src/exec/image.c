@@ -64,11 +64,13 @@ static bool is_register(struct operand operand)
     return operand.kind == OPERAND_VECTOR;
 }
 
-/* Whether an access may have a short way in its space, at the address of a register. */
+/* Whether an access may have a short way in its space, at an address that is a constant or in a
+ * register. */
 static bool has_short_way(const struct inst *inst)
 {
     const bool window = inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL;
-    return is_register(inst->src[0]) && inst->imm == (i32)inst->imm && inst->space != SPACE_PARAM &&
+    const bool placed = inst->src[0].kind == OPERAND_NONE || is_register(inst->src[0]);
+    return placed && inst->imm == (i32)inst->imm && inst->space != SPACE_PARAM &&
            (window || inst->src[0].count > 1);
 }
 
@@ -97,7 +99,7 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
     }
     if (!has_short_way(inst))
         return SHAPE_OTHER;
-    if (inst->space == SPACE_SHARED && data.count == 1)
+    if (inst->space == SPACE_SHARED && data.count == 1 && is_register(address))
         return load ? SHAPE_SHARED_LOAD : SHAPE_SHARED_STORE;
     if (inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL || (!load && data.count != 1))
         return SHAPE_WORDS;

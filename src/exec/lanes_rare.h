@@ -19,7 +19,9 @@ struct address_rows {
 ALWAYS_INLINE void find_address_rows(struct address_rows *rows, const struct chunk *chunk,
                                      const struct step *step)
 {
-    const u32 *const low = chunk_row(chunk, step, 0), *const high = low + chunk->lanes.stride;
+    static const u32 zeros[LANES];
+    const u32 *const low = step_has(step, 0) ? chunk_row(chunk, step, 0) : zeros;
+    const u32 *const high = low + chunk->lanes.stride;
     rows->low = low;
     rows->high = high;
     if (chunk->lanes.mask == LANES_FULL)

@@ -86,6 +86,8 @@ ALWAYS_INLINE bool run_masked(struct chunk *chunk, const struct inst *inst, cons
         step->fn(&chunk->lanes);
         return true;
     }
+    if (shape == SHAPE_OTHER || shape == SHAPE_WHOLE)
+        return false;
     return chunk->lanes.mask == LANES_FULL ? run_short(chunk, inst, step, shape)
                                            : run_some(chunk, inst, step, shape);
 }
@@ -154,7 +156,8 @@ ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct 
     u32 target = stretch->target;
     bool guarded = false;
     if (UNLIKELY(stretch->kind > STRETCH_JUMPS))
-        return NULL;
+        return stretch->kind == STRETCH_FALLS && stretch->straight_end != j->rpc ? stretch + 1
+                                                                                 : NULL;
     if (LIKELY(stretch->kind == STRETCH_BRANCHES)) {
         const u32 lanes = chunk_guard(chunk, branch) & j->active;
         guarded = lanes;
@@ -205,6 +208,18 @@ static __attribute__((noinline)) bool run_long(struct warp *warp, const struct j
            (warp->path_live == 1) == j->alone;
 }
 
+ALWAYS_INLINE struct journey begin_journey(struct warp *warp)
+{
+    return (struct journey){
+        .path = warp_path(warp),
+        .guard_threads = warp->exec->guard_threads,
+        .active = (u32)warp->active,
+        .active_count = warp->active_count,
+        .rpc = warp_path(warp)->rpc,
+        .alone = warp->path_live == 1,
+    };
+}
+
 static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, struct step *step,
                                      u64 limit)
 {
@@ -212,14 +227,7 @@ static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, str
     struct chunk *const chunk = &warp->chunks[0];
     struct stretch *stretch = *at;
     const struct inst *inst = &stretch->insts[step - stretch->steps];
-    const struct journey j = {
-        .path = warp_path(warp),
-        .guard_threads = exec->guard_threads,
-        .active = (u32)warp->active,
-        .active_count = warp->active_count,
-        .rpc = warp_path(warp)->rpc,
-        .alone = warp->path_live == 1,
-    };
+    struct journey j = begin_journey(warp);
     u64 entered = 0, left = exec->instructions < limit ? limit - exec->instructions : 0;
     for (;;) {
         step = run_steps(chunk, inst, step, stretch->last, stretch->steps,
@@ -232,20 +240,24 @@ static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, str
                 continue;
             return step;
         }
-        if (UNLIKELY(entered >= left))
-            break;
-        struct stretch *const next = pass_branch(&j, chunk, stretch);
-        if (UNLIKELY(!next))
-            break;
-        stretch = next;
-        stretch->warps++;
-        stretch->threads += j.active_count;
-        entered += stretch->length;
+        struct stretch *next = entered < left ? pass_branch(&j, chunk, stretch) : NULL;
+        if (LIKELY(next)) {
+            stretch = next;
+            stretch->warps++;
+            stretch->threads += j.active_count;
+            entered += stretch->length;
+        } else {
+            move_on(warp, &j, at, stretch, &entered);
+            next = warp_pass_end(warp, stretch, limit);
+            if (!next)
+                return NULL;
+            *at = stretch = next;
+            left = exec->instructions < limit ? limit - exec->instructions : 0;
+            j = begin_journey(warp);
+        }
         step = stretch->steps;
         inst = stretch->insts;
     }
-    move_on(warp, &j, at, stretch, &entered);
-    return step;
 }
 
 const struct lanes_loops LANE(loops) = {LANE(run_step), LANE(run_blocks)};

@@ -19,7 +19,7 @@ void warp_set_active(struct warp *warp)
         struct chunk *chunk = &warp->chunks[c];
         chunk->active = lanes_of_chunk(mask, c);
         chunk->lanes.mask = chunk->active;
-        lanes_expand(chunk->active, chunk->active_mask);
+        warp->exec->image->moves->expand(chunk->active, chunk->active_mask);
     }
 }
 
@@ -314,6 +314,26 @@ static inline struct stretch *run_end(struct warp *warp, struct path *path, stru
     }
     branch_apart(warp, end, lanes, stretch->target, stretch->reconverge);
     return NULL;
+}
+
+struct stretch *warp_pass_end(struct warp *warp, struct stretch *stretch, u64 limit)
+{
+    struct exec *exec = warp->exec;
+    const struct image *image = exec->image;
+    warp->instructions += stretch->length;
+    struct stretch *next = run_end(warp, warp_path(warp), stretch);
+    if (exec->instructions >= limit || exec->stopped || warp->yield)
+        return NULL;
+    while (warp->current != NO_PATH && warp_path(warp)->pc == warp_path(warp)->rpc) {
+        paths_merge(warp);
+        next = NULL;
+    }
+    if (warp->current == NO_PATH || warp_path(warp)->resume)
+        return NULL;
+    if (!next)
+        next = &image->views->stretches[image->stretch_of[warp_path(warp)->pc]];
+    exec_count_entry(exec, next, warp->active_count);
+    return next;
 }
 
 static void about_to(struct warp *warp, u32 inst)

@@ -285,6 +285,10 @@ void warp_run(struct warp *warp, u64 budget);
 void warp_set_active(struct warp *warp);
 /* Any step but a branch, with its guard: false when the path cannot go on. */
 bool warp_step(struct warp *warp, const struct inst *inst, struct step *step);
+/* The current path, of code without explicit EXEC, is at the end of a stretch that it does not leave
+ * by a plain branch of all its lanes. Returns the stretch that the warp enters next, perhaps on
+ * another path; NULL: warp_run has to see to it. */
+struct stretch *warp_pass_end(struct warp *warp, struct stretch *stretch, u64 limit);
 /* The path stands at an instruction inside a stretch, which it has issued. */
 void warp_stop_inside(struct warp *warp, u32 pc);
 /* Settles merges and waits, and picks the path that runs: false when there is none. It may give
@@ -361,7 +365,14 @@ static inline u32 lanes_of_chunk(lane_set set, unsigned chunk)
 }
 static inline u32 count_lanes(lane_set set)
 {
+#ifdef __POPCNT__
     return (u32)__builtin_popcountll(set);
+#else /* the builtin is a call */
+    set -= set >> 1 & 0x5555555555555555;
+    set = (set & 0x3333333333333333) + (set >> 2 & 0x3333333333333333);
+    set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (u32)(set * 0x0101010101010101 >> 56);
+#endif
 }
 static inline u32 first_lane(lane_set set)
 {
