@@ -23,17 +23,12 @@ ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
 static __attribute__((noinline)) bool run_rare(struct chunk *chunk, const struct inst *inst,
                                                const struct step *step, unsigned shape)
 {
-    switch (shape) {
-    case SHAPE_WORDS:
+    if (shape == SHAPE_WORDS)
         return move_words(chunk, inst, step);
-    case SHAPE_NARROWS:
-        return type_bytes(inst->type) == 1 ? move_narrows(chunk, inst, step, 1)
-                                           : move_narrows(chunk, inst, step, 2);
-    case SHAPE_ATOMIC:
+    if (shape == SHAPE_ATOMIC)
         return update_atomic(chunk, inst, step);
-    default:
-        return false;
-    }
+    return type_bytes(inst->type) == 1 ? move_narrows(chunk, inst, step, 1)
+                                       : move_narrows(chunk, inst, step, 2);
 }
 
 /* What is neither a lane function nor a load from shared memory, when all lanes run; false: take
@@ -55,8 +50,12 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
     case SHAPE_THREAD:
         memcpy(chunk_row(chunk, step, SLOT_DST), chunk->tids[step->uniform], LANES * sizeof(u32));
         return true;
-    default:
+    case SHAPE_WORDS:
+    case SHAPE_NARROWS:
+    case SHAPE_ATOMIC:
         return run_rare(chunk, inst, step, shape);
+    default:
+        return false;
     }
 }
 
@@ -71,8 +70,12 @@ static __attribute__((noinline)) bool run_some(struct chunk *chunk, const struct
     case SHAPE_GLOBAL_LOAD:
     case SHAPE_GLOBAL_STORE:
         return global_some(chunk, inst, step);
-    default:
+    case SHAPE_WORDS:
+    case SHAPE_NARROWS:
+    case SHAPE_ATOMIC:
         return run_rare(chunk, inst, step, shape);
+    default:
+        return false;
     }
 }
 
@@ -86,8 +89,6 @@ ALWAYS_INLINE bool run_masked(struct chunk *chunk, const struct inst *inst, cons
         step->fn(&chunk->lanes);
         return true;
     }
-    if (shape == SHAPE_OTHER || shape == SHAPE_WHOLE)
-        return false;
     return chunk->lanes.mask == LANES_FULL ? run_short(chunk, inst, step, shape)
                                            : run_some(chunk, inst, step, shape);
 }
@@ -123,7 +124,7 @@ ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *ins
         } else if (step_is_guarded(step)) {
             if (!run_guarded(chunk, inst, step, &threads[step - first]))
                 break;
-        } else if (!run_masked(chunk, inst, step, step->shape)) {
+        } else if (step->shape == SHAPE_WHOLE || !run_masked(chunk, inst, step, step->shape)) {
             break;
         }
     }

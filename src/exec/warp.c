@@ -9,18 +9,20 @@
 
 void warp_set_active(struct warp *warp)
 {
-    bool explicit_exec = warp->exec->image->program->traits.explicit_exec;
+    const struct image *const image = warp->exec->image;
+    bool explicit_exec = image->program->traits.explicit_exec;
     lane_set mask = explicit_exec ? scalar_pair(warp, SCALAR_EXEC) : warp_path(warp)->mask;
     if (mask == warp->active)
         return;
     warp->active = mask;
     warp->active_count = count_lanes(mask);
-    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
-        struct chunk *chunk = &warp->chunks[c];
-        chunk->active = lanes_of_chunk(mask, c);
-        chunk->lanes.mask = chunk->active;
-        warp->exec->image->moves->expand(chunk->active, chunk->active_mask);
-    }
+    struct chunk *const chunks = warp->chunks;
+    chunks[0].active = chunks[0].lanes.mask = (u32)mask;
+    image->moves->expand((u32)mask, chunks[0].active_mask);
+    if (image->chunks == 1)
+        return;
+    chunks[1].active = chunks[1].lanes.mask = lanes_of_chunk(mask, 1);
+    image->moves->expand(chunks[1].active, chunks[1].active_mask);
 }
 
 /* Counts and returns the lanes of an instruction that has a guard. */
