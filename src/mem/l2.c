@@ -370,7 +370,8 @@ static u32 next_entry(struct l2_slice *slice)
 static void wait(struct l2_slice *slice, const struct packet *packet)
 {
     slice->pool[next_entry(slice)] = *packet;
-    slice->free_least = MIN(slice->free_least, --slice->free_count);
+    slice->free_count--;
+    slice->free_least = MIN(slice->free_least, slice->free_count);
 }
 
 /* What the first packet waits for, which only something from outside the slice, or its own answers
