@@ -132,6 +132,13 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
+char *arena_dotted(struct arena *arena, const char *unit, const char *name)
+{
+    char *text = arena_alloc_aligned(arena, strlen(unit) + strlen(name) + 2, 1);
+    stpcpy(stpcpy(stpcpy(text, unit), "."), name);
+    return text;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list arguments;

@@ -33,6 +33,7 @@ void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned
 void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
+char *arena_dotted(struct arena *arena, const char *unit, const char *name); /* "unit.name" */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

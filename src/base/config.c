@@ -217,7 +217,7 @@ static bool assign(void *user, const struct component *component, const char *na
         which++;
     while (strcmp(component->params[index].name, name) != 0)
         index++;
-    const char *key = arena_printf(config->arena, "%s.%s", component->name, name);
+    const char *key = arena_dotted(config->arena, component->name, name);
     if (!parse_value(config->arena, &component->params[index], key, text, config->params[which],
                      place, error))
         return false;

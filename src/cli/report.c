@@ -57,8 +57,8 @@ static void print_member(FILE *to, const char *name, char *text)
     const char *at = text;
     fprintf(to, "  \"%s\": ", name);
     for (const char *end; (end = strchr(at, '\n')); at = end + 1) {
-        fwrite(at, 1, (size_t)(end - at) + 1, to);
-        fputs("  ", to);
+        fwrite_unlocked(at, 1, (size_t)(end - at) + 1, to);
+        fwrite_unlocked("  ", 1, 2, to);
     }
     fputs(at, to);
     hd_free(text);

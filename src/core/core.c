@@ -121,6 +121,7 @@ static void drop_all(struct core *core)
 {
     destroy_pipeline(core);
     memset(&core->wheel, 0, sizeof core->wheel);
+    memset(&core->issue, 0, sizeof core->issue);
     memset(&core->collect, 0, sizeof core->collect);
     for (u32 i = 0; i < CORE_INFLIGHT; i++)
         core->inflight.all[i].counted = false;

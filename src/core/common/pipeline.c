@@ -18,7 +18,7 @@
 static void issue_create(struct core *core)
 {
     const u32 schedulers = core->config.issue->schedulers;
-    core->issue = (struct issue_stage){.all = (1u << schedulers) - 1};
+    core->issue.all = (1u << schedulers) - 1;
     for (u32 i = 0; i < schedulers; i++)
         for (u32 s = i; s < CORE_WARPS; s += schedulers) {
             core->issue.schedulers[i].slots |= bit(s);
@@ -26,7 +26,7 @@ static void issue_create(struct core *core)
         }
 }
 
-/* Finds the wheel and the collectors cleared: see drop_all() of core.c. */
+/* Finds the wheel, the schedulers and the collectors cleared: see drop_all() of core.c. */
 void common_create(struct core *core)
 {
     issue_create(core);
