@@ -105,6 +105,11 @@ HD_API char *hd_config_diff(const struct hd_config *a, const struct hd_config *b
  * Free with hd_free.
  */
 HD_API char *hd_config_storage(const struct hd_config *config);
+/* The bits of every storage element, in one owner, as JSON: {unit: {name: bits}}; 0 for an element
+ * that a mechanism replaces. Free with hd_free. */
+HD_API char *hd_config_bits(const struct hd_config *config);
+/* launch.seed, the seed of random numbers. */
+HD_API uint64_t hd_config_seed(const struct hd_config *config);
 /*
  * The area of the machine with the mechanisms that are on, as JSON: {"machine", "technology":
  * {"nm", "volts", "celsius", "table"}, "rows": [{"unit", "name", "owner", "copies", "kind",
@@ -174,6 +179,9 @@ HD_API char *hd_machines_json(void);
 HD_API char *hd_mechanisms_json(void);
 /* hd_mechanisms_json for all mechanisms that a configuration knows, with its values. */
 HD_API char *hd_config_mechanisms(const struct hd_config *config);
+/* The mechanisms that were loaded from files, as JSON: [{"name", "on", "path", "bytes", "sha256"}].
+ * Free with hd_free. */
+HD_API char *hd_config_plugins(const struct hd_config *config);
 /* The seams that mechanisms may fill, as JSON: [{"group", "name", "called", "decides"}], in the
  * order of the pipeline; hd_free it. */
 HD_API char *hd_seams_json(void);

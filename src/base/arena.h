@@ -24,12 +24,16 @@ static inline void *checked(void *memory)
 struct arena;
 
 struct arena *arena_create(void);
+/* For objects of many kilobytes: memory comes cleared from the host, and pages that are never used
+ * cost nothing. `bytes` is the room of the first chunk, or 0. */
+struct arena *arena_create_large(size_t bytes);
 void arena_destroy(struct arena *arena); /* NULL is fine */
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned */
 void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t align);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
+char *arena_dotted(struct arena *arena, const char *unit, const char *name); /* "unit.name" */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

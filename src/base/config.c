@@ -301,7 +301,7 @@ static bool assign(void *user, const struct component *component, const char *na
     if (product)
         return assign_size(config, which, product, text, origin, place, error);
     const u32 index = param_index(component, name);
-    const char *key = arena_printf(config->arena, "%s.%s", component->name, name);
+    const char *key = arena_dotted(config->arena, component->name, name);
     if (!parse_value(config->arena, &component->params[index], key, text, config->params[which],
                      place, error))
         return false;

@@ -304,8 +304,6 @@ static bool value_text(const struct loader *loader, const struct machine_file *f
 static bool apply_value(const struct loader *loader, const struct machine_file *file,
                         const struct component *component, const struct yaml *node)
 {
-    const char *key = arena_printf(loader->arena, "%s.%.64s", component->name,
-                                   text_printable(loader->arena, node->key));
     struct origin origin = {file->name, SOURCE_UNSAID, ""};
     u32 i = 0;
     while (i < component->param_count && strcmp(component->params[i].name, node->key) != 0)
@@ -318,9 +316,12 @@ static bool apply_value(const struct loader *loader, const struct machine_file *
             names[j] = component->params[j].name;
         for (u32 j = 0; j < component->product_count; j++)
             names[component->param_count + j] = component->products[j].name;
-        return wrong(loader, file, node->key_line, node->key_column, "unknown parameter '%s'%s",
-                     key, hint(loader, node->key, names, count));
+        return wrong(loader, file, node->key_line, node->key_column,
+                     "unknown parameter '%s.%.64s'%s", component->name,
+                     text_printable(loader->arena, node->key),
+                     hint(loader, node->key, names, count));
     }
+    const char *key = arena_dotted(loader->arena, component->name, node->key);
     const struct yaml *value = node->kind == YAML_MAP ? NULL : node;
     if (node->kind == YAML_MAP && !open_value(loader, file, key, node, &value, &origin))
         return false;

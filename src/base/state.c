@@ -50,10 +50,11 @@ void state_free(struct state_list *list)
 struct state_row *state_find(const struct state_list *list, const char *element)
 {
     const char *dot = strchr(element, '.');
+    const size_t length = dot ? (size_t)(dot - element) : 0;
     for (u32 i = 0; dot && i < list->rows.count; i++) {
         struct state_row *row = &list->rows.data[i];
-        if (strlen(row->unit) == (size_t)(dot - element) &&
-            !strncmp(row->unit, element, (size_t)(dot - element)) && !strcmp(row->name, dot + 1))
+        if (row->name[0] == dot[1] && row->unit[0] == element[0] && !strcmp(row->name, dot + 1) &&
+            !strncmp(row->unit, element, length) && !row->unit[length])
             return row;
     }
     return NULL;

@@ -41,6 +41,11 @@ static bool check_text(struct yaml_reader *reader, const char *text, size_t leng
     u32 line = 1, column = 1;
     for (size_t i = 0; i < length;) {
         u8 c = (u8)text[i];
+        if (LIKELY(c >= 0x20 && c < 0x7f)) {
+            column++;
+            i++;
+            continue;
+        }
         size_t step = text_utf8_length(text + i, length - i);
         if (!step)
             return fail(reader, line, column, "this is not UTF-8 text");

@@ -48,15 +48,15 @@ void record_text(struct run_command *run, const char *path, const char *text, si
 
 void record_mechanisms(struct run_command *run)
 {
-    json_t *rows = parse_own_json(hd_config_mechanisms(run->config)), *row;
+    if (!run->inputs.wanted)
+        return;
+    json_t *rows = parse_own_json(hd_config_plugins(run->config)), *row;
     size_t i;
     json_array_foreach(rows, i, row)
     {
-        const char *path = json_string_value(json_object_get(row, "path"));
-        if (!path || !run->inputs.wanted)
-            continue;
         struct input_record *record = vec_push(&run->inputs.records);
-        record->path = arena_strdup(run->request.arena, path);
+        record->path =
+            arena_strdup(run->request.arena, json_string_value(json_object_get(row, "path")));
         record->bytes = (u64)json_integer_value(json_object_get(row, "bytes"));
         snprintf(record->sha256, sizeof record->sha256, "%s",
                  json_string_value(json_object_get(row, "sha256")));
@@ -314,18 +314,39 @@ static bool write_dump(struct run_command *run)
     return ok;
 }
 
+const char *launch_statistics(struct run_command *run)
+{
+    if (!run->stats)
+        run->stats = hd_stats_json(run->device);
+    return run->stats;
+}
+
+bool write_statistics(struct run_command *run, const struct statistics_of *from)
+{
+    struct output output;
+    struct error error = {0};
+    bool ok = open_output(run, &output, run->request.stats, &error);
+    if (ok) {
+        print_statistics(output.stream, from);
+        ok = commit_output(run, &output, &error);
+    }
+    if (!ok)
+        complain(run->command, "--stats: %s: %s", error.place, error.message);
+    return ok;
+}
+
 static bool write_stats(struct run_command *run, f64 wall_seconds)
 {
-    json_t *seconds = json_array(), *stats = parse_own_json(hd_stats_json(run->device));
+    json_t *seconds = json_array();
     for (u32 i = 0; i < run->request.launches.count; i++)
         if (run->request.launches.data[i].ran)
             json_array_append_new(seconds, json_real(run->request.launches.data[i].seconds));
-    json_t *document = statistics_document(
-        &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, stats, NULL,
-                                seconds, NULL, wall_seconds, hd_threads(run->device)});
+    bool ok = write_statistics(
+        run, &(struct statistics_of){&run->request, &run->inputs, run->config, run->line,
+                                     launch_statistics(run), NULL, seconds, NULL, wall_seconds,
+                                     hd_threads(run->device)});
     json_decref(seconds);
-    json_decref(stats);
-    return write_json(run, "--stats", run->request.stats, document);
+    return ok;
 }
 
 bool write_outputs(struct run_command *run, f64 wall_seconds)

@@ -26,6 +26,7 @@ struct run_command {
     struct hd_device *device;
     struct hd_raw *raw; /* of a raw program */
     struct input_list inputs;
+    char *stats; /* of launch_statistics() */
     struct watch *watch;
     struct timeline timeline;
     bool stdin_taken;
@@ -45,6 +46,9 @@ bool check_outputs(struct run_command *run);
 bool open_output(struct run_command *run, struct output *output, const char *path,
                  struct error *error);
 bool commit_output(struct run_command *run, struct output *output, struct error *error);
+/* hd_stats_json when all launches have ended. */
+const char *launch_statistics(struct run_command *run);
+bool write_statistics(struct run_command *run, const struct statistics_of *from);
 /* Takes ownership of `json`. */
 bool write_json(struct run_command *run, const char *option, const char *path, json_t *json);
 /* Writes all buffers with an output file, and the statistics. */

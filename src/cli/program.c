@@ -183,17 +183,17 @@ static void record_program(struct child *child)
  * file. NULL after reporting one that cannot be passed on. */
 static const char *mechanism_files(struct child *child)
 {
-    json_t *rows = parse_own_json(hd_config_mechanisms(child->run->config));
+    json_t *rows = parse_own_json(hd_config_plugins(child->run->config));
     const char *list = "";
     for (size_t i = 0; list && i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *path = json_string_value(json_object_get(row, "path"));
-        char *whole = path ? realpath(path, NULL) : NULL; /* programs may change folder */
+        char *whole = realpath(path, NULL); /* programs may change folder */
         const char *on = json_is_true(json_object_get(row, "on")) ? "true" : "false";
         if (whole && strpbrk(whole, ";\n")) {
             complain(child->run->command, "--mech %s: the path must not contain a semicolon", path);
             list = NULL;
-        } else if (path) {
+        } else {
             list = arena_printf(child->arena, "%s%s%s:on=%s", list, *list ? ";" : "",
                                 whole ? whole : path, on);
         }
@@ -505,16 +505,19 @@ static json_t *statistics_of(struct child *child, const struct session_all *all)
     return stats;
 }
 
-static bool write_stats(struct child *child, json_t *stats, const struct session_all *all,
+static bool write_stats(struct child *child, const json_t *stats, const struct session_all *all,
                         f64 wall_seconds)
 {
     struct run_command *run = child->run;
     if (!run->request.stats)
         return true;
-    json_t *document = statistics_document(&(struct statistics_of){
-        &run->request, &run->inputs, run->config, run->line, stats, all->builds, all->seconds,
-        all->sum_seconds, wall_seconds, hd_threads(run->device)});
-    return write_json(run, "--stats", run->request.stats, document);
+    char *text = json_dumps(stats, JSON_INDENT(2));
+    bool ok = write_statistics(
+        run, &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, text,
+                                     all->builds, all->seconds, all->sum_seconds, wall_seconds,
+                                     hd_threads(run->device)});
+    free(text);
+    return ok;
 }
 
 /* The program's exit code, or EXIT_FAULT if that is 0 and a launch faulted. */

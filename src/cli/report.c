@@ -41,50 +41,56 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
-/* {unit: {name: bits}} of the machine with its mechanisms, for one owner; 0 bits of an element that a
- * mechanism replaces. */
-static json_t *storage_json(const struct hd_config *config)
+static json_t *manifest_json(const struct statistics_of *from)
 {
-    json_t *storage = parse_own_json(hd_config_storage(config)), *units = json_object();
-    size_t index;
-    json_t *row;
-    json_array_foreach(json_object_get(storage, "rows"), index, row)
-    {
-        const char *unit = json_string_value(json_object_get(row, "unit"));
-        json_int_t bits = json_integer_value(json_object_get(row, "entries")) *
-                          json_integer_value(json_object_get(row, "bits"));
-        if (json_object_get(row, "replaced_by"))
-            bits = 0;
-        if (!json_object_get(units, unit))
-            json_object_set_new(units, unit, json_object());
-        json_object_set_new(json_object_get(units, unit),
-                            json_string_value(json_object_get(row, "name")), json_integer(bits));
-    }
-    json_decref(storage);
-    return units;
-}
-
-json_t *statistics_document(const struct statistics_of *from)
-{
-    json_t *document = json_object(), *manifest = json_object();
-    json_t *config = parse_own_json(hd_config_json(from->config));
+    json_t *manifest = json_object();
     json_object_set_new(manifest, "version", json_string(hd_version()));
-    json_object_set(manifest, "seed", json_object_get(json_object_get(config, "launch"), "seed"));
+    json_object_set_new(manifest, "seed", stats_number(hd_config_seed(from->config)));
     json_object_set_new(manifest, "inputs", inputs_json(from->inputs));
     if (from->programs)
         json_object_set(manifest, "programs", from->programs);
-    json_object_set_new(document, "schema", json_integer(2));
-    json_object_set_new(document, "manifest", manifest);
-    json_object_set_new(document, "config", config);
-    json_object_set(document, "launches", json_object_get(from->stats, "launches"));
-    if (json_object_get(from->stats, "sums"))
-        json_object_set(document, "sums", json_object_get(from->stats, "sums"));
-    json_object_set(document, "totals", json_object_get(from->stats, "totals"));
-    json_object_set(document, "profile", json_object_get(from->stats, "profile"));
-    json_object_set_new(document, "energy", parse_own_json(hd_energy_json(from->config, NULL)));
-    json_object_set_new(document, "storage", storage_json(from->config));
-    json_object_set_new(document, "host", host_json(from));
-    return document;
+    return manifest;
+}
+
+/* Prints a member of the document, one level deeper than its text is indented; frees the text. */
+static void print_member(FILE *to, const char *name, char *text)
+{
+    const char *at = text;
+    fprintf(to, "  \"%s\": ", name);
+    for (const char *end; (end = strchr(at, '\n')); at = end + 1) {
+        fwrite_unlocked(at, 1, (size_t)(end - at) + 1, to);
+        fwrite_unlocked("  ", 1, 2, to);
+    }
+    fputs(at, to);
+    hd_free(text);
+}
+
+/* The text of `json`, indented like that of the library; takes ownership. */
+static char *text_of(json_t *json)
+{
+    char *text = json_dumps(json, JSON_INDENT(2));
+    json_decref(json);
+    return text;
+}
+
+/* The library's JSON is copied: to parse it and to print it again would cost more host instructions
+ * than a short run. */
+void print_statistics(FILE *to, const struct statistics_of *from)
+{
+    const char *inside = from->stats + strlen("{\n");
+    fputs("{\n  \"schema\": 2,\n", to);
+    print_member(to, "manifest", text_of(manifest_json(from)));
+    fputs(",\n", to);
+    print_member(to, "config", hd_config_json(from->config));
+    fputs(",\n", to);
+    fwrite(inside, 1, strlen(inside) - strlen("\n}"), to);
+    fputs(",\n", to);
+    print_member(to, "energy", hd_energy_json(from->config, NULL));
+    fputs(",\n", to);
+    print_member(to, "storage", hd_config_bits(from->config));
+    fputs(",\n", to);
+    print_member(to, "host", text_of(host_json(from)));
+    fputs("\n}\n", to);
 }
 
 /* ---- the table ---- */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "cli/request.h"
 #include <jansson.h>
+#include <stdio.h>
 
 /* An input file, for the manifest. */
 struct input_record {
@@ -24,15 +25,15 @@ struct statistics_of {
     const struct input_list *inputs;
     const struct hd_config *config;
     const struct command_line *line;
-    json_t *stats;          /* from hd_stats_json */
+    const char *stats;      /* from hd_stats_json, or with the same members and indentation */
     json_t *programs;       /* programs built by an OpenCL program, or NULL */
     json_t *launch_seconds; /* host seconds by launch */
     json_t *sum_seconds;    /* host seconds of "sums", or NULL */
     f64 wall_seconds;
     u32 threads; /* of launches in timing mode */
 };
-/* The document; only its `host` may differ between two runs. */
-json_t *statistics_document(const struct statistics_of *from);
+/* Prints the document; only its `host` may differ between two runs. */
+void print_statistics(FILE *to, const struct statistics_of *from);
 
 /* Prints a table of the launches on standard error, and where their time went. `stats`: from
  * hd_stats_json. */

@@ -441,6 +441,22 @@ static int run_program(struct run_command *run)
     return program_run(run);
 }
 
+/* Prints what the options ask for on standard error. */
+static void print_results(struct run_command *run)
+{
+    const struct request *request = &run->request;
+    if (request->quiet && !request->energy && !request->annotate)
+        return;
+    json_t *stats = json_loads(launch_statistics(run), 0, NULL);
+    if (!request->quiet)
+        print_summary(request, stats);
+    if (request->energy)
+        print_run_energy(stderr, stats, run->config);
+    if (request->annotate)
+        print_annotated(stderr, stats, NULL, request->energy);
+    json_decref(stats);
+}
+
 static int run_all(struct run_command *run)
 {
     f64 start = seconds();
@@ -460,14 +476,7 @@ static int run_all(struct run_command *run)
     }
     int code = launch_and_write(run, start);
     watch_stop(run->watch);
-    json_t *stats = parse_own_json(hd_stats_json(run->device));
-    if (!run->request.quiet)
-        print_summary(&run->request, stats);
-    if (run->request.energy)
-        print_run_energy(stderr, stats, run->config);
-    if (run->request.annotate)
-        print_annotated(stderr, stats, NULL, run->request.energy);
-    json_decref(stats);
+    print_results(run);
     return code;
 }
 
@@ -476,6 +485,7 @@ static int run(const struct command *command, const struct command_line *line)
     struct run_command state = {.command = command, .line = line};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not cost the output files (R2) */
     int code = run_all(&state);
+    hd_free(state.stats);
     hd_raw_destroy(state.raw);
     if (state.device)
         hd_device_close(state.device);

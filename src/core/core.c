@@ -45,21 +45,22 @@ static void create_pipeline(struct core *core)
 
 struct core *core_create(const struct core_config *config)
 {
-    struct core *core = checked(aligned_alloc(64, align_up(sizeof *core, 64)));
-    memset(core, 0, sizeof *core);
+    struct core *core;
+    struct arena *arena = arena_create_large(sizeof *core + CORE_WARPS * sizeof *core->slots +
+                                             CORE_INFLIGHT * sizeof *core->inflight.all + 4096);
+    core = arena_alloc_aligned(arena, sizeof *core, 64);
+    core->arena = arena;
     core->config = *config;
     core->groups = config->issue->sub_cores ? config->issue->schedulers : 1;
-    core->slots = checked(aligned_alloc(64, CORE_WARPS * sizeof *core->slots));
-    memset(core->slots, 0, CORE_WARPS * sizeof *core->slots);
+    core->slots = arena_alloc_aligned(arena, CORE_WARPS * sizeof *core->slots, 64);
     core->registers = register_file_create(config->core->warp_size,
                                            config->core->registers / config->core->warp_size,
                                            config->core->scalar_registers, config->mechanism_count);
     core->pipeline = pipeline_of(config->core);
     create_pipeline(core);
     core->view = memory_view_create();
-    core->inflight.all =
-        checked(aligned_alloc(64, align_up(CORE_INFLIGHT * sizeof *core->inflight.all, 64)));
-    core->inflight.free = checked(calloc(CORE_INFLIGHT / 64, sizeof(u64)));
+    core->inflight.all = arena_alloc_aligned(arena, CORE_INFLIGHT * sizeof *core->inflight.all, 64);
+    core->inflight.free = arena_array(arena, u64, CORE_INFLIGHT / 64);
     memset(core->inflight.free, 0xff, CORE_INFLIGHT / 8);
     hooks_create(core, config->mechanisms, config->mechanism_count);
     return core;
@@ -79,13 +80,10 @@ void core_destroy(struct core *core)
     hooks_destroy(core);
     destroy_pipeline(core);
     memory_view_destroy(core->view);
-    free(core->slots);
     register_file_destroy(core->registers);
-    free(core->inflight.all);
-    free(core->inflight.free);
     free(core->inflight.rows);
     free(core->issue.pending);
-    free(core);
+    arena_destroy(core->arena);
 }
 
 void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
@@ -122,6 +120,11 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
 static void drop_all(struct core *core)
 {
     destroy_pipeline(core);
+    memset(&core->wheel, 0, sizeof core->wheel);
+    memset(&core->issue, 0, sizeof core->issue);
+    memset(&core->collect, 0, sizeof core->collect);
+    for (u32 i = 0; i < CORE_INFLIGHT; i++)
+        core->inflight.all[i].counted = false;
     create_pipeline(core);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;

@@ -314,6 +314,7 @@ enum detour {
 
 struct core {
     struct core_config config;
+    struct arena *arena; /* of the core itself, its slots and its records */
     const struct pipeline *pipeline;
     void *own; /* the pipeline's, beyond the stages below */
     struct clock clock;

@@ -149,17 +149,33 @@ static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *
     return inst->type == TYPE_F32 && !in_shared;
 }
 
-static bool is_plain_word(const struct inst *inst)
+bool atomic_is_word(const struct inst *inst)
 {
     bool known = !type_is_float(inst->type) || (inst->type == TYPE_F32 && inst->key == ATOMIC_ADD);
     known &= inst->key != ATOMIC_FMIN && inst->key != ATOMIC_FMAX && inst->key != ATOMIC_FCAS;
     return known && type_bytes(inst->type) == 4 && inst->vector <= 1;
 }
 
+/* atomic_add_f32; nearly all numbers are normal and so are their sums. */
+static inline u32 add_f32(u32 a, u32 b, bool ftz)
+{
+    enum {
+        EXPONENT = 0x7f800000
+    };
+    f32 x, y;
+    u32 sum;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x += y;
+    memcpy(&sum, &x, sizeof sum);
+    const bool normal = a & EXPONENT && b & EXPONENT && sum & EXPONENT;
+    return LIKELY(normal && (sum & EXPONENT) != EXPONENT) ? sum : atomic_add_f32(a, b, ftz);
+}
+
 #define EACH_WORD(next)                                         \
     for (u32 set = mask; set; set &= set - 1) {                 \
         const u32 lane = first_lane(set), value = values[lane]; \
-        u8 *const at = access->at[lane];                        \
+        u8 *const at = base + offset[lane];                     \
         u32 old;                                                \
         memcpy(&old, at, sizeof old);                           \
         const u32 new = (next);                                 \
@@ -170,15 +186,14 @@ static bool is_plain_word(const struct inst *inst)
     return
 
 /* The commonest atomics, without a decision for each lane: what `combine` has for 32 bits. */
-static void update_words(const struct warp *warp, const struct inst *inst,
-                         const struct access *access, u32 mask, const u32 *values,
-                         const u32 *others, u32 *result)
+void atomic_words(const struct inst *inst, u8 *base, const u32 *offset, u32 mask, const u32 *values,
+                  const u32 *others, u32 *result, bool ftz)
 {
     const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* orders signed as unsigned */
     switch (inst->key) {
     case ATOMIC_ADD:
         if (inst->type == TYPE_F32) {
-            EACH_WORD(atomic_add_f32(old, value, flushes(warp, inst, at)));
+            EACH_WORD(add_f32(old, value, ftz));
         }
         EACH_WORD(old + value);
     case ATOMIC_MIN:
@@ -262,12 +277,13 @@ static bool update_lanes(struct warp *warp, u32 pc, struct step *step, struct ch
         lanes_clear(rows.result, stride, inst->dst[0].count, mask & ~inside);
     if (!inside)
         return true;
-    access_pointers(&access, inside);
     bool recorded = exec_records(warp->exec);
-    if (is_plain_word(inst) && !recorded) {
-        update_words(warp, inst, &access, inside, rows.value, rows.other, rows.result);
+    if (atomic_is_word(inst) && !recorded && access.base) {
+        atomic_words(inst, access.base, access.offset, inside, rows.value, rows.other, rows.result,
+                     flushes(warp, inst, access.base + access.offset[first_lane(inside)]));
         return true;
     }
+    access_pointers(&access, inside);
     for (u32 set = inside; set; set &= set - 1) {
         u32 lane = first_lane(set);
         update_lane(warp, inst, stride, &rows, access.at[lane], lane);

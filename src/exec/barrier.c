@@ -123,6 +123,16 @@ static void arrive(struct warp *warp, u32 pc, lane_set lanes, struct barrier *ba
     count_predicates(warp, pc, lanes, barrier);
 }
 
+/* Whether a barrier completes at once and leaves no trace: the block has no other lanes, nobody has
+ * arrived before, and no one wants a result. */
+static bool is_trivial(const struct warp *warp, const struct inst *inst, const struct step *step,
+                       lane_set lanes)
+{
+    return warp->exec->warps == 1 && lanes == warp->live && lanes == warp->active &&
+           !warp->block->barriers_used && inst->op == OP_bar && inst->key == KEY_SYNC &&
+           !step_has(step, 1) && !step_has(step, SLOT_DST);
+}
+
 enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
 {
     struct thread_block *block = warp->block;
@@ -133,6 +143,8 @@ enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
                  "barrier %u does not exist: a block has %d", number, BARRIERS);
         return STEP_STOP;
     }
+    if (is_trivial(warp, inst, &warp->exec->image->steps[pc], lanes))
+        return STEP_NEXT;
     struct barrier *barrier = &block->barriers[number];
     arrive(warp, pc, lanes, barrier);
     block->barriers_used |= 1u << number;

@@ -120,6 +120,8 @@ static void chunk_create(struct chunk *chunk, const struct exec *exec,
     chunk->uniforms = (const u8 *)block->uniforms;
     chunk->uniform_bytes = (u32)uniform_bytes(exec);
     chunk->generation = memory_generation(exec->memory);
+    chunk->local_bytes = exec->local_bytes;
+    chunk->local_stride = exec->local_stride;
     for (unsigned d = 0; d < 3; d++)
         chunk->tids[d] = &exec->tids[d][first];
 }
@@ -157,6 +159,7 @@ static struct thread_block *storage_create(struct exec *exec)
             chunk_create(&warp->chunks[c], exec, block,
                          rows + w * warp_row_bytes(exec) + c * LANES * sizeof(u32),
                          w * exec->image->warp_size + c * LANES);
+        warp->chunks[0].local = warp->local;
     }
     return block;
 }

@@ -175,7 +175,7 @@ static inline void call_lanes(struct dyninst *f, struct lanes *l, u32 apart)
     place_other(f, l, apart);
     if (lanes_of_chunk(f->lanes, 1))
         f->step->fn(l);
-    if ((f->step->shape & 15) == SHAPE_MASKS)
+    if ((f->step->shape & SHAPE_KIND) == SHAPE_MASKS)
         finish_masks(f);
 }
 

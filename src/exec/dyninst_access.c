@@ -34,7 +34,7 @@ void dyninst_step(const struct dyninst *f, const struct warp *warp, struct step 
         step->row[k] = (uintptr_t)f->src[k];
     for (unsigned k = 0; k < 2; k++)
         step->row[SLOT_DST + k] = (uintptr_t)f->dst[k];
-    step->shape = f->step->shape & 15;
+    step->shape = f->step->shape & SHAPE_KIND;
     step->words = f->step->words;
     step->wide = f->step->wide;
     step->hint = f->step->hint;
@@ -248,7 +248,7 @@ static bool move_shortly(struct dyninst *f, const struct memory_view *view)
     if (view &&
         (shape == SHAPE_GLOBAL_STORE || (shape == SHAPE_GLOBAL_LOAD && !memory_view_empty(view))))
         return false;
-    return image->loops->steps(chunk, f->code, &f->own, &f->own + 1) != &f->own;
+    return image->loops->step(chunk, f->code, &f->own);
 }
 
 /* Lanes of one warp. Of an atomic those in global memory are only checked. */

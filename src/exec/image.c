@@ -66,16 +66,32 @@ static bool is_register(struct operand operand)
     return operand.kind == OPERAND_VECTOR;
 }
 
-/* Loads and stores of whole words; others take the long way through spaces.c. */
+/* Whether an access may have a short way in its space, at an address that is a constant or in a
+ * register. */
+static bool has_short_way(const struct inst *inst)
+{
+    const bool window = inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL;
+    const bool placed = inst->src[0].kind == OPERAND_NONE || is_register(inst->src[0]);
+    return placed && inst->imm == (i32)inst->imm && inst->space != SPACE_PARAM &&
+           (window || inst->src[0].count > 1);
+}
+
+/* Loads and stores of whole words, bytes and half-words; others take the long way through
+ * spaces.c. */
 static enum shape memory_shape(const struct inst *inst, struct step *step)
 {
     bool load = inst->op == OP_ld;
     struct operand data = load ? inst->dst[0] : inst->src[1], address = inst->src[0];
     u32 bytes = type_bytes(inst->type), total = bytes * MAX(inst->vector, 1);
-    if (bytes < 4 || data.count * 4 != total || (load && !is_register(data)))
+    if (load && !is_register(data))
         return SHAPE_OTHER;
     step->words = data.count;
     step->wide = address.count > 1;
+    if (bytes < 4)
+        return inst->vector <= 1 && data.count == 1 && has_short_way(inst) ? SHAPE_NARROWS
+                                                                           : SHAPE_OTHER;
+    if (data.count * 4 != total)
+        return SHAPE_OTHER;
     if (inst->space == SPACE_PARAM) {
         if (!load || address.kind != OPERAND_NONE || inst->imm < 0 || inst->imm & (total - 1) ||
             inst->imm + total > UINT16_MAX)
@@ -83,16 +99,23 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
         step->uniform = (u32)inst->imm + UNIFORM_PARAMS * sizeof(u32);
         return SHAPE_UNIFORM;
     }
-    if (!is_register(address) || inst->imm != (i32)inst->imm || inst->space == SPACE_LOCAL)
+    if (!has_short_way(inst))
         return SHAPE_OTHER;
-    if (inst->space == SPACE_SHARED) {
-        if (data.count != 1)
-            return SHAPE_OTHER;
+    if (inst->space == SPACE_SHARED && data.count == 1 && is_register(address))
         return load ? SHAPE_SHARED_LOAD : SHAPE_SHARED_STORE;
-    }
-    if (!step->wide || (!load && data.count != 1))
-        return SHAPE_OTHER;
+    if (inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL || (!load && data.count != 1))
+        return SHAPE_WORDS;
     return load ? SHAPE_GLOBAL_LOAD : SHAPE_GLOBAL_STORE;
+}
+
+/* Generic addresses may be those of shared memory, where float additions follow other rules. */
+static enum shape atomic_shape(const struct inst *inst, struct step *step)
+{
+    step->wide = inst->src[0].count > 1;
+    return has_short_way(inst) && inst->space != SPACE_GENERIC && inst->space != SPACE_LOCAL &&
+                   atomic_is_word(inst)
+               ? SHAPE_ATOMIC
+               : SHAPE_OTHER;
 }
 
 static enum shape special_shape(const struct inst *inst, struct step *step)
@@ -157,6 +180,8 @@ static enum shape shape_of(const struct image *image, const struct inst *inst, s
         return shared_shape(inst, step);
     if (inst->op == OP_ld || inst->op == OP_st)
         return memory_shape(inst, step);
+    if (inst->op == OP_atom && !image->program->traits.explicit_exec)
+        return atomic_shape(inst, step);
     if (inst->op == OP_sreg)
         return special_shape(inst, step);
     bool whole = inst->op == OP_syscall || flags & (OPF_CROSS | OPF_BARRIER);
@@ -219,7 +244,7 @@ static enum plan_kind plan_kind(const struct image *image, const struct inst *in
                                 const struct step *step)
 {
     const u16 flags = op_info[inst->op].flags;
-    const unsigned shape = step->shape & 15u;
+    const unsigned shape = step->shape & SHAPE_KIND;
     if (flags & OPF_BRANCH)
         return PLAN_CONTROL;
     if (flags & OPF_LANE)
@@ -255,7 +280,7 @@ static void make_plan(const struct image *image, const struct inst *inst, const 
         plan->row_count += (u8)(plan->dst_rows[k] * image->chunks);
     }
     plan->two = image->chunks == 2;
-    plan->shape = step->shape & 15u;
+    plan->shape = step->shape & SHAPE_KIND;
     plan->plain = plan->dst_rows[0] && inst->dst[1].kind == OPERAND_NONE && !plan->changes_exec &&
                   !plan->changes_mode && (plan->kind == PLAN_LANES || plan->kind == PLAN_ACCESS);
     plan->folds_buffer =

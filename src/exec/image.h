@@ -42,8 +42,12 @@ enum shape {
     SHAPE_PAIR_STORE,
     SHAPE_OTHER,        /* 32 lanes at a time, anything else */
     SHAPE_WHOLE,        /* the whole warp at once; it may have to wait */
-    SHAPE_GUARDED = 16, /* a flag: some lanes may sit out */
-    SHAPE_DERIVED = 32, /* a flag: reads scalars that are made when read */
+    SHAPE_WORDS,        /* words in any space: local memory, vectors of shared memory, stores of */
+    SHAPE_NARROWS,      /* vectors to global memory; a byte or a half-word; and an atomic of a */
+    SHAPE_ATOMIC,       /* word: only the functional interpreter has short ways for these */
+    SHAPE_KIND = 31,    /* those above, without the flags below */
+    SHAPE_GUARDED = 32, /* a flag: some lanes may sit out */
+    SHAPE_DERIVED = 64, /* a flag: reads scalars that are made when read */
 };
 
 /* Rows between masks and registers, when the program has scalars. */
@@ -181,6 +185,9 @@ static inline bool step_has(const struct step *step, unsigned slot)
 {
     return step->row[slot] | step->select[slot];
 }
+
+/* atomic.c: whether an atomic is one that atomic_words does. */
+bool atomic_is_word(const struct inst *inst);
 
 /* `constants` are the program's with fixups applied. The program outlives the image. */
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,

@@ -59,6 +59,14 @@ enum {
     EVEN_GROUPS = 32 / STRIDE_LANES
 };
 
+/* The key of a shuffle. */
+enum shuffle {
+    SHUFFLE_UP,
+    SHUFFLE_DOWN,
+    SHUFFLE_BUTTERFLY,
+    SHUFFLE_INDEX
+};
+
 /*
  * Memory moves, the same in both builds. `offset` holds 32 byte offsets from `base`; lanes outside
  * `mask` are neither read nor written. Elements narrower than 32 bits are extended as `type` says.
@@ -86,6 +94,12 @@ struct lanes_memory {
     /* Words that lie so, from `first` of each group on. Later lanes win. */
     void (*load_strided)(u32 *dst, const u8 *const *first, const i32 *apart);
     void (*store_strided)(u8 *const *first, const i32 *apart, const u32 *src);
+    /* lanes_expand */
+    void (*expand)(u32 mask, u32 *lane_mask);
+    /* A shuffle of PTX among the lanes of `mask`: a by lane, b and c its operands. Returns the lanes
+     * whose source is in range. Lanes outside the mask are computed too, from whatever is there. */
+    u32 (*shuffle)(enum shuffle kind, u32 *result, const u32 *a, const u32 *b, const u32 *c,
+                   u32 mask);
 };
 const struct lanes_memory *lanes_memory(enum simd simd);
 
@@ -95,13 +109,12 @@ struct step;
 struct stretch;
 struct warp;
 struct lanes_loops {
-    /* Runs steps [step, last) of one chunk while they are lane functions or take their short way:
-     * returns the first one that does not, or `last`. inst belongs to step. */
-    struct step *(*steps)(struct chunk *chunk, const struct inst *inst, struct step *step,
-                          const struct step *last);
-    /* The same for the current path of a 32-wide warp, on through branches that do not part it
-     * while fewer than `limit` instructions have been issued. *stretch becomes the basic block of
-     * the step returned; that is its `last` when only its end is left. */
+    /* Runs a step of one chunk under the chunk's mask if it is a lane function or takes its short
+     * way. False: nothing has happened. inst belongs to step. */
+    bool (*step)(struct chunk *chunk, const struct inst *inst, const struct step *step);
+    /* The current path of a 32-wide warp from a step on, through branches that do not part it,
+     * while fewer than `limit` instructions have been issued. NULL: the path cannot go on, or has
+     * to be looked at; otherwise the next step, in *stretch, of a path that has changed. */
     struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
                            u64 limit);
 };

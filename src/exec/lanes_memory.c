@@ -184,6 +184,62 @@ static void store_strided(u8 *const *first, const i32 *apart, const u32 *src)
     }
 }
 
-const struct lanes_memory LANE(memory) = {gather32,     scatter32,    translate64, translate32,
-                                          clear,        adjacent,     join64,      find_strides,
-                                          load_strided, store_strided};
+static void expand(u32 mask, u32 *lane_mask)
+{
+    EACH_LANE
+    {
+        lane_mask[i] = mask & lane_bit[i] ? ~0u : 0;
+    }
+}
+
+/* The source lane of a shuffle, and whether it is in range. */
+ALWAYS_INLINE u32 shuffle_source(enum shuffle kind, u32 lane, u32 b, u32 c, bool *in_range)
+{
+    const u32 segment = (c >> 8) & 31, clamp = c & 31, by = b & 31;
+    const u32 lowest = lane & segment, limit = lowest | (clamp & ~segment);
+    const i32 source = kind == SHUFFLE_UP          ? (i32)lane - (i32)by
+                       : kind == SHUFFLE_DOWN      ? (i32)(lane + by)
+                       : kind == SHUFFLE_BUTTERFLY ? (i32)(lane ^ by)
+                                                   : (i32)(lowest | (by & ~segment));
+    *in_range = kind == SHUFFLE_UP ? source >= (i32)limit : source <= (i32)limit;
+    return *in_range ? (u32)source : lane;
+}
+
+ALWAYS_INLINE u32 shuffle_by(enum shuffle kind, u32 *result, const u32 *a, const u32 *b,
+                             const u32 *c, u32 mask)
+{
+    _Alignas(32) u32 at[LANES];
+    u32 flags = 0;
+    EACH_LANE
+    {
+        bool in_range;
+        const u32 source = shuffle_source(kind, i, b[i], c[i], &in_range);
+        at[i] = 4 * source;
+        flags |= in_range ? lane_bit[i] : 0;
+    }
+    for (unsigned i = 0; mask != LANES_FULL && i < LANES; i++)
+        at[i] = mask >> at[i] / 4 & 1 ? at[i] : 4 * i;
+    gather(result, (const u8 *)a, (const eight *)at);
+    return flags;
+}
+
+/* The kind of shuffle is a constant in each loop. */
+static u32 shuffle(enum shuffle kind, u32 *result, const u32 *a, const u32 *b, const u32 *c,
+                   u32 mask)
+{
+    switch (kind) {
+    case SHUFFLE_UP:
+        return shuffle_by(SHUFFLE_UP, result, a, b, c, mask);
+    case SHUFFLE_DOWN:
+        return shuffle_by(SHUFFLE_DOWN, result, a, b, c, mask);
+    case SHUFFLE_BUTTERFLY:
+        return shuffle_by(SHUFFLE_BUTTERFLY, result, a, b, c, mask);
+    default:
+        return shuffle_by(SHUFFLE_INDEX, result, a, b, c, mask);
+    }
+}
+
+const struct lanes_memory LANE(memory) = {
+    gather32, scatter32,    translate64,  translate32,   clear,  adjacent,
+    join64,   find_strides, load_strided, store_strided, expand, shuffle,
+};

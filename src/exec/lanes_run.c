@@ -5,7 +5,7 @@
  * words are vector operations without a call.
  */
 #include "exec/lanes_build.h"
-#include "exec/lanes_short.h"
+#include "exec/lanes_rare.h"
 
 ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
 {
@@ -19,11 +19,26 @@ ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
     return true;
 }
 
-/* What is neither a lane function nor a load from shared memory; false: take the long way. */
-static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struct inst *inst,
-                                                const struct step *step)
+/* Accesses that have a short way under any mask. */
+static __attribute__((noinline)) bool run_rare(struct chunk *chunk, const struct inst *inst,
+                                               const struct step *step, unsigned shape)
 {
-    switch (step->shape) {
+    if (shape == SHAPE_WORDS)
+        return move_words(chunk, inst, step);
+    if (shape == SHAPE_ATOMIC)
+        return update_atomic(chunk, inst, step);
+    return type_bytes(inst->type) == 1 ? move_narrows(chunk, inst, step, 1)
+                                       : move_narrows(chunk, inst, step, 2);
+}
+
+/* What is neither a lane function nor a load from shared memory, when all lanes run; false: take
+ * the long way. */
+static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struct inst *inst,
+                                                const struct step *step, unsigned shape)
+{
+    switch (shape) {
+    case SHAPE_SHARED_LOAD:
+        return load_shared(chunk, inst, step);
     case SHAPE_SHARED_STORE:
         return store_shared(chunk, inst, step);
     case SHAPE_GLOBAL_LOAD:
@@ -35,6 +50,10 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
     case SHAPE_THREAD:
         memcpy(chunk_row(chunk, step, SLOT_DST), chunk->tids[step->uniform], LANES * sizeof(u32));
         return true;
+    case SHAPE_WORDS:
+    case SHAPE_NARROWS:
+    case SHAPE_ATOMIC:
+        return run_rare(chunk, inst, step, shape);
     default:
         return false;
     }
@@ -42,52 +61,86 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
 
 /* The same when not all lanes run. */
 static __attribute__((noinline)) bool run_some(struct chunk *chunk, const struct inst *inst,
-                                               const struct step *step)
+                                               const struct step *step, unsigned shape)
 {
-    switch (step->shape) {
+    switch (shape) {
     case SHAPE_SHARED_LOAD:
     case SHAPE_SHARED_STORE:
         return shared_some(chunk, inst, step);
     case SHAPE_GLOBAL_LOAD:
     case SHAPE_GLOBAL_STORE:
         return global_some(chunk, inst, step);
+    case SHAPE_WORDS:
+    case SHAPE_NARROWS:
+    case SHAPE_ATOMIC:
+        return run_rare(chunk, inst, step, shape);
     default:
         return false;
     }
 }
 
+/* A step of any shape under the chunk's mask, which is not empty; false: take the long way. */
+ALWAYS_INLINE bool run_masked(struct chunk *chunk, const struct inst *inst, const struct step *step,
+                              unsigned shape)
+{
+    if (shape == SHAPE_LANE) {
+        chunk->lanes.inst = inst;
+        chunk_place(chunk, step);
+        step->fn(&chunk->lanes);
+        return true;
+    }
+    return chunk->lanes.mask == LANES_FULL ? run_short(chunk, inst, step, shape)
+                                           : run_some(chunk, inst, step, shape);
+}
+
+/* A step with a guard; *threads counts the lanes that have run it. */
+static __attribute__((noinline)) bool run_guarded(struct chunk *chunk, const struct inst *inst,
+                                                  const struct step *step, u64 *threads)
+{
+    const u32 lanes = chunk_guard(chunk, step) & chunk->active;
+    if (!lanes)
+        return true;
+    chunk_narrow(chunk, lanes);
+    const bool done = run_masked(chunk, inst, step, step->shape & ~SHAPE_GUARDED);
+    chunk_widen(chunk);
+    if (done)
+        *threads += count_lanes(lanes);
+    return done;
+}
+
+/* `threads`: of the first step, as struct exec counts those with a guard. */
 ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *inst,
-                                     struct step *step, const struct step *last)
+                                     struct step *step, const struct step *last,
+                                     const struct step *first, u64 *threads)
 {
     for (; step != last; inst++, step++) {
         if (LIKELY(step->shape == SHAPE_LANE)) {
             chunk->lanes.inst = inst;
             chunk_place(chunk, step);
             step->fn(&chunk->lanes);
-        } else if (chunk->active != LANES_FULL) {
-            if (!run_some(chunk, inst, step))
-                break;
-        } else if (step->shape == SHAPE_SHARED_LOAD) {
+        } else if (step->shape == SHAPE_SHARED_LOAD && chunk->active == LANES_FULL) {
             if (UNLIKELY(!load_shared(chunk, inst, step)))
                 break;
-        } else if (!run_short(chunk, inst, step)) {
+        } else if (step_is_guarded(step)) {
+            if (!run_guarded(chunk, inst, step, &threads[step - first]))
+                break;
+        } else if (step->shape == SHAPE_WHOLE || !run_masked(chunk, inst, step, step->shape)) {
             break;
         }
     }
     return step;
 }
 
-static struct step *LANE(run_steps)(struct chunk *chunk, const struct inst *inst, struct step *step,
-                                    const struct step *last)
+/* One step, whose guard has been looked at. */
+static bool LANE(run_step)(struct chunk *chunk, const struct inst *inst, const struct step *step)
 {
-    return run_steps(chunk, inst, step, last);
+    return run_masked(chunk, inst, step, step->shape & ~SHAPE_GUARDED);
 }
 
 /* What does not change while the current path goes from block to block. */
 struct journey {
     struct path *path;
     u64 *guard_threads;
-    u64 left; /* instructions */
     u32 active, active_count, rpc;
     bool alone; /* no other path of the warp waits */
 };
@@ -104,7 +157,8 @@ ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct 
     u32 target = stretch->target;
     bool guarded = false;
     if (UNLIKELY(stretch->kind > STRETCH_JUMPS))
-        return NULL;
+        return stretch->kind == STRETCH_FALLS && stretch->straight_end != j->rpc ? stretch + 1
+                                                                                 : NULL;
     if (LIKELY(stretch->kind == STRETCH_BRANCHES)) {
         const u32 lanes = chunk_guard(chunk, branch) & j->active;
         guarded = lanes;
@@ -127,6 +181,46 @@ ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct 
     return next;
 }
 
+/* The path is in `stretch` now, with so many instructions entered since it was in *at. */
+ALWAYS_INLINE void move_on(struct warp *warp, const struct journey *j, struct stretch **at,
+                           struct stretch *stretch, u64 *entered)
+{
+    if (!*entered)
+        return;
+    warp->exec->instructions += *entered;
+    warp->instructions += *entered + (*at)->length - stretch->length;
+    j->path->pc = stretch->first;
+    *at = stretch;
+    *entered = 0;
+}
+
+/* The long way of a step. True when the path goes on as it was. */
+static __attribute__((noinline)) bool run_long(struct warp *warp, const struct journey *j,
+                                               const struct inst *inst, struct step **step)
+{
+    struct step *const at = *step;
+    if (UNLIKELY(!warp_step(warp, inst, at))) {
+        warp_stop_inside(warp, (u32)(at - warp->exec->image->steps));
+        *step = NULL;
+        return false;
+    }
+    ++*step;
+    return !warp->yield && warp_path(warp) == j->path && (u32)warp->active == j->active &&
+           (warp->path_live == 1) == j->alone;
+}
+
+ALWAYS_INLINE struct journey begin_journey(struct warp *warp)
+{
+    return (struct journey){
+        .path = warp_path(warp),
+        .guard_threads = warp->exec->guard_threads,
+        .active = (u32)warp->active,
+        .active_count = warp->active_count,
+        .rpc = warp_path(warp)->rpc,
+        .alone = warp->path_live == 1,
+    };
+}
+
 static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, struct step *step,
                                      u64 limit)
 {
@@ -134,37 +228,37 @@ static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, str
     struct chunk *const chunk = &warp->chunks[0];
     struct stretch *stretch = *at;
     const struct inst *inst = &stretch->insts[step - stretch->steps];
-    const struct journey j = {
-        .path = warp_path(warp),
-        .guard_threads = exec->guard_threads,
-        .left = exec->instructions < limit ? limit - exec->instructions : 0,
-        .active = (u32)warp->active,
-        .active_count = warp->active_count,
-        .rpc = warp_path(warp)->rpc,
-        .alone = warp->path_live == 1,
-    };
-    u64 entered = 0;
+    struct journey j = begin_journey(warp);
+    u64 entered = 0, left = exec->instructions < limit ? limit - exec->instructions : 0;
     for (;;) {
-        step = run_steps(chunk, inst, step, stretch->last);
-        if (UNLIKELY(step != stretch->last || entered >= j.left))
-            break;
-        struct stretch *const next = pass_branch(&j, chunk, stretch);
-        if (UNLIKELY(!next))
-            break;
-        stretch = next;
-        stretch->warps++;
-        stretch->threads += j.active_count;
-        entered += stretch->length;
+        step = run_steps(chunk, inst, step, stretch->last, stretch->steps,
+                         &j.guard_threads[stretch->first]);
+        if (UNLIKELY(step != stretch->last)) {
+            left -= MIN(left, entered);
+            move_on(warp, &j, at, stretch, &entered);
+            inst = &stretch->insts[step - stretch->steps] + 1;
+            if (run_long(warp, &j, inst - 1, &step))
+                continue;
+            return step;
+        }
+        struct stretch *next = entered < left ? pass_branch(&j, chunk, stretch) : NULL;
+        if (LIKELY(next)) {
+            stretch = next;
+            stretch->warps++;
+            stretch->threads += j.active_count;
+            entered += stretch->length;
+        } else {
+            move_on(warp, &j, at, stretch, &entered);
+            next = warp_pass_end(warp, stretch, limit);
+            if (!next)
+                return NULL;
+            *at = stretch = next;
+            left = exec->instructions < limit ? limit - exec->instructions : 0;
+            j = begin_journey(warp);
+        }
         step = stretch->steps;
         inst = stretch->insts;
     }
-    if (entered) {
-        exec->instructions += entered;
-        warp->instructions += entered + (*at)->length - stretch->length;
-        j.path->pc = stretch->first;
-        *at = stretch;
-    }
-    return step;
 }
 
-const struct lanes_loops LANE(loops) = {LANE(run_steps), LANE(run_blocks)};
+const struct lanes_loops LANE(loops) = {LANE(run_step), LANE(run_blocks)};

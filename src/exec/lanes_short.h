@@ -68,14 +68,14 @@ ALWAYS_INLINE bool store_shared(struct chunk *chunk, const struct inst *inst,
  * share their high words; a low word before its start gives an offset past its end.
  */
 ALWAYS_INLINE u8 *find_rows(const struct chunk *chunk, const struct inst *inst,
-                            const struct step *step, bool write, const u32 *low, const eight *high,
-                            eight *at)
+                            const struct step *step, u32 bytes, bool write, const u32 *low,
+                            const eight *high, eight *at)
 {
     const struct allocation *hint = step->hint;
     if (!hint || step->hint_generation != *chunk->generation || (write && hint->read_only))
         return NULL;
     const u64 start = hint->address - (u64)inst->imm;
-    const u32 bytes = 4u * step->words, above = (u32)(start >> 32);
+    const u32 above = (u32)(start >> 32);
     if (hint->size < bytes || above != (start + hint->size) >> 32 ||
         !offsets_within(at, low, 0u - (u32)start, (u32)hint->size - bytes, bytes - 1))
         return NULL;
@@ -89,7 +89,8 @@ ALWAYS_INLINE u8 *find_global(const struct chunk *chunk, const struct inst *inst
                               const struct step *step, bool write, eight *at)
 {
     const u32 *const low = chunk_row(chunk, step, 0);
-    return find_rows(chunk, inst, step, write, low, (const eight *)(low + chunk->lanes.stride), at);
+    return find_rows(chunk, inst, step, 4u * step->words, write, low,
+                     (const eight *)(low + chunk->lanes.stride), at);
 }
 
 ALWAYS_INLINE bool load_global(struct chunk *chunk, const struct inst *inst,
@@ -142,12 +143,12 @@ ALWAYS_INLINE void store_some(u8 *base, const eight *at, const u32 *src, u32 lan
     }
 }
 
-/* A load or a store of shared memory by the lanes in chunk->active, of which there is one. */
+/* A load or a store of shared memory by the lanes of the mask, of which there is one. */
 ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
                                const struct step *step)
 {
-    const eight *const mask = (const eight *)chunk->active_mask;
-    const u32 first = (u32)__builtin_ctz(chunk->active), *const low = chunk_row(chunk, step, 0);
+    const eight *const mask = (const eight *)chunk->lanes.lane_mask;
+    const u32 first = (u32)__builtin_ctz(chunk->lanes.mask), *const low = chunk_row(chunk, step, 0);
     struct some_rows rows;
     eight at[EIGHTS];
     fill_row(rows.low, low, mask, first);
@@ -159,10 +160,10 @@ ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
     if (chunk->shared_bytes < 4 ||
         !offsets_within(at, (const u32 *)rows.low, (u32)inst->imm, chunk->shared_bytes - 4, 3))
         return false;
-    if (step->shape == SHAPE_SHARED_LOAD)
+    if ((step->shape & SHAPE_KIND) == SHAPE_SHARED_LOAD)
         gather_some(chunk_row(chunk, step, SLOT_DST), chunk->shared, at, mask);
     else
-        store_some(chunk->shared, at, chunk_row(chunk, step, 1), chunk->active);
+        store_some(chunk->shared, at, chunk_row(chunk, step, 1), chunk->lanes.mask);
     return true;
 }
 
@@ -170,19 +171,20 @@ ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
 ALWAYS_INLINE bool global_some(struct chunk *chunk, const struct inst *inst,
                                const struct step *step)
 {
-    const bool write = step->shape == SHAPE_GLOBAL_STORE;
-    const eight *const mask = (const eight *)chunk->active_mask;
-    const u32 first = (u32)__builtin_ctz(chunk->active), *const low = chunk_row(chunk, step, 0);
+    const bool write = (step->shape & SHAPE_KIND) == SHAPE_GLOBAL_STORE;
+    const eight *const mask = (const eight *)chunk->lanes.lane_mask;
+    const u32 first = (u32)__builtin_ctz(chunk->lanes.mask), *const low = chunk_row(chunk, step, 0);
     const u32 stride = chunk->lanes.stride;
     struct some_rows rows;
     eight at[EIGHTS];
     fill_row(rows.low, low, mask, first);
     fill_row(rows.high, low + stride, mask, first);
-    u8 *const base = find_rows(chunk, inst, step, write, (const u32 *)rows.low, rows.high, at);
+    u8 *const base =
+        find_rows(chunk, inst, step, 4u * step->words, write, (const u32 *)rows.low, rows.high, at);
     if (!base)
         return false;
     if (write)
-        store_some(base, at, chunk_row(chunk, step, 1), chunk->active);
+        store_some(base, at, chunk_row(chunk, step, 1), chunk->lanes.mask);
     for (u32 j = 0; !write && j < step->words; j++)
         gather_some(chunk_row(chunk, step, SLOT_DST) + j * stride, base + 4 * j, at, mask);
     return true;

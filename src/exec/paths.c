@@ -71,7 +71,8 @@ static void order_remove(struct warp *warp, u32 path)
     u32 i = warp->order_count;
     while (warp->order[--i] != path)
         ;
-    warp->order_count--;
+    if (LIKELY(i == --warp->order_count))
+        return;
     memmove(&warp->order[i], &warp->order[i + 1], (warp->order_count - i) * sizeof *warp->order);
 }
 
@@ -132,6 +133,21 @@ static void push_targets(struct warp *warp, const struct target *targets, u32 co
     }
 }
 
+/* paths_diverge when all but one target are the reconvergence point, and the leaf is the topmost: it
+ * waits there, and its only child runs. */
+static void diverge_once(struct warp *warp, const struct target *target, u32 reconverge)
+{
+    const u32 index = warp->current;
+    warp_path(warp)->pc = reconverge;
+    const struct path child = {.mask = target->mask,
+                               .pc = target->pc,
+                               .rpc = reconverge,
+                               .kind = PATH_BRANCH,
+                               .parent = index};
+    warp->current = warp->order[warp->order_count - 1] = path_new(warp, &child);
+    warp_set_active(warp);
+}
+
 /*
  * The lanes of the current leaf go to `count` (two or more) different places. Returns false when
  * the launch was stopped.
@@ -142,6 +158,12 @@ bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u
         return false;
     u32 index = warp->current;
     struct path *leaf = warp_path(warp);
+    const bool top = warp->order[warp->order_count - 1] == index;
+    if (top && count == 2 && leaf->rpc != reconverge &&
+        (targets[0].pc == reconverge) != (targets[1].pc == reconverge)) {
+        diverge_once(warp, &targets[targets[0].pc == reconverge], reconverge);
+        return true;
+    }
     struct path like = {.rpc = reconverge, .kind = PATH_BRANCH, .parent = index};
     order_remove(warp, index);
     if (leaf->rpc != reconverge) {
@@ -178,7 +200,13 @@ bool paths_call(struct warp *warp, const struct target *targets, u32 count, u32 
 void paths_merge(struct warp *warp)
 {
     path_drop(warp, warp->current);
-    paths_select(warp);
+    const u32 top = warp->order_count ? warp->order[warp->order_count - 1] : NO_PATH;
+    if (UNLIKELY(top == NO_PATH || warp->paths[top].state != PATH_READY)) {
+        paths_select(warp);
+        return;
+    }
+    warp->current = top;
+    warp_set_active(warp);
 }
 
 static void after_leaving(struct warp *warp)

@@ -9,18 +9,20 @@
 
 void warp_set_active(struct warp *warp)
 {
-    bool explicit_exec = warp->exec->image->program->traits.explicit_exec;
+    const struct image *const image = warp->exec->image;
+    bool explicit_exec = image->program->traits.explicit_exec;
     lane_set mask = explicit_exec ? scalar_pair(warp, SCALAR_EXEC) : warp_path(warp)->mask;
     if (mask == warp->active)
         return;
     warp->active = mask;
     warp->active_count = count_lanes(mask);
-    for (u32 c = 0; c < warp->exec->image->chunks; c++) {
-        struct chunk *chunk = &warp->chunks[c];
-        chunk->active = lanes_of_chunk(mask, c);
-        chunk->lanes.mask = chunk->active;
-        lanes_expand(chunk->active, chunk->active_mask);
-    }
+    struct chunk *const chunks = warp->chunks;
+    chunks[0].active = chunks[0].lanes.mask = (u32)mask;
+    image->moves->expand((u32)mask, chunks[0].active_mask);
+    if (image->chunks == 1)
+        return;
+    chunks[1].active = chunks[1].lanes.mask = lanes_of_chunk(mask, 1);
+    image->moves->expand(chunks[1].active, chunks[1].active_mask);
 }
 
 /* Counts and returns the lanes of an instruction that has a guard. */
@@ -75,14 +77,8 @@ bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chun
 static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct step *step,
                       struct chunk *chunk, u32 mask)
 {
-    if (warp->exec->image->loops->steps(chunk, inst, step, step + 1) != step)
-        return true;
-    if ((step->shape & ~SHAPE_GUARDED) != SHAPE_LANE)
-        return other_step(warp, pc, step, chunk, mask);
-    chunk->lanes.inst = inst;
-    chunk_place(chunk, step);
-    step->fn(&chunk->lanes);
-    return true;
+    return warp->exec->image->loops->step(chunk, inst, step) ||
+           other_step(warp, pc, step, chunk, mask);
 }
 
 /* The same under a guard: lanes whose guard is false are neither run nor counted. */
@@ -117,9 +113,7 @@ static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
     return cross_step(warp, pc, lanes);
 }
 
-/* Any step but a branch: false when the path cannot go on. */
-static __attribute__((noinline)) bool run_step(struct warp *warp, const struct inst *inst,
-                                               struct step *step)
+bool warp_step(struct warp *warp, const struct inst *inst, struct step *step)
 {
     u32 pc = (u32)(step - warp->exec->image->steps);
     if ((step->shape & ~SHAPE_GUARDED) == SHAPE_WHOLE)
@@ -324,6 +318,26 @@ static inline struct stretch *run_end(struct warp *warp, struct path *path, stru
     return NULL;
 }
 
+struct stretch *warp_pass_end(struct warp *warp, struct stretch *stretch, u64 limit)
+{
+    struct exec *exec = warp->exec;
+    const struct image *image = exec->image;
+    warp->instructions += stretch->length;
+    struct stretch *next = run_end(warp, warp_path(warp), stretch);
+    if (exec->instructions >= limit || exec->stopped || warp->yield)
+        return NULL;
+    while (warp->current != NO_PATH && warp_path(warp)->pc == warp_path(warp)->rpc) {
+        paths_merge(warp);
+        next = NULL;
+    }
+    if (warp->current == NO_PATH || warp_path(warp)->resume)
+        return NULL;
+    if (!next)
+        next = &image->views->stretches[image->stretch_of[warp_path(warp)->pc]];
+    exec_count_entry(exec, next, warp->active_count);
+    return next;
+}
+
 static void about_to(struct warp *warp, u32 inst)
 {
     struct exec_watcher *watcher = warp->exec->watcher;
@@ -331,13 +345,13 @@ static void about_to(struct warp *warp, u32 inst)
         watcher->before(watcher, warp, inst);
 }
 
-/* run_step for someone who watches. */
+/* warp_step for someone who watches. */
 static bool run_watched(struct warp *warp, const struct inst *inst, struct step *step)
 {
     const u32 pc = (u32)(step - warp->exec->image->steps);
     struct exec_watcher *watcher = warp->exec->watcher;
     about_to(warp, pc);
-    const bool going = run_step(warp, inst, step);
+    const bool going = warp_step(warp, inst, step);
     if (watcher->committed && !warp->exec->stopped)
         watcher->committed(watcher, warp, pc);
     return going;
@@ -359,11 +373,16 @@ PART_OF void run_path(struct warp *warp, u64 limit, bool watched)
     else
         exec_count_entry(exec, stretch, warp->active_count);
     for (;;) {
-        if (!watched && LIKELY(image->chunks == 1))
+        if (!watched && LIKELY(image->chunks == 1)) {
             step = image->loops->blocks(warp, &stretch, step, limit);
+            if (UNLIKELY(!step))
+                return;
+            if (UNLIKELY(warp->yield))
+                limit = 0;
+        }
         if (step != stretch->last) {
             const struct inst *inst = &stretch->insts[step - stretch->steps];
-            if (UNLIKELY(!(watched ? run_watched : run_step)(warp, inst, step))) {
+            if (UNLIKELY(!(watched ? run_watched : warp_step)(warp, inst, step))) {
                 warp_stop_inside(warp, (u32)(step - image->steps));
                 return;
             }

@@ -70,8 +70,10 @@ struct chunk {
     const u8 *uniforms;    /* enum uniform, then the parameters */
     const u32 *tids[3];    /* its threads' coordinates */
     const u64 *generation; /* memory_generation */
-    u32 active;            /* lanes of the current path */
-    u32 guarded;           /* the mask that guard_mask expands */
+    u8 *local;             /* of its first lane; the next lane's is local_stride bytes further */
+    u32 local_bytes, local_stride;
+    u32 active;  /* lanes of the current path */
+    u32 guarded; /* the mask that guard_mask expands */
     _Alignas(64) u32 active_mask[LANES];
     u32 guard_mask[LANES];
 };
@@ -281,6 +283,12 @@ u64 warp_hash(const struct warp *warp);
 void warp_run(struct warp *warp, u64 budget);
 /* The current leaf's mask, expanded for the lane functions. */
 void warp_set_active(struct warp *warp);
+/* Any step but a branch, with its guard: false when the path cannot go on. */
+bool warp_step(struct warp *warp, const struct inst *inst, struct step *step);
+/* The current path, of code without explicit EXEC, is at the end of a stretch that it does not leave
+ * by a plain branch of all its lanes. Returns the stretch that the warp enters next, perhaps on
+ * another path; NULL: warp_run has to see to it. */
+struct stretch *warp_pass_end(struct warp *warp, struct stretch *stretch, u64 limit);
 /* The path stands at an instruction inside a stretch, which it has issued. */
 void warp_stop_inside(struct warp *warp, u32 pc);
 /* Settles merges and waits, and picks the path that runs: false when there is none. It may give
@@ -357,7 +365,14 @@ static inline u32 lanes_of_chunk(lane_set set, unsigned chunk)
 }
 static inline u32 count_lanes(lane_set set)
 {
+#ifdef __POPCNT__
     return (u32)__builtin_popcountll(set);
+#else /* the builtin is a call */
+    set -= set >> 1 & 0x5555555555555555;
+    set = (set & 0x3333333333333333) + (set >> 2 & 0x3333333333333333);
+    set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (u32)(set * 0x0101010101010101 >> 56);
+#endif
 }
 static inline u32 first_lane(lane_set set)
 {
@@ -516,6 +531,10 @@ static inline bool loads_signed(const struct inst *inst)
 {
     return inst->mods & MOD_SIGNED || type_is_signed(inst->type);
 }
+/* Atomics of 32 bits by the lanes of a mask, in lane order, at base + offset; `others` are the new
+ * values of a cas, `result` may be NULL. `ftz`: float additions flush subnormals. */
+void atomic_words(const struct inst *inst, u8 *base, const u32 *offset, u32 mask, const u32 *values,
+                  const u32 *others, u32 *result, bool ftz);
 /* atomic.c: memory[at] becomes op(memory, value, other); what was there is returned. */
 u64 atomic_update(const struct inst *inst, u8 *at, u32 bytes, u64 value, u64 other);
 /* Only the faults of an atomic that atomic_step would do. */

@@ -116,69 +116,6 @@ static void scatter(struct warp *warp, const struct lane_group *g)
     }
 }
 
-enum {
-    SHUFFLE_UP,
-    SHUFFLE_DOWN,
-    SHUFFLE_BUTTERFLY,
-    SHUFFLE_INDEX
-};
-
-/* The source lane of a shuffle, and whether it is in range. */
-static inline __attribute__((always_inline)) u32 shuffle_source(u32 key, u32 lane, u32 b, u32 c,
-                                                                bool *in_range)
-{
-    u32 segment = (c >> 8) & 31, clamp = c & 31, by = b & 31;
-    u32 lowest = lane & segment, limit = lowest | (clamp & ~segment);
-    i32 source;
-    switch (key) {
-    case SHUFFLE_UP:
-        source = (i32)lane - (i32)by;
-        *in_range = source >= (i32)limit;
-        break;
-    case SHUFFLE_DOWN:
-        source = (i32)(lane + by);
-        *in_range = source <= (i32)limit;
-        break;
-    case SHUFFLE_BUTTERFLY:
-        source = (i32)(lane ^ by);
-        *in_range = source <= (i32)limit;
-        break;
-    default:
-        source = (i32)(lowest | (by & ~segment));
-        *in_range = source <= (i32)limit;
-    }
-    return *in_range ? (u32)source : lane;
-}
-
-/* Lanes outside the group are computed as well, from whatever stands there, and never read. */
-static inline __attribute__((always_inline)) void shuffle_by(struct lane_group *g, u32 key)
-{
-    for (u32 lane = 0; lane < LANES; lane++) {
-        bool in_range;
-        u32 source = shuffle_source(key, lane, g->b[lane], g->c[lane], &in_range);
-        g->result[lane] = g->a[0][g->mask >> source & 1 ? source : lane];
-        g->flags |= (u32)in_range << lane;
-    }
-}
-
-/* The kind of shuffle is a constant in each loop. */
-static void shuffle(struct lane_group *g, u32 key)
-{
-    switch (key) {
-    case SHUFFLE_UP:
-        shuffle_by(g, SHUFFLE_UP);
-        break;
-    case SHUFFLE_DOWN:
-        shuffle_by(g, SHUFFLE_DOWN);
-        break;
-    case SHUFFLE_BUTTERFLY:
-        shuffle_by(g, SHUFFLE_BUTTERFLY);
-        break;
-    default:
-        shuffle_by(g, SHUFFLE_INDEX);
-    }
-}
-
 static void vote(struct lane_group *g, u32 key)
 {
     bool all = g->predicate == g->mask, any = g->predicate != 0;
@@ -254,7 +191,8 @@ static void group_run(struct warp *warp, struct lane_group *g)
         spread(g, g->predicate);
         break;
     case OP_shfl:
-        shuffle(g, inst->key);
+        g->flags =
+            warp->exec->image->moves->shuffle(inst->key, g->result, g->a[0], g->b, g->c, g->mask);
         break;
     case OP_match_any:
         match(g, false);
@@ -301,7 +239,11 @@ static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
 /* Lanes of `mask` that give the same member mask as its first lane. */
 static u32 same_members(const u32 *members, u32 mask)
 {
-    u32 value = members[first_lane(mask)], same = 0;
+    u32 value = members[first_lane(mask)], same = 0, differ = 0;
+    for (u32 lane = 0; lane < LANES; lane++)
+        differ |= members[lane] ^ value;
+    if (LIKELY(!differ))
+        return mask;
     for (u32 lane = 0; lane < LANES; lane++)
         same |= (u32)(members[lane] == value) << lane;
     return same & mask;

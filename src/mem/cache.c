@@ -183,6 +183,7 @@ static void replace(struct cache *cache, struct cache_way *slot, u64 line, u32 s
         drop(cache, slot, set);
     }
     *slot = (struct cache_way){.line = line, .stamp = ++cache->time};
+    cache->used = true;
     *tag_of(cache, slot, set) = number_tag(line >> cache->line_shift);
     cache->guess[set] = (u32)(slot - cache->slots);
 }
@@ -530,11 +531,15 @@ void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *o
 void cache_invalidate(struct cache *cache)
 {
     cache->refused = NO_LINE;
+    if (!cache->used)
+        return;
+    cache->used = false;
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
             struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
             if (slot->line != NO_LINE && !slot->pending)
                 drop(cache, slot, set);
+            cache->used |= slot->pending != 0;
         }
 }
 
@@ -614,7 +619,7 @@ void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 struct cache *cache_create(const struct cache_config *config, struct cache_counters *counters)
 {
     assert(is_pow2(config->line_bytes) && config->line_bytes >= SECTOR_BYTES);
-    struct arena *arena = arena_create();
+    struct arena *arena = arena_create_large(0);
     struct cache *cache = arena_new(arena, struct cache);
     u32 row = (u32)align_up(config->ways, TAG_GROUP), sectors = config->line_bytes / SECTOR_BYTES;
     size_t slots = (size_t)config->sets * config->ways, tags = (size_t)config->sets * row;

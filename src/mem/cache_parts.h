@@ -31,6 +31,7 @@ struct cache {
     u32 takable;                /* ways of a set that take lines */
     bool sectored, allocate_on_fill, fifo, hooked, passing;
     bool watched;
+    bool used;   /* a line has come since cache_invalidate() */
     bool slow;   /* hooked or watched: a hit takes the long way */
     u32 write;   /* as in the configuration */
     u64 time;    /* of stamps */

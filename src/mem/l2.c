@@ -51,9 +51,7 @@ void l2_reset(struct l2_slice *slice)
     slice->answer = L2_NOBODY;
     slice->stall = NULL;
     slice->port_free = slice->fill_free = slice->atomic_free = 0;
-    slice->free_count = 0;
-    for (u32 i = slice->pool_count; i-- > 0;)
-        slice->free[slice->free_count++] = i;
+    slice->free_count = slice->free_least = slice->pool_count;
 }
 
 /* ---- In ---- */
@@ -359,10 +357,21 @@ enum access_result {
     ACCESS_BLOCKED /* S4: it need not be tried again before something comes */
 };
 
+/* The pool entry of the next packet that waits: those given back last first, then the others in
+ * order. Launches use few of them, so the stack is filled in as it is used. */
+static u32 next_entry(struct l2_slice *slice)
+{
+    if (slice->free_count == slice->free_least)
+        slice->free[slice->free_count - 1] = slice->pool_count - slice->free_count;
+    return slice->free[slice->free_count - 1];
+}
+
 /* The packet waits in the pool, under the number that cache_read was given. */
 static void wait(struct l2_slice *slice, const struct packet *packet)
 {
-    slice->pool[slice->free[--slice->free_count]] = *packet;
+    slice->pool[next_entry(slice)] = *packet;
+    slice->free_count--;
+    slice->free_least = MIN(slice->free_least, slice->free_count);
 }
 
 /* What the first packet waits for, which only something from outside the slice, or its own answers
@@ -399,7 +408,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         return stalls(slice, &stats->stalls_queue, cycle);
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
-    const u32 waiter = slice->free[slice->free_count - 1];
+    const u32 waiter = next_entry(slice);
     const enum cache_result result =
         cache_read(slice->cache, arrival->line, arrival->sectors, waiter, &out);
     switch (result) {
@@ -458,7 +467,7 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
         return stalls(slice, &stats->stalls_queue, cycle);
     if (!slice->free_count)
         return stalls(slice, &stats->stalls_mshr, cycle);
-    u32 entry = slice->free[slice->free_count - 1];
+    u32 entry = next_entry(slice);
     forget_payload(slice, entry);
     slice->parts[entry] = (u8)fetch(slice, arrival->line, arrival->sectors, entry,
                                     arrival->packet.kind == PACKET_WRITE ? &arrival->packet : NULL);

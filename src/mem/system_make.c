@@ -119,7 +119,7 @@ static void create_ports(struct memory_system *m)
 
 struct memory_system *memory_system_create(const struct memory_system_params *params)
 {
-    struct arena *arena = arena_create();
+    struct arena *arena = arena_create_large(0);
     struct memory_system *m = arena_new(arena, struct memory_system);
     m->arena = arena;
     m->network_params = *params->network;

@@ -199,15 +199,18 @@ static json_t *leak_json(const struct energy_model *model, const struct energy_l
 static json_t *holes_json(const struct energy_model *model)
 {
     json_t *list = json_array();
-    for (u32 i = 0; i < model->storage.rows.count; i++) {
-        const struct state_row *row = &model->storage.rows.data[i];
-        bool found = row->replaced;
-        for (u32 r = 0; r < model->rows.count && !found; r++)
-            found = model->rows.data[r].array &&
-                    state_find(&model->storage, model->rows.data[r].array) == row;
-        if (!found)
-            json_array_append_new(list, json_sprintf("%s.%s", row->unit, row->name));
+    const struct state_row *const first = model->storage.rows.data;
+    bool *counted = checked(calloc(model->storage.rows.count + 1, sizeof *counted));
+    for (u32 i = 0; i < model->rows.count; i++) {
+        const char *array = model->rows.data[i].array;
+        const struct state_row *row = array ? state_find(&model->storage, array) : NULL;
+        if (row)
+            counted[row - first] = true;
     }
+    for (u32 i = 0; i < model->storage.rows.count; i++)
+        if (!counted[i] && !first[i].replaced)
+            json_array_append_new(list, json_sprintf("%s.%s", first[i].unit, first[i].name));
+    free(counted);
     return list;
 }
 
@@ -244,7 +247,7 @@ char *hd_energy_json(const struct hd_config *config, struct hd_error *error)
     char *text = NULL;
     if (model) {
         json_t *json = model_json(model);
-        text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         json_decref(json);
     } else
         api_fail(error, &inner);

@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     require(CALL(hd_config_set, two, "silent.bits=5", &error), "set", &error);
     require(holds(CALL(hd_config_json, one), "\"bits\": 3"), "bits of one", &error);
     require(holds(CALL(hd_config_mechanisms, one), "\"sha256\": \""), "its hash", &error);
+    require(holds(CALL(hd_config_plugins, one), "\"name\": \"silent\""), "its file", &error);
     require(!holds(CALL(hd_mechanisms_json), "silent"), "built in", &error);
     /* a machine replaces its values; then it may be named */
     require(CALL(hd_config_load, one, "gtx480", &error), "load", &error);

@@ -63,7 +63,6 @@ void collect_push_any(struct core *core, struct inflight *inflight)
 
 void collect_create(struct core *core)
 {
-    core->collect = (struct collect_stage){0};
     share_collectors(core);
     core->collect.banks_per_group = banks_of(&core->config);
     core->collect.spread =

@@ -73,9 +73,11 @@ void inflight_count_work(struct core *core, const struct inflight *inflight, boo
 u64 core_lanes_unwritten(const struct core *core)
 {
     u64 lanes = 0;
-    for (u32 i = 0; i < CORE_INFLIGHT; i++)
-        if (!(core->inflight.free[i / 64] >> i % 64 & 1) && !core->inflight.all[i].injected)
-            lanes += plain_work(core, &core->inflight.all[i]).writes;
+    for (u32 word = 0; core->inflight.count && word < CORE_INFLIGHT / 64; word++)
+        for (u64 set = ~core->inflight.free[word]; set; set &= set - 1) {
+            const struct inflight *inflight = &core->inflight.all[word * 64 + first_bit(set)];
+            lanes += inflight->injected ? 0 : plain_work(core, inflight).writes;
+        }
     return lanes;
 }
 

@@ -37,7 +37,7 @@ void lsu_create(struct core *core)
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
     lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
     lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
-    lsu->arena = arena_create();
+    lsu->arena = arena_create_large(0);
     lsu->requests = arena_array(lsu->arena, struct lsu_request, LSU_REQUESTS);
     for (u32 b = 0; b < c->l1d->banks; b++)
         ring_create(&lsu->pipes[b], lsu->arena, c->l1d->latency + 1);

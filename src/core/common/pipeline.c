@@ -18,7 +18,7 @@
 static void issue_create(struct core *core)
 {
     const u32 schedulers = core->config.issue->schedulers;
-    core->issue = (struct issue_stage){.all = (1u << schedulers) - 1};
+    core->issue.all = (1u << schedulers) - 1;
     for (u32 i = 0; i < schedulers; i++)
         for (u32 s = i; s < CORE_WARPS; s += schedulers) {
             core->issue.schedulers[i].slots |= bit(s);
@@ -26,9 +26,9 @@ static void issue_create(struct core *core)
         }
 }
 
+/* Finds the wheel, the schedulers and the collectors cleared: see drop_all() of core.c. */
 void common_create(struct core *core)
 {
-    memset(&core->wheel, 0, sizeof core->wheel);
     issue_create(core);
     fetch_create(core);
     collect_create(core);

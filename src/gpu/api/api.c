@@ -122,14 +122,38 @@ char *hd_config_diff(const struct hd_config *a, const struct hd_config *b)
     return dump(config_diff_json(a->config, b->config));
 }
 
+uint64_t hd_config_seed(const struct hd_config *config)
+{
+    const struct launch_params *launch =
+        config ? config_params(config->config, &launch_component) : NULL;
+    return launch ? launch->seed : 0;
+}
+
+/* The storage of the machine and its mechanisms. */
+static struct state_list storage_of(const struct hd_config *config)
+{
+    struct state_list list = {0};
+    storage_collect(&list, config->config);
+    mechanisms_storage(&list, config->config, config->available);
+    return list;
+}
+
 char *hd_config_storage(const struct hd_config *config)
 {
     if (!config)
         return NULL;
-    struct state_list list = {0};
-    storage_collect(&list, config->config);
-    mechanisms_storage(&list, config->config, config->available);
+    struct state_list list = storage_of(config);
     char *text = dump(storage_json(config->config, &list));
+    state_free(&list);
+    return text;
+}
+
+char *hd_config_bits(const struct hd_config *config)
+{
+    if (!config)
+        return NULL;
+    struct state_list list = storage_of(config);
+    char *text = dump(storage_bits_json(&list));
     state_free(&list);
     return text;
 }

@@ -317,10 +317,17 @@ static void add_storage(json_t *row, const struct mechanism *mechanism, const st
     state_free(&list);
 }
 
+/* Which file a mechanism was loaded from: null for a built-in one. */
+static void put_file(json_t *row, const struct plugin *plugin)
+{
+    json_object_set_new(row, "path", text_or_null(plugin ? plugin->path : NULL));
+    json_object_set_new(row, "bytes", plugin ? stats_number(plugin->bytes) : json_null());
+    json_object_set_new(row, "sha256", text_or_null(plugin ? plugin->sha256 : NULL));
+}
+
 static json_t *mechanism_json(const struct hd_config *from, const struct mechanism *mechanism)
 {
     const struct config *config = from->config;
-    const struct plugin *plugin = plugin_of(from, mechanism);
     const struct component *const components[] = {mechanism->component, NULL};
     const struct mechanism_use use = {.mechanism = mechanism,
                                       .params = config_params(config, mechanism->component)};
@@ -329,9 +336,7 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     json_object_set_new(row, "help", json_string(mechanism->help));
     json_object_set_new(row, "source", text_or_null(mechanism->source));
     json_object_set_new(row, "on", json_boolean(mechanism_is_on(config, mechanism)));
-    json_object_set_new(row, "path", text_or_null(plugin ? plugin->path : NULL));
-    json_object_set_new(row, "bytes", plugin ? stats_number(plugin->bytes) : json_null());
-    json_object_set_new(row, "sha256", text_or_null(plugin ? plugin->sha256 : NULL));
+    put_file(row, plugin_of(from, mechanism));
     json_object_set_new(row, "params", config_params_table_json(components));
     json_object_set_new(row, "stats", stats_table_json(components));
     json_object_set_new(row, "events", events_json(mechanism));
@@ -355,6 +360,25 @@ char *hd_config_mechanisms(const struct hd_config *config)
     for (u32 i = 0; config->available[i]; i++)
         json_array_append_new(rows, mechanism_json(config, config->available[i]));
     char *text = json_dumps(rows, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(rows);
+    return text;
+}
+
+char *hd_config_plugins(const struct hd_config *config)
+{
+    if (!config)
+        return NULL;
+    json_t *rows = json_array();
+    for (u32 i = 0; i < config->plugins.count; i++) {
+        const struct plugin *plugin = config->plugins.data[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "name", json_string(plugin->mechanism->name));
+        json_object_set_new(row, "on",
+                            json_boolean(mechanism_is_on(config->config, plugin->mechanism)));
+        put_file(row, plugin);
+        json_array_append_new(rows, row);
+    }
+    char *text = json_dumps(rows, JSON_INDENT(2));
     json_decref(rows);
     return text;
 }

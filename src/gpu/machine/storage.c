@@ -39,6 +39,19 @@ json_t *storage_row_json(const struct state_row *row)
     return json;
 }
 
+json_t *storage_bits_json(const struct state_list *list)
+{
+    json_t *units = json_object();
+    for (u32 i = 0; i < list->rows.count; i++) {
+        const struct state_row *row = &list->rows.data[i];
+        if (!json_object_get(units, row->unit))
+            json_object_set_new(units, row->unit, json_object());
+        json_object_set_new(json_object_get(units, row->unit), row->name,
+                            stats_number(state_owner_bits(row)));
+    }
+    return units;
+}
+
 static void sums_json(json_t *into, const struct state_list *list, const char *owner)
 {
     u64 bits[2] = {0};

@@ -19,6 +19,8 @@ void storage_collect(struct state_list *list, const struct config *config);
  * [published_value_json's, with "our_bits", "their_bits", "difference"]}, of one core.
  */
 json_t *storage_row_json(const struct state_row *row); /* one of "rows" */
+/* {unit: {name: bits of one owner}} */
+json_t *storage_bits_json(const struct state_list *list);
 /* `list` has the rows of storage_collect, then those of mechanisms. */
 json_t *storage_json(const struct config *config, const struct state_list *list);
 

@@ -122,7 +122,7 @@ static void test_translate32(void **unused)
 struct access_rig {
     _Alignas(32) u32 rows[3][LANES];
     struct chunk chunk;
-    struct step steps[2]; /* the second is where a run would end */
+    struct step step;
     struct inst inst;
 };
 enum {
@@ -136,11 +136,11 @@ static void rig_access(struct access_rig *rig, enum shape shape, i32 imm, bool w
     const bool load = shape == SHAPE_SHARED_LOAD || shape == SHAPE_GLOBAL_LOAD;
     rig->chunk.base = (u8 *)rig->rows;
     rig->chunk.lanes.stride = LANES;
-    rig->chunk.active = LANES_FULL;
+    rig->chunk.active = rig->chunk.lanes.mask = LANES_FULL;
     rig->inst = (struct inst){.op = load ? OP_ld : OP_st, .imm = imm};
-    rig->steps[0] = (struct step){.shape = (u8)shape, .words = 1, .wide = wide};
-    rig->steps[0].select[0] = rig->steps[0].select[load ? SLOT_DST : 1] = ~0ull;
-    rig->steps[0].row[load ? SLOT_DST : 1] = DATA * sizeof rig->rows[0];
+    rig->step = (struct step){.shape = (u8)shape, .words = 1, .wide = wide};
+    rig->step.select[0] = rig->step.select[load ? SLOT_DST : 1] = ~0ull;
+    rig->step.row[load ? SLOT_DST : 1] = DATA * sizeof rig->rows[0];
 }
 
 /* Runs it: done exactly when `all` lanes are right, else nothing has changed. */
@@ -155,9 +155,7 @@ static void check_access(struct access_rig *rig, enum simd simd, u8 *space, size
     for (unsigned i = 0; i < LANES && all; i++)
         memcpy(load ? (u8 *)&data[i] : memory + offset[i],
                load ? memory + offset[i] : (u8 *)&data[i], sizeof data[i]);
-    const struct step *next =
-        lanes_loops(simd)->steps(&rig->chunk, &rig->inst, &rig->steps[0], &rig->steps[1]);
-    assert_int_equal(next - rig->steps, all);
+    assert_int_equal(lanes_loops(simd)->step(&rig->chunk, &rig->inst, &rig->step), all);
     assert_memory_equal(rig->rows[DATA], data, sizeof data);
     assert_memory_equal(space, memory, bytes);
     free(memory);
@@ -232,10 +230,10 @@ static void test_short_global(void **unused)
         u64 offset[LANES];
         rig_access(&rig, load ? SHAPE_GLOBAL_LOAD : SHAPE_GLOBAL_STORE, imm, true);
         rig.chunk.generation = &generation;
-        rig.steps[0].hint = &allocation;
-        rig.steps[0].hint_generation = generation - (random_next(&state) % 8 == 0);
+        rig.step.hint = &allocation;
+        rig.step.hint_generation = generation - (random_next(&state) % 8 == 0);
         draw_offsets(offset, (u32)allocation.size, round, &state);
-        bool all = rig.steps[0].hint_generation == generation && (load || !allocation.read_only) &&
+        bool all = rig.step.hint_generation == generation && (load || !allocation.read_only) &&
                    begin >> 32 == (begin + allocation.size) >> 32; /* others take the long way */
         for (unsigned i = 0; i < LANES; i++) {
             if (round % 7 == 0 && i == round % 32)
@@ -306,12 +304,159 @@ static void test_even(void **unused)
     assert_true(even > 1500 && even < 3500);
 }
 
+/* ---- less common accesses, under any mask ---- */
+
+enum {
+    RARE_BYTES = 2048, /* of the space they are in */
+    LOCAL_STRIDE = 64,
+    LOCAL_BYTES = 48
+};
+
+struct rare_rig {
+    _Alignas(32) u32 low[LANES], high[LANES], data[4][LANES], old[4][LANES];
+    u8 memory[RARE_BYTES], expected[RARE_BYTES];
+    struct allocation allocation;
+    u64 generation;
+    struct chunk chunk;
+    struct step step;
+    struct inst inst;
+    u32 place[LANES]; /* in memory, of the lanes that are right */
+    u32 right;        /* lanes */
+};
+
+/* Addresses in the space of the instruction, a few of them wrong. */
+static void draw_places(struct rare_rig *rig, u32 bytes, u64 *state)
+{
+    const bool local = rig->inst.space == SPACE_LOCAL;
+    const u32 size = local ? LOCAL_BYTES : RARE_BYTES, first = (u32)random_next(state) % 8;
+    const bool in_a_row = !local && random_next(state) & 1;
+    const u64 start = rig->inst.space == SPACE_GLOBAL ? rig->allocation.address : 0;
+    for (u32 i = 0; i < LANES; i++) {
+        u64 at = in_a_row ? (first + i) * bytes : random_next(state) % (size / bytes) * bytes;
+        if (random_next(state) % 100 == 0)
+            at += random_next(state) & 1 ? size : 1;
+        const bool right = at % bytes == 0 && at + bytes <= size;
+        rig->right |= (u32)right << i;
+        rig->place[i] = (u32)at + (local ? i * LOCAL_STRIDE : 0);
+        const u64 address = start + at - (u64)rig->inst.imm;
+        rig->low[i] = (u32)address;
+        rig->high[i] = (u32)(address >> 32);
+    }
+}
+
+static void rig_rare(struct rare_rig *rig, enum shape shape, enum space space, u32 bytes,
+                     u64 *state)
+{
+    *rig = (struct rare_rig){.allocation = {.address = 0x700000000, .size = RARE_BYTES}};
+    for (u32 i = 0; i < RARE_BYTES; i++)
+        rig->memory[i] = (u8)random_next(state);
+    for (u32 i = 0; i < 4 * LANES; i++)
+        rig->data[i / LANES][i % LANES] = (u32)random_next(state);
+    const u32 mask = random_next(state) % 4
+                         ? (u32)random_next(state) | 1u << random_next(state) % 32
+                         : LANES_FULL;
+    struct chunk *chunk = &rig->chunk;
+    chunk->lanes.stride = LANES;
+    chunk->lanes.lane_mask = chunk->active_mask;
+    chunk->active = chunk->lanes.mask = mask;
+    lanes_expand(mask, chunk->active_mask);
+    chunk->generation = &rig->generation;
+    chunk_shared(chunk, rig->memory, RARE_BYTES);
+    chunk->local = rig->memory;
+    chunk->local_bytes = LOCAL_BYTES;
+    chunk->local_stride = LOCAL_STRIDE;
+    rig->allocation.host = rig->memory;
+    rig->inst = (struct inst){.space = (u8)space, .imm = -4 * (i64)(random_next(state) % 16)};
+    rig->step = (struct step){.shape = (u8)shape,
+                              .words = (u8)MAX(bytes / 4, 1),
+                              .wide = space == SPACE_GLOBAL || random_next(state) & 1,
+                              .hint = &rig->allocation};
+    rig->step.row[0] = (uintptr_t)rig->low;
+    rig->step.row[1] = (uintptr_t)rig->data;
+    rig->step.row[SLOT_DST] = (uintptr_t)rig->old;
+    draw_places(rig, bytes, state);
+    memcpy(rig->expected, rig->memory, RARE_BYTES);
+}
+
+/* Runs it, and compares memory and `result`, which hold what lane after lane should have done. */
+static bool check_rare(struct rare_rig *rig, enum simd simd, u32 (*result)[LANES])
+{
+    const bool all = !(rig->chunk.lanes.mask & ~rig->right);
+    u32 before[4][LANES];
+    memcpy(before, rig->old, sizeof before);
+    assert_int_equal(lanes_loops(simd)->step(&rig->chunk, &rig->inst, &rig->step), all);
+    assert_memory_equal(rig->old, all ? result : before, sizeof before);
+    if (all)
+        assert_memory_equal(rig->memory, rig->expected, RARE_BYTES);
+    return all;
+}
+
+static void test_short_rare(void **unused)
+{
+    static const enum space spaces[] = {SPACE_SHARED, SPACE_LOCAL, SPACE_GLOBAL};
+    static const enum type types[2][3] = {{TYPE_U8, TYPE_U16, TYPE_B32},
+                                          {TYPE_S8, TYPE_S16, TYPE_B32}};
+    u64 state = 37;
+    u32 done = 0;
+    for (u32 round = 0; round < 6000; round++) {
+        struct rare_rig rig;
+        u32 result[4][LANES] = {0};
+        const u32 bytes = 1u << random_next(&state) % 5;
+        const bool sign = random_next(&state) & 1, load = random_next(&state) & 1;
+        rig_rare(&rig, bytes < 4 ? SHAPE_NARROWS : SHAPE_WORDS, spaces[random_next(&state) % 3],
+                 bytes, &state);
+        rig.inst.op = load ? OP_ld : OP_st;
+        rig.inst.type = (u8)types[sign][MIN(bytes / 2, 2u)];
+        rig.inst.vector = (u8)MAX(bytes / 4, 1);
+        for (u32 set = rig.chunk.lanes.mask & rig.right; set; set &= set - 1) {
+            const u32 lane = (u32)__builtin_ctz(set);
+            for (u32 j = 0; j < rig.step.words; j++) {
+                u8 *at = rig.expected + rig.place[lane] + 4 * j;
+                if (load)
+                    result[j][lane] = load_narrow(at, MIN(bytes, 4u), sign);
+                else
+                    memcpy(at, &rig.data[j][lane], MIN(bytes, 4u));
+            }
+        }
+        done += check_rare(&rig, builds[round % build_count()], result);
+    }
+    assert_true(done > 2000 && done < 5500);
+}
+
+static void test_short_atomics(void **unused)
+{
+    u64 state = 41;
+    u32 done = 0;
+    for (u32 round = 0; round < 4000; round++) {
+        struct rare_rig rig;
+        u32 result[4][LANES] = {0};
+        const enum space space = random_next(&state) & 1 ? SPACE_SHARED : SPACE_GLOBAL;
+        const bool is_float = random_next(&state) & 1;
+        rig_rare(&rig, SHAPE_ATOMIC, space, 4, &state);
+        rig.inst.op = OP_atom;
+        rig.inst.key = ATOMIC_ADD;
+        rig.inst.type = is_float ? TYPE_F32 : TYPE_U32;
+        for (u32 set = rig.chunk.lanes.mask & rig.right; set; set &= set - 1) {
+            const u32 lane = (u32)__builtin_ctz(set);
+            u8 *at = rig.expected + rig.place[lane];
+            u32 old, value = rig.data[0][lane];
+            memcpy(&old, at, sizeof old);
+            value = is_float ? atomic_add_f32(old, value, space == SPACE_GLOBAL) : old + value;
+            memcpy(at, &value, sizeof value);
+            result[0][lane] = old;
+        }
+        done += check_rare(&rig, builds[round % build_count()], result);
+    }
+    assert_true(done > 1500 && done < 3900);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gather_scatter), cmocka_unit_test(test_translate64),
         cmocka_unit_test(test_translate32),    cmocka_unit_test(test_short_shared),
-        cmocka_unit_test(test_short_global),   cmocka_unit_test(test_even),
+        cmocka_unit_test(test_short_global),   cmocka_unit_test(test_short_rare),
+        cmocka_unit_test(test_short_atomics),  cmocka_unit_test(test_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
