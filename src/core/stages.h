@@ -230,6 +230,7 @@ struct collect_stage {
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     struct turn turns[CORE_COLLECTORS];
+    u8 turn_of[CORE_COLLECTORS]; /* of a collector */
     u32 turn_count;
     u64 free, ready;             /* collectors */
     u64 stuck;                   /* ready, but their way was barred and is still */
@@ -524,18 +525,10 @@ static inline u64 near_hits(const u64 *a, const u64 *b)
 }
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
-/* The same for what is not a register, and for registers that `time` has written. */
+/* The same for what is not a register. */
 static inline void slot_counted(struct core *core, u32 s)
 {
     if (core->issue.buffered & ~core->issue.clear & bit(s) && !core->slots[s].time->plain)
-        slot_recheck(core, s);
-}
-static inline void slot_written(struct core *core, u32 s, const struct inst_time *time)
-{
-    if (!(core->issue.buffered & ~core->issue.clear & bit(s)))
-        return;
-    const struct inst_time *head = core->slots[s].time;
-    if (!head->plain || near_hits(head->near, time->near_writes))
         slot_recheck(core, s);
 }
 /* Warps of the slot's block may go on. */

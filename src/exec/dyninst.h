@@ -101,11 +101,23 @@ static inline u32 dyninst_row_words(const struct image *image)
     return image->dyninst_words;
 }
 
+/* Whether warp_settle would find the current path as it should be. */
+static inline bool warp_is_settled(const struct warp *warp)
+{
+    if (warp->state != WARP_READY || warp->current == NO_PATH || warp->yield || !warp->view)
+        return false;
+    const struct path *path = &warp->paths[warp->current];
+    return path->pc != path->rpc && !warp->exec->stopped;
+}
 /*
  * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the
  * launch has stopped. Settles merges of paths and picks the path.
  */
-u32 warp_next(struct warp *warp);
+u32 warp_next_settled(struct warp *warp); /* of one that is not settled */
+static inline u32 warp_next(struct warp *warp)
+{
+    return LIKELY(warp_is_settled(warp)) ? warp_path(warp)->pc : warp_next_settled(warp);
+}
 
 /* f->rows is set, all else is filled. Registers are read through warp->registers. */
 void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);

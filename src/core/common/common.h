@@ -192,7 +192,8 @@ void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_begin(struct core *core);
-void write_back_tick(struct core *core);
+/* Results on the wheel that are due in this cycle are written. */
+void write_back_due(struct core *core);
 /* The instruction is done: its results are written, what waited for it may go on. */
 void inflight_retire(struct core *core, struct inflight *inflight);
 
@@ -220,6 +221,13 @@ static inline void lsu_write_back(struct core *core)
 {
     if (core->lsu.done <= core_cycle(core))
         lsu_finish(core);
+}
+static inline void write_back_tick(struct core *core)
+{
+    const u32 at = core_cycle(core) % WHEEL;
+    if (core->wheel.used[at / 64] >> at % 64 & 1)
+        write_back_due(core);
+    lsu_write_back(core);
 }
 void lsu_reply(struct core *core, const struct packet *packet);
 static inline bool lsu_idle(const struct core *core)
