@@ -70,33 +70,36 @@ struct inflight {
     u16 lane_reads, lane_ops, lane_writes;
 };
 
+/* What every instruction of the warp touches comes first. */
 struct slot {
     struct warp *warp;
-    u32 at; /* the instruction the warp stands at; NO_INST: it waits or has ended */
-    u32 buffer[MAX_BUFFER + MAX_MARKS];
-    u32 skipped;         /* bits: the entry is not an instruction but the mark of a skipped one */
-    u8 buffered;         /* entries, marks too */
-    u8 block;            /* its block's place */
-    u8 barred;           /* enum barred */
-    bool decoding;       /* instructions are between the cache and its buffer */
-    bool ended;          /* the warp is done; the slot waits for what is under way */
-    u8 region_count;     /* scoreboard regions taken */
-    u32 fetch_at;        /* what would be fetched next */
-    i32 limit;           /* the most entries its buffer may have and want more: the core's, and one
-                          * for each mark */
-    u32 in_flight;       /* instructions */
-    u32 stores;          /* requests not acknowledged */
+    const struct inst_time *time; /* of its head, while it is buffered */
+    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
+    u64 issued;
+    u32 at;          /* the instruction the warp stands at; NO_INST: it waits or has ended */
+    u32 in_flight;   /* instructions */
+    u32 fetch_at;    /* what would be fetched next */
+    i32 limit;       /* the most entries its buffer may have and want more: the core's, and one for
+                    * each mark */
+    u32 skipped;     /* bits: the entry is not an instruction but the mark of a skipped one */
+    u8 buffered;     /* entries, marks too */
+    u8 barred;       /* enum barred */
+    bool decoding;   /* instructions are between the cache and its buffer */
+    bool ended;      /* the warp is done; the slot waits for what is under way */
+    u8 region_count; /* scoreboard regions taken */
+    u8 head;         /* its bit is in issue.heads of this pipe, */
+    u8 blocked;      /* and in issue.blocked of this reason; STALL_NONE: in none */
+    u8 block;        /* its block's place */
+    u64 ready_since, age;
     u32 vector_accesses; /* under way, for wait counters */
     u32 scalar_accesses;
-    u32 unacted;  /* accesses that have not come to the head of the load/store unit */
-    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
-    u64 issued, age, ready_since, missed_at;
+    u32 unacted; /* accesses that have not come to the head of the load/store unit */
+    u32 stores;  /* requests not acknowledged */
+    u32 buffer[MAX_BUFFER + MAX_MARKS];
+    u64 missed_at;
     u64 started; /* cycle */
     u8 stall;    /* as last observed, and at which instruction */
     u32 stall_inst;
-    const struct inst_time *time; /* of its head, while it is buffered */
-    u8 head;                      /* its bit is in issue.heads of this pipe, */
-    u8 blocked;                   /* and in issue.blocked of this reason; STALL_NONE: in none */
 } __attribute__((aligned(64)));
 
 /* Wait counters of a warp. */
