@@ -140,6 +140,11 @@ void dyninst_copy(struct dyninst *to, const struct dyninst *from, u32 row_words)
 /* Whether a copy has come to the same results, or, of an access, has the same addresses. */
 bool dyninst_same(const struct dyninst *f, const struct dyninst *copy);
 void dyninst_compute(struct dyninst *f);
+/* Whether there is anything left for dyninst_compute, or dyninst_access. */
+static inline bool dyninst_is_unfinished(const struct dyninst *f)
+{
+    return f->work != 0; /* WORK_NONE of dyninst_parts.h */
+}
 /* Its results are in the record, put there by a mechanism: nothing is left to compute. */
 void dyninst_skip(struct dyninst *f);
 /* A dynamic instruction that writes the value of a register, as a warp's view has it, to all lanes

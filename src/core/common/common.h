@@ -144,14 +144,15 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct inflight *inflight)
 {
-    struct core_group *group = &core->collect.group[inflight->group];
-    struct latch *latch = &group->issued[inflight->pipe];
-    HELD(latch);
+    const u32 g = inflight->group, pipe = inflight->pipe;
+    struct core_group *group = &core->collect.group[g];
+    HELD(group);
+    struct latch *latch = &group->issued[pipe];
     latch_push(latch, inflight_index(core, inflight));
-    core->collect.issued_groups |= 1u << inflight->group;
-    group->issued_pipes |= (u8)(1u << inflight->pipe);
+    core->collect.issued_groups |= 1u << g;
+    group->issued_pipes |= (u8)(1u << pipe);
     if (latch->count >= latch->limit)
-        core->collect.full_pipes[inflight->group] |= (u8)(1u << inflight->pipe);
+        core->collect.full_pipes[g] |= (u8)(1u << pipe);
 }
 /* collect_push, as the pipeline's `enter`. */
 void collect_push_any(struct core *core, struct inflight *inflight);

@@ -85,8 +85,10 @@ PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
         core->issue.blocked[slot->blocked] &= ~mask;
         core->issue.serial &= ~mask;
     }
-    core->issue.skipping &= ~mask;
-    core->issue.waiting &= ~mask;
+    if (UNLIKELY((core->issue.skipping | core->issue.waiting) & mask)) {
+        core->issue.skipping &= ~mask;
+        core->issue.waiting &= ~mask;
+    }
     if (!slot->buffered || slot->at != slot->buffer[0]) {
         slot->blocked = STALL_NONE;
         core->issue.buffered &= ~mask;

@@ -54,7 +54,9 @@ void waitcnt_begin(struct core *core)
     core->issue.by_waitcnt =
         core->config.issue->memory_order == 1 && core->exec->image->program->traits.explicit_exec;
     core->detours |= core->issue.by_waitcnt ? DETOUR_WAITCNT : 0;
-    for (u32 i = 0; core->issue.by_waitcnt && i < CORE_INFLIGHT; i++)
+    if (!core->issue.by_waitcnt)
+        return;
+    for (u32 i = 0; i < CORE_INFLIGHT; i++)
         core->inflight.all[i].counted = false;
     memset(core->issue.waits, 0, sizeof core->issue.waits);
 }
