@@ -54,31 +54,32 @@ enum timing_flags {
     TIME_RESTART = 1 << 12,      /* leaves its unit at work; miaow pipeline only */
 };
 
-/* What timing has to know of an instruction; made when a program is first launched. */
+/* What timing has to know of an instruction; made when a program is first launched. What each visit
+ * of an instruction needs comes first. */
 struct inst_time {
-    u8 pipe; /* enum pipe */
+    u8 pipe;    /* enum pipe */
+    bool plain; /* it waits for nothing but registers, and those of `near` */
     u16 flags;
-    u8 read_count;
-    u8 dependence_count; /* words of the scoreboard it looks at, those it writes first */
-    u8 write_count;      /* these; */
-    u8 reserve_count;    /* and of them, those it reserves: all, but for what counters cover */
-    u8 region_count;     /* of registers it writes */
-    bool reserves;       /* it has any */
-    u8 result_count;     /* vector registers it writes, */
-    u64 result_banks;    /* and where they are in slot 0's group (collect_banks) */
-    u8 fetched;          /* instructions that a fetch of it brings, */
-    u64 line;            /* from this line of the instruction cache */
     u16 latency, interval;
-    bool plain;                  /* it waits for nothing but registers, and those of `near` */
+    u8 region_count; /* of registers it writes */
+    bool reserves;   /* it reserves any */
+    bool far_writes; /* it writes registers beyond `near` */
+    u8 fetched;      /* instructions that a fetch of it brings, from `line` */
+    u8 read_count;
+    u8 read_depth;               /* accesses to the bank that has most of them */
+    u8 result_count;             /* vector registers it writes */
     u8 kind;                     /* enum turn_kind */
-    u8 counter, counts;          /* enum wait_counter that covers its results, and by how much */
     u64 near[NEAR_WORDS];        /* all bits it looks at in the first words of the scoreboard, */
     u64 near_writes[NEAR_WORDS]; /* those of them that it writes, */
     u64 near_reads[NEAR_WORDS];  /* and that it reads */
-    bool far_writes;             /* it writes registers beyond `near` */
-    u16 reads[MAX_READS];        /* vector registers, one bank access each */
-    u8 read_depth;               /* accesses to the bank that has most of them */
+    u64 line;                    /* of the instruction cache */
+    u64 result_banks;            /* where its results are in slot 0's group (collect_banks) */
     u64 read_banks[MAX_READS];   /* [n]: banks that are read more than n times, as result_banks */
+    u16 reads[MAX_READS];        /* vector registers, one bank access each */
+    u8 counter, counts;          /* enum wait_counter that covers its results, and by how much */
+    u8 dependence_count;         /* words of the scoreboard it looks at, those it writes first */
+    u8 write_count;              /* these; */
+    u8 reserve_count; /* and of them, those it reserves: all, but for what counters cover */
     struct {
         u32 word;
         u64 bits;

@@ -70,33 +70,36 @@ struct inflight {
     u16 lane_reads, lane_ops, lane_writes;
 };
 
+/* What every instruction of the warp touches comes first. */
 struct slot {
     struct warp *warp;
-    u32 at; /* the instruction the warp stands at; NO_INST: it waits or has ended */
-    u32 buffer[MAX_BUFFER + MAX_MARKS];
-    u32 skipped;         /* bits: the entry is not an instruction but the mark of a skipped one */
-    u8 buffered;         /* entries, marks too */
-    u8 block;            /* its block's place */
-    u8 barred;           /* enum barred */
-    bool decoding;       /* instructions are between the cache and its buffer */
-    bool ended;          /* the warp is done; the slot waits for what is under way */
-    u8 region_count;     /* scoreboard regions taken */
-    u32 fetch_at;        /* what would be fetched next */
-    i32 limit;           /* the most entries its buffer may have and want more: the core's, and one
-                          * for each mark */
-    u32 in_flight;       /* instructions */
-    u32 stores;          /* requests not acknowledged */
+    const struct inst_time *time; /* of its head, while it is buffered */
+    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
+    u64 issued;
+    u32 at;          /* the instruction the warp stands at; NO_INST: it waits or has ended */
+    u32 in_flight;   /* instructions */
+    u32 fetch_at;    /* what would be fetched next */
+    i32 limit;       /* the most entries its buffer may have and want more: the core's, and one for
+                    * each mark */
+    u32 skipped;     /* bits: the entry is not an instruction but the mark of a skipped one */
+    u8 buffered;     /* entries, marks too */
+    u8 barred;       /* enum barred */
+    bool decoding;   /* instructions are between the cache and its buffer */
+    bool ended;      /* the warp is done; the slot waits for what is under way */
+    u8 region_count; /* scoreboard regions taken */
+    u8 head;         /* its bit is in issue.heads of this pipe, */
+    u8 blocked;      /* and in issue.blocked of this reason; STALL_NONE: in none */
+    u8 block;        /* its block's place */
+    u64 ready_since, age;
     u32 vector_accesses; /* under way, for wait counters */
     u32 scalar_accesses;
-    u32 unacted;  /* accesses that have not come to the head of the load/store unit */
-    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
-    u64 issued, age, ready_since, missed_at;
+    u32 unacted; /* accesses that have not come to the head of the load/store unit */
+    u32 stores;  /* requests not acknowledged */
+    u32 buffer[MAX_BUFFER + MAX_MARKS];
+    u64 missed_at;
     u64 started; /* cycle */
     u8 stall;    /* as last observed, and at which instruction */
     u32 stall_inst;
-    const struct inst_time *time; /* of its head, while it is buffered */
-    u8 head;                      /* its bit is in issue.heads of this pipe, */
-    u8 blocked;                   /* and in issue.blocked of this reason; STALL_NONE: in none */
 } __attribute__((aligned(64)));
 
 /* Wait counters of a warp. */
@@ -230,6 +233,7 @@ struct collect_stage {
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     struct turn turns[CORE_COLLECTORS];
+    u8 turn_of[CORE_COLLECTORS]; /* of a collector */
     u32 turn_count;
     u64 free, ready;             /* collectors */
     u64 stuck;                   /* ready, but their way was barred and is still */
@@ -525,18 +529,10 @@ static inline u64 near_hits(const u64 *a, const u64 *b)
 }
 /* Something that the head of a slot may wait for has come: it can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
-/* The same for what is not a register, and for registers that `time` has written. */
+/* The same for what is not a register. */
 static inline void slot_counted(struct core *core, u32 s)
 {
     if (core->issue.buffered & ~core->issue.clear & bit(s) && !core->slots[s].time->plain)
-        slot_recheck(core, s);
-}
-static inline void slot_written(struct core *core, u32 s, const struct inst_time *time)
-{
-    if (!(core->issue.buffered & ~core->issue.clear & bit(s)))
-        return;
-    const struct inst_time *head = core->slots[s].time;
-    if (!head->plain || near_hits(head->near, time->near_writes))
         slot_recheck(core, s);
 }
 /* Warps of the slot's block may go on. */

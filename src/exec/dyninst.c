@@ -324,22 +324,19 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
-/* Of an access whose lanes lie evenly apart: no source but the data of a store is needed. Places
- * are as take_sources has them. */
+/* Of an access whose lanes lie evenly apart: no source but the data of a store is needed, and a load
+ * has its results in the record's first rows, which are likely to be in the host's cache. What
+ * dyninst_unfold needs comes behind. */
 static inline void place_folded(struct dyninst *f)
 {
-    u32 *next = f->rows + LANES * f->plan->src_rows[0];
-    f->src[0] = f->plan->src_rows[0] ? f->rows : NULL;
-    f->src[1] = f->src[2] = f->src[3] = NULL;
     if (f->stores) {
         f->src[1] = chunk_row(&f->warp->chunks[0], f->step, 1);
         if (f->plan->vectors >> 1 & 1) {
-            copy_rows(next, f->src[1], 1);
-            f->src[1] = next;
-            next += LANES;
+            copy_rows(f->rows, f->src[1], 1);
+            f->src[1] = f->rows;
         }
     }
-    place_results(f, next);
+    place_results(f, f->rows);
 }
 
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)

@@ -58,41 +58,46 @@ enum {
     DYNINST_GROUPS = MAX_LANES / STRIDE_LANES
 };
 
+/* In the order of use: what every instruction touches fills the first 128 bytes, what strided
+ * accesses touch the next 128. */
 struct dyninst {
     struct warp *warp;         /* the home of all lanes, unless `homes` is set */
     struct warp *const *homes; /* NULL, or one for each lane (F4) */
     const struct inst *code;   /* the instruction under the warp's MODE */
-    u32 inst;                  /* its number in the program */
-    u8 kind;                   /* enum dyninst_kind */
-    bool faulted;              /* the launch has stopped because of it */
-    lane_set lanes;            /* active lanes whose guard is true: what is counted */
-    lane_set active;           /* active lanes */
-    /* rows of warp_size words: sources, then destinations. NULL: absent */
-    u32 *src[4], *dst[2];
-    u32 *rows; /* dyninst_row_words() words, given by the caller, 64-byte aligned */
-    u8 src_rows[4], dst_rows[2];  /* 0: not rows but masks or scalars, or a constant's row */
-    u32 scalars[DYNINST_SCALARS]; /* mask and scalar results, in the order of inst_writes */
-    u32 to[2];                    /* the first register of each result: M0 may have moved it */
+    struct step *step;         /* the image's; an access without a view keeps its hint there */
+    const struct dyninst_plan *plan;
+    u32 inst;        /* its number in the program */
+    u8 kind;         /* enum dyninst_kind */
+    bool faulted;    /* the launch has stopped because of it */
+    u8 work;         /* what is left to do: dyninst.c */
+    bool strided;    /* of an access: see `first` */
+    lane_set lanes;  /* active lanes whose guard is true: what is counted */
     lane_set writes; /* lanes of rows that are committed: `lanes`, the one that is named, or what a
                       * mechanism says */
-    struct step *step; /* the image's; an access without a view keeps its hint there */
-    const struct dyninst_plan *plan;
-    u8 work;                  /* what is left to do: dyninst.c */
-    u32 masks[4][MAX_CHUNKS]; /* sources that are masks */
+    lane_set active; /* active lanes */
+    u32 *rows;       /* dyninst_row_words() words, given by the caller, 64-byte aligned */
+    u32 *dst[2];     /* rows of warp_size words for the results. NULL: absent */
+    u32 to[2];       /* the first register of each result: M0 may have moved it */
+    u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     /* accesses only */
-    lane_set global, shared, local, constant; /* where its lanes go; disjoint. Lanes of `lanes` in
+    bool loads, stores;
+    lane_set shared, global, local, constant; /* where its lanes go; disjoint. Lanes of `lanes` in
                                                * none are out of range where that is no fault */
     u32 bytes;                                /* that a lane moves, in one piece from its address */
-    bool loads, stores, atomic;
+    bool atomic;
     bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
-    struct step own; /* the access as a step whose operands are the record's */
-    bool strided;    /* `first` and `stride` give all addresses, dyninst_addresses those by lane: */
-    u64 first[DYNINST_GROUPS]; /* lane i of a group of STRIDE_LANES is at first + i * stride */
+    bool pair;   /* `second` counts: bytes are of each */
+    /* strided: these give all addresses, and dyninst_addresses those by lane: */
     i32 stride[DYNINST_GROUPS];
-    /* else, in the space the lane goes to; global ones are device addresses */
-    u64 address[MAX_LANES];
-    u64 second[MAX_LANES]; /* of the other element, for two-element accesses; else not set */
-    bool pair;             /* `second` counts: bytes are of each */
+    u64 first[DYNINST_GROUPS]; /* lane i of a group of STRIDE_LANES is at first + i * stride */
+    /* any instruction again */
+    u32 *src[4];                  /* rows of the sources. NULL: absent */
+    u32 masks[4][MAX_CHUNKS];     /* sources that are masks */
+    u32 scalars[DYNINST_SCALARS]; /* mask and scalar results, in the order of inst_writes */
+    /* accesses that are not strided */
+    struct step own;        /* the access as a step whose operands are the record's */
+    u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
+    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
 };
 
 /* Words of rows that any instruction of the program needs at most. */
@@ -101,11 +106,23 @@ static inline u32 dyninst_row_words(const struct image *image)
     return image->dyninst_words;
 }
 
+/* Whether warp_settle would find the current path as it should be. */
+static inline bool warp_is_settled(const struct warp *warp)
+{
+    if (warp->state != WARP_READY || warp->current == NO_PATH || warp->yield || !warp->view)
+        return false;
+    const struct path *path = &warp->paths[warp->current];
+    return path->pc != path->rpc && !warp->exec->stopped;
+}
 /*
  * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the
  * launch has stopped. Settles merges of paths and picks the path.
  */
-u32 warp_next(struct warp *warp);
+u32 warp_next_settled(struct warp *warp); /* of one that is not settled */
+static inline u32 warp_next(struct warp *warp)
+{
+    return LIKELY(warp_is_settled(warp)) ? warp_path(warp)->pc : warp_next_settled(warp);
+}
 
 /* f->rows is set, all else is filled. Registers are read through warp->registers. */
 void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);
@@ -123,6 +140,11 @@ void dyninst_copy(struct dyninst *to, const struct dyninst *from, u32 row_words)
 /* Whether a copy has come to the same results, or, of an access, has the same addresses. */
 bool dyninst_same(const struct dyninst *f, const struct dyninst *copy);
 void dyninst_compute(struct dyninst *f);
+/* Whether there is anything left for dyninst_compute, or dyninst_access. */
+static inline bool dyninst_is_unfinished(const struct dyninst *f)
+{
+    return f->work != 0; /* WORK_NONE of dyninst_parts.h */
+}
 /* Its results are in the record, put there by a mechanism: nothing is left to compute. */
 void dyninst_skip(struct dyninst *f);
 /* A dynamic instruction that writes the value of a register, as a warp's view has it, to all lanes

@@ -7,20 +7,9 @@
 #include "exec/register_file.h"
 #include "exec/scalars.h"
 
-/* Whether warp_settle would find the current path as it should be. */
-static inline bool is_settled(const struct warp *warp)
-{
-    if (warp->state != WARP_READY || warp->current == NO_PATH || warp->yield || !warp->view)
-        return false;
-    const struct path *path = &warp->paths[warp->current];
-    return path->pc != path->rpc && !warp->exec->stopped;
-}
-
-u32 warp_next(struct warp *warp)
+u32 warp_next_settled(struct warp *warp)
 {
     const struct image *image = warp->exec->image;
-    if (LIKELY(is_settled(warp)))
-        return warp_path(warp)->pc;
     if (!warp_settle(warp))
         return NO_INST;
     const u32 pc = warp_path(warp)->pc;

@@ -154,6 +154,10 @@ void dyninst_unfold(struct dyninst *f)
     }
     dyninst_addresses(f);
     f->strided = false;
+    const u32 before = f->stores ? f->plan->src_rows[1] : f->dst_rows[0]; /* rows: place_folded */
+    f->src[0] = f->plan->src_rows[0] ? f->rows + LANES * before : NULL;
+    f->src[1] = f->stores ? f->src[1] : NULL;
+    f->src[2] = f->src[3] = NULL;
     if (f->src[0])
         for (u32 lane = 0; lane < LANES; lane++) {
             const u64 row = f->address[lane] - (u64)f->code->imm;

@@ -118,29 +118,30 @@ enum warp_state {
 };
 
 struct warp {
-    struct chunk chunks[MAX_CHUNKS];
+    /* What every instruction looks at, in 64 bytes. */
     struct exec *exec;
+    struct view *view;        /* the code under its MODE; NULL before it runs */
+    struct path *paths;       /* malloc'd pool */
+    lane_set active;          /* mask of the leaf that runs */
+    u64 instructions;         /* issued, up to the start of the basic block it is in */
+    struct register_map *map; /* where its registers are; NULL: in its frame (register_file.h) */
+    u32 current;              /* the leaf that runs, or NO_PATH */
+    u8 state;                 /* enum warp_state */
+    bool yield;               /* it sleeps: its turn ends with the basic block */
+    bool slept;               /* its last turn ended so */
+    struct chunk chunks[MAX_CHUNKS];
     struct thread_block *block;
-    u32 index;         /* in its block */
-    struct view *view; /* the code under its MODE; NULL before it runs */
-    enum warp_state state;
+    u32 index;        /* in its block */
     lane_set members; /* lanes that have a thread */
     lane_set live;    /* and have not exited */
-    u32 current;      /* the leaf that runs, or NO_PATH */
-    lane_set active;  /* its mask */
     u32 active_count;
-    struct path *paths; /* malloc'd pool */
     u32 path_capacity, path_used, path_free, path_live;
     u32 order[MAX_LANES]; /* W3 */
     u32 order_count;
-    u64 instructions;                /* issued, up to the start of the basic block it is in */
     u8 *local;                       /* lanes * local_stride bytes */
-    bool yield;                      /* it sleeps: its turn ends with the basic block */
-    bool slept;                      /* its last turn ended so */
     struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
     const struct register_view *registers; /* NULL: rows tell all */
     u32 frame;                             /* of exec->file */
-    struct register_map *map; /* where its registers are; NULL: in its frame (register_file.h) */
 };
 
 struct barrier {

@@ -16,9 +16,10 @@
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
 {
-    struct turn *turn = &core->collect.turns[core->collect.turn_count++];
+    const u32 t = core->collect.turn_count++;
     for (u32 i = 0; i < count && *next < CORE_COLLECTORS; i++, ++*next) {
-        turn->collectors |= bit(*next);
+        core->collect.turns[t].collectors |= bit(*next);
+        core->collect.turn_of[*next] = (u8)t;
         for (u32 pipe = 0; pipe < PIPES; pipe++)
             if (pipes >> pipe & 1)
                 core->collect.group[group].collectors[pipe] |= bit(*next);
@@ -119,8 +120,8 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
     const struct collector *collector = &core->collect.collectors[c];
     const u32 g = collector->group, pipe = collector->pipe;
     struct core_group *group = &core->collect.group[g];
+    HELD(group);
     struct latch *latch = &group->collected[pipe];
-    HELD(latch);
     if (latch->count == latch->limit ||
         (pipe == PIPE_MEMORY && group->served != collector->ticket)) {
         core->collect.stuck |= bit(c);
@@ -149,20 +150,21 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
-/* Full collectors to the units' latches, those of a kind in turn. */
-static void dispatch(struct core *core)
+/* Full collectors, a set that is not empty, to the units' latches: those of a kind in turn. Kinds
+ * come in the order of their collectors' numbers. */
+static void dispatch(struct core *core, u64 ready)
 {
-    u64 ready = core->collect.ready & ~core->collect.stuck;
-    for (struct turn *turn = core->collect.turns; ready; turn++) {
+    do {
+        struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
         u64 left = ready & turn->collectors;
         ready ^= left;
-        while (left) {
+        do {
             const u64 later = left & ~0ull << turn->next;
             const u32 c = first_bit(later ? later : left);
             left &= ~bit(c);
             give_on(core, turn, c);
-        }
-    }
+        } while (left);
+    } while (ready);
 }
 
 /* Some reads of a collector are served; those that wait on count as conflicts. The new depth. */
@@ -237,7 +239,8 @@ void collect_count(struct core *core, struct inflight *inflight)
         core->stats.collect.reads += inflight->time->read_count;
 }
 
-static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
+/* The instruction `index` of a group takes a free collector of its pipe. */
+static void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index)
 {
     struct inflight *inflight = core_inflight(core, index);
     const struct inst_time *time = inflight->time;
@@ -253,10 +256,10 @@ static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
     }
     collector->inflight = (u16)index;
     collector->pipe = (u8)pipe;
-    collector->group = (u8)g;
+    collector->group = inflight->group;
     collector->depth = (u16)depth;
     if (pipe == PIPE_MEMORY)
-        collector->ticket = core->collect.group[g].tickets++;
+        collector->ticket = group->tickets++;
     core->collect.free &= ~bit(c);
     if (depth)
         core->collect.reading[core->collect.reading_count++] = (u8)c;
@@ -268,28 +271,32 @@ static void take_collector(struct core *core, u32 c, u32 g, u32 pipe, u32 index)
 static void allocate_group(struct core *core, u32 g)
 {
     struct core_group *group = &core->collect.group[g];
+    HELD(group);
+    u32 left = 0; /* pipes with instructions that found no collector */
     for (u32 pipes = group->issued_pipes; pipes;) {
         const u32 pipe = first_bit(pipes);
-        struct latch *latch = &group->issued[pipe];
-        HELD(latch);
         const u64 free_ones = core->collect.free & group->collectors[pipe];
         if (!free_ones) {
             core->stats.collect.full_cycles++;
+            left |= 1u << pipe;
             pipes &= pipes - 1;
             continue;
         }
-        take_collector(core, first_bit(free_ones), g, pipe, latch_first(latch));
+        struct latch *latch = &group->issued[pipe];
+        HELD(latch);
+        take_collector(core, group, first_bit(free_ones), pipe, latch_first(latch));
         latch_pop(latch);
         if (core->collect.full_pipes[g] >> pipe & 1) { /* there is room again */
             core->collect.full_pipes[g] &= (u8) ~(1u << pipe);
-            core->issue.asleep = 0;
+            /* Schedulers sleep on when no warp could have used the room. */
+            if (core->issue.heads[pipe] & core->issue.clear & ~core->issue.branching)
+                core->issue.asleep = 0;
         }
-        if (!latch->count) {
+        if (!latch->count)
             pipes &= pipes - 1;
-            group->issued_pipes &= (u8) ~(1u << pipe);
-        }
     }
-    if (!group->issued_pipes)
+    group->issued_pipes = (u8)left;
+    if (!left)
         core->collect.issued_groups &= ~(1u << g);
 }
 
@@ -297,14 +304,16 @@ void collect_tick(struct core *core)
 {
     const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
     u64 written = core->collect.banks_written | busy;
+    u32 steps = core->config.collect->steps;
     core->stats.collect.wait_cycles += core->collect.reading_count;
-    for (u32 n = 0; n < core->config.collect->steps; n++) {
-        if (core->collect.ready & ~core->collect.stuck)
-            dispatch(core);
+    do {
+        const u64 ready = core->collect.ready & ~core->collect.stuck;
+        if (ready)
+            dispatch(core, ready);
         if (core->collect.reading_count)
             read_banks(core, written);
         for (u32 groups = core->collect.issued_groups; groups; groups &= groups - 1)
             allocate_group(core, first_bit(groups));
         written = busy;
-    }
+    } while (--steps);
 }

@@ -144,14 +144,15 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct inflight *inflight)
 {
-    struct core_group *group = &core->collect.group[inflight->group];
-    struct latch *latch = &group->issued[inflight->pipe];
-    HELD(latch);
+    const u32 g = inflight->group, pipe = inflight->pipe;
+    struct core_group *group = &core->collect.group[g];
+    HELD(group);
+    struct latch *latch = &group->issued[pipe];
     latch_push(latch, inflight_index(core, inflight));
-    core->collect.issued_groups |= 1u << inflight->group;
-    group->issued_pipes |= (u8)(1u << inflight->pipe);
+    core->collect.issued_groups |= 1u << g;
+    group->issued_pipes |= (u8)(1u << pipe);
     if (latch->count >= latch->limit)
-        core->collect.full_pipes[inflight->group] |= (u8)(1u << inflight->pipe);
+        core->collect.full_pipes[g] |= (u8)(1u << pipe);
 }
 /* collect_push, as the pipeline's `enter`. */
 void collect_push_any(struct core *core, struct inflight *inflight);
@@ -192,7 +193,8 @@ void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_begin(struct core *core);
-void write_back_tick(struct core *core);
+/* Results on the wheel that are due in this cycle are written. */
+void write_back_due(struct core *core);
 /* The instruction is done: its results are written, what waited for it may go on. */
 void inflight_retire(struct core *core, struct inflight *inflight);
 
@@ -220,6 +222,13 @@ static inline void lsu_write_back(struct core *core)
 {
     if (core->lsu.done <= core_cycle(core))
         lsu_finish(core);
+}
+static inline void write_back_tick(struct core *core)
+{
+    const u32 at = core_cycle(core) % WHEEL;
+    if (core->wheel.used[at / 64] >> at % 64 & 1)
+        write_back_due(core);
+    lsu_write_back(core);
 }
 void lsu_reply(struct core *core, const struct packet *packet);
 static inline bool lsu_idle(const struct core *core)

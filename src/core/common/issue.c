@@ -131,6 +131,7 @@ PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
                            const struct inst_time *time)
 {
     struct slot *slot = &core->slots[s];
+    HELD(slot);
     inflight->slot = (u8)s;
     inflight->group = (u8)(core->groups > 1 ? s % core->groups : 0);
     inflight->time = time;
@@ -153,7 +154,7 @@ PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
     if (UNLIKELY(core->detours)) {
         compute_specially(core, inflight);
     } else {
-        if (inflight->dyn.kind == DYNINST_COMPUTE)
+        if (inflight->dyn.kind == DYNINST_COMPUTE && dyninst_is_unfinished(&inflight->dyn))
             dyninst_compute(&inflight->dyn);
         collect_push(core, inflight);
     }
@@ -205,6 +206,7 @@ static inline void pop_buffer(struct slot *slot)
 PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time)
 {
     struct slot *slot = &core->slots[s];
+    HELD(slot);
     slot->at = warp_next(slot->warp);
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;

@@ -78,8 +78,6 @@ void common_start_warp(struct core *core, u32 s)
 
 static void tick(struct core *core)
 {
-    if (port_next(core->config.replies) <= core->clock.next)
-        core_take_replies(core);
     write_back_tick(core);
     if (core->collect.collected_groups)
         execute_tick(core);
@@ -124,6 +122,8 @@ static u64 due_cycle(const struct core *core)
 
 void common_run(struct core *core, fs end)
 {
+    struct port *const replies = core->config.replies;
+    fs reply = port_next(replies);      /* none is added within a window */
     if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
         core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
@@ -133,8 +133,7 @@ void common_run(struct core *core, fs end)
                 hold_stuck(core);
         }
         if (core->quiet_until > core_cycle(core)) {
-            const fs until = MIN(end, port_next(core->config.replies));
-            u64 cycles = clock_cycles_until(&core->clock, until);
+            u64 cycles = clock_cycles_until(&core->clock, MIN(end, reply));
             cycles = MIN(cycles, core->quiet_until - core_cycle(core));
             issue_charge(core, cycles);
             if (core->lsu.due <= core_cycle(core))
@@ -144,6 +143,10 @@ void common_run(struct core *core, fs end)
                 return;
         }
         core->quiet_until = 0;
+        if (reply <= core->clock.next) {
+            core_take_replies(core);
+            reply = port_next(replies);
+        }
         tick(core);
     }
 }

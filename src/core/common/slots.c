@@ -62,14 +62,5 @@ void slot_update(struct core *core, u32 s)
 
 void slot_recheck(struct core *core, u32 s)
 {
-    struct slot *slot = &core->slots[s];
-    const enum stall before = slot->blocked;
-    core->issue.serial &= ~bit(s);
-    const enum stall stall = UNLIKELY(slot->skipped & 1) ? slot_check_mark(core, slot, slot->time)
-                                                         : slot_check(core, s, slot, slot->time);
-    if (stall == before)
-        return;
-    core->issue.blocked[before] &= ~bit(s);
-    slot_wake(core, s);
-    slot_place(core, slot, bit(s), stall);
+    slot_look_again(core, s, &core->slots[s]);
 }

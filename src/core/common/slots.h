@@ -51,6 +51,31 @@ static inline void slot_place(struct core *core, struct slot *slot, u64 mask, en
     slot->ready_since = core_cycle(core);
 }
 
+/* slot_recheck, as part of its caller. */
+PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
+{
+    const u64 mask = bit(s);
+    const enum stall before = slot->blocked;
+    core->issue.serial &= ~mask;
+    const enum stall stall = UNLIKELY(slot->skipped & 1) ? slot_check_mark(core, slot, slot->time)
+                                                         : slot_check(core, s, slot, slot->time);
+    if (stall == before)
+        return;
+    core->issue.blocked[before] &= ~mask;
+    slot_wake(core, s);
+    slot_place(core, slot, mask, stall);
+}
+
+/* Registers that `time` writes have been written. */
+static inline void slot_written(struct core *core, u32 s, struct slot *slot,
+                                const struct inst_time *time)
+{
+    if (!(core->issue.buffered & ~core->issue.clear & bit(s)))
+        return;
+    if (!slot->time->plain || near_hits(slot->time->near, time->near_writes))
+        slot_look_again(core, s, slot);
+}
+
 /* slot_update, as part of its caller. */
 PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
 {
@@ -60,8 +85,10 @@ PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
         core->issue.blocked[slot->blocked] &= ~mask;
         core->issue.serial &= ~mask;
     }
-    core->issue.skipping &= ~mask;
-    core->issue.waiting &= ~mask;
+    if (UNLIKELY((core->issue.skipping | core->issue.waiting) & mask)) {
+        core->issue.skipping &= ~mask;
+        core->issue.waiting &= ~mask;
+    }
     if (!slot->buffered || slot->at != slot->buffer[0]) {
         slot->blocked = STALL_NONE;
         core->issue.buffered &= ~mask;

@@ -6,6 +6,7 @@
  * written serves no read in the cycle. Results of loads come through the load/store unit's port.
  */
 #include "core/common/content.h"
+#include "core/common/slots.h"
 
 /* ---- where mechanisms say that results go ---- */
 
@@ -181,7 +182,7 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
             fetch_want(core, inflight->slot);
         }
     }
-    slot_written(core, inflight->slot, time);
+    slot_written(core, inflight->slot, slot, time);
     if (slot->ended)
         slot_maybe_leave(core, inflight->slot);
 }
@@ -254,17 +255,14 @@ void inflight_retire(struct core *core, struct inflight *inflight)
         retire_plain(core, inflight, false);
 }
 
-void write_back_tick(struct core *core)
+void write_back_due(struct core *core)
 {
-    u32 at = core_cycle(core) % WHEEL;
-    if (core->wheel.used[at / 64] >> at % 64 & 1) {
-        core->units.bus[at] = 0;
-        struct inflight_list list = core->wheel.lists[at];
-        core->wheel.lists[at].first = NO_INFLIGHT;
-        if (!(core->wheel.used[at / 64] &= ~bit(at % 64)))
-            core->wheel.words &= ~bit(at / 64);
-        for (struct inflight *inflight; (inflight = list_pop(core, &list));)
-            inflight_retire(core, inflight);
-    }
-    lsu_write_back(core);
+    const u32 at = core_cycle(core) % WHEEL;
+    struct inflight_list list = core->wheel.lists[at];
+    core->units.bus[at] = 0;
+    core->wheel.lists[at].first = NO_INFLIGHT;
+    if (!(core->wheel.used[at / 64] &= ~bit(at % 64)))
+        core->wheel.words &= ~bit(at / 64);
+    for (struct inflight *inflight; (inflight = list_pop(core, &list));)
+        inflight_retire(core, inflight);
 }
