@@ -18,7 +18,7 @@ enum {
 struct chart {
     FILE *to;
     const struct table *table;
-    u32 columns[EXPERIMENT_MAX_COLUMNS]; /* columns that are drawn */
+    u32 *columns; /* columns that are drawn */
     u32 count;
     f64 low, high, step; /* range and tick distance of the axis */
 };
@@ -208,7 +208,10 @@ static void draw_legend(const struct chart *chart)
 
 void chart_svg(FILE *to, const struct table *table, u32 first, u32 number)
 {
-    struct chart chart = {.to = to, .table = table};
+    struct chart chart = {
+        .to = to,
+        .table = table,
+        .columns = checked(calloc(table->experiment->column_count, sizeof *chart.columns))};
     const char *unit = table->columns[first].column->unit;
     for (u32 i = first; i < table->experiment->column_count; i++)
         if (!strcmp(table->columns[i].column->unit, unit))
@@ -231,4 +234,5 @@ void chart_svg(FILE *to, const struct table *table, u32 first, u32 number)
     fputs("</svg></div>\n", to);
     draw_legend(&chart);
     fputs("</figure>\n", to);
+    free(chart.columns);
 }

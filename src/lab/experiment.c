@@ -106,9 +106,8 @@ static bool read_configurations(const struct fields *fields, const struct yaml *
         !fields_kind(fields, node, YAML_MAP, "configurations") ||
         (set && !settings_read(fields, set, &common)))
         return false;
-    if (!node->count || node->count > EXPERIMENT_MAX_CONFIGURATIONS)
-        return fields_error(fields, node, "expected 1 to %d configurations, not %u",
-                            EXPERIMENT_MAX_CONFIGURATIONS, node->count);
+    if (!node->count)
+        return fields_error(fields, node, "expected at least one configuration");
     experiment->configurations = arena_array(fields->arena, struct configuration, node->count);
     for (const struct yaml *child = node->first; child; child = child->next)
         if (!read_configuration(fields, child, &common, machine, experiment))
@@ -139,7 +138,7 @@ static bool check_statistic(void *user, const char *name, struct text_place plac
     size_t length = strcspn(name, ".");
     if (experiment_configuration(experiment, name, length) && name[length])
         return true;
-    const char *names[EXPERIMENT_MAX_CONFIGURATIONS];
+    const char **names = arena_array(arena, const char *, experiment->configuration_count + 1);
     for (u32 i = 0; i < experiment->configuration_count; i++)
         names[i] = experiment->configurations[i].name;
     const char *first = arena_strndup(arena, name, length);
@@ -158,7 +157,10 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
                            struct experiment *experiment, struct column *column)
 {
     const struct suite *suite = &experiment->suite;
-    const char *names[SUITE_MAX_WORKLOADS + 3] = {"mean", "max", "min"};
+    const char **names = arena_array(fields->arena, const char *, suite->count + 3);
+    names[0] = "mean";
+    names[1] = "max";
+    names[2] = "min";
     if (!fields_kind(fields, node, YAML_MAP, "published"))
         return false;
     for (u32 i = 0; i < suite->count; i++)
@@ -180,7 +182,8 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
         if (!fields_number(fields, child, &to->value))
             return false;
         to->given = true;
-        experiment->means |= group >= 0 ? 1ull << group : 0;
+        if (group >= 0)
+            experiment->means[group] = true;
     }
     return true;
 }
@@ -201,7 +204,12 @@ static bool read_column(const struct fields *fields, const struct yaml *map,
 {
     static const char *const keys[] = {"name", "title",  "formula",   "unit",
                                        "mean", "digits", "published", NULL};
-    struct column column = {.unit = "", .digits = 1};
+    const struct suite *suite = &experiment->suite;
+    struct column column = {
+        .unit = "",
+        .digits = 1,
+        .rows = arena_array(fields->arena, struct published_number, suite->count + 1),
+        .groups = arena_array(fields->arena, struct published_number, suite->group_count + 1)};
     const struct yaml *mean = yaml_get(map, "mean"), *digits = yaml_get(map, "digits");
     const struct yaml *published = yaml_get(map, "published"), *name = yaml_get(map, "name");
     u32 kind = MEAN_GEOMETRIC;
@@ -236,9 +244,8 @@ static bool read_columns(const struct fields *fields, const struct yaml *map,
         return fields_error(fields, map, "'columns' is missing here");
     if (!fields_kind(fields, node, YAML_LIST, "columns"))
         return false;
-    if (!node->count || node->count > EXPERIMENT_MAX_COLUMNS)
-        return fields_error(fields, node, "expected 1 to %d columns, not %u",
-                            EXPERIMENT_MAX_COLUMNS, node->count);
+    if (!node->count)
+        return fields_error(fields, node, "expected at least one column");
     experiment->columns = arena_array(fields->arena, struct column, node->count);
     for (const struct yaml *child = node->first; child; child = child->next) {
         if (!fields_kind(fields, child, YAML_MAP, "a column") ||
@@ -261,7 +268,7 @@ static bool check_column(void *user, const char *name, struct text_place place)
     size_t length = strcspn(name, ".");
     const char *behind = name[length] ? name + length + 1 : NULL;
     if (experiment_column(experiment, name, length) < 0) {
-        const char *names[EXPERIMENT_MAX_COLUMNS];
+        const char **names = arena_array(arena, const char *, experiment->column_count + 1);
         const char *first = arena_strndup(arena, name, length);
         for (u32 i = 0; i < experiment->column_count; i++)
             names[i] = experiment->columns[i].name;
@@ -294,14 +301,15 @@ static bool read_place(const struct fields *fields, const struct yaml *node,
             return true;
         }
     ordering->place = ON_EACH;
-    if (group >= 0)
-        ordering->members &= suite->groups[group].members;
-    else if (row >= 0)
-        ordering->members &= 1ull << row;
-    else
+    if (group < 0 && row < 0)
         return fields_error(fields, node,
                             "expected mean, max, min, each, a group or a workload, not '%s'",
                             text_printable(fields->arena, ordering->on));
+    bool *members = arena_array(fields->arena, bool, suite->count);
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] = experiment->members[i] &&
+                     (group >= 0 ? suite->groups[group].members[i] : i == (u32)row);
+    ordering->members = members;
     return true;
 }
 
@@ -332,9 +340,6 @@ static bool read_orderings(const struct fields *fields, const struct yaml *node,
 {
     if (!fields_kind(fields, node, YAML_LIST, "orderings"))
         return false;
-    if (node->count > EXPERIMENT_MAX_ORDERINGS)
-        return fields_error(fields, node, "expected at most %d orderings, not %u",
-                            EXPERIMENT_MAX_ORDERINGS, node->count);
     experiment->orderings = arena_array(fields->arena, struct ordering, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next)
         if (!fields_kind(fields, child, YAML_MAP, "an ordering") ||
@@ -351,7 +356,7 @@ static bool read_remarks(const struct fields *fields, const struct yaml *node,
     experiment->remarks = arena_array(fields->arena, struct remark, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct remark *remark = &experiment->remarks[experiment->remark_count++];
-        u64 members;
+        bool *members;
         const struct yaml id = {.kind = YAML_SCALAR,
                                 .text = child->key,
                                 .line = child->key_line,
@@ -371,7 +376,7 @@ static bool read_means(const struct fields *fields, const struct yaml *node,
                        struct experiment *experiment)
 {
     const struct suite *suite = &experiment->suite;
-    const char **words, *names[SUITE_MAX_GROUPS];
+    const char **words, **names = arena_array(fields->arena, const char *, suite->group_count + 1);
     if (!fields_words(fields, node, &words))
         return false;
     for (u32 i = 0; i < suite->group_count; i++)
@@ -382,7 +387,7 @@ static bool read_means(const struct fields *fields, const struct yaml *node,
             return fields_error(fields, node, "there is no group '%s' in the suite%s",
                                 text_printable(fields->arena, *words),
                                 fields_nearest(fields, *words, names, suite->group_count));
-        experiment->means |= 1ull << at;
+        experiment->means[at] = true;
     }
     return true;
 }
@@ -451,8 +456,12 @@ static bool read_programs(const struct fields *fields, const struct lab_files *f
                !load_suite(fields, files, name, text, beside, suite)) {
         return false;
     }
-    experiment->members = suite->count == 64 ? UINT64_MAX : (1ull << suite->count) - 1;
-    return !name || !rows || suite_members(fields, suite, rows, &experiment->members);
+    bool *members = arena_array(fields->arena, bool, suite->count);
+    memset(members, true, suite->count);
+    experiment->means = arena_array(fields->arena, bool, suite->group_count + 1);
+    bool ok = !name || !rows || suite_members(fields, suite, rows, &members);
+    experiment->members = members;
+    return ok;
 }
 
 static bool read_experiment(const struct fields *fields, const struct lab_files *files,

@@ -31,12 +31,6 @@
 
 #include "lab/suite.h"
 
-enum {
-    EXPERIMENT_MAX_COLUMNS = 32,
-    EXPERIMENT_MAX_CONFIGURATIONS = 64,
-    EXPERIMENT_MAX_ORDERINGS = 64
-};
-
 struct chosen_mechanism {
     const char *name;
     struct settings settings; /* keys without the mechanism's name */
@@ -70,9 +64,9 @@ struct column {
     const char *name, *title, *unit, *text;
     struct formula *formula;
     enum mean_kind mean;
-    u32 digits;                                        /* after the decimal point */
-    struct published_number rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
-    struct published_number groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
+    u32 digits;                      /* after the decimal point */
+    struct published_number *rows;   /* by row of the suite */
+    struct published_number *groups; /* means of the suite's groups */
     struct published_number published_mean, published_max, published_min;
 };
 
@@ -88,7 +82,7 @@ struct ordering {
     const char *text, *on, *note;
     struct comparison *comparison;
     enum ordering_place place;
-    u64 members;
+    const bool *members; /* by row of the suite */
 };
 
 struct remark {
@@ -100,8 +94,8 @@ struct experiment {
     const char *name, *title, *paper, *figure, *file;
     const char *given; /* as given by the user: a name or a path */
     struct suite suite;
-    u64 members; /* rows of the suite in this experiment, one bit each */
-    u64 means;   /* groups of the suite whose means are shown, one bit each */
+    const bool *members; /* by row of the suite: it is in this experiment */
+    bool *means;         /* by group of the suite: its mean is shown */
     struct configuration *configurations;
     u32 configuration_count;
     struct column *columns;

@@ -309,13 +309,13 @@ static bool add_job(struct plan *plan, const struct experiment *experiment, u32 
 /* ---- experiments ---- */
 
 static bool choose(struct plan *plan, const struct experiment *experiment, const char *only,
-                   u64 *members, struct error *error)
+                   bool *members, struct error *error)
 {
     const struct suite *suite = &experiment->suite;
-    *members = experiment->members;
+    memcpy(members, experiment->members, suite->count * sizeof *members);
     if (!only)
         return true;
-    u64 chosen = 0;
+    bool *chosen = arena_array(plan->arena, bool, suite->count);
     for (const char *at = only; *at;) {
         size_t length = strcspn(at, ",");
         const char *id = arena_strndup(plan->arena, at, length);
@@ -323,10 +323,11 @@ static bool choose(struct plan *plan, const struct experiment *experiment, const
         if (row < 0)
             return error_set(error, ERROR_USAGE, "", "experiment '%s' has no workload '%s'",
                              experiment->name, text_printable(plan->arena, id));
-        chosen |= 1ull << row;
+        chosen[row] = true;
         at += length + (at[length] == ',');
     }
-    *members &= chosen;
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] &= chosen[i];
     return true;
 }
 
@@ -336,7 +337,8 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
     const struct suite *suite = &experiment->suite;
     struct planned planned = {.experiment = experiment,
                               .only = only ? arena_strdup(plan->arena, only) : NULL};
-    if (!choose(plan, experiment, only, &planned.members, error) ||
+    planned.members = arena_array(plan->arena, bool, suite->count);
+    if (!choose(plan, experiment, only, planned.members, error) ||
         !check_statistics(experiment, error))
         return false;
     planned.jobs =
@@ -347,7 +349,7 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
             u32 *job = &planned.jobs[c * suite->count + r];
             *job = NO_JOB;
             bool there = suite->rows[r].workload || suite->rows[r].program;
-            if (!there || !(planned.members >> r & 1))
+            if (!there || !planned.members[r])
                 continue;
             if (!add_job(plan, experiment, c, &suite->rows[r], first, job, error))
                 return false;

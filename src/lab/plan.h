@@ -46,7 +46,7 @@ struct job {
 struct planned {
     const struct experiment *experiment;
     const char *only; /* requested workload ids, or NULL: all */
-    u64 members;      /* selected rows of the suite, one bit each */
+    bool *members;    /* by row of the suite: it is selected */
     u32 *jobs;        /* [configuration * rows + row], or NO_JOB */
 };
 enum {

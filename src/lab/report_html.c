@@ -76,8 +76,9 @@ static void table_body(FILE *to, struct arena *arena, const struct table *table)
 static void table_foot(FILE *to, struct arena *arena, const struct table *table)
 {
     fputs("<tfoot>\n", to);
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         element(to, "<tr><th scope=\"row\">mean of ", table->experiment->suite.groups[group].name,
                 "</th>");
         for (u32 c = 0; c < table->experiment->column_count; c++) {

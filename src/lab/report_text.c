@@ -85,8 +85,9 @@ static void print_headings(FILE *to, struct arena *arena, const struct table *ta
 static void print_summary(FILE *to, struct arena *arena, const struct table *table, u32 first,
                           u32 last)
 {
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         fprintf(to, "%-*s", ID_WIDTH, table->experiment->suite.groups[group].name);
         for (u32 c = first; c < last; c++)
             print_cells(to, arena, &table->columns[c],
@@ -278,8 +279,9 @@ void report_csv(FILE *to, const struct table *table)
         csv_text(to, row->remark);
         fputc('\n', to);
     }
-    for (u64 left = experiment->means; left; left &= left - 1)
-        csv_group(to, table, (u32)__builtin_ctzll(left));
+    for (u32 group = 0; group < experiment->suite.group_count; group++)
+        if (experiment->means[group])
+            csv_group(to, table, group);
     csv_summary(to, table, "mean", 0);
     csv_summary(to, table, "max", 1);
 }
@@ -302,8 +304,9 @@ static json_t *pair_json(struct published_number published, struct cell ours)
 static json_t *groups_json(const struct table *table, const struct table_column *column)
 {
     json_t *groups = json_object();
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         json_object_set_new(groups, table->experiment->suite.groups[group].name,
                             pair_json(column->column->groups[group], column->groups[group]));
     }
@@ -324,8 +327,10 @@ static json_t *columns_json(const struct table *table)
         json_object_set_new(one, "mean_kind", json_string(mean_name(column->mean)));
         json_object_set_new(one, "mean_of", json_integer(from->counted));
         json_object_set_new(one, "mean", pair_json(column->published_mean, from->mean));
-        if (table->experiment->means)
-            json_object_set_new(one, "groups", groups_json(table, from));
+        json_t *groups = groups_json(table, from);
+        if (json_object_size(groups))
+            json_object_set(one, "groups", groups);
+        json_decref(groups);
         json_object_set_new(one, "max", pair_json(column->published_max, from->max));
         json_object_set_new(one, "min", pair_json(column->published_min, from->min));
         json_array_append_new(array, one);

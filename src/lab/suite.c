@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static const struct builtin_file *builtin_find(const struct builtin_file *table, const char *name)
+{
+    for (; table->name; table++)
+        if (!strcmp(table->name, name))
+            return table;
+    return NULL;
+}
+
+static const char **builtin_names(struct arena *arena, const struct builtin_file *table, u32 *count)
+{
+    for (*count = 0; table[*count].name; ++*count)
+        ;
+    const char **names = arena_array(arena, const char *, *count + 1);
+    for (u32 i = 0; i < *count; i++)
+        names[i] = table[i].name;
+    return names;
+}
+
 const char *lab_find(struct arena *arena, const struct lab_files *files, const char *beside,
                      const char *name, const char **file, size_t *length, struct error *error)
 {
@@ -20,17 +38,14 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
             return copy;
         }
     }
-    const char *names[256];
-    u32 count = 0;
-    for (const struct builtin_file *row = files->experiments; row->name; row++) {
-        if (count < ARRAY_LEN(names))
-            names[count++] = row->name;
-        if (strcmp(row->name, name) != 0)
-            continue;
+    const struct builtin_file *row = builtin_find(files->experiments, name);
+    if (row) {
         *file = arena_printf(arena, "%s.yaml", name);
         *length = row->length;
         return row->text;
     }
+    u32 count;
+    const char **names = builtin_names(arena, files->experiments, &count);
     const char *nearest = nearest_word(name, names, count);
     error_fill(error, ERROR_NOT_FOUND, "", "there is no experiment or suite '%s'%s%s%s",
                shown_text(arena, name, 80), nearest ? ": did you mean '" : "",
@@ -58,14 +73,10 @@ bool settings_read(const struct fields *fields, const struct yaml *node, struct 
 static bool known_workload(const struct fields *fields, const struct lab_files *files,
                            const struct yaml *node, const char *name)
 {
-    const char *names[128];
-    u32 count = 0;
-    for (const struct builtin_file *row = files->workloads; row->name; row++) {
-        if (!strcmp(row->name, name))
-            return true;
-        if (count < ARRAY_LEN(names))
-            names[count++] = row->name;
-    }
+    u32 count;
+    const char **names = builtin_names(fields->arena, files->workloads, &count);
+    if (builtin_find(files->workloads, name))
+        return true;
     return fields_error(fields, node, "there is no workload '%s'%s",
                         shown_text(fields->arena, name, 60),
                         fields_nearest(fields, name, names, count));
@@ -125,10 +136,10 @@ int suite_find_group(const struct suite *suite, const char *name)
 }
 
 bool suite_members(const struct fields *fields, const struct suite *suite, const struct yaml *node,
-                   u64 *members)
+                   bool **members)
 {
-    const char **ids, *names[SUITE_MAX_WORKLOADS];
-    *members = 0;
+    const char **ids, **names = arena_array(fields->arena, const char *, suite->count + 1);
+    *members = arena_array(fields->arena, bool, suite->count + 1);
     if (!fields_words(fields, node, &ids))
         return false;
     for (u32 i = 0; i < suite->count; i++)
@@ -139,7 +150,7 @@ bool suite_members(const struct fields *fields, const struct suite *suite, const
             return fields_error(fields, node, "there is no workload '%s' in the suite%s",
                                 text_printable(fields->arena, *ids),
                                 fields_nearest(fields, *ids, names, suite->count));
-        *members |= 1ull << at;
+        (*members)[at] = true;
     }
     return true;
 }
@@ -148,9 +159,6 @@ static bool read_groups(const struct fields *fields, const struct yaml *node, st
 {
     if (!fields_kind(fields, node, YAML_MAP, "groups"))
         return false;
-    if (node->count > SUITE_MAX_GROUPS)
-        return fields_error(fields, node, "expected at most %d groups, not %u", SUITE_MAX_GROUPS,
-                            node->count);
     suite->groups = arena_array(fields->arena, struct suite_group, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct suite_group *group = &suite->groups[suite->group_count];
@@ -161,8 +169,10 @@ static bool read_groups(const struct fields *fields, const struct yaml *node, st
             !strcmp(group->name, "max") || !strcmp(group->name, "min") ||
             !strcmp(group->name, "each"))
             return fields_key_error(fields, child, "a group cannot be called '%s'", group->name);
-        if (!suite_members(fields, suite, child, &group->members))
+        bool *members;
+        if (!suite_members(fields, suite, child, &members))
             return false;
+        group->members = members;
         suite->group_count++;
     }
     return true;
@@ -183,9 +193,8 @@ bool suite_read(const struct fields *fields, const struct lab_files *files, cons
         return fields_error(fields, map, "'workloads' is missing here");
     if (!fields_kind(fields, rows, YAML_LIST, "workloads"))
         return false;
-    if (!rows->count || rows->count > SUITE_MAX_WORKLOADS)
-        return fields_error(fields, rows, "expected 1 to %d workloads, not %u", SUITE_MAX_WORKLOADS,
-                            rows->count);
+    if (!rows->count)
+        return fields_error(fields, rows, "expected at least one workload");
     suite->file = fields->file;
     suite->rows = arena_array(fields->arena, struct suite_row, rows->count);
     for (const struct yaml *row = rows->first; row; row = row->next)

@@ -65,9 +65,9 @@ static bool look_up(void *user, const char *name, f64 *value)
 
 /* ---- means ---- */
 
-/* The mean over the rows in `members`; false: there is none. */
-static bool mean_of(const struct table *table, const struct table_column *column, u64 members,
-                    struct cell *mean, u32 *counted)
+/* The mean over the rows in `members`, or over all if NULL; false: there is none. */
+static bool mean_of(const struct table *table, const struct table_column *column,
+                    const bool *members, struct cell *mean, u32 *counted)
 {
     enum mean_kind kind = column->column->mean;
     f64 sum = 0;
@@ -75,7 +75,7 @@ static bool mean_of(const struct table *table, const struct table_column *column
     *mean = (struct cell){0};
     for (u32 i = 0; i < table->row_count; i++) {
         u32 row = table->rows[i].index;
-        if (!(members >> row & 1) || !column->rows[row].given)
+        if ((members && !members[row]) || !column->rows[row].given)
             continue;
         f64 value = column->rows[row].value;
         f64 factor = kind == MEAN_GROWTH   ? 1 + value / 100
@@ -113,11 +113,12 @@ static void fill_column(const struct table *table, struct table_column *to)
         if (!to->min.given || cell->value < to->min.value)
             to->min = *cell;
     }
-    bool ok = mean_of(table, to, UINT64_MAX, &to->mean, &to->counted);
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left), counted;
-        mean_of(table, to, table->experiment->suite.groups[group].members, &to->groups[group],
-                &counted);
+    bool ok = mean_of(table, to, NULL, &to->mean, &to->counted);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        u32 counted;
+        if (table->experiment->means[group])
+            mean_of(table, to, table->experiment->suite.groups[group].members, &to->groups[group],
+                    &counted);
     }
     to->no_mean = !ok && to->max.given && column->mean != MEAN_NONE;
 }
@@ -202,7 +203,7 @@ static void judge_each(const struct table *table, struct table_ordering *to)
     const char *others = "";
     for (u32 i = 0; i < table->row_count; i++) {
         u32 row = table->rows[i].index;
-        if (!(to->ordering->members >> row & 1))
+        if (!to->ordering->members[row])
             continue;
         enum verdict verdict = compare(table, to->ordering, row, values);
         known += verdict != VERDICT_UNKNOWN;
@@ -278,10 +279,13 @@ struct table *table_make(struct plan *plan, const struct planned *planned)
     table->orderings =
         arena_array(plan->arena, struct table_ordering, experiment->ordering_count + 1);
     for (u32 i = 0; i < experiment->suite.count; i++)
-        if (planned->members >> i & 1)
+        if (planned->members[i])
             fill_row(table, i);
     for (u32 i = 0; i < experiment->column_count; i++) {
         table->columns[i].column = &experiment->columns[i];
+        table->columns[i].rows = arena_array(plan->arena, struct cell, experiment->suite.count);
+        table->columns[i].groups =
+            arena_array(plan->arena, struct cell, experiment->suite.group_count + 1);
         fill_column(table, &table->columns[i]);
     }
     for (u32 i = 0; i < experiment->ordering_count; i++) {

@@ -15,8 +15,8 @@ struct cell {
 
 struct table_column {
     const struct column *column;
-    struct cell rows[SUITE_MAX_WORKLOADS];
-    struct cell groups[SUITE_MAX_GROUPS]; /* means of the groups that the experiment shows */
+    struct cell *rows;   /* by row of the suite */
+    struct cell *groups; /* means of the groups that the experiment shows */
     struct cell mean, max, min;
     u32 counted;   /* rows in the mean */
     bool no_mean;  /* a value was not positive where the mean is geometric */
