@@ -25,8 +25,11 @@ struct reproduce {
     const struct command_line *line;
     struct arena *arena;
     struct plan *plan;
+    struct survey *survey;
     struct store *store;
     struct runner_options options;
+    struct run_limits limits;
+    u32 parallel;
     const char *folder;
     bool draws; /* shows progress, on a terminal */
 };
@@ -116,6 +119,10 @@ static bool add_one(struct reproduce *state, const char *name)
 {
     struct error error = {0};
     const struct experiment *one = experiment_load(state->arena, &files, name, &error);
+    if (one && !one->tabular) {
+        complain(state->command, "%s: this plan has axes; 'heddle sweep' runs it", name);
+        return false;
+    }
     if (!one || !plan_add(state->plan, one, option_value(state->line, "--workloads"), &error))
         return complain_of(state, &error);
     return true;
@@ -137,7 +144,8 @@ static bool make_plan(struct reproduce *state, const struct lab_host *host)
             if (!add_one(state, (*file)->name))
                 return false;
     }
-    return true;
+    state->survey = survey_create(state->plan, &error);
+    return state->survey || complain_of(state, &error);
 }
 
 /* ---- running ---- */
@@ -147,9 +155,10 @@ static void draw(void *user, const struct runner_progress *progress)
     const struct reproduce *state = user;
     if (!state->draws)
         return;
-    fprintf(stderr, "\r\033[K%u of %u runs", progress->done, progress->total);
+    fprintf(stderr, "\r\033[K%llu of %llu runs", (unsigned long long)progress->done,
+            (unsigned long long)progress->total);
     if (progress->failed)
-        fprintf(stderr, ", %u failed", progress->failed);
+        fprintf(stderr, ", %llu failed", (unsigned long long)progress->failed);
     if (progress->left >= 60)
         fprintf(stderr, ", about %.0f min left", progress->left / 60);
     else if (progress->left >= 0)
@@ -161,8 +170,18 @@ static void draw(void *user, const struct runner_progress *progress)
 /* --dry-run: prints each command once, however many experiments need it */
 static int print_commands(const struct reproduce *state)
 {
-    for (u32 i = 0; i < state->plan->jobs.count; i++)
-        printf("%s\n", job_command(state->arena, &state->plan->jobs.data[i]));
+    struct error error = {0};
+    for (u32 i = 0; i < state->survey->points.count; i++) {
+        struct arena *arena = arena_create();
+        struct point point;
+        u32 number = state->survey->points.data[i].number;
+        bool ok = plan_point(state->plan, number, arena, &point, &error);
+        if (ok)
+            printf("%s\n", point_command(arena, &point));
+        arena_destroy(arena);
+        if (!ok)
+            return complain_of(state, &error), EXIT_USAGE;
+    }
     return EXIT_DONE;
 }
 
@@ -193,12 +212,18 @@ static bool make_folder(const struct reproduce *state)
     return false;
 }
 
-/* The number of failed jobs; below 0 if a file could not be written. */
+/* The number of failed runs; below 0 if a file could not be written. */
 static int report_all(struct reproduce *state)
 {
     u32 failures = 0;
     for (u32 i = 0; i < state->plan->experiments.count; i++) {
-        const struct table *table = table_make(state->plan, &state->plan->experiments.data[i]);
+        struct error error = {0};
+        const struct table *table =
+            table_make(state->plan, &state->plan->experiments.data[i], state->store, &error);
+        if (!table) {
+            complain_of(state, &error);
+            return -1;
+        }
         if (i)
             putchar('\n');
         (option_value(state->line, "--markdown") ? report_markdown : report_text)(stdout, table);
@@ -213,6 +238,22 @@ static int report_all(struct reproduce *state)
 
 /* ---- the command ---- */
 
+static bool run_points(struct reproduce *state, const struct lab_host *host, int *number,
+                       struct error *error)
+{
+    const struct executor_setup setup = {
+        .heddle = host->heddle, .parallel = state->parallel, .limits = state->limits};
+    struct executor *executor = executor_open(&setup, "local", error);
+    struct runner_result result;
+    if (!executor)
+        return false;
+    bool ok = runner_run(state->plan, state->survey, state->store, executor, &state->options, draw,
+                         state, &result, error);
+    executor->kind->close(executor);
+    *number = ok ? result.signal : 0;
+    return ok;
+}
+
 static bool read_options(struct reproduce *state)
 {
     const char *jobs = option_value(state->line, "--jobs");
@@ -225,12 +266,13 @@ static bool read_options(struct reproduce *state)
         usage_error(state->command, "--jobs: '%s': expected 1 to 1024", jobs);
         return false;
     }
-    if (limit && (text_f64(limit, &state->options.max_seconds) != TEXT_OK ||
-                  !(state->options.max_seconds > 0))) {
+    if (limit &&
+        (text_f64(limit, &state->limits.seconds) != TEXT_OK || !(state->limits.seconds > 0))) {
         usage_error(state->command, "--max-seconds: '%s': expected a number of seconds", limit);
         return false;
     }
-    state->options.parallel = (u32)count;
+    state->parallel = (u32)count;
+    state->options.retry = "";
     state->options.force = option_value(state->line, "--force");
     const char *folder = option_value(state->line, "--out");
     state->folder = folder ? folder : default_folder;
@@ -260,7 +302,7 @@ static int reproduce(struct reproduce *state)
     }
     if (!make_folder(state))
         return EXIT_USAGE;
-    bool ran = runner_run(state->plan, state->store, &state->options, draw, state, &number, &error);
+    bool ran = run_points(state, &host, &number, &error);
     if (state->draws)
         fputs("\r\033[K", stderr);
     if (!ran) {
@@ -292,6 +334,7 @@ static int run_reproduce(const struct command *command, const struct command_lin
     else
         code = reproduce(&state);
     store_close(state.store);
+    survey_destroy(state.survey);
     plan_destroy(state.plan);
     arena_destroy(state.arena);
     return code;

@@ -24,6 +24,7 @@ const char *report_counted(struct arena *arena, const struct table *table,
 /* "gtx285", or all machines of the configurations, separated by commas */
 const char *report_machines(struct arena *arena, const struct experiment *experiment);
 /* "gtx285, uniform (mode=intra), core.count=4" */
-const char *report_configuration(struct arena *arena, const struct configuration *configuration);
+const char *report_configuration(struct arena *arena, const struct experiment *experiment,
+                                 u32 index);
 
 #endif

@@ -173,7 +173,7 @@ static void print_provenance(FILE *to, struct arena *arena, const struct table *
             "</code></li>\n");
     for (u32 i = 0; i < experiment->configuration_count; i++) {
         element(to, "<li>configuration <code>", experiment->configurations[i].name, "</code>: ");
-        xml_text(to, report_configuration(arena, &experiment->configurations[i]));
+        xml_text(to, report_configuration(arena, experiment, i));
         fputs("</li>\n", to);
     }
     for (u32 i = 0; i < experiment->column_count; i++) {

@@ -15,35 +15,50 @@ const char *report_counted(struct arena *arena, const struct table *table,
                         table->experiment->suite.count);
 }
 
+static const char *machine_of(const struct experiment *experiment, u32 configuration)
+{
+    const char *own = experiment->configurations[configuration].machine;
+    return own ? own : experiment->machine;
+}
+
 const char *report_machines(struct arena *arena, const struct experiment *experiment)
 {
     const char *text = "";
     for (u32 i = 0; i < experiment->configuration_count; i++) {
-        const char *machine = experiment->configurations[i].machine;
+        const char *machine = machine_of(experiment, i);
         bool seen = false;
         for (u32 k = 0; k < i; k++)
-            seen |= !strcmp(experiment->configurations[k].machine, machine);
+            seen |= !strcmp(machine_of(experiment, k), machine);
         if (!seen)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", machine);
     }
     return text;
 }
 
-const char *report_configuration(struct arena *arena, const struct configuration *configuration)
+static const char *with_settings(struct arena *arena, const char *text,
+                                 const struct settings *settings)
 {
-    const char *text = configuration->machine;
-    for (u32 i = 0; i < configuration->mechanism_count; i++) {
-        const struct chosen_mechanism *use = &configuration->mechanisms[i];
+    for (u32 i = 0; i < settings->count; i++)
+        text =
+            arena_printf(arena, "%s, %s=%s", text, settings->list[i].key, settings->list[i].value);
+    return text;
+}
+
+const char *report_configuration(struct arena *arena, const struct experiment *experiment,
+                                 u32 index)
+{
+    const struct configuration *configuration = &experiment->configurations[index];
+    const char *text = machine_of(experiment, index);
+    for (u32 i = 0; i < configuration->mechanisms.count; i++) {
+        const struct chosen_mechanism *use = &configuration->mechanisms.list[i];
         text = arena_printf(arena, "%s, %s", text, use->name);
         for (u32 k = 0; k < use->settings.count; k++)
             text =
                 arena_printf(arena, "%s%s%s=%s%s", text, k ? " " : " (", use->settings.list[k].key,
                              use->settings.list[k].value, k + 1 == use->settings.count ? ")" : "");
     }
-    for (u32 i = 0; i < configuration->settings.count; i++)
-        text = arena_printf(arena, "%s, %s=%s", text, configuration->settings.list[i].key,
-                            configuration->settings.list[i].value);
-    return text;
+    text = with_settings(arena, text, &experiment->settings);
+    return with_settings(arena, text, &configuration->settings);
 }
 
 static struct cell theirs(struct published_number published)
@@ -263,12 +278,12 @@ void report_csv(FILE *to, const struct table *table)
     fputs(",failure,remark\n", to);
     for (u32 r = 0; r < table->row_count; r++) {
         const struct table_row *row = &table->rows[r];
-        const struct job *job = plan_job(table->plan, table->planned, 0, row->index);
+        const struct table_run *run = &table->runs[row->index];
         csv_text(to, row->row->id);
         fputc(',', to);
-        csv_text(to, job ? job->workload : "");
+        csv_text(to, run->workload ? run->workload : "");
         fputc(',', to);
-        csv_text(to, job ? job->arguments : "");
+        csv_text(to, run->arguments ? run->arguments : "");
         for (u32 c = 0; c < experiment->column_count; c++) {
             csv_cell(to, theirs(experiment->columns[c].rows[row->index]));
             csv_cell(to, table->columns[c].rows[row->index]);
@@ -381,9 +396,8 @@ static json_t *configurations_json(const struct table *table)
     const struct experiment *experiment = table->experiment;
     json_t *object = json_object();
     for (u32 i = 0; i < experiment->configuration_count; i++)
-        json_object_set_new(
-            object, experiment->configurations[i].name,
-            json_string(report_configuration(arena, &experiment->configurations[i])));
+        json_object_set_new(object, experiment->configurations[i].name,
+                            json_string(report_configuration(arena, experiment, i)));
     arena_destroy(arena);
     return object;
 }

@@ -53,21 +53,6 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
     return NULL;
 }
 
-bool settings_read(const struct fields *fields, const struct yaml *node, struct settings *settings)
-{
-    if (!fields_kind(fields, node, YAML_MAP, node->key ? node->key : "settings"))
-        return false;
-    settings->list = arena_array(fields->arena, struct setting, node->count + 1);
-    for (const struct yaml *child = node->first; child; child = child->next) {
-        if (!fields_kind(fields, child, YAML_SCALAR, child->key))
-            return false;
-        settings->list[settings->count++] = (struct setting){
-            arena_strdup(fields->arena, child->key), arena_strdup(fields->arena, child->text),
-            child->key_line, child->key_column};
-    }
-    return true;
-}
-
 /* ---- rows ---- */
 
 static bool known_workload(const struct fields *fields, const struct lab_files *files,
@@ -82,39 +67,138 @@ static bool known_workload(const struct fields *fields, const struct lab_files *
                         fields_nearest(fields, name, names, count));
 }
 
-static bool read_words(const struct fields *fields, const struct yaml *map, struct suite_row *row)
+static u32 words_count(const char *const *words)
 {
-    static const char *none[] = {NULL}, *quick[] = {"--quick", NULL};
-    const struct yaml *arguments = yaml_get(map, "arguments"), *small = yaml_get(map, "quick");
-    row->arguments = none;
-    row->quick = row->workload ? quick : none;
-    return (!arguments || fields_words(fields, arguments, &row->arguments)) &&
-           (!small || fields_words(fields, small, &row->quick));
+    u32 count = 0;
+    while (words[count])
+        count++;
+    return count;
 }
 
+/* What --quick runs, unless the plan says: a workload's own --quick, before its arguments. */
+static const char **quick_words(struct arena *arena, const struct suite_row *row, bool with_own)
+{
+    u32 count = with_own ? words_count(row->arguments) : 0, at = 0;
+    const char **words = arena_array(arena, const char *, count + 2);
+    if (row->workload)
+        words[at++] = "--quick";
+    memcpy(words + at, row->arguments, count * sizeof *words);
+    return words;
+}
+
+static bool read_words(const struct fields *fields, const struct yaml *map, struct suite_row *row)
+{
+    const struct yaml *arguments = yaml_get(map, "arguments"), *small = yaml_get(map, "quick");
+    row->arguments = arena_array(fields->arena, const char *, 1);
+    if (arguments && !fields_words(fields, arguments, &row->arguments))
+        return false;
+    row->quick = quick_words(fields->arena, row, row->kernel);
+    return !small || fields_words(fields, small, &row->quick);
+}
+
+static bool check_kind(const struct fields *fields, const struct lab_files *files,
+                       const struct yaml *map, const struct suite_row *row)
+{
+    const char *const kinds[][2] = {
+        {"workload", row->workload}, {"program", row->program}, {"kernel", row->kernel}};
+    const char *found = NULL;
+    for (u32 i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (kinds[i][1] && found)
+            return fields_error(fields, map, "'%s' has both '%s' and '%s'", row->id, found,
+                                kinds[i][0]);
+        found = kinds[i][1] ? kinds[i][0] : found;
+    }
+    return !row->workload ||
+           known_workload(fields, files, yaml_get(map, "workload"), row->workload);
+}
+
+bool suite_row_read(const struct fields *fields, const struct lab_files *files,
+                    const struct yaml *map, struct suite_row *row)
+{
+    static const char *const keys[] = {"id",    "workload", "program", "kernel", "arguments",
+                                       "quick", "set",      "input",   "remark", NULL};
+    *row = (struct suite_row){.input = "", .remark = ""};
+    const struct yaml *set = yaml_get(map, "set");
+    if (!fields_map(fields, map, "a workload", keys) ||
+        !fields_text(fields, map, "id", false, &row->id) ||
+        !fields_text(fields, map, "workload", false, &row->workload) ||
+        !fields_text(fields, map, "program", false, &row->program) ||
+        !fields_text(fields, map, "kernel", false, &row->kernel) ||
+        !fields_text(fields, map, "input", false, &row->input) ||
+        !fields_text(fields, map, "remark", false, &row->remark) || !read_words(fields, map, row))
+        return false;
+    if (!row->id)
+        row->id = row->workload ? row->workload : row->program ? row->program : row->kernel;
+    if (!row->id)
+        return fields_error(fields, map, "'id' is missing here");
+    return check_kind(fields, files, map, row) &&
+           (!set || settings_read(fields, set, &row->settings));
+}
+
+/* Splits a command line at spaces, as a shell does: quotes and backslashes keep them. False: a
+ * quote is not closed. */
+static bool split_words(struct arena *arena, const char *text, const char ***words)
+{
+    const char **list = arena_array(arena, const char *, strlen(text) / 2 + 2);
+    u32 count = 0;
+    for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+        char *word = arena_array(arena, char, strlen(text) + 1), quote = '\0';
+        size_t length = 0;
+        for (; *text && (quote || !strchr(" \t\n", *text)); text++) {
+            if (quote ? *text == quote : *text == '\'' || *text == '"')
+                quote = quote ? '\0' : *text;
+            else if (*text == '\\' && quote != '\'' && text[1])
+                word[length++] = *++text;
+            else
+                word[length++] = *text;
+        }
+        if (quote)
+            return false;
+        list[count++] = word;
+    }
+    *words = list;
+    return true;
+}
+
+bool suite_row_parse(const struct fields *fields, const struct lab_files *files,
+                     const struct yaml *node, const char *kind, struct suite_row *row)
+{
+    const char **words;
+    *row = (struct suite_row){.input = "", .remark = ""};
+    if (!split_words(fields->arena, node->text, &words))
+        return fields_error(fields, node, "'%s': a quotation mark is not closed",
+                            shown_text(fields->arena, node->text, 60));
+    if (!words[0])
+        return fields_error(fields, node, "expected a %s", kind);
+    row->id = arena_strdup(fields->arena, node->text);
+    row->arguments = words + 1;
+    if (!strcmp(kind, "workload")) {
+        row->workload = words[0];
+        if (!known_workload(fields, files, node, words[0]))
+            return false;
+    } else if (!strcmp(kind, "program")) {
+        row->program = words[0];
+    } else {
+        row->kernel = words[0];
+    }
+    row->quick = quick_words(fields->arena, row, true);
+    return true;
+}
+
+/* Reads a row of a suite, whose id is a name. */
 static bool read_row(const struct fields *fields, const struct lab_files *files,
                      const struct yaml *map, struct suite *suite)
 {
-    static const char *const keys[] = {"id",  "workload", "program", "arguments", "quick",
-                                       "set", "input",    "remark",  NULL};
-    struct suite_row row = {.input = "", .remark = ""};
-    if (!fields_map(fields, map, "a workload", keys) ||
-        !fields_text(fields, map, "id", true, &row.id) ||
-        !fields_name(fields, yaml_get(map, "id"), row.id, true) ||
-        !fields_text(fields, map, "workload", false, &row.workload) ||
-        !fields_text(fields, map, "program", false, &row.program) ||
-        !fields_text(fields, map, "input", false, &row.input) ||
-        !fields_text(fields, map, "remark", false, &row.remark) || !read_words(fields, map, &row))
+    struct suite_row row;
+    const struct yaml *id = yaml_get(map, "id");
+    if (!suite_row_read(fields, files, map, &row))
         return false;
-    const struct yaml *set = yaml_get(map, "set"), *id = yaml_get(map, "id");
-    if (row.workload && row.program)
-        return fields_error(fields, map, "'%s' has both 'workload' and 'program'", row.id);
-    if (row.workload && !known_workload(fields, files, yaml_get(map, "workload"), row.workload))
+    if (!id)
+        return fields_error(fields, map, "'id' is missing here");
+    if (!fields_name(fields, id, row.id, true))
         return false;
     if (suite_find(suite, row.id) >= 0)
         return fields_error(fields, id, "there are two workloads '%s'", row.id);
-    if (set && !settings_read(fields, set, &row.settings))
-        return false;
     suite->rows[suite->count++] = row;
     return true;
 }

@@ -45,6 +45,11 @@ bool statistic_value(const json_t *statistics, const char *path, f64 *value)
            find_path(statistics, path, value);
 }
 
+static struct table_run *run_of(const struct table *table, u32 configuration, u32 row)
+{
+    return &table->runs[configuration * table->experiment->suite.count + row];
+}
+
 struct row_context {
     const struct table *table;
     u32 row; /* of the suite */
@@ -57,10 +62,9 @@ static bool look_up(void *user, const char *name, f64 *value)
     const struct experiment *experiment = context->table->experiment;
     size_t length = strcspn(name, ".");
     const struct configuration *found = experiment_configuration(experiment, name, length);
-    const struct job *job = plan_job(context->table->plan, context->table->planned,
-                                     (u32)(found - experiment->configurations), context->row);
-    return job && job->state == JOB_DONE &&
-           statistic_value(job->statistics, name + length + 1, value);
+    const struct table_run *run =
+        run_of(context->table, (u32)(found - experiment->configurations), context->row);
+    return run->state == STORED_DONE && statistic_value(run->statistics, name + length + 1, value);
 }
 
 /* ---- means ---- */
@@ -256,43 +260,89 @@ static void fill_row(struct table *table, u32 row)
                              .command = "",
                              .remark = remarks_of(table, &experiment->suite.rows[row])};
     for (u32 c = 0; c < experiment->configuration_count; c++) {
-        const struct job *job = plan_job(table->plan, table->planned, c, row);
-        if (job && !*to->command)
-            to->command = job_command(table->plan->arena, job);
-        if (!job || job->state != JOB_FAILED)
+        const struct table_run *run = run_of(table, c, row);
+        if (run->command && !*to->command)
+            to->command = run->command;
+        if (run->state != STORED_FAILED)
             continue;
         table->failures++;
         if (!*to->failure)
             to->failure =
                 arena_printf(table->plan->arena, "%s: %s: %s", experiment->configurations[c].name,
-                             job->status, job->message);
+                             run->status, run->message);
     }
 }
 
-struct table *table_make(struct plan *plan, const struct planned *planned)
+static bool read_run(struct table *table, struct plan *plan, struct store *store, u32 configuration,
+                     u32 row, struct error *error)
 {
-    const struct experiment *experiment = planned->experiment;
-    struct table *table = arena_new(plan->arena, struct table);
-    *table = (struct table){.plan = plan, .planned = planned, .experiment = experiment};
-    table->rows = arena_array(plan->arena, struct table_row, experiment->suite.count);
-    table->columns = arena_array(plan->arena, struct table_column, experiment->column_count);
-    table->orderings =
-        arena_array(plan->arena, struct table_ordering, experiment->ordering_count + 1);
+    u64 number = plan_number(table->planned, configuration, row);
+    struct table_run *run = run_of(table, configuration, row);
+    struct stored_result result;
+    struct point point;
+    if (!plan_wants(plan, number))
+        return true;
+    struct arena *arena = arena_create();
+    bool ok = plan_point(plan, number, arena, &point, error);
+    if (ok) {
+        run->state = store_find(store, point.key, true, arena, &result, error);
+        run->command = arena_strdup(plan->arena, point_command(arena, &point));
+        run->workload = arena_strdup(plan->arena, point.workload);
+        run->arguments = arena_strdup(plan->arena, point.arguments);
+        ok = error->code == ERROR_NONE;
+    }
+    if (run->state != STORED_NOTHING) {
+        run->status = arena_strdup(plan->arena, result.status);
+        run->message = arena_strdup(plan->arena, result.message);
+        run->statistics = json_loads(result.statistics, 0, NULL);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static void fill(struct table *table)
+{
+    const struct experiment *experiment = table->experiment;
+    struct arena *arena = table->plan->arena;
     for (u32 i = 0; i < experiment->suite.count; i++)
-        if (planned->members[i])
+        if (table->planned->members[i])
             fill_row(table, i);
     for (u32 i = 0; i < experiment->column_count; i++) {
-        table->columns[i].column = &experiment->columns[i];
-        table->columns[i].rows = arena_array(plan->arena, struct cell, experiment->suite.count);
-        table->columns[i].groups =
-            arena_array(plan->arena, struct cell, experiment->suite.group_count + 1);
-        fill_column(table, &table->columns[i]);
+        struct table_column *column = &table->columns[i];
+        column->column = &experiment->columns[i];
+        column->rows = arena_array(arena, struct cell, experiment->suite.count);
+        column->groups = arena_array(arena, struct cell, experiment->suite.group_count + 1);
+        fill_column(table, column);
     }
     for (u32 i = 0; i < experiment->ordering_count; i++) {
         table->orderings[i].ordering = &experiment->orderings[i];
         judge(table, &table->orderings[i]);
     }
-    return table;
+}
+
+struct table *table_make(struct plan *plan, const struct planned *planned, struct store *store,
+                         struct error *error)
+{
+    const struct experiment *experiment = planned->experiment;
+    const u32 rows = experiment->suite.count, configurations = experiment->configuration_count;
+    struct table *table = arena_new(plan->arena, struct table);
+    *table = (struct table){.plan = plan, .planned = planned, .experiment = experiment};
+    table->rows = arena_array(plan->arena, struct table_row, rows);
+    table->runs = arena_array(plan->arena, struct table_run, (size_t)configurations * rows);
+    table->columns = arena_array(plan->arena, struct table_column, experiment->column_count);
+    table->orderings =
+        arena_array(plan->arena, struct table_ordering, experiment->ordering_count + 1);
+    bool ok = true;
+    for (u32 c = 0; ok && c < configurations; c++)
+        for (u32 r = 0; ok && r < rows; r++)
+            ok = read_run(table, plan, store, c, r, error);
+    if (ok)
+        fill(table);
+    for (u32 i = 0; i < configurations * rows; i++) {
+        json_decref(table->runs[i].statistics);
+        table->runs[i].statistics = NULL;
+    }
+    return ok ? table : NULL;
 }
 
 const char *cell_text(struct arena *arena, struct cell cell, u32 digits)

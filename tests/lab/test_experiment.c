@@ -83,11 +83,13 @@ static void everything(void **state)
     assert_int_equal(one->configuration_count, 3);
     const struct configuration *more = experiment_configuration(one, "more", 4);
     assert_string_equal(more->machine, "gtx480");
-    assert_int_equal(more->settings.count, 2); /* the experiment's first, its own last */
-    assert_string_equal(more->settings.list[0].value, "4");
-    assert_string_equal(more->settings.list[1].value, "8");
-    assert_string_equal(more->mechanisms[0].settings.list[0].key, "mode");
-    assert_int_equal(more->mechanism_count, 2);
+    assert_int_equal(one->settings.count, 1);
+    assert_string_equal(one->settings.list[0].value, "4");
+    assert_int_equal(more->settings.count, 1);
+    assert_string_equal(more->settings.list[0].value, "8");
+    assert_string_equal(more->mechanisms.list[0].settings.list[0].key, "mode");
+    assert_int_equal(more->mechanisms.count, 2);
+    assert_int_equal(one->space.size, 3 * 3); /* configurations, workloads */
     assert_null(experiment_configuration(one, "mor", 3));
     assert_int_equal(experiment_column(one, "gain", 4), 0);
     assert_true(one->columns[0].rows[0].given && one->columns[0].rows[0].value == 8.6);
