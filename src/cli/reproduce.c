@@ -4,21 +4,13 @@
  */
 #include "base/text.h"
 #include "cli/common.h"
+#include "cli/laboratory.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "lab/report.h"
-#include "lab/runner.h"
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-extern const struct builtin_file builtin_experiments[], builtin_workloads[];
-
 static const char default_database[] = "heddle-results.db", default_folder[] = "reproduced";
-
-static const struct lab_files files = {builtin_experiments, builtin_workloads};
 
 struct reproduce {
     const struct command *command;
@@ -56,11 +48,11 @@ static int by_number(const void *a, const void *b)
 static const struct builtin_file **built_in(struct arena *arena)
 {
     u32 count = 0;
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         count += !is_suite(file);
     const struct builtin_file **list = arena_array(arena, const struct builtin_file *, count + 1);
     u32 at = 0;
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         if (!is_suite(file))
             list[at++] = file;
     qsort(list, count, sizeof *list, by_number);
@@ -75,7 +67,8 @@ static int list_all(const struct reproduce *state)
     struct error error = {0};
     bool ok = true;
     for (const struct builtin_file **file = built_in(state->arena); *file; file++) {
-        const struct experiment *one = experiment_load(state->arena, &files, (*file)->name, &error);
+        const struct experiment *one =
+            experiment_load(state->arena, &laboratory_files, (*file)->name, &error);
         if (!one) {
             ok = complain_of(state, &error);
             continue;
@@ -102,23 +95,10 @@ static int list_all(const struct reproduce *state)
 
 /* ---- the plan ---- */
 
-static const char *find_program_of(void *user, struct arena *arena, const char *name)
-{
-    return find_beside(arena, arena_printf(arena, "workloads/%s", name),
-                       arena_printf(arena, HEDDLE_LIBEXECDIR "/heddle/workloads/%s", name));
-}
-
-static const char *find_kernels_of(void *user, struct arena *arena, const char *name)
-{
-    return find_beside(
-        arena, arena_printf(arena, "workloads/%s.cl", name),
-        arena_printf(arena, HEDDLE_DATADIR "/heddle/workloads/%s/%s.cl", name, name));
-}
-
 static bool add_one(struct reproduce *state, const char *name)
 {
     struct error error = {0};
-    const struct experiment *one = experiment_load(state->arena, &files, name, &error);
+    const struct experiment *one = experiment_load(state->arena, &laboratory_files, name, &error);
     if (one && !one->tabular) {
         complain(state->command, "%s: this plan has axes; 'heddle sweep' runs it", name);
         return false;
@@ -131,7 +111,8 @@ static bool add_one(struct reproduce *state, const char *name)
 static bool make_plan(struct reproduce *state, const struct lab_host *host)
 {
     struct error error = {0};
-    state->plan = plan_create(host, &files, option_value(state->line, "--quick"), &error);
+    state->plan =
+        plan_create(host, &laboratory_files, option_value(state->line, "--quick"), &error);
     if (!state->plan)
         return complain_of(state, &error);
     const char *word;
@@ -149,23 +130,6 @@ static bool make_plan(struct reproduce *state, const struct lab_host *host)
 }
 
 /* ---- running ---- */
-
-static void draw(void *user, const struct runner_progress *progress)
-{
-    const struct reproduce *state = user;
-    if (!state->draws)
-        return;
-    fprintf(stderr, "\r\033[K%llu of %llu runs", (unsigned long long)progress->done,
-            (unsigned long long)progress->total);
-    if (progress->failed)
-        fprintf(stderr, ", %llu failed", (unsigned long long)progress->failed);
-    if (progress->left >= 60)
-        fprintf(stderr, ", about %.0f min left", progress->left / 60);
-    else if (progress->left >= 0)
-        fprintf(stderr, ", about %.0f s left", progress->left);
-    fprintf(stderr, "  (%s%s)", progress->label, progress->running > 1 ? " and others" : "");
-    fflush(stderr);
-}
 
 /* --dry-run: prints each command once, however many experiments need it */
 static int print_commands(const struct reproduce *state)
@@ -199,17 +163,6 @@ static bool write_one(struct reproduce *state, const struct table *table, const 
         return complain_of(state, &error);
     report_as(output.stream, table);
     return output_commit(&output, &error) || complain_of(state, &error);
-}
-
-static bool make_folder(const struct reproduce *state)
-{
-    struct stat status;
-    if (mkdir(state->folder, 0777) == 0 ||
-        (errno == EEXIST && stat(state->folder, &status) == 0 && S_ISDIR(status.st_mode)))
-        return true;
-    complain(state->command, "--out %s: cannot create this folder: %s", state->folder,
-             errno == EEXIST ? "a file of that name exists" : strerror(errno));
-    return false;
 }
 
 /* The number of failed runs; below 0 if a file could not be written. */
@@ -247,8 +200,8 @@ static bool run_points(struct reproduce *state, const struct lab_host *host, int
     struct runner_result result;
     if (!executor)
         return false;
-    bool ok = runner_run(state->plan, state->survey, state->store, executor, &state->options, draw,
-                         state, &result, error);
+    bool ok = runner_run(state->plan, state->survey, state->store, executor, &state->options,
+                         state->draws ? laboratory_draw : NULL, NULL, &result, error);
     executor->kind->close(executor);
     *number = ok ? result.signal : 0;
     return ok;
@@ -256,22 +209,8 @@ static bool run_points(struct reproduce *state, const struct lab_host *host, int
 
 static bool read_options(struct reproduce *state)
 {
-    const char *jobs = option_value(state->line, "--jobs");
-    const char *limit = option_value(state->line, "--max-seconds");
-    cpu_set_t cores;
-    u64 count = 1;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0)
-        count = (u64)CPU_COUNT(&cores);
-    if (jobs && (text_u64(jobs, &count) != TEXT_OK || !count || count > 1024)) {
-        usage_error(state->command, "--jobs: '%s': expected 1 to 1024", jobs);
+    if (!laboratory_limits(state->command, state->line, &state->parallel, &state->limits))
         return false;
-    }
-    if (limit &&
-        (text_f64(limit, &state->limits.seconds) != TEXT_OK || !(state->limits.seconds > 0))) {
-        usage_error(state->command, "--max-seconds: '%s': expected a number of seconds", limit);
-        return false;
-    }
-    state->parallel = (u32)count;
     state->options.retry = "";
     state->options.force = option_value(state->line, "--force");
     const char *folder = option_value(state->line, "--out");
@@ -282,12 +221,7 @@ static bool read_options(struct reproduce *state)
 
 static int reproduce(struct reproduce *state)
 {
-    const struct lab_host host = {
-        .heddle = "/proc/self/exe", /* the running executable, even if the file has been replaced */
-        .driver =
-            find_beside(state->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so"),
-        .program = find_program_of,
-        .kernels = find_kernels_of};
+    const struct lab_host host = laboratory_host(state->arena);
     const char *database = option_value(state->line, "--db");
     struct error error = {0};
     int number = 0;
@@ -300,11 +234,11 @@ static int reproduce(struct reproduce *state)
         complain_of(state, &error);
         return EXIT_USAGE;
     }
-    if (!make_folder(state))
+    if (!laboratory_folder(state->command, "--out", state->folder))
         return EXIT_USAGE;
     bool ran = run_points(state, &host, &number, &error);
     if (state->draws)
-        fputs("\r\033[K", stderr);
+        laboratory_clear();
     if (!ran) {
         complain_of(state, &error);
         return EXIT_USAGE;
@@ -396,7 +330,7 @@ const struct command reproduce_command = {
 
 void print_experiment_names(void)
 {
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         if (!is_suite(file))
             printf("%s\n", file->name);
 }

@@ -224,7 +224,7 @@ void report_text(FILE *to, const struct table *table)
 
 /* ---- CSV ---- */
 
-static void csv_text(FILE *to, const char *text)
+void csv_text(FILE *to, const char *text)
 {
     if (!text[strcspn(text, "\",\n")]) {
         fputs(text, to);

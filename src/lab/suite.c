@@ -135,9 +135,7 @@ bool suite_row_read(const struct fields *fields, const struct lab_files *files,
            (!set || settings_read(fields, set, &row->settings));
 }
 
-/* Splits a command line at spaces, as a shell does: quotes and backslashes keep them. False: a
- * quote is not closed. */
-static bool split_words(struct arena *arena, const char *text, const char ***words)
+bool words_split(struct arena *arena, const char *text, const char ***words)
 {
     const char **list = arena_array(arena, const char *, strlen(text) / 2 + 2);
     u32 count = 0;
@@ -165,7 +163,7 @@ bool suite_row_parse(const struct fields *fields, const struct lab_files *files,
 {
     const char **words;
     *row = (struct suite_row){.input = "", .remark = ""};
-    if (!split_words(fields->arena, node->text, &words))
+    if (!words_split(fields->arena, node->text, &words))
         return fields_error(fields, node, "'%s': a quotation mark is not closed",
                             shown_text(fields->arena, node->text, 60));
     if (!words[0])

@@ -66,6 +66,9 @@ bool suite_members(const struct fields *fields, const struct suite *suite, const
 /* Reads a row from its mapping; without an id, what it runs is its id. */
 bool suite_row_read(const struct fields *fields, const struct lab_files *files,
                     const struct yaml *map, struct suite_row *row);
+/* Splits a command line at spaces, as a shell does: quotes and backslashes keep them. False: a
+ * quote is not closed. */
+bool words_split(struct arena *arena, const char *text, const char ***words);
 /* Reads a row from a command line, as a shell splits it: the name or path of a `kind` (workload,
  * program, kernel) and its arguments. */
 bool suite_row_parse(const struct fields *fields, const struct lab_files *files,
