@@ -12,6 +12,7 @@
 #include "cli/laboratory.h"
 #include "cli/output.h"
 #include "cli/sweep_plan.h"
+#include "lab/batch.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -185,7 +186,8 @@ static int dry_run(struct campaign *campaign)
 static int report_campaign(struct campaign *campaign, const struct runner_result *result)
 {
     struct error error = {0};
-    struct sheet *sheet = sheet_make(campaign->plan, campaign->store, false, &error);
+    struct sheet *sheet =
+        sheet_make(campaign->plan, campaign->survey, campaign->store, false, &error);
     if (!sheet)
         return campaign_complain(campaign, &error), EXIT_USAGE;
     bool ok = sweep_write(campaign, sheet);
@@ -339,13 +341,36 @@ static int export_campaign(struct campaign *campaign)
                                                                    : EXIT_USAGE;
 }
 
+/* heddle sweep worker FOLDER TASK: what a scheduler starts on its nodes */
+static int run_worker(struct campaign *campaign)
+{
+    const char *cores = getenv("SLURM_CPUS_PER_TASK");
+    struct worker_setup setup = {
+        .heddle = campaign->host.heddle, .folder = option_word(campaign->line, 1), .parallel = 1};
+    const char *task = option_word(campaign->line, 2);
+    struct error error = {0};
+    u64 count;
+    int number = 0;
+    if (!setup.folder || !task || text_u64(task, &setup.task) != TEXT_OK)
+        return usage_error(campaign->command, "expected worker FOLDER TASK");
+    if (cores && text_u64(cores, &count) == TEXT_OK && count && count <= 1024)
+        setup.parallel = (u32)count;
+    campaign->plan = plan_create(&campaign->host, &laboratory_files, false, &error);
+    if (campaign->plan)
+        setup.build = campaign->plan->build;
+    if (!campaign->plan || !batch_work(&setup, &number, &error))
+        return campaign_complain(campaign, &error), EXIT_USAGE;
+    return number ? 128 + number : EXIT_DONE;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct campaign *campaign);
 } actions[] = {{"status", show_status},
                {"resume", resume_campaign},
                {"retry", retry_campaign},
-               {"export", export_campaign}};
+               {"export", export_campaign},
+               {"worker", run_worker}};
 
 static int run_sweep(const struct command *command, const struct command_line *line)
 {
@@ -360,7 +385,7 @@ static int run_sweep(const struct command *command, const struct command_line *l
     for (u32 i = 0; word && i < ARRAY_LEN(actions); i++)
         if (!strcmp(word, actions[i].name))
             code = actions[i].run(&campaign);
-    if (code < 0 && option_word(line, 1))
+    if (code < 0 && word && option_word(line, 1))
         code = usage_error(command, "expected one plan file, or status, resume, retry or export "
                                     "with a folder");
     if (code < 0)
@@ -417,11 +442,18 @@ static const struct option options[] = {
     {"--out", "DIR", "The folder of the sweep; by default, its name.", 0, COMPLETE_FILE},
     {"--dry-run", NULL,
      "Check the whole plan, print how many points it has and the first commands, and stop.", 0, 0},
-    {"--on", "local[:N]|command:'ssh host {}'",
-     "Where to run: on this host, N runs at a time, or through a command of yours, in which {} "
-     "stands for the run's command line and {slot} for a number below --jobs. Other hosts must see "
-     "the same files under the same paths.",
+    {"--on", "local[:N]|command:'ssh host {}'|slurm[:N]",
+     "Where to run: on this host, N runs at a time; through a command of yours, in which {} stands "
+     "for the run's command line and {slot} for a number below --jobs; or as array jobs of Slurm, "
+     "N tasks at a time. Other hosts must see the same files under the same paths.",
      0, 0},
+    {"--pack", "N",
+     "With --on slurm: points per task; by default, so that there are at most 256 "
+     "tasks.",
+     0, 0},
+    {"--sbatch", "OPTION",
+     "With --on slurm: an option for sbatch, as in --sbatch=--partition=long. May be repeated.",
+     OPTION_REPEAT, 0},
     {"--jobs", "N", "Number of runs at a time; by default as many as the host has cores.", 0, 0},
     {"--max-seconds", "S", "Stop a run after this much host time; it counts as failed (time-out).",
      0, 0},
@@ -480,7 +512,7 @@ const struct command sweep_command = {
         "The exit code is 1 if points failed.",
     .options = options,
     .examples = examples,
-    .max_words = 2,
+    .max_words = 3,
     .complete = COMPLETE_FILE,
     .run = run_sweep,
 };

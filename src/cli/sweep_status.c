@@ -146,8 +146,8 @@ int sweep_export(struct campaign *campaign)
                            text_printable(campaign->arena, format));
     if (sqlite && (!path || !strcmp(path, "-")))
         return usage_error(campaign->command, "--format sqlite: expected --file FILE");
-    struct sheet *sheet =
-        sheet_make(campaign->plan, campaign->store, option_value(campaign->line, "--all"), &error);
+    struct sheet *sheet = sheet_make(campaign->plan, campaign->survey, campaign->store,
+                                     option_value(campaign->line, "--all"), &error);
     bool ok = sheet;
     if (ok && sqlite)
         ok = sheet_sqlite(path, sheet, &error);

@@ -4,9 +4,10 @@
 #include "base/text.h"
 #include <stdlib.h>
 
-extern const struct executor_kind executor_local, executor_command;
+extern const struct executor_kind executor_local, executor_command, executor_slurm;
 
-const struct executor_kind *const executor_kinds[] = {&executor_local, &executor_command, NULL};
+const struct executor_kind *const executor_kinds[] = {&executor_local, &executor_command,
+                                                      &executor_slurm, NULL};
 
 struct executor *executor_open(const struct executor_setup *setup, const char *text,
                                struct error *error)

@@ -137,27 +137,27 @@ static const char *wrapped(const struct processes *processes, struct arena *aren
                               : arena_printf(arena, "%s %s", text, line);
 }
 
-static void become(const struct processes *processes, struct arena *arena,
-                   const struct point *point, u32 slot, pid_t parent)
+/* What a child needs, prepared by its parent. */
+struct child_setup {
+    const char *path, **words, *log;
+    pid_t parent;
+    sigset_t signals;
+};
+
+/* Becomes the point. The child of vfork() shares the parent's memory: it makes system calls only. */
+static void become(const struct child_setup *child)
 {
-    const char **words = words_of(processes, arena, point, slot);
-    const char *log = file_of(processes, arena, slot, "log");
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigprocmask(SIG_SETMASK, &child->signals, NULL);
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);                    /* a terminal's Ctrl-C goes to the runner only */
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a point dies with its runner */
-    if (getppid() != parent)
+    if (getppid() != child->parent)
         _exit(EXIT_NOT_STARTED);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file = open(child->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (null < 0 || file < 0 || dup2(null, 0) < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
         _exit(EXIT_NOT_STARTED);
-    if (processes->wrapper)
-        execl("/bin/sh", "sh", "-c", wrapped(processes, arena, words, slot), (char *)NULL);
-    else
-        execv(processes->heddle, (char *const *)words);
+    execv(child->path, (char *const *)child->words);
     _exit(EXIT_NOT_STARTED + 2);
 }
 
@@ -169,14 +169,26 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
     u32 at = 0;
     while (processes->slots[at].used)
         at++;
+    struct child_setup child = {.path = processes->heddle,
+                                .words = words_of(processes, arena, point, at),
+                                .log = file_of(processes, arena, at, "log"),
+                                .parent = getpid()};
+    sigemptyset(&child.signals);
+    if (processes->wrapper) {
+        const char *shell[] = {"sh", "-c", wrapped(processes, arena, child.words, at), NULL};
+        child.path = "/bin/sh";
+        child.words = arena_array(arena, const char *, ARRAY_LEN(shell));
+        memcpy(child.words, shell, sizeof shell);
+    }
     unlink(file_of(processes, arena, at, "json")); /* of the point before */
-    pid_t parent = getpid(), pid = fork();
+    /* a copy of the runner's page tables would cost more than all the rest of a short point */
+    pid_t pid = vfork();
     if (pid == 0)
-        become(processes, arena, point, at, parent);
+        become(&child);
     arena_destroy(arena);
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
-    setpgid(pid, pid); /* parent and child both set it: either may run first */
+    setpgid(pid, pid);
     processes->slots[at] =
         (struct process_slot){.used = true, .number = number, .pid = pid, .started = now()};
     return true;

@@ -8,15 +8,20 @@
 
 enum {
     CONFIGURATIONS = 64,  /* kept at a time */
+    RECENT = 64,          /* results kept at a time; a power of two */
     FILE_LIMIT = 1 << 29, /* largest file that is hashed, in bytes */
     NAME_BYTES = 4096     /* of paths inside arguments */
 };
 
 /* A configuration that is kept (V1). */
 struct kept_configuration {
-    char *shape;  /* machine, mechanisms, and keys that are set */
-    char *values; /* of the keys, last time */
+    char *shape; /* machine, mechanisms, and keys that are set */
     struct hd_config *config;
+};
+
+/* What a recipe was resolved to (V3). */
+struct recent_result {
+    char *shape, *values; /* values: of the keys that are set */
     char *json;
     u32 warp_size;
 };
@@ -29,6 +34,8 @@ struct hashed_file {
 struct resolver {
     struct kept_configuration kept[CONFIGURATIONS];
     u32 next; /* the one that is replaced next */
+    struct recent_result recent[RECENT];
+    u32 next_recent;
     VEC(struct hashed_file) files;
 };
 
@@ -40,12 +47,18 @@ struct resolver *resolver_create(void)
 static void forget(struct kept_configuration *one)
 {
     free(one->shape);
-    free(one->values);
-    if (one->json)
-        hd_free(one->json);
     if (one->config)
         hd_config_destroy(one->config);
     *one = (struct kept_configuration){0};
+}
+
+static void forget_result(struct recent_result *one)
+{
+    free(one->shape);
+    free(one->values);
+    if (one->json)
+        hd_free(one->json);
+    *one = (struct recent_result){0};
 }
 
 void resolver_destroy(struct resolver *resolver)
@@ -54,6 +67,8 @@ void resolver_destroy(struct resolver *resolver)
         return;
     for (u32 i = 0; i < CONFIGURATIONS; i++)
         forget(&resolver->kept[i]);
+    for (u32 i = 0; i < RECENT; i++)
+        forget_result(&resolver->recent[i]);
     for (u32 i = 0; i < resolver->files.count; i++)
         free(resolver->files.data[i].path);
     vec_free(&resolver->files);
@@ -167,37 +182,61 @@ static bool check(const struct kept_configuration *one, bool loaded, const struc
                      "%s: %s%s%s", label, own.place, own.place[0] ? ": " : "", own.message);
 }
 
+static const struct recent_result *find_recent(const struct resolver *resolver, const char *shape,
+                                               const char *values)
+{
+    for (u32 i = 1; i <= RECENT; i++) { /* the latest first */
+        const struct recent_result *one = &resolver->recent[(resolver->next_recent - i) % RECENT];
+        if (one->shape && !strcmp(one->values, values) && !strcmp(one->shape, shape))
+            return one;
+    }
+    return NULL;
+}
+
+/* Sets all values, checks them and keeps the result; takes `shape` and `values`. */
+static const struct recent_result *resolve(struct resolver *resolver, const struct recipe *recipe,
+                                           const char *label, char *shape, char *values,
+                                           struct error *error)
+{
+    struct kept_configuration *kept = find_kept(resolver, shape);
+    bool loaded = !kept;
+    bool ok = kept || (kept = load(resolver, recipe, error));
+    for (u32 i = 0; ok && i < recipe->settings_count; i++)
+        for (u32 s = 0; ok && s < recipe->settings[i]->count; s++)
+            ok = set_one(kept->config, NULL, &recipe->settings[i]->list[s], error);
+    if (!ok || !check(kept, loaded, recipe, label, error)) {
+        if (kept)
+            forget(kept); /* some of its values are those of this recipe, some are not */
+        free(shape);
+        free(values);
+        return NULL;
+    }
+    struct recent_result *one = &resolver->recent[resolver->next_recent++ % RECENT];
+    struct hd_machine_info info;
+    struct hd_error own = {0};
+    if (loaded)
+        kept->shape = checked(strdup(shape));
+    forget_result(one);
+    *one = (struct recent_result){shape, values, hd_config_json(kept->config),
+                                  hd_config_info(kept->config, &info, &own) ? info.lanes : 0};
+    return one;
+}
+
 bool resolver_configure(struct resolver *resolver, const struct recipe *recipe, const char *label,
                         struct resolved *resolved, struct error *error)
 {
     char *shape, *values;
     describe(recipe, &shape, &values);
-    struct kept_configuration *one = find_kept(resolver, shape);
-    bool loaded = !one, same = one && !strcmp(one->values, values), ok = true;
-    if (loaded)
-        ok = (one = load(resolver, recipe, error));
-    for (u32 i = 0; ok && !same && i < recipe->settings_count; i++)
-        for (u32 s = 0; ok && s < recipe->settings[i]->count; s++)
-            ok = set_one(one->config, NULL, &recipe->settings[i]->list[s], error);
-    if (ok && !same && (ok = check(one, loaded, recipe, label, error))) {
-        struct hd_machine_info info;
-        struct hd_error own = {0};
-        free(one->shape);
-        free(one->values);
-        if (one->json)
-            hd_free(one->json);
-        one->shape = checked(strdup(shape));
-        one->values = checked(strdup(values));
-        one->json = hd_config_json(one->config);
-        one->warp_size = hd_config_info(one->config, &info, &own) ? info.lanes : 0;
-    } else if (!ok && one) {
-        forget(one); /* some of its values are those of this recipe, some are not */
+    const struct recent_result *one = find_recent(resolver, shape, values);
+    if (one) {
+        free(shape);
+        free(values);
+    } else {
+        one = resolve(resolver, recipe, label, shape, values, error);
     }
-    if (ok)
+    if (one)
         *resolved = (struct resolved){one->json, one->warp_size};
-    free(shape);
-    free(values);
-    return ok;
+    return one;
 }
 
 /* ---- files ---- */

@@ -5,6 +5,7 @@
  *      kept by machine, mechanisms and keys that are set; the next point with the same ones only
  *      sets its values. This is correct because every one of these keys is set again.
  *  V2  Files are hashed once per plan.
+ *  V3  The last results are kept: a point is resolved when it is started and again when it ends.
  */
 #ifndef LAB_RESOLVER_H
 #define LAB_RESOLVER_H

@@ -169,30 +169,23 @@ static void compute(struct sheet *sheet, const struct gathered *gathered)
 
 /* ---- rows ---- */
 
-static bool make_rows(struct sheet *sheet, struct error *error)
+static void make_rows(struct sheet *sheet, const struct survey *survey)
 {
-    const struct planned *planned = sheet->planned;
-    bool ok = true;
     sheet->at = checked(malloc((sheet->space->size + 1) * sizeof *sheet->at));
-    for (u64 i = 0; ok && i < sheet->space->size; i++) {
+    for (u64 i = 0; i < sheet->space->size; i++) {
+        u32 distinct = survey->of[sheet->planned->first + i];
         sheet->at[i] = UINT32_MAX;
-        if (!plan_wants(sheet->plan, planned->first + i))
+        if (distinct == SURVEY_NONE)
             continue;
-        struct arena *arena = arena_create();
-        struct point point;
-        ok = plan_point(sheet->plan, planned->first + i, arena, &point, error);
-        if (ok) {
-            struct sheet_row *row = vec_push(&sheet->rows);
-            row->point = (u32)i;
-            memcpy(row->key, point.key, sizeof row->key);
-            sheet->at[i] = sheet->rows.count - 1;
-        }
-        arena_destroy(arena);
+        struct sheet_row *row = vec_push(&sheet->rows);
+        row->point = (u32)i;
+        surveyed_key(&survey->points.data[distinct], row->key);
+        sheet->at[i] = sheet->rows.count - 1;
     }
-    return ok;
 }
 
-struct sheet *sheet_make(struct plan *plan, struct store *store, bool all, struct error *error)
+struct sheet *sheet_make(struct plan *plan, const struct survey *survey, struct store *store,
+                         bool all, struct error *error)
 {
     struct sheet *sheet = checked(calloc(1, sizeof *sheet));
     struct gathered gathered = {.sheet = sheet};
@@ -204,7 +197,8 @@ struct sheet *sheet_make(struct plan *plan, struct store *store, bool all, struc
     choose_columns(sheet, all);
     for (u32 i = 0; i < sheet->column_count; i++)
         formula_names(sheet->columns[i].formula, note_name, &gathered);
-    bool ok = make_rows(sheet, error);
+    bool ok = true;
+    make_rows(sheet, survey);
     gathered.values =
         checked(calloc((size_t)sheet->rows.count * gathered.names.count + 1, sizeof(f64)));
     for (u32 i = 0; ok && i < sheet->rows.count; i++)

@@ -11,6 +11,7 @@
 
 #include "lab/plan.h"
 #include "lab/store.h"
+#include "lab/survey.h"
 #include <stdio.h>
 
 struct sheet_row {
@@ -46,7 +47,8 @@ struct sheet {
 };
 
 /* The first plan's results. `all`: every statistic is a column. NULL and an error on failure. */
-struct sheet *sheet_make(struct plan *plan, struct store *store, bool all, struct error *error);
+struct sheet *sheet_make(struct plan *plan, const struct survey *survey, struct store *store,
+                         bool all, struct error *error);
 void sheet_destroy(struct sheet *sheet); /* NULL is fine */
 
 f64 sheet_value(const struct sheet *sheet, u32 row, u32 column);

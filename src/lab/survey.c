@@ -77,6 +77,7 @@ static void add(struct survey *survey, struct key_set *set, const struct plan *p
         one.key[i] = (u8)(digit(point->key[2 * i]) << 4 | digit(point->key[2 * i + 1]));
     grow(set, survey);
     u32 *slot = slot_of(set, survey, &one);
+    survey->of[number] = *slot ? *slot - 1 : survey->points.count;
     if (*slot)
         return;
     one.program = program_of(survey, plan, number, point);
@@ -90,7 +91,9 @@ struct survey *survey_create(struct plan *plan, struct error *error)
     struct key_set set = {0};
     bool ok = true;
     survey->arena = arena_create();
+    survey->of = checked(malloc((plan->count + 1) * sizeof *survey->of));
     for (u64 number = 0; ok && number < plan->count; number++) {
+        survey->of[number] = SURVEY_NONE;
         if (!plan_wants(plan, number))
             continue;
         struct arena *arena = arena_create();
@@ -113,6 +116,7 @@ void survey_destroy(struct survey *survey)
     if (!survey)
         return;
     vec_free(&survey->points);
+    free(survey->of);
     vec_free(&survey->programs);
     arena_destroy(survey->arena);
     free(survey);

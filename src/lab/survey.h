@@ -1,11 +1,15 @@
 /*
  * What a plan comes down to: its distinct points, each with its key. Making it checks the whole
- * plan (P2 of plan.h). About 40 bytes are kept per point.
+ * plan (P2 of plan.h). About 44 bytes are kept per point.
  */
 #ifndef LAB_SURVEY_H
 #define LAB_SURVEY_H
 
 #include "lab/plan.h"
+
+enum {
+    SURVEY_NONE = UINT32_MAX
+};
 
 struct survey_program {
     const char *workload, *arguments;
@@ -21,6 +25,7 @@ struct surveyed {
 struct survey {
     struct arena *arena;
     u64 wanted; /* points that are not excluded, equal ones included */
+    u32 *of;    /* by number in the plan: index of the distinct point; SURVEY_NONE: not wanted */
     VEC(struct surveyed) points;
     VEC(struct survey_program) programs;
 };
