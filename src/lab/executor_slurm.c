@@ -268,8 +268,10 @@ static bool look_at_queue(struct slurm *slurm)
     const char *names = "";
     for (u32 i = 0; i < slurm->batches.count; i++)
         names = arena_printf(arena, "%s%s%s", names, i ? "," : "", slurm->batches.data[i].name);
-    FILE *pipe = popen(
-        arena_printf(arena, "squeue -h -r --name=%s -o '%%F %%K %%j' 2>/dev/null", names), "re");
+    FILE *pipe =
+        popen(arena_printf(
+                  arena, "squeue -h -r -t PD,R,S,CF --name=%s -o '%%F %%K %%j' 2>/dev/null", names),
+              "re");
     arena_destroy(arena);
     if (!pipe)
         return false;
@@ -626,15 +628,27 @@ static void slurm_stop(struct executor *executor, bool at_once)
         cancel(slurm, &slurm->batches.data[i]);
 }
 
-/* Whether nothing of a batch runs or is awaited. */
+/* Whether a task has points that this runner has taken. */
+static bool is_ours(const struct slurm *slurm, u32 batch, u32 task)
+{
+    for (u32 i = 0; i < slurm->points.count; i++) {
+        const struct slurm_point *point = &slurm->points.data[i];
+        if (point->batch == batch && point->task == task && point->state == ENDED)
+            return true;
+    }
+    return false;
+}
+
+/* Whether nothing of a batch is awaited, here or by a runner with another plan. */
 static bool finished(const struct slurm *slurm, u32 batch)
 {
     for (u32 i = 0; i < slurm->points.count; i++) {
         const struct slurm_point *point = &slurm->points.data[i];
         if (point->batch != batch || !point->attempts)
             continue;
-        bool queued = slurm->asked && !slurm->batches.data[batch].absent[point->task];
-        if (point->state == FLYING || (point->state == KNOWN && queued))
+        bool queued = !slurm->batches.data[batch].absent[point->task];
+        if (point->state == FLYING ||
+            (point->state == KNOWN && queued && !is_ours(slurm, batch, point->task)))
             return false;
     }
     return true;
@@ -645,6 +659,8 @@ static void slurm_close(struct executor *executor)
 {
     struct slurm *slurm = of(executor);
     remove_taken(slurm);
+    if (slurm->batches.count)
+        look_at_queue(slurm);
     for (u32 i = 0; i < slurm->batches.count; i++) {
         struct slurm_batch *batch = &slurm->batches.data[i];
         FILE *pipe =
