@@ -18,7 +18,7 @@
 #include "lab/suite.h"
 
 enum {
-    AXIS_MAX_VALUES = 1 << 24
+    AXIS_MAX_VALUES = 1 << 20
 };
 
 /* One run, as the values of the axes have chosen it. */

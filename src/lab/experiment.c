@@ -525,6 +525,8 @@ static bool read_experiment(const struct fields *fields, const struct lab_files 
         !read_programs(fields, files, map, beside, experiment) ||
         (means && !read_means(fields, means, experiment)) || !read_machine(fields, map, experiment))
         return false;
+    if (orderings && !experiment->tabular)
+        return fields_key_error(fields, orderings, "orderings need a plan without 'axes'");
     if (!configurations && experiment->tabular)
         return fields_error(fields, map, "'configurations' or 'axes' is missing here");
     return (!configurations || read_configurations(fields, configurations, experiment)) &&

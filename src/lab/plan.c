@@ -323,7 +323,8 @@ static bool choose(struct plan *plan, const struct experiment *experiment, const
                    bool *members, struct error *error)
 {
     const struct suite *suite = &experiment->suite;
-    memcpy(members, experiment->members, suite->count * sizeof *members);
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] = experiment->members[i];
     if (!only)
         return true;
     bool *chosen = arena_array(plan->arena, bool, suite->count);

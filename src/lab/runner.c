@@ -16,7 +16,7 @@ enum {
 };
 
 /* A point that waits. */
-struct waiting {
+struct waiting_point {
     u32 number;
     float seconds; /* expected; 0: unknown */
 };
@@ -40,7 +40,7 @@ struct runner {
     const struct runner_options *options;
     struct runner_result *result;
     struct error *error;
-    VEC(struct waiting) order; /* the longest first */
+    VEC(struct waiting_point) order; /* the longest first */
     VEC(struct deferred) deferred;
     VEC(struct flight) flights;
     u32 next;          /* in order */
@@ -99,13 +99,14 @@ static bool consider(struct runner *runner, const struct surveyed *point, f64 se
         return runner->error->code == ERROR_NONE;
     runner->known += seconds;
     runner->unknown += seconds <= 0;
-    *(struct waiting *)vec_push(&runner->order) = (struct waiting){point->number, (float)seconds};
+    *(struct waiting_point *)vec_push(&runner->order) =
+        (struct waiting_point){point->number, (float)seconds};
     return true;
 }
 
 static int longer(const void *a, const void *b)
 {
-    const struct waiting *first = a, *second = b;
+    const struct waiting_point *first = a, *second = b;
     if (first->seconds != second->seconds)
         return first->seconds > second->seconds ? -1 : 1;
     return first->number < second->number ? -1 : 1;
@@ -182,7 +183,7 @@ static bool start_waiting(struct runner *runner)
     for (u32 room = kind->room(runner->executor);
          ok && room && runner->next < runner->order.count && !runner->stopping;
          room = kind->room(runner->executor)) {
-        const struct waiting *one = &runner->order.data[runner->next++];
+        const struct waiting_point *one = &runner->order.data[runner->next++];
         runner->known -= one->seconds;
         runner->unknown -= one->seconds <= 0;
         ok = start(runner, one->number, one->seconds);

@@ -28,7 +28,7 @@ enum {
 };
 
 /* What is drawn against what. */
-struct layout {
+struct chart_layout {
     const struct sheet *sheet;
     const struct axis *x; /* NULL: the space has a single point for each panel */
     u32 x_group;          /* of axes */
@@ -39,7 +39,7 @@ struct layout {
 
 /* One panel: the points with the panel's program. */
 struct panel {
-    const struct layout *layout;
+    const struct chart_layout *layout;
     FILE *to;
     u32 column, program; /* program: value of the panel's axis */
     f64 low, high, step;
@@ -56,7 +56,7 @@ static int group_of(const struct space *space, u32 axis)
     return -1;
 }
 
-static void scale(struct layout *layout)
+static void scale(struct chart_layout *layout)
 {
     const struct axis *x = layout->x;
     f64 low = INFINITY, high = -INFINITY;
@@ -72,10 +72,10 @@ static void scale(struct layout *layout)
         layout->high = layout->low + 1;
 }
 
-static struct layout layout_of(const struct sheet *sheet)
+static struct chart_layout layout_of(const struct sheet *sheet)
 {
     const struct space *space = sheet->space;
-    struct layout layout = {.sheet = sheet, .panel_group = -1};
+    struct chart_layout layout = {.sheet = sheet, .panel_group = -1};
     for (u32 pass = 0; pass < 2 && !layout.x; pass++)
         for (u32 i = 0; i < space->axis_count; i++) {
             const struct axis *axis = &space->axes[i];
@@ -97,7 +97,7 @@ static struct layout layout_of(const struct sheet *sheet)
     return layout;
 }
 
-static f64 x_of(const struct layout *layout, u32 value)
+static f64 x_of(const struct chart_layout *layout, u32 value)
 {
     f64 x = layout->numeric ? layout->x->numbers[value] : value;
     x = layout->logarithmic ? log2(x) : x;
@@ -112,7 +112,7 @@ static f64 y_of(const struct panel *panel, f64 value)
 
 /* The curve of a row: its values of all axes but x, programs and samples, as a number; the label,
  * if `label` is given. */
-static u32 curve_of(const struct layout *layout, const u32 *values, struct arena *arena,
+static u32 curve_of(const struct chart_layout *layout, const u32 *values, struct arena *arena,
                     const char **label)
 {
     const struct space *space = layout->sheet->space;
@@ -130,7 +130,7 @@ static u32 curve_of(const struct layout *layout, const u32 *values, struct arena
     return curve;
 }
 
-static u32 curve_count(const struct layout *layout)
+static u32 curve_count(const struct chart_layout *layout)
 {
     const struct space *space = layout->sheet->space;
     u64 count = 1;
@@ -144,7 +144,7 @@ static u32 curve_count(const struct layout *layout)
 /* Whether a row belongs to a panel; fills its values. */
 static bool in_panel(const struct panel *panel, u32 row, u32 *values)
 {
-    const struct layout *layout = panel->layout;
+    const struct chart_layout *layout = panel->layout;
     const struct space *space = layout->sheet->space;
     space_values(space, layout->sheet->rows.data[row].point, values);
     return sheet_leads(layout->sheet, row) &&
@@ -179,7 +179,7 @@ static void find_range(struct panel *panel)
 
 static void draw_axes(const struct panel *panel)
 {
-    const struct layout *layout = panel->layout;
+    const struct chart_layout *layout = panel->layout;
     u32 steps = (u32)lround((panel->high - panel->low) / panel->step);
     for (u32 i = 0; i <= steps; i++) {
         f64 value = panel->low + i * panel->step, y = y_of(panel, value);
@@ -245,7 +245,7 @@ static void draw_curve(const struct panel *panel, u32 curve)
     arena_destroy(arena);
 }
 
-static const char *program_name(const struct layout *layout, u32 program)
+static const char *program_name(const struct chart_layout *layout, u32 program)
 {
     const struct space *space = layout->sheet->space;
     if (layout->panel_group < 0)
@@ -278,7 +278,7 @@ static void draw_panel(struct panel *panel)
 
 /* ---- columns ---- */
 
-static void print_legend(FILE *to, const struct layout *layout)
+static void print_legend(FILE *to, const struct chart_layout *layout)
 {
     const struct sheet *sheet = layout->sheet;
     struct arena *arena = arena_create();
@@ -304,7 +304,7 @@ static void print_legend(FILE *to, const struct layout *layout)
     arena_destroy(arena);
 }
 
-static void print_charts(FILE *to, const struct layout *layout)
+static void print_charts(FILE *to, const struct chart_layout *layout)
 {
     const struct sheet *sheet = layout->sheet;
     u32 panels = layout->panel_group < 0 ? 1 : sheet->space->groups[layout->panel_group].length;
@@ -400,7 +400,7 @@ static void print_provenance(FILE *to, const struct sheet *sheet)
 
 void sheet_html(FILE *to, const struct sheet *sheet)
 {
-    struct layout layout = layout_of(sheet);
+    struct chart_layout layout = layout_of(sheet);
     page_begin(to, sheet->experiment->name, sheet->experiment->title);
     fprintf(to, "<p class=\"quiet\">%u points, %s sizes.</p>\n", sheet->rows.count,
             sheet->plan->quick ? "quick" : "full");

@@ -137,13 +137,53 @@ static void names(void **state)
     arena_destroy(arena);
 }
 
+/* Points of a space: their number, order and values; zipped axes and exclusions. */
+static void points(void **state)
+{
+    struct arena *arena = arena_create();
+    struct error error = {0};
+    const struct experiment *one =
+        experiment_load(arena, &files, arena_printf(arena, "%s/ok_axes.yaml", folder), &error);
+    assert_non_null(one);
+    const struct space *space = &one->space;
+    assert_false(one->tabular);
+    assert_int_equal(space->axis_count, 8);
+    assert_int_equal(space->group_count, 7);
+    assert_int_equal(space->size, 2ull * 5 * 2 * 3 * 3 * 2 * 2);
+    static const char *const names[] = {"configuration", "l1d.sets", "gpu",   "mechanism",
+                                        "l2.sets",       "seed",     "other", "workload"};
+    for (u32 i = 0; i < space->axis_count; i++)
+        assert_string_equal(space->axes[i].name, names[i]);
+    assert_string_equal(space->axes[1].values[3].label, "64");
+    assert_string_equal(space->axes[1].values[4].label, "100");
+    assert_true(space->axes[1].numbers[2] == 32 && !space->axes[3].numbers);
+    assert_string_equal(space->axes[3].values[1].label, "uniform:mode=intra+filter_cache");
+    assert_string_equal(space->axes[3].values[2].label, "uniform:mode=inter");
+    u32 values[SPACE_MAX_AXES];
+    u64 excluded = 0, expected = 0;
+    for (u64 i = 0; i < space->size; i++) {
+        space_values(space, i, values);
+        assert_int_equal(space_point(space, values), i);
+        assert_int_equal(values[3], values[4]); /* zipped */
+        bool small = values[1] <= 1 && values[2] == 1, third = values[5] == 2 && values[7] == 1;
+        expected += small || third;
+        excluded += space_excludes(space, i);
+        assert_int_equal(space_excludes(space, i), small || third);
+    }
+    assert_true(expected == excluded && excluded > 0);
+    space_values(space, 1, values);
+    assert_int_equal(values[7], 1); /* the last axis varies fastest */
+    assert_int_equal(one->baseline[0], 0);
+    assert_int_equal(one->baseline[1], -1);
+    assert_int_equal(one->baseline[3], 0);
+    arena_destroy(arena);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs),
-        cmocka_unit_test(everything),
-        cmocka_unit_test(built_in),
-        cmocka_unit_test(names),
+        cmocka_unit_test(inputs),   cmocka_unit_test(everything), cmocka_unit_test(points),
+        cmocka_unit_test(built_in), cmocka_unit_test(names),
     };
     if (argc != 2)
         return 2;
