@@ -13,6 +13,7 @@
  */
 #include "base/text.h"
 #include "lab/batch.h"
+#include "lab/slurm.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -25,58 +26,10 @@ extern const struct executor_kind executor_slurm;
 
 enum {
     MOST_POINTS = 1 << 20, /* in flight */
-    DEFAULT_ARRAY = 1001,  /* Slurm's own default of MaxArraySize */
     TASKS_WISHED = 256,    /* with more points, tasks have several */
     ATTEMPTS = 2,          /* of a point, by submission */
-    ABSENCES = 3,          /* looks at the queue after which a task is gone */
     POLL_RESULTS_MS = 300, /* between looks at the results */
-    POLL_QUEUE_MS = 3000,  /* between looks at the queue */
-    LINE_BYTES = 512
-};
-
-struct slurm_batch {
-    char *folder, *name; /* name: of the jobs */
-    u32 tasks;           /* number of tasks */
-    u8 *absent;          /* by task: looks at the queue that did not find it */
-    u32 *first_task;     /* by array job: first task */
-    u32 *job_numbers;
-    u32 job_count;
-};
-
-struct queued_task {
-    u32 batch, task;
-};
-
-enum point_state {
-    KNOWN,   /* in the folder of an earlier runner; nobody has asked for it */
-    PENDING, /* to be submitted */
-    FLYING,
-    ENDED
-};
-
-struct slurm_point {
-    char key[SHA256_TEXT];
-    u64 number;
-    enum point_state state;
-    u32 batch, task, attempts;
-    bool arrived;     /* its result is there */
-    const char *line; /* its line in a task file, while PENDING */
-};
-
-struct slurm {
-    struct executor base;
-    struct arena *arena;
-    const char *heddle, *folder, *build;
-    const char *const *options;
-    struct run_limits limits;
-    u32 throttle, pack, array_size;
-    VEC(struct slurm_batch) batches;
-    VEC(struct slurm_point) points;
-    u32 *table;                            /* point + 1 by key, open addressing */
-    u32 table_size, flying, pending, next; /* next: where the search for arrived ones continues */
-    f64 looked, asked;                     /* times of the last looks */
-    char *taken; /* result that the runner has stored meanwhile, or NULL */
-    bool stopped;
+    POLL_QUEUE_MS = 3000   /* between looks at the queue */
 };
 
 static struct slurm *of(const struct executor *executor)
@@ -89,11 +42,6 @@ static f64 now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (f64)time.tv_sec + (f64)time.tv_nsec * 1e-9;
-}
-
-static const char *quoted(struct slurm *slurm, const char *word)
-{
-    return shell_quoted(slurm->arena, word);
 }
 
 /* ---- points by key ---- */
@@ -204,27 +152,6 @@ static void read_batches(struct slurm *slurm)
         closedir(folder);
 }
 
-/* ---- Slurm's commands ---- */
-
-static u32 max_array_size(void)
-{
-    char line[LINE_BYTES];
-    unsigned size = DEFAULT_ARRAY;
-    FILE *pipe = popen("scontrol show config 2>/dev/null", "re");
-    while (pipe && fgets(line, sizeof line, pipe))
-        if (sscanf(line, " MaxArraySize = %u", &size) == 1)
-            break;
-    if (pipe)
-        pclose(pipe);
-    return MAX(size, 2);
-}
-
-static bool has_sbatch(void)
-{
-    FILE *pipe = popen("sbatch --version >/dev/null 2>&1", "re");
-    return pipe && pclose(pipe) == 0;
-}
-
 static struct executor *open_slurm(const struct executor_setup *setup, const char *text,
                                    struct error *error)
 {
@@ -234,7 +161,7 @@ static struct executor *open_slurm(const struct executor_setup *setup, const cha
                    text);
         return NULL;
     }
-    if (!has_sbatch()) {
+    if (!slurm_present()) {
         error_fill(error, ERROR_NOT_FOUND, "", "slurm: sbatch cannot be run here");
         return NULL;
     }
@@ -247,7 +174,7 @@ static struct executor *open_slurm(const struct executor_setup *setup, const cha
                             .limits = setup->limits,
                             .throttle = (u32)throttle,
                             .pack = setup->pack,
-                            .array_size = max_array_size()};
+                            .array_size = slurm_array_size()};
     slurm->folder = arena_printf(slurm->arena, "%s/slurm", setup->folder);
     if (mkdir(slurm->folder, 0777) != 0 && errno != EEXIST) {
         error_fill(error, ERROR_SYSTEM, slurm->folder, "cannot be created: %s", strerror(errno));
@@ -257,73 +184,6 @@ static struct executor *open_slurm(const struct executor_setup *setup, const cha
     }
     read_batches(slurm);
     return &slurm->base;
-}
-
-/* Marks the tasks that are in the queue; the others are absent once more. False: the queue is
- * unknown, which says nothing about its tasks. */
-static bool look_at_queue(struct slurm *slurm)
-{
-    char line[LINE_BYTES];
-    struct arena *arena = arena_create();
-    const char *names = "";
-    for (u32 i = 0; i < slurm->batches.count; i++)
-        names = arena_printf(arena, "%s%s%s", names, i ? "," : "", slurm->batches.data[i].name);
-    FILE *pipe =
-        popen(arena_printf(
-                  arena, "squeue -h -r -t PD,R,S,CF --name=%s -o '%%F %%K %%j' 2>/dev/null", names),
-              "re");
-    arena_destroy(arena);
-    if (!pipe)
-        return false;
-    VEC(struct queued_task) found = {0};
-    while (fgets(line, sizeof line, pipe)) {
-        unsigned job, index;
-        char name[LINE_BYTES];
-        if (sscanf(line, "%u %u %s", &job, &index, name) != 3)
-            continue;
-        for (u32 i = 0; i < slurm->batches.count; i++)
-            for (u32 k = 0; k < slurm->batches.data[i].job_count; k++)
-                if (slurm->batches.data[i].job_numbers[k] == job) {
-                    struct queued_task *one = vec_push(&found);
-                    one->batch = i;
-                    one->task = slurm->batches.data[i].first_task[k] + index;
-                }
-    }
-    bool ok = pclose(pipe) == 0;
-    for (u32 i = 0; ok && i < slurm->batches.count; i++)
-        for (u32 task = 0; task < slurm->batches.data[i].tasks; task++)
-            slurm->batches.data[i].absent[task] += slurm->batches.data[i].absent[task] < ABSENCES;
-    for (u32 i = 0; ok && i < found.count; i++)
-        if (found.data[i].task < slurm->batches.data[found.data[i].batch].tasks)
-            slurm->batches.data[found.data[i].batch].absent[found.data[i].task] = 0;
-    vec_free(&found);
-    return ok;
-}
-
-/* Why a task failed, as far as accounting knows; NULL: it does not. */
-static const char *accounted(struct slurm *slurm, const struct slurm_point *point)
-{
-    static const struct {
-        const char *state, *reason;
-    } states[] = {{"OUT_OF_ME", "memory"}, {"TIMEOUT", "time-out"}, {"NODE_FAIL", "node"}};
-    const struct slurm_batch *batch = &slurm->batches.data[point->batch];
-    char line[LINE_BYTES] = "";
-    u32 job = 0;
-    for (u32 k = 0; k < batch->job_count; k++)
-        if (batch->first_task[k] <= point->task)
-            job = k;
-    if (!batch->job_count)
-        return NULL;
-    FILE *pipe = popen(arena_printf(slurm->arena, "sacct -X -n -P -o State -j %u_%u 2>/dev/null",
-                                    batch->job_numbers[job], point->task - batch->first_task[job]),
-                       "re");
-    bool known = pipe && fgets(line, sizeof line, pipe);
-    if (pipe)
-        pclose(pipe);
-    for (u32 i = 0; known && i < ARRAY_LEN(states); i++)
-        if (!strncmp(line, states[i].state, strlen(states[i].state)))
-            return states[i].reason;
-    return NULL;
 }
 
 /* ---- submitting ---- */
@@ -353,7 +213,7 @@ static bool slurm_start(struct executor *executor, const struct point *point, u6
     struct slurm *slurm = of(executor);
     struct slurm_point *own = find_point(slurm, point->key);
     if (!slurm->asked && slurm->batches.count) { /* once: what earlier runners left in the queue */
-        look_at_queue(slurm);
+        slurm_look_at_queue(slurm);
         slurm->asked = now();
     }
     own = own ? own : add_point(slurm, point->key);
@@ -394,7 +254,8 @@ static bool write_batch_file(struct slurm *slurm, const struct slurm_batch *batc
             "# $1: the first task of this array job\n"
             "cd %s || exit 125\n"
             "exec %s sweep worker %s $(($1 + SLURM_ARRAY_TASK_ID))\n",
-            quoted(slurm, here), quoted(slurm, slurm->heddle), quoted(slurm, batch->folder));
+            shell_quoted(slurm->arena, here), shell_quoted(slurm->arena, slurm->heddle),
+            shell_quoted(slurm->arena, batch->folder));
     return fclose(script) == 0;
 }
 
@@ -427,35 +288,6 @@ static bool write_tasks(struct slurm *slurm, u32 index, u32 pack)
     return ok;
 }
 
-/* Submits one array job; its number, or 0 and an error. */
-static u32 submit_array(struct slurm *slurm, const struct slurm_batch *batch, u32 first, u32 count,
-                        u32 pack, struct error *error)
-{
-    char line[LINE_BYTES] = "", throttle[32] = "", time[48] = "";
-    const char *more = "";
-    if (slurm->throttle)
-        snprintf(throttle, sizeof throttle, "%%%u", slurm->throttle);
-    if (slurm->limits.seconds > 0) /* the worker stops points itself, a minute earlier */
-        snprintf(time, sizeof time, " --time=%.0f", slurm->limits.seconds * pack / 60 + 2);
-    for (const char *const *option = slurm->options; option && *option; option++)
-        more = arena_printf(slurm->arena, "%s %s", more, quoted(slurm, *option));
-    const char *command =
-        arena_printf(slurm->arena,
-                     "sbatch --parsable --requeue --open-mode=append --job-name=%s --array=0-%u%s "
-                     "--output=%s/out/%%A_%%a.txt%s%s %s/job.sh %u 2>&1",
-                     quoted(slurm, batch->name), count - 1, throttle, quoted(slurm, batch->folder),
-                     time, more, quoted(slurm, batch->folder), first);
-    FILE *pipe = popen(command, "re");
-    bool read = pipe && fgets(line, sizeof line, pipe);
-    int status = pipe ? pclose(pipe) : -1;
-    u32 job = read && status == 0 ? (u32)strtoul(line, NULL, 10) : 0;
-    line[strcspn(line, "\n")] = '\0';
-    if (!job)
-        error_fill(error, ERROR_SYSTEM, "", "sbatch: %s",
-                   line[0] ? shown_text(slurm->arena, line, 300) : "no answer");
-    return job;
-}
-
 /* Submits the tasks of a batch as arrays that are not too long (M1). */
 static bool submit_arrays(struct slurm *slurm, struct slurm_batch *batch, u32 pack,
                           struct error *error)
@@ -463,7 +295,7 @@ static bool submit_arrays(struct slurm *slurm, struct slurm_batch *batch, u32 pa
     const char *path = arena_printf(slurm->arena, "%s/jobs", batch->folder);
     for (u32 first = 0; first < batch->tasks; first += slurm->array_size - 1) {
         u32 count = MIN(batch->tasks - first, slurm->array_size - 1);
-        u32 job = submit_array(slurm, batch, first, count, pack, error);
+        u32 job = slurm_submit_array(slurm, batch, first, count, pack, error);
         FILE *file = job ? fopen(path, "ae") : NULL;
         if (!job)
             return false;
@@ -568,7 +400,7 @@ static bool take_lost(struct slurm *slurm, struct slurm_point *point, struct end
         slurm->pending++;
         return false;
     }
-    const char *reason = slurm->stopped ? NULL : accounted(slurm, point);
+    const char *reason = slurm->stopped ? NULL : slurm_accounted(slurm, point);
     *run = (struct ended_run){
         .number = point->number,
         .outcome = {reason ? reason : "node",
@@ -594,13 +426,13 @@ static bool slurm_next(struct executor *executor, struct arena *arena, struct en
     }
     bool asks = slurm->flying && (now() - slurm->asked) * 1e3 >= POLL_QUEUE_MS;
     if (asks && !slurm->stopped) {
-        look_at_queue(slurm);
+        slurm_look_at_queue(slurm);
         slurm->asked = now();
     }
     for (u32 i = 0; (asks || slurm->stopped) && i < slurm->points.count; i++) {
         struct slurm_point *point = &slurm->points.data[i];
-        bool lost =
-            slurm->stopped || slurm->batches.data[point->batch].absent[point->task] >= ABSENCES;
+        bool lost = slurm->stopped ||
+                    slurm->batches.data[point->batch].absent[point->task] >= SLURM_ABSENCES;
         if (point->state == FLYING && lost && !point->arrived && take_lost(slurm, point, run))
             return true;
     }
@@ -609,23 +441,12 @@ static bool slurm_next(struct executor *executor, struct arena *arena, struct en
 
 /* ---- ending ---- */
 
-static void cancel(struct slurm *slurm, const struct slurm_batch *batch)
-{
-    for (u32 k = 0; k < batch->job_count; k++) {
-        FILE *pipe = popen(
-            arena_printf(slurm->arena, "scancel --quiet %u >/dev/null 2>&1", batch->job_numbers[k]),
-            "re");
-        if (pipe)
-            pclose(pipe);
-    }
-}
-
 static void slurm_stop(struct executor *executor, bool at_once)
 {
     struct slurm *slurm = of(executor);
     slurm->stopped = true;
     for (u32 i = 0; i < slurm->batches.count; i++)
-        cancel(slurm, &slurm->batches.data[i]);
+        slurm_cancel(slurm, &slurm->batches.data[i]);
 }
 
 /* Whether a task has points that this runner has taken. */
@@ -660,14 +481,14 @@ static void slurm_close(struct executor *executor)
     struct slurm *slurm = of(executor);
     remove_taken(slurm);
     if (slurm->batches.count)
-        look_at_queue(slurm);
+        slurm_look_at_queue(slurm);
     for (u32 i = 0; i < slurm->batches.count; i++) {
         struct slurm_batch *batch = &slurm->batches.data[i];
-        FILE *pipe =
-            finished(slurm, i)
-                ? popen(arena_printf(slurm->arena, "rm -rf -- %s", quoted(slurm, batch->folder)),
-                        "re")
-                : NULL;
+        FILE *pipe = finished(slurm, i)
+                         ? popen(arena_printf(slurm->arena, "rm -rf -- %s",
+                                              shell_quoted(slurm->arena, batch->folder)),
+                                 "re")
+                         : NULL;
         if (pipe)
             pclose(pipe);
         free(batch->absent);
