@@ -4,29 +4,24 @@
  */
 #include "base/text.h"
 #include "cli/common.h"
+#include "cli/laboratory.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "lab/report.h"
-#include "lab/runner.h"
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-extern const struct builtin_file builtin_experiments[], builtin_workloads[];
-
 static const char default_database[] = "heddle-results.db", default_folder[] = "reproduced";
-
-static const struct lab_files files = {builtin_experiments, builtin_workloads};
 
 struct reproduce {
     const struct command *command;
     const struct command_line *line;
     struct arena *arena;
     struct plan *plan;
+    struct survey *survey;
     struct store *store;
     struct runner_options options;
+    struct run_limits limits;
+    u32 parallel;
     const char *folder;
     bool draws; /* shows progress, on a terminal */
 };
@@ -53,11 +48,11 @@ static int by_number(const void *a, const void *b)
 static const struct builtin_file **built_in(struct arena *arena)
 {
     u32 count = 0;
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         count += !is_suite(file);
     const struct builtin_file **list = arena_array(arena, const struct builtin_file *, count + 1);
     u32 at = 0;
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         if (!is_suite(file))
             list[at++] = file;
     qsort(list, count, sizeof *list, by_number);
@@ -72,7 +67,8 @@ static int list_all(const struct reproduce *state)
     struct error error = {0};
     bool ok = true;
     for (const struct builtin_file **file = built_in(state->arena); *file; file++) {
-        const struct experiment *one = experiment_load(state->arena, &files, (*file)->name, &error);
+        const struct experiment *one =
+            experiment_load(state->arena, &laboratory_files, (*file)->name, &error);
         if (!one) {
             ok = complain_of(state, &error);
             continue;
@@ -99,23 +95,14 @@ static int list_all(const struct reproduce *state)
 
 /* ---- the plan ---- */
 
-static const char *find_program_of(void *user, struct arena *arena, const char *name)
-{
-    return find_beside(arena, arena_printf(arena, "workloads/%s", name),
-                       arena_printf(arena, HEDDLE_LIBEXECDIR "/heddle/workloads/%s", name));
-}
-
-static const char *find_kernels_of(void *user, struct arena *arena, const char *name)
-{
-    return find_beside(
-        arena, arena_printf(arena, "workloads/%s.cl", name),
-        arena_printf(arena, HEDDLE_DATADIR "/heddle/workloads/%s/%s.cl", name, name));
-}
-
 static bool add_one(struct reproduce *state, const char *name)
 {
     struct error error = {0};
-    const struct experiment *one = experiment_load(state->arena, &files, name, &error);
+    const struct experiment *one = experiment_load(state->arena, &laboratory_files, name, &error);
+    if (one && !one->tabular) {
+        complain(state->command, "%s: this plan has axes; 'heddle sweep' runs it", name);
+        return false;
+    }
     if (!one || !plan_add(state->plan, one, option_value(state->line, "--workloads"), &error))
         return complain_of(state, &error);
     return true;
@@ -124,7 +111,8 @@ static bool add_one(struct reproduce *state, const char *name)
 static bool make_plan(struct reproduce *state, const struct lab_host *host)
 {
     struct error error = {0};
-    state->plan = plan_create(host, &files, option_value(state->line, "--quick"), &error);
+    state->plan =
+        plan_create(host, &laboratory_files, option_value(state->line, "--quick"), &error);
     if (!state->plan)
         return complain_of(state, &error);
     const char *word;
@@ -137,32 +125,27 @@ static bool make_plan(struct reproduce *state, const struct lab_host *host)
             if (!add_one(state, (*file)->name))
                 return false;
     }
-    return true;
+    state->survey = survey_create(state->plan, &error);
+    return state->survey || complain_of(state, &error);
 }
 
 /* ---- running ---- */
 
-static void draw(void *user, const struct runner_progress *progress)
-{
-    const struct reproduce *state = user;
-    if (!state->draws)
-        return;
-    fprintf(stderr, "\r\033[K%u of %u runs", progress->done, progress->total);
-    if (progress->failed)
-        fprintf(stderr, ", %u failed", progress->failed);
-    if (progress->left >= 60)
-        fprintf(stderr, ", about %.0f min left", progress->left / 60);
-    else if (progress->left >= 0)
-        fprintf(stderr, ", about %.0f s left", progress->left);
-    fprintf(stderr, "  (%s%s)", progress->label, progress->running > 1 ? " and others" : "");
-    fflush(stderr);
-}
-
 /* --dry-run: prints each command once, however many experiments need it */
 static int print_commands(const struct reproduce *state)
 {
-    for (u32 i = 0; i < state->plan->jobs.count; i++)
-        printf("%s\n", job_command(state->arena, &state->plan->jobs.data[i]));
+    struct error error = {0};
+    for (u32 i = 0; i < state->survey->points.count; i++) {
+        struct arena *arena = arena_create();
+        struct point point;
+        u32 number = state->survey->points.data[i].number;
+        bool ok = plan_point(state->plan, number, arena, &point, &error);
+        if (ok)
+            printf("%s\n", point_command(arena, &point));
+        arena_destroy(arena);
+        if (!ok)
+            return complain_of(state, &error), EXIT_USAGE;
+    }
     return EXIT_DONE;
 }
 
@@ -182,23 +165,18 @@ static bool write_one(struct reproduce *state, const struct table *table, const 
     return output_commit(&output, &error) || complain_of(state, &error);
 }
 
-static bool make_folder(const struct reproduce *state)
-{
-    struct stat status;
-    if (mkdir(state->folder, 0777) == 0 ||
-        (errno == EEXIST && stat(state->folder, &status) == 0 && S_ISDIR(status.st_mode)))
-        return true;
-    complain(state->command, "--out %s: cannot create this folder: %s", state->folder,
-             errno == EEXIST ? "a file of that name exists" : strerror(errno));
-    return false;
-}
-
-/* The number of failed jobs; below 0 if a file could not be written. */
+/* The number of failed runs; below 0 if a file could not be written. */
 static int report_all(struct reproduce *state)
 {
     u32 failures = 0;
     for (u32 i = 0; i < state->plan->experiments.count; i++) {
-        const struct table *table = table_make(state->plan, &state->plan->experiments.data[i]);
+        struct error error = {0};
+        const struct table *table =
+            table_make(state->plan, &state->plan->experiments.data[i], state->store, &error);
+        if (!table) {
+            complain_of(state, &error);
+            return -1;
+        }
         if (i)
             putchar('\n');
         (option_value(state->line, "--markdown") ? report_markdown : report_text)(stdout, table);
@@ -213,24 +191,27 @@ static int report_all(struct reproduce *state)
 
 /* ---- the command ---- */
 
+static bool run_points(struct reproduce *state, const struct lab_host *host, int *number,
+                       struct error *error)
+{
+    const struct executor_setup setup = {
+        .heddle = host->heddle, .parallel = state->parallel, .limits = state->limits};
+    struct executor *executor = executor_open(&setup, "local", error);
+    struct runner_result result;
+    if (!executor)
+        return false;
+    bool ok = runner_run(state->plan, state->survey, state->store, executor, &state->options,
+                         state->draws ? laboratory_draw : NULL, NULL, &result, error);
+    executor->kind->close(executor);
+    *number = ok ? result.signal : 0;
+    return ok;
+}
+
 static bool read_options(struct reproduce *state)
 {
-    const char *jobs = option_value(state->line, "--jobs");
-    const char *limit = option_value(state->line, "--max-seconds");
-    cpu_set_t cores;
-    u64 count = 1;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0)
-        count = (u64)CPU_COUNT(&cores);
-    if (jobs && (text_u64(jobs, &count) != TEXT_OK || !count || count > 1024)) {
-        usage_error(state->command, "--jobs: '%s': expected 1 to 1024", jobs);
+    if (!laboratory_limits(state->command, state->line, &state->parallel, &state->limits))
         return false;
-    }
-    if (limit && (text_f64(limit, &state->options.max_seconds) != TEXT_OK ||
-                  !(state->options.max_seconds > 0))) {
-        usage_error(state->command, "--max-seconds: '%s': expected a number of seconds", limit);
-        return false;
-    }
-    state->options.parallel = (u32)count;
+    state->options.retry = "";
     state->options.force = option_value(state->line, "--force");
     const char *folder = option_value(state->line, "--out");
     state->folder = folder ? folder : default_folder;
@@ -240,12 +221,7 @@ static bool read_options(struct reproduce *state)
 
 static int reproduce(struct reproduce *state)
 {
-    const struct lab_host host = {
-        .heddle = "/proc/self/exe", /* the running executable, even if the file has been replaced */
-        .driver =
-            find_beside(state->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so"),
-        .program = find_program_of,
-        .kernels = find_kernels_of};
+    const struct lab_host host = laboratory_host(state->arena);
     const char *database = option_value(state->line, "--db");
     struct error error = {0};
     int number = 0;
@@ -258,11 +234,11 @@ static int reproduce(struct reproduce *state)
         complain_of(state, &error);
         return EXIT_USAGE;
     }
-    if (!make_folder(state))
+    if (!laboratory_folder(state->command, "--out", state->folder))
         return EXIT_USAGE;
-    bool ran = runner_run(state->plan, state->store, &state->options, draw, state, &number, &error);
+    bool ran = run_points(state, &host, &number, &error);
     if (state->draws)
-        fputs("\r\033[K", stderr);
+        laboratory_clear();
     if (!ran) {
         complain_of(state, &error);
         return EXIT_USAGE;
@@ -292,6 +268,7 @@ static int run_reproduce(const struct command *command, const struct command_lin
     else
         code = reproduce(&state);
     store_close(state.store);
+    survey_destroy(state.survey);
     plan_destroy(state.plan);
     arena_destroy(state.arena);
     return code;
@@ -353,7 +330,7 @@ const struct command reproduce_command = {
 
 void print_experiment_names(void)
 {
-    for (const struct builtin_file *file = builtin_experiments; file->name; file++)
+    for (const struct builtin_file *file = laboratory_files.experiments; file->name; file++)
         if (!is_suite(file))
             printf("%s\n", file->name);
 }

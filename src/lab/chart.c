@@ -11,14 +11,13 @@ enum {
     NARROWEST = 38, /* minimum width of a program, for its name */
     HEIGHT = 240,   /* of the plot */
     BELOW = 34,     /* height of the program names */
-    COLOURS = 8,
     TICKS = 5
 };
 
 struct chart {
     FILE *to;
     const struct table *table;
-    u32 columns[EXPERIMENT_MAX_COLUMNS]; /* columns that are drawn */
+    u32 *columns; /* columns that are drawn */
     u32 count;
     f64 low, high, step; /* range and tick distance of the axis */
 };
@@ -48,17 +47,19 @@ void xml_text(FILE *to, const char *text)
  * and dark pages except the first, which is too dark for the latter. */
 void chart_styles(FILE *to)
 {
-    static const char *const colours[COLOURS] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
-                                                 "#56b4e9", "#d55e00", "#8c8c3c", "#999999"};
-    for (u32 i = 0; i < COLOURS; i++)
+    static const char *const colours[CHART_COLOURS] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
+                                                       "#56b4e9", "#d55e00", "#8c8c3c", "#999999"};
+    for (u32 i = 0; i < CHART_COLOURS; i++)
         fprintf(to, ".c%u { fill: %s; stroke: %s; }\n", i, colours[i], colours[i]);
     fputs(".theirs { fill-opacity: 0.2; stroke-width: 1.5; }\n"
           ".ours { stroke: none; }\n"
+          ".curve { fill: none; stroke-width: 2; } .panels { display: flex; flex-wrap: wrap; "
+          "gap: 0.5rem 1.5rem; }\n"
           ".grid { stroke: var(--line); }\n"
           ".axis { stroke: var(--text); }\n"
           "svg text { fill: var(--text); font-size: 12px; }\n"
           "@media (prefers-color-scheme: dark) { .c0 { fill: #3fa7e0; stroke: #3fa7e0; } "
-          ".ours { stroke: none; } }\n",
+          ".ours { stroke: none; } .curve { fill: none; } }\n",
           to);
 }
 
@@ -78,8 +79,18 @@ static void reach_pair(struct chart *chart, struct published_number theirs, stru
         reach(chart, ours.value);
 }
 
-/* Finds the range of the axis, with ticks at 1, 2 or 5 times a power of ten, about TICKS of
- * them. */
+f64 chart_ticks(f64 *low, f64 *high)
+{
+    if (*high <= *low)
+        *high = *low + 1;
+    f64 raw = (*high - *low) / TICKS, power = pow(10, floor(log10(raw)));
+    f64 step = (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10) * power;
+    *low = floor(*low / step) * step;
+    *high = ceil(*high / step) * step;
+    return step;
+}
+
+/* Finds the range of the axis. */
 static void find_range(struct chart *chart)
 {
     const struct table *table = chart->table;
@@ -90,12 +101,7 @@ static void find_range(struct chart *chart)
                        column->rows[table->rows[r].index]);
         reach_pair(chart, column->column->published_mean, column->mean);
     }
-    if (chart->high <= chart->low)
-        chart->high = chart->low + 1;
-    f64 raw = (chart->high - chart->low) / TICKS, power = pow(10, floor(log10(raw)));
-    chart->step = (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10) * power;
-    chart->low = floor(chart->low / chart->step) * chart->step;
-    chart->high = ceil(chart->high / chart->step) * chart->step;
+    chart->step = chart_ticks(&chart->low, &chart->high);
 }
 
 static f64 y_of(const struct chart *chart, f64 value)
@@ -131,7 +137,8 @@ static void draw_bar(const struct chart *chart, f64 x, struct cell cell, u32 col
     f64 zero = y_of(chart, MAX(chart->low, MIN(chart->high, 0))), y = y_of(chart, cell.value);
     fprintf(chart->to,
             "<rect class=\"c%u %s\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"><title>",
-            colour % COLOURS, ours ? "ours" : "theirs", x, MIN(y, zero), BAR - 1, fabs(y - zero));
+            colour % CHART_COLOURS, ours ? "ours" : "theirs", x, MIN(y, zero), BAR - 1,
+            fabs(y - zero));
     xml_text(chart->to, where);
     fputs(", ", chart->to);
     xml_text(chart->to, column->title);
@@ -197,7 +204,7 @@ static void draw_legend(const struct chart *chart)
         fprintf(chart->to,
                 "<span><svg width=\"14\" height=\"12\"><rect class=\"c%u ours\" width=\"12\" "
                 "height=\"12\"/></svg> ",
-                i % COLOURS);
+                i % CHART_COLOURS);
         xml_text(chart->to, chart->table->columns[chart->columns[i]].column->title);
         fputs("</span> ", chart->to);
     }
@@ -208,7 +215,10 @@ static void draw_legend(const struct chart *chart)
 
 void chart_svg(FILE *to, const struct table *table, u32 first, u32 number)
 {
-    struct chart chart = {.to = to, .table = table};
+    struct chart chart = {
+        .to = to,
+        .table = table,
+        .columns = checked(calloc(table->experiment->column_count, sizeof *chart.columns))};
     const char *unit = table->columns[first].column->unit;
     for (u32 i = first; i < table->experiment->column_count; i++)
         if (!strcmp(table->columns[i].column->unit, unit))
@@ -231,4 +241,5 @@ void chart_svg(FILE *to, const struct table *table, u32 first, u32 number)
     fputs("</svg></div>\n", to);
     draw_legend(&chart);
     fputs("</figure>\n", to);
+    free(chart.columns);
 }

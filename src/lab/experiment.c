@@ -37,82 +37,22 @@ int experiment_column(const struct experiment *experiment, const char *name, siz
 
 /* ---- configurations ---- */
 
-static bool read_mechanisms(const struct fields *fields, const struct yaml *node,
-                            struct configuration *to)
-{
-    if (!fields_kind(fields, node, YAML_MAP, "mechanisms"))
-        return false;
-    to->mechanisms = arena_array(fields->arena, struct chosen_mechanism, node->count + 1);
-    for (const struct yaml *child = node->first; child; child = child->next) {
-        struct chosen_mechanism *use = &to->mechanisms[to->mechanism_count++];
-        use->name = arena_strdup(fields->arena, child->key);
-        use->line = child->key_line;
-        use->column = child->key_column;
-        bool bare = child->kind == YAML_SCALAR && !child->text[0]; /* uniform: */
-        if (!bare && !settings_read(fields, child, &use->settings))
-            return false;
-    }
-    return true;
-}
-
-/* Puts the experiment's settings before the configuration's own, which take precedence. */
-static void put_before(struct arena *arena, struct settings *own, const struct settings *common)
-{
-    struct setting *list = arena_array(arena, struct setting, own->count + common->count + 1);
-    if (common->count)
-        memcpy(list, common->list, common->count * sizeof *list);
-    if (own->count)
-        memcpy(list + common->count, own->list, own->count * sizeof *list);
-    own->list = list;
-    own->count += common->count;
-}
-
-static bool read_configuration(const struct fields *fields, const struct yaml *node,
-                               const struct settings *common, const char *machine,
-                               struct experiment *experiment)
-{
-    static const char *const keys[] = {"machine", "mechanisms", "set", NULL};
-    struct configuration *one = &experiment->configurations[experiment->configuration_count++];
-    *one = (struct configuration){.name = arena_strdup(fields->arena, node->key),
-                                  .machine = machine,
-                                  .line = node->key_line,
-                                  .column = node->key_column};
-    if (!fields_name(fields, node, one->name, false))
-        return false;
-    bool bare = node->kind == YAML_SCALAR && !node->text[0]; /* base: */
-    const struct yaml *mechanisms = bare ? NULL : yaml_get(node, "mechanisms");
-    const struct yaml *set = bare ? NULL : yaml_get(node, "set");
-    if (!bare && (!fields_map(fields, node, "a configuration", keys) ||
-                  !fields_text(fields, node, "machine", false, &one->machine)))
-        return false;
-    if ((mechanisms && !read_mechanisms(fields, mechanisms, one)) ||
-        (set && !settings_read(fields, set, &one->settings)))
-        return false;
-    if (!one->machine)
-        return fields_key_error(fields, node, "configuration '%s' names no machine", one->name);
-    put_before(fields->arena, &one->settings, common);
-    return true;
-}
-
-static bool read_configurations(const struct fields *fields, const struct yaml *map,
+static bool read_configurations(const struct fields *fields, const struct yaml *node,
                                 struct experiment *experiment)
 {
-    const struct yaml *node = yaml_get(map, "configurations"), *set = yaml_get(map, "set");
-    struct settings common = {0};
-    const char *machine = NULL;
-    if (!node)
-        return fields_error(fields, map, "'configurations' is missing here");
-    if (!fields_text(fields, map, "machine", false, &machine) ||
-        !fields_kind(fields, node, YAML_MAP, "configurations") ||
-        (set && !settings_read(fields, set, &common)))
+    if (!fields_kind(fields, node, YAML_MAP, "configurations"))
         return false;
-    if (!node->count || node->count > EXPERIMENT_MAX_CONFIGURATIONS)
-        return fields_error(fields, node, "expected 1 to %d configurations, not %u",
-                            EXPERIMENT_MAX_CONFIGURATIONS, node->count);
+    if (!node->count)
+        return fields_error(fields, node, "expected at least one configuration");
     experiment->configurations = arena_array(fields->arena, struct configuration, node->count);
-    for (const struct yaml *child = node->first; child; child = child->next)
-        if (!read_configuration(fields, child, &common, machine, experiment))
+    for (const struct yaml *child = node->first; child; child = child->next) {
+        struct configuration *one = &experiment->configurations[experiment->configuration_count++];
+        if (!configuration_read(fields, child, one))
             return false;
+        if (!one->machine && !experiment->machine && experiment->tabular)
+            return fields_key_error(fields, child, "configuration '%s' names no machine",
+                                    one->name);
+    }
     return true;
 }
 
@@ -126,20 +66,26 @@ struct name_check {
 static bool name_error(const struct name_check *check, struct text_place at, const char *message)
 {
     char place[256];
-    snprintf(place, sizeof place, "%.200s:%u:%u", at.file, at.line, at.column);
-    return error_set(check->fields->error, ERROR_INPUT, place, "%s", message);
+    return error_set(check->fields->error, ERROR_INPUT, place_text(at, place, sizeof place), "%s",
+                     message);
 }
 
-/* CONFIGURATION.STATISTIC */
+/* CONFIGURATION.STATISTIC of an experiment; [baseline.]STATISTIC of a sweep */
 static bool check_statistic(void *user, const char *name, struct text_place place)
 {
     const struct name_check *check = user;
+    if (!check->experiment->tabular) {
+        bool of_baseline = !strncmp(name, "baseline.", strlen("baseline."));
+        return !of_baseline || check->experiment->has_baseline ||
+               name_error(check, place,
+                          "the plan has no baseline: 'baseline: {AXIS: VALUE}' names one");
+    }
     struct arena *arena = check->fields->arena;
     const struct experiment *experiment = check->experiment;
     size_t length = strcspn(name, ".");
     if (experiment_configuration(experiment, name, length) && name[length])
         return true;
-    const char *names[EXPERIMENT_MAX_CONFIGURATIONS];
+    const char **names = arena_array(arena, const char *, experiment->configuration_count + 1);
     for (u32 i = 0; i < experiment->configuration_count; i++)
         names[i] = experiment->configurations[i].name;
     const char *first = arena_strndup(arena, name, length);
@@ -158,7 +104,10 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
                            struct experiment *experiment, struct column *column)
 {
     const struct suite *suite = &experiment->suite;
-    const char *names[SUITE_MAX_WORKLOADS + 3] = {"mean", "max", "min"};
+    const char **names = arena_array(fields->arena, const char *, suite->count + 3);
+    names[0] = "mean";
+    names[1] = "max";
+    names[2] = "min";
     if (!fields_kind(fields, node, YAML_MAP, "published"))
         return false;
     for (u32 i = 0; i < suite->count; i++)
@@ -180,7 +129,8 @@ static bool read_published(const struct fields *fields, const struct yaml *node,
         if (!fields_number(fields, child, &to->value))
             return false;
         to->given = true;
-        experiment->means |= group >= 0 ? 1ull << group : 0;
+        if (group >= 0)
+            experiment->means[group] = true;
     }
     return true;
 }
@@ -201,7 +151,12 @@ static bool read_column(const struct fields *fields, const struct yaml *map,
 {
     static const char *const keys[] = {"name", "title",  "formula",   "unit",
                                        "mean", "digits", "published", NULL};
-    struct column column = {.unit = "", .digits = 1};
+    const struct suite *suite = &experiment->suite;
+    struct column column = {
+        .unit = "",
+        .digits = 1,
+        .rows = arena_array(fields->arena, struct published_number, suite->count + 1),
+        .groups = arena_array(fields->arena, struct published_number, suite->group_count + 1)};
     const struct yaml *mean = yaml_get(map, "mean"), *digits = yaml_get(map, "digits");
     const struct yaml *published = yaml_get(map, "published"), *name = yaml_get(map, "name");
     u32 kind = MEAN_GEOMETRIC;
@@ -220,9 +175,30 @@ static bool read_column(const struct fields *fields, const struct yaml *map,
     column.mean = kind;
     column.formula = formula_parse(fields->arena, column.text,
                                    fields_place(fields, yaml_get(map, "formula")), fields->error);
+    column.place = fields_place(fields, name);
     struct name_check check = {fields, experiment};
+    if (published && !experiment->tabular)
+        return fields_key_error(fields, published, "published values need a plan without 'axes'");
     if (!column.formula || !formula_names(column.formula, check_statistic, &check) ||
         (published && !read_published(fields, published, experiment, &column)))
+        return false;
+    experiment->columns[experiment->column_count++] = column;
+    return true;
+}
+
+/* A column of a sweep that is a statistic itself. */
+static bool read_plain_column(const struct fields *fields, const struct yaml *node,
+                              struct experiment *experiment)
+{
+    struct column column = {.name = arena_strdup(fields->arena, node->text),
+                            .title = arena_strdup(fields->arena, node->text),
+                            .text = arena_strdup(fields->arena, node->text),
+                            .place = fields_place(fields, node)};
+    struct name_check check = {fields, experiment};
+    if (experiment_column(experiment, column.name, strlen(column.name)) >= 0)
+        return fields_error(fields, node, "there are two columns '%s'", column.name);
+    column.formula = formula_parse(fields->arena, column.text, column.place, fields->error);
+    if (!column.formula || !formula_names(column.formula, check_statistic, &check))
         return false;
     experiment->columns[experiment->column_count++] = column;
     return true;
@@ -232,17 +208,20 @@ static bool read_columns(const struct fields *fields, const struct yaml *map,
                          struct experiment *experiment)
 {
     const struct yaml *node = yaml_get(map, "columns");
+    if (!node && !experiment->tabular)
+        return true;
     if (!node)
         return fields_error(fields, map, "'columns' is missing here");
     if (!fields_kind(fields, node, YAML_LIST, "columns"))
         return false;
-    if (!node->count || node->count > EXPERIMENT_MAX_COLUMNS)
-        return fields_error(fields, node, "expected 1 to %d columns, not %u",
-                            EXPERIMENT_MAX_COLUMNS, node->count);
+    if (!node->count)
+        return fields_error(fields, node, "expected at least one column");
     experiment->columns = arena_array(fields->arena, struct column, node->count);
     for (const struct yaml *child = node->first; child; child = child->next) {
-        if (!fields_kind(fields, child, YAML_MAP, "a column") ||
-            !read_column(fields, child, experiment))
+        bool plain = child->kind == YAML_SCALAR && !experiment->tabular;
+        if (plain ? !read_plain_column(fields, child, experiment)
+                  : !fields_kind(fields, child, YAML_MAP, "a column") ||
+                        !read_column(fields, child, experiment))
             return false;
     }
     return true;
@@ -261,7 +240,7 @@ static bool check_column(void *user, const char *name, struct text_place place)
     size_t length = strcspn(name, ".");
     const char *behind = name[length] ? name + length + 1 : NULL;
     if (experiment_column(experiment, name, length) < 0) {
-        const char *names[EXPERIMENT_MAX_COLUMNS];
+        const char **names = arena_array(arena, const char *, experiment->column_count + 1);
         const char *first = arena_strndup(arena, name, length);
         for (u32 i = 0; i < experiment->column_count; i++)
             names[i] = experiment->columns[i].name;
@@ -294,14 +273,15 @@ static bool read_place(const struct fields *fields, const struct yaml *node,
             return true;
         }
     ordering->place = ON_EACH;
-    if (group >= 0)
-        ordering->members &= suite->groups[group].members;
-    else if (row >= 0)
-        ordering->members &= 1ull << row;
-    else
+    if (group < 0 && row < 0)
         return fields_error(fields, node,
                             "expected mean, max, min, each, a group or a workload, not '%s'",
                             text_printable(fields->arena, ordering->on));
+    bool *members = arena_array(fields->arena, bool, suite->count);
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] = experiment->members[i] &&
+                     (group >= 0 ? suite->groups[group].members[i] : i == (u32)row);
+    ordering->members = members;
     return true;
 }
 
@@ -332,9 +312,6 @@ static bool read_orderings(const struct fields *fields, const struct yaml *node,
 {
     if (!fields_kind(fields, node, YAML_LIST, "orderings"))
         return false;
-    if (node->count > EXPERIMENT_MAX_ORDERINGS)
-        return fields_error(fields, node, "expected at most %d orderings, not %u",
-                            EXPERIMENT_MAX_ORDERINGS, node->count);
     experiment->orderings = arena_array(fields->arena, struct ordering, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next)
         if (!fields_kind(fields, child, YAML_MAP, "an ordering") ||
@@ -351,7 +328,7 @@ static bool read_remarks(const struct fields *fields, const struct yaml *node,
     experiment->remarks = arena_array(fields->arena, struct remark, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct remark *remark = &experiment->remarks[experiment->remark_count++];
-        u64 members;
+        bool *members;
         const struct yaml id = {.kind = YAML_SCALAR,
                                 .text = child->key,
                                 .line = child->key_line,
@@ -371,7 +348,7 @@ static bool read_means(const struct fields *fields, const struct yaml *node,
                        struct experiment *experiment)
 {
     const struct suite *suite = &experiment->suite;
-    const char **words, *names[SUITE_MAX_GROUPS];
+    const char **words, **names = arena_array(fields->arena, const char *, suite->group_count + 1);
     if (!fields_words(fields, node, &words))
         return false;
     for (u32 i = 0; i < suite->group_count; i++)
@@ -382,7 +359,7 @@ static bool read_means(const struct fields *fields, const struct yaml *node,
             return fields_error(fields, node, "there is no group '%s' in the suite%s",
                                 text_printable(fields->arena, *words),
                                 fields_nearest(fields, *words, names, suite->group_count));
-        experiment->means |= 1ull << at;
+        experiment->means[at] = true;
     }
     return true;
 }
@@ -430,6 +407,8 @@ static bool read_programs(const struct fields *fields, const struct lab_files *f
     const struct yaml *groups = yaml_get(map, "groups");
     struct suite *suite = &experiment->suite;
     const char *text = NULL;
+    if (!name && !rows && !experiment->tabular)
+        return true; /* an axis chooses the program */
     if (!name) {
         struct yaml own = {.kind = YAML_MAP, .line = map->line, .column = map->column};
         struct yaml *copy = rows ? arena_new(fields->arena, struct yaml) : NULL;
@@ -451,48 +430,130 @@ static bool read_programs(const struct fields *fields, const struct lab_files *f
                !load_suite(fields, files, name, text, beside, suite)) {
         return false;
     }
-    experiment->members = suite->count == 64 ? UINT64_MAX : (1ull << suite->count) - 1;
-    return !name || !rows || suite_members(fields, suite, rows, &experiment->members);
+    bool *members = arena_array(fields->arena, bool, suite->count);
+    memset(members, true, suite->count);
+    experiment->means = arena_array(fields->arena, bool, suite->group_count + 1);
+    bool ok = !name || !rows || suite_members(fields, suite, rows, &members);
+    experiment->members = members;
+    return ok;
+}
+
+/* Reads the space: configurations, axes and workloads. */
+static bool read_space(const struct fields *fields, const struct lab_files *files,
+                       const struct yaml *map, struct experiment *experiment)
+{
+    const struct yaml *axes = yaml_get(map, "axes"), *exclude = yaml_get(map, "exclude");
+    struct space *space = &experiment->space;
+    if (experiment->configuration_count)
+        axis_of_configurations(fields->arena, experiment->configurations,
+                               experiment->configuration_count, space_add(space));
+    if (axes && !space_read_axes(fields, files, axes, space))
+        return false;
+    if (experiment->suite.count)
+        axis_of_rows(fields->arena, &experiment->suite,
+                     experiment->tabular ? NULL : experiment->members, space_add(space));
+    return space_finish(fields, map, space) &&
+           (!exclude || space_read_exclusions(fields, exclude, space));
+}
+
+/* Reads `baseline`: one value for each of its axes. */
+static bool read_baseline(const struct fields *fields, const struct yaml *node,
+                          struct experiment *experiment)
+{
+    const struct space *space = &experiment->space;
+    struct point_pattern pattern = {0};
+    if (!space_read_pattern(fields, node, space, &pattern))
+        return false;
+    experiment->has_baseline = true;
+    for (u32 i = 0; i < space->group_count; i++) {
+        const struct axis_group *group = &space->groups[i];
+        experiment->baseline[i] = -1;
+        for (u32 k = group->first; k < group->first + group->count; k++)
+            for (u32 v = 0; pattern.values[k] && v < group->length; v++) {
+                if (!pattern.values[k][v])
+                    continue;
+                if (experiment->baseline[i] >= 0 && experiment->baseline[i] != v)
+                    return fields_error(fields, node, "expected one value of axis '%s'",
+                                        space->axes[k].name);
+                experiment->baseline[i] = v;
+            }
+    }
+    return true;
+}
+
+/* Reads the name, which becomes part of file names. */
+static bool read_name(const struct fields *fields, const struct yaml *map,
+                      struct experiment *experiment)
+{
+    const char *key = yaml_get(map, "sweep") ? "sweep" : "experiment";
+    if (!fields_text(fields, map, key, true, &experiment->name) ||
+        !fields_text(fields, map, "title", experiment->tabular, &experiment->title))
+        return false;
+    if (strspn(experiment->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-_") != strlen(experiment->name) ||
+        !strcmp(experiment->name, "all") || strlen(experiment->name) > 64)
+        return fields_error(fields, yaml_get(map, key),
+                            "expected a name of letters, digits, '-' and '_' other than 'all'");
+    experiment->title = experiment->title ? experiment->title : experiment->name;
+    return true;
+}
+
+static bool read_machine(const struct fields *fields, const struct yaml *map,
+                         struct experiment *experiment)
+{
+    const struct yaml *machine = yaml_get(map, "machine"), *set = yaml_get(map, "set");
+    if (machine)
+        experiment->machine_place = fields_place(fields, machine);
+    return fields_text(fields, map, "machine", false, &experiment->machine) &&
+           (!set || settings_read(fields, set, &experiment->settings));
 }
 
 static bool read_experiment(const struct fields *fields, const struct lab_files *files,
                             const struct yaml *map, bool beside, struct experiment *experiment)
 {
     static const char *const keys[] = {
-        "experiment", "title",          "source",  "suite", "workloads", "groups",  "machine",
-        "set",        "configurations", "columns", "means", "orderings", "remarks", NULL};
-    if (!fields_map(fields, map, "an experiment", keys) ||
-        !fields_text(fields, map, "experiment", true, &experiment->name) ||
-        !fields_text(fields, map, "title", true, &experiment->title))
-        return false;
-    /* it becomes part of file names */
-    if (strspn(experiment->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                 "-_") != strlen(experiment->name) ||
-        !strcmp(experiment->name, "all") || strlen(experiment->name) > 64)
-        return fields_error(fields, yaml_get(map, "experiment"),
-                            "expected a name of letters, digits, '-' and '_' other than 'all'");
+        "experiment",     "sweep",   "title", "source",    "suite",   "workloads",
+        "groups",         "machine", "set",   "axes",      "exclude", "baseline",
+        "configurations", "columns", "means", "orderings", "remarks", NULL};
     const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
     const struct yaml *remarks = yaml_get(map, "remarks"), *means = yaml_get(map, "means");
-    return (!source || read_source(fields, source, experiment)) &&
-           read_programs(fields, files, map, beside, experiment) &&
-           (!means || read_means(fields, means, experiment)) &&
-           read_configurations(fields, map, experiment) && read_columns(fields, map, experiment) &&
+    const struct yaml *configurations = yaml_get(map, "configurations");
+    const struct yaml *baseline = yaml_get(map, "baseline");
+    experiment->tabular = !yaml_get(map, "axes");
+    if (!fields_map(fields, map, "a plan", keys) || !read_name(fields, map, experiment) ||
+        (source && !read_source(fields, source, experiment)) ||
+        !read_programs(fields, files, map, beside, experiment) ||
+        (means && !read_means(fields, means, experiment)) || !read_machine(fields, map, experiment))
+        return false;
+    if (orderings && !experiment->tabular)
+        return fields_key_error(fields, orderings, "orderings need a plan without 'axes'");
+    if (!configurations && experiment->tabular)
+        return fields_error(fields, map, "'configurations' or 'axes' is missing here");
+    return (!configurations || read_configurations(fields, configurations, experiment)) &&
+           read_space(fields, files, map, experiment) &&
+           (!baseline || read_baseline(fields, baseline, experiment)) &&
+           read_columns(fields, map, experiment) &&
            (!orderings || read_orderings(fields, orderings, experiment)) &&
            (!remarks || read_remarks(fields, remarks, experiment));
+}
+
+struct experiment *experiment_read(struct arena *arena, const struct lab_files *files,
+                                   const struct yaml *map, const char *file, bool beside,
+                                   struct error *error)
+{
+    const struct fields fields = {arena, file, error};
+    struct experiment *experiment = arena_new(arena, struct experiment);
+    experiment->file = file;
+    experiment->paper = experiment->figure = "";
+    return read_experiment(&fields, files, map, beside, experiment) ? experiment : NULL;
 }
 
 struct experiment *experiment_parse(struct arena *arena, const struct lab_files *files,
                                     const char *text, size_t length, const char *file, bool beside,
                                     struct error *error)
 {
-    const struct fields fields = {arena, file, error};
     const struct yaml *map = yaml_parse(arena, text, length, file, error);
-    if (!map)
-        return NULL;
-    struct experiment *experiment = arena_new(arena, struct experiment);
-    experiment->file = file;
-    experiment->paper = experiment->figure = "";
-    return read_experiment(&fields, files, map, beside, experiment) ? experiment : NULL;
+    return map ? experiment_read(arena, files, map, file, beside, error) : NULL;
 }
 
 static bool is_path(const char *name)

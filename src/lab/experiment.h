@@ -1,6 +1,18 @@
 /*
- * An experiment: the machines, mechanisms and programs to run, what to compute from the statistics,
- * and what a paper published. docs/reproduce.md describes the file; in short:
+ * A plan file: what to run, what to compute from the statistics, and, for an experiment of a paper,
+ * what was published. docs/campaigns.md and docs/reproduce.md describe it; in short:
+ *
+ *     sweep: cache                       # or `experiment:`
+ *     machine: gtx480                    # unless an axis or a configuration chooses it
+ *     set: {gpu.cores: 30}
+ *     axes: [{set: l1d.sets, values: [8, 16]}, {workload: [bfs, hotspot]}]
+ *     exclude: [{l1d.sets: 8, workload: bfs}]
+ *     baseline: {l1d.sets: 8}
+ *     columns: [timing.cycles, {name: gain, formula: baseline.timing.cycles / timing.cycles}]
+ *
+ * The space of a plan is the product of its `configurations`, its `axes`, and the workloads of its
+ * `suite` or `workloads`, in this order. A plan without `axes` is an experiment: its columns
+ * combine configurations, and have published values beside:
  *
  *     experiment: xiang-fig5
  *     title: text
@@ -29,27 +41,7 @@
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H
 
-#include "lab/suite.h"
-
-enum {
-    EXPERIMENT_MAX_COLUMNS = 32,
-    EXPERIMENT_MAX_CONFIGURATIONS = 64,
-    EXPERIMENT_MAX_ORDERINGS = 64
-};
-
-struct chosen_mechanism {
-    const char *name;
-    struct settings settings; /* keys without the mechanism's name */
-    u32 line, column;
-};
-
-struct configuration {
-    const char *name, *machine;
-    struct chosen_mechanism *mechanisms;
-    u32 mechanism_count;
-    struct settings settings; /* the experiment's, then its own */
-    u32 line, column;
-};
+#include "lab/space.h"
 
 /* How the mean of a column is computed. */
 enum mean_kind {
@@ -70,9 +62,10 @@ struct column {
     const char *name, *title, *unit, *text;
     struct formula *formula;
     enum mean_kind mean;
-    u32 digits;                                        /* after the decimal point */
-    struct published_number rows[SUITE_MAX_WORKLOADS]; /* by row of the suite */
-    struct published_number groups[SUITE_MAX_GROUPS];  /* means of the suite's groups */
+    u32 digits; /* after the decimal point */
+    struct text_place place;
+    struct published_number *rows;   /* by row of the suite */
+    struct published_number *groups; /* means of the suite's groups */
     struct published_number published_mean, published_max, published_min;
 };
 
@@ -88,7 +81,7 @@ struct ordering {
     const char *text, *on, *note;
     struct comparison *comparison;
     enum ordering_place place;
-    u64 members;
+    const bool *members; /* by row of the suite */
 };
 
 struct remark {
@@ -98,10 +91,17 @@ struct remark {
 
 struct experiment {
     const char *name, *title, *paper, *figure, *file;
-    const char *given; /* as given by the user: a name or a path */
+    const char *machine; /* of all runs, unless an axis chooses another; or NULL */
+    struct text_place machine_place;
+    struct settings settings; /* of all runs */
+    struct space space;
+    bool tabular; /* an experiment: columns combine configurations, a row for each workload */
+    bool has_baseline;
+    i64 baseline[SPACE_MAX_AXES]; /* by group of axes: the value of the baseline; -1: any */
+    const char *given;            /* as given by the user: a name or a path */
     struct suite suite;
-    u64 members; /* rows of the suite in this experiment, one bit each */
-    u64 means;   /* groups of the suite whose means are shown, one bit each */
+    const bool *members; /* by row of the suite: it is in this experiment */
+    bool *means;         /* by group of the suite: its mean is shown */
     struct configuration *configurations;
     u32 configuration_count;
     struct column *columns;
@@ -121,6 +121,11 @@ struct experiment *experiment_load(struct arena *arena, const struct lab_files *
 struct experiment *experiment_parse(struct arena *arena, const struct lab_files *files,
                                     const char *text, size_t length, const char *file, bool beside,
                                     struct error *error);
+
+/* Reads a plan from its tree. `file`: as in experiment_parse. */
+struct experiment *experiment_read(struct arena *arena, const struct lab_files *files,
+                                   const struct yaml *map, const char *file, bool beside,
+                                   struct error *error);
 
 /* "geometric mean" */
 const char *mean_name(enum mean_kind kind);

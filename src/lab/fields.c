@@ -11,7 +11,7 @@ static bool fill(const struct fields *fields, u32 line, u32 column, const char *
                  va_list arguments)
 {
     char place[256], message[1024];
-    snprintf(place, sizeof place, "%.200s:%u:%u", fields->file, line, column);
+    place_text((struct text_place){fields->file, line, column}, place, sizeof place);
     vsnprintf(message, sizeof message, format, arguments);
     return error_set(fields->error, ERROR_INPUT, place, "%s", message);
 }
@@ -164,6 +164,13 @@ bool fields_name(const struct fields *fields, const struct yaml *at, const char 
     return good || fields_key_error(
                        fields, at, "'%s' is not a name: expected letters, digits and underscores%s",
                        shown(fields, name), digits ? "" : ", a letter first");
+}
+
+struct text_place fields_key_place(const struct fields *fields, const struct yaml *node)
+{
+    if (!node->key)
+        return (struct text_place){fields->file, node->line, node->column};
+    return (struct text_place){fields->file, node->key_line, node->key_column};
 }
 
 struct text_place fields_place(const struct fields *fields, const struct yaml *node)

@@ -43,6 +43,8 @@ bool fields_choice(const struct fields *fields, const struct yaml *node, const c
 /* Letters, digits and underscores; a letter first unless `digits`. */
 bool fields_name(const struct fields *fields, const struct yaml *at, const char *name, bool digits);
 
+/* The place of a scalar's first character; the place of a value's key. */
+struct text_place fields_key_place(const struct fields *fields, const struct yaml *node);
 struct text_place fields_place(const struct fields *fields, const struct yaml *node);
 
 #endif

@@ -34,6 +34,14 @@ struct formula_parser {
     u32 depth;
 };
 
+const char *place_text(struct text_place place, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (place.line)
+        snprintf(buffer, size, "%.200s:%u:%u", place.file, place.line, place.column);
+    return buffer;
+}
+
 /* ---- tokens ---- */
 
 static struct text_place place_of(const struct formula_parser *parser, const char *at)
@@ -47,7 +55,7 @@ static void *expected(struct formula_parser *parser, const char *what)
 {
     char where[256], found[64] = "the end";
     struct text_place place = place_of(parser, parser->at);
-    snprintf(where, sizeof where, "%.200s:%u:%u", place.file, place.line, place.column);
+    place_text(place, where, sizeof where);
     size_t length = strcspn(parser->at, " \t\n");
     if (*parser->at)
         snprintf(found, sizeof found, "'%s'",

@@ -26,6 +26,9 @@ struct text_place {
     u32 line, column;
 };
 
+/* "plan.yaml:3:5"; "" if line is 0, for what was not read from a file. */
+const char *place_text(struct text_place place, char *buffer, size_t size);
+
 struct formula;
 /* NULL and an error with the place on failure. */
 struct formula *formula_parse(struct arena *arena, const char *text, struct text_place place,

@@ -1,116 +1,18 @@
-/* Jobs of experiments: see plan.h. */
+/* Points of experiments and sweeps: see plan.h. */
 #include "lab/plan.h"
 
 #include "base/text.h"
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
+#include "lab/executor.h"
+#include "lab/resolver.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    FILE_LIMIT = 1 << 29,                /* largest program that is hashed, in bytes */
-    INSTRUCTIONS_PER_SECOND = 300 * 1000 /* host speed: only decides the order of jobs */
+    INSTRUCTIONS_PER_SECOND = 300 * 1000, /* host speed: only decides the order of points */
+    WARP_SIZE_SI = 64
 };
-
-/* ---- keys ---- */
-
-static bool add_file(struct sha256 *hash, const char *path, struct error *error)
-{
-    size_t length;
-    char *text = text_read_file(path, false, FILE_LIMIT, &length, error);
-    if (!text)
-        return false;
-    u64 bytes = length;
-    sha256_add(hash, &bytes, sizeof bytes);
-    sha256_add(hash, text, length);
-    free(text);
-    return true;
-}
-
-static void add_text(struct sha256 *hash, const char *text)
-{
-    sha256_add(hash, text, strlen(text) + 1);
-}
-
-/* Adds the program's own files to the hash. */
-static bool add_program(struct plan *plan, const struct suite_row *row, struct sha256 *hash,
-                        struct error *error)
-{
-    const struct lab_host *host = plan->host;
-    const char *path = row->program;
-    if (row->workload) {
-        path = host->program(host->user, plan->arena, row->workload);
-        if (!path)
-            return error_set(error, ERROR_NOT_FOUND, "",
-                             "the program of workload '%s' was not found, neither beside this "
-                             "command nor in its prefix",
-                             row->workload);
-        const char *kernels = host->kernels(host->user, plan->arena, row->workload);
-        if (kernels && !add_file(hash, kernels, error))
-            return false;
-    }
-    return add_file(hash, path, error);
-}
-
-/* ---- configurations ---- */
-
-static bool at_place(struct error *error, const char *file, u32 line, u32 column,
-                     const struct hd_error *from)
-{
-    char place[256];
-    snprintf(place, sizeof place, "%.200s:%u:%u", file, line, column);
-    return error_set(error, ERROR_INPUT, place, "%s%s%s", from->place, from->place[0] ? ": " : "",
-                     from->message);
-}
-
-static bool apply(struct plan *plan, struct hd_config *config, const struct settings *settings,
-                  const char *prefix, const char *file, struct error *error)
-{
-    struct hd_error own = {0};
-    for (u32 i = 0; i < settings->count; i++) {
-        const struct setting *one = &settings->list[i];
-        const char *text = arena_printf(plan->arena, "%s%s%s=%s", prefix ? prefix : "",
-                                        prefix ? "." : "", one->key, one->value);
-        if (!hd_config_set(config, text, &own))
-            return at_place(error, file, one->line, one->column, &own);
-    }
-    return true;
-}
-
-/* Builds the configuration as the job's command line does: machine, mechanisms with their settings,
- * settings. */
-static bool resolve(struct plan *plan, const struct experiment *experiment,
-                    const struct configuration *from, const struct suite_row *row,
-                    struct hd_config *config, struct error *error)
-{
-    struct hd_error own = {0};
-    const char *file = experiment->file;
-    if (!hd_config_load(config, from->machine, &own))
-        return at_place(error, file, from->line, from->column, &own);
-    for (u32 i = 0; i < from->mechanism_count; i++) {
-        const struct chosen_mechanism *use = &from->mechanisms[i];
-        if (!hd_config_mechanism(config, use->name, &own))
-            return at_place(error, file, use->line, use->column, &own);
-        if (!apply(plan, config, &use->settings, use->name, file, error))
-            return false;
-    }
-    if (!apply(plan, config, &from->settings, NULL, file, error) ||
-        !apply(plan, config, &row->settings, NULL, experiment->suite.file, error))
-        return false;
-    return true;
-}
-
-/* Checks that a device can be opened: values fit together and mechanisms do not conflict. */
-static bool opens(const struct experiment *experiment, const struct configuration *from,
-                  const struct hd_config *config, struct error *error)
-{
-    struct hd_error own = {0};
-    struct hd_device *device = hd_device_open(config, &own);
-    if (!device)
-        return at_place(error, experiment->file, from->line, from->column, &own);
-    hd_device_close(device);
-    return true;
-}
 
 /* ---- statistics ---- */
 
@@ -142,12 +44,13 @@ static bool is_known(const struct statistic_check *check, const char *key, const
 static bool check_name(void *user, const char *name, struct text_place place)
 {
     const struct statistic_check *check = user;
-    const char *key = name + strcspn(name, ".") + 1, *nearest = NULL;
+    const char *nearest = NULL;
+    bool qualified = check->experiment->tabular || !strncmp(name, "baseline.", 9);
+    const char *key = qualified ? name + strcspn(name, ".") + 1 : name;
     if (is_known(check, key, &nearest))
         return true;
     char where[256];
-    snprintf(where, sizeof where, "%.200s:%u:%u", place.file, place.line, place.column);
-    return error_set(check->error, ERROR_INPUT, where,
+    return error_set(check->error, ERROR_INPUT, place_text(place, where, sizeof where),
                      "there is no statistic '%.100s'%s%s%s; 'heddle stats' lists them", key,
                      nearest ? ": did you mean '" : "", nearest ? nearest : "",
                      nearest ? "'?" : "");
@@ -165,7 +68,27 @@ static bool check_statistics(const struct experiment *experiment, struct error *
     return ok;
 }
 
-/* ---- jobs ---- */
+/* ---- the recipe of a point ---- */
+
+static void make_recipe(const struct experiment *experiment, u64 number, struct arena *arena,
+                        struct recipe *recipe)
+{
+    const struct space *space = &experiment->space;
+    u32 values[SPACE_MAX_AXES];
+    space_values(space, number, values);
+    *recipe = (struct recipe){
+        .machine = experiment->machine,
+        .machine_place = experiment->machine_place,
+        .mechanisms = arena_array(arena, const struct mechanism_list *, space->axis_count + 1),
+        .settings = arena_array(arena, const struct settings *, space->axis_count + 1)};
+    recipe->settings[recipe->settings_count++] = &experiment->settings;
+    for (u32 i = 0; i < space->axis_count; i++) {
+        const struct axis *axis = &space->axes[i];
+        axis->kind->apply(&axis->values[values[i]], recipe);
+    }
+}
+
+/* ---- command lines ---- */
 
 static const char *joined(struct arena *arena, const char *const *words)
 {
@@ -175,64 +98,151 @@ static const char *joined(struct arena *arena, const char *const *words)
     return text;
 }
 
-static u32 add_settings(struct arena *arena, const char **words, u32 at, const char *prefix,
-                        const struct settings *settings)
+typedef VEC(const char *) word_list;
+
+static void add_words(word_list *list, const char *const *words)
 {
-    for (u32 i = 0; i < settings->count; i++) {
-        words[at++] = "--set";
-        words[at++] = arena_printf(arena, "%s%s%s=%s", prefix ? prefix : "", prefix ? "." : "",
-                                   settings->list[i].key, settings->list[i].value);
-    }
-    return at;
+    for (; *words; words++)
+        *vec_push(list) = *words;
 }
 
-static void make_words(struct plan *plan, const struct configuration *from,
-                       const struct suite_row *row, struct job *job)
+static void add_settings(struct arena *arena, word_list *words, const char *prefix,
+                         const struct settings *settings)
 {
-    u32 count = 16 + 2 * (from->settings.count + row->settings.count), at = 0;
-    for (u32 i = 0; i < from->mechanism_count; i++)
-        count += 2 + 2 * from->mechanisms[i].settings.count;
-    const char **words = arena_array(plan->arena, const char *, count);
-    words[at++] = "heddle";
-    words[at++] = "run";
-    if (row->workload) {
-        words[at++] = "--workload";
-        words[at++] = row->workload;
+    for (u32 i = 0; i < settings->count; i++) {
+        *vec_push(words) = "--set";
+        *vec_push(words) = arena_printf(arena, "%s%s%s=%s", prefix ? prefix : "", prefix ? "." : "",
+                                        settings->list[i].key, settings->list[i].value);
     }
-    words[at++] = "--machine";
-    words[at++] = from->machine;
-    for (u32 i = 0; i < from->mechanism_count; i++) {
-        words[at++] = "--mech";
-        words[at++] = from->mechanisms[i].name;
-        at = add_settings(plan->arena, words, at, from->mechanisms[i].name,
-                          &from->mechanisms[i].settings);
+}
+
+static void add_mechanisms(struct arena *arena, word_list *words,
+                           const struct mechanism_list *mechanisms)
+{
+    for (u32 i = 0; i < mechanisms->count; i++) {
+        const struct chosen_mechanism *use = &mechanisms->list[i];
+        bool object = mechanism_is_object(use->name);
+        const struct mechanism_list one = {&mechanisms->list[i], 1};
+        *vec_push(words) = "--mech";
+        *vec_push(words) = object ? mechanisms_text(arena, &one) : use->name;
+        if (!object)
+            add_settings(arena, words, use->name, &use->settings);
     }
-    at = add_settings(plan->arena, words, at, NULL, &from->settings);
-    at = add_settings(plan->arena, words, at, NULL, &row->settings);
-    words[at++] = "--quiet";
-    job->words = words;
+}
+
+static const char **listed(struct arena *arena, word_list *words)
+{
+    const char **list = arena_array(arena, const char *, words->count + 1);
+    if (words->count)
+        memcpy(list, words->data, words->count * sizeof *list);
+    vec_free(words);
+    return list;
+}
+
+static void make_words(const struct plan *plan, const struct recipe *recipe, struct arena *arena,
+                       struct point *point)
+{
+    const struct suite_row *row = recipe->row;
     const char **own = plan->quick ? row->quick : row->arguments;
-    u32 length = 0;
-    while (own[length])
-        length++;
-    job->program = arena_array(plan->arena, const char *, length + 2);
-    at = 0;
+    word_list words = {0}, program = {0};
+    *vec_push(&words) = "heddle";
+    *vec_push(&words) = "run";
+    if (row->workload) {
+        *vec_push(&words) = "--workload";
+        *vec_push(&words) = row->workload;
+    } else if (row->kernel) {
+        *vec_push(&words) = row->kernel;
+        add_words(&words, own);
+    }
+    *vec_push(&words) = "--machine";
+    *vec_push(&words) = recipe->machine;
+    for (u32 i = 0; i < recipe->mechanism_count; i++)
+        add_mechanisms(arena, &words, recipe->mechanisms[i]);
+    for (u32 i = 0; i < recipe->settings_count; i++)
+        add_settings(arena, &words, NULL, recipe->settings[i]);
+    *vec_push(&words) = "--quiet";
     if (row->program)
-        job->program[at++] = row->program;
-    memcpy(job->program + at, own, length * sizeof *own);
+        *vec_push(&program) = row->program;
+    if (!row->kernel)
+        add_words(&program, own);
+    point->words = listed(arena, &words);
+    point->program = listed(arena, &program);
+    point->arguments = joined(arena, own);
+}
+
+/* ---- keys ---- */
+
+static void add_text(struct sha256 *hash, const char *text)
+{
+    sha256_add(hash, text, strlen(text) + 1);
+}
+
+static bool add_file(struct plan *plan, struct sha256 *hash, const char *path, struct error *error)
+{
+    const char *sum = resolver_file(plan->resolver, path, error);
+    if (sum)
+        add_text(hash, sum);
+    return sum;
+}
+
+/* Adds the program's own files to the hash. */
+static bool add_program(struct plan *plan, const struct suite_row *row, struct arena *arena,
+                        struct sha256 *hash, struct error *error)
+{
+    const struct lab_host *host = plan->host;
+    const char *path = row->program ? row->program : row->kernel;
+    if (row->workload) {
+        path = host->program(host->user, arena, row->workload);
+        if (!path)
+            return error_set(error, ERROR_NOT_FOUND, "",
+                             "the program of workload '%s' was not found, neither beside this "
+                             "command nor in its prefix",
+                             row->workload);
+        const char *kernels = host->kernels(host->user, arena, row->workload);
+        if (kernels && !add_file(plan, hash, kernels, error))
+            return false;
+    }
+    return add_file(plan, hash, path, error) &&
+           resolver_add_inputs(plan->resolver, plan->quick ? row->quick : row->arguments, hash,
+                               error);
+}
+
+static bool make_key(struct plan *plan, const struct recipe *recipe, bool si, struct arena *arena,
+                     struct point *point, struct error *error)
+{
+    const struct suite_row *row = recipe->row;
+    struct sha256 hash;
+    sha256_start(&hash);
+    add_text(&hash, plan->build);
+    if (!row->kernel) /* kernels in files are compiled already */
+        add_text(&hash, plan->compilers[si]);
+    if (!add_program(plan, row, arena, &hash, error))
+        return false;
+    for (const char **word = plan->quick ? row->quick : row->arguments; *word; word++)
+        add_text(&hash, *word);
+    add_text(&hash, point->configuration);
+    for (u32 i = 0; i < recipe->mechanism_count; i++)
+        for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
+            const char *name = recipe->mechanisms[i]->list[k].name;
+            add_text(&hash, name);
+            if (mechanism_is_object(name) && !add_file(plan, &hash, name, error))
+                return false;
+        }
+    sha256_text(&hash, point->key);
+    return true;
 }
 
 /* The expected duration from the manifest's instruction count, if the program runs with its default
  * arguments. */
-static f64 manifest_seconds(struct plan *plan, const struct suite_row *row)
+static f64 manifest_seconds(const struct plan *plan, struct arena *arena,
+                            const struct suite_row *row)
 {
     struct error error = {0};
     u64 count = 0;
     for (const struct builtin_file *file = plan->files->workloads; file->name; file++) {
         if (!row->workload || strcmp(file->name, row->workload) != 0)
             continue;
-        const struct yaml *tree =
-            yaml_parse(plan->arena, file->text, file->length, file->name, &error);
+        const struct yaml *tree = yaml_parse(arena, file->text, file->length, file->name, &error);
         const struct yaml *at = tree ? yaml_get(tree, "instructions") : NULL;
         at = at ? yaml_get(at, "ptx") : NULL;
         at = at ? yaml_get(at, plan->quick ? "quick" : "default") : NULL;
@@ -242,80 +252,82 @@ static f64 manifest_seconds(struct plan *plan, const struct suite_row *row)
     return (f64)count / INSTRUCTIONS_PER_SECOND;
 }
 
-/* Whether the kernels are compiled for Southern Islands, judging by the machine's warp size. */
-static bool runs_si(const struct job *job)
+/* ---- points ---- */
+
+const struct planned *plan_part(const struct plan *plan, u64 *number)
 {
-    json_t *tree = json_loads(job->configuration, 0, NULL);
-    json_int_t lanes =
-        json_integer_value(json_object_get(json_object_get(tree, "core"), "warp_size"));
-    json_decref(tree);
-    return lanes == 64;
+    u32 at = plan->experiments.count;
+    while (plan->experiments.data[--at].first > *number)
+        ;
+    *number -= plan->experiments.data[at].first;
+    return &plan->experiments.data[at];
 }
 
-static bool make_key(struct plan *plan, const struct configuration *from,
-                     const struct suite_row *row, struct job *job, struct error *error)
+u64 plan_number(const struct planned *planned, u32 configuration, u32 row)
 {
-    struct sha256 hash;
-    sha256_start(&hash);
-    add_text(&hash, plan->build);
-    add_text(&hash, plan->compilers[runs_si(job)]);
-    if (!add_program(plan, row, &hash, error))
-        return false;
-    for (const char **word = job->program; *word; word++)
-        add_text(&hash, *word);
-    add_text(&hash, job->configuration);
-    for (u32 i = 0; i < from->mechanism_count; i++) {
-        add_text(&hash, from->mechanisms[i].name);
-        if (strchr(from->mechanisms[i].name, '/') &&
-            !add_file(&hash, from->mechanisms[i].name, error))
-            return false;
-    }
-    sha256_text(&hash, job->key);
-    return true;
+    const u32 values[SPACE_MAX_AXES] = {configuration, row};
+    return planned->first + space_point(&planned->experiment->space, values);
 }
 
-/* Adds a job, or finds an equal one, and gives its index. `first`: the first of its configuration,
- * which is then checked more thoroughly. */
-static bool add_job(struct plan *plan, const struct experiment *experiment, u32 configuration,
-                    const struct suite_row *row, bool first, u32 *index, struct error *error)
+bool plan_wants(const struct plan *plan, u64 number)
 {
-    const struct configuration *from = &experiment->configurations[configuration];
-    struct hd_config *config = hd_config_create();
-    bool ok = resolve(plan, experiment, from, row, config, error) &&
-              (!first || opens(experiment, from, config, error));
-    char *text = ok ? hd_config_json(config) : NULL;
-    hd_config_destroy(config);
-    if (!ok)
+    const struct planned *planned = plan_part(plan, &number);
+    const struct experiment *experiment = planned->experiment;
+    const struct space *space = &experiment->space;
+    if (space_excludes(space, number))
         return false;
-    struct job job = {.configuration = arena_strdup(plan->arena, text),
-                      .machine = from->machine,
-                      .workload = row->workload ? row->workload : row->program,
-                      .label = arena_printf(plan->arena, "%s, %s", row->id, from->name),
-                      .status = "",
-                      .message = ""};
-    hd_free(text);
-    make_words(plan, from, row, &job);
-    job.arguments = joined(plan->arena, job.program + (row->program ? 1 : 0));
-    job.expected = manifest_seconds(plan, row);
-    if (!make_key(plan, from, row, &job, error))
+    if (!experiment->tabular)
+        return true;
+    u32 values[SPACE_MAX_AXES];
+    space_values(space, number, values);
+    u32 row = values[space->axis_count - 1];
+    const struct suite_row *from = &experiment->suite.rows[row];
+    return planned->members[row] && (from->workload || from->program || from->kernel);
+}
+
+bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
+                struct error *error)
+{
+    const struct planned *planned = plan_part(plan, &number);
+    const struct experiment *experiment = planned->experiment;
+    struct recipe recipe;
+    struct resolved resolved;
+    make_recipe(experiment, number, arena, &recipe);
+    const struct suite_row *row = recipe.row;
+    *point = (struct point){.machine = recipe.machine,
+                            .label = space_label(arena, &experiment->space, number),
+                            .workload = row->workload  ? row->workload
+                                        : row->program ? row->program
+                                                       : row->kernel};
+    if (!recipe.machine)
+        return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
+                         "no machine is named: expected a machine, or an axis of machines");
+    if (!resolver_configure(plan->resolver, &recipe, point->label, &resolved, error))
         return false;
-    for (*index = 0; *index < plan->jobs.count; ++*index)
-        if (!strcmp(plan->jobs.data[*index].key, job.key))
-            return true;
-    *(struct job *)vec_push(&plan->jobs) = job;
-    return true;
+    point->configuration = arena_strdup(arena, resolved.json);
+    make_words(plan, &recipe, arena, point);
+    return make_key(plan, &recipe, resolved.warp_size == WARP_SIZE_SI, arena, point, error);
+}
+
+f64 plan_expected(const struct plan *plan, u64 number, struct arena *arena)
+{
+    const struct planned *planned = plan_part(plan, &number);
+    struct recipe recipe;
+    make_recipe(planned->experiment, number, arena, &recipe);
+    return manifest_seconds(plan, arena, recipe.row);
 }
 
 /* ---- experiments ---- */
 
 static bool choose(struct plan *plan, const struct experiment *experiment, const char *only,
-                   u64 *members, struct error *error)
+                   bool *members, struct error *error)
 {
     const struct suite *suite = &experiment->suite;
-    *members = experiment->members;
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] = experiment->members[i];
     if (!only)
         return true;
-    u64 chosen = 0;
+    bool *chosen = arena_array(plan->arena, bool, suite->count);
     for (const char *at = only; *at;) {
         size_t length = strcspn(at, ",");
         const char *id = arena_strndup(plan->arena, at, length);
@@ -323,38 +335,26 @@ static bool choose(struct plan *plan, const struct experiment *experiment, const
         if (row < 0)
             return error_set(error, ERROR_USAGE, "", "experiment '%s' has no workload '%s'",
                              experiment->name, text_printable(plan->arena, id));
-        chosen |= 1ull << row;
+        chosen[row] = true;
         at += length + (at[length] == ',');
     }
-    *members &= chosen;
+    for (u32 i = 0; i < suite->count; i++)
+        members[i] &= chosen[i];
     return true;
 }
 
 bool plan_add(struct plan *plan, const struct experiment *experiment, const char *only,
               struct error *error)
 {
-    const struct suite *suite = &experiment->suite;
     struct planned planned = {.experiment = experiment,
-                              .only = only ? arena_strdup(plan->arena, only) : NULL};
-    if (!choose(plan, experiment, only, &planned.members, error) ||
+                              .only = only ? arena_strdup(plan->arena, only) : NULL,
+                              .first = plan->count};
+    planned.members = arena_array(plan->arena, bool, experiment->suite.count + 1);
+    if (!choose(plan, experiment, only, planned.members, error) ||
         !check_statistics(experiment, error))
         return false;
-    planned.jobs =
-        arena_array(plan->arena, u32, (size_t)experiment->configuration_count * suite->count);
-    for (u32 c = 0; c < experiment->configuration_count; c++) {
-        bool first = true;
-        for (u32 r = 0; r < suite->count; r++) {
-            u32 *job = &planned.jobs[c * suite->count + r];
-            *job = NO_JOB;
-            bool there = suite->rows[r].workload || suite->rows[r].program;
-            if (!there || !(planned.members >> r & 1))
-                continue;
-            if (!add_job(plan, experiment, c, &suite->rows[r], first, job, error))
-                return false;
-            first = false;
-        }
-    }
     *(struct planned *)vec_push(&plan->experiments) = planned;
+    plan->count += experiment->space.size;
     return true;
 }
 
@@ -374,13 +374,19 @@ static void name_compilers(struct plan *plan)
 struct plan *plan_create(const struct lab_host *host, const struct lab_files *files, bool quick,
                          struct error *error)
 {
-    struct sha256 hash;
-    sha256_start(&hash);
-    if (!add_file(&hash, host->heddle, error) ||
-        (host->driver && !add_file(&hash, host->driver, error)))
-        return NULL;
     struct plan *plan = checked(calloc(1, sizeof *plan));
-    *plan = (struct plan){.arena = arena_create(), .host = host, .files = files, .quick = quick};
+    struct sha256 hash;
+    *plan = (struct plan){.arena = arena_create(),
+                          .host = host,
+                          .files = files,
+                          .quick = quick,
+                          .resolver = resolver_create()};
+    sha256_start(&hash);
+    if (!add_file(plan, &hash, host->heddle, error) ||
+        (host->driver && !add_file(plan, &hash, host->driver, error))) {
+        plan_destroy(plan);
+        return NULL;
+    }
     sha256_text(&hash, plan->build);
     name_compilers(plan);
     return plan;
@@ -390,42 +396,21 @@ void plan_destroy(struct plan *plan)
 {
     if (!plan)
         return;
-    for (u32 i = 0; i < plan->jobs.count; i++)
-        json_decref(plan->jobs.data[i].statistics);
-    vec_free(&plan->jobs);
     vec_free(&plan->experiments);
+    resolver_destroy(plan->resolver);
     arena_destroy(plan->arena);
     free(plan);
 }
 
-struct job *plan_job(const struct plan *plan, const struct planned *planned, u32 configuration,
-                     u32 row)
-{
-    u32 job = planned->jobs[configuration * planned->experiment->suite.count + row];
-    return job == NO_JOB ? NULL : &plan->jobs.data[job];
-}
-
-/* A word quoted for a shell, if necessary. */
-static const char *quoted(struct arena *arena, const char *word)
-{
-    if (word[0] && !word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")])
-        return word;
-    const char *text = "'";
-    for (; *word; word++)
-        text = *word == '\'' ? arena_printf(arena, "%s'\\''", text)
-                             : arena_printf(arena, "%s%c", text, *word);
-    return arena_printf(arena, "%s'", text);
-}
-
-const char *job_command(struct arena *arena, const struct job *job)
+const char *point_command(struct arena *arena, const struct point *point)
 {
     const char *text = "";
-    for (const char **word = job->words; *word; word++)
-        text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", quoted(arena, *word));
-    if (job->program[0])
+    for (const char **word = point->words; *word; word++)
+        text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", shell_quoted(arena, *word));
+    if (point->program[0])
         text = arena_printf(arena, "%s --", text);
-    for (const char **word = job->program; *word; word++)
-        text = arena_printf(arena, "%s %s", text, quoted(arena, *word));
+    for (const char **word = point->program; *word; word++)
+        text = arena_printf(arena, "%s %s", text, shell_quoted(arena, *word));
     return text;
 }
 
@@ -435,10 +420,11 @@ const char *planned_command(struct arena *arena, const struct plan *plan,
     const struct experiment *experiment = planned->experiment;
     const char *given = experiment->given ? experiment->given : experiment->name;
     const char *text =
-        arena_printf(arena, "heddle reproduce %s", quoted(arena, text_printable(arena, given)));
+        arena_printf(arena, "heddle %s %s", experiment->tabular ? "reproduce" : "sweep",
+                     shell_quoted(arena, text_printable(arena, given)));
     if (plan->quick)
         text = arena_printf(arena, "%s --quick", text);
     if (planned->only)
-        text = arena_printf(arena, "%s --workloads %s", text, quoted(arena, planned->only));
+        text = arena_printf(arena, "%s --workloads %s", text, shell_quoted(arena, planned->only));
     return text;
 }

@@ -1,11 +1,12 @@
 /*
- * The jobs of experiments: every configuration with every program, each once however many
- * experiments need it.
+ * The points of plans: everything that experiments and sweeps run.
  *
- *  P1  A job's key is a hash of everything that its result depends on: the files of Heddle and of
- *      the program, the compiler of its kernels, its arguments, and the resolved configuration.
- *      Names of configurations and experiments are not part of it.
+ *  P1  A point's key is a hash of everything that its result depends on: the files of Heddle and of
+ *      the program, files among its arguments, the compiler of its kernels, its arguments, the
+ *      objects of its mechanisms and the resolved configuration. Names of axes, configurations and
+ *      plans are not part of it.
  *  P2  Machines, mechanisms, settings and statistics are checked here, before anything runs.
+ *  P3  Points are made one at a time from their number; a plan keeps nothing per point.
  */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
@@ -16,7 +17,7 @@
 
 /* Paths of Heddle's parts. */
 struct lab_host {
-    const char *heddle; /* the command that runs a job */
+    const char *heddle; /* the command that runs a point */
     const char *driver; /* the OpenCL driver, which contains the simulator, too; or NULL */
     /* Paths of a workload's program and of the source of its kernels; NULL if absent. */
     const char *(*program)(void *user, struct arena *arena, const char *workload);
@@ -24,33 +25,21 @@ struct lab_host {
     void *user;
 };
 
-enum job_state {
-    JOB_WAITING,
-    JOB_DONE,
-    JOB_FAILED
-};
-
-struct job {
+/* One run. */
+struct point {
     char key[SHA256_TEXT];
     const char *label;    /* "VA, intra", for progress */
     const char **words;   /* command line without --stats; NULL-terminated */
     const char **program; /* words after "--" */
     const char *workload, *arguments, *machine, *configuration;
-    f64 expected; /* seconds; 0: unknown */
-    enum job_state state;
-    const char *status, *message; /* of JOB_FAILED */
-    json_t *statistics;           /* of JOB_DONE: without launches and profile */
 };
 
-/* An experiment in a plan. */
+/* An experiment or a sweep in a plan. */
 struct planned {
     const struct experiment *experiment;
     const char *only; /* requested workload ids, or NULL: all */
-    u64 members;      /* selected rows of the suite, one bit each */
-    u32 *jobs;        /* [configuration * rows + row], or NO_JOB */
-};
-enum {
-    NO_JOB = UINT32_MAX
+    bool *members;    /* by row of the suite: it is selected */
+    u64 first;        /* number of its first point in the plan */
 };
 
 struct plan {
@@ -60,22 +49,30 @@ struct plan {
     bool quick;
     char build[SHA256_TEXT];
     char compilers[2][SHA256_TEXT]; /* hashes of the compilers for PTX, and for Southern Islands */
-    VEC(struct job) jobs;
     VEC(struct planned) experiments;
+    u64 count; /* points, unwanted ones included */
+    struct resolver *resolver;
 };
 
 struct plan *plan_create(const struct lab_host *host, const struct lab_files *files, bool quick,
                          struct error *error);
 void plan_destroy(struct plan *plan); /* NULL is fine */
-/* `only`: ids separated by commas, or NULL for all. Rows of the suite without a program are left
- * out. */
+/* `only`: ids separated by commas, or NULL for all. */
 bool plan_add(struct plan *plan, const struct experiment *experiment, const char *only,
               struct error *error);
-/* The job of a configuration and a row, or NULL. */
-struct job *plan_job(const struct plan *plan, const struct planned *planned, u32 configuration,
-                     u32 row);
-/* The command line of a job as a user would type it. */
-const char *job_command(struct arena *arena, const struct job *job);
+/* The experiment of a point; `number` becomes the point's number in its space. */
+const struct planned *plan_part(const struct plan *plan, u64 *number);
+/* Whether a point is to be run: it is not excluded, its workload is selected and exists. */
+bool plan_wants(const struct plan *plan, u64 number);
+/* Makes a wanted point in `arena`. */
+bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
+                struct error *error);
+/* The duration of a wanted point in seconds, judging by its workload's manifest; 0: unknown. */
+f64 plan_expected(const struct plan *plan, u64 number, struct arena *arena);
+/* The number of a configuration and a row of an experiment. */
+u64 plan_number(const struct planned *planned, u32 configuration, u32 row);
+/* The command line of a point as a user would type it. */
+const char *point_command(struct arena *arena, const struct point *point);
 /* The command line of the experiment, with the options that affect its numbers. */
 const char *planned_command(struct arena *arena, const struct plan *plan,
                             const struct planned *planned);

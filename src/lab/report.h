@@ -18,12 +18,15 @@ void report_csv(FILE *to, const struct table *table);
 void report_json(FILE *to, const struct table *table);
 void report_html(FILE *to, const struct table *table);
 
+/* A field of CSV, in quotes if necessary. */
+void csv_text(FILE *to, const char *text);
 /* "9 of 13 workloads", or "" if the mean includes all */
 const char *report_counted(struct arena *arena, const struct table *table,
                            const struct table_column *column);
 /* "gtx285", or all machines of the configurations, separated by commas */
 const char *report_machines(struct arena *arena, const struct experiment *experiment);
 /* "gtx285, uniform (mode=intra), core.count=4" */
-const char *report_configuration(struct arena *arena, const struct configuration *configuration);
+const char *report_configuration(struct arena *arena, const struct experiment *experiment,
+                                 u32 index);
 
 #endif

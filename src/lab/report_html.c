@@ -1,35 +1,12 @@
 /* Results as a page: see report.h. */
 #include "heddle/heddle.h"
 #include "lab/chart.h"
+#include "lab/page.h"
 #include "lab/report.h"
-
-static const char style[] =
-    ":root { color-scheme: light dark; --text: #1a1a1a; --back: #ffffff; --line: #d0d0d0; "
-    "--quiet: #555555; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --back: #16181c; "
-    "--line: #44474d; --quiet: #a8a8a8; } }\n"
-    "body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); "
-    "max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }\n"
-    "h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }\n"
-    "figure { margin: 1rem 0; } .scroll { overflow-x: auto; }\n"
-    "table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); }\n"
-    "th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; "
-    "vertical-align: top; }\n"
-    "th:first-child, td.text, th.text { text-align: left; } tfoot { font-weight: bold; }\n"
-    ".legend span { margin-right: 1rem; white-space: nowrap; } .quiet { color: var(--quiet); }\n"
-    ".no, .failed { font-weight: bold; text-decoration: underline; }\n"
-    "code { font-size: 0.9em; }\n";
-
-static void element(FILE *to, const char *open, const char *text, const char *close)
-{
-    fputs(open, to);
-    xml_text(to, text);
-    fputs(close, to);
-}
 
 static void cell(FILE *to, struct arena *arena, const struct column *column, struct cell value)
 {
-    element(to, "<td>", cell_text(arena, value, column->digits), "</td>");
+    page_element(to, "<td>", cell_text(arena, value, column->digits), "</td>");
 }
 
 static struct cell theirs(struct published_number published)
@@ -44,8 +21,8 @@ static void table_head(FILE *to, const struct table *table)
     fputs("<thead>\n<tr><th rowspan=\"2\" scope=\"col\">workload</th>", to);
     for (u32 c = 0; c < table->experiment->column_count; c++) {
         const struct column *column = table->columns[c].column;
-        element(to, "<th colspan=\"2\" scope=\"colgroup\">", column->title, "");
-        element(to, *column->unit ? ", " : "", column->unit, "</th>");
+        page_element(to, "<th colspan=\"2\" scope=\"colgroup\">", column->title, "");
+        page_element(to, *column->unit ? ", " : "", column->unit, "</th>");
     }
     fputs("<th rowspan=\"2\" scope=\"col\" class=\"text\">remark</th></tr>\n<tr>", to);
     for (u32 c = 0; c < table->experiment->column_count; c++)
@@ -58,7 +35,7 @@ static void table_body(FILE *to, struct arena *arena, const struct table *table)
     fputs("<tbody>\n", to);
     for (u32 r = 0; r < table->row_count; r++) {
         const struct table_row *row = &table->rows[r];
-        element(to, "<tr><th scope=\"row\">", row->row->id, "</th>");
+        page_element(to, "<tr><th scope=\"row\">", row->row->id, "</th>");
         for (u32 c = 0; c < table->experiment->column_count; c++) {
             const struct table_column *column = &table->columns[c];
             cell(to, arena, column->column, theirs(column->column->rows[row->index]));
@@ -66,9 +43,9 @@ static void table_body(FILE *to, struct arena *arena, const struct table *table)
         }
         fputs("<td class=\"text\">", to);
         if (*row->failure)
-            element(to, "<span class=\"failed\">failed</span>: ", row->failure,
-                    *row->remark ? "; " : "");
-        element(to, "", row->remark, "</td></tr>\n");
+            page_element(to, "<span class=\"failed\">failed</span>: ", row->failure,
+                         *row->remark ? "; " : "");
+        page_element(to, "", row->remark, "</td></tr>\n");
     }
     fputs("</tbody>\n", to);
 }
@@ -76,10 +53,11 @@ static void table_body(FILE *to, struct arena *arena, const struct table *table)
 static void table_foot(FILE *to, struct arena *arena, const struct table *table)
 {
     fputs("<tfoot>\n", to);
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
-        element(to, "<tr><th scope=\"row\">mean of ", table->experiment->suite.groups[group].name,
-                "</th>");
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
+        page_element(to, "<tr><th scope=\"row\">mean of ",
+                     table->experiment->suite.groups[group].name, "</th>");
         for (u32 c = 0; c < table->experiment->column_count; c++) {
             const struct table_column *column = &table->columns[c];
             cell(to, arena, column->column, theirs(column->column->groups[group]));
@@ -111,10 +89,10 @@ static void print_table(FILE *to, struct arena *arena, const struct table *table
     for (u32 c = 0; c < table->experiment->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         const char *counted = report_counted(arena, table, column);
-        element(to, c ? "; " : "Means: ", column->column->title, ": ");
+        page_element(to, c ? "; " : "Means: ", column->column->title, ": ");
         xml_text(to, column->no_mean ? "none, a value is not positive"
                                      : mean_name(column->column->mean));
-        element(to, *counted ? ", " : "", counted, "");
+        page_element(to, *counted ? ", " : "", counted, "");
     }
     fputs("</caption>\n", to);
     table_head(to, table);
@@ -152,10 +130,10 @@ static void print_orderings(FILE *to, const struct table *table)
         const struct table_ordering *one = &table->orderings[i];
         fprintf(to, "<tr><td class=\"text%s\">%s</td>", one->verdict == VERDICT_NO ? " no" : "",
                 verdict_name(one->verdict));
-        element(to, "<td class=\"text\"><code>", one->ordering->text, "</code>");
-        element(to, *one->ordering->note ? "<br/>" : "", one->ordering->note, "</td>");
-        element(to, "<td class=\"text\">", one->ordering->on, "</td>");
-        element(to, "<td class=\"text\">", one->detail, "</td></tr>\n");
+        page_element(to, "<td class=\"text\"><code>", one->ordering->text, "</code>");
+        page_element(to, *one->ordering->note ? "<br/>" : "", one->ordering->note, "</td>");
+        page_element(to, "<td class=\"text\">", one->ordering->on, "</td>");
+        page_element(to, "<td class=\"text\">", one->detail, "</td></tr>\n");
     }
     fputs("</tbody>\n</table></div>\n", to);
 }
@@ -166,23 +144,25 @@ static void print_provenance(FILE *to, struct arena *arena, const struct table *
     fputs("<h2>How to repeat this</h2>\n"
           "<ul>\n",
           to);
-    element(to, "<li>Heddle ", hd_version(), ", ");
-    element(to, "build <code>", arena_strndup(arena, table->plan->build, 16), "</code></li>\n");
-    element(to, "<li><code>", planned_command(arena, table->plan, table->planned),
-            "</code></li>\n");
+    page_element(to, "<li>Heddle ", hd_version(), ", ");
+    page_element(to, "build <code>", arena_strndup(arena, table->plan->build, 16),
+                 "</code></li>\n");
+    page_element(to, "<li><code>", planned_command(arena, table->plan, table->planned),
+                 "</code></li>\n");
     for (u32 i = 0; i < experiment->configuration_count; i++) {
-        element(to, "<li>configuration <code>", experiment->configurations[i].name, "</code>: ");
-        xml_text(to, report_configuration(arena, &experiment->configurations[i]));
+        page_element(to, "<li>configuration <code>", experiment->configurations[i].name,
+                     "</code>: ");
+        xml_text(to, report_configuration(arena, experiment, i));
         fputs("</li>\n", to);
     }
     for (u32 i = 0; i < experiment->column_count; i++) {
-        element(to, "<li>", experiment->columns[i].title, " = ");
-        element(to, "<code>", experiment->columns[i].text, "</code></li>\n");
+        page_element(to, "<li>", experiment->columns[i].title, " = ");
+        page_element(to, "<code>", experiment->columns[i].text, "</code></li>\n");
     }
     fputs("</ul>\n<details><summary>One command for each workload</summary>\n<ul>\n", to);
     for (u32 r = 0; r < table->row_count; r++) {
-        element(to, "<li>", table->rows[r].row->id, ": ");
-        element(to, "<code>", table->rows[r].command, "</code></li>\n");
+        page_element(to, "<li>", table->rows[r].row->id, ": ");
+        page_element(to, "<code>", table->rows[r].command, "</code></li>\n");
     }
     fputs("</ul></details>\n", to);
 }
@@ -191,17 +171,10 @@ void report_html(FILE *to, const struct table *table)
 {
     struct arena *arena = arena_create();
     const struct experiment *experiment = table->experiment;
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n",
-          to);
-    element(to, "<title>", experiment->name, " - Heddle</title>\n<style>\n");
-    fputs(style, to);
-    chart_styles(to);
-    fputs("</style>\n</head>\n<body>\n<main>\n", to);
-    element(to, "<h1>", experiment->title, "</h1>\n");
-    element(to, "<p class=\"quiet\">", experiment->paper, "");
-    element(to, *experiment->figure ? ", " : "", experiment->figure, ". ");
-    element(to, "Machine ", report_machines(arena, experiment), "; ");
+    page_begin(to, experiment->name, experiment->title);
+    page_element(to, "<p class=\"quiet\">", experiment->paper, "");
+    page_element(to, *experiment->figure ? ", " : "", experiment->figure, ". ");
+    page_element(to, "Machine ", report_machines(arena, experiment), "; ");
     fprintf(to, "%s sizes.</p>\n", table->plan->quick ? "quick" : "full");
     print_charts(to, table);
     print_table(to, arena, table);
@@ -211,9 +184,9 @@ void report_html(FILE *to, const struct table *table)
         if (!experiment->remarks[i].id) {
             fputs(any ? "" : "<h2>Remarks</h2>\n", to);
             any = true;
-            element(to, "<p>", experiment->remarks[i].text, "</p>\n");
+            page_element(to, "<p>", experiment->remarks[i].text, "</p>\n");
         }
     print_provenance(to, arena, table);
-    fputs("</main>\n</body>\n</html>\n", to);
+    page_end(to);
     arena_destroy(arena);
 }

@@ -47,8 +47,9 @@ static void rows(FILE *to, struct arena *arena, const struct table *table)
                  table->columns[c].rows[row->index]);
         fputc('\n', to);
     }
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         fprintf(to, "| *%s* |", table->experiment->suite.groups[group].name);
         for (u32 c = 0; c < count; c++)
             pair(to, arena, &table->columns[c], table->columns[c].column->groups[group],

@@ -15,35 +15,50 @@ const char *report_counted(struct arena *arena, const struct table *table,
                         table->experiment->suite.count);
 }
 
+static const char *machine_of(const struct experiment *experiment, u32 configuration)
+{
+    const char *own = experiment->configurations[configuration].machine;
+    return own ? own : experiment->machine;
+}
+
 const char *report_machines(struct arena *arena, const struct experiment *experiment)
 {
     const char *text = "";
     for (u32 i = 0; i < experiment->configuration_count; i++) {
-        const char *machine = experiment->configurations[i].machine;
+        const char *machine = machine_of(experiment, i);
         bool seen = false;
         for (u32 k = 0; k < i; k++)
-            seen |= !strcmp(experiment->configurations[k].machine, machine);
+            seen |= !strcmp(machine_of(experiment, k), machine);
         if (!seen)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", machine);
     }
     return text;
 }
 
-const char *report_configuration(struct arena *arena, const struct configuration *configuration)
+static const char *with_settings(struct arena *arena, const char *text,
+                                 const struct settings *settings)
 {
-    const char *text = configuration->machine;
-    for (u32 i = 0; i < configuration->mechanism_count; i++) {
-        const struct chosen_mechanism *use = &configuration->mechanisms[i];
+    for (u32 i = 0; i < settings->count; i++)
+        text =
+            arena_printf(arena, "%s, %s=%s", text, settings->list[i].key, settings->list[i].value);
+    return text;
+}
+
+const char *report_configuration(struct arena *arena, const struct experiment *experiment,
+                                 u32 index)
+{
+    const struct configuration *configuration = &experiment->configurations[index];
+    const char *text = machine_of(experiment, index);
+    for (u32 i = 0; i < configuration->mechanisms.count; i++) {
+        const struct chosen_mechanism *use = &configuration->mechanisms.list[i];
         text = arena_printf(arena, "%s, %s", text, use->name);
         for (u32 k = 0; k < use->settings.count; k++)
             text =
                 arena_printf(arena, "%s%s%s=%s%s", text, k ? " " : " (", use->settings.list[k].key,
                              use->settings.list[k].value, k + 1 == use->settings.count ? ")" : "");
     }
-    for (u32 i = 0; i < configuration->settings.count; i++)
-        text = arena_printf(arena, "%s, %s=%s", text, configuration->settings.list[i].key,
-                            configuration->settings.list[i].value);
-    return text;
+    text = with_settings(arena, text, &experiment->settings);
+    return with_settings(arena, text, &configuration->settings);
 }
 
 static struct cell theirs(struct published_number published)
@@ -85,8 +100,9 @@ static void print_headings(FILE *to, struct arena *arena, const struct table *ta
 static void print_summary(FILE *to, struct arena *arena, const struct table *table, u32 first,
                           u32 last)
 {
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         fprintf(to, "%-*s", ID_WIDTH, table->experiment->suite.groups[group].name);
         for (u32 c = first; c < last; c++)
             print_cells(to, arena, &table->columns[c],
@@ -208,7 +224,7 @@ void report_text(FILE *to, const struct table *table)
 
 /* ---- CSV ---- */
 
-static void csv_text(FILE *to, const char *text)
+void csv_text(FILE *to, const char *text)
 {
     if (!text[strcspn(text, "\",\n")]) {
         fputs(text, to);
@@ -262,12 +278,12 @@ void report_csv(FILE *to, const struct table *table)
     fputs(",failure,remark\n", to);
     for (u32 r = 0; r < table->row_count; r++) {
         const struct table_row *row = &table->rows[r];
-        const struct job *job = plan_job(table->plan, table->planned, 0, row->index);
+        const struct table_run *run = &table->runs[row->index];
         csv_text(to, row->row->id);
         fputc(',', to);
-        csv_text(to, job ? job->workload : "");
+        csv_text(to, run->workload ? run->workload : "");
         fputc(',', to);
-        csv_text(to, job ? job->arguments : "");
+        csv_text(to, run->arguments ? run->arguments : "");
         for (u32 c = 0; c < experiment->column_count; c++) {
             csv_cell(to, theirs(experiment->columns[c].rows[row->index]));
             csv_cell(to, table->columns[c].rows[row->index]);
@@ -278,8 +294,9 @@ void report_csv(FILE *to, const struct table *table)
         csv_text(to, row->remark);
         fputc('\n', to);
     }
-    for (u64 left = experiment->means; left; left &= left - 1)
-        csv_group(to, table, (u32)__builtin_ctzll(left));
+    for (u32 group = 0; group < experiment->suite.group_count; group++)
+        if (experiment->means[group])
+            csv_group(to, table, group);
     csv_summary(to, table, "mean", 0);
     csv_summary(to, table, "max", 1);
 }
@@ -302,8 +319,9 @@ static json_t *pair_json(struct published_number published, struct cell ours)
 static json_t *groups_json(const struct table *table, const struct table_column *column)
 {
     json_t *groups = json_object();
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        if (!table->experiment->means[group])
+            continue;
         json_object_set_new(groups, table->experiment->suite.groups[group].name,
                             pair_json(column->column->groups[group], column->groups[group]));
     }
@@ -324,8 +342,10 @@ static json_t *columns_json(const struct table *table)
         json_object_set_new(one, "mean_kind", json_string(mean_name(column->mean)));
         json_object_set_new(one, "mean_of", json_integer(from->counted));
         json_object_set_new(one, "mean", pair_json(column->published_mean, from->mean));
-        if (table->experiment->means)
-            json_object_set_new(one, "groups", groups_json(table, from));
+        json_t *groups = groups_json(table, from);
+        if (json_object_size(groups))
+            json_object_set(one, "groups", groups);
+        json_decref(groups);
         json_object_set_new(one, "max", pair_json(column->published_max, from->max));
         json_object_set_new(one, "min", pair_json(column->published_min, from->min));
         json_array_append_new(array, one);
@@ -376,9 +396,8 @@ static json_t *configurations_json(const struct table *table)
     const struct experiment *experiment = table->experiment;
     json_t *object = json_object();
     for (u32 i = 0; i < experiment->configuration_count; i++)
-        json_object_set_new(
-            object, experiment->configurations[i].name,
-            json_string(report_configuration(arena, &experiment->configurations[i])));
+        json_object_set_new(object, experiment->configurations[i].name,
+                            json_string(report_configuration(arena, experiment, i)));
     arena_destroy(arena);
     return object;
 }

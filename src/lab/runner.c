@@ -1,480 +1,412 @@
-/* Jobs as processes: see runner.h. */
+/* Points on an executor: see runner.h. */
 #include "lab/runner.h"
 
-#include "base/workers.h"
+#include "base/text.h"
 #include "heddle/heddle.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    TICK_MS = 200,
-    GRACE_SECONDS = 5, /* between SIGTERM and SIGKILL */
-    STATISTICS_LIMIT = 1 << 30,
-    LOG_LIMIT = 1 << 20,
-    EXIT_OWN = 125 /* 125 to 127: `heddle run` itself failed */
+    TICK_MS = 200
 };
 
-struct job_slot {
-    u32 job; /* NO_JOB: free */
-    pid_t pid;
-    f64 started, asked; /* times; asked: of the request to end, or 0 */
-    bool late;          /* it was asked to end because of its time limit */
+/* A point that waits. */
+struct waiting_point {
+    u32 number;
+    float seconds; /* expected; 0: unknown */
+};
+
+/* A point that another process runs. */
+struct deferred {
+    u32 number;
+    char key[SHA256_TEXT];
+};
+
+struct flight {
+    u64 number;
+    f64 started, expected;
 };
 
 struct runner {
     struct plan *plan;
+    const struct survey *survey;
     struct store *store;
+    struct executor *executor;
     const struct runner_options *options;
+    struct runner_result *result;
     struct error *error;
-    char *folder; /* for statistics and logs */
-    struct job_slot *slots;
-    u32 *order; /* waiting jobs, the longest first */
-    u32 next, count;
-    u32 done, failed;
-    f64 spent; /* seconds of jobs that ended here */
-    u32 ended;
-    int signal;
+    VEC(struct waiting_point) order; /* the longest first */
+    VEC(struct deferred) deferred;
+    VEC(struct flight) flights;
+    u32 next;          /* in order */
+    f64 known;         /* expected seconds of those that wait */
+    u64 unknown;       /* those that wait without an expectation */
+    f64 spent;         /* seconds of points that ended here */
+    u32 peak;          /* most points that ran at a time */
+    u64 failed_before; /* stored failures that are not run again */
+    bool stopping;
 };
 
-static f64 now(void)
+static f64 now(clockid_t clock)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (f64)time.tv_sec + (f64)time.tv_nsec * 1e-9;
 }
 
-static char *file_of(const struct runner *runner, u32 job, const char *kind)
+/* ---- what waits ---- */
+
+static bool runs_again(const struct runner *runner, const char *status)
 {
-    char *path;
-    if (asprintf(&path, "%s/%u.%s", runner->folder, job, kind) < 0)
-        host_memory_exhausted();
-    return path;
+    const char *retry = runner->options->retry;
+    return retry && (!*retry || !strcmp(retry, status));
 }
 
-/* ---- stored results ---- */
-
-/* Drops launches and profile, which are most of the text and not used by formulas. */
-static json_t *kept(json_t *statistics)
+/* How long programs usually take, by program of the survey. */
+static f64 *usual_durations(struct runner *runner)
 {
-    json_object_del(statistics, "launches");
-    json_object_del(statistics, "sums");
-    json_object_del(statistics, "profile");
-    return statistics;
+    const struct survey *survey = runner->survey;
+    f64 *seconds = checked(calloc(survey->programs.count + 1, sizeof *seconds));
+    for (u32 i = 0; i < survey->programs.count; i++) {
+        const struct survey_program *one = &survey->programs.data[i];
+        seconds[i] = store_seconds(runner->store, one->workload, one->arguments);
+        if (seconds[i] <= 0)
+            seconds[i] = one->expected;
+    }
+    return seconds;
 }
 
-static bool look_up(struct runner *runner, struct job *job)
+static bool consider(struct runner *runner, const struct surveyed *point, f64 seconds)
 {
-    char *text = store_get(runner->store, job->key, runner->error);
-    if (!text)
+    struct arena *arena = arena_create();
+    struct stored_result stored;
+    char key[SHA256_TEXT];
+    enum stored_state state = STORED_NOTHING;
+    surveyed_key(point, key);
+    if (!runner->options->force)
+        state = store_find(runner->store, key, false, arena, &stored, runner->error);
+    if (state == STORED_FAILED && runs_again(runner, stored.status))
+        state = STORED_NOTHING;
+    arena_destroy(arena);
+    runner->result->stored += state != STORED_NOTHING;
+    runner->failed_before += state == STORED_FAILED;
+    if (runner->error->code != ERROR_NONE || state != STORED_NOTHING)
         return runner->error->code == ERROR_NONE;
-    json_t *statistics = json_loads(text, 0, NULL);
-    free(text);
-    if (!statistics)
-        return true; /* unreadable: run it again */
-    job->statistics = kept(statistics);
-    job->state = JOB_DONE;
-    runner->done++;
+    runner->known += seconds;
+    runner->unknown += seconds <= 0;
+    *(struct waiting_point *)vec_push(&runner->order) =
+        (struct waiting_point){point->number, (float)seconds};
     return true;
 }
 
-struct sorted {
-    u32 job;
-    f64 seconds;
-};
-
 static int longer(const void *a, const void *b)
 {
-    const struct sorted *first = a, *second = b;
+    const struct waiting_point *first = a, *second = b;
     if (first->seconds != second->seconds)
         return first->seconds > second->seconds ? -1 : 1;
-    return first->job < second->job ? -1 : 1;
+    return first->number < second->number ? -1 : 1;
 }
 
 static bool prepare(struct runner *runner)
 {
-    struct plan *plan = runner->plan;
-    struct sorted *list = checked(calloc(plan->jobs.count + 1, sizeof *list));
+    const struct survey *survey = runner->survey;
+    f64 *seconds = usual_durations(runner);
     bool ok = true;
-    for (u32 i = 0; ok && i < plan->jobs.count; i++) {
-        struct job *job = &plan->jobs.data[i];
-        if (!runner->options->force)
-            ok = look_up(runner, job);
-        if (job->state != JOB_WAITING)
-            continue;
-        f64 seconds = store_seconds(runner->store, job->workload, job->arguments);
-        if (seconds > 0)
-            job->expected = seconds;
-        list[runner->count++] = (struct sorted){i, job->expected};
-    }
-    qsort(list, runner->count, sizeof *list, longer);
-    runner->order = checked(calloc(runner->count + 1, sizeof *runner->order));
-    for (u32 i = 0; i < runner->count; i++)
-        runner->order[i] = list[i].job;
-    free(list);
+    for (u32 i = 0; ok && i < survey->points.count; i++)
+        ok = consider(runner, &survey->points.data[i], seconds[survey->points.data[i].program]);
+    free(seconds);
+    if (runner->order.count)
+        qsort(runner->order.data, runner->order.count, sizeof *runner->order.data, longer);
     return ok;
 }
 
 /* ---- starting ---- */
 
-/* HEDDLE_THREADS=auto means all cores of the host: jobs that run at a time share them. */
-static void share_host(u32 jobs)
+/* Whether a point is still to be run by this process: another may have done it, or be doing it. */
+static bool is_ours(struct runner *runner, u64 number, const char *key, bool *ours)
 {
-    const char *threads = getenv("HEDDLE_THREADS");
-    char share[16];
-    if (!threads || strcmp(threads, "auto") != 0)
-        return;
-    snprintf(share, sizeof share, "%u", MAX(workers_host_cores() / jobs, 1));
-    setenv("HEDDLE_THREADS", share, 1);
-}
-
-static void become(const struct runner *runner, const struct job *job, u32 index, pid_t parent)
-{
-    char *statistics = file_of(runner, index, "json"), *log = file_of(runner, index, "log");
-    u32 count = 0, own = 0, at;
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    setpgid(0, 0);                    /* a terminal's Ctrl-C goes to the runner only */
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* R2 */
-    if (getppid() != parent)
-        _exit(EXIT_OWN);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (null < 0 || file < 0 || dup2(null, 0) < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
-        _exit(EXIT_OWN);
-    while (job->words[count])
-        count++;
-    while (job->program[own])
-        own++;
-    const char **words = checked(calloc(count + own + 4, sizeof *words));
-    memcpy(words, job->words, count * sizeof *words);
-    words[count++] = "--stats";
-    words[count++] = statistics;
-    if (own)
-        words[count++] = "--";
-    for (at = 0; at < own; at++)
-        words[count++] = job->program[at];
-    share_host(runner->options->parallel);
-    execv(runner->plan->host->heddle, (char *const *)words);
-    _exit(EXIT_OWN + 2);
-}
-
-static bool start(struct runner *runner, struct job_slot *slot)
-{
-    u32 index = runner->order[runner->next];
-    struct job *job = &runner->plan->jobs.data[index];
-    pid_t parent = getpid(), pid = fork();
-    if (pid < 0)
-        return error_set(runner->error, ERROR_SYSTEM, "", "cannot start a process: %s",
-                         strerror(errno));
-    if (pid == 0)
-        become(runner, job, index, parent);
-    setpgid(pid, pid); /* parent and child both set it: either may run first */
-    *slot = (struct job_slot){.job = index, .pid = pid, .started = now()};
-    runner->next++;
+    struct arena *arena = arena_create();
+    struct stored_result stored;
+    struct error *error = runner->error;
+    enum stored_state state = STORED_NOTHING;
+    *ours = false;
+    if (!runner->options->force)
+        state = store_find(runner->store, key, false, arena, &stored, error);
+    bool again = state == STORED_FAILED && runs_again(runner, stored.status);
+    arena_destroy(arena);
+    if (error->code != ERROR_NONE)
+        return false;
+    if (state != STORED_NOTHING && !again) {
+        runner->result->stored++;
+        runner->failed_before += state == STORED_FAILED;
+        return true;
+    }
+    if (!store_claim(runner->store, key, ours, error))
+        return false;
+    if (!*ours) {
+        struct deferred *one = vec_push(&runner->deferred);
+        one->number = (u32)number;
+        memcpy(one->key, key, sizeof one->key);
+    }
     return true;
+}
+
+static bool start(struct runner *runner, u64 number, f64 expected)
+{
+    struct arena *arena = arena_create();
+    struct point point;
+    bool ours = false;
+    bool ok = plan_point(runner->plan, number, arena, &point, runner->error) &&
+              is_ours(runner, number, point.key, &ours);
+    if (ok && ours) {
+        ok = runner->executor->kind->start(runner->executor, &point, number, runner->error);
+        if (ok)
+            *(struct flight *)vec_push(&runner->flights) =
+                (struct flight){number, now(CLOCK_MONOTONIC), expected};
+        else
+            store_release(runner->store, point.key, &(struct error){0});
+        runner->peak = MAX(runner->peak, runner->flights.count);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool start_waiting(struct runner *runner)
+{
+    const struct executor_kind *kind = runner->executor->kind;
+    bool ok = true;
+    for (u32 room = kind->room(runner->executor);
+         ok && room && runner->next < runner->order.count && !runner->stopping;
+         room = kind->room(runner->executor)) {
+        const struct waiting_point *one = &runner->order.data[runner->next++];
+        runner->known -= one->seconds;
+        runner->unknown -= one->seconds <= 0;
+        ok = start(runner, one->number, one->seconds);
+    }
+    return ok;
+}
+
+/* Looks again at points that other processes were running. */
+static bool start_deferred(struct runner *runner)
+{
+    u32 count = runner->deferred.count;
+    bool ok = true;
+    for (u32 i = 0; ok && i < count && !runner->stopping; i++) {
+        if (!runner->executor->kind->room(runner->executor))
+            break;
+        struct deferred one = runner->deferred.data[0];
+        memmove(runner->deferred.data, runner->deferred.data + 1,
+                --runner->deferred.count * sizeof one);
+        ok = start(runner, one.number, 0);
+    }
+    return ok;
 }
 
 /* ---- ending ---- */
 
-/* The last line that a job printed: the program's own, if any, rather than heddle's. */
-static const char *last_line(struct runner *runner, u32 index)
+static void keep_log(const struct runner *runner, const char *key, const char *log)
 {
-    struct arena *arena = runner->plan->arena;
+    enum {
+        LOG_LIMIT = 1 << 24
+    };
     struct error error = {0};
     size_t length;
-    char *path = file_of(runner, index, "log"), *rest = NULL;
-    char *text = text_read_file(path, false, LOG_LIMIT, &length, &error);
-    const char *last = "", *own = "";
-    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        last = line;
-        if (strncmp(line, "heddle", 6) != 0)
-            own = line;
+    char *text = log && runner->options->logs
+                     ? text_read_file(log, false, LOG_LIMIT, &length, &error)
+                     : NULL;
+    if (!text)
+        return;
+    char *path;
+    if (asprintf(&path, "%s/%.16s.log", runner->options->logs, key) < 0)
+        host_memory_exhausted();
+    mkdir(runner->options->logs, 0777);
+    FILE *file = fopen(path, "we");
+    if (file) {
+        fwrite(text, 1, length, file);
+        fclose(file);
     }
-    const char *copy = shown_text(arena, *own ? own : last, 300);
-    free(text);
     free(path);
-    return copy;
-}
-
-/* The outcome of the first launch that failed, or NULL. */
-static const char *bad_launch(struct arena *arena, const json_t *statistics)
-{
-    const json_t *launches = json_object_get(statistics, "launches");
-    for (size_t i = 0; i < json_array_size(launches); i++) {
-        const json_t *launch = json_array_get(launches, i);
-        const char *outcome = json_string_value(json_object_get(launch, "outcome"));
-        const char *kernel = json_string_value(json_object_get(launch, "kernel"));
-        if (!outcome || strcmp(outcome, "done") != 0)
-            return arena_printf(arena, "kernel %s: %s", kernel ? kernel : "?",
-                                outcome ? outcome : "?");
-    }
-    return NULL;
-}
-
-/* Sets the job's status, "done" or the kind of failure, and its message. */
-static void judge(struct runner *runner, const struct job_slot *slot, int status,
-                  json_t *statistics)
-{
-    struct job *job = &runner->plan->jobs.data[slot->job];
-    struct arena *arena = runner->plan->arena;
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    const char *launch = bad_launch(arena, statistics);
-    job->message = last_line(runner, slot->job);
-    if (slot->late) {
-        job->status = "time-out";
-        job->message = arena_printf(arena, "stopped after %g s", runner->options->max_seconds);
-    } else if (code >= EXIT_OWN && code <= EXIT_OWN + 2) {
-        job->status = "not run";
-    } else if (launch) {
-        job->status = "fault";
-        job->message = launch;
-    } else if (code >= 128) {
-        job->status = "died";
-        job->message = arena_printf(arena, "signal %d: %s", code - 128, job->message);
-    } else if (code) {
-        job->status = "wrong";
-    } else if (!json_array_size(json_object_get(statistics, "launches"))) {
-        job->status = "not run";
-        job->message = "no kernel was launched";
-    } else {
-        job->status = "done";
-        job->message = "";
-    }
-}
-
-static json_t *read_statistics(struct runner *runner, u32 index)
-{
-    char *path = file_of(runner, index, "json");
-    struct error error = {0};
-    size_t length;
-    char *text = text_read_file(path, false, STATISTICS_LIMIT, &length, &error);
-    json_t *json = text ? json_loadb(text, length, 0, NULL) : NULL;
-    json_object_del(json, "host"); /* the only part that differs between two runs */
     free(text);
-    free(path);
-    return json;
 }
 
-static bool keep(struct runner *runner, const struct job_slot *slot, const json_t *statistics)
+static bool keep(struct runner *runner, const struct ended_run *run, const struct point *point)
 {
-    const struct job *job = &runner->plan->jobs.data[slot->job];
-    char *text = statistics ? json_dumps(statistics, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = run->statistics
+                     ? json_dumps(run->statistics, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                     : NULL;
     struct stored_result result = {.version = hd_version(),
                                    .build = runner->plan->build,
-                                   .workload = job->workload,
-                                   .arguments = job->arguments,
-                                   .machine = job->machine,
-                                   .configuration = job->configuration,
-                                   .status = job->status,
-                                   .message = job->message,
+                                   .workload = point->workload,
+                                   .arguments = point->arguments,
+                                   .machine = point->machine,
+                                   .configuration = point->configuration,
+                                   .status = run->outcome.status,
+                                   .message = run->outcome.message,
                                    .statistics = text,
-                                   .seconds = now() - slot->started};
-    memcpy(result.key, job->key, sizeof result.key);
+                                   .seconds = run->seconds};
+    memcpy(result.key, point->key, sizeof result.key);
     bool ok = store_put(runner->store, &result, runner->error);
     free(text);
     return ok;
 }
 
-static void forget_files(const struct runner *runner, u32 index)
+/* Takes a point that has ended. One that was stopped with the runner has no result. */
+static bool finish(struct runner *runner, const struct ended_run *run)
 {
-    static const char *const kinds[] = {"json", "log"};
-    for (u32 i = 0; i < ARRAY_LEN(kinds); i++) {
-        char *path = file_of(runner, index, kinds[i]);
-        unlink(path);
-        free(path);
+    struct arena *arena = arena_create();
+    struct point point;
+    bool done = !strcmp(run->outcome.status, "done");
+    bool ok = plan_point(runner->plan, run->number, arena, &point, runner->error);
+    for (u32 i = 0; i < runner->flights.count; i++)
+        if (runner->flights.data[i].number == run->number) {
+            runner->flights.data[i] = runner->flights.data[--runner->flights.count];
+            break;
+        }
+    if (ok && runner->stopping && !done) {
+        ok = store_release(runner->store, point.key, runner->error);
+    } else if (ok) {
+        if (!done)
+            keep_log(runner, point.key, run->log);
+        ok = keep(runner, run, &point);
+        runner->result->ran++;
+        runner->result->failed += !done;
+        runner->spent += run->seconds;
+        if (!done && runner->options->fail_fast && !runner->stopping) {
+            runner->result->cut_short = runner->stopping = true;
+            runner->executor->kind->stop(runner->executor, false);
+        }
     }
+    arena_destroy(arena);
+    return ok;
 }
 
-static bool finish(struct runner *runner, struct job_slot *slot, int status)
+static bool collect(struct runner *runner)
 {
-    struct job *job = &runner->plan->jobs.data[slot->job];
     bool ok = true;
-    if (!runner->signal) { /* the result of a job that was stopped with the runner is ignored */
-        json_t *statistics = read_statistics(runner, slot->job);
-        judge(runner, slot, status, statistics);
-        ok = keep(runner, slot, statistics);
-        bool done = !strcmp(job->status, "done");
-        job->state = done ? JOB_DONE : JOB_FAILED;
-        job->statistics = done ? kept(json_incref(statistics)) : NULL;
-        json_decref(statistics);
-        runner->done++;
-        runner->failed += !done;
-        runner->spent += now() - slot->started;
-        runner->ended++;
+    for (bool more = true; ok && more;) {
+        struct arena *arena = arena_create();
+        struct ended_run run = {0};
+        more = runner->executor->kind->next(runner->executor, arena, &run, runner->error);
+        ok = runner->error->code == ERROR_NONE;
+        if (more)
+            ok = finish(runner, &run);
+        json_decref(run.statistics);
+        arena_destroy(arena);
     }
-    forget_files(runner, slot->job);
-    slot->job = NO_JOB;
     return ok;
+}
+
+/* ---- progress ---- */
+
+/* Estimates the remaining time; points of unknown duration count as long as the average so far. */
+static f64 seconds_left(const struct runner *runner)
+{
+    f64 usual = runner->result->ran ? runner->spent / (f64)runner->result->ran : 0;
+    f64 sum = runner->known + (f64)runner->unknown * usual, time = now(CLOCK_MONOTONIC);
+    bool known = runner->result->ran || runner->known > 0;
+    for (u32 i = 0; i < runner->flights.count; i++) {
+        const struct flight *one = &runner->flights.data[i];
+        known |= one->expected > 0;
+        sum += MAX((one->expected > 0 ? one->expected : usual) - (time - one->started), 0.0);
+    }
+    return known ? sum / MAX(runner->peak, 1) : -1;
+}
+
+static void tell_progress(struct runner *runner, runner_tell *tell, void *user)
+{
+    struct runner_progress progress = {.done = runner->result->stored + runner->result->ran,
+                                       .failed = runner->result->failed + runner->failed_before,
+                                       .running = runner->flights.count,
+                                       .total = runner->survey->points.count,
+                                       .left = seconds_left(runner),
+                                       .label = ""};
+    struct arena *arena = arena_create();
+    const struct flight *first = NULL;
+    for (u32 i = 0; i < runner->flights.count; i++)
+        if (!first || runner->flights.data[i].started < first->started)
+            first = &runner->flights.data[i];
+    if (first) {
+        u64 number = first->number;
+        const struct planned *planned = plan_part(runner->plan, &number);
+        progress.label = space_label(arena, &planned->experiment->space, number);
+    }
+    tell(user, &progress);
+    arena_destroy(arena);
 }
 
 /* ---- the loop ---- */
 
-static void stop_late(struct runner *runner)
+/* Takes a signal; the second one ends the points at once. */
+static void interrupted(struct runner *runner, int number)
 {
-    f64 time = now();
-    for (u32 i = 0; i < runner->options->parallel; i++) {
-        struct job_slot *slot = &runner->slots[i];
-        if (slot->job == NO_JOB)
-            continue;
-        f64 limit = runner->options->max_seconds;
-        bool late = limit > 0 && time - slot->started >= limit;
-        if (!slot->asked && (late || runner->signal)) {
-            slot->late = late && !runner->signal;
-            slot->asked = time;
-            kill(-slot->pid, SIGTERM);
-        } else if (slot->asked && time - slot->asked >= GRACE_SECONDS) {
-            kill(-slot->pid, SIGKILL);
-        }
-    }
-}
-
-static bool reap(struct runner *runner)
-{
-    bool ok = true;
-    for (u32 i = 0; i < runner->options->parallel; i++) {
-        struct job_slot *slot = &runner->slots[i];
-        int status;
-        if (slot->job != NO_JOB && waitpid(slot->pid, &status, WNOHANG) == slot->pid)
-            ok &= finish(runner, slot, status);
-    }
-    return ok;
-}
-
-static u32 running(const struct runner *runner)
-{
-    u32 count = 0;
-    for (u32 i = 0; i < runner->options->parallel; i++)
-        count += runner->slots[i].job != NO_JOB;
-    return count;
-}
-
-/* Estimates the remaining time; jobs of unknown duration count as long as the average so far. */
-static f64 seconds_left(const struct runner *runner)
-{
-    const struct job *jobs = runner->plan->jobs.data;
-    f64 usual = runner->ended ? runner->spent / runner->ended : 0, sum = 0, time = now();
-    bool known = runner->ended;
-    for (u32 i = runner->next; i < runner->count; i++) {
-        f64 expected = jobs[runner->order[i]].expected;
-        known |= expected > 0;
-        sum += expected > 0 ? expected : usual;
-    }
-    for (u32 i = 0; i < runner->options->parallel; i++)
-        if (runner->slots[i].job != NO_JOB) {
-            f64 expected = jobs[runner->slots[i].job].expected;
-            known |= expected > 0;
-            sum += MAX((expected > 0 ? expected : usual) - (time - runner->slots[i].started), 0.0);
-        }
-    return known ? sum / runner->options->parallel : -1;
-}
-
-static void tell_progress(const struct runner *runner, runner_tell *tell, void *user)
-{
-    struct runner_progress progress = {.done = runner->done,
-                                       .failed = runner->failed,
-                                       .running = running(runner),
-                                       .total = runner->plan->jobs.count,
-                                       .left = seconds_left(runner),
-                                       .label = ""};
-    f64 first = 0;
-    for (u32 i = 0; i < runner->options->parallel; i++) {
-        const struct job_slot *slot = &runner->slots[i];
-        if (slot->job != NO_JOB && (!first || slot->started < first)) {
-            first = slot->started;
-            progress.label = runner->plan->jobs.data[slot->job].label;
-        }
-    }
-    if (tell)
-        tell(user, &progress);
-}
-
-/* Whether the next job is still to be run: another process may have done it in the meantime. */
-static bool still_waiting(struct runner *runner)
-{
-    struct job *job = &runner->plan->jobs.data[runner->order[runner->next]];
-    if (!runner->options->force && !look_up(runner, job))
-        return false;
-    if (job->state == JOB_WAITING)
-        return true;
-    runner->next++;
-    return false;
+    runner->executor->kind->stop(runner->executor, runner->result->signal);
+    runner->result->signal = number;
+    runner->stopping = true;
 }
 
 static bool loop(struct runner *runner, const sigset_t *set, runner_tell *tell, void *user)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000l};
+    const struct executor_kind *kind = runner->executor->kind;
     bool ok = true;
+    f64 told = 0;
     for (;;) {
-        for (u32 i = 0; ok && !runner->signal && i < runner->options->parallel; i++)
-            while (ok && runner->slots[i].job == NO_JOB && runner->next < runner->count)
-                if (still_waiting(runner))
-                    ok = start(runner, &runner->slots[i]);
-                else
-                    ok = runner->error->code == ERROR_NONE;
-        if (!running(runner))
-            return ok;
-        tell_progress(runner, tell, user);
-        int number = sigtimedwait(set, NULL, &tick);
-        if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
-            if (runner->signal) /* second signal */
-                for (u32 i = 0; i < runner->options->parallel; i++)
-                    if (runner->slots[i].job != NO_JOB)
-                        kill(-runner->slots[i].pid, SIGKILL);
-            runner->signal = number;
+        if (ok && !runner->stopping)
+            ok = start_waiting(runner) && start_deferred(runner) &&
+                 (!kind->submit || kind->submit(runner->executor, runner->error));
+        if (!ok && !runner->stopping) { /* results cannot be stored: stop */
+            runner->stopping = true;
+            kind->stop(runner->executor, false);
         }
-        ok &= reap(runner);
-        if (!ok && !runner->signal)
-            runner->signal = SIGTERM; /* results cannot be stored: stop */
-        stop_late(runner);
+        if (!runner->flights.count && (!runner->deferred.count || runner->stopping))
+            return ok;
+        if (tell && now(CLOCK_MONOTONIC) - told >= TICK_MS * 1e-3) {
+            told = now(CLOCK_MONOTONIC);
+            tell_progress(runner, tell, user);
+        }
+        int number = sigtimedwait(set, NULL, &tick);
+        if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+            interrupted(runner, number);
+        ok &= collect(runner);
     }
 }
 
-static bool make_folder(struct runner *runner)
+static void runner_free(struct runner *runner)
 {
-    const char *where = getenv("TMPDIR");
-    if (asprintf(&runner->folder, "%s/heddle-lab-XXXXXX", where && *where ? where : "/tmp") < 0)
-        host_memory_exhausted();
-    if (mkdtemp(runner->folder))
-        return true;
-    error_fill(runner->error, ERROR_SYSTEM, runner->folder, "cannot create a folder: %s",
-               strerror(errno));
-    return false;
+    vec_free(&runner->order);
+    vec_free(&runner->deferred);
+    vec_free(&runner->flights);
 }
 
-bool runner_run(struct plan *plan, struct store *store, const struct runner_options *options,
-                runner_tell *tell, void *user, int *signal, struct error *error)
+bool runner_run(struct plan *plan, const struct survey *survey, struct store *store,
+                struct executor *executor, const struct runner_options *options, runner_tell *tell,
+                void *user, struct runner_result *result, struct error *error)
 {
-    struct runner runner = {.plan = plan, .store = store, .options = options, .error = error};
-    sigset_t set, old;
+    struct runner runner = {.plan = plan,
+                            .survey = survey,
+                            .store = store,
+                            .executor = executor,
+                            .options = options,
+                            .result = result,
+                            .error = error};
     static const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+    sigset_t set, old;
+    f64 start_time = now(CLOCK_PROCESS_CPUTIME_ID);
     *error = (struct error){0};
+    *result = (struct runner_result){0};
     sigemptyset(&set);
     for (u32 i = 0; i < ARRAY_LEN(numbers); i++)
         sigaddset(&set, numbers[i]);
-    runner.slots = checked(calloc(options->parallel, sizeof *runner.slots));
-    for (u32 i = 0; i < options->parallel; i++)
-        runner.slots[i].job = NO_JOB;
     sigprocmask(SIG_BLOCK, &set, &old);
-    bool ok = prepare(&runner) && make_folder(&runner);
-    if (ok) {
-        ok = loop(&runner, &set, tell, user);
-        rmdir(runner.folder);
-    }
-    *signal = ok ? runner.signal : 0;
+    bool ok = prepare(&runner) && loop(&runner, &set, tell, user);
+    result->failed += runner.failed_before;
+    result->busy = now(CLOCK_PROCESS_CPUTIME_ID) - start_time;
     sigprocmask(SIG_SETMASK, &old, NULL);
-    free(runner.folder);
-    free(runner.order);
-    free(runner.slots);
+    runner_free(&runner);
     return ok;
 }

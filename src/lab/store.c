@@ -6,11 +6,12 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
-    SCHEMA = 2,
-    SCHEMA_PLAIN = 1, /* without checksums */
+    SCHEMA = 3,
+    SCHEMA_PLAIN = 1, /* without checksums; 2 is without claims and facts */
     BUSY_MS = 60000,  /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
@@ -20,7 +21,9 @@ enum {
 struct store {
     sqlite3 *database;
     char *path;
-    VEC(char *) damaged; /* keys of damaged rows (S4) */
+    char *owner;                                /* this process, in claims */
+    sqlite3_stmt *find, *put, *claim, *release; /* prepared when first used */
+    VEC(char *) damaged;                        /* keys of damaged rows (S4) */
 };
 
 static bool refuse(const struct store *store, struct error *error, const char *what)
@@ -57,7 +60,7 @@ static bool is_ours(const char *path, struct error *error)
         return error_set(error, ERROR_INPUT, path,
                          "this database does not hold Heddle's results; it was not changed");
     u32 schema = big_endian(header + AT_VERSION);
-    if (schema != SCHEMA && schema != SCHEMA_PLAIN)
+    if (schema < SCHEMA_PLAIN || schema > SCHEMA)
         return error_set(error, ERROR_UNSUPPORTED, path,
                          "results of another version of Heddle (schema %u, expected %d); the file "
                          "was not changed",
@@ -110,7 +113,7 @@ static int schema_of(struct store *store)
  */
 static bool make_tables(struct store *store, struct error *error)
 {
-    char text[1024];
+    char text[2048];
     if (schema_of(store) == SCHEMA)
         return true;
     if (!execute(store, "BEGIN IMMEDIATE", error))
@@ -126,10 +129,47 @@ static bool make_tables(struct store *store, struct error *error)
              "configuration TEXT NOT NULL, status TEXT NOT NULL, message TEXT NOT NULL,"
              "seconds REAL NOT NULL, statistics TEXT NOT NULL, checksum TEXT NOT NULL);"
              "CREATE INDEX IF NOT EXISTS results_of ON results(workload, arguments);"
+             "CREATE TABLE IF NOT EXISTS claims(key TEXT PRIMARY KEY, owner TEXT NOT NULL);"
+             "CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL);"
              "PRAGMA application_id=%d; PRAGMA user_version=%d;"
              "COMMIT",
              APPLICATION_ID, SCHEMA);
     return execute(store, text, error);
+}
+
+/* A process as it is named in claims: host, number and time of start, since numbers are used again.
+ * NULL: there is no such process here. */
+static char *owner_of(pid_t pid)
+{
+    char host[256] = "", path[64], text[2048], *owner = NULL;
+    gethostname(host, sizeof host - 1);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    char *at = strrchr(text, ')'); /* the name before it may contain anything */
+    u32 field = 2;                 /* of proc(5); the state follows */
+    for (; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at && asprintf(&owner, "%s %d %.*s", host, (int)pid, (int)strcspn(at + 1, " "), at + 1) < 0)
+        host_memory_exhausted();
+    return owner;
+}
+
+/* Whether the process of a claim still runs; one on another host is believed to. */
+static bool owner_lives(const char *owner)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    size_t length = strlen(host);
+    if (strncmp(owner, host, length) != 0 || owner[length] != ' ')
+        return true;
+    char *now = owner_of((pid_t)strtol(owner + length, NULL, 10));
+    bool lives = now && !strcmp(now, owner);
+    free(now);
+    return lives;
 }
 
 struct store *store_open(const char *path, struct error *error)
@@ -145,8 +185,12 @@ struct store *store_open(const char *path, struct error *error)
         refuse(store, error, "cannot be opened");
     else
         sqlite3_busy_timeout(store->database, BUSY_MS);
-    if (ok && check(store, error) && make_tables(store, error))
+    /* the tables come first: is_ours reads the file itself, not its log */
+    if (ok && check(store, error) && make_tables(store, error) &&
+        execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error)) {
+        store->owner = owner_of(getpid());
         return store;
+    }
     store_close(store);
     return NULL;
 }
@@ -155,7 +199,11 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
+    sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->release};
+    for (u32 i = 0; i < ARRAY_LEN(statements); i++)
+        sqlite3_finalize(statements[i]);
     sqlite3_close(store->database);
+    free(store->owner);
     for (u32 i = 0; i < store->damaged.count; i++)
         free(store->damaged.data[i]);
     vec_free(&store->damaged);
@@ -180,6 +228,7 @@ static void bind(sqlite3_stmt *statement, int at, const char *text)
 enum {
     TEXTS = 10,
     TEXT_STATUS = 7,
+    TEXT_MESSAGE = 8,
     TEXT_STATISTICS = 9
 };
 #define COLUMNS                                                                           \
@@ -201,11 +250,22 @@ static void checksum_of(const char *const texts[TEXTS], f64 seconds, char sum[SH
     sha256_text(&hash, sum);
 }
 
-bool store_put(struct store *store, const struct stored_result *result, struct error *error)
+/* A statement that is prepared once. */
+static sqlite3_stmt *ready(struct store *store, sqlite3_stmt **statement, const char *text,
+                           struct error *error)
 {
-    sqlite3_stmt *statement = prepare(
-        store, "INSERT OR REPLACE INTO results(" COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-        error);
+    if (*statement)
+        sqlite3_reset(*statement);
+    else
+        *statement = prepare(store, text, error);
+    return *statement;
+}
+
+static bool insert(struct store *store, const struct stored_result *result, struct error *error)
+{
+    sqlite3_stmt *statement =
+        ready(store, &store->put,
+              "INSERT OR REPLACE INTO results(" COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", error);
     if (!statement)
         return false;
     const char *texts[TEXTS] = {result->key,           result->version,   result->build,
@@ -222,8 +282,18 @@ bool store_put(struct store *store, const struct stored_result *result, struct e
     bind(statement, TEXTS + 2, sum);
     bool ok =
         sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be stored");
-    sqlite3_finalize(statement);
+    sqlite3_reset(statement);
     return ok;
+}
+
+bool store_put(struct store *store, const struct stored_result *result, struct error *error)
+{
+    if (!execute(store, "BEGIN IMMEDIATE", error))
+        return false;
+    if (insert(store, result, error) && store_release(store, result->key, error))
+        return execute(store, "COMMIT", error);
+    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return false;
 }
 
 /* Notes a damaged row, once. */
@@ -235,37 +305,59 @@ static void note_damaged(struct store *store, const char *key)
     *vec_push(&store->damaged) = checked(strdup(key));
 }
 
-/* The statistics of the statement's current row; NULL: damaged, or of a failed job. */
-static char *read_row(struct store *store, sqlite3_stmt *statement)
+/* Copies the statement's current row; false: it is damaged. */
+static bool read_row(struct store *store, sqlite3_stmt *statement, bool whole, struct arena *arena,
+                     struct stored_result *result)
 {
     const char *texts[TEXTS];
     char sum[SHA256_TEXT];
+    f64 seconds = sqlite3_column_double(statement, TEXTS);
     for (int i = 0; i < TEXTS; i++) {
         texts[i] = (const char *)sqlite3_column_text(statement, i);
         texts[i] = texts[i] ? texts[i] : "";
     }
     const char *kept = (const char *)sqlite3_column_text(statement, TEXTS + 1);
-    checksum_of(texts, sqlite3_column_double(statement, TEXTS), sum);
+    checksum_of(texts, seconds, sum);
     if (!kept || strcmp(kept, sum) != 0) {
         note_damaged(store, texts[0]);
-        return NULL;
+        return false;
     }
-    return strcmp(texts[TEXT_STATUS], "done") ? NULL : checked(strdup(texts[TEXT_STATISTICS]));
+    *result = (struct stored_result){.status = arena_strdup(arena, texts[TEXT_STATUS]),
+                                     .message = arena_strdup(arena, texts[TEXT_MESSAGE]),
+                                     .statistics =
+                                         whole ? arena_strdup(arena, texts[TEXT_STATISTICS]) : "",
+                                     .seconds = seconds};
+    return true;
+}
+
+enum stored_state store_find(struct store *store, const char *key, bool whole, struct arena *arena,
+                             struct stored_result *result, struct error *error)
+{
+    sqlite3_stmt *statement =
+        ready(store, &store->find, "SELECT " COLUMNS " FROM results WHERE key=?", error);
+    enum stored_state state = STORED_NOTHING;
+    if (!statement)
+        return state;
+    bind(statement, 1, key);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) {
+        if (read_row(store, statement, whole, arena, result))
+            state = strcmp(result->status, "done") ? STORED_FAILED : STORED_DONE;
+    } else if (code != SQLITE_DONE) {
+        refuse(store, error, "results cannot be read");
+    }
+    sqlite3_reset(statement);
+    return state;
 }
 
 char *store_get(struct store *store, const char *key, struct error *error)
 {
-    sqlite3_stmt *statement = prepare(store, "SELECT " COLUMNS " FROM results WHERE key=?", error);
-    if (!statement)
-        return NULL;
-    bind(statement, 1, key);
-    int code = sqlite3_step(statement);
+    struct arena *arena = arena_create();
+    struct stored_result result;
     char *text = NULL;
-    if (code == SQLITE_ROW)
-        text = read_row(store, statement);
-    else if (code != SQLITE_DONE)
-        refuse(store, error, "results cannot be read");
-    sqlite3_finalize(statement);
+    if (store_find(store, key, true, arena, &result, error) == STORED_DONE)
+        text = checked(strdup(result.statistics));
+    arena_destroy(arena);
     return text;
 }
 
@@ -286,4 +378,96 @@ f64 store_seconds(struct store *store, const char *workload, const char *argumen
     f64 seconds = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_double(statement, 0) : 0;
     sqlite3_finalize(statement);
     return seconds;
+}
+
+/* ---- claims ---- */
+
+/* Removes the claim of a process that has died; *lives: it has not. */
+static bool drop_dead(struct store *store, const char *key, bool *lives, struct error *error)
+{
+    sqlite3_stmt *statement = prepare(store, "SELECT owner FROM claims WHERE key=?", error);
+    if (!statement)
+        return false;
+    bind(statement, 1, key);
+    const char *owner = sqlite3_step(statement) == SQLITE_ROW
+                            ? (const char *)sqlite3_column_text(statement, 0)
+                            : NULL;
+    *lives = owner && owner_lives(owner);
+    sqlite3_finalize(statement);
+    return *lives || store_release(store, key, error);
+}
+
+bool store_claim(struct store *store, const char *key, bool *ours, struct error *error)
+{
+    bool lives = false;
+    if (!execute(store, "BEGIN IMMEDIATE", error))
+        return false;
+    bool ok = drop_dead(store, key, &lives, error);
+    sqlite3_stmt *statement =
+        ok && !lives
+            ? ready(store, &store->claim, "INSERT INTO claims(key, owner) VALUES(?,?)", error)
+            : NULL;
+    if (statement) {
+        bind(statement, 1, key);
+        bind(statement, 2, store->owner ? store->owner : "");
+        ok = sqlite3_step(statement) == SQLITE_DONE ||
+             refuse(store, error, "a claim cannot be stored");
+        sqlite3_reset(statement);
+    }
+    *ours = ok && !lives;
+    return execute(store, "COMMIT", error) && ok;
+}
+
+bool store_release(struct store *store, const char *key, struct error *error)
+{
+    sqlite3_stmt *statement =
+        ready(store, &store->release, "DELETE FROM claims WHERE key=?", error);
+    if (!statement)
+        return false;
+    bind(statement, 1, key);
+    bool ok =
+        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a claim cannot be ended");
+    sqlite3_reset(statement);
+    return ok;
+}
+
+u32 store_claims(struct store *store)
+{
+    struct error error = {0};
+    u32 count = 0;
+    sqlite3_stmt *statement = prepare(store, "SELECT owner FROM claims", &error);
+    while (statement && sqlite3_step(statement) == SQLITE_ROW)
+        count += owner_lives((const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return count;
+}
+
+/* ---- facts ---- */
+
+const char *store_fact(struct store *store, struct arena *arena, const char *name)
+{
+    struct error error = {0};
+    const char *value = NULL;
+    sqlite3_stmt *statement = prepare(store, "SELECT value FROM facts WHERE name=?", &error);
+    if (!statement)
+        return NULL;
+    bind(statement, 1, name);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        value = arena_strdup(arena, (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return value;
+}
+
+bool store_set_fact(struct store *store, const char *name, const char *value, struct error *error)
+{
+    sqlite3_stmt *statement =
+        prepare(store, "INSERT OR REPLACE INTO facts(name, value) VALUES(?,?)", error);
+    if (!statement)
+        return false;
+    bind(statement, 1, name);
+    bind(statement, 2, value);
+    bool ok =
+        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a fact cannot be stored");
+    sqlite3_finalize(statement);
+    return ok;
 }

@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static const struct builtin_file *builtin_find(const struct builtin_file *table, const char *name)
+{
+    for (; table->name; table++)
+        if (!strcmp(table->name, name))
+            return table;
+    return NULL;
+}
+
+static const char **builtin_names(struct arena *arena, const struct builtin_file *table, u32 *count)
+{
+    for (*count = 0; table[*count].name; ++*count)
+        ;
+    const char **names = arena_array(arena, const char *, *count + 1);
+    for (u32 i = 0; i < *count; i++)
+        names[i] = table[i].name;
+    return names;
+}
+
 const char *lab_find(struct arena *arena, const struct lab_files *files, const char *beside,
                      const char *name, const char **file, size_t *length, struct error *error)
 {
@@ -20,17 +38,14 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
             return copy;
         }
     }
-    const char *names[256];
-    u32 count = 0;
-    for (const struct builtin_file *row = files->experiments; row->name; row++) {
-        if (count < ARRAY_LEN(names))
-            names[count++] = row->name;
-        if (strcmp(row->name, name) != 0)
-            continue;
+    const struct builtin_file *row = builtin_find(files->experiments, name);
+    if (row) {
         *file = arena_printf(arena, "%s.yaml", name);
         *length = row->length;
         return row->text;
     }
+    u32 count;
+    const char **names = builtin_names(arena, files->experiments, &count);
     const char *nearest = nearest_word(name, names, count);
     error_fill(error, ERROR_NOT_FOUND, "", "there is no experiment or suite '%s'%s%s%s",
                shown_text(arena, name, 80), nearest ? ": did you mean '" : "",
@@ -38,72 +53,150 @@ const char *lab_find(struct arena *arena, const struct lab_files *files, const c
     return NULL;
 }
 
-bool settings_read(const struct fields *fields, const struct yaml *node, struct settings *settings)
-{
-    if (!fields_kind(fields, node, YAML_MAP, node->key ? node->key : "settings"))
-        return false;
-    settings->list = arena_array(fields->arena, struct setting, node->count + 1);
-    for (const struct yaml *child = node->first; child; child = child->next) {
-        if (!fields_kind(fields, child, YAML_SCALAR, child->key))
-            return false;
-        settings->list[settings->count++] = (struct setting){
-            arena_strdup(fields->arena, child->key), arena_strdup(fields->arena, child->text),
-            child->key_line, child->key_column};
-    }
-    return true;
-}
-
 /* ---- rows ---- */
 
 static bool known_workload(const struct fields *fields, const struct lab_files *files,
                            const struct yaml *node, const char *name)
 {
-    const char *names[128];
-    u32 count = 0;
-    for (const struct builtin_file *row = files->workloads; row->name; row++) {
-        if (!strcmp(row->name, name))
-            return true;
-        if (count < ARRAY_LEN(names))
-            names[count++] = row->name;
-    }
+    u32 count;
+    const char **names = builtin_names(fields->arena, files->workloads, &count);
+    if (builtin_find(files->workloads, name))
+        return true;
     return fields_error(fields, node, "there is no workload '%s'%s",
                         shown_text(fields->arena, name, 60),
                         fields_nearest(fields, name, names, count));
 }
 
-static bool read_words(const struct fields *fields, const struct yaml *map, struct suite_row *row)
+static u32 words_count(const char *const *words)
 {
-    static const char *none[] = {NULL}, *quick[] = {"--quick", NULL};
-    const struct yaml *arguments = yaml_get(map, "arguments"), *small = yaml_get(map, "quick");
-    row->arguments = none;
-    row->quick = row->workload ? quick : none;
-    return (!arguments || fields_words(fields, arguments, &row->arguments)) &&
-           (!small || fields_words(fields, small, &row->quick));
+    u32 count = 0;
+    while (words[count])
+        count++;
+    return count;
 }
 
+/* What --quick runs, unless the plan says: a workload's own --quick, before its arguments. */
+static const char **quick_words(struct arena *arena, const struct suite_row *row, bool with_own)
+{
+    u32 count = with_own ? words_count(row->arguments) : 0, at = 0;
+    const char **words = arena_array(arena, const char *, count + 2);
+    if (row->workload)
+        words[at++] = "--quick";
+    memcpy(words + at, row->arguments, count * sizeof *words);
+    return words;
+}
+
+static bool read_words(const struct fields *fields, const struct yaml *map, struct suite_row *row)
+{
+    const struct yaml *arguments = yaml_get(map, "arguments"), *small = yaml_get(map, "quick");
+    row->arguments = arena_array(fields->arena, const char *, 1);
+    if (arguments && !fields_words(fields, arguments, &row->arguments))
+        return false;
+    row->quick = quick_words(fields->arena, row, row->kernel);
+    return !small || fields_words(fields, small, &row->quick);
+}
+
+static bool check_kind(const struct fields *fields, const struct lab_files *files,
+                       const struct yaml *map, const struct suite_row *row)
+{
+    const char *const kinds[][2] = {
+        {"workload", row->workload}, {"program", row->program}, {"kernel", row->kernel}};
+    const char *found = NULL;
+    for (u32 i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (kinds[i][1] && found)
+            return fields_error(fields, map, "'%s' has both '%s' and '%s'", row->id, found,
+                                kinds[i][0]);
+        found = kinds[i][1] ? kinds[i][0] : found;
+    }
+    return !row->workload ||
+           known_workload(fields, files, yaml_get(map, "workload"), row->workload);
+}
+
+bool suite_row_read(const struct fields *fields, const struct lab_files *files,
+                    const struct yaml *map, struct suite_row *row)
+{
+    static const char *const keys[] = {"id",    "workload", "program", "kernel", "arguments",
+                                       "quick", "set",      "input",   "remark", NULL};
+    *row = (struct suite_row){.input = "", .remark = ""};
+    const struct yaml *set = yaml_get(map, "set");
+    if (!fields_map(fields, map, "a workload", keys) ||
+        !fields_text(fields, map, "id", false, &row->id) ||
+        !fields_text(fields, map, "workload", false, &row->workload) ||
+        !fields_text(fields, map, "program", false, &row->program) ||
+        !fields_text(fields, map, "kernel", false, &row->kernel) ||
+        !fields_text(fields, map, "input", false, &row->input) ||
+        !fields_text(fields, map, "remark", false, &row->remark) || !read_words(fields, map, row))
+        return false;
+    if (!row->id)
+        row->id = row->workload ? row->workload : row->program ? row->program : row->kernel;
+    if (!row->id)
+        return fields_error(fields, map, "'id' is missing here");
+    return check_kind(fields, files, map, row) &&
+           (!set || settings_read(fields, set, &row->settings));
+}
+
+bool words_split(struct arena *arena, const char *text, const char ***words)
+{
+    const char **list = arena_array(arena, const char *, strlen(text) / 2 + 2);
+    u32 count = 0;
+    for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+        char *word = arena_array(arena, char, strlen(text) + 1), quote = '\0';
+        size_t length = 0;
+        for (; *text && (quote || !strchr(" \t\n", *text)); text++) {
+            if (quote ? *text == quote : *text == '\'' || *text == '"')
+                quote = quote ? '\0' : *text;
+            else if (*text == '\\' && quote != '\'' && text[1])
+                word[length++] = *++text;
+            else
+                word[length++] = *text;
+        }
+        if (quote)
+            return false;
+        list[count++] = word;
+    }
+    *words = list;
+    return true;
+}
+
+bool suite_row_parse(const struct fields *fields, const struct lab_files *files,
+                     const struct yaml *node, const char *kind, struct suite_row *row)
+{
+    const char **words;
+    *row = (struct suite_row){.input = "", .remark = ""};
+    if (!words_split(fields->arena, node->text, &words))
+        return fields_error(fields, node, "'%s': a quotation mark is not closed",
+                            shown_text(fields->arena, node->text, 60));
+    if (!words[0])
+        return fields_error(fields, node, "expected a %s", kind);
+    row->id = arena_strdup(fields->arena, node->text);
+    row->arguments = words + 1;
+    if (!strcmp(kind, "workload")) {
+        row->workload = words[0];
+        if (!known_workload(fields, files, node, words[0]))
+            return false;
+    } else if (!strcmp(kind, "program")) {
+        row->program = words[0];
+    } else {
+        row->kernel = words[0];
+    }
+    row->quick = quick_words(fields->arena, row, true);
+    return true;
+}
+
+/* Reads a row of a suite, whose id is a name. */
 static bool read_row(const struct fields *fields, const struct lab_files *files,
                      const struct yaml *map, struct suite *suite)
 {
-    static const char *const keys[] = {"id",  "workload", "program", "arguments", "quick",
-                                       "set", "input",    "remark",  NULL};
-    struct suite_row row = {.input = "", .remark = ""};
-    if (!fields_map(fields, map, "a workload", keys) ||
-        !fields_text(fields, map, "id", true, &row.id) ||
-        !fields_name(fields, yaml_get(map, "id"), row.id, true) ||
-        !fields_text(fields, map, "workload", false, &row.workload) ||
-        !fields_text(fields, map, "program", false, &row.program) ||
-        !fields_text(fields, map, "input", false, &row.input) ||
-        !fields_text(fields, map, "remark", false, &row.remark) || !read_words(fields, map, &row))
+    struct suite_row row;
+    const struct yaml *id = yaml_get(map, "id");
+    if (!suite_row_read(fields, files, map, &row))
         return false;
-    const struct yaml *set = yaml_get(map, "set"), *id = yaml_get(map, "id");
-    if (row.workload && row.program)
-        return fields_error(fields, map, "'%s' has both 'workload' and 'program'", row.id);
-    if (row.workload && !known_workload(fields, files, yaml_get(map, "workload"), row.workload))
+    if (!id)
+        return fields_error(fields, map, "'id' is missing here");
+    if (!fields_name(fields, id, row.id, true))
         return false;
     if (suite_find(suite, row.id) >= 0)
         return fields_error(fields, id, "there are two workloads '%s'", row.id);
-    if (set && !settings_read(fields, set, &row.settings))
-        return false;
     suite->rows[suite->count++] = row;
     return true;
 }
@@ -125,10 +218,10 @@ int suite_find_group(const struct suite *suite, const char *name)
 }
 
 bool suite_members(const struct fields *fields, const struct suite *suite, const struct yaml *node,
-                   u64 *members)
+                   bool **members)
 {
-    const char **ids, *names[SUITE_MAX_WORKLOADS];
-    *members = 0;
+    const char **ids, **names = arena_array(fields->arena, const char *, suite->count + 1);
+    *members = arena_array(fields->arena, bool, suite->count + 1);
     if (!fields_words(fields, node, &ids))
         return false;
     for (u32 i = 0; i < suite->count; i++)
@@ -139,7 +232,7 @@ bool suite_members(const struct fields *fields, const struct suite *suite, const
             return fields_error(fields, node, "there is no workload '%s' in the suite%s",
                                 text_printable(fields->arena, *ids),
                                 fields_nearest(fields, *ids, names, suite->count));
-        *members |= 1ull << at;
+        (*members)[at] = true;
     }
     return true;
 }
@@ -148,9 +241,6 @@ static bool read_groups(const struct fields *fields, const struct yaml *node, st
 {
     if (!fields_kind(fields, node, YAML_MAP, "groups"))
         return false;
-    if (node->count > SUITE_MAX_GROUPS)
-        return fields_error(fields, node, "expected at most %d groups, not %u", SUITE_MAX_GROUPS,
-                            node->count);
     suite->groups = arena_array(fields->arena, struct suite_group, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct suite_group *group = &suite->groups[suite->group_count];
@@ -161,8 +251,10 @@ static bool read_groups(const struct fields *fields, const struct yaml *node, st
             !strcmp(group->name, "max") || !strcmp(group->name, "min") ||
             !strcmp(group->name, "each"))
             return fields_key_error(fields, child, "a group cannot be called '%s'", group->name);
-        if (!suite_members(fields, suite, child, &group->members))
+        bool *members;
+        if (!suite_members(fields, suite, child, &members))
             return false;
+        group->members = members;
         suite->group_count++;
     }
     return true;
@@ -183,9 +275,8 @@ bool suite_read(const struct fields *fields, const struct lab_files *files, cons
         return fields_error(fields, map, "'workloads' is missing here");
     if (!fields_kind(fields, rows, YAML_LIST, "workloads"))
         return false;
-    if (!rows->count || rows->count > SUITE_MAX_WORKLOADS)
-        return fields_error(fields, rows, "expected 1 to %d workloads, not %u", SUITE_MAX_WORKLOADS,
-                            rows->count);
+    if (!rows->count)
+        return fields_error(fields, rows, "expected at least one workload");
     suite->file = fields->file;
     suite->rows = arena_array(fields->arena, struct suite_row, rows->count);
     for (const struct yaml *row = rows->first; row; row = row->next)

@@ -45,6 +45,11 @@ bool statistic_value(const json_t *statistics, const char *path, f64 *value)
            find_path(statistics, path, value);
 }
 
+static struct table_run *run_of(const struct table *table, u32 configuration, u32 row)
+{
+    return &table->runs[configuration * table->experiment->suite.count + row];
+}
+
 struct row_context {
     const struct table *table;
     u32 row; /* of the suite */
@@ -57,17 +62,16 @@ static bool look_up(void *user, const char *name, f64 *value)
     const struct experiment *experiment = context->table->experiment;
     size_t length = strcspn(name, ".");
     const struct configuration *found = experiment_configuration(experiment, name, length);
-    const struct job *job = plan_job(context->table->plan, context->table->planned,
-                                     (u32)(found - experiment->configurations), context->row);
-    return job && job->state == JOB_DONE &&
-           statistic_value(job->statistics, name + length + 1, value);
+    const struct table_run *run =
+        run_of(context->table, (u32)(found - experiment->configurations), context->row);
+    return run->state == STORED_DONE && statistic_value(run->statistics, name + length + 1, value);
 }
 
 /* ---- means ---- */
 
-/* The mean over the rows in `members`; false: there is none. */
-static bool mean_of(const struct table *table, const struct table_column *column, u64 members,
-                    struct cell *mean, u32 *counted)
+/* The mean over the rows in `members`, or over all if NULL; false: there is none. */
+static bool mean_of(const struct table *table, const struct table_column *column,
+                    const bool *members, struct cell *mean, u32 *counted)
 {
     enum mean_kind kind = column->column->mean;
     f64 sum = 0;
@@ -75,7 +79,7 @@ static bool mean_of(const struct table *table, const struct table_column *column
     *mean = (struct cell){0};
     for (u32 i = 0; i < table->row_count; i++) {
         u32 row = table->rows[i].index;
-        if (!(members >> row & 1) || !column->rows[row].given)
+        if ((members && !members[row]) || !column->rows[row].given)
             continue;
         f64 value = column->rows[row].value;
         f64 factor = kind == MEAN_GROWTH   ? 1 + value / 100
@@ -113,11 +117,12 @@ static void fill_column(const struct table *table, struct table_column *to)
         if (!to->min.given || cell->value < to->min.value)
             to->min = *cell;
     }
-    bool ok = mean_of(table, to, UINT64_MAX, &to->mean, &to->counted);
-    for (u64 left = table->experiment->means; left; left &= left - 1) {
-        u32 group = (u32)__builtin_ctzll(left), counted;
-        mean_of(table, to, table->experiment->suite.groups[group].members, &to->groups[group],
-                &counted);
+    bool ok = mean_of(table, to, NULL, &to->mean, &to->counted);
+    for (u32 group = 0; group < table->experiment->suite.group_count; group++) {
+        u32 counted;
+        if (table->experiment->means[group])
+            mean_of(table, to, table->experiment->suite.groups[group].members, &to->groups[group],
+                    &counted);
     }
     to->no_mean = !ok && to->max.given && column->mean != MEAN_NONE;
 }
@@ -202,7 +207,7 @@ static void judge_each(const struct table *table, struct table_ordering *to)
     const char *others = "";
     for (u32 i = 0; i < table->row_count; i++) {
         u32 row = table->rows[i].index;
-        if (!(to->ordering->members >> row & 1))
+        if (!to->ordering->members[row])
             continue;
         enum verdict verdict = compare(table, to->ordering, row, values);
         known += verdict != VERDICT_UNKNOWN;
@@ -255,40 +260,89 @@ static void fill_row(struct table *table, u32 row)
                              .command = "",
                              .remark = remarks_of(table, &experiment->suite.rows[row])};
     for (u32 c = 0; c < experiment->configuration_count; c++) {
-        const struct job *job = plan_job(table->plan, table->planned, c, row);
-        if (job && !*to->command)
-            to->command = job_command(table->plan->arena, job);
-        if (!job || job->state != JOB_FAILED)
+        const struct table_run *run = run_of(table, c, row);
+        if (run->command && !*to->command)
+            to->command = run->command;
+        if (run->state != STORED_FAILED)
             continue;
         table->failures++;
         if (!*to->failure)
             to->failure =
                 arena_printf(table->plan->arena, "%s: %s: %s", experiment->configurations[c].name,
-                             job->status, job->message);
+                             run->status, run->message);
     }
 }
 
-struct table *table_make(struct plan *plan, const struct planned *planned)
+static bool read_run(struct table *table, struct plan *plan, struct store *store, u32 configuration,
+                     u32 row, struct error *error)
 {
-    const struct experiment *experiment = planned->experiment;
-    struct table *table = arena_new(plan->arena, struct table);
-    *table = (struct table){.plan = plan, .planned = planned, .experiment = experiment};
-    table->rows = arena_array(plan->arena, struct table_row, experiment->suite.count);
-    table->columns = arena_array(plan->arena, struct table_column, experiment->column_count);
-    table->orderings =
-        arena_array(plan->arena, struct table_ordering, experiment->ordering_count + 1);
+    u64 number = plan_number(table->planned, configuration, row);
+    struct table_run *run = run_of(table, configuration, row);
+    struct stored_result result;
+    struct point point;
+    if (!plan_wants(plan, number))
+        return true;
+    struct arena *arena = arena_create();
+    bool ok = plan_point(plan, number, arena, &point, error);
+    if (ok) {
+        run->state = store_find(store, point.key, true, arena, &result, error);
+        run->command = arena_strdup(plan->arena, point_command(arena, &point));
+        run->workload = arena_strdup(plan->arena, point.workload);
+        run->arguments = arena_strdup(plan->arena, point.arguments);
+        ok = error->code == ERROR_NONE;
+    }
+    if (run->state != STORED_NOTHING) {
+        run->status = arena_strdup(plan->arena, result.status);
+        run->message = arena_strdup(plan->arena, result.message);
+        run->statistics = json_loads(result.statistics, 0, NULL);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static void fill(struct table *table)
+{
+    const struct experiment *experiment = table->experiment;
+    struct arena *arena = table->plan->arena;
     for (u32 i = 0; i < experiment->suite.count; i++)
-        if (planned->members >> i & 1)
+        if (table->planned->members[i])
             fill_row(table, i);
     for (u32 i = 0; i < experiment->column_count; i++) {
-        table->columns[i].column = &experiment->columns[i];
-        fill_column(table, &table->columns[i]);
+        struct table_column *column = &table->columns[i];
+        column->column = &experiment->columns[i];
+        column->rows = arena_array(arena, struct cell, experiment->suite.count);
+        column->groups = arena_array(arena, struct cell, experiment->suite.group_count + 1);
+        fill_column(table, column);
     }
     for (u32 i = 0; i < experiment->ordering_count; i++) {
         table->orderings[i].ordering = &experiment->orderings[i];
         judge(table, &table->orderings[i]);
     }
-    return table;
+}
+
+struct table *table_make(struct plan *plan, const struct planned *planned, struct store *store,
+                         struct error *error)
+{
+    const struct experiment *experiment = planned->experiment;
+    const u32 rows = experiment->suite.count, configurations = experiment->configuration_count;
+    struct table *table = arena_new(plan->arena, struct table);
+    *table = (struct table){.plan = plan, .planned = planned, .experiment = experiment};
+    table->rows = arena_array(plan->arena, struct table_row, rows);
+    table->runs = arena_array(plan->arena, struct table_run, (size_t)configurations * rows);
+    table->columns = arena_array(plan->arena, struct table_column, experiment->column_count);
+    table->orderings =
+        arena_array(plan->arena, struct table_ordering, experiment->ordering_count + 1);
+    bool ok = true;
+    for (u32 c = 0; ok && c < configurations; c++)
+        for (u32 r = 0; ok && r < rows; r++)
+            ok = read_run(table, plan, store, c, r, error);
+    if (ok)
+        fill(table);
+    for (u32 i = 0; i < configurations * rows; i++) {
+        json_decref(table->runs[i].statistics);
+        table->runs[i].statistics = NULL;
+    }
+    return ok ? table : NULL;
 }
 
 const char *cell_text(struct arena *arena, struct cell cell, u32 digits)

@@ -6,6 +6,7 @@
 #define LAB_TABLE_H
 
 #include "lab/plan.h"
+#include "lab/store.h"
 
 /* A value that may not exist. */
 struct cell {
@@ -15,8 +16,8 @@ struct cell {
 
 struct table_column {
     const struct column *column;
-    struct cell rows[SUITE_MAX_WORKLOADS];
-    struct cell groups[SUITE_MAX_GROUPS]; /* means of the groups that the experiment shows */
+    struct cell *rows;   /* by row of the suite */
+    struct cell *groups; /* means of the groups that the experiment shows */
     struct cell mean, max, min;
     u32 counted;   /* rows in the mean */
     bool no_mean;  /* a value was not positive where the mean is geometric */
@@ -35,10 +36,18 @@ struct table_ordering {
     const char *detail; /* "12.0 >= 7.4", or which programs differ */
 };
 
+/* The run of a configuration and a program. */
+struct table_run {
+    enum stored_state state;
+    const char *status, *message;               /* of a failure */
+    const char *command, *workload, *arguments; /* NULL: there is none */
+    json_t *statistics;                         /* while the table is made */
+};
+
 struct table_row {
     const struct suite_row *row;
     u32 index;           /* in the suite */
-    const char *failure; /* "intra: wrong: ...": the first failed job, or "" */
+    const char *failure; /* "intra: wrong: ...": the first failed run, or "" */
     const char *remark;  /* of the suite and the experiment, or "" */
     const char *command; /* of the first configuration */
 };
@@ -51,11 +60,13 @@ struct table {
     u32 row_count;
     struct table_column *columns;
     struct table_ordering *orderings;
-    u32 failures; /* jobs of this experiment that failed */
+    struct table_run *runs; /* [configuration * rows of the suite + row] */
+    u32 failures;           /* runs of this experiment that failed */
 };
 
-/* Allocated in the plan's arena. */
-struct table *table_make(struct plan *plan, const struct planned *planned);
+/* Made from the results in the store, in the plan's arena. NULL and an error on failure. */
+struct table *table_make(struct plan *plan, const struct planned *planned, struct store *store,
+                         struct error *error);
 
 /* "12.3", or "-" for a missing value */
 const char *cell_text(struct arena *arena, struct cell cell, u32 digits);

@@ -48,8 +48,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
     const struct experiment *one =
         experiment_parse(arena, &files, (const char *)data, size, "fuzz.yaml", false, &error);
     if (one) {
-        require(one->name && one->title && one->suite.count && one->column_count);
-        require(one->configuration_count && one->configurations[0].machine);
+        const struct space *space = &one->space;
+        require(one->name && one->title && space->axis_count && space->size);
+        if (one->tabular)
+            require(one->suite.count && one->column_count && one->configuration_count);
+        u32 values[SPACE_MAX_AXES];
+        space_values(space, space->size - 1, values);
+        require(space_point(space, values) == space->size - 1);
+        space_excludes(space, space->size - 1);
         for (u32 i = 0; i < one->ordering_count; i++)
             require(one->orderings[i].comparison);
     } else {

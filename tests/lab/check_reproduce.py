@@ -5,6 +5,7 @@ Runs a small experiment on small workloads in scratch folders: results do not de
 of jobs, on a kill in the middle or on who else uses the results file; failures are rows; pages
 stand alone.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -39,7 +40,7 @@ def outputs(folder, name="tiny-quick", out="reproduced"):
 def rows(folder, file="heddle-results.db"):
     """How many results there are; None while there is no file or it is being made."""
     try:
-        with sqlite3.connect(f"file:{folder / file}?mode=ro", uri=True) as database:
+        with contextlib.closing(sqlite3.connect(f"file:{folder / file}?mode=ro", uri=True)) as database:
             return database.execute("SELECT count(*) FROM results").fetchone()[0]
     except sqlite3.OperationalError:
         return None
@@ -83,7 +84,7 @@ def another_compiler(parent, one):
 def tampered(one):
     """A result that somebody has changed is run again, and the command says so."""
     before = outputs(one)
-    with sqlite3.connect(one / "heddle-results.db") as database:
+    with contextlib.closing(sqlite3.connect(one / "heddle-results.db")) as database, database:
         changed = database.execute("UPDATE results SET statistics=replace(statistics, 'timing.cycles\"', "
                                    "'timing.cycle\"') WHERE arguments LIKE '%1024%'").rowcount
         assert changed == 2, changed
@@ -169,7 +170,7 @@ def alone(parent):
         assert not children(folder), number
     assert rows(folder) == 0
     late = run(folder, SLEEPING, "--quick", "--max-seconds", "0.3", code=1)
-    assert "time-out: stopped after 0.3 s" in late.stdout
+    assert "time-out: stopped at its time limit" in late.stdout
 
 
 def killed(parent, one):
@@ -219,8 +220,8 @@ def failures(parent):
     document = json.loads(outputs(folder, "failing-quick")[1])
     found = {row["workload"]: row["failure"] for row in document["workloads"]}
     assert found["GOOD"] == ""
-    assert found["WRONG"].startswith("base: wrong: "), found
-    assert found["NOTHING"].startswith("base: not run: "), found
+    assert found["WRONG"].startswith("base: exit: "), found
+    assert found["NOTHING"].startswith("base: start: "), found
     assert document["failures"] == 2 and "2 runs failed" in done.stderr
     good = next(row for row in document["workloads"] if row["workload"] == "GOOD")
     assert good["values"]["x"]["ours"] > 0

@@ -75,7 +75,7 @@ static void everything(void **state)
     assert_string_equal(one->name, "all-keys");
     assert_string_equal(one->figure, "figure 5");
     assert_int_equal(one->suite.count, 3);
-    assert_int_equal(one->members, 7);
+    assert_true(one->members[0] && one->members[1] && one->members[2]);
     assert_string_equal(one->suite.rows[0].arguments[1], "1024");
     assert_string_equal(one->suite.rows[1].quick[0], "--quick");
     assert_null(one->suite.rows[1].arguments[0]);
@@ -83,23 +83,27 @@ static void everything(void **state)
     assert_int_equal(one->configuration_count, 3);
     const struct configuration *more = experiment_configuration(one, "more", 4);
     assert_string_equal(more->machine, "gtx480");
-    assert_int_equal(more->settings.count, 2); /* the experiment's first, its own last */
-    assert_string_equal(more->settings.list[0].value, "4");
-    assert_string_equal(more->settings.list[1].value, "8");
-    assert_string_equal(more->mechanisms[0].settings.list[0].key, "mode");
-    assert_int_equal(more->mechanism_count, 2);
+    assert_int_equal(one->settings.count, 1);
+    assert_string_equal(one->settings.list[0].value, "4");
+    assert_int_equal(more->settings.count, 1);
+    assert_string_equal(more->settings.list[0].value, "8");
+    assert_string_equal(more->mechanisms.list[0].settings.list[0].key, "mode");
+    assert_int_equal(more->mechanisms.count, 2);
+    assert_int_equal(one->space.size, 3 * 3); /* configurations, workloads */
     assert_null(experiment_configuration(one, "mor", 3));
     assert_int_equal(experiment_column(one, "gain", 4), 0);
     assert_true(one->columns[0].rows[0].given && one->columns[0].rows[0].value == 8.6);
     assert_false(one->columns[0].rows[1].given);
     assert_true(one->columns[0].groups[0].given && one->columns[0].groups[0].value == 9.5);
-    assert_int_equal(one->means, 3); /* published, named; not the third */
+    assert_true(one->means[0] && one->means[1] &&
+                !one->means[2]); /* published, named; not the third */
     assert_int_equal(one->columns[0].mean, MEAN_GROWTH);
     assert_int_equal(one->columns[1].digits, 3);
     assert_int_equal(one->orderings[0].place, ON_MEAN);
     assert_int_equal(one->orderings[1].place, ON_EACH);
-    assert_int_equal(one->orderings[1].members, 3);
-    assert_int_equal(one->orderings[2].members, 2);
+    assert_true(one->orderings[1].members[0] && one->orderings[1].members[1] &&
+                !one->orderings[1].members[2]);
+    assert_true(!one->orderings[2].members[0] && one->orderings[2].members[1]);
     arena_destroy(arena);
 }
 
@@ -133,13 +137,53 @@ static void names(void **state)
     arena_destroy(arena);
 }
 
+/* Points of a space: their number, order and values; zipped axes and exclusions. */
+static void points(void **state)
+{
+    struct arena *arena = arena_create();
+    struct error error = {0};
+    const struct experiment *one =
+        experiment_load(arena, &files, arena_printf(arena, "%s/ok_axes.yaml", folder), &error);
+    assert_non_null(one);
+    const struct space *space = &one->space;
+    assert_false(one->tabular);
+    assert_int_equal(space->axis_count, 8);
+    assert_int_equal(space->group_count, 7);
+    assert_int_equal(space->size, 2ull * 5 * 2 * 3 * 3 * 2 * 2);
+    static const char *const names[] = {"configuration", "l1d.sets", "gpu",   "mechanism",
+                                        "l2.sets",       "seed",     "other", "workload"};
+    for (u32 i = 0; i < space->axis_count; i++)
+        assert_string_equal(space->axes[i].name, names[i]);
+    assert_string_equal(space->axes[1].values[3].label, "64");
+    assert_string_equal(space->axes[1].values[4].label, "100");
+    assert_true(space->axes[1].numbers[2] == 32 && !space->axes[3].numbers);
+    assert_string_equal(space->axes[3].values[1].label, "uniform:mode=intra+filter_cache");
+    assert_string_equal(space->axes[3].values[2].label, "uniform:mode=inter");
+    u32 values[SPACE_MAX_AXES];
+    u64 excluded = 0, expected = 0;
+    for (u64 i = 0; i < space->size; i++) {
+        space_values(space, i, values);
+        assert_int_equal(space_point(space, values), i);
+        assert_int_equal(values[3], values[4]); /* zipped */
+        bool small = values[1] <= 1 && values[2] == 1, third = values[5] == 2 && values[7] == 1;
+        expected += small || third;
+        excluded += space_excludes(space, i);
+        assert_int_equal(space_excludes(space, i), small || third);
+    }
+    assert_true(expected == excluded && excluded > 0);
+    space_values(space, 1, values);
+    assert_int_equal(values[7], 1); /* the last axis varies fastest */
+    assert_int_equal(one->baseline[0], 0);
+    assert_int_equal(one->baseline[1], -1);
+    assert_int_equal(one->baseline[3], 0);
+    arena_destroy(arena);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs),
-        cmocka_unit_test(everything),
-        cmocka_unit_test(built_in),
-        cmocka_unit_test(names),
+        cmocka_unit_test(inputs),   cmocka_unit_test(everything), cmocka_unit_test(points),
+        cmocka_unit_test(built_in), cmocka_unit_test(names),
     };
     if (argc != 2)
         return 2;

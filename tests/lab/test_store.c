@@ -87,6 +87,42 @@ static void together(void **state)
     store_close(b);
 }
 
+static void change(const char *statement)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, statement, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+/* A claim keeps others away as long as its process lives; a result ends it. */
+static void claims(void **state)
+{
+    struct error error = {0};
+    struct store *a = store_open(path, &error), *b = store_open(path, &error);
+    struct stored_result one = sample('1', "done");
+    char other[SHA256_TEXT];
+    bool ours = false;
+    memset(other, '2', sizeof other);
+    other[SHA256_TEXT - 1] = '\0';
+    assert_true(store_claim(a, one.key, &ours, &error) && ours);
+    assert_true(store_claim(b, one.key, &ours, &error) && !ours);
+    assert_true(store_claim(b, other, &ours, &error) && ours);
+    assert_int_equal(store_claims(a), 2);
+    assert_true(store_put(a, &one, &error));
+    assert_true(store_release(b, other, &error));
+    assert_int_equal(store_claims(a), 0);
+    assert_true(store_claim(b, one.key, &ours, &error) && ours);
+    store_close(a);
+    store_close(b);
+    change("UPDATE claims SET owner=replace(owner, ' ', ' 9')"); /* of a process that is no more */
+    a = store_open(path, &error);
+    assert_non_null(a);
+    assert_int_equal(store_claims(a), 0);
+    assert_true(store_claim(a, one.key, &ours, &error) && ours);
+    store_close(a);
+}
+
 static void write_file(const void *data, size_t length)
 {
     FILE *file = fopen(path, "wb");
@@ -154,14 +190,6 @@ static void damaged(void **state)
         fputc(0xa5, file);
     fclose(file);
     refused("damaged");
-}
-
-static void change(const char *statement)
-{
-    sqlite3 *database;
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, statement, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(database);
 }
 
 /* A modified row is not a result, is counted, and can be stored again. */
@@ -240,8 +268,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get), TEST(together), TEST(foreign),         TEST(later_version),
-        TEST(damaged),     TEST(tampered), TEST(earlier_version), TEST(unwritable),
+        TEST(put_and_get), TEST(together),        TEST(claims),
+        TEST(foreign),     TEST(later_version),   TEST(damaged),
+        TEST(tampered),    TEST(earlier_version), TEST(unwritable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

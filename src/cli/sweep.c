@@ -1,0 +1,518 @@
+/*
+ * heddle sweep: grids of runs. The work is done in lab/; options, progress and files are handled
+ * here, the plan that options describe in sweep_plan.c.
+ *
+ * A campaign is a folder: plan.yaml if options gave the plan, sweep.db with the results, logs of
+ * failed points, and sweep.csv, sweep.json and sweep.html.
+ */
+#include "cli/sweep.h"
+
+#include "base/text.h"
+#include "cli/common.h"
+#include "cli/laboratory.h"
+#include "cli/output.h"
+#include "cli/sweep_plan.h"
+#include "lab/batch.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    ROWS_SHOWN = 48,
+    COMMANDS_SHOWN = 5
+};
+
+bool campaign_complain(const struct campaign *campaign, const struct error *error)
+{
+    char text[2400];
+    complain(campaign->command, "%s", error_text(error, text, sizeof text));
+    return false;
+}
+
+/* ---- the plan ---- */
+
+static bool make_plan(struct campaign *campaign)
+{
+    struct error error = {0};
+    campaign->plan = plan_create(&campaign->host, &laboratory_files, campaign->quick, &error);
+    if (!campaign->plan || !plan_add(campaign->plan, campaign->experiment, NULL, &error))
+        return campaign_complain(campaign, &error);
+    campaign->survey = survey_create(campaign->plan, &error);
+    return campaign->survey || campaign_complain(campaign, &error);
+}
+
+/* The experiment of a plan file or of options. */
+static bool load_plan(struct campaign *campaign, const char *file)
+{
+    struct error error = {0};
+    const char *option = sweep_plan_option(campaign->line);
+    if (file && option) {
+        usage_error(campaign->command,
+                    "%s is part of a plan: write it into %s, or use options only", option,
+                    text_printable(campaign->arena, file));
+        return false;
+    }
+    if (file) {
+        campaign->experiment = experiment_load(campaign->arena, &laboratory_files, file, &error);
+    } else {
+        campaign->tree = sweep_plan(campaign->command, campaign->line, campaign->arena);
+        if (!campaign->tree)
+            return false;
+        campaign->experiment = experiment_read(campaign->arena, &laboratory_files, campaign->tree,
+                                               "options", false, &error);
+    }
+    return campaign->experiment || campaign_complain(campaign, &error);
+}
+
+/* Sets the campaign's folder: absolute, and as the user named it, without slashes at the end. */
+static void set_folder(struct campaign *campaign, const char *name)
+{
+    char here[4096];
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/')
+        length--;
+    campaign->shown = arena_strndup(campaign->arena, name, length);
+    campaign->folder = campaign->shown[0] == '/' || !getcwd(here, sizeof here)
+                           ? campaign->shown
+                           : arena_printf(campaign->arena, "%s/%s", here, campaign->shown);
+    campaign->database = arena_printf(campaign->arena, "%s/sweep.db", campaign->folder);
+}
+
+/* ---- a folder that exists ---- */
+
+/* Opens the campaign in a folder: its store, and the plan as it was given. */
+static bool open_campaign(struct campaign *campaign, const char *name)
+{
+    struct error error = {0};
+    if (!name) {
+        usage_error(campaign->command,
+                    "expected the folder of a sweep, as in 'heddle sweep %s DIR'",
+                    option_word(campaign->line, 0));
+        return false;
+    }
+    set_folder(campaign, name);
+    if (access(campaign->database, F_OK) != 0) {
+        complain(campaign->command, "%s: there is no sweep in this folder: %s is missing",
+                 campaign->shown, campaign->database);
+        return false;
+    }
+    campaign->store = store_open(campaign->database, &error);
+    if (!campaign->store)
+        return campaign_complain(campaign, &error);
+    const char *plan = store_fact(campaign->store, campaign->arena, "plan");
+    const char *folder = store_fact(campaign->store, campaign->arena, "folder");
+    const char *quick = store_fact(campaign->store, campaign->arena, "quick");
+    if (!plan || !folder) {
+        complain(campaign->command, "%s: this results file belongs to no sweep",
+                 campaign->database);
+        return false;
+    }
+    if (chdir(folder) != 0) {
+        complain(campaign->command, "%s: the folder in which the sweep was started: %s", folder,
+                 strerror(errno));
+        return false;
+    }
+    campaign->quick = quick && !strcmp(quick, "yes");
+    struct experiment *experiment =
+        experiment_load(campaign->arena, &laboratory_files, plan, &error);
+    if (!experiment)
+        return campaign_complain(campaign, &error);
+    experiment->given = plan;
+    campaign->experiment = experiment;
+    return make_plan(campaign);
+}
+
+/* ---- a new campaign ---- */
+
+static bool save_plan(struct campaign *campaign)
+{
+    struct output output;
+    struct error error = {0};
+    if (!output_open(&output, arena_printf(campaign->arena, "%s/plan.yaml", campaign->folder),
+                     &error))
+        return campaign_complain(campaign, &error);
+    sweep_plan_write(output.stream, campaign->tree);
+    return output_commit(&output, &error) || campaign_complain(campaign, &error);
+}
+
+/* Creates the folder, the plan and the results file. */
+static bool create_campaign(struct campaign *campaign)
+{
+    struct error error = {0};
+    char here[4096];
+    if (!laboratory_folder(campaign->command, "--out", campaign->folder) ||
+        (campaign->tree && !save_plan(campaign)))
+        return false;
+    campaign->store = store_open(campaign->database, &error);
+    if (!campaign->store || !getcwd(here, sizeof here))
+        return campaign_complain(campaign, &error);
+    return (store_set_fact(campaign->store, "plan", campaign->experiment->given, &error) &&
+            store_set_fact(campaign->store, "folder", here, &error) &&
+            store_set_fact(campaign->store, "quick", campaign->quick ? "yes" : "no", &error)) ||
+           campaign_complain(campaign, &error);
+}
+
+/* ---- running ---- */
+
+static int dry_run(struct campaign *campaign)
+{
+    const struct survey *survey = campaign->survey;
+    const struct space *space = &campaign->experiment->space;
+    struct error error = {0};
+    printf("%s: %llu points", campaign->experiment->name, (unsigned long long)survey->wanted);
+    if (space->size > survey->wanted)
+        printf(", %llu excluded", (unsigned long long)(space->size - survey->wanted));
+    if (survey->wanted > survey->points.count)
+        printf(", %llu equal to others",
+               (unsigned long long)(survey->wanted - survey->points.count));
+    printf("\n");
+    for (u32 i = 0; i < space->axis_count; i++)
+        printf("  %-20s %u value%s\n", space->axes[i].name, space->axes[i].count,
+               space->axes[i].count == 1 ? "" : "s");
+    for (u32 i = 0; i < MIN(survey->points.count, COMMANDS_SHOWN); i++) {
+        struct arena *arena = arena_create();
+        struct point point;
+        if (plan_point(campaign->plan, survey->points.data[i].number, arena, &point, &error))
+            printf("%s\n", point_command(arena, &point));
+        arena_destroy(arena);
+    }
+    if (survey->points.count > COMMANDS_SHOWN)
+        printf("... and %u more\n", survey->points.count - COMMANDS_SHOWN);
+    return EXIT_DONE;
+}
+
+/* Writes the files and prints the table; the exit code. */
+static int report_campaign(struct campaign *campaign, const struct runner_result *result)
+{
+    struct error error = {0};
+    struct sheet *sheet =
+        sheet_make(campaign->plan, campaign->survey, campaign->store, false, &error);
+    if (!sheet)
+        return campaign_complain(campaign, &error), EXIT_USAGE;
+    bool ok = sweep_write(campaign, sheet);
+    if (ok) {
+        sheet_text(stdout, sheet, ROWS_SHOWN);
+        printf("\n%llu of %u runs were stored before; %s/sweep.csv, sweep.json, sweep.html\n",
+               (unsigned long long)result->stored, campaign->survey->points.count, campaign->shown);
+    }
+    sheet_destroy(sheet);
+    if (result->failed)
+        complain(campaign->command,
+                 "%llu points failed; 'heddle sweep status %s' shows why, 'heddle sweep retry %s' "
+                 "runs them again",
+                 (unsigned long long)result->failed, campaign->shown, campaign->shown);
+    return !ok ? EXIT_USAGE : result->failed ? EXIT_GUEST : EXIT_DONE;
+}
+
+static const char *self(struct arena *arena)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    return length > 0 ? arena_strndup(arena, path, (size_t)length) : "/proc/self/exe";
+}
+
+/* The values of a repeated option, NULL-terminated. */
+static const char **option_values(struct arena *arena, const struct command_line *line,
+                                  const char *name)
+{
+    const char **values = arena_array(arena, const char *, line->count + 1);
+    u32 count = 0;
+    for (u32 i = 0; i < line->count; i++)
+        if (line->given[i].option && !strcmp(line->given[i].option->name, name))
+            values[count++] = line->given[i].value;
+    return values;
+}
+
+static struct executor *open_executor(struct campaign *campaign)
+{
+    const char *on = option_value(campaign->line, "--on");
+    const char *pack = option_value(campaign->line, "--pack");
+    struct executor_setup setup = {.folder = campaign->folder,
+                                   .build = campaign->plan->build,
+                                   .options =
+                                       option_values(campaign->arena, campaign->line, "--sbatch")};
+    struct error error = {0};
+    u64 points = 0;
+    on = on ? on : "local";
+    /* only this host can run an executable that has been replaced */
+    setup.heddle = strncmp(on, "local", 5) ? self(campaign->arena) : campaign->host.heddle;
+    if (!laboratory_limits(campaign->command, campaign->line, &setup.parallel, &setup.limits))
+        return NULL;
+    if (pack && (text_u64(pack, &points) != TEXT_OK || !points || points > 1000000)) {
+        usage_error(campaign->command, "--pack: '%s': expected 1 to 1000000 points", pack);
+        return NULL;
+    }
+    setup.pack = (u32)points;
+    struct executor *executor = executor_open(&setup, on, &error);
+    if (!executor)
+        usage_error(campaign->command, "--on %s", error.message);
+    return executor;
+}
+
+static int run_campaign(struct campaign *campaign, const char *retry)
+{
+    const struct runner_options options = {
+        .force = option_value(campaign->line, "--force"),
+        .fail_fast = option_value(campaign->line, "--fail-fast"),
+        .retry = retry,
+        .logs = arena_printf(campaign->arena, "%s/logs", campaign->folder)};
+    struct runner_result result;
+    struct error error = {0};
+    struct executor *executor = open_executor(campaign);
+    if (!executor)
+        return EXIT_USAGE;
+    bool ok = runner_run(campaign->plan, campaign->survey, campaign->store, executor, &options,
+                         campaign->draws ? laboratory_draw : NULL, NULL, &result, &error);
+    executor->kind->close(executor);
+    if (campaign->draws)
+        laboratory_clear();
+    if (!ok)
+        return campaign_complain(campaign, &error), EXIT_USAGE;
+    const u32 damaged = store_damaged(campaign->store);
+    if (damaged)
+        complain(campaign->command, "%s: %u result%s damaged or modified; ignored, and run again",
+                 campaign->database, damaged, damaged > 1 ? "s were" : " was");
+    if (option_value(campaign->line, "--timing") && result.ran)
+        complain(campaign->command, "%.3f ms of bookkeeping for each of %llu runs",
+                 1e3 * result.busy / (f64)result.ran, (unsigned long long)result.ran);
+    if (result.signal) {
+        complain(campaign->command, "interrupted; 'heddle sweep resume %s' continues from here",
+                 campaign->shown);
+        return 128 + result.signal;
+    }
+    if (result.cut_short)
+        complain(campaign->command, "stopped at the first failure");
+    return report_campaign(campaign, &result);
+}
+
+/* ---- the command ---- */
+
+static int new_campaign(struct campaign *campaign, const char *file)
+{
+    const char *out = option_value(campaign->line, "--out");
+    if (!load_plan(campaign, file))
+        return EXIT_USAGE;
+    set_folder(campaign, out ? out : campaign->experiment->name);
+    struct experiment *experiment = (struct experiment *)campaign->experiment;
+    if (!file)
+        experiment->given = arena_printf(campaign->arena, "%s/plan.yaml", campaign->shown);
+    if (!make_plan(campaign))
+        return EXIT_USAGE;
+    if (option_value(campaign->line, "--dry-run"))
+        return dry_run(campaign);
+    return create_campaign(campaign) ? run_campaign(campaign, NULL) : EXIT_USAGE;
+}
+
+static int retry_campaign(struct campaign *campaign)
+{
+    const char *reason = option_value(campaign->line, "--failed");
+    if (reason && !outcome_find(reason)) {
+        const char *all = "";
+        for (u32 i = 0; outcome_reasons[i].name; i++)
+            all = arena_printf(campaign->arena, "%s%s%s", all,
+                               !i                            ? ""
+                               : outcome_reasons[i + 1].name ? ", "
+                                                             : " or ",
+                               outcome_reasons[i].name);
+        return usage_error(campaign->command, "--failed: '%s': expected %s",
+                           text_printable(campaign->arena, reason), all);
+    }
+    return open_campaign(campaign, option_word(campaign->line, 1))
+               ? run_campaign(campaign, reason ? reason : "")
+               : EXIT_USAGE;
+}
+
+static int resume_campaign(struct campaign *campaign)
+{
+    return open_campaign(campaign, option_word(campaign->line, 1)) ? run_campaign(campaign, NULL)
+                                                                   : EXIT_USAGE;
+}
+
+static int show_status(struct campaign *campaign)
+{
+    return open_campaign(campaign, option_word(campaign->line, 1)) ? sweep_status(campaign)
+                                                                   : EXIT_USAGE;
+}
+
+static int export_campaign(struct campaign *campaign)
+{
+    return open_campaign(campaign, option_word(campaign->line, 1)) ? sweep_export(campaign)
+                                                                   : EXIT_USAGE;
+}
+
+/* heddle sweep worker FOLDER TASK: what a scheduler starts on its nodes */
+static int run_worker(struct campaign *campaign)
+{
+    const char *cores = getenv("SLURM_CPUS_PER_TASK");
+    struct worker_setup setup = {
+        .heddle = campaign->host.heddle, .folder = option_word(campaign->line, 1), .parallel = 1};
+    const char *task = option_word(campaign->line, 2);
+    struct error error = {0};
+    u64 count;
+    int number = 0;
+    if (!setup.folder || !task || text_u64(task, &setup.task) != TEXT_OK)
+        return usage_error(campaign->command, "expected worker FOLDER TASK");
+    if (cores && text_u64(cores, &count) == TEXT_OK && count && count <= 1024)
+        setup.parallel = (u32)count;
+    campaign->plan = plan_create(&campaign->host, &laboratory_files, false, &error);
+    if (campaign->plan)
+        setup.build = campaign->plan->build;
+    if (!campaign->plan || !batch_work(&setup, &number, &error))
+        return campaign_complain(campaign, &error), EXIT_USAGE;
+    return number ? 128 + number : EXIT_DONE;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct campaign *campaign);
+} actions[] = {{"status", show_status},
+               {"resume", resume_campaign},
+               {"retry", retry_campaign},
+               {"export", export_campaign},
+               {"worker", run_worker}};
+
+static int run_sweep(const struct command *command, const struct command_line *line)
+{
+    struct campaign campaign = {.command = command,
+                                .line = line,
+                                .arena = arena_create(),
+                                .quick = option_value(line, "--quick"),
+                                .draws = isatty(STDERR_FILENO)};
+    const char *word = option_word(line, 0);
+    int code = -1;
+    campaign.host = laboratory_host(campaign.arena);
+    for (u32 i = 0; word && i < ARRAY_LEN(actions); i++)
+        if (!strcmp(word, actions[i].name))
+            code = actions[i].run(&campaign);
+    if (code < 0 && word && option_word(line, 1))
+        code = usage_error(command, "expected one plan file, or status, resume, retry or export "
+                                    "with a folder");
+    if (code < 0)
+        code = new_campaign(&campaign, word);
+    store_close(campaign.store);
+    survey_destroy(campaign.survey);
+    plan_destroy(campaign.plan);
+    arena_destroy(campaign.arena);
+    return code;
+}
+
+static const struct option options[] = {
+    {"--machine", "LIST",
+     "The machine, or several separated by commas: names that 'heddle machines' lists, or YAML "
+     "files.",
+     0, COMPLETE_MACHINE},
+    {"--set", "KEY=VALUE,...",
+     "A parameter, as 'heddle run' takes it. Several values make an axis; 8..64*2 stands for "
+     "8,16,32,64 and 1..9+2 for 1,3,5,7,9. May be repeated.",
+     OPTION_REPEAT, COMPLETE_KEY},
+    {"--mech", "NAME[:PARAMETER=VALUE,...][+NAME...]",
+     "A value of the axis of mechanisms: none, one, or several joined with '+'. Repeat it for each "
+     "value.",
+     OPTION_REPEAT, COMPLETE_MECHANISM},
+    {"--workload", "LIST",
+     "Programs that come with Heddle, separated by commas; a name may be followed by arguments, as "
+     "in 'bfs --block 256'. May be repeated.",
+     OPTION_REPEAT, 0},
+    {"--program", "COMMAND", "An OpenCL program of your own with its arguments. May be repeated.",
+     OPTION_REPEAT, COMPLETE_FILE},
+    {"--kernel", "COMMAND",
+     "A file of kernels, with the options that 'heddle run' needs to launch it: 'k.ptx --grid 4 "
+     "--block 256 --arg zero:4K'. May be repeated.",
+     OPTION_REPEAT, COMPLETE_FILE},
+    {"--seed", "LIST",
+     "Repeat every point with these seeds, as in 1..5; tables then show means with 95 % confidence "
+     "intervals. Only mechanisms that use random numbers depend on seeds.",
+     0, 0},
+    {"--zip", "AXIS,AXIS,...",
+     "Vary these axes together: the first value of each, the second of each, and so on.", 0, 0},
+    {"--exclude", "AXIS=VALUE,...", "Leave out the points with these values. May be repeated.",
+     OPTION_REPEAT, 0},
+    {"--baseline", "AXIS=VALUE,...",
+     "The points that others are compared with: 'baseline.timing.cycles' in a formula is the value "
+     "of the point that has these values instead of its own.",
+     0, 0},
+    {"--column", "STATISTIC|NAME=FORMULA",
+     "What to put into the tables: a statistic that 'heddle stats' lists, or a formula over "
+     "statistics. By default cycles, IPC and energy, and the speedup over a baseline. May be "
+     "repeated.",
+     OPTION_REPEAT, 0},
+    {"--quick", NULL, "Use the small sizes of workloads.", 0, 0},
+    {"--name", "NAME", "The name of the sweep; 'sweep' by default.", 0, 0},
+    {"--out", "DIR", "The folder of the sweep; by default, its name.", 0, COMPLETE_FILE},
+    {"--dry-run", NULL,
+     "Check the whole plan, print how many points it has and the first commands, and stop.", 0, 0},
+    {"--on", "local[:N]|command:'ssh host {}'|slurm[:N]",
+     "Where to run: on this host, N runs at a time; through a command of yours, in which {} stands "
+     "for the run's command line and {slot} for a number below --jobs; or as array jobs of Slurm, "
+     "N tasks at a time. Other hosts must see the same files under the same paths.",
+     0, 0},
+    {"--pack", "N",
+     "With --on slurm: points per task; by default, so that there are at most 256 "
+     "tasks.",
+     0, 0},
+    {"--sbatch", "OPTION",
+     "With --on slurm: an option for sbatch, as in --sbatch=--partition=long. May be repeated.",
+     OPTION_REPEAT, 0},
+    {"--jobs", "N", "Number of runs at a time; by default as many as the host has cores.", 0, 0},
+    {"--max-seconds", "S", "Stop a run after this much host time; it counts as failed (time-out).",
+     0, 0},
+    {"--max-memory", "BYTES",
+     "Stop a run that uses more host memory than this, as in 512M or 4G; it counts as failed "
+     "(memory).",
+     0, 0},
+    {"--keep-going", NULL, "Continue after failures. This is the default.", 0, 0},
+    {"--fail-fast", NULL, "Stop at the first failure.", 0, 0},
+    {"--force", NULL, "Run all points, whatever results there are.", 0, 0},
+    {"--failed", "REASON",
+     "With retry: only points that failed for this reason: exit, fault, deadlock, limit, memory, "
+     "time-out, crash, start or node.",
+     0, 0},
+    {"--format", "csv|json|sqlite", "With export: the format; CSV by default.", 0, 0},
+    {"--file", "FILE", "With export: the file to write; standard output by default.", 0,
+     COMPLETE_FILE},
+    {"--all", NULL, "With export: every statistic is a column.", 0, 0},
+    {"--timing", NULL, "Print the processor time that bookkeeping takes per run.", 0, 0},
+    {0},
+};
+
+static const struct example examples[] = {
+    {"heddle sweep --machine gtx480 --set l1d.sets=8..64*2 --mech none --mech darsie --workload "
+     "hotspot,kmeans --quick --out cache",
+     "Four cache sizes, with and without a mechanism, on two workloads:"},
+    {"heddle sweep plan.yaml --on local:4",
+     "A plan file (docs/campaigns.md), four runs at a time:"},
+    {"heddle sweep status cache", "How far it is, and what failed:"},
+    {"heddle sweep retry cache --failed time-out --max-seconds 600",
+     "Those that took too long once more, with more time:"},
+    {"heddle sweep export cache --all --format json --file all.json",
+     "Every statistic of every point:"},
+    {0},
+};
+
+const struct command sweep_command = {
+    .name = "sweep",
+    .words = "[PLAN.yaml | status DIR | resume DIR | retry DIR | export DIR]",
+    .summary = "run a grid of machines, parameters, mechanisms and programs",
+    .help =
+        "Runs every combination of the values given: of machines, parameters, mechanisms, programs "
+        "and seeds. The axes come from options or from a plan file, which can also zip axes, "
+        "exclude points and compute columns. The folder receives sweep.db (all results), sweep.csv "
+        "(a row for each point), sweep.json and sweep.html (curves for each workload). "
+        "docs/campaigns.md is a tutorial and describes plan files.\n"
+        "\n"
+        "Every result is kept as soon as its run ends. A point is run only if nothing that its "
+        "result depends on has been run before: the resolved configuration, the program and its "
+        "input files, Heddle itself, mechanism files and the compiler. After Ctrl-C or a crash the "
+        "same command, or 'resume', continues; several processes may work on one folder at a "
+        "time. However often a sweep was interrupted, its files are the same, byte for byte.\n"
+        "\n"
+        "'status' counts what is done, running, waiting and failed, and lists the failures with "
+        "their logs. 'retry' runs failed points again. 'export' writes the table in other formats. "
+        "The exit code is 1 if points failed.",
+    .options = options,
+    .examples = examples,
+    .max_words = 3,
+    .complete = COMPLETE_FILE,
+    .run = run_sweep,
+};

@@ -1,0 +1,58 @@
+/*
+ * Configurations: a machine, mechanisms with their parameters, and settings.
+ *
+ *     base: {}
+ *     intra: {mechanisms: {uniform: {mode: intra}}, set: {key: value}, machine: name}
+ */
+#ifndef LAB_CONFIGURATION_H
+#define LAB_CONFIGURATION_H
+
+#include "lab/fields.h"
+
+/* KEY=VALUE, as --set takes it. */
+struct setting {
+    const char *key, *value;
+    struct text_place place;
+};
+
+struct settings {
+    struct setting *list;
+    u32 count;
+};
+
+struct chosen_mechanism {
+    const char *name;
+    struct settings settings; /* keys without the mechanism's name */
+    struct text_place place;
+};
+
+struct mechanism_list {
+    struct chosen_mechanism *list;
+    u32 count;
+};
+
+struct configuration {
+    const char *name, *machine; /* no machine: that of the plan */
+    struct mechanism_list mechanisms;
+    struct settings settings;
+    struct text_place place;
+};
+
+/* {a.b: 1, c.d: x} */
+bool settings_read(const struct fields *fields, const struct yaml *node, struct settings *settings);
+/* {uniform: {mode: intra}, filter_cache: } */
+bool mechanisms_read(const struct fields *fields, const struct yaml *node,
+                     struct mechanism_list *mechanisms);
+/* "none", or "uniform:mode=intra,design=token+filter_cache", as --mech takes each */
+bool mechanisms_parse(const struct fields *fields, const struct yaml *node,
+                      struct mechanism_list *mechanisms);
+/* "none" or "uniform:mode=intra+filter_cache" */
+const char *mechanisms_text(struct arena *arena, const struct mechanism_list *mechanisms);
+/* Whether a mechanism is in a shared object. Its parameters are then given with its path, since its
+ * name is not known before it is loaded. */
+bool mechanism_is_object(const char *name);
+/* A configuration whose name is the node's key. */
+bool configuration_read(const struct fields *fields, const struct yaml *node,
+                        struct configuration *configuration);
+
+#endif

@@ -1,0 +1,95 @@
+/* How a run ended: see outcome.h. */
+#include "lab/outcome.h"
+
+#include "base/text.h"
+#include "lab/fields.h"
+#include <stdlib.h>
+#include <sys/wait.h>
+
+enum {
+    LOG_LIMIT = 1 << 24,
+    EXIT_OF_HEDDLE = 125, /* 125 to 127: `heddle run` itself failed */
+    EXIT_OF_REMOTE = 255, /* of ssh: the connection failed */
+    MESSAGE_BYTES = 300
+};
+
+const struct outcome_reason outcome_reasons[] = {
+    {"exit", "the program ended with an exit code other than 0: its own check failed"},
+    {"fault", "a guest fault, such as an access out of bounds"},
+    {"deadlock", "the guest can never continue"},
+    {"limit", "a launch reached a limit of instructions, cycles or seconds"},
+    {"memory", "more host memory than --max-memory, or than there is"},
+    {"time-out", "more host time than --max-seconds"},
+    {"crash", "a process ended by a signal, or an internal error of Heddle"},
+    {"start", "the program could not be started, or launched no kernel"},
+    {"node", "the host, or the connection to it, failed"},
+    {0},
+};
+
+const struct outcome_reason *outcome_find(const char *name)
+{
+    for (const struct outcome_reason *reason = outcome_reasons; reason->name; reason++)
+        if (!strcmp(reason->name, name))
+            return reason;
+    return NULL;
+}
+
+/* The last line of a log: the program's own, if any, rather than heddle's. */
+static const char *last_line(struct arena *arena, const char *path)
+{
+    struct error error = {0};
+    size_t length;
+    char *rest = NULL, *text = text_read_file(path, false, LOG_LIMIT, &length, &error);
+    const char *last = "", *own = "";
+    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        last = line;
+        if (strncmp(line, "heddle", 6) != 0)
+            own = line;
+    }
+    const char *copy = shown_text(arena, *own ? own : last, MESSAGE_BYTES);
+    free(text);
+    return copy;
+}
+
+/* The first launch that failed, or NULL; *outcome: how. */
+static const char *bad_launch(struct arena *arena, const json_t *statistics, const char **outcome)
+{
+    const json_t *launches = json_object_get(statistics, "launches");
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *launch = json_array_get(launches, i);
+        const char *kernel = json_string_value(json_object_get(launch, "kernel"));
+        *outcome = json_string_value(json_object_get(launch, "outcome"));
+        if (!*outcome || strcmp(*outcome, "done") != 0)
+            return arena_printf(arena, "kernel %s: %s", kernel ? kernel : "?",
+                                *outcome ? *outcome : "?");
+    }
+    return NULL;
+}
+
+struct outcome outcome_judge(struct arena *arena, const struct ended_process *process)
+{
+    int status = process->status;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const char *how = NULL, *launch = bad_launch(arena, process->statistics, &how);
+    const char *last = last_line(arena, process->log);
+    if (process->stopped == STOPPED_LATE)
+        return (struct outcome){"time-out", "stopped at its time limit"};
+    if (process->stopped == STOPPED_LARGE || strstr(last, "out of memory"))
+        return (struct outcome){"memory", process->stopped ? "stopped at its memory limit" : last};
+    if (process->remote && code == EXIT_OF_REMOTE)
+        return (struct outcome){"node", last};
+    if (code >= EXIT_OF_HEDDLE && code <= EXIT_OF_HEDDLE + 2)
+        return (struct outcome){"start", last};
+    if (launch) {
+        bool own = how && (!strcmp(how, "deadlock") || !strcmp(how, "limit"));
+        return (struct outcome){own ? outcome_find(how)->name : "fault", launch};
+    }
+    if (code >= 128)
+        return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
+    if (code)
+        return (struct outcome){"exit", last};
+    if (!json_array_size(json_object_get(process->statistics, "launches")))
+        return (struct outcome){"start", "no kernel was launched"};
+    return (struct outcome){"done", ""};
+}

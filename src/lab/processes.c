@@ -1,0 +1,301 @@
+/* Points as processes: see processes.h. */
+#include "lab/processes.h"
+
+#include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    GRACE_SECONDS = 5, /* between SIGTERM and SIGKILL */
+    EXIT_NOT_STARTED = 125,
+    MEMORY_DEPTH = 8 /* of a tree of processes whose memory is added up */
+};
+
+struct process_slot {
+    bool used;
+    u64 number;
+    pid_t pid;
+    f64 started, asked; /* times; asked: of the request to end, or 0 */
+    enum stop_reason stopped;
+};
+
+struct processes {
+    struct executor base;
+    const char *heddle, *wrapper;
+    struct run_limits limits;
+    char *folder; /* for statistics and logs */
+    struct process_slot *slots;
+    u32 count;
+};
+
+static struct processes *of(const struct executor *executor)
+{
+    return (struct processes *)executor;
+}
+
+static f64 now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (f64)time.tv_sec + (f64)time.tv_nsec * 1e-9;
+}
+
+static const char *file_of(const struct processes *processes, struct arena *arena, u32 slot,
+                           const char *kind)
+{
+    return arena_printf(arena, "%s/%u.%s", processes->folder, slot, kind);
+}
+
+struct executor *processes_open(const struct executor_kind *kind,
+                                const struct executor_setup *setup, u32 parallel,
+                                const char *wrapper, struct error *error)
+{
+    struct processes *processes = checked(calloc(1, sizeof *processes));
+    const char *where = getenv("TMPDIR");
+    /* other hosts see the campaign's folder only */
+    const char *parent = wrapper ? setup->folder : where && *where ? where : "/tmp";
+    *processes = (struct processes){.base = {kind},
+                                    .heddle = setup->heddle,
+                                    .wrapper = wrapper,
+                                    .limits = setup->limits,
+                                    .count = parallel};
+    processes->slots = checked(calloc(parallel, sizeof *processes->slots));
+    if (asprintf(&processes->folder, "%s/heddle-lab-XXXXXX", parent) < 0)
+        host_memory_exhausted();
+    if (mkdtemp(processes->folder))
+        return &processes->base;
+    error_fill(error, ERROR_SYSTEM, processes->folder, "cannot create a folder: %s",
+               strerror(errno));
+    free(processes->slots);
+    free(processes->folder);
+    free(processes);
+    return NULL;
+}
+
+u32 processes_room(const struct executor *executor)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < of(executor)->count; i++)
+        count += !of(executor)->slots[i].used;
+    return count;
+}
+
+/* ---- starting ---- */
+
+/* The whole command line of a point. */
+static const char **words_of(const struct processes *processes, struct arena *arena,
+                             const struct point *point, u32 slot)
+{
+    u32 count = 0, own = 0;
+    while (point->words[count])
+        count++;
+    while (point->program[own])
+        own++;
+    const char **words = arena_array(arena, const char *, count + own + 4);
+    memcpy(words, point->words, count * sizeof *words);
+    words[count++] = "--stats";
+    words[count++] = file_of(processes, arena, slot, "json");
+    if (own)
+        words[count++] = "--";
+    memcpy(words + count, point->program, own * sizeof *words);
+    return words;
+}
+
+/* `text` with every `name` replaced. */
+static const char *replaced(struct arena *arena, const char *text, const char *name,
+                            const char *value)
+{
+    const char *result = "", *at;
+    for (; (at = strstr(text, name)); text = at + strlen(name))
+        result = arena_printf(arena, "%s%.*s%s", result, (int)(at - text), text, value);
+    return arena_printf(arena, "%s%s", result, text);
+}
+
+/* The shell's text that runs a point through the user's command. */
+static const char *wrapped(const struct processes *processes, struct arena *arena,
+                           const char **words, u32 slot)
+{
+    char folder[4096], number[16];
+    const char *line =
+        arena_printf(arena, "cd %s && exec %s",
+                     shell_quoted(arena, getcwd(folder, sizeof folder) ? folder : "."),
+                     shell_quoted(arena, processes->heddle));
+    for (words++; *words; words++)
+        line = arena_printf(arena, "%s %s", line, shell_quoted(arena, *words));
+    line = shell_quoted(arena, line);
+    snprintf(number, sizeof number, "%u", slot);
+    const char *text = replaced(arena, processes->wrapper, "{slot}", number);
+    return strstr(text, "{}") ? replaced(arena, text, "{}", line)
+                              : arena_printf(arena, "%s %s", text, line);
+}
+
+/* What a child needs, prepared by its parent. */
+struct child_setup {
+    const char *path, **words, *log;
+    pid_t parent;
+    sigset_t signals;
+};
+
+/* Becomes the point. The child of vfork() shares the parent's memory: it makes system calls only. */
+static void become(const struct child_setup *child)
+{
+    sigprocmask(SIG_SETMASK, &child->signals, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    setpgid(0, 0);                    /* a terminal's Ctrl-C goes to the runner only */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a point dies with its runner */
+    if (getppid() != child->parent)
+        _exit(EXIT_NOT_STARTED);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int file = open(child->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (null < 0 || file < 0 || dup2(null, 0) < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
+        _exit(EXIT_NOT_STARTED);
+    execv(child->path, (char *const *)child->words);
+    _exit(EXIT_NOT_STARTED + 2);
+}
+
+bool processes_start(struct executor *executor, const struct point *point, u64 number,
+                     struct error *error)
+{
+    struct processes *processes = of(executor);
+    struct arena *arena = arena_create();
+    u32 at = 0;
+    while (processes->slots[at].used)
+        at++;
+    struct child_setup child = {.path = processes->heddle,
+                                .words = words_of(processes, arena, point, at),
+                                .log = file_of(processes, arena, at, "log"),
+                                .parent = getpid()};
+    sigemptyset(&child.signals);
+    if (processes->wrapper) {
+        const char *shell[] = {"sh", "-c", wrapped(processes, arena, child.words, at), NULL};
+        child.path = "/bin/sh";
+        child.words = arena_array(arena, const char *, ARRAY_LEN(shell));
+        memcpy(child.words, shell, sizeof shell);
+    }
+    unlink(file_of(processes, arena, at, "json")); /* of the point before */
+    /* a copy of the runner's page tables would cost more than all the rest of a short point */
+    pid_t pid = vfork();
+    if (pid == 0)
+        become(&child);
+    arena_destroy(arena);
+    if (pid < 0)
+        return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
+    setpgid(pid, pid);
+    processes->slots[at] =
+        (struct process_slot){.used = true, .number = number, .pid = pid, .started = now()};
+    return true;
+}
+
+/* ---- limits ---- */
+
+/* Resident memory of a process and those it has started, in bytes. */
+static u64 memory_of(pid_t pid, u32 depth)
+{
+    char path[64], text[4096];
+    unsigned long long size, resident = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    u64 sum = resident * (u64)sysconf(_SC_PAGESIZE);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    file = depth ? fopen(path, "re") : NULL;
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    for (char *at = text, *end; (pid = (pid_t)strtol(at, &end, 10)) > 0; at = end)
+        sum += memory_of(pid, depth - 1);
+    return sum;
+}
+
+static void stop_slot(struct process_slot *slot, enum stop_reason reason)
+{
+    slot->stopped = reason;
+    slot->asked = now();
+    kill(-slot->pid, SIGTERM);
+}
+
+static void enforce_limits(struct processes *processes)
+{
+    const struct run_limits *limits = &processes->limits;
+    f64 time = now();
+    for (u32 i = 0; i < processes->count; i++) {
+        struct process_slot *slot = &processes->slots[i];
+        if (!slot->used)
+            continue;
+        if (slot->asked && time - slot->asked >= GRACE_SECONDS)
+            kill(-slot->pid, SIGKILL);
+        else if (!slot->asked && limits->seconds > 0 && time - slot->started >= limits->seconds)
+            stop_slot(slot, STOPPED_LATE);
+        else if (!slot->asked && limits->bytes &&
+                 memory_of(slot->pid, MEMORY_DEPTH) > limits->bytes)
+            stop_slot(slot, STOPPED_LARGE);
+    }
+}
+
+/* ---- ending ---- */
+
+bool processes_next(struct executor *executor, struct arena *arena, struct ended_run *run,
+                    struct error *error)
+{
+    struct processes *processes = of(executor);
+    enforce_limits(processes);
+    for (u32 i = 0; i < processes->count; i++) {
+        struct process_slot *slot = &processes->slots[i];
+        int status;
+        if (!slot->used || waitpid(slot->pid, &status, WNOHANG) != slot->pid)
+            continue;
+        slot->used = false;
+        *run =
+            (struct ended_run){.number = slot->number,
+                               .statistics = statistics_read(file_of(processes, arena, i, "json")),
+                               .log = file_of(processes, arena, i, "log"),
+                               .seconds = now() - slot->started};
+        const struct ended_process process = {.status = status,
+                                              .stopped = slot->stopped,
+                                              .remote = processes->wrapper,
+                                              .log = run->log,
+                                              .statistics = run->statistics};
+        run->outcome = outcome_judge(arena, &process);
+        return true;
+    }
+    return false;
+}
+
+void processes_stop(struct executor *executor, bool at_once)
+{
+    struct processes *processes = of(executor);
+    for (u32 i = 0; i < processes->count; i++) {
+        struct process_slot *slot = &processes->slots[i];
+        if (slot->used && at_once)
+            kill(-slot->pid, SIGKILL);
+        else if (slot->used && !slot->asked)
+            stop_slot(slot, NOT_STOPPED);
+    }
+}
+
+void processes_close(struct executor *executor)
+{
+    static const char *const kinds[] = {"json", "log"};
+    struct processes *processes = of(executor);
+    struct arena *arena = arena_create();
+    for (u32 i = 0; i < processes->count; i++)
+        for (u32 k = 0; k < ARRAY_LEN(kinds); k++)
+            unlink(file_of(processes, arena, i, kinds[k]));
+    rmdir(processes->folder);
+    arena_destroy(arena);
+    free(processes->slots);
+    free(processes->folder);
+    free(processes);
+}

@@ -1,0 +1,38 @@
+/*
+ * From a recipe to what is hashed: the resolved configuration, and the files of a program.
+ *
+ *  V1  Loading a machine takes a hundred times as long as setting a parameter. Configurations are
+ *      kept by machine, mechanisms and keys that are set; the next point with the same ones only
+ *      sets its values. This is correct because every one of these keys is set again.
+ *  V2  Files are hashed once per plan.
+ *  V3  The last results are kept: a point is resolved when it is started and again when it ends.
+ */
+#ifndef LAB_RESOLVER_H
+#define LAB_RESOLVER_H
+
+#include "base/hash.h"
+#include "lab/axis.h"
+
+struct resolver;
+
+/* A resolved configuration; valid until the next call. */
+struct resolved {
+    const char *json;
+    u32 warp_size;
+};
+
+struct resolver *resolver_create(void);
+void resolver_destroy(struct resolver *resolver); /* NULL is fine */
+
+/* Configures as `heddle run` does: machine, mechanisms with their settings, settings. Values that
+ * do not fit together are an error. `label` names the point in messages about them. */
+bool resolver_configure(struct resolver *resolver, const struct recipe *recipe, const char *label,
+                        struct resolved *resolved, struct error *error);
+/* The hash of a file's bytes, or NULL and an error. */
+const char *resolver_file(struct resolver *resolver, const char *path, struct error *error);
+/* Adds every file that the words name as an input: FILE, X=FILE, in:FILE, bytes:FILE,
+ * inout:FILE:OUT. */
+bool resolver_add_inputs(struct resolver *resolver, const char *const *words, struct sha256 *hash,
+                         struct error *error);
+
+#endif

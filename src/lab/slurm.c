@@ -1,0 +1,140 @@
+/* Slurm's own commands: see slurm.h. */
+#include "lab/slurm.h"
+
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    DEFAULT_ARRAY = 1001, /* Slurm's own default of MaxArraySize */
+    LINE_BYTES = 512
+};
+
+/* A task that is in the queue. */
+struct queued_task {
+    u32 batch, task;
+};
+
+u32 slurm_array_size(void)
+{
+    char line[LINE_BYTES];
+    unsigned size = DEFAULT_ARRAY;
+    FILE *pipe = popen("scontrol show config 2>/dev/null", "re");
+    while (pipe && fgets(line, sizeof line, pipe))
+        if (sscanf(line, " MaxArraySize = %u", &size) == 1)
+            break;
+    if (pipe)
+        pclose(pipe);
+    return MAX(size, 2);
+}
+
+bool slurm_present(void)
+{
+    FILE *pipe = popen("sbatch --version >/dev/null 2>&1", "re");
+    return pipe && pclose(pipe) == 0;
+}
+
+u32 slurm_submit_array(struct slurm *slurm, const struct slurm_batch *batch, u32 first, u32 count,
+                       u32 pack, struct error *error)
+{
+    char line[LINE_BYTES] = "", throttle[32] = "", time[48] = "";
+    const char *more = "";
+    if (slurm->throttle)
+        snprintf(throttle, sizeof throttle, "%%%u", slurm->throttle);
+    if (slurm->limits.seconds > 0) /* the worker stops points itself, a minute earlier */
+        snprintf(time, sizeof time, " --time=%.0f", slurm->limits.seconds * pack / 60 + 2);
+    for (const char *const *option = slurm->options; option && *option; option++)
+        more = arena_printf(slurm->arena, "%s %s", more, shell_quoted(slurm->arena, *option));
+    const char *command =
+        arena_printf(slurm->arena,
+                     "sbatch --parsable --requeue --open-mode=append --job-name=%s --array=0-%u%s "
+                     "--output=%s/out/%%A_%%a.txt%s%s %s/job.sh %u 2>&1",
+                     shell_quoted(slurm->arena, batch->name), count - 1, throttle,
+                     shell_quoted(slurm->arena, batch->folder), time, more,
+                     shell_quoted(slurm->arena, batch->folder), first);
+    FILE *pipe = popen(command, "re");
+    bool read = pipe && fgets(line, sizeof line, pipe);
+    int status = pipe ? pclose(pipe) : -1;
+    u32 job = read && status == 0 ? (u32)strtoul(line, NULL, 10) : 0;
+    line[strcspn(line, "\n")] = '\0';
+    if (!job)
+        error_fill(error, ERROR_SYSTEM, "", "sbatch: %s",
+                   line[0] ? shown_text(slurm->arena, line, 300) : "no answer");
+    return job;
+}
+
+bool slurm_look_at_queue(struct slurm *slurm)
+{
+    char line[LINE_BYTES];
+    struct arena *arena = arena_create();
+    const char *names = "";
+    for (u32 i = 0; i < slurm->batches.count; i++)
+        names = arena_printf(arena, "%s%s%s", names, i ? "," : "", slurm->batches.data[i].name);
+    FILE *pipe =
+        popen(arena_printf(
+                  arena, "squeue -h -r -t PD,R,S,CF --name=%s -o '%%F %%K %%j' 2>/dev/null", names),
+              "re");
+    arena_destroy(arena);
+    if (!pipe)
+        return false;
+    VEC(struct queued_task) found = {0};
+    while (fgets(line, sizeof line, pipe)) {
+        unsigned job, index;
+        char name[LINE_BYTES];
+        if (sscanf(line, "%u %u %s", &job, &index, name) != 3)
+            continue;
+        for (u32 i = 0; i < slurm->batches.count; i++)
+            for (u32 k = 0; k < slurm->batches.data[i].job_count; k++)
+                if (slurm->batches.data[i].job_numbers[k] == job) {
+                    struct queued_task *one = vec_push(&found);
+                    one->batch = i;
+                    one->task = slurm->batches.data[i].first_task[k] + index;
+                }
+    }
+    bool ok = pclose(pipe) == 0;
+    for (u32 i = 0; ok && i < slurm->batches.count; i++)
+        for (u32 task = 0; task < slurm->batches.data[i].tasks; task++)
+            slurm->batches.data[i].absent[task] +=
+                slurm->batches.data[i].absent[task] < SLURM_ABSENCES;
+    for (u32 i = 0; ok && i < found.count; i++)
+        if (found.data[i].task < slurm->batches.data[found.data[i].batch].tasks)
+            slurm->batches.data[found.data[i].batch].absent[found.data[i].task] = 0;
+    vec_free(&found);
+    return ok;
+}
+
+const char *slurm_accounted(struct slurm *slurm, const struct slurm_point *point)
+{
+    static const struct {
+        const char *state, *reason;
+    } states[] = {{"OUT_OF_ME", "memory"}, {"TIMEOUT", "time-out"}, {"NODE_FAIL", "node"}};
+    const struct slurm_batch *batch = &slurm->batches.data[point->batch];
+    char line[LINE_BYTES] = "";
+    u32 job = 0;
+    for (u32 k = 0; k < batch->job_count; k++)
+        if (batch->first_task[k] <= point->task)
+            job = k;
+    if (!batch->job_count)
+        return NULL;
+    FILE *pipe = popen(arena_printf(slurm->arena, "sacct -X -n -P -o State -j %u_%u 2>/dev/null",
+                                    batch->job_numbers[job], point->task - batch->first_task[job]),
+                       "re");
+    bool known = pipe && fgets(line, sizeof line, pipe);
+    if (pipe)
+        pclose(pipe);
+    for (u32 i = 0; known && i < ARRAY_LEN(states); i++)
+        if (!strncmp(line, states[i].state, strlen(states[i].state)))
+            return states[i].reason;
+    return NULL;
+}
+
+void slurm_cancel(struct slurm *slurm, const struct slurm_batch *batch)
+{
+    for (u32 k = 0; k < batch->job_count; k++) {
+        FILE *pipe = popen(
+            arena_printf(slurm->arena, "scancel --quiet %u >/dev/null 2>&1", batch->job_numbers[k]),
+            "re");
+        if (pipe)
+            pclose(pipe);
+    }
+}

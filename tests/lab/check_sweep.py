@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""heddle sweep from the outside: check_sweep.py HEDDLE INPUTS KILLS
+
+Sweeps of a small kernel in scratch folders: the table is right, nothing is run twice, a sweep that
+is killed, interrupted or shared by processes and executors gives the same bytes, failures have their
+reasons, mistakes are refused with their place.
+"""
+import contextlib
+import csv
+import json
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+HEDDLE, INPUTS = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+KILLS = int(sys.argv[3])
+ENVIRONMENT = dict(os.environ, LC_ALL="C")
+KERNEL = f"{INPUTS / 'tiny.ptx'} --grid 2 --block 32 --arg zero:4K --arg u32:"
+KINDS = ("csv", "json", "html")
+GRID = ["--machine", "gtx480", "--set", "l1d.sets=8..32*2", "--set", "gpu.cores=1,2", "--mech", "none", "--mech",
+        "filter_cache", "--kernel", KERNEL + "3", "--baseline", "mechanism=none,l1d.sets=8"]
+
+
+def run(folder, *words, code=0):
+    done = subprocess.run([HEDDLE, "sweep", *words], cwd=folder, env=ENVIRONMENT, timeout=300,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def outputs(folder, out="out"):
+    return [(folder / out / f"sweep.{kind}").read_bytes() for kind in KINDS]
+
+
+def stored(folder, out="out"):
+    """Keys and statistics of all results."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{folder / out / 'sweep.db'}?mode=ro", uri=True)) as database:
+            return dict(database.execute("SELECT key, statistics FROM results").fetchall())
+    except sqlite3.OperationalError:
+        return {}
+
+
+def folder_of(parent, name):
+    folder = parent / name
+    folder.mkdir()
+    return folder
+
+
+def table(parent):
+    """Every combination is a row, with the values of a run by hand."""
+    folder = folder_of(parent, "table")
+    done = run(folder, *GRID, "--out", "out/")
+    assert not done.stderr and done.stdout.splitlines()[0].split()[:3] == ["l1d.sets", "gpu.cores", "mechanism"]
+    with open(folder / "out/sweep.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["l1d.sets"], row["gpu.cores"], row["mechanism"]) for row in rows] == \
+        [(s, c, m) for s in ("8", "16", "32") for c in ("1", "2") for m in ("none", "filter_cache")]
+    assert all(row["status"] == "done" and row["workload"] == KERNEL + "3" for row in rows)
+    words = [HEDDLE, "run", *(KERNEL + "3").split(), "--machine", "gtx480", "--quiet", "--stats", "s.json"]
+    for row in (rows[3], rows[8]):
+        mechanism = [] if row["mechanism"] == "none" else ["--mech", row["mechanism"]]
+        subprocess.run([*words, "--set", f"l1d.sets={row['l1d.sets']}", "--set", f"gpu.cores={row['gpu.cores']}",
+                        *mechanism], cwd=folder, check=True)
+        totals = json.loads((folder / "s.json").read_text())["totals"]
+        assert float(row["cycles"]) == totals["timing.cycles"]
+        assert float(row["energy"]) == totals["energy.total_pj"] / 1000000
+        base = next(other for other in rows if other["gpu.cores"] == row["gpu.cores"])
+        assert float(row["speedup"]) == float(base["cycles"]) / float(row["cycles"])
+    document = json.loads((folder / "out/sweep.json").read_text())
+    units = {column["name"]: (column["type"], column["unit"]) for column in document["columns"]}
+    assert units["cycles"] == ("double", "cycles") and units["mechanism"] == ("string", "")
+    assert [point["cycles"] for point in document["points"]] == [float(row["cycles"]) for row in rows]
+    page = (folder / "out/sweep.html").read_text()
+    xml.etree.ElementTree.fromstring(page)
+    assert page.count("<polyline") == 4 * 4  # columns; two numbers of cores with two mechanisms each
+    for word in ("http:", "https:", "src=", "<script", "@import", "url(", "<link"):
+        assert word not in page, word
+    return folder
+
+
+def nothing_twice(one):
+    before, results = outputs(one), stored(one)
+    assert len(results) == 12
+    assert "12 of 12 runs were stored before" in run(one, *GRID, "--out", "out").stdout
+    run(one, "resume", "out")
+    assert outputs(one) == before and stored(one) == results
+    # another plan with some of the same points, written in another way
+    run(one, "--machine", "gtx480", "--set", "gpu.cores=0x1", "--set", "l1d.sets=64,16", "--kernel", KERNEL + "3",
+        "--out", "out")
+    assert len(stored(one)) == 13
+    assert run(one, "--machine", "gtx480", "--set", "l1d.sets=8,0x8,16", "--kernel", KERNEL + "3",
+               "--dry-run").stdout.startswith("sweep: 3 points, 1 equal to others\n")
+
+
+def same_however(parent, one):
+    """Killed at random moments; interrupted; in two processes; through a command."""
+    run(one, *GRID, "--out", "out")
+    expected = outputs(one)
+    killed = folder_of(parent, "killed")
+    chance = random.Random(20)
+    for _ in range(KILLS):
+        before = len(stored(killed))
+        with subprocess.Popen([HEDDLE, "sweep", *GRID, "--out", "out", "--jobs", "2"], cwd=killed, env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            wished = min(before + 1, 11)
+            while len(stored(killed)) < wished and process.poll() is None:
+                time.sleep(0.005)
+            time.sleep(0.08 * chance.random())
+            process.send_signal(chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)))
+    kept = stored(killed)
+    assert len(kept) >= min(KILLS, 11), len(kept)
+    run(killed, "resume", "out")
+    assert outputs(killed) == expected
+    after = stored(killed)
+    assert all(after[key] == text for key, text in kept.items()) and len(after) == 12
+    shared = folder_of(parent, "shared")
+    processes = [subprocess.Popen([HEDDLE, "sweep", *GRID, "--out", "out", "--jobs", "1"], cwd=shared, env=ENVIRONMENT,
+                                  stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=300)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0] and outputs(shared) == expected
+    # every point was run by one of them: what one ran, the other found
+    found = [int(text.splitlines()[-1].split()[0]) for text in said]
+    assert sum(12 - count for count in found) == 12, found
+    remote = folder_of(parent, "remote")
+    run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", "command:echo slot {slot} >> slots; sh -c {}")
+    assert outputs(remote) == expected
+    assert {line.split()[1] for line in (remote / "slots").read_text().splitlines()} <= {"0", "1"}
+    assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-lab")]
+
+
+def plans(parent):
+    """Zipped axes, exclusions, formulas, seeds; a plan file gives the points that it says."""
+    folder = folder_of(parent, "plans")
+    (folder / "plan.yaml").write_text(f"""
+sweep: zipped
+machine: gtx480
+axes:
+  - zip:
+      - {{set: l1d.sets, values: [8, 16, 32]}}
+      - {{set: gpu.cores, values: 1..3}}
+  - mechanism: [none, {{filter_cache: {{}}}}]
+  - {{set: launch.seed, name: try, values: 1..2}}
+  - kernel: ["{KERNEL}1", "{KERNEL}2"]
+exclude:
+  - {{l1d.sets: [8, 16], mechanism: filter_cache}}
+baseline: {{mechanism: none}}
+columns:
+  - timing.cycles
+  - {{name: doubled, formula: 2 * timing.cycles, unit: cycles}}
+  - {{name: gain, formula: baseline.timing.cycles / timing.cycles - 1}}
+""")
+    run(folder, "plan.yaml")
+    with open(folder / "zipped/sweep.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == (3 * 2 - 2) * 2 * 2
+    assert {(row["l1d.sets"], row["gpu.cores"]) for row in rows} == {("8", "1"), ("16", "2"), ("32", "3")}
+    assert {row["l1d.sets"] for row in rows if row["mechanism"] == "filter_cache"} == {"32"}
+    for row in rows:
+        assert float(row["doubled"]) == 2 * float(row["timing.cycles"])
+        assert row["mechanism"] != "none" or float(row["gain"]) == 0
+    run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--seed", "1..3", "--set", "l1d.sets=8,16",
+        "--out", "seeds")
+    means = json.loads((folder / "seeds/sweep.json").read_text())["means"]
+    assert len(means) == 2 and means[0]["cycles"]["samples"] == 3 and means[0]["cycles"]["interval95"] == 0
+    run(folder, "export", "seeds", "--format", "sqlite", "--file", "seeds.sqlite")
+    with contextlib.closing(sqlite3.connect(folder / "seeds.sqlite")) as database:
+        assert database.execute('SELECT count(*), min("l1d.sets") FROM points').fetchone() == (6, 8.0)
+        assert database.execute("SELECT unit FROM columns WHERE name='energy'").fetchone() == ("uJ",)
+    all_columns = run(folder, "export", "seeds", "--all").stdout.splitlines()
+    assert len(all_columns) == 7 and "l1d.read_hits" in all_columns[0].split(",")
+    dry = run(folder, "plan.yaml", "--dry-run").stdout
+    assert dry.startswith("zipped: 16 points, 8 excluded\n") and "... and 11 more" in dry
+
+
+def failures(parent):
+    """Each has its reason and its log; retry runs those that it is asked for."""
+    folder = folder_of(parent, "failures")
+    program = folder / "fails.sh"
+    program.write_text("#!/bin/sh\necho from $1\n[ $1 = sleep ] && sleep 30\n[ $1 = die ] && kill -9 $$\nexit 3\n")
+    program.chmod(0o755)
+    words = ["--machine", "gtx480", "--kernel", KERNEL + "1", "--program", "./fails.sh exit", "--program",
+             "./fails.sh sleep", "--program", "./fails.sh die", "--kernel",
+             f"{INPUTS / 'tiny.ptx'} --grid 1 --block 32 --arg zero:64 --arg u32:1", "--out", "out",
+             "--max-seconds", "2"]
+    done = run(folder, *words, code=1)
+    assert "4 points failed; 'heddle sweep status out' shows why" in done.stderr
+    with open(folder / "out/sweep.csv", encoding="utf-8") as file:
+        reasons = [row["status"] for row in csv.DictReader(file)]
+    assert reasons == ["done", "exit", "time-out", "crash", "fault"], reasons
+    status = run(folder, "status", "out", code=1).stdout
+    assert "failed          4  (exit 1, fault 1, time-out 1, crash 1)" in status, status
+    assert "exit: from exit" in status
+    log = next(line.split()[1] for line in status.splitlines() if line.startswith("  log: "))
+    assert "from" in (folder / log).read_text()
+    before = stored(folder)
+    assert run(folder, "resume", "out", code=1).stdout and stored(folder) == before
+    program.write_text("#!/bin/sh\nexit 4\n")  # another program: its points are new
+    assert "2 of 5 runs were stored before" in run(folder, "resume", "out", code=1).stdout
+    assert "running         0" in run(folder, "status", "out", code=1).stdout
+    retried = run(folder, "retry", "out", "--failed", "fault", code=1)
+    assert "4 of 5 runs were stored before" in retried.stdout
+    assert "expected exit, fault," in run(folder, "retry", "out", "--failed", "bad", code=2).stderr
+    fast = run(folder, "--machine", "gtx480", "--program", "./fails.sh a", "--kernel", KERNEL + "9", "--out", "fast",
+               "--fail-fast", "--jobs", "1", code=1)
+    assert "stopped at the first failure" in fast.stderr
+    large = run(folder, "--machine", "gtx480", "--program",
+                f"{sys.executable} -c 'import time; x=bytearray(300000000); time.sleep(20)'", "--out", "large",
+                "--max-memory", "100M", code=1)
+    assert ",memory," in (folder / "large/sweep.csv").read_text(), large.stdout
+
+
+def mistakes(parent):
+    """Exit code 2, the place, and nothing is written."""
+    folder = folder_of(parent, "mistakes")
+    (folder / "bad.yaml").write_text("sweep: bad\nmachine: gtx480\naxes:\n  - {set: l1d.setz, values: [8]}\n"
+                                     f"  - kernel: ['{KERNEL}1']\n")
+    (folder / "fit.yaml").write_text("sweep: fit\nmachine: gtx480\naxes:\n  - {set: l1d.line_bytes, values: [128, 100]}\n"
+                                     f"  - kernel: ['{KERNEL}1']\n")
+    names = sorted(path.name for path in folder.iterdir())
+    kernel = ["--kernel", KERNEL + "1"]
+    for words, message in {
+            (): "there is nothing to run",
+            ("--machine", "gtx480"): "there is nothing to run",
+            tuple(kernel): "no machine is named",
+            ("--machine", "gtx481", *kernel): "gtx481",
+            ("--machine", "gtx480", "--set", "l1d.sets", *kernel): "--set l1d.sets: expected KEY=VALUE",
+            ("--machine", "gtx480", "--set", "l1d.setz=1,2", *kernel): "unknown parameter 'l1d.setz': did you mean",
+            ("--machine", "gtx480", "--set", "l1d.sets=9..1", *kernel): "'9..1': expected FIRST..LAST",
+            ("--machine", "gtx480", "--set", "l1d.sets=8,8", *kernel): "axis 'l1d.sets' has the value '8' twice",
+            ("--machine", "gtx480", "--mech", "darsi", *kernel): "darsi",
+            ("--machine", "gtx480", "--workload", "hotspt"): "there is no workload 'hotspt': did you mean 'hotspot'?",
+            ("--machine", "gtx480", *kernel, "--exclude", "l1d.sets=3"): "there is no axis 'l1d.sets'",
+            ("--machine", "gtx480", *kernel, "--column", "x=timing.cycels"): "there is no statistic 'timing.cycels'",
+            ("--machine", "gtx480", *kernel, "--column", "x=baseline.timing.cycles"): "the plan has no baseline",
+            ("bad.yaml",): "bad.yaml:4:30: unknown parameter 'l1d.setz'",
+            ("fit.yaml",): "l1d.line_bytes=100",
+            ("bad.yaml", "--set", "l1d.sets=8"): "--set is part of a plan",
+            ("status", "nowhere"): "there is no sweep in this folder",
+            ("status",): "expected the folder of a sweep",
+            ("bad.yaml", "worse.yaml"): "expected one plan file",
+    }.items():
+        assert message in run(folder, *words, code=2).stderr, (words, message, run(folder, *words, code=2).stderr)
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert "expected local[:N]" in run(folder, "--machine", "gtx480", *kernel, "--on", "moon", code=2).stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="heddle-sweep-test-") as name:
+        parent = pathlib.Path(name)
+        one = table(parent)
+        nothing_twice(one)
+        same_however(parent, one)
+        plans(parent)
+        failures(parent)
+        mistakes(parent)
+
+
+main()
