@@ -46,7 +46,7 @@ static const struct {
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
     {"HEDDLE_THREADS",
-     "The same as --threads, also for the runs that 'heddle reproduce' starts; with "
+     "The same as --threads, also for the runs of 'heddle reproduce' and 'heddle sweep'; with "
      "'auto', those that run at a time share the cores of the host."},
     {"HEDDLE_WINDOW_TIMES",
      "A file for OpenCL programs: a line for each window of each launch, with "

@@ -124,7 +124,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
 void hooks_destroy(struct core *core)
 {
     EACH_USE(use, &core->hooks, destroy)
-    use->mechanism->destroy(use->state);
+        use->mechanism->destroy(use->state);
     for (u32 i = 0; i < core->hooks.count; i++)
         mechanism_use_destroy(&core->hooks.uses[i]);
     free(core->hooks.uses);
@@ -140,8 +140,7 @@ static void set_cache(const struct mechanism_use *use, struct core *core, enum p
 
 void hooks_set_caches(struct core *core)
 {
-    EACH_USE(use, &core->hooks, cache)
-    {
+    EACH_USE(use, &core->hooks, cache) {
         set_cache(use, core, CLIENT_FETCH, core->fetch.cache);
         for (enum packet_client c = CLIENT_L1D; c <= CLIENT_READONLY; c++)
             set_cache(use, core, c, lsu_cache(core, c));
@@ -179,21 +178,20 @@ void hooks_launch(struct core *core, bool begins)
         hooks_seed(&core->hooks, core->exec, "core", core->config.index);
     }
     EACH_USE(use, &core->hooks, launch)
-    use->mechanism->launch(use->state, core, begins);
+        use->mechanism->launch(use->state, core, begins);
 }
 
 void hooks_block(struct core *core, u32 block_slot, bool started)
 {
     EACH_USE(use, &core->hooks, block)
-    use->mechanism->block(use->state, core, block_slot, started);
+        use->mechanism->block(use->state, core, block_slot, started);
 }
 
 struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher, u64 block,
                                u64 blocks)
 {
     struct dispatch dispatch = {.block = block, .blocks = blocks};
-    EACH_USE(use, &core->hooks, dispatch)
-    {
+    EACH_USE(use, &core->hooks, dispatch) {
         const struct mechanism_use *own = &dispatcher->uses[use - core->hooks.uses];
         dispatch.dispatcher = own->mechanism->dispatcher_size ? own->state : NULL;
         use->mechanism->dispatch(use->state, core, &dispatch);
@@ -206,25 +204,24 @@ struct dispatch hooks_dispatch(struct core *core, const struct hooks *dispatcher
 void hooks_l1_access(struct core *core, const struct l1_access *access)
 {
     EACH_USE(use, &core->hooks, l1_access)
-    use->mechanism->l1_access(use->state, core, access);
+        use->mechanism->l1_access(use->state, core, access);
 }
 
 void hooks_l1_evicted(struct core *core, const struct l1_line *line)
 {
     EACH_USE(use, &core->hooks, l1_evicted)
-    use->mechanism->l1_evicted(use->state, core, line);
+        use->mechanism->l1_evicted(use->state, core, line);
 }
 
 void hooks_l1_filled(struct core *core, const struct l1_line *line)
 {
     EACH_USE(use, &core->hooks, l1_filled)
-    use->mechanism->l1_filled(use->state, core, line);
+        use->mechanism->l1_filled(use->state, core, line);
 }
 
 u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sectors)
 {
-    EACH_USE(use, &core->hooks, l1_supply)
-    {
+    EACH_USE(use, &core->hooks, l1_supply) {
         const u32 cycles = use->mechanism->l1_supply(use->state, core, miss, sectors);
         if (cycles)
             return cycles;
@@ -236,14 +233,14 @@ u32 hooks_l1_supply(struct core *core, const struct l1_access *miss, u32 *sector
 void hooks_settle(struct core *core, fs now)
 {
     EACH_USE(use, &core->hooks, settle)
-    use->mechanism->settle(use->state, core, now);
+        use->mechanism->settle(use->state, core, now);
 }
 
 f64 hooks_clock(struct core *core)
 {
     f64 factor = 1;
     EACH_USE(use, &core->hooks, clock)
-    factor *= use->mechanism->clock(use->state, core);
+        factor *= use->mechanism->clock(use->state, core);
     return factor;
 }
 
@@ -251,7 +248,7 @@ bool hooks_stuck(struct core *core)
 {
     bool any = false;
     EACH_USE(use, &core->hooks, stuck)
-    any |= use->mechanism->stuck(use->state, core);
+        any |= use->mechanism->stuck(use->state, core);
     return any;
 }
 
@@ -259,5 +256,5 @@ void hooks_result(struct core *core, struct inflight *inflight)
 {
     inflight->has_result = true;
     EACH_USE(use, &core->hooks, result)
-    use->mechanism->result(use->state, core, inflight);
+        use->mechanism->result(use->state, core, inflight);
 }

@@ -20,7 +20,7 @@ void hooks_allocate(struct core *core, u64 slots)
         register_map_offer(core->registers, warp);
         u32 *rows = core->registers->maps[warp->frame].rows;
         EACH_USE(use, &core->hooks, allocate)
-        use->mechanism->allocate(use->state, core, s, rows, core->exec->register_rows);
+            use->mechanism->allocate(use->state, core, s, rows, core->exec->register_rows);
         if (!register_map_claim(core->registers, warp, why, sizeof why))
             refuse(core, s, why);
     }

@@ -3,7 +3,7 @@
 static COLD void tell_packet(struct core *core, struct packet *packet)
 {
     EACH_USE(use, &core->hooks, packet)
-    use->mechanism->packet(use->state, core, packet);
+        use->mechanism->packet(use->state, core, packet);
 }
 
 static struct port *port_of(const struct core *core, u32 client)
@@ -99,7 +99,7 @@ u32 core_waiters(const struct core *core, const struct packet *answer, struct re
 static COLD void tell_reply(struct core *core, const struct packet *packet)
 {
     EACH_USE(use, &core->hooks, reply)
-    use->mechanism->reply(use->state, core, packet);
+        use->mechanism->reply(use->state, core, packet);
 }
 
 static void count_latency(struct core *core, fs sent)

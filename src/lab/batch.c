@@ -71,7 +71,7 @@ bool batch_read_result(const char *folder, const char *key, struct arena *arena,
 
 /* ---- the worker ---- */
 
-struct worker {
+struct batch_worker {
     const struct worker_setup *setup;
     struct executor *executor;
     struct arena *arena;
@@ -81,7 +81,7 @@ struct worker {
 };
 
 /* Reads the points of the task that have no result (B2). */
-static bool read_task(struct worker *worker)
+static bool read_task(struct batch_worker *worker)
 {
     const char *path = arena_printf(worker->arena, "%s/tasks/%llu.json", worker->setup->folder,
                                     (unsigned long long)worker->setup->task);
@@ -105,7 +105,7 @@ static bool read_task(struct worker *worker)
     return true;
 }
 
-static void copy_log(const struct worker *worker, const char *key, const char *log)
+static void copy_log(const struct batch_worker *worker, const char *key, const char *log)
 {
     struct error ignored = {0};
     size_t length;
@@ -120,7 +120,7 @@ static void copy_log(const struct worker *worker, const char *key, const char *l
 }
 
 /* Writes a result under another name and renames it (B1). */
-static bool write_result(struct worker *worker, const struct ended_run *run)
+static bool write_result(struct batch_worker *worker, const struct ended_run *run)
 {
     const char *key = worker->points.data[run->number].key;
     const char *path = result_path(worker->arena, worker->setup->folder, key, "json");
@@ -146,7 +146,7 @@ static bool write_result(struct worker *worker, const struct ended_run *run)
 }
 
 /* Runs until all points have ended, or a signal has ended them. */
-static bool work(struct worker *worker, const sigset_t *set, int *signal)
+static bool work(struct batch_worker *worker, const sigset_t *set, int *signal)
 {
     const struct executor_kind *kind = worker->executor->kind;
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000l};
@@ -177,7 +177,7 @@ static bool work(struct worker *worker, const sigset_t *set, int *signal)
 }
 
 /* Reads batch.json. A Heddle other than the runner's would give other results. */
-static bool read_batch(struct worker *worker, struct run_limits *limits)
+static bool read_batch(struct batch_worker *worker, struct run_limits *limits)
 {
     const char *path = arena_printf(worker->arena, "%s/batch.json", worker->setup->folder);
     json_error_t ignored;
@@ -197,7 +197,7 @@ static bool read_batch(struct worker *worker, struct run_limits *limits)
 
 bool batch_work(const struct worker_setup *setup, int *signal, struct error *error)
 {
-    struct worker worker = {.setup = setup, .arena = arena_create(), .error = error};
+    struct batch_worker worker = {.setup = setup, .arena = arena_create(), .error = error};
     struct executor_setup local = {.heddle = setup->heddle, .parallel = setup->parallel};
     static const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     sigset_t set, old;

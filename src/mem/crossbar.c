@@ -90,8 +90,7 @@ EACH_WIDTH void enter(struct network *network, struct width width)
     struct input_buffer *buffers = network->crossbar->buffers;
     u32 limit = network->params.buffer_flits;
     for (u32 w = 0; w < width.input_words; w++) {
-        FOR_BITS(bit, network->waiting[w])
-        {
+        FOR_BITS(bit, network->waiting[w]) {
             u32 input = w * 64 + (u32)bit;
             struct input_buffer *buffer = &buffers[input];
             if (buffer->held == limit)
@@ -159,8 +158,7 @@ EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     for (u32 w = 0; w < width.output_words; w++) {
-        FOR_BITS(bit, crossbar->wanted[w])
-        {
+        FOR_BITS(bit, crossbar->wanted[w]) {
             u32 output = w * 64 + (u32)bit;
             struct exit *exit = &crossbar->exits[output];
             if (exit->given != NO_INPUT || (give(network, output, exit, width) && overlap))
@@ -170,7 +168,7 @@ EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
     /* Only now, or a buffer could send two flits in a step. */
     for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, crossbar->next[w])
-        ask(network, w * 64 + (u32)bit);
+            ask(network, w * 64 + (u32)bit);
         crossbar->next[w] = 0;
     }
 }

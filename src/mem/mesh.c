@@ -165,8 +165,7 @@ static void enter(struct network *network)
 {
     struct mesh *mesh = network->mesh;
     for (u32 w = 0; w < network->input_words; w++) {
-        FOR_BITS(bit, network->waiting[w])
-        {
+        FOR_BITS(bit, network->waiting[w]) {
             u32 input = w * 64 + (u32)bit;
             u32 at = mesh->input_at[input];
             if (!mesh->routers[at].in[NODE].room)
@@ -273,8 +272,7 @@ static void run_router(struct network *network, u32 at)
     struct router *router = &mesh->routers[at];
     u8 asking[PORTS] = {0};
     u32 links = 0;
-    FOR_BITS(p, router->occupied)
-    {
+    FOR_BITS(p, router->occupied) {
         const struct port_buffer *buffer = &router->in[p];
         struct flit flit = buffer->flits[buffer->first & mesh->ring_mask];
         if ((i32)(flit.ready - (u32)network->now) > 0)
@@ -284,7 +282,7 @@ static void run_router(struct network *network, u32 at)
         links |= 1u << link;
     }
     FOR_BITS(link, links)
-    use_link(network, at, (enum port_name)link, asking[link]);
+        use_link(network, at, (enum port_name)link, asking[link]);
     if (!router->occupied)
         bit_clear(mesh->active, at);
 }
@@ -295,7 +293,7 @@ void mesh_tick(struct network *network)
     enter(network);
     for (u32 w = 0; w < mesh->words; w++)
         FOR_BITS(bit, mesh->active[w])
-    run_router(network, w * 64 + (u32)bit);
+            run_router(network, w * 64 + (u32)bit);
     for (u32 i = 0; i < mesh->freed_count; i++)
         mesh->freed[i]->room++;
     mesh->freed_count = 0;

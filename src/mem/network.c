@@ -86,7 +86,7 @@ static void arrive(struct network *network)
         u64 outputs = today[w];
         today[w] = 0;
         FOR_BITS(bit, outputs)
-        look(network, w * 64 + (u32)bit);
+            look(network, w * 64 + (u32)bit);
     }
 }
 

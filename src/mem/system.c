@@ -42,8 +42,7 @@ static inline void alarm_at(struct calls *calls, u32 who, fs time)
 static void call_later(struct calls *calls, u64 cycle)
 {
     calls->first = NO_CYCLE;
-    FOR_MEMBERS(who, calls->later, calls->words)
-    {
+    FOR_MEMBERS(who, calls->later, calls->words) {
         if (calls->cycle[who] <= cycle)
             call(calls, (u32)who);
         else
@@ -106,8 +105,7 @@ static void catch_up(struct network *network, u64 *done, u64 cycle)
 static void deliver_requests(struct memory_system *m, fs now)
 {
     const u64 *ready = network_ready(m->up);
-    FOR_MEMBERS(unit, ready, m->unit_words)
-    {
+    FOR_MEMBERS(unit, ready, m->unit_words) {
         struct l2_slice *slice = m->slices[unit];
         if (m->closed[unit])
             continue;
@@ -135,8 +133,7 @@ static void deliver_line(struct memory_system *m, const struct packet *packet, f
 static void deliver_replies(struct memory_system *m, fs now)
 {
     const u64 *ready = network_ready(m->down);
-    FOR_MEMBERS(output, ready, m->port_words)
-    {
+    FOR_MEMBERS(output, ready, m->port_words) {
         const struct packet *packet = network_head(m->down, (u32)output);
         if (UNLIKELY(packet->core >= m->cores)) {
             deliver_line(m, packet, now);
@@ -161,8 +158,7 @@ static u32 place_of(const struct memory_system *m, u32 sender)
 
 static void enter_replies(struct memory_system *m)
 {
-    FOR_MEMBERS(unit, m->waiting, m->unit_words)
-    {
+    FOR_MEMBERS(unit, m->waiting, m->unit_words) {
         struct l2_slice *slice = m->slices[unit];
         if (!network_room(m->down, (u32)unit)) {
             network_full(m->down);
@@ -210,8 +206,7 @@ static void enter_requests(struct memory_system *m, fs now)
     /* cores act after the network in an instant: what arrives now enters at the next edge */
     if (m->arrival >= now)
         return;
-    FOR_MEMBERS(at, m->unread, m->port_words)
-    {
+    FOR_MEMBERS(at, m->unread, m->port_words) {
         if (m->arrivals[at] < now) {
             if (network_room(m->up, (u32)at)) {
                 m->arrivals[at] = enter_request(m, (u32)at, now);
@@ -524,7 +519,7 @@ void memory_system_meet(struct memory_system *m, const u64 *cores)
             meet_core(m, i);
     else
         FOR_MEMBERS(i, cores, (m->cores + 63) / 64)
-    meet_core(m, (u32)i);
+            meet_core(m, (u32)i);
     for (u32 i = 0; i < m->cluster_count; i++) {
         cluster_meet(&m->clusters[i]);
         m->cluster_next = MIN(m->cluster_next, m->clusters[i].next);

@@ -217,7 +217,7 @@ static COLD u32 ask_places(struct core *core, struct inflight *inflight, u64 *wa
     for (u32 i = 0; i < places.count; i++)
         places.at[i] = collect_place(core, inflight, time->reads[i]);
     EACH_USE(use, &core->hooks, places)
-    use->mechanism->places(use->state, core, inflight, false, &places);
+        use->mechanism->places(use->state, core, inflight, false, &places);
     core->stats.collect.reads += places.count;
     u8 depth = 0;
     for (u32 i = 0; i < places.count; i++) {

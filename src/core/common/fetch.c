@@ -80,8 +80,7 @@ void fetch_redirect(struct core *core, u32 s)
 static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, bool all)
 {
     enum fetch_answer answer = FETCH_SERVE;
-    EACH_USE(use, &core->hooks, fetch)
-    {
+    EACH_USE(use, &core->hooks, fetch) {
         if (!all && !use->mechanism->skipped)
             continue;
         answer = use->mechanism->fetch(use->state, core, s, inst);
@@ -115,8 +114,7 @@ static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
 static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++)
-        EACH_USE(use, &core->hooks, may_skip_fetch)
-        {
+        EACH_USE(use, &core->hooks, may_skip_fetch) {
             if (use->mechanism->may_skip_fetch(use->state, core, s, inst + i))
                 return i;
         }
@@ -126,7 +124,7 @@ static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
 static COLD void tell_fetched(struct core *core, u32 s, u32 inst, u32 count, bool here)
 {
     EACH_USE(use, &core->hooks, fetched)
-    use->mechanism->fetched(use->state, core, s, inst, count, here);
+        use->mechanism->fetched(use->state, core, s, inst, count, here);
 }
 
 /* They came for a warp that went elsewhere meanwhile. */
@@ -328,8 +326,7 @@ static COLD u64 skip_slots(struct core *core, u64 left)
 {
     struct skip_fetch all = {0};
     u64 wanting = left & ~core->issue.redirected;
-    EACH_USE(use, &core->hooks, skip_fetch)
-    {
+    EACH_USE(use, &core->hooks, skip_fetch) {
         struct skip_fetch skim = {0};
         if (wanting)
             use->mechanism->skip_fetch(use->state, core, wanting, &skim);

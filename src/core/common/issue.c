@@ -18,19 +18,19 @@
 static COLD void tell_issued(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, issued)
-    use->mechanism->issued(use->state, core, inflight);
+        use->mechanism->issued(use->state, core, inflight);
 }
 
 static COLD void tell_control(struct core *core, u32 s, u32 inst)
 {
     EACH_USE(use, &core->hooks, control)
-    use->mechanism->control(use->state, core, s, inst);
+        use->mechanism->control(use->state, core, s, inst);
 }
 
 static void ask_operands(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, operand)
-    inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
+        inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
 }
 
 /* Work of an instruction in lanes. */
@@ -322,8 +322,7 @@ void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
 static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
 {
     enum issue_answer answer = ISSUE_PLAIN;
-    EACH_USE(use, &core->hooks, issue)
-    {
+    EACH_USE(use, &core->hooks, issue) {
         answer = use->mechanism->issue(use->state, core, s, core->slots[s].buffer[0]);
         if (answer != ISSUE_PLAIN)
             break;
@@ -349,8 +348,7 @@ bool issue_slot(struct core *core, u32 s)
 static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
 {
     enum skip_answer answer = SKIP_DONE;
-    EACH_USE(use, &core->hooks, skipped)
-    {
+    EACH_USE(use, &core->hooks, skipped) {
         if (answer == SKIP_DONE)
             answer = use->mechanism->skipped(use->state, core, s, inst);
     }
@@ -384,7 +382,7 @@ COLD void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held
 {
     struct pick pick = {0};
     EACH_USE(use, &core->hooks, pick)
-    use->mechanism->pick(use->state, core, scheduler, &pick);
+        use->mechanism->pick(use->state, core, scheduler, &pick);
     *held = *ready & pick.never;
     *ready &= ~pick.never;
     if (*ready & pick.prefer)
@@ -393,8 +391,7 @@ COLD void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held
 
 COLD bool issue_ask_insert(struct core *core, u32 scheduler)
 {
-    EACH_USE(use, &core->hooks, insert)
-    {
+    EACH_USE(use, &core->hooks, insert) {
         if (use->mechanism->insert(use->state, core, scheduler))
             return true;
     }

@@ -195,7 +195,7 @@ static COLD struct memory_view *view_of(struct core *core, struct inflight *infl
 {
     struct memory_view *view = core->view;
     EACH_USE(use, &core->hooks, view)
-    view = use->mechanism->view(use->state, core, inflight, view);
+        view = use->mechanism->view(use->state, core, inflight, view);
     return view;
 }
 

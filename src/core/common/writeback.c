@@ -115,7 +115,7 @@ static __attribute__((noinline)) bool claim_places(struct core *core, struct inf
         for (u32 r = 0; code->dst[k].kind == OPERAND_VECTOR && r < code->dst[k].count; r++)
             places.at[places.count++] = collect_place(core, inflight, code->dst[k].index + r);
     EACH_USE(use, &core->hooks, places)
-    use->mechanism->places(use->state, core, inflight, true, &places);
+        use->mechanism->places(use->state, core, inflight, true, &places);
     u64 *const bus = places.bus_cycles ? free_bus(core, inflight) : NULL;
     const bool no_bank = places.arbitrate && !banks_are_free(core, &places);
     if (no_bank || (places.bus_cycles && !bus)) {
@@ -142,8 +142,7 @@ PART_OF void claim_banks(struct core *core, const struct inflight *inflight,
 static COLD enum write_back_answer ask_mechanisms(struct core *core, struct inflight *inflight)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
-    EACH_USE(use, &core->hooks, write_back)
-    {
+    EACH_USE(use, &core->hooks, write_back) {
         enum write_back_answer one = use->mechanism->write_back(use->state, core, inflight);
         if (one == WRITE_BACK_HOLD)
             return one;
@@ -156,7 +155,7 @@ static COLD enum write_back_answer ask_mechanisms(struct core *core, struct infl
 static void tell_retired(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, retired)
-    use->mechanism->retired(use->state, core, inflight);
+        use->mechanism->retired(use->state, core, inflight);
 }
 
 /* What a slot's warp waited for may have come. */

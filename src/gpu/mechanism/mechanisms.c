@@ -244,14 +244,14 @@ static void tell_request(void *user, u32 slice, struct packet *packet, fs now, u
 {
     const struct memory_hooks *memory = user;
     EACH_USE(use, &memory->partitions[slice / memory->slices], l2_request)
-    use->mechanism->l2_request(use->state, slice, packet, now, cycle);
+        use->mechanism->l2_request(use->state, slice, packet, now, cycle);
 }
 
 static void tell_reply(void *user, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     const struct memory_hooks *memory = user;
     EACH_USE(use, &memory->partitions[slice / memory->slices], l2_reply)
-    use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
+        use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
 }
 
 /* A channel and its slices. */
@@ -279,7 +279,7 @@ void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *
         struct hooks *hooks = &memory->partitions[p];
         create_states(hooks, set, memory_size);
         EACH_USE(use, hooks, create_memory)
-        use->mechanism->create_memory(use->state, memory_system, p, memory->slices);
+            use->mechanism->create_memory(use->state, memory_system, p, memory->slices);
         for (u32 i = 0; i < hooks->count; i++)
             set_hooks(&hooks->uses[i], memory_system, p, memory->slices);
     }
@@ -296,7 +296,7 @@ void mechanisms_detach(struct memory_hooks *memory)
 {
     for (u32 p = 0; p < memory->count; p++) {
         EACH_USE(use, &memory->partitions[p], destroy_memory)
-        use->mechanism->destroy_memory(use->state);
+            use->mechanism->destroy_memory(use->state);
         destroy_states(&memory->partitions[p]);
     }
     free(memory->partitions);

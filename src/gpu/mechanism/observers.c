@@ -16,14 +16,14 @@ static void before(struct exec_watcher *watcher, struct warp *warp, u32 inst)
 {
     const struct observers *observers = (const struct observers *)watcher;
     EACH_USE(use, &observers->hooks, observe)
-    use->mechanism->observe(use->state, warp, inst);
+        use->mechanism->observe(use->state, warp, inst);
 }
 
 static void committed(struct exec_watcher *watcher, struct warp *warp, u32 inst)
 {
     const struct observers *observers = (const struct observers *)watcher;
     EACH_USE(use, &observers->hooks, observed)
-    use->mechanism->observed(use->state, warp, inst);
+        use->mechanism->observed(use->state, warp, inst);
 }
 
 struct observers *observers_create(const struct mechanism_set *set)
@@ -51,7 +51,7 @@ void observers_destroy(struct observers *observers)
     if (!observers)
         return;
     EACH_USE(use, &observers->hooks, destroy)
-    use->mechanism->destroy(use->state);
+        use->mechanism->destroy(use->state);
     for (u32 i = 0; i < observers->hooks.count; i++)
         mechanism_use_destroy(&observers->hooks.uses[i]);
     free(observers->hooks.uses);
@@ -66,23 +66,23 @@ void observers_begin(struct observers *observers, struct exec *exec)
     hooks_forget(&observers->hooks);
     hooks_seed(&observers->hooks, exec, "functional", 0);
     EACH_USE(use, &observers->hooks, observe_launch)
-    use->mechanism->observe_launch(use->state, exec, true);
+        use->mechanism->observe_launch(use->state, exec, true);
     exec->watcher = &observers->watcher;
 }
 
 void observers_block(struct observers *observers, struct thread_block *block, bool started)
 {
     EACH_USE(use, &observers->hooks, observe_block)
-    use->mechanism->observe_block(use->state, block, started);
+        use->mechanism->observe_block(use->state, block, started);
 }
 
 void observers_end(struct observers *observers, struct exec *exec)
 {
     exec->watcher = NULL;
     EACH_USE(use, &observers->hooks, launch_done)
-    use->mechanism->launch_done(&use->state, 1, exec);
+        use->mechanism->launch_done(&use->state, 1, exec);
     EACH_USE(use, &observers->hooks, observe_launch)
-    use->mechanism->observe_launch(use->state, exec, false);
+        use->mechanism->observe_launch(use->state, exec, false);
     mechanism_stats_take(observers->set, observers->counts, &observers->hooks);
 }
 

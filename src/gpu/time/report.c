@@ -145,7 +145,7 @@ void settle_mechanisms(struct timed_run *run, fs now)
         hooks_settle(t->cores[i], now);
     for (u32 i = 0; i < t->memory_hooks.count; i++) {
         EACH_USE(use, &t->memory_hooks.partitions[i], settle_memory)
-        use->mechanism->settle_memory(use->state, now);
+            use->mechanism->settle_memory(use->state, now);
     }
 }
 

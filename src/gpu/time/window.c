@@ -51,7 +51,7 @@ void list_awake(struct timing *t)
         return;
     t->awake.count = 0;
     FOR_MEMBERS(i, t->awake.set, t->awake.words)
-    t->awake.list[t->awake.count++] = t->cores[i];
+        t->awake.list[t->awake.count++] = t->cores[i];
     t->awake.listed = true;
 }
 
