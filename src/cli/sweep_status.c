@@ -3,6 +3,7 @@
 #include "cli/common.h"
 #include "cli/output.h"
 #include "cli/sweep.h"
+#include "lab/slurm.h"
 #include <unistd.h>
 
 enum {
@@ -57,6 +58,11 @@ static void print_counts(const struct campaign *campaign, const struct tally *ta
             sign = ", ";
         }
     printf("%s\n", tally->failed ? ")" : "");
+    const struct slurm_left left = slurm_left_in(campaign->folder);
+    if (left.batches)
+        printf("slurm    %8u results to be taken in, %u tasks running, %u in the queue; "
+               "'heddle sweep resume %s --on slurm' waits for them\n",
+               left.results, left.running, left.queued, campaign->shown);
     if (!tally->done || !tally->waiting)
         return;
     f64 mean = tally->seconds / (f64)tally->done;

@@ -2,6 +2,7 @@
 #include "lab/slurm.h"
 
 #include "base/text.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,4 +138,53 @@ void slurm_cancel(struct slurm *slurm, const struct slurm_batch *batch)
         if (pipe)
             pclose(pipe);
     }
+}
+
+/* ---- what is left in a folder ---- */
+
+static u32 count_results(const char *folder)
+{
+    DIR *results = opendir(folder);
+    u32 count = 0;
+    for (struct dirent *entry; results && (entry = readdir(results));) {
+        size_t length = strlen(entry->d_name);
+        count += length > 5 && !strcmp(entry->d_name + length - 5, ".json");
+    }
+    if (results)
+        closedir(results);
+    return count;
+}
+
+struct slurm_left slurm_left_in(const char *campaign_folder)
+{
+    struct arena *arena = arena_create();
+    struct slurm_left left = {0};
+    const char *names = "";
+    char line[LINE_BYTES];
+    DIR *folder = opendir(arena_printf(arena, "%s/slurm", campaign_folder));
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (strncmp(entry->d_name, "batch-", 6) != 0)
+            continue;
+        left.results += count_results(
+            arena_printf(arena, "%s/slurm/%s/results", campaign_folder, entry->d_name));
+        names =
+            arena_printf(arena, "%s%sheddle-%s", names, left.batches++ ? "," : "", entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+    FILE *pipe = left.batches ? popen(arena_printf(arena,
+                                                   "squeue -h -r -t PD,R,S,CF --name=%s -o %%T "
+                                                   "2>/dev/null",
+                                                   names),
+                                      "re")
+                              : NULL;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        bool runs = !strncmp(line, "RUNNING", 7);
+        left.running += runs;
+        left.queued += !runs;
+    }
+    if (pipe)
+        pclose(pipe);
+    arena_destroy(arena);
+    return left;
 }

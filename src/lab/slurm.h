@@ -30,7 +30,7 @@ struct slurm_point {
     enum point_state state;
     u32 batch, task, attempts;
     bool arrived;     /* its result is there */
-    const char *line; /* its line in a task file, while PENDING */
+    const char *line; /* in a task file */
 };
 
 struct slurm {
@@ -61,6 +61,13 @@ u32 slurm_submit_array(struct slurm *slurm, const struct slurm_batch *batch, u32
 bool slurm_look_at_queue(struct slurm *slurm);
 /* Why the task of a point failed, as far as accounting knows; NULL: it does not. */
 const char *slurm_accounted(struct slurm *slurm, const struct slurm_point *point);
+/* What a killed runner has left below a campaign's folder. */
+struct slurm_left {
+    u32 batches, results; /* results: files that no runner has taken in yet */
+    u32 running, queued;  /* tasks, as far as squeue knows */
+};
+struct slurm_left slurm_left_in(const char *campaign_folder);
+
 /* Cancels the jobs of a batch. */
 void slurm_cancel(struct slurm *slurm, const struct slurm_batch *batch);
 

@@ -108,6 +108,9 @@ def runner_killed(parent, cluster, expected):
     process.wait()
     jobs = sorted(path.read_text() for path in (folder / "out/slurm").glob("*/jobs"))
     assert jobs
+    status = run(folder, cluster.environment, "status", "out").stdout
+    line = next(line.split() for line in status.splitlines() if line.startswith("slurm "))
+    assert int(line[1]) + int(line[7]) + int(line[10]) > 0, status
     resumed = begin(folder, cluster.environment, "resume", "out", "--on", "slurm", "--pack", "2")
     seen = set()
     while resumed.poll() is None:
