@@ -86,6 +86,7 @@ static void make_recipe(const struct experiment *experiment, u64 number, struct 
         const struct axis *axis = &space->axes[i];
         axis->kind->apply(&axis->values[values[i]], recipe);
     }
+    assert(recipe->row); /* one axis chooses the program: space.c checks it */
 }
 
 /* ---- command lines ---- */

@@ -197,7 +197,7 @@ bool space_excludes(const struct space *space, u64 point)
 
 const char *space_label(struct arena *arena, const struct space *space, u64 point)
 {
-    u32 values[SPACE_MAX_AXES];
+    u32 values[SPACE_MAX_AXES] = {0};
     const char *text = "";
     space_values(space, point, values);
     for (u32 i = 0; i < space->axis_count; i++)

@@ -357,13 +357,17 @@ enum access_result {
     ACCESS_BLOCKED /* S4: it need not be tried again before something comes */
 };
 
-/* The pool entry of the next packet that waits: those given back last first, then the others in
- * order. Launches use few of them, so the stack is filled in as it is used. */
-static u32 next_entry(struct l2_slice *slice)
+/* The free pool entry at a position of the stack. Launches use few entries: those that none has taken
+ * yet are in ascending order from the top and are not stored. */
+static u32 free_entry(const struct l2_slice *slice, u32 position)
 {
-    if (slice->free_count == slice->free_least)
-        slice->free[slice->free_count - 1] = slice->pool_count - slice->free_count;
-    return slice->free[slice->free_count - 1];
+    return position < slice->free_least ? slice->pool_count - 1 - position : slice->free[position];
+}
+
+/* The pool entry of the next packet that waits. */
+static u32 next_entry(const struct l2_slice *slice)
+{
+    return free_entry(slice, slice->free_count - 1);
 }
 
 /* The packet waits in the pool, under the number that cache_read was given. */
@@ -535,7 +539,7 @@ static u32 find_waiter(const struct l2_slice *slice, const struct packet *reques
     for (u32 i = 0; i < slice->pool_count; i++) {
         bool free = false;
         for (u32 f = 0; f < slice->free_count && !free; f++)
-            free = slice->free[f] == i;
+            free = free_entry(slice, f) == i;
         if (!free && packet_same(&slice->pool[i], request))
             return i;
     }

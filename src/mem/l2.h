@@ -86,7 +86,7 @@ struct l2_slice {
     struct packet *pool; /* of those that wait for DRAM; a cache waiter is an index */
     u32 *free;           /* a stack of free entries */
     u32 free_count, pool_count;
-    u32 free_least;           /* of free_count since the reset; `free` below it is not filled in */
+    u32 free_least;           /* of free_count since the reset; `free` below it is not used */
     u8 *parts;                /* of each fetch: requests that DRAM has not answered, */
     struct payload *payloads; /* and what DRAM's answers bring for its waiters */
     u64 port_free;            /* L2 cycles: from then on the data port */
