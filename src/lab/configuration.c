@@ -75,16 +75,11 @@ bool mechanisms_parse(const struct fields *fields, const struct yaml *node,
 {
     if (!strcmp(node->text, "none"))
         return true;
-    char *text = arena_strdup(fields->arena, node->text), *plus;
-    mechanisms->list = arena_array(fields->arena, struct chosen_mechanism, count_of(text, '+') + 1);
-    do {
-        plus = strchr(text, '+');
-        if (plus)
-            *plus = '\0';
+    char *rest = arena_strdup(fields->arena, node->text);
+    mechanisms->list = arena_array(fields->arena, struct chosen_mechanism, count_of(rest, '+') + 1);
+    for (char *text; (text = strsep(&rest, "+"));)
         if (!parse_one(fields, node, text, &mechanisms->list[mechanisms->count++]))
             return false;
-        text = plus + 1;
-    } while (plus);
     return true;
 }
 

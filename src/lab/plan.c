@@ -302,7 +302,7 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
                                                        : row->kernel};
     if (!recipe.machine)
         return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
-                         "no machine is named: expected a machine, or an axis of machines");
+                         "no machine is named: expected --machine NAME, or 'machine:' in the plan");
     if (!resolver_configure(plan->resolver, &recipe, point->label, &resolved, error))
         return false;
     point->configuration = arena_strdup(arena, resolved.json);

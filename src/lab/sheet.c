@@ -21,12 +21,26 @@ static const struct {
     {"speedup", "baseline.timing.cycles / timing.cycles", "", true},
 };
 
-static void add_column(struct sheet *sheet, const char *name, const char *formula, const char *unit)
+/* "energy, uJ"; a name that ends with its unit, such as "timing.cycles", says it already. */
+static const char *heading_of(struct arena *arena, const char *name, const char *unit)
+{
+    const size_t all = strlen(name), end = strlen(unit);
+    const bool said = !end || (end <= all && !strcmp(name + all - end, unit));
+    return said ? name : arena_printf(arena, "%s, %s", name, unit);
+}
+
+static void add_column(struct sheet *sheet, const char *name, const char *unit, const char *text,
+                       const struct formula *formula)
+{
+    sheet->columns[sheet->column_count++] =
+        (struct sheet_column){name, unit, text, formula, heading_of(sheet->arena, name, unit)};
+}
+
+static void add_formula(struct sheet *sheet, const char *name, const char *text, const char *unit)
 {
     struct error error = {0};
-    sheet->columns[sheet->column_count++] = (struct sheet_column){
-        name, unit, formula,
-        formula_parse(sheet->arena, formula, (struct text_place){"", 0, 0}, &error)};
+    add_column(sheet, name, unit, text,
+               formula_parse(sheet->arena, text, (struct text_place){"", 0, 0}, &error));
 }
 
 /* The unit of a statistic, or "". */
@@ -53,18 +67,17 @@ static void choose_columns(struct sheet *sheet, bool all)
     bool own = !experiment->tabular && experiment->column_count;
     for (u32 i = 0; own && !all && i < experiment->column_count; i++) {
         const struct column *column = &experiment->columns[i];
-        sheet->columns[sheet->column_count++] = (struct sheet_column){
-            column->name, column->unit ? column->unit : unit_of(sheet, table, column->text),
-            column->text, column->formula};
+        const char *unit = column->unit ? column->unit : unit_of(sheet, table, column->text);
+        add_column(sheet, column->name, unit, column->text, column->formula);
     }
     for (u32 i = 0; !own && !all && i < ARRAY_LEN(usual); i++)
         if (!usual[i].of_baseline || experiment->has_baseline)
-            add_column(sheet, usual[i].name, usual[i].formula, usual[i].unit);
+            add_formula(sheet, usual[i].name, usual[i].formula, usual[i].unit);
     for (size_t i = 0; all && i < json_array_size(table); i++) {
         const json_t *row = json_array_get(table, i);
         const char *key =
             arena_strdup(sheet->arena, json_string_value(json_object_get(row, "key")));
-        add_column(sheet, key, key, unit_of(sheet, table, key));
+        add_formula(sheet, key, key, unit_of(sheet, table, key));
     }
     json_decref(table);
 }

@@ -24,6 +24,7 @@ struct sheet_row {
 struct sheet_column {
     const char *name, *unit, *text; /* text: its formula */
     const struct formula *formula;
+    const char *heading; /* name and unit, for people */
 };
 
 /* The mean of the samples of one point. */

@@ -291,7 +291,7 @@ static u32 text_cells(const struct sheet *sheet, struct arena *arena, u32 row, c
             cells[count++] = head ? space->axes[a].name : label_of(sheet, row, a);
     for (u32 c = 0; c < sheet->column_count; c++)
         cells[count++] =
-            head ? sheet->columns[c].name : value_text(arena, sheet_mean(sheet, row, c));
+            head ? sheet->columns[c].heading : value_text(arena, sheet_mean(sheet, row, c));
     bool failed = !head && strcmp(sheet->rows.data[row].status, "done") != 0;
     cells[count++] = failed ? sheet->rows.data[row].status : "";
     return count;

@@ -309,8 +309,7 @@ static void print_charts(FILE *to, const struct chart_layout *layout)
     const struct sheet *sheet = layout->sheet;
     u32 panels = layout->panel_group < 0 ? 1 : sheet->space->groups[layout->panel_group].length;
     for (u32 c = 0; c < sheet->column_count; c++) {
-        page_element(to, "<h2>", sheet->columns[c].name, "");
-        page_element(to, *sheet->columns[c].unit ? ", " : "", sheet->columns[c].unit, "</h2>\n");
+        page_element(to, "<h2>", sheet->columns[c].heading, "</h2>\n");
         fputs("<figure>\n<div class=\"panels\">\n", to);
         for (u32 p = 0; p < MIN(panels, MAX_PANELS); p++)
             draw_panel(&(struct panel){.layout = layout, .to = to, .column = c, .program = p});
@@ -334,7 +333,7 @@ static void print_table(FILE *to, const struct sheet *sheet)
             page_element(to, "<th scope=\"col\" class=\"text\">", sheet->space->axes[a].name,
                          "</th>");
     for (u32 c = 0; c < sheet->column_count; c++)
-        page_element(to, "<th scope=\"col\">", sheet->columns[c].name, "</th>");
+        page_element(to, "<th scope=\"col\">", sheet->columns[c].heading, "</th>");
     fputs("<th scope=\"col\" class=\"text\">status</th></tr></thead>\n<tbody>\n", to);
     for (u32 r = 0; r < sheet->rows.count && shown < MAX_ROWS; r++) {
         if (!sheet_leads(sheet, r))
