@@ -75,14 +75,14 @@ bool product_solve(const struct component *component, const struct product *prod
         return true;
     }
     struct arena *arena = arena_create();
+    const unsigned long long least = factors * (u64)solved->min;
+    const unsigned long long most = factors * (u64)solved->max;
     error_fill(error, ERROR_INPUT, place,
                "%s.%s: no number of %s gives %llu %s: expected a multiple of %llu, %s, from %llu "
                "to %llu",
                component->name, product->name, solved->name, (unsigned long long)value,
                product->unit, (unsigned long long)factors,
-               factors_text(arena, component, product, params),
-               (unsigned long long)(factors * (u64)solved->min),
-               (unsigned long long)(factors * (u64)solved->max));
+               factors_text(arena, component, product, params), least, most);
     arena_destroy(arena);
     return false;
 }

@@ -59,14 +59,13 @@ struct hd_config *open_checked_config(const struct command *command,
     return NULL;
 }
 
-/* Whether an earlier --set has the same key. */
-static bool set_before(const struct command_line *line, u32 index, size_t length)
+/* Whether a --set before `index` has this key. */
+static bool set_before(const struct command_line *line, u32 index, const char *key, size_t length)
 {
     for (u32 i = 0; i < index; i++) {
         const struct given *given = &line->given[i];
-        if (given->option && !strcmp(given->option->name, "--set") &&
-            strcspn(given->value, "=") == length &&
-            !memcmp(given->value, line->given[index].value, length))
+        if (given->option && !strcmp(given->option->name, "--set") && given->value &&
+            strcspn(given->value, "=") == length && !memcmp(given->value, key, length))
             return true;
     }
     return false;
@@ -78,9 +77,10 @@ void note_idle_settings(const struct command *command, const struct command_line
     struct arena *arena = arena_create();
     for (u32 i = 0; i < line->count; i++) {
         const struct given *given = &line->given[i];
-        const size_t length = given->value ? strcspn(given->value, "=") : 0;
-        if (!given->option || strcmp(given->option->name, "--set") != 0 ||
-            set_before(line, i, length))
+        if (!given->option || strcmp(given->option->name, "--set") != 0 || !given->value)
+            continue;
+        const size_t length = strcspn(given->value, "=");
+        if (set_before(line, i, given->value, length))
             continue;
         const char *key = arena_strndup(arena, given->value, length);
         char *missing = hd_config_missing(config, key);

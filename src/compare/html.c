@@ -148,13 +148,14 @@ static void print_stacks(FILE *to, const struct run_comparison *c,
 static void change_bar(FILE *to, const struct compare_row *row, u32 run, f64 most)
 {
     const f64 change = row->values[run].number - row->values[0].number;
-    const f64 width = most > 0 ? fabs(change) / most * (CHANGE / 2 - 1) : 0;
+    const f64 middle = CHANGE / 2.0;
+    const f64 width = most > 0 ? fabs(change) / most * (middle - 1) : 0;
     fprintf(to, "<td><svg width=\"%d\" height=\"12\" aria-hidden=\"true\">", CHANGE);
     if (row->values[run].given && row->values[0].given && width > 0)
         fprintf(to, "<rect class=\"%s\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"10\"/>",
-                change < 0 ? "less" : "more", change < 0 ? CHANGE / 2 - width : CHANGE / 2, width);
-    fprintf(to, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"12\"/></svg></td>",
-            CHANGE / 2, CHANGE / 2);
+                change < 0 ? "less" : "more", change < 0 ? middle - width : middle, width);
+    fprintf(to, "<line class=\"axis\" x1=\"%.0f\" x2=\"%.0f\" y1=\"0\" y2=\"12\"/></svg></td>",
+            middle, middle);
 }
 
 /* Whether the changes of all rows can be drawn on one scale. */

@@ -25,7 +25,7 @@ static void print_cells(FILE *to, const struct text_table *table, const int *wid
     for (u32 c = 0; c < last; c++) {
         const bool left = c == 0 || c == table->columns - 1; /* the name and the detail */
         const int blanks = widths[c] - width_of(cells[c]);
-        fprintf(to, "%s%*s%s%*s", c ? "  " : "  ", left ? 0 : blanks, "", cells[c],
+        fprintf(to, "  %*s%s%*s", left ? 0 : blanks, "", cells[c],
                 left && c + 1 < last ? blanks : 0, "");
     }
     fputc('\n', to);

@@ -71,6 +71,7 @@ static struct slurm_point *add_point(struct slurm *slurm, const char *key)
         for (u32 i = 0; i < slurm->points.count; i++)
             *slot_of(slurm, slurm->points.data[i].key) = i + 1;
     }
+    assert(slurm->points.data || slurm->points.count == slurm->points.capacity);
     struct slurm_point *point = vec_push(&slurm->points);
     memcpy(point->key, key, sizeof point->key);
     *slot_of(slurm, key) = slurm->points.count;

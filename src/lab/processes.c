@@ -181,10 +181,12 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
         memcpy(child.words, shell, sizeof shell);
     }
     unlink(file_of(processes, arena, at, "json")); /* of the point before */
-    /* a copy of the runner's page tables would cost more than all the rest of a short point */
+    /* A copy of the runner's page tables would cost more than all the rest of a short point, and
+     * posix_spawn cannot set a parent-death signal.
+     * NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
     pid_t pid = vfork();
     if (pid == 0)
-        become(&child);
+        become(&child); /* NOLINT(clang-analyzer-unix.Vfork) */
     arena_destroy(arena);
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));

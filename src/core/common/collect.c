@@ -66,6 +66,7 @@ void collect_create(struct core *core)
 {
     share_collectors(core);
     core->collect.banks_per_group = banks_of(&core->config);
+    assert(core_banks(core));
     core->collect.spread =
         MIN(core->config.collect->banks /
                 collect_places(core->config.collect, core->config.core->warp_size),
