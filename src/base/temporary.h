@@ -2,7 +2,7 @@
  * Temporary folders that do not outlive their users.
  *
  * A folder in $TMPDIR holds a file that its process keeps locked. The lock goes with the last process
- * that has it open, however that ends: a folder that nobody has locked is left over from a killed run,
+ * that has it open, however that ends: a folder without a lock is left over from a killed run,
  * and the next run removes it (temporary_sweep).
  */
 #ifndef BASE_TEMPORARY_H
@@ -19,7 +19,7 @@ struct temporary {
 bool temporary_create(struct temporary *folder, bool inherited, struct error *error);
 /* Removes the folder with all that is in it. Nothing happens to a folder that was not made. */
 void temporary_remove(struct temporary *folder);
-/* Removes folders in $TMPDIR that are this user's and that nobody has locked; returns how many. */
+/* Removes folders in $TMPDIR that are this user's and not locked; returns how many. */
 u32 temporary_sweep(void);
 
 #endif

@@ -2,7 +2,7 @@
  * Threads that share the jobs of short rounds.
  *
  * The thread that calls workers_run takes part; the others spin for a short time between rounds,
- * then sleep. Nobody waits for a thread that has no job: when the host has no core to spare, the
+ * then sleep. No thread waits for one that has no job: when the host has no core to spare, the
  * caller does all jobs itself.
  *
  * Invariants

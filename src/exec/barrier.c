@@ -123,8 +123,8 @@ static void arrive(struct warp *warp, u32 pc, lane_set lanes, struct barrier *ba
     count_predicates(warp, pc, lanes, barrier);
 }
 
-/* Whether a barrier completes at once and leaves no trace: the block has no other lanes, nobody has
- * arrived before, and no one wants a result. */
+/* Whether a barrier completes at once and leaves no trace: the block has no other lanes, none has
+ * arrived before, and the instruction has no result. */
 static bool is_trivial(const struct warp *warp, const struct inst *inst, const struct step *step,
                        lane_set lanes)
 {

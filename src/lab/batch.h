@@ -9,7 +9,7 @@
  *
  *  B1  A result is written under another name and renamed: what has its name is complete.
  *  B2  A worker leaves alone points that have a result. A task may be started again at any time.
- *  B3  Nobody but the runner removes results, and only after they are in its store.
+ *  B3  Only the runner removes results, and only after they are in its store.
  */
 #ifndef LAB_BATCH_H
 #define LAB_BATCH_H

@@ -1,5 +1,5 @@
-/* Points as processes of this host, for executors. Signals are not handled here: whoever waits for
- * SIGCHLD calls processes_next afterwards. */
+/* Points as processes of this host, for executors. Signals are not handled here: the runner
+ * waits for SIGCHLD and then calls processes_next. */
 #ifndef LAB_PROCESSES_H
 #define LAB_PROCESSES_H
 

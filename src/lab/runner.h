@@ -2,7 +2,7 @@
  * Runs the points of a plan on an executor and keeps their results.
  *
  *  R1  Points with a stored result are not run again unless forced; failed ones are if the options
- *      say so. Points with equal keys are run once, whoever planned them; points that another
+ *      say so. Points with equal keys are run once, even if of different plans; points that another
  *      process is running are waited for.
  *  R2  A result is stored as soon as its point ends. After Ctrl-C, SIGTERM or kill -9 a second run
  *      continues from there.

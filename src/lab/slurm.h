@@ -18,7 +18,7 @@ struct slurm_batch {
 };
 
 enum point_state {
-    KNOWN,   /* in the folder of an earlier runner; nobody has asked for it */
+    KNOWN,   /* in the folder of an earlier runner; this runner has not planned it */
     PENDING, /* to be submitted */
     FLYING,
     ENDED
