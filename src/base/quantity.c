@@ -44,6 +44,16 @@ static const char *scaled(f64 value, f64 step, const char *const *units, u32 cou
     return text;
 }
 
+const char *amount_text(f64 amount, char *text, size_t size)
+{
+    static const char *const prefixes[] = {"k", "M", "G", "T"};
+    if (amount < 999.5) {
+        snprintf(text, size, "%.0f", amount);
+        return text;
+    }
+    return scaled(amount / 1000, 1000, prefixes, ARRAY_LEN(prefixes), text, size);
+}
+
 const char *energy_text(f64 pj, char *text, size_t size)
 {
     static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};

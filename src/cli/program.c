@@ -13,6 +13,7 @@
  */
 #include "cli/program.h"
 
+#include "base/quantity.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "cli/annotate.h"
@@ -324,8 +325,10 @@ static void draw_progress(const struct process_record *process, u64 launch, f64 
                 100 * (f64)now->blocks_done / (f64)now->blocks_total);
     else
         fprintf(stderr, "%llu blocks, ", (unsigned long long)process->blocks);
-    if (now->cycles)
-        fprintf(stderr, "%.4g k cycles, ", (f64)now->cycles / 1e3);
+    if (now->cycles) {
+        char cycles[24];
+        fprintf(stderr, "%s cycles, ", amount_text((f64)now->cycles, cycles, sizeof cycles));
+    }
     fprintf(stderr, "%.0f s elapsed", elapsed);
     if (now->blocks_done && now->blocks_total > now->blocks_done)
         fprintf(stderr, ", about %.0f s left",

@@ -1,6 +1,7 @@
 /* Ctrl-C and progress: see watch.h. */
 #include "cli/watch.h"
 
+#include "base/quantity.h"
 #include "cli/common.h"
 #include <errno.h>
 #include <pthread.h>
@@ -51,11 +52,15 @@ static void clear_line(struct watch *watch)
 /* Draws cycles and speed of a launch in timing mode; a functional one has no cycles. */
 static void draw_pace(u64 cycles, u64 picoseconds, u64 instructions, f64 elapsed)
 {
+    char amount[24], time[24], rate[24];
     if (cycles)
-        fprintf(stderr, "%.4g k cycles (%.3g ms), %.3g k warp instructions/s", (f64)cycles / 1e3,
-                (f64)picoseconds / 1e9, (f64)instructions / elapsed / 1e3);
+        fprintf(stderr, "%s cycles (%s), %s warp instructions/s",
+                amount_text((f64)cycles, amount, sizeof amount),
+                time_text((f64)picoseconds * 1e-12, time, sizeof time),
+                amount_text((f64)instructions / elapsed, rate, sizeof rate));
     else
-        fprintf(stderr, "%.3g M warp instructions", (f64)instructions / 1e6);
+        fprintf(stderr, "%s warp instructions",
+                amount_text((f64)instructions, amount, sizeof amount));
 }
 
 static void draw(struct watch *watch)

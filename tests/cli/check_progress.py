@@ -8,7 +8,7 @@ import sys
 import time
 
 LIMIT = 60  # seconds
-SHARE = re.compile(rb"(\d+) of (\d+) blocks \((\d+) %\), [\d.e+]+ k cycles, \d+ s elapsed, about \d+ s left")
+SHARE = re.compile(rb"(\d+) of (\d+) blocks \((\d+) %\), \d[\d.]*(?: [kMG])? cycles, \d+ s elapsed, about \d+ s left")
 
 pid, terminal = pty.fork()
 if pid == 0:

@@ -49,6 +49,20 @@ static void test_time(void **state)
         assert_string_equal(time_text(cases[i].seconds, text, sizeof text), cases[i].text);
 }
 
+static void test_amount(void **state)
+{
+    static const struct {
+        double amount;
+        const char *text;
+    } cases[] = {
+        {0, "0"},          {999.4, "999"},     {999.6, "1.00 k"},    {12345, "12.3 k"},
+        {999499, "999 k"}, {999600, "1.00 M"}, {130600000, "131 M"}, {5e13, "50.0 T"},
+    };
+    char text[32];
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(amount_text(cases[i].amount, text, sizeof text), cases[i].text);
+}
+
 static const char profile[] =
     "[{'module': 'k.ptx', 'function': 'k', 'instructions': ["
     "{'pc': 4096, 'place': 'report_source.cu:3', 'text': 'a', 'issued': 10, 'threads': 320, "
@@ -236,10 +250,11 @@ static void test_functional(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_time),
-        cmocka_unit_test(test_code),        cmocka_unit_test(test_source),
-        cmocka_unit_test(test_line_energy), cmocka_unit_test(test_energy),
-        cmocka_unit_test(test_breakdown),   cmocka_unit_test(test_functional),
+        cmocka_unit_test(test_shares),     cmocka_unit_test(test_time),
+        cmocka_unit_test(test_amount),     cmocka_unit_test(test_code),
+        cmocka_unit_test(test_source),     cmocka_unit_test(test_line_energy),
+        cmocka_unit_test(test_energy),     cmocka_unit_test(test_breakdown),
+        cmocka_unit_test(test_functional),
     };
     char folder[] = "/tmp/heddle-report-XXXXXX";
     if (!mkdtemp(folder) || chdir(folder))
