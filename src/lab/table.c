@@ -291,7 +291,7 @@ static bool read_run(struct table *table, struct plan *plan, struct store *store
         run->arguments = arena_strdup(plan->arena, point.arguments);
         ok = error->code == ERROR_NONE;
     }
-    if (run->state != STORED_NOTHING) {
+    if (ok && run->state != STORED_NOTHING) {
         run->status = arena_strdup(plan->arena, result.status);
         run->message = arena_strdup(plan->arena, result.message);
         run->statistics = json_loads(result.statistics, 0, NULL);
