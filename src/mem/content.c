@@ -39,6 +39,8 @@ static void create_slice(struct content *content, u32 unit)
         s->moves[i].mask = arena_array(content->arena, u64, content->words);
     }
     s->brought = arena_array(content->arena, u8, (size_t)m->l2_params.mshrs * line);
+    s->newer = arena_array(content->arena, u8, (size_t)m->l2_params.mshrs * line);
+    s->newer_mask = arena_array(content->arena, u64, (size_t)m->l2_params.mshrs * content->words);
     if (m->l2_params.enabled)
         cache_arm(s->slice->cache, content_deliver, s);
 }
@@ -172,17 +174,41 @@ static void give(struct content_entry *entry, u64 sector, const u8 *from, u32 bi
     mask_add(entry->mask, at, bits);
 }
 
+/* N8: bytes of a sector that left the slice behind the request of an MSHR, and which those are. */
+struct newer {
+    u8 *bytes;
+    u64 *mask; /* of the line */
+};
+/* False: the sector is not on its way from DRAM. */
+static bool newer_of(const struct slice_content *s, u64 line, u32 sector, struct newer *newer)
+{
+    const u32 mshr = cache_mshr_of(s->slice->cache, line, sector);
+    if (mshr == UINT32_MAX)
+        return false;
+    newer->bytes = s->newer + (size_t)mshr * s->content->line_bytes + (size_t)sector * SECTOR_BYTES;
+    newer->mask = s->newer_mask + (size_t)mshr * s->content->words;
+    return true;
+}
+
 static void read(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
     struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     struct cache_line line;
+    struct newer newer;
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
-    if (!entry || !cache_line_of(slice->cache, line_in_slice(content, address), &line))
+    const u64 in_slice = line_in_slice(content, address);
+    if (!entry)
         return;
+    const bool there = cache_line_of(slice->cache, in_slice, &line);
     EACH_SECTOR(i, sectors)
-    give(entry, address + (u64)i * SECTOR_BYTES, line.bytes + (size_t)i * SECTOR_BYTES,
-         content_known(&line, i));
+    {
+        const u64 sector = address + (u64)i * SECTOR_BYTES;
+        if (there)
+            give(entry, sector, line.bytes + (size_t)i * SECTOR_BYTES, content_known(&line, i));
+        if (newer_of(of_slice(content, slice), in_slice, i, &newer))
+            give(entry, sector, newer.bytes, mask_sector(newer.mask, i));
+    }
 }
 
 static void note_stored(struct content *content, u32 core, u32 tag)
@@ -240,13 +266,19 @@ void content_deliver(void *user, u32 waiter, u32 mshr, u32 sectors)
 
 void content_fill(struct content *content, struct l2_slice *slice, u32 mshr, u32 sectors)
 {
-    const u8 *from = of_slice(content, slice)->brought + (size_t)mshr * content->line_bytes;
+    const struct slice_content *s = of_slice(content, slice);
+    u8 *from = s->brought + (size_t)mshr * content->line_bytes;
+    const u8 *newer = s->newer + (size_t)mshr * content->line_bytes;
+    u64 *mask = s->newer_mask + (size_t)mshr * content->words;
     struct cache_line line;
-    if (!cache_line_of(slice->cache, cache_mshr_line(slice->cache, mshr), &line))
-        return;
-    EACH_SECTOR(i, sectors)
-    copy_bytes(line.bytes + (size_t)i * SECTOR_BYTES, from + (size_t)i * SECTOR_BYTES,
-               ~mask_sector(line.written, i));
+    const bool there = cache_line_of(slice->cache, cache_mshr_line(slice->cache, mshr), &line);
+    EACH_SECTOR(i, there ? sectors : 0)
+    {
+        const size_t at = (size_t)i * SECTOR_BYTES;
+        copy_bytes(from + at, newer + at, mask_sector(mask, i));
+        copy_bytes(line.bytes + at, from + at, ~mask_sector(line.written, i));
+    }
+    memset(mask, 0, content->words * sizeof(u64));
 }
 
 /* ---- to DRAM ---- */
@@ -260,6 +292,21 @@ static struct content_move *take_move(struct content *content, struct slice_cont
     move->store = false;
     memset(move->mask, 0, content->words * sizeof(u64));
     return move;
+}
+
+/* A write has left the slice: reads that come behind it must see it, even those that wait for a
+ * request in front of it (N8). */
+static void note_newer(struct slice_content *s, u64 line, const struct content_move *move)
+{
+    struct newer newer;
+    EACH_SECTOR(i, move->sectors)
+    {
+        const u32 bits = mask_sector(move->mask, i);
+        if (!newer_of(s, line, i, &newer))
+            continue;
+        copy_bytes(newer.bytes, move->bytes + (size_t)i * SECTOR_BYTES, bits);
+        mask_add(newer.mask, i, bits);
+    }
 }
 
 u32 content_request(struct content *content, struct l2_slice *slice, u64 line, u32 sectors,
@@ -284,6 +331,8 @@ u32 content_request(struct content *content, struct l2_slice *slice, u64 line, u
                    bits);
         mask_add(move->mask, i, bits);
     }
+    if (!move->store)
+        note_newer(s, line, move);
     return (u32)(move - s->moves);
 }
 
@@ -300,6 +349,7 @@ u32 content_victim(struct content *content, struct l2_slice *slice, u64 line, u3
                    bits);
         mask_add(move->mask, i, bits);
     }
+    note_newer(s, line, move);
     return (u32)(move - s->moves);
 }
 
@@ -473,8 +523,10 @@ static void settle(struct content *content, u64 address, u32 sector, const u8 *b
                          ? cache_mshr_of(s->slice->cache, in_slice, sector)
                          : UINT32_MAX;
     const size_t at = (size_t)sector * SECTOR_BYTES;
-    if (mshr != UINT32_MAX) /* read from the image in this window, before the atomic */
+    if (mshr != UINT32_MAX) { /* read from the image in this window, before the atomic */
         copy_bytes(s->brought + (size_t)mshr * content->line_bytes + at, bytes, bits);
+        copy_bytes(s->newer + (size_t)mshr * content->line_bytes + at, bytes, bits);
+    }
     if (there && (line.valid | line.dirty) >> sector & 1)
         copy_bytes(line.bytes + at, bytes, bits);
     if (there && line.dirty >> sector & 1) {

@@ -27,6 +27,9 @@
  *  N7  Outside of launches the image is what a program has computed: at the end of a launch all
  *      changes go there, and at the beginning of one all lines get their bytes from there. So a flip
  *      in a clean line does not outlive its launch.
+ *  N8  A write can leave a slice while the MSHR of its line waits: a line that was allocated and
+ *      evicted meanwhile (l2.allocate=fill), or a store that passes the cache. The MSHR keeps those
+ *      bytes. Reads that come behind the write, and the line when it is filled, get them.
  *
  * Deviations
  *  - L1 copies of other cores follow the L2 at the end of each window at no cost: stale lines are

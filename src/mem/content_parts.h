@@ -21,7 +21,9 @@ struct slice_content {
     struct l2_slice *slice;
     struct content_move *moves;
     u32 *free, free_count; /* a stack */
-    u8 *brought;           /* a line for each MSHR: what DRAM has delivered */
+    u8 *brought;           /* a line for each MSHR: what DRAM has delivered, */
+    u8 *newer;             /* and bytes that left the slice behind the MSHR's request (N8): those */
+    u64 *newer_mask;       /* with a bit here */
 };
 
 struct stored {

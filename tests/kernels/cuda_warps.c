@@ -144,7 +144,7 @@ static void special(struct test *t)
         equals(t, "nctaid.y", got[5], Y);
         if (got[6] >= got[7])
             fail(t, "smid %u of %u", got[6], got[7]);
-        if (time[i] <= 0 || time[i] > 10000)
+        if (time[i] <= 0 || time[i] > 100000) /* one store at a time takes long */
             fail(t, "elapsed clocks: %lld", (long long)time[i]);
     }
 }
