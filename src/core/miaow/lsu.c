@@ -307,8 +307,7 @@ static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inf
     miaow_of(core)->moved = true;
     if (lw->writes)
         lw->last_load = lw->scalar ? AT_LSUS : AT_LSUV;
-    if (lw->last_load !=
-        AT_LSU) /* the RTL reports a store's end by the last load's register file */
+    if (lw->last_load != AT_LSU) /* the RTL reports a store's end with the last load's registers */
         miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(lw->last_load));
     if (!lw->writes)
         miaow_issue_written(core, inflight, false);
