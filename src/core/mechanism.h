@@ -100,8 +100,7 @@ void *mechanism_alloc(void *state, size_t bytes);
 static inline struct rng *mechanism_stream(void *state)
 {
     struct mechanism_use *use = ((struct mechanism_state *)state)->use;
-    assert(use->mechanism->random); /* otherwise `random` would tell users that the seed does not
-                                     * matter */
+    assert(use->mechanism->random); /* without it, users are told that the seed does not matter */
     return &use->random;
 }
 /* 64 random bits. */
@@ -123,8 +122,8 @@ static inline f64 mechanism_random_unit(void *state)
 /* ---- warps and blocks ---- */
 
 /* A slot's members: `warp` (NULL: free), `at` (the warp's next instruction; NO_INST: the warp waits
- * or has ended), `block` (the place of its block), `ended`, `age` (number of warps that started on
- * the core before it in this launch), `fetch_at` (next instruction to fetch), and `buffer`, which
+ * or has ended), `block` (the place of its block), `ended`, `age` (a number that increases with
+ * each warp that starts on the core), `fetch_at` (next instruction to fetch), and `buffer`, which
  * has `buffered` entries: instructions, or, where `skipped` has a bit, marks of skipped ones. */
 static inline const struct slot *core_slot(const struct core *core, u32 slot)
 {

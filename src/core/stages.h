@@ -59,8 +59,7 @@ struct inflight {
     bool silent;      /* its stores create no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
     bool waited;      /* its results are due and wait for a bank or a bus */
-    bool passes;      /* a mechanism has its result: it does not occupy its unit's output
-                       * register */
+    bool passes;      /* a mechanism has its result: it bypasses its unit's output register */
     bool counted;     /* in a wait counter; */
     bool in_order;    /* that counter's order allows it to retire: gcn/waitcnt.c */
     u8 order;         /* its position in the wait queue of its warp */
@@ -355,7 +354,7 @@ struct core {
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
-    u64 ages;                                  /* warps started in this launch */
+    u64 ages;                                  /* the age of the next warp */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 
     /* stages */
