@@ -209,22 +209,21 @@ struct exec {
                  * first */
     const struct entry *entry; /* initial contents of a warp's registers; NULL: zeros */
     u64 entry_address;         /* guest address of its image */
-    u64 entry_local_address;   /* guest address of the launch's local memory, with room for every
-                              * resident warp: entry->local_bytes * lanes each, by
-                              * thread_block.slot */
-    const u8 *marks;       /* enum redundancy by instruction of the program (analysis/redundancy.h);
-                      * NULL: no active mechanism needs them, or the code has no kernels */
-    struct bounds *bounds; /* NULL: out-of-bounds accesses are faults (bounds.h) */
+    /* Guest address of the launch's local memory, with room for every resident warp:
+     * entry->local_bytes * lanes each, by thread_block.slot. */
+    u64 entry_local_address;
+    /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL: no active
+     * mechanism needs them, or the code has no kernels. */
+    const u8 *marks;
+    struct bounds *bounds;        /* NULL: out-of-bounds accesses are faults (bounds.h) */
     struct exec_watcher *watcher; /* NULL: none, at full speed */
-    const struct dyninst *acting; /* the instruction whose stores the watcher sees, in timing
-                                   * mode */
+    const struct dyninst *acting; /* whose stores the watcher sees, in timing mode */
     bool by_dyninst; /* instructions are issued, and counted by the issuer, one by one: dyninst.h */
     /* The guest's clocks: cycles of the warp's core, or nanoseconds. NULL: as in special.c. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
     u64 grid_number;            /* launches of the device before this one */
-    struct register_file *file; /* of the core, in timing mode; NULL: blocks hold their own
-                                 * registers */
+    struct register_file *file; /* of the core, in timing mode; NULL: blocks hold registers */
     output_fn *output;
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */

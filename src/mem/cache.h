@@ -23,8 +23,7 @@ struct cache_config {
     bool passing; /* it keeps no lines, only MSHRs of lines in flight */
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses do not allocate */
-        WRITE_THROUGH, /* a write updates a present line and goes on to memory; misses do not
-                        * allocate */
+        WRITE_THROUGH, /* a write updates a present line and goes on; misses do not allocate */
         WRITE_BACK,    /* a write stays in the cache; a miss allocates without fetching, and
                         * bytes never written are fetched when they are read */
     } write;

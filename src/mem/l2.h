@@ -29,8 +29,7 @@ enum {
     TAG_SECTORS_SHIFT = 18,
     TAG_SLICE_SHIFT = 24,
     TAG_NO_FETCH = (1u << TAG_SECTORS_SHIFT) - 1, /* a write that nothing waits for: an eviction, */
-    TAG_STORE = TAG_NO_FETCH - 1                  /* or data of a packet that has been answered
-                                                   * already */
+    TAG_STORE = TAG_NO_FETCH - 1                  /* or data of an answered packet */
 };
 static inline bool l2_tag_waits(u32 tag)
 {
@@ -87,8 +86,7 @@ struct l2_slice {
     struct packet *pool; /* packets that wait for DRAM; a cache waiter is an index */
     u32 *free;           /* a stack of free entries */
     u32 free_count, pool_count;
-    u32 free_least;           /* minimum of free_count since the reset; `free` below it is not
-                               * used */
+    u32 free_least;           /* least free_count since the reset; `free` below it is not used */
     u8 *parts;                /* by fetch: requests that DRAM has not answered, */
     struct payload *payloads; /* and the payload for its waiters */
     u64 port_free;            /* L2 cycle from which the data port, */

@@ -78,8 +78,7 @@ struct packet {
     u32 sectors; /* bit i: bytes 32i .. 32i+31 of the line are read or written */
     u32 tag;
     struct requester from;
-    u16 core;         /* the receiver of the reply: the requester's core, or a cluster (numbered
-                       * after all cores) */
+    u16 core;         /* gets the reply: the requester's, or a cluster, numbered after all cores */
     u16 bytes;        /* data that it carries in addition to its header */
     u8 kind;          /* enum packet_kind */
     u8 client;        /* enum packet_client */

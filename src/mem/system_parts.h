@@ -55,15 +55,13 @@ struct memory_system {
     fs window, delay, dram_delay;
 
     struct port *requests, *replies; /* by core */
-    u64 *unread;                     /* core ports with requests that have been received and not
-                                      * read */
+    u64 *unread;                     /* core ports with received requests that are not read */
     u8 *turn;                        /* by core port: the core whose turn it is */
     fs *arrivals;                    /* by core port: arrival of the first such request */
     fs arrival;                      /* the minimum of these, or earlier */
     struct network *up, *down;
     u64 up_done, down_done; /* network cycles that each has simulated */
-    bool *closed;           /* slices that had no room for a packet and have not been called
-                             * since */
+    bool *closed;           /* slices that had no room for a packet, not called since */
     u64 *waiting;           /* slices with replies for the network */
     u32 port_words, unit_words;
     bool network_wants; /* the next network edge has something to do */
@@ -72,8 +70,7 @@ struct memory_system {
 
     struct cluster *clusters;
     struct port *shared_requests; /* from cores to clusters: by part, then core */
-    fs cluster_next;              /* the earliest time at which a cluster may have something to
-                                   * do */
+    fs cluster_next;              /* earliest time at which a cluster may have something to do */
 
     struct l2_slice **slices; /* by channel, then slice */
     bool sweeps;              /* reserved ways of some slice are being emptied */

@@ -77,8 +77,7 @@ struct miaow_slot {
     u64 fetch_pc, feed_pc; /* byte offsets in the code of the next word to fetch and to feed */
     u32 feed_inst;         /* the instruction at feed_pc */
     u32 entry;             /* the instruction at issue */
-    u16 reserved, held;    /* entries of its queue: with a word present or in flight; with a word
-                            * present */
+    u16 reserved, held;    /* queue entries with a word present or in flight; with a word present */
     u8 in_flight;
     bool fresh; /* the next fetched word is the first after a redirect */
     bool half;  /* the next word is the second of an instruction */
@@ -120,8 +119,7 @@ struct miaow {
     u64 saturated, memory_wait, memory_done, halted, halted_next, parked, branching;
     u64 ready[CLASSES];       /* as the arbiters see them, a cycle late */
     u32 units_ready;          /* the same for units, bits */
-    u32 units_now, units_all; /* units that would accept an instruction in this cycle; existing
-                               * units */
+    u32 units_now, units_all; /* units that would accept an instruction now; existing units */
     u32 last_slot, last_class, last_ended;
     u8 chosen_slot, chosen_unit; /* NO_UNIT: none */
     u64 *busy;                   /* scoreboard_words per slot */
