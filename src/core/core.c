@@ -1,5 +1,5 @@
 /*
- * The core as a whole: its blocks and warps, the records of what is under way, and time.
+ * The core as a whole: blocks and warps, the records of instructions in flight, and time.
  */
 #include "core/common/slots.h"
 #include "core/requests.h"
@@ -18,7 +18,7 @@ u64 wheel_next(const struct core *core)
     u64 word = core->wheel.used[w] & ~(bit(now % 64) - 1);
     if (word)
         return first_bit(word) - now % 64;
-    /* the words after this one, around, and this one's lower part last */
+    /* then the words after this one, wrapping around, with the lower part of this one last */
     const u64 above = core->wheel.words & ~(bit(w) | (bit(w) - 1));
     const u32 next = first_bit(above ? above : core->wheel.words);
     return (next * 64 + first_bit(core->wheel.used[next]) + WHEEL - now) % WHEEL;
@@ -26,7 +26,7 @@ u64 wheel_next(const struct core *core)
 
 /* ---- create and destroy ---- */
 
-/* The pipeline, and what is to come of its requests. */
+/* Creates the pipeline and the counters of its outstanding packets. */
 static void create_pipeline(struct core *core)
 {
     const struct core_config *config = &core->config;
@@ -116,7 +116,7 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     hooks_launch(core, true);
 }
 
-/* Removes what a launch that was stopped has left, so that the next one finds an empty core. */
+/* Removes what a stopped launch has left, so that the next launch finds an empty core. */
 static void drop_all(struct core *core)
 {
     destroy_pipeline(core);
@@ -235,7 +235,8 @@ static void end_slot(struct core *core, u32 s)
     slot_maybe_leave(core, s);
 }
 
-/* All warps of the block wait: lanes at reconvergence points go on alone, as without time. */
+/* If all warps of the block wait, lanes at reconvergence points continue alone, as in functional
+ * mode. */
 static void release_lanes(struct core *core, const struct resident *block)
 {
     for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1)
@@ -259,7 +260,7 @@ void block_update(struct core *core, u32 s)
         struct slot *slot = &core->slots[other];
         if (slot->at != NO_INST)
             continue;
-        slot_wake(core, other); /* where it waits may have changed */
+        slot_wake(core, other); /* what it waits for may have changed */
         if (slot->warp->state == WARP_DONE) {
             end_slot(core, other);
             continue;
@@ -370,7 +371,7 @@ fs core_next(const struct core *core)
 {
     if (core->stopped)
         return FS_NEVER;
-    if (!core->present && !core->inflight.count) /* it does not run: its clock stands */
+    if (!core->present && !core->inflight.count) /* it does not run, and its clock stands still */
         return port_next(core->config.replies);
     return core->pipeline->next(core);
 }

@@ -1,4 +1,4 @@
-/* Mechanisms on a core: their state, and the seams that are not part of a stage. See hooks.h. */
+/* Mechanisms on a core: their states, and seams that belong to no stage. See hooks.h. */
 #include "base/guard.h"
 #include "core/common/common.h"
 #include "core/mechanism.h"
@@ -104,7 +104,7 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
 {
     struct hooks *hooks = &core->hooks;
     hooks->count = count;
-    hooks->uses = checked(calloc(MAX(count, 1), sizeof *hooks->uses)); /* EACH_USE wants an array */
+    hooks->uses = checked(calloc(MAX(count, 1), sizeof *hooks->uses)); /* EACH_USE needs an array */
     for (u32 i = 0; i < count; i++) {
         struct mechanism_use *use = &hooks->uses[i];
         const struct mechanism *m = uses[i].mechanism;
@@ -158,7 +158,7 @@ void core_reserve_ways(struct core *core, enum packet_client client, u32 ways)
     u32 at = 0;
     cache_reserve(cache, ways);
     for (enum cache_drop drop; (drop = cache_sweep(cache, &at, false, &out)) != CACHE_ABSENT;)
-        at += drop != CACHE_DROPPED; /* it is under way, and leaves with its fill */
+        at += drop != CACHE_DROPPED; /* a line in flight is dropped when it is filled */
 }
 
 void hooks_forget(const struct hooks *hooks)

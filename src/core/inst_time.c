@@ -1,10 +1,10 @@
 /*
- * What timing has to know of each instruction: where it goes, how long it takes, which registers
- * it reads through the banks and which bits of the scoreboard it looks at.
+ * The timing properties of each instruction: its pipe, its latency and interval, the registers it
+ * reads through the banks and the scoreboard bits it depends on.
  *
- * Deviations: everything that is neither memory nor one of the timed arithmetic classes takes the
- * integer pipe at units.int_simple, control flow included, as GPGPU-Sim has it. Division and
- * remainder of any type take the special-function pipe.
+ * Deviations: all vector instructions that are neither memory accesses nor of a timed arithmetic
+ * class take the integer pipe at units.int_simple, including control flow, as in GPGPU-Sim.
+ * Divisions and remainders of any type take the special-function pipe.
  */
 #include "core/inst_time.h"
 #include "core/common/common.h"
@@ -105,7 +105,8 @@ void time_place(struct inst_time *time, const struct inst *inst, const struct co
     time->kind = (u8)kind_of(inst, time->pipe);
 }
 
-/* A warp passes a narrow unit several times: the unit is taken, and the result late, by as much. */
+/* A warp passes a narrow unit several times: each further pass adds the interval to unit time and
+ * latency. */
 void time_cost(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     const struct units_params *u = config->units;
@@ -139,7 +140,7 @@ u32 time_longest(const struct core_config *config)
 
 /* ---- registers ---- */
 
-/* Scoreboard bits: vector registers, then scalars or masks. */
+/* Scoreboard bits: vector registers first, then scalar registers or masks. */
 static u32 scalar_base(const struct program *program)
 {
     u32 registers = 0;
@@ -173,15 +174,15 @@ static void add_bits(struct inst_time *time, u32 first, u32 count)
     }
 }
 
-/* A register that M0 names, from `first` on: what it reads or writes is known only when it runs, so
- * it runs alone, and all that it may write is pending until it has. */
+/* A register operand indexed by M0, from `first` on: which registers it reads or writes is known
+ * only at execution. So it runs alone, and everything it may write is pending until it is done. */
 static void add_open(struct inst_time *time, u32 first, u32 end)
 {
     time->flags |= TIME_DRAIN;
     add_bits(time, first, end > first ? end - first : 0);
 }
 
-/* A read joins the words that are looked at, and must not widen those that are written. */
+/* Adds the scoreboard bits of an operand. */
 static void add_operand(struct inst_time *time, const struct program *program, u32 base,
                         struct operand o)
 {
@@ -227,8 +228,8 @@ static void add_writes(struct inst_time *time, const struct program *program,
 }
 
 /*
- * Reads come after the writes, in entries of their own, so that reserving takes the first ones
- * as they are.
+ * Reads come after the writes, in entries of their own, so that reserving uses exactly the first
+ * entries.
  */
 static void add_reads(struct inst_time *time, const struct program *program,
                       const struct inst *inst, u32 base, struct implied implied)
@@ -287,7 +288,7 @@ void time_flags(struct inst_time *time, const struct inst *inst)
     }
 }
 
-/* What most instructions need to be checked for, in a form that is quick to check. */
+/* Prepares the fast check that suffices for most instructions. */
 static void set_plain(struct inst_time *time, const struct issue_params *issue)
 {
     const u32 special = TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_SERIAL;
@@ -311,7 +312,7 @@ static void set_plain(struct inst_time *time, const struct issue_params *issue)
     }
 }
 
-/* Where VCC and EXEC are one register each for the scoreboard. */
+/* VCC and EXEC count as one register each for the scoreboard. */
 static void join_halves(struct inst_time *time, u32 base)
 {
     const u32 words[] = {SCALAR_VCC, SCALAR_EXEC};

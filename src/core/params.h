@@ -4,7 +4,8 @@
 
 #include "core/components.def"
 
-/* Banks that serve registers independently of each other: narrow banks work together. */
+/* Banks that serve registers independently: narrow banks that hold a register side by side count as
+ * one. */
 static inline u32 collect_places(const struct collect_params *params, u32 warp_size)
 {
     u32 together =

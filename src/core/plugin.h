@@ -1,15 +1,15 @@
 /*
- * Mechanisms that are compiled outside of this tree and loaded from a shared object
- * (docs/write-a-mechanism.md). A file of src/mech and one outside look the same: the last line,
- * MECHANISM_PLUGIN(name), means nothing here and makes the object's one exported symbol there,
- * where `pkg-config --cflags heddle-mechanism` defines HEDDLE_PLUGIN.
+ * Mechanisms that are compiled outside this tree and loaded from a shared object
+ * (docs/write-a-mechanism.md). Their source looks like a file of src/mech: the last line,
+ * MECHANISM_PLUGIN(name), expands to nothing in this tree. In an object, where
+ * `pkg-config --cflags heddle-mechanism` defines HEDDLE_PLUGIN, it defines the one exported symbol.
  *
  * Invariants
- *  G1  An object is used only by a machine that was built from the very same headers: it carries
+ *  G1  An object is used only by a program that was built from exactly the same headers: it carries
  *      their hash. There is no stable interface.
- *  G2  An object needs no symbol of the program it is loaded into, which may hide them all: it has
- *      a function of its own for each one that the headers declare, which jumps through a table
- *      that the machine fills when it loads the object.
+ *  G2  An object needs no symbol of the program that loads it, which may hide them all: for each
+ *      function that the headers declare it has its own stub, which jumps through a table that the
+ *      program fills when it loads the object.
  */
 #ifndef CORE_PLUGIN_H
 #define CORE_PLUGIN_H
@@ -27,12 +27,12 @@ enum {
     PLUGIN_FUNCTION_COUNT
 };
 
-/* The exported symbol. Magic and hash stay where they are: they say whether the rest can be read.
- */
+/* The exported symbol. Magic and hash must stay at their offsets: they decide whether the rest can
+ * be read. */
 struct mechanism_plugin {
     char magic[sizeof PLUGIN_MAGIC];
     char hash[sizeof PLUGIN_HASH];
-    u32 sizes[3]; /* of structures, which compiler options may change */
+    u32 sizes[3]; /* of structs whose layout compiler options may change */
     const struct mechanism *mechanism;
     void **functions; /* PLUGIN_FUNCTION_COUNT, to be filled */
 };
@@ -69,7 +69,7 @@ struct mechanism_plugin {
     __attribute__((visibility("default"))) const struct mechanism_plugin heddle_mechanism = { \
         PLUGIN_MAGIC, PLUGIN_HASH, PLUGIN_SIZES, &id##_mechanism, heddle_functions};
 
-/* The one table of the headers that is data; each file has it. */
+/* The only data that the headers declare: every object gets its own copy. */
 __attribute__((weak, visibility("hidden"))) const struct op_info op_info[OP_COUNT] = {
 #include "ir/op_rows.h"
 };

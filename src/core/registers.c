@@ -1,7 +1,7 @@
 /* Rows of the register file and physical lanes, as mechanisms see and change them: mechanism.h. */
 #include "core/mechanism.h"
 
-/* A mechanism has asked for what cannot be: the launch stops. */
+/* Stops the launch: a mechanism has asked for something impossible. */
 static void refuse(struct core *core, u32 slot, const char *what)
 {
     const struct slot *s = &core->slots[slot];
@@ -29,7 +29,7 @@ void hooks_allocate(struct core *core, u64 slots)
 static bool place(struct core *core, u32 slot, u32 reg, lane_set lanes, u32 row, bool with_value)
 {
     char why[160];
-    if (!core->slots[slot].warp->map) /* it was refused */
+    if (!core->slots[slot].warp->map) /* its allocation was refused */
         return false;
     if (register_map_place(core->slots[slot].warp, reg, lanes, row, with_value, why, sizeof why))
         return true;

@@ -67,7 +67,7 @@ bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits)
     return true;
 }
 
-/* The waiter of an MSHR: the load/store unit's request, an instruction in flight, or a slot. */
+/* What waits in an MSHR: a request of the load/store unit, an instruction in flight, or a slot. */
 static struct requester waiter_of(const struct core *core, enum packet_client client, u32 waiter)
 {
     if (client == CLIENT_FETCH)

@@ -1,18 +1,18 @@
 /*
- * What a core is made of: its warps, the instructions in flight, and a struct for each stage of
- * the common pipeline. For the files of src/core; mechanisms see a core through mechanism.h.
+ * The parts of a core: its warps, the instructions in flight, and a struct for each stage of the
+ * common pipeline. For files in src/core only; mechanisms see a core through mechanism.h.
  *
  * Invariants
- *  K1  Warps of a core have places ("slots") 0 to 63; sets of them are words with a bit each.
- *  K2  `clear` of a slot is recomputed only by slot_update, which is called by everything that
- *      changes the head of its buffer or its scoreboard.
- *  K3  Every instruction fetched is issued, skipped, flushed or left in a buffer.
- *  K4  A slot of an issue cycle counts once: issued, or one of the idle_ reasons.
+ *  K1  Warps occupy slots 0 to 63 of a core; a set of slots is a u64 with one bit per slot.
+ *  K2  The `clear` bit of a slot is set only by slot_update and slot_recheck (slots.h); everything
+ *      that changes the head of its buffer or its scoreboard calls one of them.
+ *  K3  Every fetched instruction is issued, skipped, flushed or left in a buffer.
+ *  K4  An issue slot counts once: as issued, or under one of the idle_ reasons.
  *  K5  Nothing here allocates after core_begin.
  *  K6  While a scheduler is `asleep`, none of its warps can issue and none has changed since the
- *      scheduler last looked: everything that changes one, or a set of them, wakes it.
- *  K7  A core touches nothing outside itself but its ports, its blocks and the memory view.
- *  K8  A clear slot's warp is neither waiting, ended nor redirected.
+ *      scheduler last checked them: everything that changes a warp, or a set of them, wakes it.
+ *  K7  A core accesses nothing outside itself but its ports, its blocks and the memory view.
+ *  K8  The warp of a clear slot is neither waiting, ended nor redirected.
  */
 #ifndef CORE_STAGES_H
 #define CORE_STAGES_H
@@ -28,15 +28,15 @@ enum {
     CORE_COLLECTORS = 64,
     CORE_BANKS = 64,
     CORE_INFLIGHT = 1024, /* instructions in flight on a core; issue waits when all are taken */
-    WHEEL = 4096,         /* cycles that a result can lie ahead */
+    WHEEL = 4096,         /* cycles that a result can lie in the future */
     MAX_BUFFER = 16,
-    MAX_MARKS = 16, /* of skipped instructions in a buffer, beside its instructions */
+    MAX_MARKS = 16, /* of skipped instructions in a buffer, in addition to its instructions */
     NO_INFLIGHT = 0xffff
 };
 
 /* Why nothing is fetched for a slot, bits. */
 enum barred {
-    BARRED_MISSING = 1 << 0, /* it waits for a line of instructions */
+    BARRED_MISSING = 1 << 0, /* it waits for a line of the instruction cache */
     BARRED_HELD = 1 << 1,    /* core_hold */
     BARRED_FETCH = 1 << 2,   /* core_hold_fetch */
 };
@@ -44,89 +44,87 @@ enum barred {
 /* An instruction in flight on a core. */
 struct inflight {
     struct dyninst dyn;
-    const struct inst_time
-        *time; /* of its instruction; one of a mechanism's own may have another */
-    u16 index; /* its place */
-    u16 next;  /* of a list */
+    const struct inst_time *time; /* of its instruction; a mechanism's own may have another */
+    u16 index;                    /* its record's number */
+    u16 next;                     /* in a list */
     u8 slot, pipe, group;
-    u8 unit; /* of its pipe, once it has started */
+    u8 unit; /* number of its unit within the pipe, once it has started */
     u16 latency, interval;
-    u16 extra;        /* cycles before its unit, by mechanisms */
-    u16 outstanding;  /* transactions not answered yet */
+    u16 extra;        /* additional cycles before its unit, from mechanisms */
+    u16 outstanding;  /* transactions that are not answered yet */
     bool sent;        /* all its transactions have left the load/store unit */
-    bool memory_wait; /* its results count as waiting for memory */
-    bool injected;    /* made by a mechanism: not the warp's own instruction */
-    bool has_result;  /* mechanisms have been told of it */
-    bool silent;      /* its stores go nowhere: no transactions (the view seam) */
+    bool memory_wait; /* counted in its slot's vector_accesses or scalar_accesses */
+    bool injected;    /* made by a mechanism, not an instruction of the warp */
+    bool has_result;  /* `result` has been called for it */
+    bool silent;      /* its stores create no transactions (the view seam) */
     bool dropped;     /* its results were not written (the write-back seam) */
-    bool waited;      /* its results are to be written, and wait for a bank or a bus */
-    bool passes;      /* a mechanism has its result: it enters its unit, but leaves it at once */
-    bool counted;     /* in a wait counter, */
-    bool in_order;    /* whose turn of it has come: gcn/waitcnt.c */
-    u8 order;         /* its place among those of its warp */
-    /* With mechanisms, which may change them at `operand` and `issued`, and the last one until
-     * `write_back`: accesses to single lanes of vector registers, and operations of single lanes.
-     */
+    bool waited;      /* its results are due and wait for a bank or a bus */
+    bool passes;      /* a mechanism has its result: it bypasses its unit's output register */
+    bool counted;     /* in a wait counter; */
+    bool in_order;    /* that counter's order allows it to retire: gcn/waitcnt.c */
+    u8 order;         /* its position in the wait queue of its warp */
+    /* With mechanisms: accesses to single lanes of vector registers, and operations of single
+     * lanes. Mechanisms may change them in `operand` and `issued`, lane_writes until
+     * `write_back`. */
     u16 lane_reads, lane_ops, lane_writes;
 };
 
-/* What every instruction of the warp touches comes first. */
+/* Members that every instruction of the warp needs come first. */
 struct slot {
     struct warp *warp;
-    const struct inst_time *time; /* of its head, while it is buffered */
-    u64 *pending; /* scoreboard: registers to be written; then those that wait for memory */
+    const struct inst_time *time; /* of the head of its buffer, while that is valid */
+    u64 *pending; /* scoreboard: registers with a pending write; then those waiting for memory */
     u64 issued;
-    u32 at;          /* the instruction the warp stands at; NO_INST: it waits or has ended */
+    u32 at;          /* the warp's next instruction; NO_INST: it waits or has ended */
     u32 in_flight;   /* instructions */
-    u32 fetch_at;    /* what would be fetched next */
-    i32 limit;       /* the most entries its buffer may have and want more: the core's, and one for
-                    * each mark */
-    u32 skipped;     /* bits: the entry is not an instruction but the mark of a skipped one */
-    u8 buffered;     /* entries, marks too */
+    u32 fetch_at;    /* the next instruction to fetch */
+    i32 limit;       /* entries up to which the buffer wants more: fetch.limit, plus one per mark */
+    u32 skipped;     /* bits: this entry is the mark of a skipped instruction */
+    u8 buffered;     /* entries, including marks */
     u8 barred;       /* enum barred */
-    bool decoding;   /* instructions are between the cache and its buffer */
-    bool ended;      /* the warp is done; the slot waits for what is under way */
+    bool decoding;   /* instructions are between the instruction cache and the buffer */
+    bool ended;      /* the warp has ended; the slot waits for what is in flight */
     u8 region_count; /* scoreboard regions taken */
-    u8 head;         /* its bit is in issue.heads of this pipe, */
+    u8 head;         /* the slot is in issue.heads of this pipe, */
     u8 blocked;      /* and in issue.blocked of this reason; STALL_NONE: in none */
-    u8 block;        /* its block's place */
+    u8 block;        /* the place of its block */
     u64 ready_since, age;
-    u32 vector_accesses; /* under way, for wait counters */
+    u32 vector_accesses; /* in flight, for wait counters */
     u32 scalar_accesses;
-    u32 unacted; /* accesses that have not come to the head of the load/store unit */
+    u32 unacted; /* accesses that have not reached the head of the load/store unit */
     u32 stores;  /* requests not acknowledged */
     u32 buffer[MAX_BUFFER + MAX_MARKS];
     u64 missed_at;
     u64 started; /* cycle */
-    u8 stall;    /* as last observed, and at which instruction */
+    u8 stall;    /* as last traced, and at which instruction */
     u32 stall_inst;
 } __attribute__((aligned(64)));
 
-/* Wait counters of a warp. */
+/* A warp's wait counters. */
 enum {
     WAIT_QUEUE = 32
 };
 struct wait_queue {
-    u8 first, used;           /* accesses under way, in their order, in a ring; */
-    u8 count;                 /* what they count together; */
-    u32 finished;             /* those whose data have come, by place; */
+    u8 first, used;           /* a ring of the accesses in flight, in program order */
+    u8 count;                 /* sum of their counts */
+    u32 finished;             /* by position: the access's data have arrived */
     u16 inflight[WAIT_QUEUE]; /* all of them; */
-    u8 counts[WAIT_QUEUE];    /* and what each counts: more, if ones behind it were skipped */
+    u8 counts[WAIT_QUEUE];    /* what each counts: more if accesses after it were skipped */
 };
 struct waits {
     struct wait_queue vector, shared;
-    u8 scalars, data; /* of scalar loads, in any order, and of stores */
+    u8 scalars, data; /* counts of scalar loads, which are unordered, and of store data */
 };
 
 struct resident {
     struct thread_block *block; /* NULL: free */
-    u64 slots;                  /* its warps' places */
+    u64 slots;                  /* slots of its warps */
     u32 left;                   /* warps that have not ended */
     u64 started;
-    bool copy; /* of a block that counts elsewhere (the dispatch seam) */
+    bool copy; /* a copy of a block that is counted elsewhere (the dispatch seam) */
 };
 
-/* Instructions between two stages, in order. */
+/* A queue of instructions between two stages. */
 enum {
     LATCH = 16
 };
@@ -138,25 +136,26 @@ struct latch {
 struct collector {
     u16 inflight;
     u8 pipe, group;
-    u16 depth;  /* reads to come from the bank that has most of them */
-    u16 ticket; /* of an access: its place in the order of its group, modulo 65536 */
+    u16 depth;  /* remaining reads from its most requested bank */
+    u16 ticket; /* of a memory access: its position in the order of its group, modulo 65536 */
 };
 
-/* Collectors that take turns: of one kind and group. */
+/* Collectors of one kind and group, which take turns. */
 struct turn {
     u64 collectors;
-    u32 next; /* looked at first */
+    u32 next; /* checked first */
 };
 
-/* Collectors and units that serve the same warps: all, or those of a scheduler (sub-cores). */
+/* Collectors and units that serve the same warps: all warps, or those of one scheduler
+ * (sub-cores). */
 struct core_group {
     struct latch issued[PIPES];       /* from issue to the collectors */
-    struct latch collected[PIPES];    /* from there to the units */
-    u8 issued_pipes, collected_pipes; /* latches that are not empty, bits */
-    u16 tickets;                      /* given to accesses, which keep their order, */
-    u16 served;                       /* and the next one's turn */
-    u64 collectors[PIPES];            /* which serve a pipe */
-    u64 unit_free[PIPES][LATCH];      /* cycle from which a unit takes an instruction */
+    struct latch collected[PIPES];    /* from the collectors to the units */
+    u8 issued_pipes, collected_pipes; /* non-empty latches, bits */
+    u16 tickets;                      /* tickets given to memory accesses, which stay in order, */
+    u16 served;                       /* and the next ticket to leave */
+    u64 collectors[PIPES];            /* those that serve a pipe */
+    u64 unit_free[PIPES][LATCH];      /* cycle from which a unit accepts an instruction */
 };
 
 /* A list of instructions in flight, in order. */
@@ -170,94 +169,95 @@ struct fetch_stage {
     struct cache *cache;
     u32 last;                       /* slot fetched last */
     u64 wanting;                    /* slots that want instructions */
-    u32 line_packets, line_sectors; /* of a line: requests for it; all sectors, bits */
-    i32 limit;        /* the most that a buffer may hold and want more, without marks */
-    u32 extra_stages; /* that mechanisms have put between fetch and the buffers (at `create`) */
-    u64 arrived;      /* slots whose line has just come: they are served first */
+    u32 line_packets, line_sectors; /* per line: packets that request it; all its sectors, bits */
+    i32 limit;                      /* entries, without marks, up to which a buffer wants more */
+    u32 extra_stages; /* stages that mechanisms added between fetch and the buffers (at `create`) */
+    u64 arrived;      /* slots whose line has just arrived: they are served first */
     struct {
         u32 inst, slot;
-        u32 served; /* what a mechanism has delivered in its place, alone; NO_INST: it comes from
-                     * the instruction cache */
+        u32 served; /* the single instruction that a mechanism delivered in place of `inst`;
+                     * NO_INST: from the instruction cache */
         u64 ready;  /* cycle */
     } decode[64];
     u32 decode_head, decode_tail;
     struct {
         u32 mshr;
         u64 ready; /* cycle */
-    } misses[64];  /* of a cache whose misses take a fixed time */
+    } misses[64];  /* of an instruction cache with a fixed miss latency */
     u32 miss_head, miss_tail;
 };
 
 struct issue_stage {
     /* sets of slots */
     u64 buffered, clear, redirected;
-    u64 waiting;         /* their warp waits for others (barrier, lanes) */
-    u64 branching;       /* a branch of theirs is not resolved, or they are held */
+    u64 waiting;         /* the warp waits for others (barrier, lanes) */
+    u64 branching;       /* a branch is unresolved, or the slot is held */
     u64 held;            /* by core_hold: also in `branching`; */
-    u64 held_branching;  /* of these, those whose branch is not resolved either */
-    u64 serial;          /* their head is done between windows, by core_serial */
-    u64 skipping;        /* the head of their buffer is the mark of a skipped instruction */
+    u64 held_branching;  /* those of them with an unresolved branch */
+    u64 serial;          /* the head is performed between windows, by core_serial */
+    u64 skipping;        /* the head of the buffer is the mark of a skipped instruction */
     u64 blocked[STALLS]; /* slots whose head is not clear, by reason */
-    u64 heads[PIPES];    /* slots by where their head goes, or their last one went */
+    u64 heads[PIPES];    /* slots by the pipe of their head, or of their previous head */
     /* schedulers */
     u32 asleep;   /* schedulers, bits (K6) */
-    u32 idle_set; /* schedulers that were idle and have not been charged for it yet, bits */
+    u32 idle_set; /* schedulers with idle slots that are not charged yet, bits */
     struct {
-        u64 since; /* cycle: the first one that has not been charged */
+        u64 since; /* the first cycle that is not charged */
         u32 inst;  /* NO_INST: none */
         u8 stall;
-    } idle[CORE_SCHEDULERS]; /* and why */
+    } idle[CORE_SCHEDULERS]; /* and the reason */
     struct {
-        u64 slots; /* that belong to it */
-        u32 last;  /* issued last */
-        u64 group; /* two-level: the active ones */
-        u64 free;  /* cycle of its next turn, where turns have an interval */
+        u64 slots; /* its warps */
+        u32 last;  /* the slot that issued last */
+        u64 group; /* policy two_level: the active warps */
+        u64 free;  /* the cycle of its next turn, if issue.interval > 1 */
     } schedulers[CORE_SCHEDULERS];
-    u16 scheduler_of[CORE_WARPS]; /* of a slot: a bit */
+    u16 scheduler_of[CORE_WARPS]; /* by slot: a bit */
     u32 all;                      /* schedulers, bits */
     u32 first;                    /* rotates */
-    bool sleeps;                  /* schedulers of this launch may fall asleep */
-    bool greedy;                  /* the warp that issued last goes first */
+    bool sleeps;                  /* schedulers may sleep in this launch */
+    bool greedy;                  /* the policy prefers the warp that issued last */
     /* dependences */
     u32 scoreboard_words;
-    u64 *pending;    /* of all slots */
-    bool by_waitcnt; /* wait counters order memory, not the scoreboard (issue.memory_order) */
+    u64 *pending;    /* for all slots */
+    bool by_waitcnt; /* wait counters order memory results, not the scoreboard */
     struct waits waits[CORE_WARPS];
 };
 
 struct collect_stage {
     struct core_group group[CORE_SCHEDULERS];
-    u32 issued_groups;              /* with instructions for collectors, bits; */
-    u32 collected_groups;           /* for their units, */
-    u32 access_groups;              /* and for the load/store unit */
-    u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
+    u32 issued_groups;              /* groups with instructions for collectors, bits; */
+    u32 collected_groups;           /* for units; */
+    u32 access_groups;              /* for the load/store unit */
+    u8 full_pipes[CORE_SCHEDULERS]; /* by group: full latches after issue, bits */
     struct collector collectors[CORE_COLLECTORS];
     struct turn turns[CORE_COLLECTORS];
-    u8 turn_of[CORE_COLLECTORS]; /* of a collector */
+    u8 turn_of[CORE_COLLECTORS]; /* by collector */
     u32 turn_count;
     u64 free, ready;             /* collectors */
-    u64 stuck;                   /* ready, but their way was barred and is still */
+    u64 stuck;                   /* ready but blocked since they last tried */
     u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
     u32 reading_count;
-    u64 wanted[CORE_COLLECTORS][BANK_STEPS]; /* [n]: banks with more than n reads to come */
+    u64 wanted[CORE_COLLECTORS][BANK_STEPS]; /* [n]: banks with more than n remaining reads */
     u64 banks_written;                       /* in this cycle */
     u32 banks_per_group;
-    u64 group_banks; /* the first group's */
-    /* For mechanisms that say where registers are: */
-    u32 spread;                 /* banks of the machine that count as one above */
-    u64 busy;                   /* banks with a write that takes more than a cycle, */
+    u64 group_banks; /* banks of the first group */
+    /* For mechanisms that change `places`: */
+    u32 spread;                 /* the machine's banks that count as one bank above */
+    u64 busy;                   /* banks with a write that takes more than one cycle, */
     u64 busy_until[CORE_BANKS]; /* and the first cycle in which each is free again */
     struct {
-        u8 up, down, base; /* as collect_banks uses them */
+        u8 up, down, base; /* shift amounts for collect_banks */
     } bank_turns[CORE_WARPS];
 };
 
-/* Result buses, or the load/store unit's write-back ports, while mechanisms take them for long. */
+/* Result buses, or write-back ports of the load/store unit, while mechanisms occupy them for
+ * long. */
 enum {
     MOST_BUSES = 16
 };
 struct buses {
-    u64 until;             /* one is taken for long, or results wait, before this cycle */
+    u64 until;             /* until this cycle, one is occupied for long or results wait */
     u64 taken[MOST_BUSES]; /* the first cycle in which each is free again */
 };
 struct write_waits {
@@ -265,27 +265,27 @@ struct write_waits {
 };
 
 struct execute_stage {
-    u32 count[PIPES]; /* units of a group */
+    u32 count[PIPES]; /* units per group */
     u8 bus[WHEEL];    /* results that leave in a cycle */
     struct buses buses, ports;
     struct write_waits waits;
-    u64 held_for; /* the cycle of the wheel to which results were put back last, */
+    u64 held_for; /* the cycle to which waiting results were last postponed, */
     u16 held;     /* and the last of them */
 };
 
-/* Results by the cycle in which they are written. */
+/* Results by the cycle in which they are written back. */
 struct wheel {
     struct inflight_list lists[WHEEL];
     u64 used[WHEEL / 64];
-    u64 words; /* words of `used` that are not 0, bits */
+    u64 words; /* non-zero words of `used`, bits */
 };
 
 struct lsu; /* common/lsu_parts.h */
 struct lsu_stage {
     struct lsu *unit;
-    u32 held; /* requests that wait for the network, and the instruction at its head */
-    u64 due;  /* cycle in which an access comes to the end of a cache's pipe, */
-    u64 done; /* or data that have come may be written back; UINT64_MAX: none */
+    u32 held; /* requests that wait for the network, plus the instruction at the head */
+    u64 due;  /* cycle in which an access reaches the end of a cache's pipe, */
+    u64 done; /* or arrived data may be written back; UINT64_MAX: none */
 };
 
 /* ---- the core ---- */
@@ -294,41 +294,41 @@ struct inflight_pool {
     struct inflight *all; /* CORE_INFLIGHT */
     u64 *free;
     u32 count;     /* taken */
-    u32 *rows;     /* for their values */
-    u32 row_words; /* of one, a multiple of 16 */
+    u32 *rows;     /* storage for the values of all records */
+    u32 row_words; /* words per record, a multiple of 16 */
 };
 
-/* Who follows this launch (trace.h). */
+/* What observes this launch (trace.h). */
 struct tracing {
     struct trace_buffer *spans; /* NULL: not traced */
-    struct trace_buffer *steps; /* the same of instructions */
+    struct trace_buffer *steps; /* of instructions; NULL: not traced */
     struct core_watcher *watcher;
-    bool on;     /* there are spans or steps */
-    u64 told;    /* slots whose head has been told to have come to issue, */
-    u32 fetched; /* and fetches that have been told, as fetch.decode_tail */
+    bool on;     /* spans or steps are traced */
+    u64 told;    /* slots whose head has been traced as reaching issue, */
+    u32 fetched; /* and the fetches traced so far, as fetch.decode_tail */
 };
 
-/* Why an instruction leaves the plain path from issue to write-back, bits: one test for all. */
+/* Why instructions leave the plain path from issue to write-back, bits: one test covers all. */
 enum detour {
-    DETOUR_SEAMS = 1 << 0,    /* a mechanism fills a seam, or instructions are followed */
-    DETOUR_PIPELINE = 1 << 1, /* the pipeline's own `enter`, or none */
+    DETOUR_SEAMS = 1 << 0,    /* a mechanism fills a seam, or instructions are observed */
+    DETOUR_PIPELINE = 1 << 1, /* the pipeline does not use the common way from issue to the units */
     DETOUR_WAITCNT = 1 << 2,  /* issue.by_waitcnt */
-    DETOUR_CONTENT = 1 << 3,  /* loads take their values when they are written back */
+    DETOUR_CONTENT = 1 << 3,  /* loads take their values at write-back */
 };
 
 struct core {
     struct core_config config;
     struct arena *arena; /* of the core itself, its slots and its records */
     const struct pipeline *pipeline;
-    void *own; /* the pipeline's, beyond the stages below */
+    void *own; /* the pipeline's private state */
     struct clock clock;
     struct core_counts stats;
     struct hooks hooks;
-    u32 mechanism_work; /* not 0: a mechanism wants every cycle (it adds and takes away) */
+    u32 mechanism_work; /* not 0: mechanisms need every cycle (core_want_cycles) */
     u32 detours;        /* of this launch */
     u32 groups;         /* schedulers that have their own units, or 1 */
 
-    /* of the launch */
+    /* the launch */
     struct exec *exec;
     const struct inst_time *times;
     u32 inst_count;
@@ -337,24 +337,24 @@ struct core {
     struct memory_view *view;
     struct tracing trace;
     bool stopped; /* the launch has stopped on this core */
-    /* Nothing happens before this cycle unless an answer arrives or, between windows, a block
-     * starts or a warp goes on; not in the future: not known. */
+    /* Nothing happens before this cycle unless a reply arrives or, between windows, a block starts
+     * or a warp continues. Not in the future: unknown. */
     u64 quiet_until;
     fs began;
-    fs last_left;    /* when a warp last left it */
+    fs last_left;    /* when a warp last left the core */
     u64 warp_cycles; /* of warps that have left */
 
     /* warps and blocks */
     struct slot *slots; /* CORE_WARPS */
     struct register_file *registers;
     struct {
-        u64 permuted; /* slots; the others' threads run on the lanes of their number */
+        u64 permuted; /* slots with a permutation; others run on lanes of the same number */
         u8 physical[CORE_WARPS][MAX_LANES];
     } lanes;
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
-    u64 ages;                                  /* given out */
+    u64 ages;                                  /* the age of the next warp */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 
     /* stages */
@@ -364,7 +364,7 @@ struct core {
     struct execute_stage units;
     struct lsu_stage lsu;
     struct wheel wheel;
-    u8 *awaiting[CLIENTS]; /* packets of a request not answered yet, by tag */
+    u8 *awaiting[CLIENTS]; /* by tag: packets of a request that are not answered yet */
 
     struct inflight_pool inflight;
 };
@@ -422,14 +422,14 @@ static inline void latch_pop(struct latch *latch)
 {
     const u32 left = latch->count - 1u;
     latch->count = (u8)left;
-    for (u32 i = 0; i < left; i++) /* most hold one */
+    for (u32 i = 0; i < left; i++) /* most latches hold one */
         latch->inflight[i] = latch->inflight[i + 1];
 }
 static inline bool core_hooked(const struct core *core, enum seam seam)
 {
     return UNLIKELY(core->hooks.seams >> seam & 1);
 }
-/* Each instruction is followed. */
+/* Whether each instruction is observed. */
 static inline bool core_followed(const struct core *core)
 {
     return UNLIKELY(core->trace.steps != NULL || core->trace.watcher != NULL);
@@ -445,16 +445,15 @@ static inline void core_trace(struct core *core, enum trace_kind what, u32 slot,
                                  (u16)core->config.index, (u8)slot, (u8)what};
 }
 
-/* trace.c: steps of the common stages. An instruction has issued; is written; words have come to
- * the buffer; a cycle is over. */
+/* trace.c: steps of the common stages. An instruction has issued; its results are written;
+ * instructions have entered the buffer; a cycle is over. */
 void trace_issued(struct core *core, const struct inflight *inflight);
 void trace_retired(struct core *core, const struct inflight *inflight);
 void trace_decoded(struct core *core, u32 slot, u32 inst, u32 count);
 void trace_steps(struct core *core);
-/* Which registers a result goes to. */
+/* The register file that a result goes to. */
 enum trace_place trace_register(struct operand o);
 
-/* core.c */
 /* NULL: none is free. */
 static inline struct inflight *inflight_take(struct core *core)
 {
@@ -480,7 +479,7 @@ static inline void inflight_give(struct core *core, struct inflight *inflight)
     core->inflight.free[index / 64] |= bit(index % 64);
     core->inflight.count--;
 }
-/* The list of the wheel for `cycles` from now (at least 1). */
+/* The wheel's list for `cycles` from now (at least 1). */
 static inline struct inflight_list *wheel_list(struct core *core, u64 cycles)
 {
     assert(cycles && cycles < WHEEL);
@@ -492,7 +491,7 @@ static inline struct inflight_list *wheel_list(struct core *core, u64 cycles)
     }
     return &core->wheel.lists[at];
 }
-/* The results of the instruction are written `cycles` from now (at least 1). */
+/* The instruction's results are written back `cycles` from now (at least 1). */
 static inline void wheel_add(struct core *core, struct inflight *inflight, u64 cycles)
 {
     list_push(core, wheel_list(core, cycles), inflight);
@@ -501,14 +500,14 @@ void core_take_replies(struct core *core);
 void core_trace_stalls(struct core *core);
 /* Cycles until something on the wheel is due; WHEEL: nothing is. */
 u64 wheel_next(const struct core *core);
-/* The warp of a slot, which is not clear, may have moved, or its scoreboard changed (K2). */
+/* Call after the warp of a slot, which must not be clear, moved or its scoreboard changed (K2). */
 void slot_update(struct core *core, u32 slot);
-/* What a slot's scheduler looks at has changed (K6). */
+/* Wakes the scheduler of a slot after a change that it checks (K6). */
 static inline void slot_wake(struct core *core, u32 s)
 {
     core->issue.asleep &= ~(u32)core->issue.scheduler_of[s];
 }
-/* First words of scoreboards; written out, since compilers make loops of three of them. */
+/* The first scoreboard words; written out, because compilers turn three of them into loops. */
 static inline void near_add(u64 *to, const u64 *bits)
 {
     to[0] |= bits[0];
@@ -521,21 +520,21 @@ static inline void near_remove(u64 *from, const u64 *bits)
     from[1] &= ~bits[1];
     from[2] &= ~bits[2];
 }
-/* Not 0: they have bits in common. */
+/* Not 0: the two sets intersect. */
 static inline u64 near_hits(const u64 *a, const u64 *b)
 {
     _Static_assert(NEAR_WORDS == 3, "all of them");
     return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]);
 }
-/* Something that the head of a slot may wait for has come: it can only become clear. */
+/* Something that the head of a slot may wait for has arrived: the slot can only become clear. */
 void slot_recheck(struct core *core, u32 slot);
-/* The same for what is not a register. */
+/* slot_recheck after an event other than a register write. */
 static inline void slot_counted(struct core *core, u32 s)
 {
     if (core->issue.buffered & ~core->issue.clear & bit(s) && !core->slots[s].time->plain)
         slot_recheck(core, s);
 }
-/* Warps of the slot's block may go on. */
+/* Warps of the slot's block may be able to continue. */
 void block_update(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);
 

@@ -1,9 +1,9 @@
 /*
- * Names of what is traced, and the steps of instructions in the common stages. See trace.h.
+ * Names of traced events, and the steps of instructions in the common stages. See trace.h.
  *
- * In the common stages an instruction's words are fetched when the cache has delivered them, and
- * decoded when they enter the buffer; it is issue's when it stands at the head of its buffer and
- * its warp stands there. A unit is done, and the result written, in the cycle of write-back.
+ * In the common stages, an instruction's words are fetched when the cache has delivered them, and
+ * decoded when they enter the buffer. An instruction reaches issue when it is at the head of its
+ * buffer and is its warp's next one. Done and write are both in the cycle of write-back.
  */
 #include "core/stages.h"
 #include "ir/scalars.h"
@@ -89,7 +89,7 @@ static enum trace_place place_of(u32 pipe)
     return places[pipe];
 }
 
-/* The pipe of a group where there are several; there is one load/store unit. */
+/* The pipe of a group, if there are several groups; there is one load/store unit. */
 static u64 pipe_at(const struct core *core, u32 pipe, u32 group)
 {
     return core->groups > 1 && pipe != PIPE_MEMORY ? trace_at_number(place_of(pipe), group)
@@ -114,7 +114,7 @@ void trace_issued(struct core *core, const struct inflight *inflight)
             core->trace.watcher->issued(core->trace.watcher, core, inflight);
         return;
     }
-    if (!(core->trace.told & bit(s))) /* it came to issue in this very cycle */
+    if (!(core->trace.told & bit(s))) /* it reached issue in this cycle */
         trace_head(core, s, inst);
     core->trace.told &= ~bit(s);
     core_trace(core, TRACE_ISSUE, s, inst, pipe_at(core, inflight->pipe, inflight->group),
@@ -169,7 +169,8 @@ void trace_retired(struct core *core, const struct inflight *inflight)
         core->trace.watcher->retired(core->trace.watcher, core, inflight);
 }
 
-/* What the stages of this cycle have done without telling. */
+/* Records the fetches and heads of buffers of this cycle, which the stages do not trace
+ * themselves. */
 void trace_steps(struct core *core)
 {
     for (; core->trace.fetched != core->fetch.decode_tail; core->trace.fetched++) {

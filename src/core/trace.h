@@ -1,15 +1,16 @@
 /*
- * The trace of a core: one record an event, kept in the core's own buffer until
- * the window ends. Nothing is recorded when the buffer is NULL.
+ * The trace of a core: one record per event, kept in the core's own buffer until the window ends.
+ * Nothing is recorded while the buffer is NULL.
  *
- * There are two buffers, for what takes a while (blocks, warps, stalls, requests) and for the steps
- * of single instructions. Steps are noted only on paths that instructions take when mechanisms are
- * on or instructions are followed (DETOUR_SEAMS), so that they cost nothing otherwise.
+ * There are two buffers: one for what takes a while (blocks, warps, stalls, requests) and one for
+ * the steps of single instructions. Steps are recorded only on the paths that instructions take
+ * while mechanisms are on or instructions are observed (DETOUR_SEAMS), so that they cost nothing
+ * otherwise.
  *
- * A step's `value` is where it happened (trace_at), its `more` the byte address from the start
- * of the program. An instruction that runs has one to_issue, issue and done, and a write for each
- * of its results; each of its 32-bit words has a fetch and a decode. What is fetched or decoded
- * need not run. Steps of a core are in order of time, not sorted within a cycle.
+ * A step's `value` is where it happened (trace_at), its `more` the byte offset from the start of
+ * the program. An executed instruction has one to_issue, issue and done, and a write for each of
+ * its results; each of its 32-bit words has a fetch and a decode. Fetched or decoded instructions
+ * need not execute. Steps of a core are in order of time, but not sorted within a cycle.
  */
 #ifndef CORE_TRACE_H
 #define CORE_TRACE_H
@@ -22,17 +23,17 @@ enum trace_kind {
     TRACE_BLOCK_END,    /* the same */
     TRACE_WARP_START,   /* slot: the warp's place; value: block number << 16 | warp in block */
     TRACE_WARP_END,     /* the same */
-    TRACE_WARP_STALL,   /* slot: the warp; value: enum stall (0 = it can issue); inst: where */
-    TRACE_REQUEST_SENT, /* value: address; inst: where it comes from; slot: packet_kind */
+    TRACE_WARP_STALL,   /* slot: the warp; value: enum stall (0: it can issue); inst: where */
+    TRACE_REQUEST_SENT, /* value: address; inst: the instruction that sent it; slot: packet_kind */
     TRACE_REQUEST_DONE, /* value: address; inst, slot: the same; more: when it was sent (fs) */
-    TRACE_DISPATCH,     /* the first of the steps. value: as TRACE_WARP_START, from which
-                         * on `slot` of other steps means this warp */
+    TRACE_DISPATCH,     /* the first of the steps; value: as TRACE_WARP_START. In later steps,
+                         * `slot` means this warp */
     TRACE_FETCH,        /* a word comes from the instruction memory */
     TRACE_DECODE,       /* a word is decoded */
-    TRACE_TO_ISSUE,     /* issue sees the instruction: it is its warp's next */
-    TRACE_ISSUE,        /* it leaves for a unit, */
-    TRACE_DONE,         /* which is done with it */
-    TRACE_WRITE,        /* its result is in the registers */
+    TRACE_TO_ISSUE,     /* the instruction reaches issue as its warp's next one */
+    TRACE_ISSUE,        /* it leaves for a unit; */
+    TRACE_DONE,         /* the unit is done with it */
+    TRACE_WRITE,        /* its result is in the register file */
     TRACE_KINDS
 };
 
@@ -41,7 +42,7 @@ enum trace_place {
     AT_DISPATCHER,
     AT_FETCH,
     AT_DECODE,
-    /* classes of instructions and units of the miaow pipeline */
+    /* instruction classes and units of the miaow pipeline */
     AT_SALU,
     AT_SIMD,
     AT_SIMF,
@@ -65,10 +66,10 @@ enum trace_place {
     AT_MODE,
     AT_PLACES
 };
-extern const char *const trace_names[TRACE_KINDS];     /* "to_issue"; NULL: no step */
+extern const char *const trace_names[TRACE_KINDS];     /* "to_issue"; NULL: not a step */
 extern const char *const trace_place_names[AT_PLACES]; /* "simd" */
 
-/* Codes of `value`: a place, or one of several of its kind, counted from 0. */
+/* Values of `value`: a place, or one of several of a kind, counted from 0. */
 static inline u64 trace_at(enum trace_place place)
 {
     return place;
@@ -89,17 +90,18 @@ struct trace_event {
 
 struct trace_buffer {
     VEC(struct trace_event) list;
-    fs from, to; /* only what happens in [from, to) is kept */
+    fs from, to; /* only events in [from, to) are kept */
 };
 
 struct core;
 struct inflight;
 
 /*
- * Who follows each instruction of a launch. All are called within a window, for instructions of
- * the program only (no mechanism's own): `issued` in the order of the warp's program, `retired`
- * when the results are in the registers, in any order. `written` is called only for instructions
- * whose registers may be overwritten before they retire, when the results have been written.
+ * An observer of each instruction of a launch. All functions are called within a window, for
+ * instructions of the program only (no mechanism's own): `issued` in the program order of the warp,
+ * `retired` when the results are in the registers, in any order. `written` is called only for
+ * instructions whose registers may be overwritten before they retire, when the results have been
+ * written.
  */
 struct core_watcher {
     void (*issued)(struct core_watcher *watcher, struct core *core,
@@ -110,7 +112,8 @@ struct core_watcher {
                     const struct inflight *inflight);
 };
 
-/* Why a scheduler issued nothing, or a warp cannot: the idle_ counters of issue.def, in order. */
+/* Why a scheduler issued nothing, or a warp cannot issue: the idle_ counters of issue.def, in
+ * order. */
 enum stall {
     STALL_NONE,
     STALL_EMPTY,
@@ -128,15 +131,15 @@ enum stall {
 };
 extern const char *const stall_names[STALLS]; /* "raw" */
 
-/* What happened at one instruction of a program, summed over cores. */
+/* Counts of one instruction of a program, summed over cores. */
 struct inst_profile {
     u64 issued;  /* warp instructions */
     u64 threads; /* lanes */
-    /* Lanes read from and written to vector registers, and computed, because of mechanisms: beyond
-     * what `threads` says, or short of it. */
+    /* Lanes read from vector registers, computed and written because of mechanisms, in addition to
+     * what follows from `threads`; negative if saved. */
     i64 more_reads, more_ops, more_writes;
-    u64 transactions;   /* of global and local accesses */
-    u64 stalls[STALLS]; /* idle issue slots whose reason was this instruction */
+    u64 transactions;   /* of its global and local accesses */
+    u64 stalls[STALLS]; /* idle issue slots charged to this instruction */
 };
 static inline void inst_profile_add(struct inst_profile *sum, const struct inst_profile *more)
 {

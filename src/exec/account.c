@@ -1,10 +1,10 @@
 /*
  * Statistics from counted basic blocks (W5).
  *
- * While a launch runs only three counters move: paths and lanes that enter each basic block, and
- * lanes of instructions with a guard. Everything an instruction stands for (its event, its space,
- * its kind) is added up here at the end. Paths that were stopped inside a block give back what
- * they did not run.
+ * While a launch runs, only three counters change: paths and lanes that enter each basic block, and
+ * lanes of instructions with a guard. Everything that follows from an instruction (its event, its
+ * space, its kind) is added up here at the end. Instructions that were not executed, because paths
+ * stopped inside a block, are subtracted.
  */
 #include "base/events.h"
 #include "exec/warp.h"
@@ -50,7 +50,7 @@ static void add_kind(struct exec_stats *stats, const struct inst *inst, u64 warp
         stats->calls += warps;
 }
 
-/* Adds an instruction issued `warps` times for `threads` lanes; negative numbers take back. */
+/* Adds an instruction issued `warps` times for `threads` lanes; negative numbers subtract. */
 void account_inst(struct exec *exec, u32 index, i64 warps, i64 threads)
 {
     struct exec_stats *stats = &exec->stats;
@@ -84,7 +84,7 @@ void account_finish(struct exec *exec)
         account_view(exec, view);
 }
 
-/* A block that will not go on: takes back what its paths have not run. */
+/* For a block that will not continue: subtracts what its paths have not executed. */
 void account_tails(struct thread_block *block)
 {
     struct exec *exec = block->exec;
@@ -95,7 +95,7 @@ void account_tails(struct thread_block *block)
             const struct path *path = &warp->paths[warp->order[i]];
             if (!path->resume)
                 continue;
-            /* A leaf that waits has issued the instruction it stands at. */
+            /* A waiting leaf has issued the instruction it is at. */
             u32 first = path->pc + (path->state != PATH_READY);
             const struct stretch *stretch = image_stretch(exec->image, path->pc);
             u32 lanes = count_lanes(explicit_exec ? warp->active : path->mask);

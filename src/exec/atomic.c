@@ -1,8 +1,8 @@
 /*
- * Atomics: lanes act one after the other in lane order, so racing atomics are deterministic.
+ * Atomics: lanes act one after the other in lane order, so that racing atomics are deterministic.
  *
  * An operation without a destination is a reduction. Packed 16-bit floats are two additions, each
- * element atomic by itself as PTX has it; here both happen at once.
+ * element atomic by itself according to PTX; here both happen at once.
  */
 #include "exec/bounds.h"
 #include "exec/buffer.h"
@@ -59,7 +59,7 @@ static f64 as_number(u64 bits, u32 bytes)
     return bytes == 4 ? (f64)narrow : wide;
 }
 
-/* Whether an exchange goes ahead. As floats: zeros are equal, NaN equals nothing. */
+/* Whether a compare-and-swap writes. As floats: zeros are equal, and NaN equals nothing. */
 static bool compares(const struct inst *inst, const struct update *u, u32 bytes)
 {
     if (inst->key == ATOMIC_FCAS)
@@ -67,7 +67,7 @@ static bool compares(const struct inst *inst, const struct update *u, u32 bytes)
     return u->old[0] == u->value[0] && u->old[1] == u->value[1];
 }
 
-/* The new low 64 bits of memory; exchanges and compares of 128 bits are the caller's. */
+/* The new low 64 bits of memory; the caller handles exchanges and compares of 128 bits. */
 static u64 combine(const struct inst *inst, const struct update *u, u32 bytes)
 {
     u64 old = u->old[0], value = u->value[0];
@@ -141,7 +141,7 @@ static void read_operand(u64 *value, const u32 *row, u32 stride, u32 element, u3
         value[0] &= (1ull << 8 * bytes) - 1;
 }
 
-/* add.f32 flushes subnormals in global memory and keeps them in shared, as the PTX manual says. */
+/* add.f32 flushes subnormals in global memory but not in shared memory, as in the PTX manual. */
 static bool flushes(const struct warp *warp, const struct inst *inst, const u8 *at)
 {
     u64 offset = (uintptr_t)at - (uintptr_t)warp->block->shared;
@@ -156,7 +156,7 @@ bool atomic_is_word(const struct inst *inst)
     return known && type_bytes(inst->type) == 4 && inst->vector <= 1;
 }
 
-/* atomic_add_f32; nearly all numbers are normal and so are their sums. */
+/* atomic_add_f32; nearly all numbers, and their sums, are normal. */
 static inline u32 add_f32(u32 a, u32 b, bool ftz)
 {
     enum {
@@ -185,11 +185,11 @@ static inline u32 add_f32(u32 a, u32 b, bool ftz)
     }                                                           \
     return
 
-/* The commonest atomics, without a decision for each lane: what `combine` has for 32 bits. */
+/* The most common atomics, without a decision per lane: `combine` for 32 bits. */
 void atomic_words(const struct inst *inst, u8 *base, const u32 *offset, u32 mask, const u32 *values,
                   const u32 *others, u32 *result, bool ftz)
 {
-    const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* orders signed as unsigned */
+    const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* maps signed order to unsigned */
     switch (inst->key) {
     case ATOMIC_ADD:
         if (inst->type == TYPE_F32) {
@@ -239,7 +239,7 @@ static struct rows atomic_rows(const struct inst *inst, const struct step *step,
     if (inst->op == OP_atom_b128) { /* two operands in one row, two results in two */
         rows.other = inst->key == ATOMIC_CAS ? rows.value + 4 * stride : NULL;
         rows.high = chunk_row(chunk, step, SLOT_DST + 1);
-    } else if (inst->op == OP_buf_atom) { /* the new value, then the compared one */
+    } else if (inst->op == OP_buf_atom) { /* the new value, then the value to compare */
         const u32 *data = chunk_row(chunk, step, 3);
         rows.value = compares_too ? data + words * stride : data;
         rows.other = compares_too ? data : NULL;
@@ -263,7 +263,7 @@ static void update_lane(struct warp *warp, const struct inst *inst, u32 stride,
     }
 }
 
-/* Lanes that are out of range act on nothing and get zeros. */
+/* Lanes that are out of range change nothing and get zeros. */
 static bool update_lanes(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
                          const struct addresses *addresses, u32 mask, u32 inside)
 {

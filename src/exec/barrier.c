@@ -1,13 +1,13 @@
 /*
- * Block barriers: 16 named ones a block, arrival lane by lane.
+ * Block barriers: 16 named barriers per block, arrival lane by lane.
  *
- * A barrier without a thread count waits for every live thread of the block, so lanes that exit
- * count as arrived. With a count it completes when so many threads have arrived; there a warp all
- * of whose live lanes have arrived counts whole, as hardware counts warps, even if it has fewer
- * threads than lanes or some have exited. Warps that never arrive do not count, exited or not.
- * The first arrival says the count.
+ * A barrier without a thread count waits for every live thread of the block, so that lanes that
+ * exit count as arrived. With a count, it completes when that many threads have arrived; a warp all
+ * of whose live lanes have arrived then counts with all its lanes, as hardware counts warps, even
+ * if it has fewer threads or some have exited. Warps that never arrive do not count, exited or not.
+ * The first arrival determines the count.
  *
- * Lanes of a path arrive together and wait; other paths of the warp run on and arrive later.
+ * Lanes of a path arrive together and wait; other paths of the warp continue and arrive later.
  */
 #include "exec/register_file.h"
 
@@ -22,7 +22,7 @@ static bool is_complete(const struct thread_block *block, const struct barrier *
 {
     const struct exec *exec = block->exec;
     if (!barrier->threads) {
-        /* Warps run in order, so the last ones are the likeliest to be missing. */
+        /* Warps run in order, so the last ones are most likely to be missing. */
         for (u32 w = exec->warps; w-- > 0;)
             if (block->warps[w].live & ~barrier->arrived[w])
                 return false;
@@ -37,7 +37,7 @@ static bool is_complete(const struct thread_block *block, const struct barrier *
     return arrived >= barrier->threads;
 }
 
-/* The result of a reduction, for the lanes that waited with this instruction. */
+/* Writes the result of a reduction for the lanes that waited with this instruction. */
 static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct barrier *barrier)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -62,7 +62,7 @@ static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct
     }
 }
 
-/* Lets everyone who waits go on, except `running`, whose step is still under way. */
+/* Releases all waiting paths; `running` is in the middle of its step. */
 static void complete(struct thread_block *block, u32 number, const struct path *running)
 {
     struct barrier *barrier = &block->barriers[number];
@@ -123,7 +123,7 @@ static void arrive(struct warp *warp, u32 pc, lane_set lanes, struct barrier *ba
     count_predicates(warp, pc, lanes, barrier);
 }
 
-/* Whether a barrier completes at once and leaves no trace: the block has no other lanes, none has
+/* Whether a barrier completes at once without any effect: the block has no other lanes, none has
  * arrived before, and the instruction has no result. */
 static bool is_trivial(const struct warp *warp, const struct inst *inst, const struct step *step,
                        lane_set lanes)
@@ -154,7 +154,7 @@ enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
         return STEP_NEXT;
     }
     lane_set going = warp->active & ~lanes;
-    if (going) { /* lanes whose guard is false go their own way */
+    if (going) { /* lanes whose guard is false continue separately */
         u32 leaf = paths_split(warp, going);
         paths_advance(warp, &warp->paths[leaf]);
         warp_set_active(warp);

@@ -1,10 +1,10 @@
 /*
  * Blocks: their memory, and turns of their warps.
  *
- * One piece of storage holds a block: its own struct, its warps, masks, registers and shared
- * memory, the latter all zero at the start so that runs are reproducible. Storage goes back to a
- * LIFO list: ordinary blocks run to their end in one turn, and the next one finds warm memory. In
- * time, masks and registers are in the register file of the core instead (register_file.h).
+ * One piece of storage holds a block: its struct, its warps, masks, registers and shared memory,
+ * the last three zero at the start so that runs are reproducible. Storage returns to a LIFO list:
+ * ordinary blocks run to their end in one turn, and the next one finds warm memory. In timing mode,
+ * masks and registers are in the core's register file instead (register_file.h).
  */
 #include "base/arena.h"
 #include "exec/register_file.h"
@@ -42,7 +42,7 @@ static size_t header_bytes(const struct exec *exec)
            arrival_bytes(exec) + align_up(uniform_bytes(exec), LINE);
 }
 
-/* Of the masks and registers that are in a block's storage. */
+/* The masks and registers that are in a block's storage. */
 static size_t own_row_bytes(const struct exec *exec)
 {
     return exec->file ? 0 : exec->warps * warp_row_bytes(exec);
@@ -102,7 +102,7 @@ void exec_release(struct exec *exec)
     free(exec->free_storage);
 }
 
-/* All but the block's own coordinates. */
+/* Fills all uniforms except the block's own coordinates. */
 static void fill_uniforms(const struct exec *exec, u32 *uniforms)
 {
     memcpy(uniforms + UNIFORM_NTID, exec->dims, sizeof exec->dims);
@@ -164,7 +164,7 @@ static struct thread_block *storage_create(struct exec *exec)
     return block;
 }
 
-/* Local memory in guest memory: what another block has left in this one's slot. */
+/* Clears local memory in guest memory: what another block has left in this one's slot. */
 static void clear_entry_local(const struct exec *exec, const struct thread_block *block)
 {
     if (!exec->entry_local_address)
@@ -206,7 +206,7 @@ static void start_warp(struct warp *warp)
     warp_set_active(warp);
 }
 
-/* A barrier that was completed has been left clean. */
+/* Completed barriers are clean already. */
 static void reset_barriers(struct thread_block *block)
 {
     for (u32 set = block->barriers_used; set; set &= set - 1) {
@@ -322,7 +322,7 @@ bool block_unblock(struct thread_block *block)
     return any;
 }
 
-/* Instructions a warp may still issue before the launch's limit. */
+/* Instructions that a warp may still issue before the launch's limit. */
 static u64 allowance(const struct exec *exec, u64 wanted)
 {
     u64 limit = exec->limits->max_instructions;

@@ -1,4 +1,4 @@
-/* Accesses beyond buffers that are reported instead of ending the launch: see bounds.h. */
+/* Out-of-bounds accesses that are reported instead of ending the launch: see bounds.h. */
 #include "exec/bounds.h"
 
 #include "base/config.h"
@@ -46,7 +46,7 @@ static struct outside_place *place_of(struct bounds *bounds, u32 inst)
     return place;
 }
 
-/* Accesses of lanes, and the lowest thread among them. */
+/* Adds accesses of lanes; keeps the lowest thread. */
 static void add_place(struct outside_place *place, const struct outside_place *more)
 {
     const u64 count = place->count + more->count;
@@ -82,7 +82,7 @@ static void count(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes)
 
 /* ---- passing ---- */
 
-/* A place of its own, with the bytes that are inside an allocation. */
+/* A separate place, with the bytes that are inside an allocation. */
 static u8 *fill_scratch(struct warp *warp, u32 slot, u64 address, u32 bytes, u32 inside,
                         const struct allocation *a)
 {
@@ -97,7 +97,7 @@ static u8 *fill_scratch(struct warp *warp, u32 slot, u64 address, u32 bytes, u32
     return scratch;
 }
 
-/* Where a lane acts; NULL: it does not pass. *outside: not on memory of the device. */
+/* Where a lane acts; NULL: it does not pass. *outside: not on device memory. */
 static u8 *pass_lane(struct warp *warp, u32 pc, u32 slot, u64 address, u32 bytes, bool write,
                      bool *outside)
 {
@@ -136,7 +136,7 @@ u32 bounds_pass(struct warp *warp, u32 pc, const struct chunk *chunk,
         access->outside |= at && outside ? 1u << lane : 0;
         left |= at ? 0 : 1u << lane;
     }
-    if (left) /* the launch stops here: what it would have done is not told */
+    if (left) /* the launch stops here: what it would have done is not reported */
         return left;
     for (u32 set = bad; set; set &= set - 1) {
         const u32 lane = first_lane(set);
@@ -154,7 +154,7 @@ const u8 *bounds_pass_scalar(struct warp *warp, u32 pc, u64 address, u32 bytes)
     return at;
 }
 
-/* ---- telling ---- */
+/* ---- report ---- */
 
 static int by_inst(const void *a, const void *b)
 {

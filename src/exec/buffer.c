@@ -1,27 +1,27 @@
 /*
- * Accesses through buffer descriptors: where each lane goes, which lanes are in range, and moving
- * what they load and store. buffer_locate is the one place that knows how addresses are made; after
- * it all accesses are alike.
+ * Accesses through buffer descriptors: the address of each lane, which lanes are in range, and
+ * moving what they load and store. Only buffer_locate computes addresses; after it all accesses are
+ * alike.
  *
- * The address of a lane is base + scalar offset + buffer offset. The buffer offset is made of an
+ * The address of a lane is base + scalar offset + buffer offset. The buffer offset consists of an
  * index (a register, the lane's number, or their sum) and an offset (a register plus the
  * instruction's constant): index * stride + offset, or, swizzled, with `index stride` records
- * interleaved by elements. With a 64-bit address in registers there is only base + scalar offset +
+ * interleaved by elements. With a 64-bit address in registers it is only base + scalar offset +
  * constant + address, and nothing is checked.
  *
- * Range, as the Southern Islands manual has it:
- *  - stride 0: out of range when scalar offset + buffer offset do not end within `records` bytes.
+ * Range, according to the Southern Islands manual:
+ *  - stride 0: out of range if scalar offset + buffer offset do not end within `records` bytes.
  *    Each word of an access of several words is checked by itself; a texel and an atomic as a
  *    whole.
- *  - otherwise: when the index >= records or, if the index comes from a register or from the lane,
+ *  - otherwise: if the index >= records or, if the index comes from a register or from the lane,
  *    the offset >= stride; the whole access at once.
- * Loads out of range give 0, stores are dropped. What is in range but in no allocation is a fault.
- * Where misaligned is none, the low bits of an address (not of its parts) do not count.
+ * Loads out of range give 0, stores are dropped. An address in range but in no allocation is a
+ * fault. Where misalignment is no fault, the low bits of an address (not of its parts) are ignored.
  *
  * Chosen where the manual is silent: the offset (register plus constant) wraps at 32 bits, nothing
  * else does; an access is contiguous from its first byte, swizzled or not; a scalar offset counts
- * against plain buffers only; a texel is moved as a whole, components without a register are
- * stored as 0, and stores do not look at the selectors.
+ * only for plain buffers; a texel is moved as a whole, components without a register are stored as
+ * 0, and stores ignore the selectors.
  */
 #include "exec/buffer.h"
 #include "exec/memory_view.h"
@@ -45,7 +45,7 @@ void buffer_locate(struct warp *warp, const struct inst *inst, const struct step
         words[k] = step_scalar(warp, step, inst, 1, k);
     const struct buffer b = buffer_unpack(words);
     const u32 stride = chunk->lanes.stride, flags = inst->key2, constant = (u16)inst->imm;
-    const u32 *const zeros = warp->exec->image->constants; /* P3 */
+    const u32 *const zeros = warp->exec->image->constants; /* P3 of ir/program.h */
     const u32 *const row = chunk_row(chunk, step, 0);
     access->buffer = b;
     access->scalar_offset = step_scalar(warp, step, inst, 2, 0);
@@ -112,12 +112,12 @@ bool buffer_explain(struct warp *warp, const struct buffer_access *access)
     return false;
 }
 
-/* Where a load's words go before they are in shared memory: one register. */
+/* A load's words on their way to shared memory: one register. */
 struct landing {
     u32 words[LANES];
 };
 
-/* Loads straight to shared memory: a word a lane, side by side from M0's place on. */
+/* Loads directly to shared memory: one word per lane, side by side from M0's address on. */
 static bool land(struct warp *warp, u32 pc, const struct step *step, const struct chunk *chunk,
                  u32 mask, const struct landing *landing)
 {
@@ -187,8 +187,8 @@ static void move_words(struct warp *warp, const struct chunk *chunk, const struc
 }
 
 /*
- * The range ends within some lanes' words: each word is an access of its own. A core's view of
- * memory sees them lane by lane, in the order in which they act, so that later lanes win.
+ * The range ends within some lanes' words: each word is a separate access. A core's memory view
+ * sees them lane by lane, in the order in which they act, so that later lanes win.
  */
 static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 *row,
                        u32 words, u32 mask, const struct buffer_access *buffer)
@@ -230,7 +230,7 @@ static bool move_apart(struct warp *warp, u32 pc, struct step *step, struct chun
     return true;
 }
 
-/* Elements as they are: words, or one element of less. */
+/* Elements without conversion: words, or one element of less than a word. */
 static bool move_raw(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 *row,
                      u32 mask, const struct buffer_access *buffer)
 {
@@ -261,7 +261,7 @@ enum {
     SELECT_FIRST = 4
 };
 
-/* `format.bytes` is 0 when there is no such format. */
+/* `format.bytes` is 0 if there is no such format. */
 static struct texel_format find_format(const struct inst *inst, const struct warp *warp,
                                        const struct step *step)
 {
@@ -283,7 +283,7 @@ static void load_texel(const struct texel_format *format, u32 select, const u8 *
 {
     for (u32 i = 0; i < registers; i++) {
         u32 which = select >> 3 * i & 7, component = which - SELECT_FIRST;
-        bool one = which == SELECT_ONE; /* a missing fourth component is one, too */
+        bool one = which == SELECT_ONE; /* a missing fourth component is also one */
         if (which >= SELECT_FIRST && component < format->components)
             row[i * stride] = texel_load(format, from, component);
         else

@@ -1,5 +1,5 @@
 /*
- * Buffer descriptors: what four words say about a piece of memory, and where lanes go in it.
+ * Buffer descriptors: four words that describe a range of memory, and the addresses of lanes in it.
  */
 #ifndef EXEC_BUFFER_H
 #define EXEC_BUFFER_H
@@ -15,16 +15,16 @@
 struct buffer {
     u64 base;
     u32 stride;  /* bytes of a record; 0: a plain array of bytes */
-    u32 records; /* of `stride` bytes, or bytes */
+    u32 records; /* number of records of `stride` bytes, or of bytes */
     bool swizzled;
     bool add_lane;                  /* the lane's number is added to the index */
-    u32 element_shift, index_shift; /* swizzle: log2 of bytes, of records that lie side by side */
-    u32 select; /* 3 bits a register: 0, 1, or 4 and more for a component of the texel */
+    u32 element_shift, index_shift; /* swizzle: log2 of bytes, of records side by side */
+    u32 select; /* 3 bits per register: 0, 1, or 4 and more for a component of the texel */
 };
 
 /*
- * 48 bits, signed: compilers put a constant below 0 into the base and the pointer into the address
- * registers, and count on sums that wrap at the width of an address.
+ * 48 bits, signed: compilers put a negative constant into the base and the pointer into the address
+ * registers, and rely on sums that wrap at the width of an address.
  */
 static inline u64 buffer_base(const u32 words[4])
 {
@@ -45,22 +45,22 @@ static inline struct buffer buffer_unpack(const u32 words[4])
     };
 }
 
-/* Where the lanes of one chunk go. */
+/* The addresses of the lanes of one chunk. */
 struct buffer_access {
     struct buffer buffer;
     struct addresses addresses;
-    u32 inside; /* lanes whose first `bytes` are in range */
+    u32 inside; /* lanes with the first `bytes` in range */
     u32 scalar_offset;
-    bool checked; /* by range: not so for 64-bit addresses */
+    bool checked; /* against the range; not for 64-bit addresses */
     u32 low[LANES], high[LANES];
 };
 void buffer_locate(struct warp *warp, const struct inst *inst, const struct step *step,
                    const struct chunk *chunk, u32 mask, u32 bytes, struct buffer_access *access);
-/* The bytes that are checked as one piece: what an access gives buffer_locate. */
+/* The bytes that are checked as one piece: the `bytes` that an access passes to buffer_locate. */
 u32 buffer_bytes(const struct warp *warp, const struct inst *inst, const struct step *step);
-/* Lanes (of `inside`) for which more bytes than those are in range. */
+/* Lanes (of `inside`) for which this many bytes are in range. */
 u32 buffer_inside(const struct buffer_access *access, u32 bytes);
-/* Adds to a fault what the descriptor said; returns false. */
+/* Adds the contents of the descriptor to a fault; returns false. */
 bool buffer_explain(struct warp *warp, const struct buffer_access *access);
 
 /*
@@ -79,7 +79,7 @@ bool texel_format(u32 data, u32 number, struct texel_format *format);
 u32 texel_load(const struct texel_format *format, const u8 *from, u32 component);
 /* The component's bits, from the word of a register. */
 u32 texel_store(const struct texel_format *format, u32 word, u32 component);
-/* What a component that memory does not have, or a selector, gives. */
+/* The value of a component that memory does not have, or that a selector names. */
 u32 texel_one(const struct texel_format *format);
 
 #endif

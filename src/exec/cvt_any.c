@@ -11,9 +11,9 @@
  *      MOD_FTZ_IN and MOD_FTZ_OUT whatever float is on theirs.
  *  V5  key2 bit 0: two sources, a for the upper half of the result, b for the lower. bit 1:
  *      .satfinite. 8-bit floats always saturate. x2 sources convert half by half.
+ *  V6  Two integer sources are cvt.pack: both are clamped; a third source, if present, supplies the
+ *      bits above them, from its bit 0.
  *  V7  `scale` multiplies a float result before it is clamped, and flushes it.
- *  V6  Two integer sources are cvt.pack: both are clamped; a third source, when present, supplies
- *      the bits above them, from its bit 0.
  */
 #include "exec/float_soft.h"
 #include "exec/lanes_cvt.h"

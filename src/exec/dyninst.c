@@ -1,13 +1,13 @@
 /*
- * Dynamic instructions: issue and commit, and what lane and scalar functions compute. See
+ * Dynamic instructions: issue and commit, and computation by lane and scalar functions. See
  * dyninst.h.
  *
  * The record holds, in this order: a row of warp_size words for each vector register that is read,
- * then for each that is written. Scalar sources that all lanes see are spread to rows; those of
- * scalar functions and descriptors take 64 words that are laid out as scalars from an even one on
- * are (S3 of image.h), so that the same functions read them. Constants are not copied.
+ * then for each that is written. Scalar sources of lane functions are spread to rows; those of
+ * scalar functions and descriptors take 64 words, laid out like scalars starting at an even one (S3
+ * of image.h), so that the same functions read them. Constants are not copied.
  *
- * Lane functions run for all lanes, whatever lanes are active: the commit picks those that count.
+ * Lane functions compute all lanes, whichever are active: the commit selects those that count.
  */
 #include "exec/dyninst_parts.h"
 #include "exec/register_file.h"
@@ -19,7 +19,7 @@ static const u32 all_lanes[LANES] __attribute__((aligned(64))) = {
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
     ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
-/* Lanes of a register, `rows` times 32 of them. A call costs more than wider moves would save. */
+/* Copies a register, 32 lanes `rows` times. A call would cost more than wider moves save. */
 static inline void copy_rows(u32 *to, const u32 *from, u32 rows)
 {
     do {
@@ -46,7 +46,7 @@ static u32 *spread(u32 *to, const struct warp *warp, struct operand o, u32 warp_
     return to;
 }
 
-/* A scalar source: to every lane of a lane function, else as scalars lie. */
+/* A scalar source: spread to every lane for a lane function, otherwise laid out like scalars. */
 static u32 *take_scalar(const struct dyninst *f, u32 *next, struct operand o)
 {
     if (op_info[f->code->op].flags & OPF_LANE)
@@ -56,7 +56,7 @@ static u32 *take_scalar(const struct dyninst *f, u32 *next, struct operand o)
     return next + DYNINST_SCALAR_WORDS;
 }
 
-/* Masks and scalars among the sources. */
+/* Takes masks and scalars among the sources. */
 static u32 *take_others(struct dyninst *f, u32 *next)
 {
     const u32 chunks = f->warp->exec->image->chunks;
@@ -74,7 +74,7 @@ static u32 *take_others(struct dyninst *f, u32 *next)
     return next;
 }
 
-/* Where the sources lie, as chunk_row has it. */
+/* The addresses of the sources, as in chunk_row. */
 static inline void place_registers(const struct dyninst *f, const u32 **src)
 {
     typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
@@ -84,7 +84,7 @@ static inline void place_registers(const struct dyninst *f, const u32 **src)
         *(pair *)&src[k] = (*(const pair *)&step->select[k] & base) + *(const pair *)&step->row[k];
 }
 
-/* Of registers whose rows do not tell their values. */
+/* Reads registers that are not in their rows. */
 static __attribute__((noinline)) void view_sources(const struct dyninst *f,
                                                    const struct register_view *view)
 {
@@ -97,7 +97,7 @@ static __attribute__((noinline)) void view_sources(const struct dyninst *f,
     }
 }
 
-/* Copies the sources; returns where the record goes on. */
+/* Copies the sources; returns the next free place in the record. */
 static inline u32 *take_sources(struct dyninst *f)
 {
     const struct dyninst_plan *plan = f->plan;
@@ -115,7 +115,7 @@ static inline u32 *take_sources(struct dyninst *f)
     return UNLIKELY(plan->masks | plan->scalars) ? take_others(f, next) : next;
 }
 
-/* Places for the results. Scalars and masks are in the order of inst_writes. */
+/* Places of the results. Scalars and masks are in the order of inst_writes. */
 static inline void place_results(struct dyninst *f, u32 *next)
 {
     const struct dyninst_plan *plan = f->plan;
@@ -138,7 +138,7 @@ static inline void place_results(struct dyninst *f, u32 *next)
 
 /* ---- lane functions ---- */
 
-/* Of the other chunk: masks lie `apart` words apart. */
+/* Pointers of the other chunk: masks are `apart` words apart. */
 static void place_other(const struct dyninst *f, struct lanes *l, u32 apart)
 {
     for (unsigned k = 0; k < 4; k++)
@@ -149,7 +149,7 @@ static void place_other(const struct dyninst *f, struct lanes *l, u32 apart)
             l->dst[k] = f->dst[k] + (f->dst_rows[k] ? LANES : 1);
 }
 
-/* With explicit EXEC a mask result is 0 in other lanes, and EXEC itself may be one. */
+/* With explicit EXEC, a mask result is 0 in other lanes, and EXEC itself may be a result. */
 static void finish_masks(struct dyninst *f)
 {
     const unsigned k = f->code->dst[1].kind == OPERAND_MASK;
@@ -187,7 +187,7 @@ static inline struct lanes lanes_of(const struct dyninst *f)
                           .lane_mask = all_lanes};
 }
 
-/* From the record, where masks lie side by side. */
+/* From the record, where masks are side by side. */
 static void compute_lanes(struct dyninst *f)
 {
     struct lanes l = lanes_of(f);
@@ -198,7 +198,7 @@ static void compute_lanes(struct dyninst *f)
     call_lanes(f, &l, 1);
 }
 
-/* From the registers (S3 of image.h); only scalars that lanes see have to be spread. */
+/* From the registers (S3 of image.h); only scalar sources must be spread. */
 static inline void run_lanes(struct dyninst *f)
 {
     struct lanes l = lanes_of(f);
@@ -216,7 +216,7 @@ static inline void run_lanes(struct dyninst *f)
 
 /* ---- scalar functions ---- */
 
-/* The halves of a pair lie apart where scalar functions put them. */
+/* Scalar functions write the halves of a pair LANES words apart. */
 static inline void call_scalar(struct dyninst *f, struct lanes *l)
 {
     u32 results[2][LANES + 1], *next = f->scalars;
@@ -234,7 +234,7 @@ static void compute_scalar(struct dyninst *f)
 {
     struct lanes l = {.src = {f->src[0], f->src[1], f->src[2], f->src[3]}};
     call_scalar(f, &l);
-    if (f->code->mods & MOD_EXEC) { /* left where the second source was */
+    if (f->code->mods & MOD_EXEC) { /* left in place of the second source */
         u32 *const exec = f->scalars + f->plan->dst_words[0] + f->plan->dst_words[1];
         exec[0] = f->src[1][0];
         exec[1] = f->src[1][LANES];
@@ -255,7 +255,7 @@ static bool run_scalar(struct dyninst *f)
 
 /* ---- issue ---- */
 
-/* dyninst_issue's: through the warp's view. */
+/* For dyninst_issue: through the warp's view. */
 static inline u32 *read_sources(struct dyninst *f)
 {
     u32 *next = take_sources(f);
@@ -304,7 +304,7 @@ static void issue_rest(struct dyninst *f)
         place_results(f, f->rows);
         dyninst_viewed(f, dyninst_other);
     }
-    /* Where it goes on is for the first two to say. */
+    /* The first two determine themselves where the path continues. */
     if (f->plan->kind != PLAN_CONTROL && f->plan->kind != PLAN_WHOLE)
         warp_path(warp)->pc = f->inst + 1;
 }
@@ -324,9 +324,9 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
-/* Of an access whose lanes lie evenly apart: no source but the data of a store is needed, and a load
+/* For an access with evenly spaced lanes: no source but the data of a store is needed, and a load
  * has its results in the record's first rows, which are likely to be in the host's cache. What
- * dyninst_unfold needs comes behind. */
+ * dyninst_unfold needs comes after them. */
 static inline void place_folded(struct dyninst *f)
 {
     if (f->stores) {
@@ -369,7 +369,7 @@ void dyninst_advance(struct warp *warp, u32 inst)
 
 /* ---- copies ---- */
 
-/* A pointer into the record, in the copy. */
+/* A pointer into the record, adjusted to the copy. */
 static u32 *moved(const struct dyninst *to, const struct dyninst *from, u32 *p, u32 words)
 {
     if ((uintptr_t)p - (uintptr_t)from < sizeof *from)
@@ -585,7 +585,7 @@ static void commit_homes(struct dyninst *f, unsigned k)
     }
 }
 
-/* Under EXEC a mask is written whole. `writes` is of rows only. */
+/* With explicit EXEC a mask is written as a whole. `writes` applies to rows only. */
 static void commit_mask(struct dyninst *f, unsigned k)
 {
     const struct image *image = f->warp->exec->image;
@@ -596,7 +596,7 @@ static void commit_mask(struct dyninst *f, unsigned k)
     }
 }
 
-/* Scalars that others look at. */
+/* Scalars that affect the warp itself: EXEC and MODE. */
 static void commit_changes(struct dyninst *f)
 {
     struct warp *warp = f->warp;

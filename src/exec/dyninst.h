@@ -1,45 +1,46 @@
 /*
- * One instruction of one warp on its way, and the values it carries.
+ * Dynamic instructions: one instruction of one warp in execution, with its values.
  *
- * The functional interpreter commits every instruction at once. A cycle-level machine cannot: it
- * reads the operands when the instruction issues, moves memory when the load/store unit comes to
- * it, and writes the registers at write-back. A dynamic instruction is the record in between:
+ * The functional interpreter commits every instruction at once. The timing model cannot: it reads
+ * the operands when the instruction issues, accesses memory when the load/store unit reaches it,
+ * and writes the registers at write-back. A dynamic instruction is the record in between:
  *
- *     dyninst_issue     lanes and operands are read, control flow takes effect, lane addresses are
- *                      made; the warp stands at its next instruction
+ *     dyninst_issue     reads lanes and operands, applies control flow and computes lane addresses;
+ *                       the warp is at its next instruction afterwards
  *     dyninst_compute   results of anything but a memory access, into the record
- *     dyninst_access    the memory access happens; what it loads goes into the record
- *     dyninst_commit    the record's results become the registers'
+ *     dyninst_access    performs the memory access; loaded values go into the record
+ *     dyninst_commit    writes the record's results to the registers
  *
  * Invariants
- *  F1  Between dyninst_issue and dyninst_commit nothing of a dynamic instruction reads or writes
- *      the registers of its warps. Copies of a dynamic instruction (dyninst_issue again with the
- *      same lanes, before the commit) see the same operands.
- *  F2  A dynamic instruction that is dropped instead of committed leaves registers as they were.
+ *  F1  Between dyninst_issue and dyninst_commit, a dynamic instruction neither reads nor writes the
+ *      registers of its warps. Copies of it (dyninst_issue again with the same lanes, before the
+ *      commit) see the same operands.
+ *  F2  A dynamic instruction that is dropped instead of committed leaves registers unchanged.
  *  F3  Exceptions to F1, which take effect at issue: control flow (the path tree, EXEC stack ops),
- *      block barriers, system calls, and lanes of *other* paths that a .sync op frees.
- *  F4  A dynamic instruction with homes reads each lane from, and writes it to, the warp the lane
- *      names: same instruction, same lane number. Only ops with OPF_LANE and no mask or scalar
+ *      block barriers, system calls, and lanes of *other* paths that a .sync op releases.
+ *  F4  A dynamic instruction with homes reads each lane from, and writes it to, that lane's home
+ *      warp: same instruction, same lane number. Only ops with OPF_LANE and no mask or scalar
  *      results, and memory accesses, may have homes.
- *  F5  Global stores go to the core's memory_view when it has one, so that other cores see them
- *      when memory_view_publish says so; its own loads see them at once.
- *  F6  What dyninst_issue and dyninst_issue_homes read of registers comes through the warp's
- *      register view when it has one (warp.h); dyninst_start is for warps without.
+ *  F5  Global stores go to the core's memory_view if it has one, so that other cores see them after
+ *      memory_view_publish; its own loads see them at once.
+ *  F6  dyninst_issue and dyninst_issue_homes read registers through the warp's register view if it
+ *      has one (warp.h); dyninst_start is for warps without one.
  *
- * What the issuer owes
- *  - Dependences: an instruction issues when all that it reads and writes (inst_reads, inst_writes)
- *    has been committed, and nothing issues behind a dynamic instruction whose plan says that it
- *    changes EXEC or MODE before its commit. A register may be written while a dynamic instruction
- *    that has read it is in flight.
- *  - A system call reads and writes memory when it issues: accesses of its warp come before it, and
- *    the core's stores are published. A barrier orders accesses: those before it come first.
- *  - Accesses of a warp act in order. Global atomics act on memory as it is: the core's own stores
- *    before them have been published. dyninst_access checks all lanes of an atomic and moves those
- *    that do not go to global memory; dyninst_atomic moves the others.
- *  - Counting: exec.by_dyninst is set; each issue counts once, for count_lanes(lanes) threads, by
- *    account_issued or account_inst. exec.instructions is the issuer's, too.
- *  - Rows and records belong to the issuer. A record that is moved takes pointers into itself along
- *    (src of masks, dst of masks and scalars).
+ * Obligations of the issuer
+ *  - Dependences: an instruction issues when everything that it reads and writes (inst_reads,
+ *    inst_writes) has been committed, and nothing issues after a dynamic instruction whose plan
+ *    says that it changes EXEC or MODE before that has been committed. A register may be written
+ *    while a dynamic instruction that has read it is in flight.
+ *  - A system call reads and writes memory when it issues: earlier accesses of its warp must have
+ *    been performed, and the core's stores published. A barrier orders accesses: those before it
+ *    come first.
+ *  - Accesses of a warp are performed in order. Global atomics act on memory itself: earlier stores
+ *    of the core must have been published. dyninst_access checks all lanes of an atomic and
+ *    performs those that are not in global memory; dyninst_atomic performs the others.
+ *  - Counting: exec.by_dyninst is set; each issue is counted once, for count_lanes(lanes) threads,
+ *    by account_issued or account_inst. The issuer also counts exec.instructions.
+ *  - Rows and records belong to the issuer. In a record that is moved, pointers into itself (src of
+ *    masks, dst of masks and scalars) must be adjusted.
  */
 #ifndef EXEC_DYNINST_H
 #define EXEC_DYNINST_H
@@ -49,8 +50,8 @@
 enum dyninst_kind {
     DYNINST_COMPUTE, /* dyninst_compute, then dyninst_commit */
     DYNINST_ACCESS,  /* dyninst_access (or dyninst_atomic for its lanes), then dyninst_commit */
-    DYNINST_CONTROL, /* all done at issue; nothing to commit (a call or jump may have a result) */
-    DYNINST_WAITS, /* a barrier or a wait for other lanes: done at issue, the path may be parked */
+    DYNINST_CONTROL, /* done at issue; nothing to commit (a call or jump may have a result) */
+    DYNINST_WAITS,   /* a barrier or a wait for other lanes: done at issue; the path may wait */
 };
 
 enum {
@@ -58,8 +59,8 @@ enum {
     DYNINST_GROUPS = MAX_LANES / STRIDE_LANES
 };
 
-/* In the order of use: what every instruction touches fills the first 128 bytes, what strided
- * accesses touch the next 128. */
+/* In order of use: members that every instruction needs fill the first 128 bytes, those of strided
+ * accesses the next 128. */
 struct dyninst {
     struct warp *warp;         /* the home of all lanes, unless `homes` is set */
     struct warp *const *homes; /* NULL, or one for each lane (F4) */
@@ -69,44 +70,44 @@ struct dyninst {
     u32 inst;        /* its number in the program */
     u8 kind;         /* enum dyninst_kind */
     bool faulted;    /* the launch has stopped because of it */
-    u8 work;         /* what is left to do: dyninst.c */
+    u8 work;         /* what is left to do: enum dyninst_work in dyninst_parts.h */
     bool strided;    /* of an access: see `first` */
-    lane_set lanes;  /* active lanes whose guard is true: what is counted */
-    lane_set writes; /* lanes of rows that are committed: `lanes`, the one that is named, or what a
+    lane_set lanes;  /* active lanes whose guard is true: these are counted */
+    lane_set writes; /* lanes of rows that are committed: `lanes`, a named lane, or as a
                       * mechanism says */
     lane_set active; /* active lanes */
-    u32 *rows;       /* dyninst_row_words() words, given by the caller, 64-byte aligned */
+    u32 *rows;       /* dyninst_row_words() words, provided by the caller, 64-byte aligned */
     u32 *dst[2];     /* rows of warp_size words for the results. NULL: absent */
-    u32 to[2];       /* the first register of each result: M0 may have moved it */
+    u32 to[2];       /* the first register of each result: M0 may have changed it */
     u8 src_rows[4], dst_rows[2]; /* 0: not rows but masks or scalars, or a constant's row */
     /* accesses only */
     bool loads, stores;
-    lane_set shared, global, local, constant; /* where its lanes go; disjoint. Lanes of `lanes` in
-                                               * none are out of range where that is no fault */
-    u32 bytes;                                /* that a lane moves, in one piece from its address */
+    lane_set shared, global, local, constant; /* spaces of its lanes; disjoint. Lanes of `lanes`
+                                               * in none are out of range where that is no fault */
+    u32 bytes;                                /* per lane, contiguous from its address */
     bool atomic;
-    bool scalar; /* one access of the warp, whatever lanes run: lane 0 of `global` and `address` */
-    bool pair;   /* `second` counts: bytes are of each */
-    /* strided: these give all addresses, and dyninst_addresses those by lane: */
+    bool scalar; /* one access of the warp, whatever lanes: lane 0 of `global` and `address` */
+    bool pair;   /* `second` is valid: `bytes` each */
+    /* strided: these determine all addresses; dyninst_addresses computes them by lane */
     i32 stride[DYNINST_GROUPS];
     u64 first[DYNINST_GROUPS]; /* lane i of a group of STRIDE_LANES is at first + i * stride */
-    /* any instruction again */
+    /* any instruction */
     u32 *src[4];                  /* rows of the sources. NULL: absent */
     u32 masks[4][MAX_CHUNKS];     /* sources that are masks */
     u32 scalars[DYNINST_SCALARS]; /* mask and scalar results, in the order of inst_writes */
     /* accesses that are not strided */
-    struct step own;        /* the access as a step whose operands are the record's */
-    u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
+    struct step own;        /* the access as a step with the record's operands */
+    u64 address[MAX_LANES]; /* in the lane's space; global ones are device addresses */
     u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
 };
 
-/* Words of rows that any instruction of the program needs at most. */
+/* Most words of rows that any instruction of the program needs. */
 static inline u32 dyninst_row_words(const struct image *image)
 {
     return image->dyninst_words;
 }
 
-/* Whether warp_settle would find the current path as it should be. */
+/* Whether warp_settle would change nothing. */
 static inline bool warp_is_settled(const struct warp *warp)
 {
     if (warp->state != WARP_READY || warp->current == NO_PATH || warp->yield || !warp->view)
@@ -115,63 +116,63 @@ static inline bool warp_is_settled(const struct warp *warp)
     return path->pc != path->rpc && !warp->exec->stopped;
 }
 /*
- * The instruction a warp would issue next, or NO_INST: it waits (warp->state), has ended, or the
+ * The next instruction of a warp, or NO_INST: the warp waits (warp->state), has ended, or the
  * launch has stopped. Settles merges of paths and picks the path.
  */
-u32 warp_next_settled(struct warp *warp); /* of one that is not settled */
+u32 warp_next_settled(struct warp *warp); /* for a warp that is not settled */
 static inline u32 warp_next(struct warp *warp)
 {
     return LIKELY(warp_is_settled(warp)) ? warp_path(warp)->pc : warp_next_settled(warp);
 }
 
-/* f->rows is set, all else is filled. Registers are read through warp->registers. */
+/* f->rows must be set; everything else is filled. Registers are read through warp->registers. */
 void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);
-/* The same for lanes of several warps that all stand at `inst` under full masks: lane i is of
- * homes[i]. Advances none of them: dyninst_advance does. */
+/* The same for lanes of several warps that are all at `inst` under full masks: lane i belongs to
+ * homes[i]. Does not advance the warps: dyninst_advance does. */
 void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst);
-/* dyninst_issue for launches without mechanisms: operands are not in the record (`src` does not
- * count), and what a lane function computes is computed at once. Not to be copied. */
+/* dyninst_issue for launches without mechanisms: operands are not in the record (`src` is not set),
+ * and lane functions are computed at once. Must not be copied. */
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst);
 void dyninst_advance(struct warp *warp, u32 inst);
-/* The same instruction with the same operands; to->rows is set. `from` has not been computed yet.
- * Copies compute only: that of an access has its addresses and moves nothing. They are not to be
- * committed. */
+/* The same instruction with the same operands; to->rows must be set. `from` must not have been
+ * computed. Copies only compute: a copy of an access has its addresses and accesses nothing. Copies
+ * must not be committed. */
 void dyninst_copy(struct dyninst *to, const struct dyninst *from, u32 row_words);
-/* Whether a copy has come to the same results, or, of an access, has the same addresses. */
+/* Whether a copy has the same results or, for an access, the same addresses. */
 bool dyninst_same(const struct dyninst *f, const struct dyninst *copy);
 void dyninst_compute(struct dyninst *f);
-/* Whether there is anything left for dyninst_compute, or dyninst_access. */
+/* Whether anything is left for dyninst_compute or dyninst_access. */
 static inline bool dyninst_is_unfinished(const struct dyninst *f)
 {
     return f->work != 0; /* WORK_NONE of dyninst_parts.h */
 }
-/* Its results are in the record, put there by a mechanism: nothing is left to compute. */
+/* A mechanism has put its results into the record: nothing is left to compute. */
 void dyninst_skip(struct dyninst *f);
-/* A dynamic instruction that writes the value of a register, as a warp's view has it, to all lanes
- * of its row. It goes under the number of another instruction; `code`, whose first result the
- * register is, stays until it retires. The warp does not move. */
+/* A dynamic instruction that writes the value of a register, as the warp's view shows it, to all
+ * lanes of its row. It has the number of another instruction; `code`, whose first result is the
+ * register, must remain until it retires. The warp does not advance. */
 void dyninst_rewrite(struct dyninst *f, struct warp *warp, u32 inst, const struct inst *code);
-/* False: it has faulted and nothing has moved. */
+/* False: it has faulted, and nothing was accessed. */
 struct memory_view;
 bool dyninst_access(struct dyninst *f, struct memory_view *view);
-/* A load that has acted: its lanes in global memory, or a scalar load, take their values once more,
- * as this view has them. */
+/* For a load that was performed: its lanes in global memory, or a scalar load, read their values
+ * again through this view. */
 void dyninst_load_again(struct dyninst *f, struct memory_view *view);
-/* Lanes of a global atomic, when memory serves them; directly on memory. */
+/* Performs lanes of a global atomic when memory serves them; directly on memory. */
 bool dyninst_atomic(struct dyninst *f, lane_set lanes);
 void dyninst_commit(struct dyninst *f);
 /* Lane addresses of an access. */
 const u64 *dyninst_addresses(struct dyninst *f);
 
 /*
- * What one core has stored in the current window of time and others do not see yet. Loads of the
- * core look here. Overlapping stores are kept in order.
+ * What one core has stored in the current window and other cores do not see yet. Loads of the core
+ * see it. Overlapping stores are kept in order.
  */
 struct memory_view *memory_view_create(void);
 void memory_view_destroy(struct memory_view *view);
-/* Stores become visible to all; the log is empty afterwards. */
+/* Makes stores visible to all; the log is empty afterwards. */
 void memory_view_publish(struct memory_view *view);
-/* Stores are forgotten. */
+/* Drops the stores. */
 void memory_view_clear(struct memory_view *view);
 bool memory_view_empty(const struct memory_view *view);
 

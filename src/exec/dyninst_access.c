@@ -1,11 +1,11 @@
 /*
  * Memory accesses of dynamic instructions.
  *
- * Where lanes go and moving what they load and store are the interpreter's routines (spaces.c,
- * buffer.c, lds.c, atomic.c, scalar_load.c): they find their operands through a step, and here the
- * step's operands are the record's. Addresses are made at issue, so that transactions can be counted,
- * and again when memory is accessed, which costs less than keeping what they were made of. Those
- * that lie evenly apart are made once: dyninst_strided.c.
+ * Lane addresses and data movement are handled by the interpreter's routines (spaces.c, buffer.c,
+ * lds.c, atomic.c, scalar_load.c): they find their operands through a step, and here the step's
+ * operands are the record's. Addresses are computed at issue, so that transactions can be counted,
+ * and again when memory is accessed, which costs less than keeping their parts. Those of evenly
+ * spaced lanes are computed once: dyninst_strided.c.
  */
 #include "exec/bounds.h"
 #include "exec/buffer.h"
@@ -13,8 +13,8 @@
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 
-/* Of 64 lanes: rows follow a chunk's base as registers do, what is not a row has an address of its
- * own. */
+/* For 64 lanes: rows follow a chunk's base like registers; operands that are not rows have separate
+ * addresses. */
 static void place_wide(const struct dyninst *f, const struct warp *warp, struct step *step)
 {
     for (unsigned slot = 0; slot < SLOTS; slot++) {
@@ -38,14 +38,15 @@ void dyninst_step(const struct dyninst *f, const struct warp *warp, struct step 
     step->words = f->step->words;
     step->wide = f->step->wide;
     step->hint = f->step->hint;
-    step->hint_generation = f->step->hint_generation; /* or what else is there */
+    step->hint_generation = f->step->hint_generation; /* or the other members of the union */
     if (UNLIKELY(warp->exec->image->chunks > 1))
         place_wide(f, warp, step);
 }
 
-/* ---- where lanes go ---- */
+/* ---- lane addresses ---- */
 
-/* Lanes of a chunk by the space they go to. Generic addresses in a window become the window's. */
+/* Sorts lanes of a chunk by space. Generic addresses in a window become those of the window's
+ * space. */
 static void sort_lanes(struct dyninst *f, enum space space, u64 *address, lane_set lanes,
                        bool plain)
 {
@@ -73,7 +74,7 @@ static void take_addresses(struct dyninst *f, u32 c, const struct addresses *a, 
     sort_lanes(f, a->space, f->address, chunk_lanes(inside, c), bits < BELOW_WINDOWS);
 }
 
-/* The second of two elements: shared memory only. A lane with either in range counts. */
+/* The second of two elements: shared memory only. A lane with either element in range counts. */
 static void take_second(struct dyninst *f, u32 c, const struct addresses *a, u32 inside)
 {
     access_all(f->warp, a, &f->second[LANES * c]);
@@ -172,10 +173,10 @@ void dyninst_locate(struct dyninst *f)
 
 /* ---- moving ---- */
 
-/* The allocation an instruction touched last: of this core when it has a view, else of all. */
+/* The allocation that an instruction used last: by this core if it has a view, else by any. */
 static void take_hint(const struct dyninst *f, struct memory_view *view, struct step *step)
 {
-    if (step->shape == SHAPE_UNIFORM) /* it has something else there */
+    if (step->shape == SHAPE_UNIFORM) /* the union holds something else */
         return;
     if (view) {
         const struct memory_hint *hint = memory_view_hint(view, f->inst);
@@ -224,7 +225,7 @@ static bool move_chunks(struct dyninst *f, struct warp *warp, struct step *step,
     return going;
 }
 
-/* The same for 64 lanes: shared memory only, of which there are no views. */
+/* The same for 64 lanes: only shared memory, for which there are no views. */
 static bool move_wave_shortly(struct dyninst *f)
 {
     const struct chunk *const chunks = f->warp->chunks;
@@ -235,7 +236,7 @@ static bool move_wave_shortly(struct dyninst *f)
            !f->homes && f->warp->exec->image->waves->shared(f->warp, f->code, &f->own);
 }
 
-/* The interpreter's short way, when all lanes run and what they see is plain memory. */
+/* The interpreter's fast path, if all lanes are active and see plain memory. */
 static bool move_shortly(struct dyninst *f, const struct memory_view *view)
 {
     struct chunk *chunk = &f->warp->chunks[0];
@@ -251,7 +252,7 @@ static bool move_shortly(struct dyninst *f, const struct memory_view *view)
     return image->loops->step(chunk, f->code, &f->own);
 }
 
-/* Lanes of one warp. Of an atomic those in global memory are only checked. */
+/* Lanes of one warp. For an atomic, lanes in global memory are only checked. */
 static bool move_lanes(struct dyninst *f, struct warp *warp, lane_set lanes,
                        struct memory_view *view)
 {
@@ -279,7 +280,7 @@ static bool load_scalars(struct dyninst *f, struct memory_view *view)
 {
     const struct scalar_place place = {f->address[0], f->code->dst[0].count, f->bytes / 4};
     take_hint(f, view, &f->own);
-    f->warp->memory_view = view; /* for what lies partly beyond an allocation */
+    f->warp->memory_view = view; /* for a load partly beyond an allocation */
     const u8 *from = scalar_load_find(f->warp, f->inst, &f->own, &place);
     f->warp->memory_view = NULL;
     if (!from && place.inside)
@@ -294,7 +295,7 @@ static bool load_scalars(struct dyninst *f, struct memory_view *view)
     return true;
 }
 
-/* Lanes (of a set) that live in the warp of its first lane. */
+/* Lanes of a set whose home is the warp of its first lane. */
 static lane_set same_home(const struct dyninst *f, lane_set lanes)
 {
     lane_set same = 0;

@@ -1,7 +1,7 @@
 /*
- * Dynamic instructions of instructions that take effect at issue (F3 of dyninst.h), and of those
- * that are run in the registers at issue because they read more than their operands: their results
- * then go into the record, and the registers get back what they held.
+ * Dynamic instructions that take effect at issue (F3 of dyninst.h), and those that are executed in
+ * the registers at issue because they read more than their operands: their results then go into the
+ * record, and the registers are restored.
  */
 #include "exec/dyninst_parts.h"
 #include "exec/register_file.h"
@@ -37,13 +37,13 @@ void dyninst_control(struct dyninst *f)
 /* ---- registers that are not in their rows ---- */
 
 enum {
-    MOST_KEPT = 32 /* registers; what an instruction reads beyond is made whole */
+    MOST_KEPT = 32 /* registers; further ones that an instruction reads are made whole */
 };
 
 struct kept {
     u32 count;
     u32 regs[MOST_KEPT];
-    u32 rows[MOST_KEPT][MAX_LANES]; /* what was there */
+    u32 rows[MOST_KEPT][MAX_LANES]; /* original contents */
 };
 
 static void make_whole(const struct dyninst *f, u32 reg)
@@ -74,7 +74,7 @@ static void lend(const struct dyninst *f, u32 reg, struct kept *kept)
     memcpy(own, row, bytes);
 }
 
-/* The rows get back what they held, or keep what they hold now (R3 of warp.h). */
+/* Restores the rows, or makes their current contents permanent (R3 of warp.h). */
 static void give_back(const struct dyninst *f, const struct kept *kept, bool stays)
 {
     const struct register_view *view = f->warp->registers;
@@ -102,11 +102,11 @@ static COLD void act_viewed(struct dyninst *f, void (*act)(struct dyninst *f))
             if (register_elsewhere(view, code->src[k].index + j))
                 lend(f, code->src[k].index + j, &kept);
     act(f);
-    /* lanes that wait for others read theirs when those come */
+    /* lanes that wait for others read their registers when those arrive */
     give_back(f, &kept, crosses && f->kind == DYNINST_WAITS);
 }
 
-/* In the frame of a warp whose registers are in rows elsewhere. */
+/* In the frame of a warp whose registers are mapped to other rows. */
 static COLD void act_mapped(struct dyninst *f, void (*act)(struct dyninst *f))
 {
     struct warp *const warp = f->warp;
@@ -131,9 +131,9 @@ void dyninst_viewed(struct dyninst *f, void (*act)(struct dyninst *f))
         act(f);
 }
 
-/* ---- in the registers ---- */
+/* ---- execution in the registers ---- */
 
-/* Words of a vector result are exchanged in these lanes, scalars and masks whole. */
+/* Exchanges words of a vector result in these lanes. */
 static void exchange_rows(struct dyninst *f, unsigned k, lane_set lanes)
 {
     const u32 size = f->warp->exec->image->warp_size;
@@ -165,7 +165,7 @@ static void exchange_scalars(struct dyninst *f, unsigned k)
     }
 }
 
-/* What the registers hold goes into the record. */
+/* Copies the contents of the result registers into the record. */
 static void keep_results(struct dyninst *f)
 {
     const struct image *image = f->warp->exec->image;
@@ -184,7 +184,7 @@ static void keep_results(struct dyninst *f)
     }
 }
 
-/* And changes places with what has been made since, in these lanes. */
+/* Exchanges them with the results computed since, in these lanes. */
 static void exchange_results(struct dyninst *f, lane_set lanes)
 {
     for (unsigned k = 0; k < 2; k++) {
@@ -202,7 +202,7 @@ static void exchange_results(struct dyninst *f, lane_set lanes)
 /* ---- the whole warp ---- */
 
 /*
- * Lanes that have to wait, and all that this instruction frees, get their results at once; a
+ * Lanes that must wait, and all lanes that this instruction releases, get their results at once; a
  * group that is complete by itself has them in the record.
  */
 static enum outcome_step cross(struct dyninst *f)
@@ -240,7 +240,7 @@ void dyninst_whole(struct dyninst *f)
 
 /* ---- the rest ---- */
 
-/* The steps below write to the record themselves. */
+/* The steps below write to the record directly. */
 static void read_special(struct dyninst *f)
 {
     struct step step = *f->step;
@@ -305,7 +305,7 @@ static bool run_in_place(struct dyninst *f)
     return going;
 }
 
-/* Without results: sleeps, fences, what is not supported. */
+/* Instructions without results: sleeps, fences, unsupported ones. */
 static bool run_plain(struct dyninst *f)
 {
     bool going = true;

@@ -1,4 +1,4 @@
-/* What the files of a dynamic instruction share: see dyninst.h. */
+/* Shared by the files of dynamic instructions: see dyninst.h. */
 #ifndef EXEC_DYNINST_PARTS_H
 #define EXEC_DYNINST_PARTS_H
 
@@ -6,7 +6,7 @@
 
 /* What is left to do after issue. */
 enum dyninst_work {
-    WORK_NONE,   /* nothing; or the results are there already */
+    WORK_NONE,   /* nothing, or the results are there already */
     WORK_LANES,  /* a lane function */
     WORK_SCALAR, /* a scalar function */
     WORK_ACCESS, /* memory, by lanes */
@@ -15,36 +15,36 @@ enum dyninst_work {
     WORK_SCALAR_LOAD,
 };
 
-/* Addresses without a higher bit than this one are in no window. */
+/* Addresses below this are in no window. */
 #define BELOW_WINDOWS (1ull << 46)
 _Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
                "windows are above");
 
-/* dyninst_strided.c: instead of dyninst_locate, when the operands are still in the registers.
+/* dyninst_strided.c: instead of dyninst_locate, while the operands are still in the registers.
  * False: nothing has been done. */
 bool dyninst_fold(struct dyninst *f);
-/* The same when they are in the record, of all 64 lanes. */
+/* The same when the operands are in the record, for all 64 lanes. */
 bool dyninst_fold_buffer(struct dyninst *f);
-/* Any lanes of global memory, whose operands are in the record. */
+/* Any lanes of global memory, with operands in the record. */
 bool dyninst_list(struct dyninst *f);
-/* As if it had not been folded. */
+/* Undoes folding. */
 void dyninst_unfold(struct dyninst *f);
-/* Instead of the long way; false: nothing has been done. */
+/* Fast paths; false: nothing has been done. */
 bool dyninst_move_strided(struct dyninst *f, struct memory_view *view);
 bool dyninst_move_words(struct dyninst *f, struct memory_view *view);
 
 /* dyninst_access.c */
 void dyninst_locate(struct dyninst *f);
-/* A step whose operands are the record's, for chunks of this warp. Masks are those of chunk 0. */
+/* A step with the record's operands, for chunks of this warp. Masks are those of chunk 0. */
 void dyninst_step(const struct dyninst *f, const struct warp *warp, struct step *step);
 
 /* dyninst_control.c: what takes effect at issue (F3). */
 void dyninst_control(struct dyninst *f);
 void dyninst_whole(struct dyninst *f);
-/* One of these three, whose instruction reads the registers itself: rows that do not tell their
- * values hold them meanwhile. */
+/* Runs one of these three, whose instruction reads the registers itself: registers that are kept
+ * elsewhere are in their rows meanwhile. */
 void dyninst_viewed(struct dyninst *f, void (*act)(struct dyninst *f));
-/* Instructions that are rare enough to be run in the registers, which are then put back. */
+/* Rare instructions, which are executed in the registers; these are then restored. */
 void dyninst_other(struct dyninst *f);
 
 /* dyninst.c: the registers, or masks, of result k, for chunk 0 (S3 of image.h). */

@@ -1,17 +1,18 @@
 /*
- * Dynamic instructions by the short way: words whose lanes lie evenly apart, or anywhere in one
- * allocation.
+ * Fast paths of dynamic instructions: words of evenly spaced lanes, or anywhere in one allocation.
  *
- * Most accesses of full warps are told by the first address and the distance of each group of 16
- * lanes. They are found out once, at issue; then bounds, bank conflicts and transactions follow
- * from a few numbers, and neither addresses nor the registers they were made of are kept by lane.
+ * Most accesses of full warps are described by the first address and the distance of each group of
+ * 16 lanes. These are determined once, at issue; then bounds, bank conflicts and transactions
+ * follow from a few numbers, and neither addresses nor the registers they come from are kept by
+ * lane.
  *
  * Invariants
- *  E1  Only words in one region, all lanes aligned and in range, are moved here. Of anything else
- *      nothing has happened: dyninst_unfold puts the record into the state that dyninst_locate
- *      would have left, and the long way finds faults and mixtures. Descriptors are folded only for
- *      64-bit addresses, which have no range of their own.
- *  E2  The sum of first and distances wraps nowhere that the lanes' own sums would not.
+ *  E1  Only words in one region, with all lanes aligned and in range, are moved here. In all other
+ *      cases nothing has happened: dyninst_unfold puts the record into the state that
+ *      dyninst_locate would have left, and the slow path detects faults and accesses to several
+ *      regions. Accesses through descriptors are folded only for 64-bit addresses, which have no
+ *      range of their own.
+ *  E2  The sums of first and distances wrap only where the lanes' own sums would.
  */
 #include "exec/buffer.h"
 #include "exec/dyninst_parts.h"
@@ -25,7 +26,7 @@ static inline i64 to_last(const struct dyninst *f, u32 g)
     return (i64)(STRIDE_LANES - 1) * f->stride[g];
 }
 
-/* The lanes' addresses by groups; false: they cannot be told so. */
+/* Describes the lanes' addresses by groups; false: not possible. */
 static inline bool find_groups(struct dyninst *f)
 {
     const struct step *step = f->step;
@@ -37,14 +38,14 @@ static inline bool find_groups(struct dyninst *f)
     if (!f->warp->exec->image->moves->find_strides(low, high, first, (u32 *)f->stride))
         return false;
     for (u32 g = 0; g < EVEN_GROUPS; g++) {
-        if (!high) { /* sums of 32 bits; what wraps is out of range when it comes to that */
+        if (!high) { /* 32-bit sums; those that wrap are out of range anyway */
             f->first[g] = (u32)(first[g] + imm);
             continue;
         }
         beyond |= (u64)(first[g] + to_last(f, g)) >> 32;
         f->first[g] = (above | first[g]) + imm;
     }
-    if (f->code->space == SPACE_GENERIC) /* not into the windows */
+    if (f->code->space == SPACE_GENERIC) /* not in a window */
         for (u32 g = 0; g < EVEN_GROUPS; g++)
             beyond |= (f->first[g] | (f->first[g] + (u64)to_last(f, g))) / BELOW_WINDOWS;
     return !beyond;
@@ -66,7 +67,7 @@ bool dyninst_fold(struct dyninst *f)
 {
     const enum space space = f->code->space;
     const lane_set lanes = f->lanes;
-    if (f->plan->shape == SHAPE_UNIFORM && lanes) { /* whatever lanes run */
+    if (f->plan->shape == SHAPE_UNIFORM && lanes) { /* whatever lanes are active */
         f->first[0] = f->first[1] = (u64)f->code->imm;
         f->stride[0] = f->stride[1] = 0;
     } else if (lanes != LANES_FULL || !find_groups(f)) {
@@ -95,7 +96,7 @@ bool dyninst_list(struct dyninst *f)
     return true;
 }
 
-/* What is added to the 64-bit addresses of an access through a descriptor. */
+/* The offset of the 64-bit addresses of an access through a descriptor. */
 static u64 buffer_start(const struct dyninst *f)
 {
     const struct operand offset = f->code->src[2];
@@ -119,7 +120,7 @@ bool dyninst_fold_buffer(struct dyninst *f)
         for (u32 g = at; g < at + EVEN_GROUPS; g++) {
             f->first[g] = ((u64)high[0] << 32 | first[g]) + start;
             wrong |= (u64)(first[g] + to_last(f, g)) >> 32;
-            wrong |= (f->first[g] | (u32)f->stride[g]) & 3; /* low bits might not count */
+            wrong |= (f->first[g] | (u32)f->stride[g]) & 3; /* low bits might be ignored */
         }
     }
     if (wrong)
@@ -148,7 +149,7 @@ const u64 *dyninst_addresses(struct dyninst *f)
 
 void dyninst_unfold(struct dyninst *f)
 {
-    if (f->plan->two) { /* its operands are there */
+    if (f->plan->two) { /* its operands are in the record */
         dyninst_locate(f);
         return;
     }
@@ -168,28 +169,27 @@ void dyninst_unfold(struct dyninst *f)
     dyninst_step(f, f->warp, &f->own);
 }
 
-/* Where the groups' first words are, of a region of `size` bytes. */
+/* The host addresses of the groups' first words, in a region of `size` bytes. */
 PART bool find_places(const struct dyninst *f, u32 groups, u64 start, u64 size, u8 *memory, u8 **at)
 {
-    const u32 align = groups > EVEN_GROUPS ? 4 : f->bytes; /* as access_align has it */
+    const u32 align = groups > EVEN_GROUPS ? 4 : f->bytes; /* as in access_align */
     u64 wrong = size < f->bytes;
     for (u32 g = 0; g < groups; g++) {
         const u64 first = f->first[g] - start, last = first + (u64)to_last(f, g);
         wrong |= MAX(first, last) + f->bytes > size;
         wrong |= (first | last) >> 63; /* so that the sums do not wrap */
         wrong |= (f->first[g] | (u64)(i64)f->stride[g]) & (align - 1);
-        /* Whole numbers: a wrong first may lie outside of the memory. */
+        /* Integers: a wrong address may be outside the memory. */
         at[g] = (u8 *)((uintptr_t)memory + first);
     }
     return !wrong;
 }
 
-/* Global memory as the core sees it: what is stored goes into the log, and what is loaded must not
- * be in it. */
+/* Global memory as the core sees it: stores go into the log, and loaded bytes must not be in it. */
 static bool view_places(const struct dyninst *f, u32 groups, struct memory_view *view, u8 **at)
 {
     enum {
-        FAR = 512 /* bytes: further apart, a look at each lane takes less time */
+        FAR = 512 /* bytes: if further apart, checking each lane is faster */
     };
     if (f->stores) {
         for (u32 g = 0; g < groups; g++)
@@ -217,7 +217,7 @@ static struct memory_hint hint_of(const struct dyninst *f, struct memory_view *v
                 : (struct memory_hint){f->step->hint, f->step->hint_generation};
 }
 
-/* The allocation that the instruction touched last, if it may. */
+/* The allocation that the instruction used last, if it may be used. */
 static inline const struct allocation *find_hint(const struct dyninst *f, struct memory_view *view)
 {
     const struct memory_hint hint = hint_of(f, view);
@@ -235,7 +235,7 @@ PART bool find_global(const struct dyninst *f, u32 groups, struct memory_view *v
            (!view || !f->global || view_places(f, groups, view, at));
 }
 
-/* Parameters: the same for all lanes, and read only. */
+/* Parameters: the same for all lanes, and read-only. */
 static bool find_uniform(const struct dyninst *f, u8 **at)
 {
     const struct chunk *chunk = &f->warp->chunks[0];

@@ -1,5 +1,5 @@
 /*
- * Explanations: what went wrong, where in the program, for whom, and what lies near.
+ * Explanations of faults: what went wrong, where in the program, in which thread, and what is near.
  */
 #include "exec/warp.h"
 
@@ -29,7 +29,7 @@ const char *outcome_name(enum outcome outcome)
     return outcome_names[outcome];
 }
 
-/* Appends to the fault's message; what does not fit is cut off. */
+/* Appends to the fault's message, which may be cut off. */
 __attribute__((format(printf, 2, 3))) static void say(struct fault *fault, const char *format, ...)
 {
     size_t used = strlen(fault->message);
@@ -48,7 +48,7 @@ static void begin(struct exec *exec, enum outcome outcome, u32 pc)
     fault->inst = pc;
 }
 
-/* Appends to a text of `size` bytes; what does not fit is cut off. */
+/* Appends to a text of `size` bytes, which may be cut off. */
 __attribute__((format(printf, 3, 4))) static void append(char *to, size_t size, const char *format,
                                                          ...)
 {
@@ -72,7 +72,7 @@ void fault_place_text(const struct exec *exec, u32 pc, char *to, size_t size)
                program->file ? program->file : "?", location->text_line, location->line ? ")" : "");
     if (program->insts[pc].location && (location->line || location->text_line))
         append(to, size, ", ");
-    /* What has no size marks the end of the code and lies a byte before it. */
+    /* An instruction without size marks the end of the code and is one byte before it. */
     u64 at = image_pc(exec->image, pc) + (program->sizes && program->sizes[pc] == 0);
     append(to, size, "pc 0x%" PRIx64 ": %s", at, inst_text(program, pc, text, sizeof text));
 }
@@ -84,8 +84,8 @@ static void say_place(struct exec *exec, u32 pc)
     say(&exec->fault, "%s", text);
 }
 
-/* `at`: "at", or how sure the place is. */
-/* `exec`: the launch that is told, which the warp's own may be a part of. */
+/* `at`: "at", or how certain the place is. `exec`: the launch that is reported, of which the warp's
+ * own may be a part. */
 static void say_thread(struct exec *exec, const struct warp *warp, u32 pc, u32 lane, const char *at)
 {
     struct fault *fault = &exec->fault;
@@ -116,7 +116,7 @@ void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const c
     say_thread(warp->exec, warp, pc, lane, "at");
 }
 
-/* The warp that ran last if it still lives, else a live one of its block, else NULL. */
+/* The warp that ran last if it is live, else a live one of its block, else NULL. */
 static const struct warp *seen_last(const struct exec *exec)
 {
     if (!exec->last || exec->last->live)
@@ -131,7 +131,7 @@ void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...
 {
     const struct warp *warp = seen_last(exec);
     const struct path *path = NULL;
-    if (warp) /* what it runs, or would run next */
+    if (warp) /* what it executes, or would execute next */
         path = &warp->paths[warp->current != NO_PATH ? warp->current
                                                      : warp->order[warp->order_count - 1]];
     begin(exec, outcome, path ? path->pc : exec->kernel->first);
@@ -174,7 +174,7 @@ static void say_allocation(struct fault *fault, const struct allocation *a)
     say(fault, " [0x%" PRIx64 ", +%" PRIu64 ")", a->address, a->size);
 }
 
-/* The buffer that the address is in, else the one it was computed from, else the nearest. */
+/* The buffer that contains the address, else the one it was computed from, else the nearest. */
 static const struct allocation *meant(const struct warp *warp, u32 pc, u32 lane, u64 address)
 {
     const struct allocation *near = memory_nearest(warp->exec->memory, address);
@@ -210,7 +210,7 @@ void fault_near_text(const struct exec *exec, u64 address, u32 bytes, char *text
     snprintf(text, size, "%s", fault.message);
 }
 
-/* What kind of wrong an access is. `size` of a window, 0 for device memory. */
+/* The outcome of a wrong access. */
 static enum outcome classify(const struct warp *warp, u32 lane, enum space space, u64 address,
                              u32 bytes, u32 align, bool write)
 {
@@ -360,7 +360,7 @@ static void say_waiting(struct warp *warp)
     }
 }
 
-/* The first leaf that waits stands for the deadlock in the fault's fields. */
+/* The first waiting leaf represents the deadlock in the fault's fields. */
 void fault_deadlock(struct thread_block *block)
 {
     struct exec *exec = block->exec;

@@ -1,6 +1,6 @@
 /*
- * Guest faults and the ways a launch can end. A fault is a value in the launch's outcome, never an
- * error of the API and never a crash.
+ * Guest faults and outcomes of a launch. A fault is a value in the launch's outcome, never an error
+ * of the API and never a crash.
  */
 #ifndef EXEC_FAULT_H
 #define EXEC_FAULT_H
@@ -13,15 +13,15 @@ enum outcome {
     OUTCOME_USE_AFTER_FREE,
     OUTCOME_MISALIGNED,
     OUTCOME_READ_ONLY,      /* store to constants or code */
-    OUTCOME_DEADLOCK,       /* barrier or .sync that can never complete */
+    OUTCOME_DEADLOCK,       /* a barrier or .sync that can never complete */
     OUTCOME_STACK_OVERFLOW, /* local memory or path tree exhausted */
-    OUTCOME_BAD_CALL,       /* indirect target is no function; jump table index out of range */
+    OUTCOME_BAD_CALL,       /* indirect target is not a function; jump table index out of range */
     OUTCOME_ASSERT,
     OUTCOME_TRAP,
-    OUTCOME_HEAP,  /* free of what malloc did not give */
+    OUTCOME_HEAP,  /* free of memory that malloc did not return */
     OUTCOME_LIMIT, /* max_instructions or max_seconds */
     OUTCOME_INTERRUPTED,
-    OUTCOME_CHECK, /* a mechanism has found that what it relies on does not hold */
+    OUTCOME_CHECK, /* a mechanism has found that an assumption does not hold */
 };
 
 const char *outcome_name(enum outcome outcome);

@@ -1,4 +1,4 @@
-/* Exact float arithmetic in integers. See float_soft.h. */
+/* Exact floating-point arithmetic in integers. See float_soft.h. */
 #include "exec/float_soft.h"
 
 static const struct format {
@@ -12,7 +12,7 @@ static const struct format {
     [SOFT_BF16] = {7, 8, 0, true, 0x7fff},
     [SOFT_F32] = {23, 8, 0, true, 0x7fffffff},
     [SOFT_F64] = {52, 11, 0, true, 0},
-    /* tf32 is a float without its low 13 bits; NaN as that float's. */
+    /* tf32 is an f32 without its low 13 bits; NaN as for f32. */
     [SOFT_TF32] = {10, 8, 13, true, 0x3ffff},
     [SOFT_E4M3] = {3, 4, 0, false, 0x7f},
     [SOFT_E5M2] = {2, 5, 0, true, 0x7f},
@@ -90,7 +90,7 @@ struct soft soft_unpack(enum soft_format format, u64 bits)
     return normalise(negative, e - bias(f) + top, fraction | 1ull << f->fraction);
 }
 
-/* Whether to add one to a truncated significand: rest of `width` bits below it. */
+/* Whether to increment a truncated significand, from the bits below it. */
 static bool round_up(enum rounding rounding, bool negative, bool odd, u64 rest, bool half_or_more,
                      bool exactly_half)
 {
@@ -108,7 +108,7 @@ static bool round_up(enum rounding rounding, bool negative, bool odd, u64 rest, 
     }
 }
 
-/* value / 2^shift, rounded; shift from 1. */
+/* value / 2^shift, rounded; shift is at least 1. */
 static u64 shift_round(u64 value, u32 shift, bool negative, enum rounding rounding)
 {
     if (shift > 64) /* below half a unit */

@@ -1,9 +1,9 @@
 /*
- * Exact float arithmetic in integers: what the vector code cannot do by itself.
+ * Exact floating-point arithmetic in integers, for what the vector code cannot do.
  *
  * A number is unpacked to sign, exponent and a 64-bit significand whose top bit is set; packing
- * rounds once, in any mode, to any format. Bits lost on the way are kept as a sticky lowest bit.
- * Independent of the host's float unit and of its rounding mode.
+ * rounds once, in any mode, to any format. Lost bits are kept as a sticky lowest bit. Independent
+ * of the host's floating-point unit and its rounding mode.
  */
 #ifndef EXEC_FLOAT_SOFT_H
 #define EXEC_FLOAT_SOFT_H
@@ -36,7 +36,7 @@ enum soft_format {
 
 struct soft_rules {
     enum rounding rounding;
-    bool finite;        /* overflow gives the largest number, not infinity */
+    bool finite;        /* overflow gives the largest finite number, not infinity */
     bool canonical_nan; /* see exec/lanes_float.h */
 };
 
@@ -52,9 +52,9 @@ u64 soft_to_int(struct soft value, enum rounding rounding, unsigned bits, bool i
 /* To an integral value; a zero keeps its sign. */
 struct soft soft_integral(struct soft value, enum rounding rounding);
 
-/* a * b + c of numbers: none may be NaN. The result is exact but for a sticky bit. */
+/* a * b + c of numbers: none may be NaN. Exact except for a sticky bit. */
 struct soft soft_fma(struct soft a, struct soft b, struct soft c, enum rounding rounding);
-/* The same on bits, NaN rule left to the caller: *invalid tells that the result is NaN. */
+/* The same on bits, with the NaN rule left to the caller: *invalid: the result is NaN. */
 u64 soft_fma_f64(u64 a, u64 b, u64 c, enum rounding rounding, bool *invalid);
 
 /* (a * b + c) * 2^scale, rounded once. */

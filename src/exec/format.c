@@ -1,4 +1,4 @@
-/* Guest printf: see format.h. Nothing of the guest's format reaches the host's printf unchecked. */
+/* Guest printf: see format.h. No part of the guest's format reaches the host's printf unchecked. */
 #include "exec/format.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct spec {
     int width, precision; /* -1 = not given */
     char length;          /* 0, 'h', 'H' for hh, 'l', 'q' for ll and 64-bit sizes, 'L' */
     char conversion;
-    char raw[SPEC_MAX]; /* as written, to copy unknown ones */
+    char raw[SPEC_MAX]; /* as written, to copy unknown conversions */
     u32 raw_length;
 };
 
@@ -71,7 +71,7 @@ static bool argument(struct format_state *s, u32 bytes, u64 *value)
     return true;
 }
 
-/* A number or '*'; leaves *c at the first character behind it. */
+/* A number or '*'; leaves *c at the first character after it. */
 static bool parse_number(struct format_state *s, struct spec *spec, char *c, int *number)
 {
     *number = 0;
@@ -299,7 +299,7 @@ struct format_result format_guest(format_reader *read, void *context, u64 format
                              .arguments = arguments,
                              .text = text,
                              .result = {.ok = true}};
-    /* A format without an end is cut: it cannot print more than FORMAT_MAX characters. */
+    /* A format without an end is cut off: it cannot print more than FORMAT_MAX characters. */
     for (u32 i = 0; i < FORMAT_MAX; i++) {
         char c;
         if (!next_char(&s, &c) || !c)

@@ -1,17 +1,17 @@
 /*
- * Guest printf: a C format and a packed argument buffer, both in guest memory and hostile.
+ * Guest printf: a C format and a packed argument buffer, both in guest memory and not trusted.
  */
 #ifndef EXEC_FORMAT_H
 #define EXEC_FORMAT_H
 
 #include "base/types.h"
 
-/* Copies guest memory; false when it cannot be read. */
+/* Copies guest memory; false if it cannot be read. */
 typedef bool format_reader(void *context, u64 address, void *to, u64 bytes);
 
 struct format_result {
     bool ok;
-    u64 bad_address; /* when not ok: what could not be read */
+    u64 bad_address; /* if not ok: the address that could not be read */
     u32 arguments;   /* consumed */
     size_t length;   /* of the text, without the terminator */
 };
@@ -21,14 +21,14 @@ enum {
 }; /* longest output of one call; the rest is cut off */
 
 /*
- * Formats into `text` of FORMAT_MAX bytes. Arguments are packed as variadic calls of the GPU pack
- * them: each at its own alignment, 4 bytes for int and char, 8 for long, double and pointers.
- * Unknown conversions, %n among them, are copied as they are.
+ * Formats into `text` of FORMAT_MAX bytes. Arguments are packed as in variadic calls on the GPU:
+ * each at its own alignment, 4 bytes for int and char, 8 for long, double and pointers. Unknown
+ * conversions, including %n, are copied unchanged.
  */
 struct format_result format_guest(format_reader *read, void *context, u64 format, u64 arguments,
                                   char *text);
 
-/* A guest string, cut at `size` - 1 bytes; false when it cannot be read. */
+/* A guest string, cut at `size` - 1 bytes; false if it cannot be read. */
 bool format_string(format_reader *read, void *context, u64 address, char *text, size_t size);
 
 #endif

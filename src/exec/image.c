@@ -1,4 +1,4 @@
-/* Makes a program ready to run: see image.h. */
+/* Prepares a program to run: see image.h. */
 #include "exec/image.h"
 
 #include "exec/mode.h"
@@ -44,7 +44,8 @@ static void place_operand(struct step *step, unsigned slot, struct operand opera
     }
 }
 
-/* A scalar source of a lane function: it reads the row that the interpreter spreads it to. */
+/* A scalar source of a lane function: the function reads the row that the interpreter spreads it
+ * to. */
 static void spread_operand(struct step *step, unsigned slot, struct operand operand,
                            const struct image *image)
 {
@@ -54,8 +55,8 @@ static void spread_operand(struct step *step, unsigned slot, struct operand oper
     step->row[slot] = own_row_offset(image, ROW_SPREAD + 2 * slot);
 }
 
-/* Where a constant of a scalar function lies: constants come in pairs, so that one of 64 bits has
- * its halves as far apart as a pair of scalars has. */
+/* The place of a constant of a scalar function: constants are in pairs, so that the halves of a
+ * 64-bit one are as far apart as those of a pair of scalars. */
 static u32 *scalar_constant(const struct image *image, u32 index)
 {
     return &image->scalar_constants[index / LANES * 2 * LANES + index % LANES];
@@ -66,7 +67,7 @@ static bool is_register(struct operand operand)
     return operand.kind == OPERAND_VECTOR;
 }
 
-/* Whether an access may have a short way in its space, at an address that is a constant or in a
+/* Whether an access may have a fast path in its space, at an address that is a constant or in a
  * register. */
 static bool has_short_way(const struct inst *inst)
 {
@@ -76,7 +77,7 @@ static bool has_short_way(const struct inst *inst)
            (window || inst->src[0].count > 1);
 }
 
-/* Loads and stores of whole words, bytes and half-words; others take the long way through
+/* Loads and stores of whole words, bytes and half-words; others take the slow path through
  * spaces.c. */
 static enum shape memory_shape(const struct inst *inst, struct step *step)
 {
@@ -108,7 +109,7 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
     return load ? SHAPE_GLOBAL_LOAD : SHAPE_GLOBAL_STORE;
 }
 
-/* Generic addresses may be those of shared memory, where float additions follow other rules. */
+/* Generic addresses may be in shared memory, where float additions follow other rules. */
 static enum shape atomic_shape(const struct inst *inst, struct step *step)
 {
     step->wide = inst->src[0].count > 1;
@@ -188,7 +189,7 @@ static enum shape shape_of(const struct image *image, const struct inst *inst, s
     return whole ? SHAPE_WHOLE : SHAPE_OTHER;
 }
 
-/* Scalars that no one keeps up to date: made when an instruction reads them. */
+/* Scalars that are not kept up to date, but computed when an instruction reads them. */
 static bool reads_derived(const struct inst *inst)
 {
     for (unsigned k = 0; k < 4; k++)
@@ -251,7 +252,7 @@ static enum plan_kind plan_kind(const struct image *image, const struct inst *in
         return PLAN_LANES;
     if (shape == SHAPE_SCALAR)
         return PLAN_SCALAR;
-    /* With explicit EXEC lanes never wait for each other. */
+    /* With explicit EXEC, lanes never wait for each other. */
     if (image->program->traits.explicit_exec ? inst->op == OP_bar_whole : shape == SHAPE_WHOLE)
         return PLAN_WHOLE;
     return flags & (OPF_LOAD | OPF_STORE) ? PLAN_ACCESS : PLAN_OTHER;
@@ -303,7 +304,7 @@ static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_siz
     return 0;
 }
 
-/* Words of rows that a dynamic instruction of any instruction needs at most. */
+/* Most words of rows that the dynamic instruction of any instruction needs. */
 static u32 dyninst_words(const struct image *image)
 {
     const struct program *program = image->program;
@@ -365,7 +366,7 @@ static void find_stretches(struct image *image)
     }
 }
 
-/* Instructions as they are under a MODE. */
+/* Instructions as executed under a MODE. */
 static const struct inst *mode_insts(const struct image *image, u32 mode)
 {
     const struct program *program = image->program;
@@ -418,7 +419,7 @@ static struct view *find_view(const struct image *image, u32 mode)
     return view;
 }
 
-/* Puts a new view behind the others: threads may be looking through them. */
+/* Appends a new view: other threads may be traversing the list. */
 static struct view *add_view(struct image *image, u32 mode)
 {
     struct view *view = view_create(image, mode), *last = image->views;
@@ -431,8 +432,8 @@ static struct view *add_view(struct image *image, u32 mode)
     return view;
 }
 
-/* A program may set MODE to many values: the memory of all views together is bounded, but for those
- * of one window. */
+/* A program may set MODE to many values: the memory of all views together is bounded, except for
+ * those added in one window. */
 struct view *image_view(struct image *image, u32 mode)
 {
     const size_t most_bytes = 1ull << 30;
@@ -442,7 +443,7 @@ struct view *image_view(struct image *image, u32 mode)
     if (LIKELY(view != NULL) || (image->settled + 1) * bytes > most_bytes)
         return view;
     while (atomic_exchange_explicit(&image->adding, true, memory_order_acquire))
-        sched_yield();             /* rare: a program sets few values, and each for long */
+        sched_yield();             /* rare: a program sets few values, each for long */
     view = find_view(image, mode); /* another thread may have been faster */
     if (!view)
         view = add_view(image, mode);

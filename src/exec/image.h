@@ -1,10 +1,10 @@
 /*
- * An image: a program made ready to run on one device.
+ * An image: a program prepared to run on one device.
  *
- * For each instruction there is a step: the lane function and where its operands lie. A warp's
- * registers and masks are rows of one word a lane that start at the warp's base; constants are such
- * rows as well, at an address of their own. An operand is at (base & select) + row, so that the
- * interpreter places all six with a few vector operations.
+ * For each instruction there is a step: the lane function and the locations of its operands. A
+ * warp's registers and masks are rows of one word per lane that start at the warp's base; constants
+ * are such rows as well, at addresses of their own. An operand is at (base & select) + row, so that
+ * the interpreter locates all six with a few vector operations.
  *
  * Invariants
  *  S1  steps[i] belongs to program->insts[i].
@@ -12,8 +12,8 @@
  *  S3  Mask rows come first, then rows for the engine's own use (enum own_row), then registers.
  *      Mask m of a warp is word m % 32 of row m / 32; chunk 1 of a 64-wide warp is 32 words further
  *      in every row, of masks as of registers. So scalars 2m and 2m + 1 are mask m.
- *  S4  While a warp is in a stretch its active lanes and its MODE stay as they are: whatever may
- *      change one of them is the last instruction of its stretch.
+ *  S4  Within a stretch, the active lanes and MODE of a warp do not change: an instruction that may
+ *      change one of them is the last of its stretch.
  */
 #ifndef EXEC_IMAGE_H
 #define EXEC_IMAGE_H
@@ -23,8 +23,8 @@
 #include "ir/program.h"
 
 /*
- * What the interpreter does with a step. Those before SHAPE_OTHER have a short way in lanes_run.c
- * for when all lanes run and nothing is unusual.
+ * What the interpreter does with a step. Shapes before SHAPE_OTHER have a fast path in lanes_run.c
+ * for the case that all lanes are active and nothing unusual happens.
  */
 enum shape {
     SHAPE_LANE,         /* a lane function */
@@ -44,10 +44,10 @@ enum shape {
     SHAPE_WHOLE,        /* the whole warp at once; it may have to wait */
     SHAPE_WORDS,        /* words in any space: local memory, vectors of shared memory, stores of */
     SHAPE_NARROWS,      /* vectors to global memory; a byte or a half-word; and an atomic of a */
-    SHAPE_ATOMIC,       /* word: only the functional interpreter has short ways for these */
-    SHAPE_KIND = 31,    /* those above, without the flags below */
-    SHAPE_GUARDED = 32, /* a flag: some lanes may sit out */
-    SHAPE_DERIVED = 64, /* a flag: reads scalars that are made when read */
+    SHAPE_ATOMIC,       /* word: only the functional interpreter has fast paths for these */
+    SHAPE_KIND = 31,    /* the shapes above, without the flags below */
+    SHAPE_GUARDED = 32, /* flag: some lanes may be inactive */
+    SHAPE_DERIVED = 64, /* flag: reads scalars that are computed when read */
 };
 
 /* Rows between masks and registers, when the program has scalars. */
@@ -57,7 +57,7 @@ enum own_row {
     OWN_ROWS = ROW_LANEID + 1
 };
 
-/* Words that are the same for a whole block, at chunk.uniforms; the parameter block follows. */
+/* Words that are the same for a whole block, at chunk.uniforms; the parameters follow. */
 enum uniform {
     UNIFORM_NTID,
     UNIFORM_CTAID = UNIFORM_NTID + 3,
@@ -75,7 +75,7 @@ struct step {
     lane_fn *fn;
     u32 guard_offset; /* bytes from the warp's base */
     u8 guard_not : 1; /* 1 when the guard is complemented */
-    u8 scalars : 4;   /* sources (bits) that are scalars to be spread to ROW_SPREAD */
+    u8 scalars : 4;   /* scalar sources (bits) to be spread to ROW_SPREAD */
     u8 shape;         /* enum shape */
     u8 words;         /* of the data of a memory or uniform shape */
     union {
@@ -85,8 +85,8 @@ struct step {
     u64 select[SLOTS]; /* all ones: relative to the warp's base */
     union {
         struct {
-            const struct allocation *hint; /* the allocation this access touched last */
-            u64 hint_generation;           /* memory_generation when it did */
+            const struct allocation *hint; /* the allocation that this access used last */
+            u64 hint_generation;           /* memory_generation at that time */
         };
         u32 uniform; /* SHAPE_UNIFORM: bytes from chunk.uniforms; SHAPE_THREAD: which coordinate */
         u16 scalar_at[4]; /* lane functions: bytes from the warp's base, for `scalars` */
@@ -95,13 +95,13 @@ struct step {
 _Static_assert(sizeof(struct step) == 128, "a step is two cache lines");
 
 /*
- * A basic block, or the part of one after an instruction that S4 speaks of: what the interpreter
- * needs of it, and how often it was entered in this launch. The next one in address order follows.
+ * A basic block, or the part of one after an instruction as in S4: what the interpreter needs, and
+ * how often it was entered in this launch. Stretches are in address order.
  */
 struct stretch {
-    struct step *steps, *last; /* its first, and the branch at its end or one past it */
+    struct step *steps, *last; /* its first step, and the branch at its end or one past it */
     const struct inst *insts;  /* of steps[0] */
-    struct stretch *taken;     /* where the plain branch goes */
+    struct stretch *taken;     /* the target of the plain branch */
     u64 warps, threads;        /* entries by paths, by lanes */
     u32 length;                /* instructions */
     u32 first, straight_end;   /* the instructions of `steps` and `last` */
@@ -111,13 +111,13 @@ struct stretch {
         STRETCH_BRANCHES, /* it ends in a plain branch with a guard, */
         STRETCH_JUMPS,    /* without one, */
         STRETCH_FALLS,    /* in no branch, */
-        STRETCH_TESTS,    /* in a branch of the whole warp that looks at a scalar, */
+        STRETCH_TESTS,    /* in a branch of the whole warp that tests a scalar, */
         STRETCH_OTHER,    /* in another instruction that changes the PC */
     } kind;
     bool changes_exec, changes_mode; /* its last instruction does (S4) */
 };
 
-/* What a dynamic instruction (dyninst.h) has to know of an instruction when it issues. */
+/* What a dynamic instruction (dyninst.h) needs to know of an instruction at issue. */
 enum plan_kind {
     PLAN_LANES,   /* a lane function */
     PLAN_SCALAR,  /* a scalar function */
@@ -129,22 +129,22 @@ enum plan_kind {
 struct dyninst_plan {
     u8 kind;
     bool changes_exec : 1, changes_mode : 1;
-    bool plain : 1;             /* its only results are one operand's vector registers */
-    bool folds : 1;             /* an access whose lanes may be told by groups: dyninst_strided.c */
-    bool folds_buffer : 1;      /* the same through a descriptor, by 64-bit addresses */
-    bool two;                   /* warps have two chunks */
-    u8 shape;                   /* of its step, without flags */
-    u8 vectors, masks, scalars; /* sources (bits) that are these */
+    bool plain : 1;              /* its only results are one operand's vector registers */
+    bool folds : 1;              /* an access whose lanes may form groups: dyninst_strided.c */
+    bool folds_buffer : 1;       /* the same through a descriptor, by 64-bit addresses */
+    bool two;                    /* warps have two chunks */
+    u8 shape;                    /* of its step, without flags */
+    u8 vectors, masks, scalars;  /* sources (bits) that are these */
     u8 src_rows[4], dst_rows[2]; /* vector registers */
-    u8 dst_words[2];             /* results that are masks or scalars, in flight.scalars */
+    u8 dst_words[2];             /* results that are masks or scalars, in dyninst.scalars */
     u8 row_count;                /* of dst_rows, times chunks */
 };
 enum {
-    DYNINST_SCALAR_WORDS = 2 * LANES /* of a dynamic instruction's record, for a scalar source */
+    DYNINST_SCALAR_WORDS = 2 * LANES /* of a dynamic instruction's record, per scalar source */
 };
 _Static_assert(sizeof(struct dyninst_plan) == 16, "four plans a line");
 
-/* The code as it is to be run under one MODE. A program without MODE has one view. */
+/* The code as executed under one MODE. A program without MODE has one view. */
 struct view {
     struct view *_Atomic next;
     u32 mode; /* the bits that arithmetic depends on */
@@ -156,15 +156,15 @@ struct view {
 
 struct image {
     const struct program *program;
-    struct view *views; /* the oldest first; threads may add one at once (image_view) */
+    struct view *views; /* oldest first; threads may add one concurrently (image_view) */
     u32 view_count;
     u32 settled;         /* view_count at the last image_settle */
-    _Atomic bool adding; /* a thread adds one: a lock of view_count and the end of the list */
-    struct step *steps;  /* of one of them: all have the same operands */
+    _Atomic bool adding; /* a thread is adding one: locks view_count and the end of the list */
+    struct step *steps;  /* of any view: all have the same operands */
     u32 stretch_count;
     u32 *stretch_of;       /* by instruction */
     u32 *constants;        /* rows of warp_size words */
-    u32 *scalar_constants; /* sources of scalar functions, laid out as scalars are (S3) */
+    u32 *scalar_constants; /* sources of scalar functions, laid out like scalars (S3) */
     u64 code_address;      /* of instruction 0 */
     u32 warp_size;
     u32 chunks;              /* warp_size / 32 */
@@ -186,25 +186,25 @@ static inline bool step_has(const struct step *step, unsigned slot)
     return step->row[slot] | step->select[slot];
 }
 
-/* atomic.c: whether an atomic is one that atomic_words does. */
+/* atomic.c: whether atomic_words handles this atomic. */
 bool atomic_is_word(const struct inst *inst);
 
-/* `constants` are the program's with fixups applied. The program outlives the image. */
+/* `constants` are the program's with fixups applied. The program must outlive the image. */
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd);
 void image_destroy(struct image *image);
 
-/* The view for these bits of MODE, made when there is none; NULL: there are too many. May be called
- * by several threads. */
+/* The view for these bits of MODE, created if there is none; NULL: too many. May be called by
+ * several threads. */
 struct view *image_view(struct image *image, u32 mode);
-/* Between windows, and after every call where there are none: all views count from now on. So what
- * is too many does not depend on the order of calls within a window. */
+/* Between windows, or after every call if there are no windows: all views count from now on. So the
+ * limit does not depend on the order of calls within a window. */
 static inline void image_settle(struct image *image)
 {
     image->settled = image->view_count;
 }
 
-/* Extent of the stretch an instruction is in. */
+/* The stretch of an instruction. */
 static inline const struct stretch *image_stretch(const struct image *image, u32 inst)
 {
     return &image->views->stretches[image->stretch_of[inst]];

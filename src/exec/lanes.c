@@ -1,4 +1,4 @@
-/* Which build of the lane functions to use, and float arithmetic of atomics. */
+/* Selects the build of the lane functions; floating-point arithmetic of atomics. */
 #include "exec/lanes.h"
 #define LANE_PREFIX lane_
 #define LANE_NAN_CANONICAL 1

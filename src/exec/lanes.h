@@ -1,9 +1,9 @@
 /*
- * What an instruction computes, lane by lane.
+ * Lane functions: what an instruction computes, lane by lane.
  *
- * A lane function works on 32 lanes: a 64-wide warp calls it twice. It sees only pointers, so the
- * same code serves functional execution (pointers into the register file), timing (pointers into
- * the in-flight record) and re-formed groups (pointers into gathered copies).
+ * A lane function works on 32 lanes: a 64-wide warp calls it twice. It gets only pointers, so that
+ * the same code serves functional execution (pointers into the register file), timing (pointers
+ * into the in-flight record) and re-formed groups (pointers into gathered copies).
  *
  * Invariants
  *  L1  src[k] points at 32 lanes of a word (constants are expanded to 32 lanes); word j of a
@@ -14,7 +14,7 @@
  *  L3  Only lanes in `mask` are written; in a mask destination, only its bits. Vector results are
  *      computed under `lane_mask` (32 words of 0 or ~0) or, when mask is all ones, without it.
  *  L4  An absent operand's pointer is NULL.
- *  L5  mask sources honour inst->src[k].neg: use lane_mask_source().
+ *  L5  Mask sources honour inst->src[k].neg: use lane_mask_source().
  *  L6  Same results in every build, on every host: no libm, no contraction, explicit order.
  */
 #ifndef EXEC_LANES_H
@@ -46,14 +46,14 @@ enum simd {
     SIMD_PORTABLE,
     SIMD_AVX2
 };
-/* The best this host can do. */
+/* The best instruction set of this host. */
 enum simd simd_best(void);
 
-/* The function for this instruction: by op, types and modifiers. NULL only when op lacks OPF_LANE
- * or the conversion does not exist. */
+/* The function for this instruction: by op, types and modifiers. NULL only if op lacks OPF_LANE or
+ * the conversion does not exist. */
 lane_fn *lanes_resolve(const struct inst *inst, enum simd simd, bool canonical_nan);
 
-/* Half of a chunk's lanes, taken together: blocks are often 16 wide. */
+/* Half of a chunk's lanes, processed together: blocks are often 16 wide. */
 enum {
     STRIDE_LANES = 16,
     EVEN_GROUPS = 32 / STRIDE_LANES
@@ -82,22 +82,22 @@ struct lanes_memory {
     /* The same for 32-bit lane addresses in a space of `size` bytes that starts at 0; the sum with
      * imm wraps at 32 bits. */
     u32 (*translate32)(u32 *offset, const u32 *address, i64 imm, u32 size, u32 bytes, u32 mask);
-    /* Zeros; whole lines of 64 bytes. */
+    /* Zeros whole lines of 64 bytes. */
     void (*clear)(u8 *at, size_t bytes);
-    /* Whether each lane's offset is `bytes` beyond the one before. */
+    /* Whether each lane's offset is `bytes` after that of the lane before. */
     bool (*adjacent)(const u32 *offset, u32 bytes);
-    /* address[i] = (low[i], high[i] + add) & keep. Returns all bits that any of them has. */
+    /* address[i] = ((low[i], high[i]) + add) & keep. Returns the OR of all of them. */
     u64 (*join64)(u64 *address, const u32 *low, const u32 *high, u64 add, u64 keep);
     /* Whether word i of each group is first + i * apart, and all 32 words of `high`, unless NULL,
      * are equal. */
     bool (*find_strides)(const u32 *low, const u32 *high, u32 *first, u32 *apart);
-    /* Words that lie so, from `first` of each group on. Later lanes win. */
+    /* Moves words at such addresses, starting at `first` of each group. Later lanes win. */
     void (*load_strided)(u32 *dst, const u8 *const *first, const i32 *apart);
     void (*store_strided)(u8 *const *first, const i32 *apart, const u32 *src);
     /* lanes_expand */
     void (*expand)(u32 mask, u32 *lane_mask);
-    /* A shuffle of PTX among the lanes of `mask`: a by lane, b and c its operands. Returns the lanes
-     * whose source is in range. Lanes outside the mask are computed too, from whatever is there. */
+    /* A PTX shuffle among the lanes of `mask`: a by lane, b and c its operands. Returns the lanes
+     * with a source in range. Lanes outside the mask are computed too, from whatever is there. */
     u32 (*shuffle)(enum shuffle kind, u32 *result, const u32 *a, const u32 *b, const u32 *c,
                    u32 mask);
 };
@@ -109,31 +109,32 @@ struct step;
 struct stretch;
 struct warp;
 struct lanes_loops {
-    /* Runs a step of one chunk under the chunk's mask if it is a lane function or takes its short
-     * way. False: nothing has happened. inst belongs to step. */
+    /* Runs a step of one chunk under the chunk's mask if it is a lane function or can take its fast
+     * path. False: nothing has happened. inst belongs to step. */
     bool (*step)(struct chunk *chunk, const struct inst *inst, const struct step *step);
-    /* The current path of a 32-wide warp from a step on, through branches that do not part it,
-     * while fewer than `limit` instructions have been issued. NULL: the path cannot go on, or has
-     * to be looked at; otherwise the next step, in *stretch, of a path that has changed. */
+    /* Runs the current path of a 32-wide warp from a step on, through branches that do not diverge,
+     * while fewer than `limit` instructions have been issued. NULL: the path cannot continue, or
+     * needs the caller's attention; otherwise the next step, in *stretch, of a path that has
+     * changed. */
     struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
                            u64 limit);
 };
 const struct lanes_loops *lanes_loops(enum simd simd);
 
-/* The same for code with explicit EXEC, a whole warp at a time: lanes_wave.c. An access may fault:
- * the step returned is then the faulting one and the launch has stopped. */
+/* The same for code with explicit EXEC, a whole warp at a time: lanes_wave.c. If an access faults,
+ * the returned step is the faulting one and the launch has stopped. */
 struct lanes_waves {
     struct step *(*steps)(struct warp *warp, const struct inst *inst, struct step *step,
                           const struct step *last);
     struct step *(*blocks)(struct warp *warp, struct stretch **stretch, struct step *step,
                            u64 limit);
-    /* An access of all lanes to shared memory, by the short way alone. False: it must be done by
-     * the long one, and may be, from its beginning. */
+    /* An access of all lanes to shared memory, by the fast path only. False: nothing has happened;
+     * the slow path must perform it. */
     bool (*shared)(struct warp *warp, const struct inst *inst, const struct step *step);
 };
 const struct lanes_waves *lanes_waves(enum simd simd);
 
-/* Float arithmetic of memory atomics, the same rules as the lane functions (round to nearest). */
+/* Floating-point atomics, with the same rules as the lane functions (round to nearest). */
 u32 atomic_add_f32(u32 a, u32 b, bool ftz);
 u64 atomic_add_f64(u64 a, u64 b);
 u16 atomic_add_f16(u16 a, u16 b);

@@ -1,10 +1,10 @@
 /*
- * Short ways of code with scalars: shared memory by one or two places a lane, and buffers. Part of
- * lanes_wave.c, compiled once per instruction set with it.
+ * Fast paths of code with scalars: shared memory with one or two addresses per lane, and buffers.
+ * Part of lanes_wave.c, compiled once per instruction set with it.
  *
- * As in lanes_short.h an access takes its short way only when every lane that runs is aligned and
- * in range (R1), but here some lanes may sit out: `all` says that none does, and is a constant
- * where these functions are expanded.
+ * As in lanes_short.h, an access takes its fast path only if every active lane is aligned and in
+ * range (R1), but here some lanes may be inactive: `all` says that none is, and is a constant where
+ * these functions are expanded.
  */
 #ifndef EXEC_LANES_ACCESS_H
 #define EXEC_LANES_ACCESS_H
@@ -33,8 +33,8 @@ ALWAYS_INLINE void gather_some(u32 *dst, const u8 *base, const eight *at, const 
 }
 #endif
 
-/* Whether no lane that runs has bits of `refuse`, or is beyond `limit`, which is below 2^31; SIGN
- * must be refused or impossible. */
+/* Whether no active lane has bits of `refuse`, or is beyond `limit`, which is below 2^31; SIGN must
+ * be refused or impossible. */
 ALWAYS_INLINE bool are_within(const eight *at, const struct chunk *chunk, bool all, u32 limit,
                               u32 refuse)
 {
@@ -78,8 +78,8 @@ ALWAYS_INLINE void store_places(u8 *base, const eight *at, const u32 *src,
     }
 }
 
-/* What all lanes of an access to shared memory have in common: its elements lie at first + row and,
- * of a pair, at second + row. */
+/* What all lanes of an access to shared memory have in common: its elements are at first + row and,
+ * for a pair, at second + row. */
 struct shared_way {
     u8 *first, *second;
     u32 room; /* the largest row that is in range */
@@ -87,7 +87,7 @@ struct shared_way {
     bool may; /* there is such a row, and stores are not observed */
 };
 
-/* `limit`: where the scalar is that limits the space. It must leave all of it. */
+/* `limit`: the slot of the scalar that limits the space. It must not exclude any of it. */
 ALWAYS_INLINE struct shared_way find_shared(const struct warp *warp, const struct inst *inst,
                                             const struct step *step, u32 words, unsigned limit,
                                             bool pair)
@@ -160,7 +160,7 @@ struct buffer_way {
         WAY_SPREAD,  /* or one in a register */
     } kind;
     u32 constant;
-    u64 address; /* base + scalar offset and, unless words lie side by side, the constant */
+    u64 address; /* base + scalar offset and, unless words are side by side, the constant */
     u64 end;     /* where the range ends */
 };
 
@@ -197,7 +197,7 @@ ALWAYS_INLINE struct buffer_way find_way(const struct warp *warp, const struct i
     return way;
 }
 
-/* Every lane's high word is the same. */
+/* Whether every active lane's word is this value. */
 ALWAYS_INLINE bool are_all(const u32 *row, u32 value, const struct chunk *chunk, bool all)
 {
     const eight *const high = (const eight *)row, *const on = (const eight *)chunk->active_mask;
@@ -208,8 +208,8 @@ ALWAYS_INLINE bool are_all(const u32 *row, u32 value, const struct chunk *chunk,
     return !have_common(&differ, &every);
 }
 
-/* The highest offset into an allocation that an access through the descriptor may have there; its
- * range may end earlier. False when there is none. */
+/* The highest offset into an allocation that an access through the descriptor may have; the
+ * descriptor's range may end earlier. False if there is none. */
 ALWAYS_INLINE bool find_limit(const struct allocation *hint, const struct buffer_way *way,
                               u32 bytes, u32 *limit)
 {
@@ -220,7 +220,7 @@ ALWAYS_INLINE bool find_limit(const struct allocation *hint, const struct buffer
     return true;
 }
 
-/* Offsets into the allocation this step touched last. */
+/* Computes offsets into the allocation that this step used last. */
 ALWAYS_INLINE bool find_places(eight *at, const struct chunk *chunk, const struct step *step,
                                const struct buffer_way *way, u32 first_lane_here, u32 words,
                                bool all)
@@ -232,7 +232,7 @@ ALWAYS_INLINE bool find_places(eight *at, const struct chunk *chunk, const struc
     u32 limit;
     load_row(at, chunk, step);
     if (way->kind == WAY_ADDRESS) {
-        const u64 start = hint->address - way->address; /* of what the registers hold */
+        const u64 start = hint->address - way->address; /* of the registers' values */
         const u32 above = (u32)(start >> 32);
         for (unsigned k = 0; k < EIGHTS; k++)
             at[k] -= (u32)start;
@@ -243,7 +243,7 @@ ALWAYS_INLINE bool find_places(eight *at, const struct chunk *chunk, const struc
     const u64 skip = way->address - hint->address;
     if (skip & 3 || skip >> 31 || !find_limit(hint, way, bytes, &limit) || limit < skip)
         return false;
-    limit -= (u32)skip;          /* of what follows, which must not wrap */
+    limit -= (u32)skip;          /* of the following offsets, which must not wrap */
     if (way->kind == WAY_SPREAD) /* lane l's word w is word 64 w + l */
         for (unsigned k = 0; k < EIGHTS; k++) {
             const eight offset = at[k] + way->constant, wrong = offset & 0xff000003;
@@ -257,7 +257,7 @@ ALWAYS_INLINE bool find_places(eight *at, const struct chunk *chunk, const struc
     return true;
 }
 
-/* Scratch at a constant offset: 32 lanes' words lie side by side. */
+/* Scratch memory at a constant offset: the words of 32 lanes are side by side. */
 ALWAYS_INLINE bool buffer_side(struct chunk *chunk, const struct step *step,
                                const struct buffer_way *way, u32 first_lane_here, bool store,
                                bool all)

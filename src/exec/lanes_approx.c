@@ -7,8 +7,9 @@
  *   sin, cos 2^-20.5 absolute in [-2 pi, 2 pi]; lg2 2^-22 absolute in (0.5, 2), relative outside;
  *   ex2.f16 2^-9.9, ex2.bf16 2^-7, tanh.bf16 2^-8 relative; tanh.f16 2^-10.987 absolute.
  * rcp.approx and sqrt.approx are the exact operations. Special values are those of the PTX tables;
- * the tables' rows for subnormal inputs are what flushing (MOD_FTZ) gives, without it they count as
- * the numbers they are.
+ * rcp.approx and sqrt.approx are the exact operations. Special values are those of the PTX tables;
+ * the tables' rows for subnormal inputs result from flushing (MOD_FTZ); without it, subnormals are
+ * used as the numbers they are.
  *
  * Deviation: sin and cos of arguments beyond 2^51 quarter turns are those of 0.
  */
@@ -17,7 +18,7 @@
 #define F(x) as_f32(x)
 #define D(x) as_f64(x)
 
-/* Adding it leaves the nearest integer in the low bits of the sum. */
+/* Adding this leaves the nearest integer in the low bits of the sum. */
 #define ROUNDER 0x1.8p52
 
 /* 2^x, x in [-1000, 1000]; relative error below 2^-36. Series of exp(f ln 2), |f| <= 1/2. */
@@ -71,7 +72,7 @@ ALWAYS_INLINE u32 log2_f32(u32 a)
     return nan32(a == 0x7f800000 || x != x ? x : r, a, a, a);
 }
 
-/* sin((turns + quarter) * pi / 2). Of quarter turns the nearest integer is subtracted exactly. */
+/* sin((turns + quarter) * pi / 2). The nearest integer of quarter turns is subtracted exactly. */
 ALWAYS_INLINE f64 sine_core(f64 turns, u64 quarter)
 {
     const f64 shifted = turns + ROUNDER;
@@ -101,7 +102,7 @@ ALWAYS_INLINE u32 sine_f32(u32 a, u64 quarter)
     const f32 r = (f32)sine_core(x * 0x1.45f306dc9c883p-1, quarter);
     return nan32(finite ? r : F(DEFAULT_NAN32), a, a, a);
 }
-/* Of whole turns. Beyond 256 of them the hardware's result is that of 0. */
+/* For an argument in whole turns. Beyond 256 turns the hardware's result is that of 0. */
 ALWAYS_INLINE u32 sine_turns(u32 a, u64 quarter)
 {
     const bool finite = (a & 0x7fffffff) < 0x7f800000, near = (a & 0x7fffffff) <= 0x43800000;
@@ -120,7 +121,7 @@ ALWAYS_INLINE f64 tanh_core(f64 x)
     return D(of_f64(r) | (of_f64(x) & 0x8000000000000000));
 }
 
-/* Beyond 2^126 the hardware's reciprocal is zero; key 1 (.full) scales, so that it is not. */
+/* Beyond 2^126 the hardware's reciprocal is zero; key 1 (.full) scales, to avoid this. */
 ALWAYS_INLINE u32 divide(u32 key, u32 a, u32 b)
 {
     const u32 magnitude = b & 0x7fffffff;
@@ -132,7 +133,7 @@ LANE2(div_approx_f32, w, w, w, divide(key, a, b))
 LANE1_FTZ(rsqrt_f32, nan32((f32)(1.0 / __builtin_sqrt((f64)F(a))), a, a, a))
 LANE1(rsqrt_f64, p, p, nan64(1.0 / __builtin_sqrt(D(a)), a, a, a))
 
-/* An infinite result becomes the largest number of its sign, with key 1 a zero. */
+/* An infinite result becomes the largest finite number of its sign or, with key 1, a zero. */
 ALWAYS_INLINE u32 finite32(u32 key, u32 r)
 {
     return (r & 0x7fffffff) == 0x7f800000 ? (r & 0x80000000) | (key ? 0 : 0x7f7fffff) : r;
@@ -146,7 +147,7 @@ LANE1(rcp_clamp_f32, w, w, finite32(key, nan32(1.0f / F(a), a, a, a)))
 LANE1(rcp_clamp_f64, p, p, finite64(key, nan64(1.0 / D(a), a, a, a)))
 LANE1(rsqrt_clamp_f32, w, w, finite32(key, LANE(rsqrt_f32_one)(0, 0, 0, a)))
 LANE1(rsqrt_clamp_f64, p, p, finite64(key, LANE(rsqrt_f64_one)(0, 0, 0, a)))
-/* The logarithm of 0; that of infinity stays. */
+/* Clamps the logarithm of 0, but not that of infinity. */
 ALWAYS_INLINE u32 log2_clamped(u32 key, u32 a)
 {
     const u32 r = log2_f32(a);
@@ -154,7 +155,7 @@ ALWAYS_INLINE u32 log2_clamped(u32 key, u32 a)
 }
 LANE1(lg2_clamp_f32, w, w, log2_clamped(key, a))
 
-/* The .approx.ftz.f64 forms see and give the upper word only; NaN is canonical. */
+/* The .approx.ftz.f64 forms read and write only the upper word; NaN is canonical. */
 ALWAYS_INLINE u64 upper_word(f64 r)
 {
     const u64 bits = flush64(of_f64(r)) & 0xffffffff00000000;

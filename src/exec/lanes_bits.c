@@ -1,7 +1,7 @@
 /*
  * Lane functions of bit manipulation, integer comparison and selection.
  *
- * PTX reads counts, positions and lengths in ways that differ by instruction: shifts clamp, fields
+ * PTX interprets counts, positions and lengths differently by instruction: shifts clamp, fields
  * (bfe, bfi) use the low 8 bits, szext and bmsk clamp or wrap by mode.
  */
 #include "exec/lanes_compare.h"
@@ -79,7 +79,7 @@ ALWAYS_INLINE u32 funnel_count(u32 key, u32 c)
 LANE3(shf_l_b32, w, w, w, w, (u32)(((u64)b << 32 | a) >> (32 - funnel_count(key, c))))
 LANE3(shf_r_b32, w, w, w, w, (u32)(((u64)b << 32 | a) >> funnel_count(key, c)))
 
-/* Counting: arithmetic only, as not every host has the instructions. */
+/* Counting with arithmetic only, since not every host has the instructions. */
 ALWAYS_INLINE u32 popcount(u32 x)
 {
     x -= x >> 1 & 0x55555555;
@@ -117,7 +117,7 @@ LANE1(brev_b32, w, w, reverse_bits(a))
 LANE_HALVES1(brev_b64, reverse_bits(ah), reverse_bits(al))
 
 LANE2(bcnt_b32, w, w, w, popcount(a) + b)
-/* c is the lane's number: of a's bits those of lower lanes count. */
+/* c is the lane's number: bits of a for lower lanes are counted. */
 LANE3(mbcnt_lo, w, w, w, w, b + popcount(a & (left(1, c) - 1)))
 LANE3(mbcnt_hi, w, w, w, w, b + popcount(c > 31 ? a & (left(1, c - 32) - 1) : 0))
 LANE1(ffbh_u32, w, w, a ? leading_zeros(a) : ~0u)
@@ -162,7 +162,7 @@ LANE3(bfe_s64, p, p, w, w, extract_s(S64(a), b & 255, c & 255))
 LANE4(bfi_b32, w, w, w, w, w, (u32)insert(a, b, c & 255, d & 255))
 LANE4(bfi_b64, p, p, p, w, w, insert(a, b, c & 255, d & 255))
 
-/* Position and length are the low 5 bits; what lies beyond the top are copies of the sign. */
+/* Position and length are the low 5 bits; bits beyond the top are copies of the sign. */
 ALWAYS_INLINE u32 field(u32 a, u32 position, u32 length)
 {
     return a >> (position & 31) & ~(~0u << (length & 31));
@@ -276,7 +276,7 @@ LANE2(szext_s32, w, w, w, extend(key, a, b, true))
 LANE2(szext_u32, w, w, w, extend(key, a, b, false))
 LANE2(bmsk_b32, w, w, w, bit_mask(key, a, b))
 
-/* Float predicates on bits: no arithmetic, no NaN rule. */
+/* Floating-point predicates on bits: no arithmetic, no NaN rule. */
 ALWAYS_INLINE bool test_class(u32 key, u64 magnitude, u64 infinity, u64 least_normal)
 {
     switch (key) {
@@ -333,7 +333,7 @@ void LANE(selp_b32)(struct lanes *l)
     const u32 c = lane_mask_source(l, 2);
     LANE_LOOPS(w, mix(c & lane_bit[i] ? ~0u : 0, s0[i], s1[i]))
 }
-/* Of floats. */
+/* For floats. */
 void LANE(selp_b32_signed)(struct lanes *l)
 {
     ROW_w(0) ROW_w(1) SIGNS(0) SIGNS(1) OUT_w;

@@ -1,4 +1,4 @@
-/* What one build of the lane functions offers; exec/lanes.c picks the build. */
+/* Functions of each build of the lane functions; exec/lanes.c selects the build. */
 #ifndef EXEC_LANES_BUILD_H
 #define EXEC_LANES_BUILD_H
 

@@ -1,8 +1,8 @@
 /*
  * setp and set: a comparison of two operands by inst->key, combined with a mask by inst->key2.
  *
- * LANE_COMPARE_INT and LANE_COMPARE_FLOAT define LANE(setp_T) and LANE(set_T). A comparison gives a
- * word of 0 or ~0 a lane in vector compares, then one bit a lane.
+ * LANE_COMPARE_INT defines LANE(setp_T) and LANE(set_T); FLOAT_COMPARE_SWITCH is for floating-point
+ * types. A comparison yields a word of 0 or ~0 per lane in vector compares, then one bit per lane.
  */
 #ifndef EXEC_LANES_COMPARE_H
 #define EXEC_LANES_COMPARE_H
@@ -38,7 +38,7 @@ ALWAYS_INLINE void finish_setp(const struct lanes *l, u32 bits)
     put_mask(l, 1, no);
 }
 
-/* What `set` writes where the condition holds. */
+/* The value that `set` writes where the condition holds. */
 static inline u32 set_value(unsigned type)
 {
     switch (type) {
@@ -60,7 +60,7 @@ static inline u32 set_value(unsigned type)
         return 0xffffffff;
     }
 }
-/* `low` and `high` are the conditions of the two halves; of one value they are the same. */
+/* `low` and `high` are the conditions of the two halves; for one value they are the same. */
 static inline void finish_set(const struct lanes *l, u32 low, u32 high)
 {
     const u32 value = set_value(l->inst->type);
@@ -75,13 +75,13 @@ static inline void finish_set(const struct lanes *l, u32 low, u32 high)
     }
 }
 
-/* Words of 0 or ~0 to bits. */
+/* Converts words of 0 or ~0 to bits. */
 #ifdef __AVX2__
 #include <immintrin.h>
 ALWAYS_INLINE u32 bits_of(const u32 *yes)
 {
     const __m256i *const v = (const __m256i *)yes;
-    /* Packing works within halves: lanes 0-3, 8-11, 16-19, 24-27 and then the others. */
+    /* Packing works within 128-bit halves: lanes 0-3, 8-11, 16-19, 24-27 and then the others. */
     const __m256i low = _mm256_packs_epi32(v[0], v[1]), high = _mm256_packs_epi32(v[2], v[3]);
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const __m256i bytes = _mm256_packs_epi16(low, high);
@@ -198,7 +198,7 @@ ALWAYS_INLINE u32 bits_of(const u32 *yes)
         finish_set(l, bits, bits);                \
     }
 
-/* GETX(k) gives operand k of lane i as a number of a C float type. */
+/* GETX(k) yields operand k of lane i as a C floating-point number. */
 #define FLOAT_COMPARE_SWITCH(GETX)                           \
     switch (l->inst->key) {                                  \
     case CMP_EQ:                                             \

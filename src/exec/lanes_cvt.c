@@ -1,6 +1,7 @@
 /*
- * Vector functions of the common conversions from and to floats. The rounding mode is the host's
- * where a rounding remains; functions to and between integral values round as their name says.
+ * Vector functions of the common conversions from and to floating point. Where rounding is needed
+ * it is in the host's rounding mode; functions to integers and integral values round as their names
+ * say.
  */
 #include "exec/lanes_cvt.h"
 #include "exec/lanes_float.h"
@@ -11,7 +12,7 @@
 
 /*
  * To integral values, without the host's rounding instructions (not in every instruction set).
- * Adding 2^23 (2^52) pushes the fraction out, to nearest; the sign is put back for zeros.
+ * Adding 2^23 (2^52) shifts out the fraction, rounding to nearest; the sign is restored for zeros.
  */
 ALWAYS_INLINE f32 nearest32(f32 x)
 {
@@ -68,7 +69,7 @@ INTEGRAL(rzi, zero)
 INTEGRAL(rmi, down)
 INTEGRAL(rpi, up)
 
-/* To integers: x is integral or is to be truncated. See V1 in cvt_any.c. */
+/* To integers: x is integral or is truncated. See V1 in cvt_any.c. */
 #if LANE_NAN_CANONICAL
 #define NAN_S32 INT32_MIN
 #define NAN_S64 INT64_MIN
@@ -158,7 +159,7 @@ LANE1(cvt_f64_u32, p, w, of_f64((f64)(i32)(a ^ 0x80000000) + 0x1p31))
 LANE1(cvt_f64_s64, p, p, of_f64((f64)(i64)a))
 LANE1(cvt_f64_u64, p, p, of_f64((f64)a))
 
-/* Between floats. A NaN keeps as much of its payload as its new format has. */
+/* Between floating-point formats. A NaN keeps as much of its payload as fits the new format. */
 ALWAYS_INLINE u64 widen_nan(u32 a)
 {
     return (u64)(a & 0x80000000) << 32 | 0x7ff8000000000000 | (u64)(a & 0x3fffff) << 29;
@@ -262,7 +263,7 @@ lane_fn *LANE(cvt_float)(const struct inst *inst)
     if (to_int)
         mods &= ~(unsigned)MOD_SAT;
     const bool to_integral = inst->key == 1 && !to_int;
-    /* Flushing changes nothing where a subnormal becomes zero anyway, or none can be. */
+    /* Flushing has no effect if a subnormal becomes zero anyway, or none can occur. */
     const bool inward = inst->rounding == ROUND_NEAREST || inst->rounding == ROUND_ZERO;
     const bool narrows = inst->type == TYPE_F16 && inst->stype == TYPE_F32;
     const bool widens = inst->type == TYPE_F32 && inst->stype == TYPE_F16;

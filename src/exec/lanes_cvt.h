@@ -1,6 +1,7 @@
 /*
  * Conversions: a general function that does all of them, exactly and slowly (cvt_any.c), and vector
- * functions for the common ones. The general one is the definition; tests compare the others to it.
+ * functions for the common ones. The general one is the definition; tests compare the others with
+ * it.
  */
 #ifndef EXEC_LANES_CVT_H
 #define EXEC_LANES_CVT_H

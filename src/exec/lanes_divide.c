@@ -1,19 +1,20 @@
 /*
- * Lane functions of the steps that divisions and reductions of angles are made of.
+ * Lane functions for the steps of division and argument reduction.
  *
- * A quotient n / d is the product of n and a reciprocal of d, improved by fused operations. Scaling
- * n or d (div_scale) keeps the steps clear of overflow and of subnormals, div_fmas undoes it with
- * the last step, div_fixup puts in the results that need no steps. The conditions are those that
- * AMD gives for its later instruction sets; the documents of Southern Islands name the instructions
- * only.
+ * A quotient n / d is the product of n and a reciprocal of d, refined by fused operations. Scaling
+ * n or d (div_scale) avoids overflow and subnormals in these steps, div_fmas undoes the scaling in
+ * the last step, and div_fixup handles results that need no steps. The conditions are those that
+ * AMD gives for its later instruction sets; the documents of Southern Islands only name the
+ * instructions.
  *
  * Decisions
  *  - div_fmas rounds once, after undoing the scale: otherwise subnormal quotients would be wrong in
- *    the last bit. It undoes upwards when the quotient so far, c, is at least 2, else downwards.
- *  - When both the quotient and the reciprocal of d are subnormal, d is scaled down: scaled up, as
- *    the documents have it, it would be infinite.
- *  - 0 / 0 and infinity / infinity give the NaN of an invalid operation. A quotient by steps that
- *    is NaN has met an infinity: it overflows.
+ *    the last bit. It scales up if the quotient so far, c, is at least 2, else down.
+ *  - If both the quotient and the reciprocal of d are subnormal, d is scaled down: scaled up, as in
+ *    the documents, it would be infinite.
+ *  - 0 / 0 and infinity / infinity give the NaN of an invalid operation. A computed quotient that
+ *  is
+ *    NaN has met an infinity: it overflows.
  */
 #include "exec/lanes_compare.h"
 #include "exec/lanes_float.h"
@@ -24,7 +25,7 @@
 #define MAG64(x) ((x)&INT64_MAX)
 
 /*
- * What decides about scaling, each 0 or ~0: masks instead of conditions, so that all lanes are
+ * The conditions for scaling, each 0 or ~0: masks instead of conditions, so that all lanes are
  * decided at once.
  */
 struct division {
@@ -35,7 +36,7 @@ struct division {
 };
 #define ALL(condition) ((condition) ? ~0u : 0)
 
-/* Whether div_fmas has to undo what div_scale does. Zeros are div_fixup's. */
+/* Whether div_fmas must undo the scaling of div_scale. div_fixup handles zeros. */
 ALWAYS_INLINE u32 is_undone(struct division x)
 {
     return ~x.none & (x.apart | (~x.small_d & x.small_q));
@@ -50,8 +51,8 @@ ALWAYS_INLINE u32 scales_down(struct division x, u32 is_d)
     return ~x.apart & ~x.small_d & x.small_r & (~x.small_q | is_d);
 }
 
-/* Products with the reciprocal of the least normal number are exact, or so large that they are not
- * below d. */
+/* Products with the reciprocal of the smallest normal number are exact, or so large that they are
+ * not below d. */
 ALWAYS_INLINE struct division divide32(u32 n, u32 d)
 {
     const i32 n_exponent = (i32)(n >> 23 & 255), d_exponent = (i32)(d >> 23 & 255);
@@ -110,7 +111,7 @@ LANE3(div_scale_value_f64, p, p, p, p, div_scale64(a, b, c))
 DIV_SCALE(f32, w, divide32)
 DIV_SCALE(f64, p, divide64)
 
-/* In double the product is exact, and so is the scaling of the sum. */
+/* In double, the product is exact, and so is the scaling of the sum. */
 ALWAYS_INLINE u32 div_fmas32(u32 a, u32 b, u32 c, bool undo, u32 mode)
 {
     const f64 product = (f64)F(a) * F(b);
@@ -148,13 +149,13 @@ void LANE(div_fmas_f64)(struct lanes *l)
     }
 }
 
-/* Magnitude of a result too small (too large) for its format, as the rounding says. */
+/* Magnitude of a result that is too small for its format, by rounding mode. */
 ALWAYS_INLINE u64 underflow(bool negative, u32 mode)
 {
     return mode == (negative ? ROUND_DOWN : ROUND_UP) ? 1 : 0;
 }
 
-/* a: the quotient by steps, b: denominator, c: numerator, whose NaN comes first. */
+/* a: the computed quotient, b: denominator, c: numerator, whose NaN takes precedence. */
 ALWAYS_INLINE u32 div_fixup32(u32 a, u32 b, u32 c, u32 mode)
 {
     const u32 sign = (b ^ c) & 0x80000000, d = MAG32(b), n = MAG32(c), infinity = 0x7f800000;
@@ -190,7 +191,7 @@ static const u64 two_over_pi[] = {
     0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000,
 };
 
-/* 53 of those bits: segment b of them, from where the exponent of a makes them matter. */
+/* Segment b of 53 of these bits, starting where the exponent of a makes them significant. */
 ALWAYS_INLINE u64 angle_segment(u64 a, u32 b)
 {
     const u32 exponent = a >> 52 & 2047,

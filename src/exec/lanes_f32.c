@@ -1,9 +1,9 @@
 /*
  * Lane functions of f32 and f64 arithmetic and comparison.
  *
- * The plain functions round as the host's rounding mode says (nearest unless lanes_modify.c has
- * set another) and keep subnormals. *_ftz are the common f32 functions with flushing built in.
- * Exact operations are the host's IEEE ones; only fma needs a twin where the host lacks it.
+ * The plain functions use the host's rounding mode (nearest unless lanes_modify.c has set another)
+ * and keep subnormals. *_ftz are the common f32 functions with flushing. Exact operations are the
+ * host's IEEE ones; only fma needs a substitute if the host lacks it.
  */
 #include "exec/lanes_compare.h"
 #include "exec/lanes_float.h"
@@ -13,10 +13,11 @@
 #define D(x) as_f64(x)
 
 /*
- * Ordinary numbers need neither the NaN rule nor flushing. Where the rule is dear (propagating), a
- * first loop computes without both and watches what would have needed them; only then the careful
- * loop runs. The last argument declares a, b, c and what is made of them, `r` is the result;
- * `watched` is the least of what must not be subnormal, each as AWAY.
+ * Ordinary numbers need neither the NaN rule nor flushing. Where the rule is expensive
+ * (propagating), a first loop computes without both and detects lanes that would have needed them;
+ * only then the careful loop runs. The last argument declares a, b, c and values derived from them;
+ * `r` is the result; `watched` is the minimum of the values that must not be subnormal, each as
+ * AWAY.
  */
 #define AWAY(x) ((x) + (x)-1) /* below LEAST_AWAY: subnormal, whatever its sign */
 #define LEAST_AWAY 0x00ffffffu
@@ -52,7 +53,7 @@
     }
 #endif
 
-/* The four twins of an operation on two numbers: plain, flushing, and both with signs. */
+/* The four variants of an operation on two numbers: plain, flushing, and both with signs. */
 #define QUICK2(name, full_name, get, signs, sign, watched)                          \
     void LANE(full_name)(struct lanes * l)                                          \
     {                                                                               \
@@ -80,7 +81,7 @@ LANE2_F32(add_f32, +)
 LANE2_F32(sub_f32, -)
 LANE2_F32(mul_f32, *)
 
-/* The same for three, of which `made` is made before the result. */
+/* The same for three numbers; `made` declares values that are computed before the result. */
 #define QUICK3(name, full_name, get, signs, made, r, watched)                                 \
     void LANE(full_name)(struct lanes * l)                                                    \
     {                                                                                         \
@@ -107,7 +108,7 @@ LANE3_F32(fma_f32, , fused32(F(a), F(b), F(c), mode), ~0u)
 LANE3_F32(fma_f32_ftz, , fused32(F(a), F(b), F(c), mode),
           LEAST2(LEAST3(AWAY(a), AWAY(b), AWAY(c)), AWAY(bits)))
 
-/* Product and sum are rounded; neither sees nor gives a subnormal. */
+/* Product and sum are rounded; subnormal inputs and results are flushed. */
 ALWAYS_INLINE u32 LANE(mad_f32_one)(u32 a, u32 b, u32 c, u32 mode)
 {
     (void)mode;
@@ -137,8 +138,8 @@ LANE2(mul_legacy_f32, w, w, w, legacy_product(a, b))
 LANE3(mad_legacy_f32, w, w, w, w, legacy_mad(a, b, c))
 LANE2(min_legacy_f32, w, w, w, F(a) < F(b) ? a : b)
 LANE2(max_legacy_f32, w, w, w, F(a) >= F(b) ? a : b)
-/* For b ^ a as exp2(a * log2 b) with c the light's cosine: nothing comes from the dark side or from
- * the logarithm of zero. */
+/* For b ^ a as exp2(a * log2 b), with c the cosine of the light: no contribution from the dark side
+ * or from the logarithm of zero. */
 #define LOWEST 0xff7fffffu
 LANE3(mullit_f32, w, w, w, w, F(b) > F(LOWEST) && F(c) > 0.0f ? legacy_product(a, b) : LOWEST)
 
@@ -163,8 +164,8 @@ LANE_HALVES1(abs_f64, al, ah & 0x7fffffff)
 LANE_HALVES1(neg_f64, al, ah ^ 0x80000000)
 
 /*
- * Minimum and maximum: a number beats NaN, -0 is below +0; two NaNs give NaN. MOD_NAN and
- * MOD_XORSIGN pick the other functions.
+ * Minimum and maximum: a number takes precedence over NaN, -0 is below +0; two NaNs give NaN.
+ * MOD_NAN and MOD_XORSIGN select the other functions.
  */
 ALWAYS_INLINE u32 least32(u32 a, u32 b)
 {
@@ -195,7 +196,7 @@ ALWAYS_INLINE u64 most64(u64 a, u64 b)
     const u64 number = is_nan64(a) ? b : is_nan64(b) ? a : r;
     return nan64(D(number), a, b, b);
 }
-/* Magnitudes are compared, the result has the product's sign; a NaN result stays as it is. */
+/* Magnitudes are compared, the result has the product's sign; a NaN result does not change. */
 ALWAYS_INLINE u32 xorsign32(u32 r, u32 a, u32 b)
 {
     return is_nan32(r) ? r : r | ((a ^ b) & 0x80000000);
@@ -224,7 +225,7 @@ LANE3(min3_nan_f32, w, w, w, w,
 LANE3(max3_nan_f32, w, w, w, w,
       strict32(most32(strict32(most32(a, b), a, b), c), strict32(most32(a, b), a, b), c))
 
-/* MOD_IEEE: a signaling NaN wins, quieted; a quiet one loses. */
+/* MOD_IEEE: a signaling NaN takes precedence, quieted; a quiet one does not. */
 ALWAYS_INLINE bool is_signaling32(u32 x)
 {
     return is_nan32(x) & !(x & QUIET32);
@@ -298,7 +299,7 @@ COMPARE_PAIR(f32)
 COMPARE_PAIR(f32_ftz)
 COMPARE_PAIR(f64)
 
-/* The same with signs, setp only. */
+/* The same with signs, for setp only. */
 #define SIGNED_F32(k) F(SIGNED_w(k))
 #define SIGNED_F32_FTZ(k) F(flush32(SIGNED_w(k)))
 #define SIGNED_F64(k) D(SIGNED_p(k))
@@ -315,6 +316,6 @@ SIGNED_SETP(f32, w, SIGNED_F32)
 SIGNED_SETP(f32_ftz, w, SIGNED_F32_FTZ)
 SIGNED_SETP(f64, p, SIGNED_F64)
 
-/* c >= 0, so that -0 picks a and NaN picks b. */
+/* c >= 0, so that -0 selects a and NaN selects b. */
 LANE3(slct_f32_b32, w, w, w, w, F(c) >= 0.0f ? a : b)
 LANE3(slct_f32_b64, p, p, p, w, F(c) >= 0.0f ? a : b)

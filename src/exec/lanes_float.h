@@ -1,14 +1,14 @@
 /*
- * Float helpers of the lane functions: bits and numbers, NaN rules, flushing, exact rounding
- * tricks.
+ * Floating-point helpers of the lane functions: bits and numbers, NaN rules, flushing, exact
+ * rounding.
  *
  * NaN rules (LANE_NAN_CANONICAL chooses at compile time)
  *  canonical (PTX): a NaN result of f32 is 0x7fffffff, of f16 and bf16 0x7fff. f64 keeps payloads:
  *      the first NaN operand, quieted; 0xfff8000000000000 when no operand was NaN.
  *  propagating: in all formats the first NaN operand, quieted; when none was NaN the positive
  *      quiet NaN without payload.
- * Flushing keeps the sign. A result is flushed when it is subnormal after rounding to its format:
- * a value that rounds up to the least normal number stays.
+ * Flushing keeps the sign. A result is flushed if it is subnormal after rounding to its format: a
+ * value that rounds up to the smallest normal number stays.
  */
 #ifndef EXEC_LANES_FLOAT_H
 #define EXEC_LANES_FLOAT_H
@@ -64,7 +64,7 @@ ALWAYS_INLINE bool is_nan64(u64 x)
     return (x & INT64_MAX) > 0x7ff0000000000000;
 }
 
-/* The bits of result r of an operation on a, b, c (repeat an operand when there are fewer). */
+/* The bits of result r of an operation on a, b, c (repeat an operand if there are fewer). */
 ALWAYS_INLINE u32 nan32(f32 r, u32 a, u32 b, u32 c)
 {
 #if LANE_NAN_CANONICAL
@@ -85,7 +85,7 @@ ALWAYS_INLINE u64 nan64(f64 r, u64 a, u64 b, u64 c)
     return r == r ? of_f64(r) : nan;
 }
 
-/* Subnormal to zero of the same sign. */
+/* Flushes a subnormal to zero of the same sign. */
 ALWAYS_INLINE u32 flush32(u32 x)
 {
     return x & 0x7f800000 ? x : x & 0x80000000;
@@ -95,7 +95,7 @@ ALWAYS_INLINE u64 flush64(u64 x)
     return x & 0x7ff0000000000000 ? x : x & 0x8000000000000000;
 }
 
-/* LANE(name) of one f32, and LANE(name_ftz) with flushing built in. */
+/* LANE(name) of one f32, and LANE(name_ftz) with flushing. */
 #define LANE1_FTZ(name, expr)                     \
     LANE1(name, w, w, expr)                       \
     ALWAYS_INLINE u32 LANE(name##_flushed)(u32 a) \
@@ -105,7 +105,7 @@ ALWAYS_INLINE u64 flush64(u64 x)
     }                                             \
     LANE1(name##_ftz, w, w, LANE(name##_flushed)(a))
 
-/* Order of the reals, -0 below +0. */
+/* Keys in the order of the reals, with -0 below +0. */
 ALWAYS_INLINE i32 order32(u32 x)
 {
     return (i32)(x ^ ((u32)((i32)x >> 31) & 0x7fffffff));
@@ -116,8 +116,8 @@ ALWAYS_INLINE i64 order64(u64 x)
 }
 
 /*
- * p + c rounded to odd: when inexact, the neighbour with an odd last bit. Rounding it once more, to
- * a format at least two bits shorter, gives the correctly rounded sum. Nearest rounding only.
+ * p + c rounded to odd: if inexact, the neighbour with an odd last bit. Rounding it again, to a
+ * format at least two bits shorter, gives the correctly rounded sum. Round-to-nearest only.
  */
 ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
 {
@@ -126,13 +126,13 @@ ALWAYS_INLINE f64 add_odd(f64 p, f64 c)
     const u64 bits = of_f64(s), infinity = 0x7ff0000000000000;
     const u64 inexact = error != 0.0 ? 1 : 0, finite = (bits & infinity) != infinity ? 1 : 0;
     const u64 step = inexact & finite & ~bits;
-    const u64 inward = (of_f64(error) ^ bits) >> 63; /* the sum lies beyond the exact one */
+    const u64 inward = (of_f64(error) ^ bits) >> 63; /* the rounded sum lies beyond the exact one */
     return as_f64(bits + step - ((step & inward) << 1));
 }
 
 /*
- * x * 2^power, rounded once: of three factors only the last can make a number subnormal that then
- * is not 0, whichever way is rounded (the first two leave it 2^53 to go).
+ * x * 2^power, rounded once: of three factors, only the last can make a number subnormal without
+ * making it 0, in any rounding mode (after the first two it is 2^53 away from that).
  */
 ALWAYS_INLINE f64 scale64(f64 x, i32 power)
 {
@@ -156,7 +156,7 @@ ALWAYS_INLINE u64 fused64(u64 a, u64 b, u64 c, u32 mode)
     return nan64(__builtin_fma(as_f64(a), as_f64(b), as_f64(c)), a, b, c);
 }
 #else
-/* The product is exact in double. In a directed mode, rounding twice in the same direction is
+/* The product is exact in double. In a directed mode, rounding twice in the same direction equals
  * rounding once; to nearest, the sum is rounded to odd first. */
 ALWAYS_INLINE f32 fused32(f32 a, f32 b, f32 c, u32 mode)
 {

@@ -2,8 +2,9 @@
  * f16 and bf16 as bits in a word: widening is exact, narrowing rounds to nearest even.
  *
  * Sums and products of f16, and sums of bf16, are computed in f32: it has at least twice their
- * precision plus two bits, so rounding twice equals rounding once, and what lies in f32's subnormal
- * range is exact. Products of bf16 are exact in double; fused operations are rounded to odd there.
+ * precision plus two bits, so that rounding twice equals rounding once, and values in f32's
+ * subnormal range are exact. Products of bf16 are exact in double; fused operations are rounded to
+ * odd there.
  */
 #ifndef EXEC_LANES_HALF_H
 #define EXEC_LANES_HALF_H
@@ -19,7 +20,7 @@ ALWAYS_INLINE bool is_nanb16(u32 x)
     return (x & 0x7fff) > 0x7f80;
 }
 
-/* The number of an f16, as bits of f32. A NaN keeps its payload. */
+/* An f16 as bits of an f32. A NaN keeps its payload. */
 ALWAYS_INLINE u32 half_widen_bits(u32 a)
 {
     const u32 sign = (a & 0x8000) << 16, magnitude = a & 0x7fff;
@@ -38,7 +39,7 @@ ALWAYS_INLINE f32 brain_widen(u32 a)
     return as_f32(a << 16);
 }
 
-/* NaN of a half result: operands are words whose low halves are f16 (bf16). */
+/* The NaN of a half result: operands are words whose low halves are f16 (bf16). */
 ALWAYS_INLINE u32 half_nan(u32 a, u32 b, u32 c)
 {
 #if LANE_NAN_CANONICAL
@@ -60,7 +61,8 @@ ALWAYS_INLINE u32 brain_nan(u32 a, u32 b, u32 c)
 #endif
 }
 
-/* Nearest even, of a number. Below 2^-14 adding 0.5 lines the units up: the adder rounds. */
+/* Rounds a number to nearest even. Below 2^-14, adding 0.5 aligns the last bit: the adder
+ * rounds. */
 ALWAYS_INLINE u32 half_round(f32 x)
 {
     const u32 bits = of_f32(x), magnitude = bits & 0x7fffffff;
@@ -105,7 +107,7 @@ ALWAYS_INLINE u32 brain_result(f32 r, u32 a, u32 b, u32 c)
     return r == r ? brain_round(r) : brain_nan(a, b, c);
 }
 
-/* Conversions, whose operand is in the other format. */
+/* Conversions, with the operand in the other format. */
 ALWAYS_INLINE u32 half_widen_result(u32 a)
 {
 #if LANE_NAN_CANONICAL

@@ -143,8 +143,8 @@ LANE2(add_b16x2, w, w, w, ((a + b) & 0xffff) | ((a & 0xffff0000) + (b & 0xffff00
 
 /*
  * Carry chains. The expression gives the sum as a wider number `r` with the carry (or borrow) in
- * its bit 32 or 64; the carry in is 0 when its operand is absent. `flip` has all bits set when the
- * masks hold the complement, as subtractions with key 1 have it.
+ * its bit 32 or 64; the carry in is 0 if its operand is absent. `flip` has all bits set if the
+ * masks hold the complement, as for subtractions with key 1.
  */
 #define CARRY_IN(k, flip) (l->src[k] ? lane_mask_source(l, k) ^ (flip) : 0)
 #define FLIP (0u - (l->inst->key == 1))
@@ -166,7 +166,7 @@ LANE2(add_b16x2, w, w, w, ((a + b) & 0xffff) | ((a & 0xffff0000) + (b & 0xffff00
 #define ROWS_pp ROW_p(0) ROW_p(1)
 
 /*
- * Words are what address computations are made of: no wider number, but a comparison. `out` is the
+ * Words, which address computations use most: a comparison instead of a wider number. `out` is the
  * condition of a carry in terms of a, b, the carry in (0 or ~0) and the result r.
  */
 #define ALL(condition) ((condition) ? ~0u : 0)

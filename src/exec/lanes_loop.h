@@ -1,16 +1,17 @@
 /*
- * How a lane function is written: once, as an expression of one lane.
+ * How lane functions are written: once, as an expression for one lane.
  *
  * A file of lane functions is compiled once per build (instruction set, NaN rule); LANE_PREFIX
- * names the build and LANE(op) the function. LANE1 to LANE4 take the operand kinds of ops.def
- * ('w' a word, 'p' a pair) and an expression of a, b, c, d and of the instruction's key, imm and
+ * names the build and LANE(op) the function. LANE1 to LANE4 take the operand kinds of ops.def ('w'
+ * a word, 'p' a pair) and an expression of a, b, c, d and of the instruction's key, imm and
  * rounding (mode).
  *
  * Invariants
  *  B1  A loop reads all sources of lane i before it writes lane i, and no lane reads another's
- *      (EACH_LANE tells the compiler so): in-place operands and swapped halves of pairs are safe.
- *  B2  Nothing here depends on the instruction set: builds differ in compiler options only, apart
- *      from helpers that come with a portable twin.
+ *      (EACH_LANE declares this to the compiler): in-place operands and swapped halves of pairs are
+ *      safe.
+ *  B2  Nothing here depends on the instruction set: builds differ only in compiler options, apart
+ *      from helpers with a portable variant.
  */
 #ifndef EXEC_LANES_LOOP_H
 #define EXEC_LANES_LOOP_H
@@ -30,7 +31,7 @@
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES; i++)
 #endif
 
-/* 1 << lane, as memory: a vector shift by lane number is not available everywhere. */
+/* 1 << lane, in memory: a vector shift by lane number is not available everywhere. */
 static const u32 lane_bit[LANES] __attribute__((aligned(32), unused)) = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -42,12 +43,12 @@ ALWAYS_INLINE u32 mix(u32 m, u32 yes, u32 no)
 {
     return (yes & m) | (no & ~m);
 }
-/* By a word of a lane mask: a comparison and a blend where vectors have one. */
+/* Selects by a word of a lane mask: a comparison and a blend where vectors have one. */
 ALWAYS_INLINE u32 choose(u32 m, u32 yes, u32 no)
 {
     return m ? yes : no;
 }
-/* New bits of a mask destination. */
+/* Sets the bits of a mask destination. */
 ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
 {
     if (l->dst[k])
@@ -136,7 +137,7 @@ ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
 
 /*
  * Pairs whose halves need not be joined: `low` and `high` are expressions of what `loads` declares.
- * Eight lanes a vector instead of four, and no shuffling.
+ * Eight lanes per vector instead of four, and no shuffling.
  */
 #define LANE_HALVES(name, rows, loads, low, high)                           \
     void LANE(name)(struct lanes * l)                                       \
@@ -161,7 +162,7 @@ ALWAYS_INLINE void put_mask(const struct lanes *l, unsigned k, u32 bits)
         }                                                                   \
     }
 #define LANE_COMMA ,
-/* Of pairs al, ah and bl, bh; of a pair; of a pair and a word n; of words; of words and a pair. */
+/* For pairs al, ah and bl, bh; a pair; a pair and a word n; words; words and a pair. */
 #define LANE_HALVES2(name, low, high)                                                            \
     LANE_HALVES(name, ROW_p(0) ROW_p(1),                                                         \
                 const u32 al = s0[i] LANE_COMMA ah = t0[i] LANE_COMMA bl = s1[i] LANE_COMMA bh = \

@@ -4,7 +4,7 @@
  */
 #include "exec/lanes_loop.h"
 
-/* By bytes (a + b + lowest bit of c) / 2: halves, and the majority of the bits that they lose. */
+/* By bytes, (a + b + lowest bit of c) / 2: halves, plus the majority of the bits that they lose. */
 ALWAYS_INLINE u32 lerp(u32 a, u32 b, u32 c)
 {
     const u32 majority = ((a & b) | ((a | b) & c)) & 0x01010101;
@@ -16,7 +16,7 @@ ALWAYS_INLINE u32 distance(u32 a, u32 b)
 {
     return a > b ? a - b : b - a;
 }
-/* With `masked`, bytes of b that are 0 count nothing. */
+/* With `masked`, bytes of b that are 0 are ignored. */
 ALWAYS_INLINE u32 byte_sum(u32 a, u32 b, bool masked)
 {
     u32 sum = 0;
@@ -31,7 +31,8 @@ LANE3(sad_hi_u8, w, w, w, w, c + (byte_sum(a, b, false) << 16))
 LANE3(sad_halves_u16, w, w, w, w, c + distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16))
 LANE3(msad_u8, w, w, w, w, c + byte_sum(a, b, true))
 
-/* Four sums, of the bytes of a from 0, 1, 2 and 3 on; each is added to its half of c and wraps. */
+/* Four sums, of the bytes of a starting at 0, 1, 2 and 3; each is added to its half of c and
+ * wraps. */
 ALWAYS_INLINE u64 four_sums(u64 a, u32 b, u64 c, bool masked)
 {
     u64 r = 0;

@@ -1,8 +1,9 @@
 /*
- * Gathering, scattering and translating addresses of 32 lanes.
+ * Gather, scatter and address translation for 32 lanes.
  *
- * Address arithmetic wraps at 64 (translate64) or 32 bits (translate32), as the guest's does;
- * whatever wraps is then judged by the bounds. An imm beyond 32 bits is outside every 32-bit space.
+ * Address arithmetic wraps at 64 (translate64) or 32 bits (translate32), like the guest's; wrapped
+ * addresses are then checked against the bounds. An imm beyond 32 bits is outside every 32-bit
+ * space.
  */
 #include "exec/lanes_build.h"
 #include "exec/lanes_words.h"
@@ -44,7 +45,7 @@ static void scatter32(u8 *base, const u32 *offset, const u32 *src, u32 mask)
     }
 }
 
-/* In 32-bit halves with an explicit carry: eight lanes a vector. */
+/* In 32-bit halves with an explicit carry: eight lanes per vector. */
 static u32 translate64(u32 *offset, const u32 *low, const u32 *high, i64 imm, u64 lo, u32 size,
                        u32 bytes, u32 mask)
 {
@@ -56,7 +57,7 @@ static u32 translate64(u32 *offset, const u32 *low, const u32 *high, i64 imm, u6
         memset(offset, 0, LANES * sizeof *offset);
         return 0;
     }
-    if (LIKELY(mask == LANES_FULL)) { /* nearly always all lanes are right: find that out first */
+    if (LIKELY(mask == LANES_FULL)) { /* nearly always all lanes are in range: checked first */
         u32 top = 0, bits = 0, beyond = 0;
         EACH_LANE
         {
@@ -110,7 +111,7 @@ static u32 translate32(u32 *offset, const u32 *address, i64 imm, u32 size, u32 b
     return inside;
 }
 
-/* A vector store a part of a line, where memset may be slow to start. */
+/* Vector stores, where memset may be slow to start. */
 static void clear(u8 *at, size_t bytes)
 {
     typedef u64 line __attribute__((vector_size(32), aligned(32), may_alias));

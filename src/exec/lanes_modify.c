@@ -8,7 +8,7 @@
  *      saturate or clamp at zero.
  *  M3  Outside run_rounded's call of `base` the host rounds to nearest.
  *
- * Integer operands are negated in two's complement, unless stype says that an op which only moves
+ * Integer operands are negated in two's complement, unless stype says that an op that only moves
  * them moves floats; MOD_RELU is the only other integer modifier.
  */
 #include "exec/lanes_modify.h"
@@ -32,7 +32,7 @@ bool LANE(is_modified)(const struct inst *inst)
            inst->mods & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_SAT | MOD_RELU);
 }
 
-/* Float ops whose operands are not all floats: bits of such sources, and the result. */
+/* Floating-point ops with operands that are not floats: bits of such sources, and the result. */
 enum {
     PLAIN_RESULT = 1 << 4
 };
@@ -99,7 +99,7 @@ enum source_change {
     CHANGE_RELU = 32
 };
 
-/* Where a float format has its sign and exponent, and its one. */
+/* The sign, exponent and one of a floating-point format. */
 struct layout {
     u64 sign, exponent, one;
 };
@@ -172,7 +172,7 @@ CHANGE_ROW(s64, u64, LANES, change_int, 1ull << 63)
 
 /*
  * `row` holds the low words, row + LANES the high ones. The unused upper half of a 16-bit element
- * is changed along: nobody reads it in a source, and in a result it is zero, which stays zero.
+ * is changed as well: nothing reads it in a source, and in a result it is zero, which stays zero.
  */
 static void change_row(u32 *row, unsigned changes, enum element element)
 {
@@ -217,7 +217,7 @@ static void copy_row(u32 *to, const u32 *from, u32 stride, bool pair)
         memcpy(to + LANES, from + stride, LANES * sizeof *to);
 }
 
-/* Integer ops mix widths (wide products, shift counts): the operand's own decides. */
+/* Integer ops mix widths (wide products, shift counts): the operand's own width decides. */
 static enum element element_at(enum element element, char letter)
 {
     if (letter == 'p' && element == ELEMENT_S32)
@@ -242,7 +242,7 @@ static unsigned source_changes(const struct inst *inst, unsigned k)
     return changes;
 }
 
-/* After the scaling, when there is one. */
+/* Changes after scaling, if there is any. */
 static unsigned result_changes(const struct inst *inst)
 {
     unsigned changes = inst->mods & MOD_RELU ? CHANGE_RELU : 0;
@@ -279,7 +279,7 @@ static void scale_f64(struct lanes *l)
     }
 }
 
-/* inner->dst[0] has what the operation gave. */
+/* inner->dst[0] has the result of the operation. */
 static void finish_result(struct lanes *inner, enum element element, bool pair)
 {
     const struct inst *inst = inner->inst;

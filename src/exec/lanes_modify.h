@@ -9,7 +9,7 @@
 
 #define LANE_SET(name) LANE_JOIN(LANE_INT_PREFIX, name)
 
-/* What an element of a row is, for signs, flushing and saturation. */
+/* The element type of a row, for signs, flushing and saturation. */
 enum element {
     ELEMENT_S16,
     ELEMENT_S32,
@@ -24,7 +24,7 @@ enum element {
     ELEMENT_COUNT
 };
 
-/* By the op's name: "fma_f16x2" works on ELEMENT_F16X2. */
+/* From the op's name: "fma_f16x2" works on ELEMENT_F16X2. */
 enum element LANE_SET(element_of)(const struct inst *inst);
 /* Whether the instruction has operand signs, or modifiers of inputs or results. */
 bool LANE_SET(is_modified)(const struct inst *inst);

@@ -6,7 +6,7 @@
 #define F(x) as_f32(x)
 
 LANE1(cvt_ubyte_f32, w, w, of_f32((f32)(i32)(a >> (8 * key & 31) & 255)))
-/* The low 4 bits as sixteenths from -1/2 on. */
+/* The low 4 bits as sixteenths, from -1/2 on. */
 LANE1(cvt_off_f32_s4, w, w, of_f32((f32)((i32)(a << 28) >> 28) * 0.0625f))
 
 /* x, an integral number, clamped; NaN gives 0. */
@@ -15,7 +15,7 @@ ALWAYS_INLINE u32 clamp_to_s32(f64 x)
     const f64 low = x > -0x1p31 ? x : -0x1p31, y = low < 0x1p31 - 1.0 ? low : 0x1p31 - 1.0;
     return (u32)(i32)(x == x ? y : 0.0);
 }
-/* Downwards, of f32 and their sums with 1/2; beyond 2^40 it does not matter. */
+/* Rounds down, for f32 and their sums with 1/2; beyond 2^40 it does not matter. */
 ALWAYS_INLINE f64 down(f64 x)
 {
     const bool near = (x > -0x1p40) & (x < 0x1p40);
@@ -27,7 +27,7 @@ ALWAYS_INLINE f64 down(f64 x)
 LANE1(cvt_floor_s32_f32, w, w, clamp_to_s32(down(F(a))))
 LANE1(cvt_nearest_s32_f32, w, w, clamp_to_s32(down((f64)F(a) + 0.5)))
 
-/* Rounds as the host does: pushing the fraction out. */
+/* Rounds in the host's mode, by shifting out the fraction. */
 ALWAYS_INLINE u32 byte_of(u32 a)
 {
     const f32 low = F(a) > 0.0f ? F(a) : 0.0f; /* NaN too */
@@ -40,7 +40,7 @@ ALWAYS_INLINE u32 insert_byte(u32 a, u32 at, u32 into)
 }
 LANE3(cvt_pk_u8_f32, w, w, w, w, insert_byte(a, b, c))
 
-/* Numbers of [-1, 1] or [0, 1] as parts of the largest integer, nearest even. */
+/* Numbers in [-1, 1] or [0, 1] as fractions of the largest integer, to nearest even. */
 ALWAYS_INLINE u32 normalised(u32 a, f64 least, f64 most)
 {
     const f64 x = F(a) * most; /* exact */
@@ -52,7 +52,7 @@ ALWAYS_INLINE u32 normalised(u32 a, f64 least, f64 most)
 LANE2(cvt_pknorm_s16_f32, w, w, w, NORM(-32767.0, 32767.0))
 LANE2(cvt_pknorm_u16_f32, w, w, w, NORM(0.0, 65535.0))
 
-/* Towards zero: bits are cut off, below 2^-14 as many more as there are leading zeros. */
+/* Rounds toward zero: bits are cut off, below 2^-14 as many more as there are leading zeros. */
 ALWAYS_INLINE u32 half_cut(u32 a)
 {
     const u32 magnitude = a & 0x7fffffff;

@@ -1,16 +1,16 @@
 /*
- * Short ways through less common accesses of 32 lanes: local memory, vectors, bytes and half-words,
+ * Fast paths for less common accesses of 32 lanes: local memory, vectors, bytes and half-words,
  * atomics of one word. Part of lanes_run.c, compiled once per instruction set with it.
  *
- * They hold to R1 of lanes_short.h, and run under any mask: lanes that do not run are given the
- * address of one that does.
+ * R1 of lanes_short.h holds for them, and they work under any mask: inactive lanes get the address
+ * of an active one.
  */
 #ifndef EXEC_LANES_RARE_H
 #define EXEC_LANES_RARE_H
 
 #include "exec/lanes_short.h"
 
-/* The address words of the lanes, as they are in the registers or, under a mask, filled up. */
+/* The address words of the lanes: those in the registers or, under a mask, filled up. */
 struct address_rows {
     const u32 *low, *high; /* high only where step->wide */
     struct some_rows filled;
@@ -36,7 +36,7 @@ ALWAYS_INLINE void find_address_rows(struct address_rows *rows, const struct chu
     rows->high = (const u32 *)rows->filled.high;
 }
 
-/* Offsets into a space of `size` bytes. */
+/* Computes offsets into a space of `size` bytes. */
 ALWAYS_INLINE bool find_window(const struct address_rows *rows, const struct inst *inst,
                                const struct step *step, u32 size, u32 bytes, eight *at)
 {
@@ -45,7 +45,7 @@ ALWAYS_INLINE bool find_window(const struct address_rows *rows, const struct ins
            offsets_within(at, rows->low, (u32)inst->imm, size - bytes, bytes - 1);
 }
 
-/* The region that all lanes are in, and where; NULL when it is not one. */
+/* The region that all lanes are in, and their offsets; NULL if it is not a single one. */
 ALWAYS_INLINE u8 *find_places(const struct chunk *chunk, const struct inst *inst,
                               const struct step *step, u32 bytes, bool write, eight *at)
 {
@@ -69,7 +69,7 @@ ALWAYS_INLINE u8 *find_places(const struct chunk *chunk, const struct inst *inst
 
 /* ---- words ---- */
 
-/* Lane by lane: their words may overlap, and later lanes win. */
+/* Lane by lane: words may overlap, and later lanes win. */
 ALWAYS_INLINE void store_vectors(u8 *base, const eight *at, const u32 *src, u32 stride, u32 words,
                                  u32 lanes)
 {
@@ -106,7 +106,7 @@ ALWAYS_INLINE bool move_words(struct chunk *chunk, const struct inst *inst, cons
 
 /* ---- bytes and half-words ---- */
 
-/* Whether the lanes' elements follow each other. */
+/* Whether the lanes' elements are contiguous, in lane order. */
 ALWAYS_INLINE bool follow_each_other(const eight *at, u32 bytes)
 {
     static const eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};

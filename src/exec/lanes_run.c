@@ -1,7 +1,7 @@
 /*
- * The inner loop: consecutive steps of 32 lanes, with short ways through the commonest accesses.
+ * The inner loop: consecutive steps of 32 lanes, with fast paths for the most common accesses.
  *
- * Compiled once per instruction set like the lane functions, so that placing operands and moving
+ * Compiled once per instruction set like the lane functions, so that locating operands and moving
  * words are vector operations without a call.
  */
 #include "exec/lanes_build.h"
@@ -19,7 +19,7 @@ ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
     return true;
 }
 
-/* Accesses that have a short way under any mask. */
+/* Accesses that have a fast path under any mask. */
 static __attribute__((noinline)) bool run_rare(struct chunk *chunk, const struct inst *inst,
                                                const struct step *step, unsigned shape)
 {
@@ -31,8 +31,7 @@ static __attribute__((noinline)) bool run_rare(struct chunk *chunk, const struct
                                        : move_narrows(chunk, inst, step, 2);
 }
 
-/* What is neither a lane function nor a load from shared memory, when all lanes run; false: take
- * the long way. */
+/* Other than lane functions, with all lanes active; false: take the slow path. */
 static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struct inst *inst,
                                                 const struct step *step, unsigned shape)
 {
@@ -59,7 +58,7 @@ static __attribute__((noinline)) bool run_short(struct chunk *chunk, const struc
     }
 }
 
-/* The same when not all lanes run. */
+/* The same with some lanes inactive. */
 static __attribute__((noinline)) bool run_some(struct chunk *chunk, const struct inst *inst,
                                                const struct step *step, unsigned shape)
 {
@@ -79,7 +78,7 @@ static __attribute__((noinline)) bool run_some(struct chunk *chunk, const struct
     }
 }
 
-/* A step of any shape under the chunk's mask, which is not empty; false: take the long way. */
+/* A step of any shape under the chunk's mask, which is not empty; false: take the slow path. */
 ALWAYS_INLINE bool run_masked(struct chunk *chunk, const struct inst *inst, const struct step *step,
                               unsigned shape)
 {
@@ -93,7 +92,7 @@ ALWAYS_INLINE bool run_masked(struct chunk *chunk, const struct inst *inst, cons
                                            : run_some(chunk, inst, step, shape);
 }
 
-/* A step with a guard; *threads counts the lanes that have run it. */
+/* A step with a guard; *threads counts the lanes that have executed it. */
 static __attribute__((noinline)) bool run_guarded(struct chunk *chunk, const struct inst *inst,
                                                   const struct step *step, u64 *threads)
 {
@@ -108,7 +107,7 @@ static __attribute__((noinline)) bool run_guarded(struct chunk *chunk, const str
     return done;
 }
 
-/* `threads`: of the first step, as struct exec counts those with a guard. */
+/* `threads`: the counter of the first step, as in exec->guard_threads. */
 ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *inst,
                                      struct step *step, const struct step *last,
                                      const struct step *first, u64 *threads)
@@ -131,7 +130,7 @@ ALWAYS_INLINE struct step *run_steps(struct chunk *chunk, const struct inst *ins
     return step;
 }
 
-/* One step, whose guard has been looked at. */
+/* One step whose guard has been evaluated. */
 static bool LANE(run_step)(struct chunk *chunk, const struct inst *inst, const struct step *step)
 {
     return run_masked(chunk, inst, step, step->shape & ~SHAPE_GUARDED);
@@ -146,8 +145,8 @@ struct journey {
 };
 
 /*
- * All lanes take the plain branch at the end of a basic block, or none does: the next block.
- * NULL, and nothing has happened, when that is not all there is to it.
+ * All lanes take the plain branch at the end of a basic block, or none does: returns the next
+ * block. NULL, and nothing has happened: the branch needs more than that.
  */
 ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct chunk *chunk,
                                           struct stretch *stretch)
@@ -181,7 +180,7 @@ ALWAYS_INLINE struct stretch *pass_branch(const struct journey *j, const struct 
     return next;
 }
 
-/* The path is in `stretch` now, with so many instructions entered since it was in *at. */
+/* The path is in `stretch` now; *entered instructions have been entered since it was in *at. */
 ALWAYS_INLINE void move_on(struct warp *warp, const struct journey *j, struct stretch **at,
                            struct stretch *stretch, u64 *entered)
 {
@@ -194,7 +193,7 @@ ALWAYS_INLINE void move_on(struct warp *warp, const struct journey *j, struct st
     *entered = 0;
 }
 
-/* The long way of a step. True when the path goes on as it was. */
+/* The slow path of a step. True: the path continues unchanged. */
 static __attribute__((noinline)) bool run_long(struct warp *warp, const struct journey *j,
                                                const struct inst *inst, struct step **step)
 {

@@ -1,6 +1,6 @@
 /*
- * Lane functions of floats as significand and exponent: fractions, powers of two, classes.
- * They round as the host's mode says, once.
+ * Lane functions on floats as significand and exponent: fractions, powers of two, classes. They
+ * round once, in the host's mode.
  */
 #include "exec/lanes_compare.h"
 #include "exec/lanes_float.h"
@@ -9,15 +9,15 @@
 #define D(x) as_f64(x)
 
 /*
- * Downwards to an integral value, whatever the host's rounding: pushing the fraction out gives a
- * neighbour on either side, and one too high is taken back.
+ * Rounds down to an integral value, in any rounding mode of the host: shifting out the fraction
+ * gives one of the neighbours; if it is too high, 1 is subtracted.
  */
 ALWAYS_INLINE f32 floor32(f32 x)
 {
     const u32 sign = of_f32(x) & 0x80000000;
     const f32 magnitude = F(of_f32(x) & 0x7fffffff), pushed = (magnitude + 0x1p23f) - 0x1p23f;
     const f32 whole = magnitude < 0x1p23f ? pushed : magnitude;
-    const f32 r = F((of_f32(whole) & 0x7fffffff) | sign); /* downwards 1 - 1 is -0 */
+    const f32 r = F((of_f32(whole) & 0x7fffffff) | sign); /* when rounding down, 1 - 1 is -0 */
     return r > x ? r - 1.0f : r;
 }
 ALWAYS_INLINE f64 floor64(f64 x)
@@ -28,7 +28,7 @@ ALWAYS_INLINE f64 floor64(f64 x)
     const f64 r = D((of_f64(whole) & INT64_MAX) | sign);
     return r > x ? r - 1.0 : r;
 }
-/* x - floor(x), which may round to 1 and then is 1. Infinities have none. */
+/* x - floor(x), which may round to 1 and is then 1. NaN for infinities. */
 LANE1(fract_f32, w, w, nan32(F(a) - floor32(F(a)), a, a, a))
 LANE1(fract_f64, p, p, nan64(D(a) - floor64(D(a)), a, a, a))
 
@@ -83,11 +83,11 @@ LANE1(frexp_mant_f32, w, w, significand32(a))
 LANE1(frexp_mant_f64, p, p, significand64(a))
 
 /*
- * Classes: bit 0 signaling NaN, 1 quiet NaN; then of negative numbers infinite, normal, subnormal,
- * zero, and of positive ones the same in reverse.
+ * Classes: bit 0 signaling NaN, 1 quiet NaN; then for negative numbers infinite, normal, subnormal,
+ * zero, and for positive ones the same in reverse.
  */
 #define ALL(condition) ((condition) ? ~0u : 0)
-/* Of masks, 0 or ~0. */
+/* For masks of 0 or ~0. */
 ALWAYS_INLINE u32 class_bit(u32 negative, u32 zero, u32 subnormal, u32 infinite)
 {
     const u32 below = mix(zero, 1 << 5, mix(subnormal, 1 << 4, mix(infinite, 1 << 2, 1 << 3)));

@@ -1,12 +1,12 @@
 /*
- * Short ways through the commonest accesses of 32 lanes. Part of the inner loops (lanes_run.c,
+ * Fast paths for the most common accesses of 32 lanes. Part of the inner loops (lanes_run.c,
  * lanes_wave.c), compiled once per instruction set with them.
  *
  * Invariants
- *  R1  An access takes its short way only when every lane that runs is aligned and in range.
- *      Otherwise nothing has happened and the step is the caller's, who takes the long way through
- *      spaces.c: faults and mixtures of regions are found there only.
- *  R2  The functions without `some` in their names are for when all 32 lanes run.
+ *  R1  An access takes its fast path only if every active lane is aligned and in range. Otherwise
+ *      nothing has happened, and the caller takes the slow path through spaces.c: only there faults
+ *      and accesses to several regions are detected.
+ *  R2  Functions without `some` in their names are for the case that all 32 lanes are active.
  */
 #ifndef EXEC_LANES_SHORT_H
 #define EXEC_LANES_SHORT_H
@@ -14,7 +14,7 @@
 #include "exec/lanes_words.h"
 #include "exec/warp.h"
 
-/* Nothing in the high words and below 2^31: adding an i32 cannot carry into them unnoticed. */
+/* The high words are 0 and the low words below 2^31: adding an i32 cannot carry unnoticed. */
 ALWAYS_INLINE bool rows_small(const eight *low, const eight *high)
 {
     const eight all = SPLAT(~0u);
@@ -29,7 +29,7 @@ ALWAYS_INLINE bool are_small(const struct chunk *chunk, const struct step *step)
     return rows_small((const eight *)low, (const eight *)(low + chunk->lanes.stride));
 }
 
-/* Offsets whose bits all lie below the largest power of two in the space need no comparison. */
+/* Offsets with all bits below the largest power of two in the space need no comparison. */
 ALWAYS_INLINE bool load_shared(struct chunk *chunk, const struct inst *inst,
                                const struct step *step)
 {
@@ -64,8 +64,8 @@ ALWAYS_INLINE bool store_shared(struct chunk *chunk, const struct inst *inst,
 }
 
 /*
- * Offsets into the allocation this step touched last, or NULL. With imm taken off, its addresses
- * share their high words; a low word before its start gives an offset past its end.
+ * Offsets into the allocation that this step used last, or NULL. After subtracting imm, its
+ * addresses have the same high words; a low word before its start gives an offset past its end.
  */
 ALWAYS_INLINE u8 *find_rows(const struct chunk *chunk, const struct inst *inst,
                             const struct step *step, u32 bytes, bool write, const u32 *low,
@@ -113,10 +113,10 @@ ALWAYS_INLINE bool store_global(struct chunk *chunk, const struct inst *inst,
     return base;
 }
 
-/* ---- under a mask: lanes that do not run are given the address of one that does ---- */
+/* ---- under a mask: inactive lanes get the address of an active one ---- */
 
 struct some_rows {
-    eight low[EIGHTS], high[EIGHTS]; /* of the addresses; high only where there is one */
+    eight low[EIGHTS], high[EIGHTS]; /* address words; high only where there is one */
 };
 
 ALWAYS_INLINE void fill_row(eight *to, const u32 *from, const eight *mask, u32 first)
@@ -143,7 +143,7 @@ ALWAYS_INLINE void store_some(u8 *base, const eight *at, const u32 *src, u32 lan
     }
 }
 
-/* A load or a store of shared memory by the lanes of the mask, of which there is one. */
+/* A load from or a store to shared memory by the lanes of the mask, which is not empty. */
 ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
                                const struct step *step)
 {
@@ -167,7 +167,7 @@ ALWAYS_INLINE bool shared_some(struct chunk *chunk, const struct inst *inst,
     return true;
 }
 
-/* The same of global memory. */
+/* The same for global memory. */
 ALWAYS_INLINE bool global_some(struct chunk *chunk, const struct inst *inst,
                                const struct step *step)
 {

@@ -2,7 +2,7 @@
  * The lane function of an instruction, in one build: by op, then by modifiers.
  *
  * The table expands ops.def: an op with OPF_LANE that has no function does not link. Ops without
- * OPF_FLOAT obey no NaN rule and are shared by the builds that differ in it only.
+ * OPF_FLOAT have no NaN rule and are shared by builds that differ only in it.
  */
 #include "exec/lanes_build.h"
 #include "exec/lanes_cvt.h"
@@ -57,7 +57,7 @@ static lane_fn *const functions[OP_COUNT] = {
     X(min_##type, MOD_NAN | MOD_XORSIGN, min_nan_xorsign_##type) \
     X(max_##type, MOD_NAN | MOD_XORSIGN, max_nan_xorsign_##type)
 
-/* MOD_APPROX allows an error that these do not have. */
+/* MOD_APPROX allows an error that these functions do not have. */
 #define FUNCTION(X, name)                  \
     X(name##_f32, MOD_FTZ, name##_f32_ftz) \
     X(name##_f32, MOD_APPROX | MOD_FTZ, name##_f32_ftz)
@@ -112,7 +112,7 @@ static lane_fn *variant(const struct inst *inst, unsigned mods)
 {
     return find(variants, ARRAY_LEN(variants), inst, mods);
 }
-/* Only floats have signs to be applied so. */
+/* Only floats have signs that can be applied this way. */
 static lane_fn *signed_variant(const struct inst *inst, unsigned mods)
 {
     const enum element element = LANE_SET(element_of)(inst);
@@ -121,7 +121,7 @@ static lane_fn *signed_variant(const struct inst *inst, unsigned mods)
     return find(signed_variants, ARRAY_LEN(signed_variants), inst, mods);
 }
 
-/* The function below all modifiers that lanes_modify.c applies. */
+/* The function without the modifiers that lanes_modify.c applies. */
 static lane_fn *base_of(const struct inst *inst)
 {
     const unsigned mods = inst->mods & (MOD_NAN | MOD_XORSIGN | MOD_APPROX | MOD_IEEE);
@@ -161,12 +161,12 @@ static bool has_signs(const struct inst *inst)
     return LANE_SET(is_modified)(&plain);
 }
 
-/* A function that does all the modifiers itself, or NULL. */
+/* A function that applies all the modifiers itself, or NULL. */
 static lane_fn *whole_function(const struct inst *inst)
 {
     unsigned mods = inst->mods & (MOD_FTZ | MOD_FTZ_IN | MOD_FTZ_OUT | MOD_SAT | MOD_RELU |
                                   MOD_NAN | MOD_XORSIGN | MOD_APPROX | MOD_IEEE);
-    /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 flush by themselves. */
+    /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 flush on their own. */
     if (inst->op == OP_rcp_f64)
         mods &= ~(unsigned)MOD_FTZ;
     if (inst->op == OP_rsqrt_f64)
@@ -196,7 +196,7 @@ lane_fn *LANE(resolve)(const struct inst *inst)
     return directed ? rounded : base_of(inst);
 }
 
-/* The table's row of cvt. */
+/* The table's entry for cvt. */
 void LANE(cvt)(struct lanes *l)
 {
 #if LANE_NAN_CANONICAL

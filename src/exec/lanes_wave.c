@@ -1,14 +1,14 @@
 /*
- * The inner loop for code with explicit EXEC: whole warps, lane and scalar functions in turn, on
- * through branches, which are the warp's and never part it.
+ * The inner loop for code with explicit EXEC: whole warps, lane and scalar functions in turn,
+ * continuing through branches, which are taken by the whole warp and never diverge.
  *
- * Compiled once per instruction set, as lanes_run.c is.
+ * Compiled once per instruction set, like lanes_run.c.
  */
 #include "exec/lanes_access.h"
 #include "exec/lanes_build.h"
 #include "ir/scalars.h"
 
-/* Scalar sources of a lane function to all lanes of their rows. */
+/* Spreads scalar sources of a lane function to all lanes of their rows. */
 ALWAYS_INLINE void spread(const struct warp *warp, const struct step *step, u32 row_words)
 {
     u8 *const base = warp->chunks[0].base;
@@ -44,7 +44,7 @@ ALWAYS_INLINE void run_lanes(struct warp *warp, const struct inst *inst, const s
         run_chunk(&warp->chunks[1], inst, step);
 }
 
-/* Mask results: lanes that are not active get 0, even when none is. */
+/* Mask results: inactive lanes get 0, even if no lane is active. */
 ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const struct step *step)
 {
     run_lanes(warp, inst, step);
@@ -58,8 +58,8 @@ ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const s
     }
 }
 
-/* One shape of access by both chunks, each by its short way, `call` with a constant `all`, or by
- * the long one. False: it has faulted. */
+/* One kind of access by both chunks, each by its fast path, `call` with a constant `all`, or by the
+ * slow path. False: it has faulted. */
 #define EACH_CHUNK(call)                                                          \
     for (unsigned c = 0; c < MAX_CHUNKS; c++) {                                   \
         struct chunk *const chunk = &warp->chunks[c];                             \
@@ -79,7 +79,7 @@ ALWAYS_INLINE void run_masks(struct warp *warp, const struct inst *inst, const s
     }                                                                             \
     return true
 
-/* Where the scalar is that limits the space. */
+/* The slot of the scalar that limits the space. */
 ALWAYS_INLINE unsigned shared_limit(bool store, bool pair)
 {
     return !store ? 1 : pair ? 3 : 2;

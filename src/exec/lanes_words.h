@@ -1,6 +1,6 @@
 /*
- * Words of 32 lanes as vectors: where they lie, and moving them. For the short ways of lanes_run.c
- * and lanes_access.c.
+ * Words of 32 lanes as vectors: their offsets, and moving them. For the fast paths in
+ * lanes_short.h, lanes_rare.h and lanes_access.h.
  */
 #ifndef EXEC_LANES_WORDS_H
 #define EXEC_LANES_WORDS_H
@@ -13,7 +13,7 @@ enum {
     EIGHTS = 4
 };
 
-/* Vectors are passed by address: without AVX there is no agreed way to pass 32 bytes by value. */
+/* Vectors are passed by address: without AVX there is no standard way to pass 32 bytes by value. */
 #ifdef __AVX2__
 #include <immintrin.h>
 
@@ -48,7 +48,7 @@ ALWAYS_INLINE void gather(u32 *dst, const u8 *base, const eight *at)
 #define SPLAT(x) ((eight){} + (x))
 #define SIGN 0x80000000u
 
-/* Whether the lanes' words follow each other. */
+/* Whether the lanes' words are contiguous, in lane order. */
 ALWAYS_INLINE bool are_adjacent(const eight *at)
 {
     static const eight step = {0, 4, 8, 12, 16, 20, 24, 28};
@@ -59,7 +59,7 @@ ALWAYS_INLINE bool are_adjacent(const eight *at)
     return !have_common(&differ, &all);
 }
 
-/* at = from + add; false when one is misaligned or beyond `limit`, which is below 2^31. */
+/* at = from + add; false if one is misaligned or beyond `limit`, which is below 2^31. */
 ALWAYS_INLINE bool offsets_within(eight *at, const u32 *from, u32 add, u32 limit, u32 align)
 {
     const eight *const row = (const eight *)from;

@@ -1,14 +1,14 @@
 /*
- * What only the data share of a block has: accesses of two elements, atomics between two places,
- * and the exchange of words between lanes that its crossbar does without touching memory.
+ * Operations that only shared memory has: accesses of two elements, atomics between two places, and
+ * the exchange of words between lanes through its crossbar, without accessing memory.
  *
- * Each element of a pair is in range, or out of it, by itself.
+ * Each element of a pair is in range or out of range by itself.
  *
  * Atomics between two places (atom_src2): imm is the instruction's 16-bit offset. With bit 15 clear
- * the place that is changed is the address; the other one is bits 0 to 14, signed, words further.
+ * the place that is changed is the address; the other one is bits 0 to 14, signed, words later.
  * With bit 15 set it is bits 0 to 16 of the address, and bits 17 to 31, signed, are the distance.
- * Both are taken modulo 64 KiB and down to a multiple of the element. A second place out of range
- * reads as 0.
+ * Both are taken modulo 64 KiB and rounded down to a multiple of the element. A second place out of
+ * range reads as 0.
  */
 #include "exec/scalars.h"
 
@@ -53,7 +53,7 @@ static u64 read_element(const u32 *row, u32 stride, u32 words)
     return row[0] | (words > 1 ? (u64)row[stride] << 32 : 0);
 }
 
-/* Lane by lane, the first element first; later lanes win. */
+/* Lane by lane, first element first; later lanes win. */
 static void pair_lane(struct warp *warp, struct step *step, struct chunk *chunk, u32 lane,
                       struct pair *pair, bool exchange)
 {
@@ -152,9 +152,9 @@ bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk
 }
 
 /*
- * imm: with bit 15 clear, lanes of each 32 read the one that and, or, xor masks (5 bits each from
- * bit 0 on) make of their number; with it set, lanes of each 4 read what their 2 bits say. A lane
- * that does not run is read as 0.
+ * imm: with bit 15 clear, lanes of each 32 read the lane that results from applying and, or, xor
+ * masks (5 bits each from bit 0 on) to their number; with it set, lanes of each 4 read the lane
+ * that their 2 bits name. An inactive lane reads as 0.
  */
 void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes)
 {

@@ -2,16 +2,16 @@
  * Device memory: allocations in address order, host storage behind each.
  *
  * Invariants
- *  M1  `live` is sorted by address, so that a lookup is one binary search. Addresses given out only
- *      grow while the space lasts; they go around what was mapped.
- *  M2  Around an allocation that was not mapped lie at least GAP bytes that belong to none. Mapped
- *      ones do not overlap anything.
- *  M3  Freed allocations stay in a ring of KEPT records for messages; their storage is gone.
- *  M4  No address given out reaches the generic windows (ir/special.h): that space ends at
- *      SPACE_END. What is mapped there, generic addresses do not reach.
+ *  M1  `live` is sorted by address, so that a lookup is one binary search. Addresses that are given
+ *      out increase as long as there is space; they avoid what was mapped.
+ *  M2  Around an allocation that was not mapped, at least GAP bytes belong to none. Mapped
+ *      allocations overlap nothing.
+ *  M3  Freed allocations remain in a ring of KEPT records for messages; their storage is released.
+ *  M4  No address given out reaches the generic windows (ir/special.h): the space ends at
+ *      SPACE_END. Generic addresses cannot reach what is mapped there.
  *
- * Large storage is mapped, so that untouched pages cost nothing and are zero; small storage comes
- * from calloc, because a kernel may make tens of thousands of small heap blocks.
+ * Large storage is mapped, so that unused pages cost nothing and are zero; small storage comes from
+ * calloc, because a kernel may allocate tens of thousands of small heap blocks.
  */
 #include "exec/memory.h"
 
@@ -24,17 +24,17 @@
 #define SPACE_END 0x700000000000ull
 enum {
     KEPT = 1024,
-    LANE_BYTES = 64, /* most that a lane moves */
+    LANE_BYTES = 64, /* most that a lane accesses */
     MAPPED_FROM = 128 * 1024
 };
 
 struct memory {
     VEC(struct allocation *) live; /* M1 */
     struct allocation freed[KEPT]; /* M3, a ring */
-    u64 freed_count;               /* ever */
+    u64 freed_count;               /* in total */
     u64 capacity, used;
     u64 next;    /* first address not yet given out */
-    u64 numbers; /* allocations ever made */
+    u64 numbers; /* allocations made in total */
     u64 generation;
 };
 
@@ -66,8 +66,8 @@ static void storage_destroy(u8 *host, u64 bytes)
         munmap(host, bytes);
 }
 
-/* What the host holds for an allocation: gathers of whole words may not leave it, nor may a lane
- * that begins inside (bounds.h). */
+/* Host storage of an allocation: gathers of whole words must not leave it, nor a lane that begins
+ * inside (bounds.h). */
 static u64 storage_bytes(u64 size)
 {
     return align_up(size + LANE_BYTES - 1, MEMORY_ALIGN);
@@ -122,7 +122,7 @@ static bool check_size(const struct memory *memory, u64 bytes, struct error *err
     return true;
 }
 
-/* Puts an allocation into its place in `live`; nothing is there. */
+/* Inserts an allocation into `live`; its range must be free. */
 static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
                    const char *name, struct error *error)
 {
@@ -152,7 +152,7 @@ static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocatio
     return true;
 }
 
-/* Moves `next` to where `span` bytes and what lies before them are free. */
+/* Moves `next` to where `span` bytes, and the gap before them, are free. */
 static bool find_room(struct memory *memory, u64 span)
 {
     while (span <= SPACE_END - memory->next) {
@@ -262,7 +262,7 @@ bool memory_has_address(const struct memory *memory, u64 address)
            (behind && behind->address - address <= GAP);
 }
 
-/* Bytes between an address and an allocation, 0 inside. */
+/* Bytes between an address and an allocation; 0 inside. */
 static u64 distance(const struct allocation *a, u64 address)
 {
     if (address < a->address)
@@ -342,12 +342,12 @@ bool memory_write(struct memory *memory, u64 address, const void *from, u64 byte
     return a;
 }
 
-/* Writes a pattern again and again. Programs fill whole buffers with patterns of a few bytes, so
- * what has been written is copied, in pieces that stay in the host's cache. */
+/* Repeats a pattern. Programs fill whole buffers with patterns of a few bytes, so what has been
+ * written is copied, in pieces that stay in the host's cache. */
 static void repeat(u8 *to, const u8 *pattern, u64 pattern_bytes, u64 bytes)
 {
     static const u64 PIECE = 32768;
-    if (!memcmp(pattern, pattern + 1, pattern_bytes - 1)) { /* all its bytes are the same */
+    if (!memcmp(pattern, pattern + 1, pattern_bytes - 1)) { /* all its bytes are equal */
         memset(to, *pattern, bytes);
         return;
     }

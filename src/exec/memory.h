@@ -1,10 +1,10 @@
 /*
  * Device memory: one 64-bit address space with live allocations.
  *
- * Allocations never touch: every one is followed by a gap, addresses are not reused until the
- * space runs out, so an access just past the end or to freed memory is always caught. Only mapped
- * ones, whose addresses the caller chooses, may be neighbours. Host storage is reserved lazily,
- * zero when fresh.
+ * Allocations are never adjacent: each is followed by a gap, and addresses are not reused until the
+ * space is exhausted, so that an access just past the end or to freed memory is always detected.
+ * Only mapped allocations, whose addresses the caller chooses, may be adjacent. Host storage is
+ * reserved lazily, and zero when new.
  */
 #ifndef EXEC_MEMORY_H
 #define EXEC_MEMORY_H
@@ -20,7 +20,7 @@ enum allocation_kind {
     ALLOC_VARIABLE,
     ALLOC_HEAP,
     ALLOC_CODE,
-    ALLOC_LAUNCH, /* for the time of one launch */
+    ALLOC_LAUNCH, /* for the duration of one launch */
 };
 
 struct allocation {
@@ -34,7 +34,7 @@ struct allocation {
     u64 number;       /* order of allocation, from 1 */
 };
 
-/* The guest's data, not what the machine needs to run it. */
+/* Data of the guest, not of the machine that runs it. */
 static inline bool allocation_is_data(const struct allocation *a)
 {
     return a->kind != ALLOC_CODE && a->kind != ALLOC_LAUNCH;
@@ -48,22 +48,22 @@ void memory_destroy(struct memory *memory);
 /* 0 on failure: out of memory or too large. `name` is copied. */
 u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind, const char *name,
                     struct error *error);
-/* Addresses for `bytes`, with nothing there yet and nothing near, or 0. They are not freed. */
+/* Reserves an address range of `bytes` with nothing in it or nearby; 0: none. It is never freed. */
 u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error);
-/* At an address of the caller's choice, 0 and everything below MEMORY_BASE included. */
+/* Allocates at an address of the caller's choice, including 0 and everything below MEMORY_BASE. */
 bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
                 const char *name, struct error *error);
 bool memory_free(struct memory *memory, u64 address, struct error *error);
 void memory_set_read_only(struct memory *memory, u64 address);
 
-/* The live allocation that holds [address, address + bytes), or NULL. Pointers stay valid until
+/* The live allocation that contains [address, address + bytes), or NULL. Pointers stay valid until
  * the allocation is freed. */
 const struct allocation *memory_find(const struct memory *memory, u64 address, u64 bytes);
-/* Whether an address is device memory's: between addresses that were given out, or within a page of
- * a live allocation; and of no allocation that was freed. */
+/* Whether an address belongs to device memory: it is between addresses that were given out, or
+ * within a page of a live allocation; and in no freed allocation. */
 bool memory_has_address(const struct memory *memory, u64 address);
-/* The allocation, live or freed, that an address is in, or the nearest one of data, or of any kind
- * if there is no data; NULL when there are none. */
+/* The allocation, live or freed, that contains an address, or the nearest one of data, or of any
+ * kind if there is no data; NULL if there are none. */
 const struct allocation *memory_nearest(const struct memory *memory, u64 address);
 
 bool memory_read(const struct memory *memory, u64 address, void *to, u64 bytes,

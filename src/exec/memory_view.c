@@ -1,13 +1,13 @@
 /*
  * A core's view of global memory: a log of its stores (dyninst.h, F5).
  *
- * Entries are runs of bytes in the order of the stores, later ones win. Lanes that write side by
- * side share an entry. A filter with a bit for every hashed sector of 32 bytes, and the extent of
- * all stores, tell a load at once that nothing of it is in the log.
+ * Entries are runs of bytes in the order of the stores; later ones win. Lanes that write adjacent
+ * bytes share an entry. A filter with a bit for every hashed sector of 32 bytes, and the extent of
+ * all stores, tell quickly that nothing of a load is in the log.
  *
  * Invariants
- *  V1  records[i].at rises, and records do not overlap in `data`.
- *  V2  A byte of memory that some entry holds lies in [low, high), and its sector's filter bit is
+ *  V1  records[i].at increases, and records do not overlap in `data`.
+ *  V2  A byte of memory that some entry holds is in [low, high), and its sector's filter bit is
  *      set.
  */
 #include "exec/memory_view.h"
@@ -18,7 +18,7 @@ enum {
     SECTOR_SHIFT = 5, /* 32 bytes */
     FILTER_BITS = 4096,
     HINTS = 64,
-    LANE_BYTES = 64 /* most that a lane moves: 8 elements of 8 bytes */
+    LANE_BYTES = 64 /* most that a lane accesses: 8 elements of 8 bytes */
 };
 
 struct record {
@@ -35,7 +35,7 @@ struct memory_view {
     uintptr_t low, high; /* V2 */
     u64 filter[FILTER_BITS / 64];
     struct memory_hint hints[HINTS];
-    u8 staged[LANES][LANE_BYTES]; /* copies for lanes of the load under way */
+    u8 staged[LANES][LANE_BYTES]; /* copies for lanes of the current load */
 };
 
 struct memory_view *memory_view_create(void)
@@ -84,7 +84,7 @@ struct memory_view_mark memory_view_mark(const struct memory_view *view)
     return (struct memory_view_mark){view->count, view->used};
 }
 
-/* Filter and extent stay: they may say more than there is. */
+/* Filter and extent do not change: they may cover more than the log holds. */
 void memory_view_rewind(struct memory_view *view, struct memory_view_mark mark)
 {
     view->count = mark.entries;
@@ -163,7 +163,7 @@ u64 memory_view_collect(const struct memory_view *view, const u8 *from, u32 byte
     return held;
 }
 
-/* A new entry, or a longer last one when it writes on where that ends. */
+/* Adds an entry, or extends the last one if the store continues it. */
 u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes)
 {
     assert(view->records);

@@ -1,6 +1,6 @@
 /*
- * Inside of a core's view of global memory (dyninst.h, F5), for the routines that find and move
- * what lanes access: they find host memory, and a view puts its own in place of it.
+ * Internals of a core's view of global memory (dyninst.h, F5), for the routines that locate and
+ * move the data of lanes: they find host memory, and a view substitutes its own.
  */
 #ifndef EXEC_MEMORY_VIEW_H
 #define EXEC_MEMORY_VIEW_H
@@ -8,24 +8,24 @@
 #include "exec/dyninst.h"
 
 /*
- * Lanes of an access that were found in global memory. Of a store: they shall write into the log.
- * Of a load: lanes that would read what the log has stored read a copy that has it.
+ * Lanes of an access that were found in global memory. For a store: they will write into the log.
+ * For a load: lanes that would read bytes in the log read a copy that includes them.
  */
 void memory_view_redirect(struct memory_view *view, const struct lanes_memory *moves,
                           struct access *access, u32 lanes, u32 bytes, bool write);
-/* Puts what the log has stored over a copy of host memory. */
+/* Overlays a copy of host memory with the bytes in the log. */
 void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
 
-/* The same for at most 64 bytes; gives a bit for each that the log has stored. */
+/* The same for at most 64 bytes; returns a bit for each byte that came from the log. */
 u64 memory_view_collect(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy);
 
-/* The same by hand: room for stores to come; a store of host memory [to, to + bytes), whose data go
- * to the place returned; whether the log may hold some of these bytes. */
+/* Direct access: reserves room for stores; adds a store to host memory [to, to + bytes), whose data
+ * go to the returned place; whether the log may hold some of these bytes. */
 void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes);
 u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes);
 bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes);
 
-/* Taking back stores of an access that has faulted. */
+/* To undo the stores of an access that has faulted. */
 struct memory_view_mark {
     u32 entries;
     size_t bytes;
@@ -33,7 +33,7 @@ struct memory_view_mark {
 struct memory_view_mark memory_view_mark(const struct memory_view *view);
 void memory_view_rewind(struct memory_view *view, struct memory_view_mark mark);
 
-/* The allocation that an instruction of this core touched last. */
+/* The allocation that an instruction of this core used last. */
 struct memory_hint {
     const struct allocation *allocation;
     u64 generation;

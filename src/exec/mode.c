@@ -1,24 +1,25 @@
 /*
- * MODE turned into modifiers.
+ * MODE as modifiers.
  *
  * Decisions
  *  - Extremes and medians do not flush: before GFX9 the hardware's do not (LLVM, SIISelLowering:
  *    isCanonicalized), nor do they round.
- *  - Classes are told by the bits, whatever MODE says about subnormals.
+ *  - Classes depend on the bits, whatever MODE says about subnormals.
  *  - Reciprocals, roots, logarithms and exponentials of f32 always flush and round to nearest: the
- *    hardware approximates them without support for subnormals. Of f64 they follow MODE.
- *  - mad and mac flush by themselves; only their rounding is MODE's.
+ *    hardware approximates them without support for subnormals. For f64 they follow MODE.
+ *  - mad and mac flush on their own; only their rounding follows MODE.
  *  - A conversion's source is flushed by the field of its format, its result by its own. To
- *    integers and to integral values it rounds as it says, to floats as the result's field does.
+ *    integers and integral values it rounds as the instruction says, to floats by the result's
+ *    field.
  *  - `scale` has an effect only where results are flushed and IEEE is off.
  */
 #include "exec/mode.h"
 #include "ir/scalars.h"
 
 enum {
-    IN = 1,       /* subnormal inputs are MODE's */
-    OUT = 2,      /* subnormal results are */
-    ROUND = 4,    /* rounding is */
+    IN = 1,       /* subnormal inputs follow MODE */
+    OUT = 2,      /* subnormal results do */
+    ROUND = 4,    /* rounding does */
     ALWAYS = 8,   /* flushes whatever MODE says */
     EXTREME = 16, /* has rules for signaling NaNs */
     WIDE = 32,    /* fields of f64 and f16 */
@@ -92,7 +93,7 @@ static bool is_wide(unsigned type)
     return type_is_float(type) && type != TYPE_F32;
 }
 
-/* MOD_FTZ of a conversion speaks of f32 on either side only. */
+/* MOD_FTZ of a conversion applies to f32 on either side only. */
 static unsigned conversion_flush(const struct inst *inst, u32 mode)
 {
     const bool in = type_is_float(inst->stype) && flushes_in(mode, is_wide(inst->stype));
@@ -107,8 +108,8 @@ static unsigned flush_of(unsigned use, u32 mode)
     const bool wide = use & WIDE;
     const bool in = use & ALWAYS || (use & IN && flushes_in(mode, wide));
     const bool out = use & ALWAYS || (use & OUT && flushes_out(mode, wide));
-    /* What has no float result is done when its inputs are flushed. Of f64 MOD_FTZ can mean more:
-     * rsqrt.approx.ftz.f64 is a function of its own. */
+    /* An instruction without a float result is done when its inputs are flushed. For f64, MOD_FTZ
+     * can mean more: rsqrt.approx.ftz.f64 is a separate function. */
     if (in && !wide && (out || !(use & OUT)))
         return MOD_FTZ;
     return (in ? MOD_FTZ_IN : 0) | (out ? MOD_FTZ_OUT : 0);

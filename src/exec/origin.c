@@ -1,17 +1,17 @@
 /*
- * Which buffer a wrong address was meant for: see fault_origin in warp.h.
+ * The buffer that a wrong address was probably meant for: see fault_origin in warp.h.
  *
- * The address is followed back through the instructions before the access, in the order of the
- * code, until a register still holds a pointer into memory. Registers may have been written since,
- * and the warp may have come another way, so this is a guess; but only one that ends at a pointer
- * into data counts.
+ * The address is traced back through the instructions before the access, in code order, until a
+ * register still holds a pointer into memory. Registers may have been written since, and the warp
+ * may have taken another path, so this is a guess; but only a guess that ends at a pointer into
+ * data counts.
  */
 #include "exec/register_file.h"
 #include "exec/scalars.h"
 
 enum {
     LOOK_BACK = 64, /* instructions */
-    WANTED = 32     /* words of registers that are followed */
+    WANTED = 32     /* words of registers that are traced */
 };
 
 struct search {
@@ -47,8 +47,8 @@ static const struct allocation *data_at(const struct search *search, u64 address
     return a && allocation_is_data(a) ? a : NULL;
 }
 
-/* What a source points into: a pair of registers, a descriptor's base, or the even-aligned pair of
- * scalars that one word of an address is taken from. */
+/* The allocation that a source points into: a pair of registers, a descriptor's base, or the
+ * even-aligned pair of scalars that one word of an address is taken from. */
 static const struct allocation *points_into(const struct search *search, struct operand o)
 {
     enum {
@@ -74,7 +74,7 @@ static void want(struct search *search, struct operand o)
     }
 }
 
-/* Takes the words of a destination out; false when none was wanted. */
+/* Removes the words of a destination; false: none was wanted. */
 static bool found(struct search *search, struct operand o)
 {
     u32 kept = 0;
@@ -86,7 +86,7 @@ static bool found(struct search *search, struct operand o)
     return any;
 }
 
-/* A sum of two pairs in place of one of them: what that one was. */
+/* For a sum of two pairs that overwrites one of them: what that one was. */
 static const struct allocation *undone(const struct search *search, const struct inst *inst)
 {
     if (inst->op != OP_add_b64)
@@ -118,7 +118,7 @@ const struct allocation *fault_origin(const struct warp *warp, u32 pc, u32 lane)
     const struct function *function = program_function_at(program, pc);
     const struct inst *inst = &program->insts[pc];
     if (warp->registers || !function)
-        return NULL; /* rows do not tell all */
+        return NULL; /* registers are not all in their rows */
     bool buffer = inst->op == OP_buf_ld || inst->op == OP_buf_st || inst->op == OP_buf_atom;
     const struct allocation *a = points_into(&search, inst->src[0]);
     if (!a && buffer)

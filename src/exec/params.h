@@ -1,5 +1,4 @@
-/* Parameters and statistics of execution: the core's limits, a launch's limits, what was counted.
- */
+/* Parameters and statistics of execution: limits of cores and launches, and what was counted. */
 #ifndef EXEC_PARAMS_H
 #define EXEC_PARAMS_H
 

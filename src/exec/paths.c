@@ -3,15 +3,15 @@
  *
  * A branch whose lanes disagree turns the running leaf into a node that waits at the branch's
  * reconvergence point, with one child for each side that is not there already. The fall-through
- * side runs first (of a jump table or an indirect call: the side of the lowest lane). A leaf that
- * reaches its reconvergence point merges into its parent; a node whose last child has gone is a
+ * side runs first (for a jump table or an indirect call: the side of the lowest lane). A leaf that
+ * reaches its reconvergence point merges into its parent; a node whose last child is gone becomes a
  * leaf again. A call is a child that ends when all its lanes have returned.
  *
- * On this stack lanes at a reconvergence point wait for their siblings. Programs written for
+ * With this stack, lanes at a reconvergence point wait for their siblings. Programs written for
  * independent thread scheduling may need them to run: a lane that left a spin loop with the lock
  * waits there for lanes that spin until it unlocks. paths_release then splits the lanes that have
- * arrived from the node, so that they run on as its sibling and meet the others one level up. It
- * is used only when nothing else in the warp can run, or for a leaf that visibly spins: its
+ * arrived from the node, so that they continue as its sibling and meet the others one level up. It
+ * is used only when nothing else in the warp can run, or for a leaf that evidently spins: its
  * registers are the same from one iteration to the next (paths_spin), or it has looped for
  * launch.spin_release branches.
  *
@@ -76,7 +76,7 @@ static void order_remove(struct warp *warp, u32 path)
     memmove(&warp->order[i], &warp->order[i + 1], (warp->order_count - i) * sizeof *warp->order);
 }
 
-/* Removes a leaf that has no more to do; nodes that waited for it become leaves or go as well. */
+/* Removes a leaf that is done; nodes that waited for it become leaves or are removed as well. */
 static void path_drop(struct warp *warp, u32 leaf)
 {
     order_remove(warp, leaf);
@@ -95,7 +95,7 @@ static void path_drop(struct warp *warp, u32 leaf)
     }
 }
 
-/* Makes the topmost ready leaf the current one; false when there is none. */
+/* Makes the topmost ready leaf the current one; false: there is none. */
 bool paths_select(struct warp *warp)
 {
     for (u32 i = warp->order_count; i-- > 0;)
@@ -133,7 +133,7 @@ static void push_targets(struct warp *warp, const struct target *targets, u32 co
     }
 }
 
-/* paths_diverge when all but one target are the reconvergence point, and the leaf is the topmost: it
+/* paths_diverge if all but one target are the reconvergence point and the leaf is the topmost: it
  * waits there, and its only child runs. */
 static void diverge_once(struct warp *warp, const struct target *target, u32 reconverge)
 {
@@ -149,8 +149,8 @@ static void diverge_once(struct warp *warp, const struct target *target, u32 rec
 }
 
 /*
- * The lanes of the current leaf go to `count` (two or more) different places. Returns false when
- * the launch was stopped.
+ * The lanes of the current leaf go to `count` (two or more) different places. False: the launch was
+ * stopped.
  */
 bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u32 reconverge)
 {
@@ -170,7 +170,8 @@ bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u
         leaf->pc = reconverge;
         push_targets(warp, targets, count, like, reconverge);
     } else {
-        /* Its own reconvergence point: no need to nest. A side that is there has left the leaf. */
+        /* Its own reconvergence point: no need to nest. A side that is already there leaves the
+         * leaf. */
         u32 first = targets[0].pc == reconverge ? 1 : 0;
         like.parent = leaf->parent;
         like.kind = leaf->kind;
@@ -228,7 +229,8 @@ void paths_exit(struct warp *warp, lane_set lanes)
         barrier_exits(warp->block);
 }
 
-/* Lanes leave the nodes up to and including their call's; from the kernel itself they exit. */
+/* Lanes leave the nodes up to and including that of their call; from the kernel itself they
+ * exit. */
 void paths_return(struct warp *warp, lane_set lanes)
 {
     u32 call = warp->current;
@@ -247,8 +249,8 @@ void paths_return(struct warp *warp, lane_set lanes)
 }
 
 /*
- * Splits lanes off the current leaf, in the middle of a block, as a leaf of their own beneath it.
- * The rest of the block is then issued once more.
+ * Splits lanes off the current leaf, in the middle of a block, as a separate leaf beneath it. The
+ * rest of the block is then issued a second time.
  */
 u32 paths_split(struct warp *warp, lane_set lanes)
 {
@@ -264,7 +266,7 @@ u32 paths_split(struct warp *warp, lane_set lanes)
     return index;
 }
 
-/* A leaf goes on behind the instruction it stands at. */
+/* A leaf continues after the instruction it is at. */
 void paths_advance(struct warp *warp, struct path *leaf)
 {
     const struct image *image = warp->exec->image;
@@ -274,7 +276,7 @@ void paths_advance(struct warp *warp, struct path *leaf)
                    image->stretch_of[leaf->pc] == image->stretch_of[leaf->pc - 1];
 }
 
-/* The current leaf waits where it stands. */
+/* The current leaf waits where it is. */
 void paths_park(struct warp *warp, enum path_state state)
 {
     warp_path(warp)->state = state;
@@ -283,7 +285,7 @@ void paths_park(struct warp *warp, enum path_state state)
         warp->exec->stats.path_switches++;
 }
 
-/* Puts the current leaf at the bottom, so that the others have their turn before it. */
+/* Moves the current leaf to the bottom, so that the others run first. */
 void paths_rotate(struct warp *warp)
 {
     u32 leaf = warp->current;
@@ -306,7 +308,7 @@ static lane_set arrived_lanes(const struct warp *warp, u32 node)
     return lanes;
 }
 
-/* Lets the lanes that wait at the nearest reconvergence point run on; false when none wait. */
+/* Lets the lanes that wait at the nearest reconvergence point continue; false: none wait. */
 bool paths_release(struct warp *warp)
 {
     for (u32 i = warp->order_count; i-- > 0;) {
@@ -328,7 +330,7 @@ bool paths_release(struct warp *warp)
     return false;
 }
 
-/* Goes on with registers that are not in their rows. */
+/* Continues the hash with registers that are not in their rows. */
 static u64 view_hash(const struct warp *warp, u64 hash)
 {
     u32 row[MAX_LANES];
@@ -364,9 +366,9 @@ static u64 register_hash(const struct warp *warp)
 
 /*
  * The current leaf has looped (or slept) `spins` times while other lanes of its warp wait. Every
- * launch.spin_branches it gives way to other leaves; lanes at reconvergence points are released for
- * it only when it spins: when its registers are the same the next time it goes where it went as it
- * gave way, or after launch.spin_release.
+ * launch.spin_branches it yields to other leaves; lanes at reconvergence points are released for it
+ * only if it spins: if its registers are unchanged when it next branches to the same target as when
+ * it yielded, or after launch.spin_release.
  */
 void paths_spin(struct warp *warp)
 {
@@ -378,7 +380,7 @@ void paths_spin(struct warp *warp)
     u32 since = leaf->spins - leaf->gave_way;
     bool looks = leaf->hashed && since < ROUNDS;
     bool repeats = false;
-    if (looks && leaf->spin_pc == leaf->pc) { /* one look: a hash costs as much as many steps */
+    if (looks && leaf->spin_pc == leaf->pc) { /* one check: a hash costs as much as many steps */
         repeats = register_hash(warp) == leaf->spin_hash;
         looks = leaf->hashed = false;
     }

@@ -39,8 +39,8 @@ void register_file_destroy(struct register_file *file)
     free(file);
 }
 
-/* Storage for a layout. What it holds is that of the file before, in its place, if the file keeps
- * its rows; a mapped file has them apart from the frames. */
+/* Creates storage for a layout. It keeps the contents of the file's rows if the file keeps them; a
+ * mapped file has its rows apart from the frames. */
 static void make_storage(struct register_file *file, const struct register_layout *to, size_t bytes)
 {
     const u32 rows = rows_of(file, to), before = register_file_rows(file);
@@ -58,7 +58,7 @@ static void make_storage(struct register_file *file, const struct register_layou
     file->bytes = bytes;
 }
 
-/* Storage gets the layout of the launch (G4). */
+/* Gives storage the layout of the launch (G4). */
 static void change_layout(struct register_file *file)
 {
     const struct register_layout *to = &file->next;

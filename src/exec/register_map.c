@@ -2,8 +2,8 @@
  * Maps of a register file, for launches in which a mechanism may move registers: see
  * register_file.h.
  *
- * A register is in one row, but for the lanes of its pieces. `used` says which lanes of a row
- * belong to a register; it is kept by claim, release and place, and nothing else.
+ * A register is in one row, except for the lanes of its pieces. `used` says which lanes of a row
+ * belong to a register; only claim, release and place change it.
  */
 #include "base/arena.h"
 #include "exec/register_parts.h"
@@ -48,8 +48,8 @@ static void *grow(void *old, size_t before, size_t after, size_t size)
     return memory;
 }
 
-/* Rows keep their contents. There are no fewer than before: more of them may have been declared
- * too few for an earlier launch. */
+/* Adds rows; existing ones keep their contents. The number never decreases: an earlier launch may
+ * have needed more rows than declared. */
 static void more_rows(struct register_file *file, u32 rows)
 {
     if (rows <= file->cell_rows)
@@ -209,7 +209,7 @@ void register_close(struct warp *warp)
 
 /* ---- allocation ---- */
 
-/* Not one of those that mechanisms have added. */
+/* The lowest free row that no mechanism has added. */
 static u32 lowest_free(const struct register_file *file)
 {
     for (u32 row = 0; row < register_file_rows(file); row++)
@@ -235,7 +235,7 @@ void register_map_offer(struct register_file *file, struct warp *warp)
             row = lowest_free(file);
         map->rows[r] = row;
         map->pieces[r] = NO_PIECE;
-        if (row != NO_ROW) /* until the offer is over, so that none is offered twice */
+        if (row != NO_ROW) /* until the offer is complete, so that none is offered twice */
             file->used[row] = all_lanes(file);
     }
     for (u32 r = 0; r < warp->exec->register_rows; r++)
@@ -269,7 +269,7 @@ void register_map_release(struct warp *warp)
     warp->map = NULL;
 }
 
-/* Whether a register may have these lanes of a row. */
+/* Whether a register may use these lanes of a row. */
 static bool may_have(const struct register_file *file, u32 row, lane_set lanes, u32 reg, char *why,
                      size_t size)
 {
@@ -318,7 +318,7 @@ static lane_set lanes_in(const struct register_map *map, u32 reg, u32 row)
     return map->rows[reg] == row ? there | lanes : there;
 }
 
-/* They are no longer of any piece. */
+/* Removes lanes from all pieces of a register. */
 static void take_out(struct register_map *map, u32 reg, lane_set lanes)
 {
     struct register_file *file = map->file;

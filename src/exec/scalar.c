@@ -1,8 +1,8 @@
 /*
  * Scalar functions: see scalar.h.
  *
- * Sources are read before anything is written, since a destination may be a source. SCC, where an
- * op has it, is the second destination: an op's row in ops.def says what it tells.
+ * Sources are read before anything is written, since a destination may be a source. SCC, if an op
+ * has it, is the second destination: the op's row in ops.def gives its meaning.
  */
 #include "exec/scalar.h"
 
@@ -58,7 +58,8 @@ PLAIN(smov_b64, y, SOURCES1(y), a)
 PLAIN(sselect_b32, x, SOURCES3(x, x, x), c ? a : b)
 PLAIN(sselect_b64, y, SOURCES3(y, y, x), c ? a : b)
 
-/* Overflow: the operands' signs agree (for a difference: differ) and the result's is another. */
+/* Overflow: the operands' signs agree (for a difference: differ) and that of the result does
+ * not. */
 #define OVERFLOWS(a, b, r) ((~((a) ^ (b)) & ((a) ^ (r))) >> 31)
 FLAGGED(sadd_u32, x, SOURCES2(x, x), a + b, r < a)
 FLAGGED(ssub_u32, x, SOURCES2(x, x), a - b, a < b)
@@ -106,7 +107,7 @@ FLAGGED(sshr_s64, y, SOURCES2(y, x), (u64)((i64)a >> (b & 63)), r)
 PLAIN(sbits_b32, x, SOURCES2(x, x), ((1u << (a & 31)) - 1) << (b & 31))
 PLAIN(sbits_b64, y, SOURCES2(x, x), ((1ull << (a & 63)) - 1) << (b & 63))
 
-/* Fields: bits beyond the register read as zeros or, signed, as the sign. */
+/* Fields: bits beyond the register read as zeros or, if signed, as the sign. */
 static u64 field(u64 value, u32 offset, u32 width, u32 bits, bool is_signed)
 {
     if (!width)
@@ -124,14 +125,14 @@ FLAGGED(sfield_s32, x, SOURCES2(x, x), (u32)field(a, b & 31, WIDTH(b), 32, true)
 FLAGGED(sfield_u64, y, SOURCES2(y, x), field(a, b & 63, WIDTH(b), 64, false), r)
 FLAGGED(sfield_s64, y, SOURCES2(y, x), field(a, b & 63, WIDTH(b), 64, true), r)
 
-/* Every quad that has a lane, in full. */
+/* All lanes of every quad that has a lane. */
 static u64 whole_quads(u64 lanes)
 {
     u64 any = lanes | lanes >> 1;
     any = (any | any >> 2) & 0x1111111111111111;
     return any * 15;
 }
-/* One bit a quad that has a lane. */
+/* One bit for each quad that has a lane. */
 static u64 quads(u64 lanes)
 {
     u64 mask = 0;

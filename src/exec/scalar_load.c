@@ -1,15 +1,15 @@
 /*
- * Loads to scalars, once for the warp, whatever lanes run.
+ * Loads to scalars, once for the warp, whatever lanes are active.
  *
- * The two lowest bits of base and offset do not count. Through a descriptor a word is out of range,
- * and reads as 0, when it does not end within the buffer's bytes: its records, times the stride if
- * it has one.
+ * The two lowest bits of base and offset are ignored. Through a descriptor, a word is out of range,
+ * and reads as 0, if it does not end within the buffer's bytes: its records, times the stride if it
+ * has one.
  */
 #include "exec/bounds.h"
 #include "exec/buffer.h"
 #include "exec/scalars.h"
 
-/* Host memory of a range that one allocation holds, by way of the one this step touched last. */
+/* Host memory of a range in one allocation; tries the one that this step used last first. */
 static const u8 *find(const struct warp *warp, struct step *step, u64 address, u32 bytes)
 {
     const struct memory *memory = warp->exec->memory;

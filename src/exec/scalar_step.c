@@ -1,13 +1,13 @@
 /*
  * Instructions of the whole warp that need more than their operands: registers by number, hardware
  * registers, the PC, values passed between lanes and scalars; and the branches of a warp with
- * explicit EXEC, among them those with a stack of their own.
+ * explicit EXEC, including those with their own stack.
  *
- * Hardware registers: MODE is real. STATUS is made when read; the others tell how much the warp was
- * given. Writes to any but MODE have no effect (they would need privilege).
+ * Hardware registers: MODE is real. STATUS is computed when read; the others give the resources of
+ * the warp. Writes to any but MODE have no effect (they would need privilege).
  *
  * Deviations: a register number that M0 moves out of the file is a fault (hardware reads or writes
- * register 0). The branch stack has 8 entries of 4 scalars: the lanes that wait, then where.
+ * register 0). The branch stack has 8 entries of 4 scalars: the waiting lanes, then their address.
  */
 #include "exec/scalars.h"
 
@@ -147,7 +147,7 @@ static u32 hardware_register(struct warp *warp, u32 id)
                (warp->block->warp_count > 1 ? 1u : 0) << 11 | 1u << 16;
     case HWREG_ID: /* slot of the warp on its core, and the core */
         return (warp->index & 15) | (warp->block->core & 15) << 8;
-    case HWREG_GPR_ALLOC: /* sizes in units of 4 vector and 8 scalar registers, less one */
+    case HWREG_GPR_ALLOC: /* sizes in units of 4 vector and 8 scalar registers, minus one */
         return ((exec->register_rows + 3) / 4 - 1) << 8 |
                ((exec->kernel->scalars + 7) / 8 - (exec->kernel->scalars > 0)) << 24;
     case HWREG_LDS_ALLOC: /* in units of 64 words */
@@ -259,7 +259,7 @@ static void fork_paths(struct warp *warp, u32 pc, const struct inst *inst)
     go_to_address(warp, pc, fail_first ? next : target);
 }
 
-/* Back at the depth the source names: both sides are done. */
+/* At the depth that the source names: both sides are done. */
 static void join_paths(struct warp *warp, u32 pc, const struct inst *inst)
 {
     u32 *mode = scalar_word(warp, SCALAR_MODE), depth = *mode >> MODE_CSP_SHIFT;
@@ -297,14 +297,14 @@ void scalar_control(struct warp *warp, u32 pc)
         join_paths(warp, pc, inst);
         break;
     case OP_strap:
-        if (inst->imm < 0) /* what a front end puts behind code that does not end */
+        if (inst->imm < 0) /* inserted by a front end after code that does not end */
             fault(warp, pc, OUTCOME_TRAP,
                   "ran past the end of the code, its %" PRIu64 " instructions", (u64)pc);
         else
             fault(warp, pc, OUTCOME_TRAP, "trap %" PRIu64, (u64)inst->imm);
         break;
     default:                      /* end */
-        warp_path(warp)->pc = pc; /* where it stands for good */
+        warp_path(warp)->pc = pc; /* it stays here */
         paths_exit(warp, warp_path(warp)->mask);
     }
 }

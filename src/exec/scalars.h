@@ -1,6 +1,6 @@
 /*
- * Reading and writing a warp's scalars, for what is not a scalar function. Constants read as
- * scalars do.
+ * Reading and writing a warp's scalars outside scalar functions. Constants can be read like
+ * scalars.
  */
 #ifndef EXEC_SCALARS_H
 #define EXEC_SCALARS_H
@@ -13,7 +13,7 @@ static inline u32 *scalar_word(const struct warp *warp, u32 scalar)
     return (u32 *)(warp->chunks[0].base + scalar_offset(warp->exec->image, scalar));
 }
 
-/* Word `word` of an operand; an absent one reads 0. */
+/* Word `word` of an operand; an absent operand reads 0. */
 static inline u32 scalar_read(const struct warp *warp, struct operand o, u32 word)
 {
     const struct image *image = warp->exec->image;
@@ -23,7 +23,7 @@ static inline u32 scalar_read(const struct warp *warp, struct operand o, u32 wor
 }
 /*
  * Word `word` of a scalar source of a step. An instruction in flight has its sources in a record
- * (select 0) that is laid out as scalars from an even one on are (S3 of image.h).
+ * (select 0), laid out like scalars starting at an even one (S3 of image.h).
  */
 static inline u32 step_scalar(const struct warp *warp, const struct step *step,
                               const struct inst *inst, unsigned slot, u32 word)

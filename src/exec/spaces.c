@@ -1,12 +1,12 @@
 /*
- * Loads and stores: where each lane's bytes are, and moving them.
+ * Loads and stores: the host address of each lane's bytes, and moving them.
  *
  * Every space has one routine that finds the lanes' bytes; after it all accesses are alike. The
- * fast path expects that the lanes of an access fall into one region (a block's shared memory, a
- * warp's local memory, the allocation this instruction touched last): a vector translation gives
+ * fast path expects that the lanes of an access are in one region (a block's shared memory, a
+ * warp's local memory, the allocation that this instruction used last): a vector translation gives
  * 32 offsets. Otherwise every lane is looked up by itself.
  *
- * All lanes (of a chunk) are checked before any is moved, so a faulting access moves nothing.
+ * All lanes (of a chunk) are checked before any data move, so that a faulting access moves nothing.
  */
 #include "exec/bounds.h"
 #include "exec/memory_view.h"
@@ -15,7 +15,7 @@
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst)
 {
-    const u32 *zeros = warp->exec->image->constants; /* P3: constant 0 is 0 */
+    const u32 *zeros = warp->exec->image->constants; /* constant 0 is 0 (P3 of ir/program.h) */
     struct addresses a = {zeros, zeros, inst->imm, false, inst->space, 0, UINT32_MAX};
     const unsigned limit = access_limit(inst);
     if (step_has(step, 0)) {
@@ -39,7 +39,7 @@ static bool is_window(enum space space)
     return space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM;
 }
 
-/* Addresses of 32 bits wrap within their space, as translate32 has it. */
+/* 32-bit addresses wrap within their space, as in translate32. */
 static u64 address_bits(const struct addresses *a)
 {
     u64 width = is_window(a->space) && !a->wide ? UINT32_MAX : UINT64_MAX;
@@ -63,7 +63,7 @@ u32 access_within(const struct warp *warp, const struct addresses *addresses, u3
     const bool faults = exec->image->program->traits.window_faults;
     const u32 limit = addresses->limit;
     u64 end = limit;
-    if (limit == UINT32_MAX || (!limit && !faults)) /* none at all; or never set */
+    if (limit == UINT32_MAX || (!limit && !faults)) /* none, or never set */
         end = UINT64_MAX;
     if (!faults)
         end = MIN(end, warp->block->shared_bytes);
@@ -114,7 +114,7 @@ static bool writable(const struct warp *warp, enum space space, u64 address)
     return !found || !found->read_only;
 }
 
-/* Lane by lane, any mixture of regions. */
+/* Lane by lane, in any mixture of regions. */
 static bool resolve_each(struct warp *warp, u32 pc, const struct addresses *addresses,
                          const struct chunk *chunk, u32 mask, u32 bytes, bool write,
                          struct access *access)
@@ -143,8 +143,8 @@ static bool resolve_each(struct warp *warp, u32 pc, const struct addresses *addr
     return false;
 }
 
-/* Global, constant and generic addresses against the allocation touched last. An access may be
- * longer than what it must be aligned to. */
+/* Global, constant and generic addresses in the allocation used last. An access may be longer than
+ * its alignment. */
 static bool resolve_global(struct warp *warp, struct step *step, const struct addresses *addresses,
                            u32 align, u32 mask, u32 bytes, bool write, struct access *access)
 {
@@ -200,8 +200,8 @@ static bool resolve_local(struct warp *warp, const struct addresses *addresses,
     return true;
 }
 
-/* An access through a memory view: lanes that go to global memory go to the view's. `space` is that
- * of the one region they are in, if they are. */
+/* An access through a memory view: lanes in global memory use the view's. `space` is that of the
+ * one region they are in, if there is one. */
 static void view_access(const struct warp *warp, const struct addresses *addresses,
                         enum space space, u32 mask, u32 bytes, bool write, struct access *access)
 {
@@ -259,7 +259,7 @@ bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     return found;
 }
 
-/* Makes `at` valid whichever way the lanes were found. */
+/* Makes `at` valid, however the lanes were found. */
 void access_pointers(struct access *access, u32 mask)
 {
     if (!access->base)
@@ -310,7 +310,7 @@ void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u
     if (write) {
         if (words == 1)
             moves->scatter32(access->base, access->offset, row, mask);
-        else /* lane by lane: their words may overlap, and later lanes win */
+        else /* lane by lane: words may overlap, and later lanes win */
             for (u32 set = mask; set; set &= set - 1)
                 for (u32 j = 0; j < words; j++)
                     memcpy(access->base + access->offset[first_lane(set)] + 4 * j,
@@ -336,7 +336,7 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
 {
     u32 stride = warp->exec->image->warp_size;
     u32 elements = MAX(inst->vector, 1), bytes = type_bytes(inst->type);
-    u32 registers = count / elements; /* of an element */
+    u32 registers = count / elements; /* per element */
     bool is_signed = loads_signed(inst);
     access_pointers(access, mask);
     for (u32 set = mask; set; set &= set - 1) {
@@ -357,7 +357,7 @@ static void move_elements(const struct warp *warp, const struct inst *inst, u32 
     }
 }
 
-/* move_elements() for bytes and half-words with a register each, found in one region. */
+/* move_elements() for bytes and half-words with one register each, in one region. */
 static void move_narrows(const struct inst *inst, u32 *row, u32 stride, u32 mask,
                          const struct access *access)
 {
@@ -392,7 +392,7 @@ static void spread(u32 *row, u32 value, u32 mask, const u32 *lane_mask)
         row[lane] = (value & lane_mask[lane]) | (row[lane] & ~lane_mask[lane]);
 }
 
-/* A parameter at a fixed place: the same words for every lane. */
+/* A parameter at a constant offset: the same words for every lane. */
 static bool load_parameter(struct warp *warp, struct step *step, struct chunk *chunk,
                            const struct inst *inst, u32 mask, u32 bytes, u32 total)
 {

@@ -1,10 +1,10 @@
 /*
  * Special registers.
  *
- * PTX fixes its warp at 32 lanes. On a machine with 64-wide warps each half is a PTX warp of its
- * own for lane and warp numbers and lane masks, so programs compute the same everywhere.
+ * PTX fixes its warp at 32 lanes. On a machine with 64-wide warps, each half is a separate PTX warp
+ * for lane numbers, warp numbers and lane masks, so that programs compute the same everywhere.
  *
- * Time: without a machine that keeps it (exec.clock) the clock counts the instructions the warp has
+ * Time: without a timing model (exec.clock) the clock counts the instructions that the warp has
  * issued. The global timer counts those of the launch, one nanosecond each.
  */
 #include "exec/warp.h"
@@ -14,7 +14,7 @@ static u64 clock_of(const struct warp *warp, u32 pc)
     const struct exec *exec = warp->exec;
     if (exec->clock)
         return exec->clock(warp, false);
-    /* One by one they are all counted, this one included. */
+    /* Dynamic instructions are counted one by one, including this one. */
     return exec->by_dyninst ? warp->instructions - 1
                             : warp->instructions + (pc - image_stretch(exec->image, pc)->first);
 }

@@ -1,8 +1,8 @@
 /*
  * System calls: printf, assert, malloc, free. Lanes act in lane order.
  *
- * A heap block is an allocation of its own, so that running past its end or using it after free is
- * caught. The heap belongs to the device and outlives a launch, as CUDA has it.
+ * A heap block is a separate allocation, so that overruns and use after free are detected. The heap
+ * belongs to the device and outlives a launch, as in CUDA.
  */
 #include "exec/format.h"
 #include "exec/warp.h"

@@ -1,10 +1,10 @@
 /*
- * Formats of texels in buffers: components as memory holds them, and as registers do.
+ * Formats of texels in buffers: components as stored in memory, and in registers.
  *
- * Chosen where manuals are silent: stores saturate to what the component can hold and round to
- * nearest even (a NaN becomes 0 except in floats); floats of 10 and 11 bits have no sign, negative
- * numbers become 0 there. Components of 32 bits are integers or floats; with any other number
- * format, which no surface has, they are words as they are (programs use them so for plain loads).
+ * Chosen where manuals are silent: stores saturate to the range of the component and round to
+ * nearest even (a NaN becomes 0 except in floats); floats of 10 and 11 bits have no sign: negative
+ * numbers become 0. Components of 32 bits are integers or floats; with any other number format,
+ * which no surface has, they are plain words (programs use this for plain loads).
  */
 #include "exec/buffer.h"
 #include "exec/float_soft.h"
@@ -95,7 +95,7 @@ static u32 store_float(u32 word, u32 bits)
         return 0;
     u32 fraction = bits - 5;
     f64 number = float_value(word), largest = (2 - ldexp(1, -(int)fraction)) * 0x1p15;
-    if (number > largest) /* as f16 does: halfway to the next power and beyond is infinity */
+    if (number > largest) /* as for f16: halfway to the next power and beyond is infinity */
         return value.class == SOFT_FINITE && number < largest + ldexp(0.5, 15 - (int)fraction)
                    ? (31u << fraction) - 1
                    : 31u << fraction;
@@ -142,7 +142,7 @@ u32 texel_load(const struct texel_format *format, const u8 *from, u32 component)
     }
 }
 
-/* To an integer of the component; NaN is 0. */
+/* Rounds to an integer of the component; NaN gives 0. */
 static u32 round_within(f64 value, f64 low, f64 high)
 {
     value = value != value ? 0 : value < low ? low : value > high ? high : value;

@@ -12,7 +12,8 @@ static u64 value_at(const u32 *row, u32 words, u32 warp_size, u32 lane)
     return row[lane] | (words > 1 ? (u64)row[warp_size + lane] << 32 : 0);
 }
 
-/* ---- all lanes: most that are neither differ early, the rest is looked at by four ---- */
+/* ---- all lanes: vectors of neither kind mostly differ early; the rest is checked four at a time
+ * ---- */
 
 typedef u32 four __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -32,7 +33,7 @@ static bool same_words(const u32 *row, u32 count)
     return is_zero(differ);
 }
 
-/* Whether each of `count` values is `by` more than that `d` before it. */
+/* Whether each of `count` values is `by` more than the one `d` before it. */
 static bool even_words(const u32 *row, u32 count, u32 d, u32 by)
 {
     if (count > 1 && (row[d + 1] - row[1] != by || row[count - 1 + d] - row[count - 1] != by))
@@ -68,7 +69,7 @@ static bool all_affine(const u32 *row, u32 words, u32 width, u32 warp_size)
 
 /* ---- some lanes ---- */
 
-/* The step from one value to another `d` lanes, or rows, on (V1). */
+/* The step between two values `d` lanes, or rows, apart (V1). */
 static bool step_of(u64 difference, u32 words, u32 d, u64 *step)
 {
     const i64 signed_difference = words > 1 ? (i64)difference : (i32)(u32)difference;
@@ -76,7 +77,7 @@ static bool step_of(u64 difference, u32 words, u32 d, u64 *step)
     return signed_difference % (i64)d == 0;
 }
 
-/* The nearest two lanes that are both in a row. */
+/* From the nearest two lanes in the same row. */
 static bool find_a(const u32 *row, u32 words, lane_set lanes, u32 width, u32 warp_size, u64 *a)
 {
     u32 least = width, from = 0;
@@ -96,7 +97,7 @@ static bool find_a(const u32 *row, u32 words, lane_set lanes, u32 width, u32 war
 static bool some_affine(const u32 *row, u32 words, lane_set lanes, u32 width, u32 warp_size)
 {
     const u64 cut = words > 1 ? ~0ull : UINT32_MAX;
-    u64 a, b = 0, bases[MAX_LANES], seen = 0; /* the base of each row that has lanes */
+    u64 a, b = 0, bases[MAX_LANES], seen = 0; /* the base of each row with lanes */
     if (!find_a(row, words, lanes, width, warp_size, &a))
         return false;
     for (lane_set set = lanes; set; set &= set - 1) {

@@ -1,9 +1,9 @@
 /*
- * The interpreter: a warp runs its current path, a basic block at a time.
+ * The interpreter: a warp runs its current path, one basic block at a time.
  *
  * A block is counted when it is entered; instructions with a guard count their lanes one by one
- * (W5). Lane functions get pointers into the warp's registers; the masks they work under are
- * expanded only when the path changes or a guard takes some of its lanes away.
+ * (W5). Lane functions get pointers into the warp's registers; their masks are expanded only when
+ * the path changes or a guard excludes some of its lanes.
  */
 #include "exec/scalars.h"
 
@@ -61,7 +61,7 @@ bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chun
         isspace_step(warp, step, chunk, inst, mask);
         return true;
     case OP_nanosleep:
-        warp->yield = true; /* the path gives way at the end of its block */
+        warp->yield = true; /* the path yields at the end of its block */
         return true;
     case OP_unsupported:
         fault_at(warp, pc, first_lane(chunk_lanes(mask, (unsigned)(chunk - warp->chunks))),
@@ -81,7 +81,7 @@ static bool run_chunk(struct warp *warp, u32 pc, const struct inst *inst, struct
            other_step(warp, pc, step, chunk, mask);
 }
 
-/* The same under a guard: lanes whose guard is false are neither run nor counted. */
+/* The same under a guard: lanes whose guard is false are neither executed nor counted. */
 static bool run_guarded(struct warp *warp, u32 pc, const struct inst *inst, struct step *step)
 {
     lane_set lanes = count_guarded(warp, pc, step);
@@ -98,7 +98,7 @@ static bool run_guarded(struct warp *warp, u32 pc, const struct inst *inst, stru
     return going;
 }
 
-/* Instructions that concern the whole warp: they may make the path wait. */
+/* Instructions of the whole warp: they may make the path wait. */
 static enum outcome_step run_whole(struct warp *warp, u32 pc, struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -128,7 +128,7 @@ bool warp_step(struct warp *warp, const struct inst *inst, struct step *step)
     return true;
 }
 
-/* Sorts lanes by where they go: the lowest lane's target first. */
+/* Sorts lanes by target: the lowest lane's target first. */
 static u32 add_target(struct target *targets, u32 count, u32 lane, u32 pc)
 {
     for (u32 i = 0; i < count; i++)
@@ -148,7 +148,7 @@ static u32 lane_word(const struct warp *warp, const struct step *step, unsigned 
     return chunk_row(chunk, step, slot)[word * warp->exec->image->warp_size + lane % LANES];
 }
 
-/* The current path goes to one place. False when another path may have become the current one. */
+/* The current path goes to one place. False: another path may have become the current one. */
 static inline bool go_to(struct warp *warp, struct path *path, u32 pc, u32 target)
 {
     path->pc = target;
@@ -228,7 +228,7 @@ static void call_indirect(struct warp *warp, u32 pc, const struct step *step, la
 
 static void leave(struct warp *warp, u32 pc, lane_set lanes, bool exits)
 {
-    warp_path(warp)->pc = pc + 1; /* for lanes whose guard keeps them */
+    warp_path(warp)->pc = pc + 1; /* for lanes whose guard is false */
     if (exits)
         paths_exit(warp, lanes);
     else
@@ -282,7 +282,7 @@ void warp_control(struct warp *warp, u32 pc, lane_set lanes)
         branch_apart(warp, pc, lanes, stretch->target, stretch->reconverge);
 }
 
-/* A path that waits has said so itself; one that faulted has issued the instruction. */
+/* A waiting path has set its own state; one that faulted has issued the instruction. */
 void warp_stop_inside(struct warp *warp, u32 pc)
 {
     if (!warp->exec->stopped || warp->current == NO_PATH)
@@ -292,8 +292,8 @@ void warp_stop_inside(struct warp *warp, u32 pc)
 }
 
 /*
- * The end of a basic block. Returns the block where the path goes on, or NULL when it has parted,
- * called, ended, or should be looked at otherwise.
+ * The end of a basic block. Returns the block in which the path continues, or NULL if it has
+ * diverged, called, ended, or needs other handling.
  */
 static inline struct stretch *run_end(struct warp *warp, struct path *path, struct stretch *stretch)
 {
@@ -345,7 +345,7 @@ static void about_to(struct warp *warp, u32 inst)
         watcher->before(watcher, warp, inst);
 }
 
-/* warp_step for someone who watches. */
+/* warp_step with an observer. */
 static bool run_watched(struct warp *warp, const struct inst *inst, struct step *step)
 {
     const u32 pc = (u32)(step - warp->exec->image->steps);
@@ -358,8 +358,8 @@ static bool run_watched(struct warp *warp, const struct inst *inst, struct step 
 }
 
 /*
- * Runs the current path until it has used up the budget, reaches its reconvergence point, parts,
- * calls, ends or must wait. Who watches sees one instruction after the other.
+ * Runs the current path until it has used up the budget, reaches its reconvergence point, diverges,
+ * calls, ends or must wait. An observer sees one instruction after the other.
  */
 PART_OF void run_path(struct warp *warp, u64 limit, bool watched)
 {
@@ -413,7 +413,8 @@ static COLD void run_path_watched(struct warp *warp, u64 limit)
     run_path(warp, limit, true);
 }
 
-/* No leaf is ready: what now? */
+/* No leaf is ready: the warp has ended, waits at a barrier, or releases lanes that wait at a
+ * reconvergence point; otherwise it is deadlocked. */
 static void settle(struct warp *warp)
 {
     if (!warp->live) {
@@ -433,7 +434,7 @@ static void settle(struct warp *warp)
         fault_deadlock(warp->block);
 }
 
-/* A sleep in a loop is as good a sign of waiting as many iterations without one. */
+/* A sleep in a loop indicates waiting as much as many iterations without one. */
 static void sleep_path(struct warp *warp)
 {
     enum {
@@ -443,7 +444,7 @@ static void sleep_path(struct warp *warp)
     paths_spin(warp);
 }
 
-/* It has slept, and gives way. */
+/* The path has slept, and yields. */
 static void wake(struct warp *warp)
 {
     warp->yield = false;
@@ -452,7 +453,7 @@ static void wake(struct warp *warp)
         sleep_path(warp);
 }
 
-/* The current path has lanes, and is not at its reconvergence point. */
+/* Finds a path with lanes that is not at its reconvergence point; false: there is none. */
 static bool find_path(struct warp *warp)
 {
     while (!warp->exec->stopped) {

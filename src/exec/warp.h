@@ -1,14 +1,14 @@
 /*
- * A launch while it runs: its blocks, their warps, and the paths of each warp.
+ * A running launch: its blocks, their warps, and the paths of each warp.
  *
  * Invariants
- *  W1  The masks of a warp's leaves are disjoint and not empty, and make up its live lanes together
- *      with the lanes that wait at inner nodes. There are never more leaves than lanes.
+ *  W1  The masks of a warp's leaves are disjoint and not empty; together with the lanes that wait
+ *      at inner nodes they are its live lanes. There are never more leaves than lanes.
  *  W2  A node's mask contains its children's masks. The lanes of a waiting node that are in no
  *      child have arrived at its pc.
  *  W3  `order` lists the leaves; the last ready one runs next (a stack, hence LIFO).
- *  W4  A leaf that stands in the middle of a basic block has `resume` set: the block was already
- *      counted for it. Otherwise its pc is the first instruction of a block.
+ *  W4  A leaf in the middle of a basic block has `resume` set: the block has been counted for it
+ *      already. Otherwise its pc is the first instruction of a block.
  *  W5  Counters hold whole basic blocks while a launch runs; account_finish makes them exact.
  */
 #ifndef EXEC_WARP_H
@@ -27,7 +27,7 @@ enum {
     BARRIERS = 16
 };
 
-typedef u64 lane_set; /* one bit a lane of a warp */
+typedef u64 lane_set; /* one bit per lane of a warp */
 
 enum path_kind {
     PATH_BRANCH,
@@ -35,13 +35,13 @@ enum path_kind {
 };
 enum path_state {
     PATH_READY,
-    PATH_SYNC,    /* waits for the lanes a .sync op names */
+    PATH_SYNC,    /* waits for the lanes that a .sync op names */
     PATH_BARRIER, /* waits at a block barrier */
 };
 
 struct path {
     lane_set mask;
-    u32 pc;       /* next instruction; of a waiting node, where it goes on */
+    u32 pc;       /* next instruction; of a waiting node, where it continues */
     u32 rpc;      /* merges into its parent there; NO_INST: leaves only by return or exit */
     u32 parent;   /* NO_PATH for a root; of a free node, the next free one */
     u32 children; /* 0: a leaf */
@@ -49,11 +49,11 @@ struct path {
     u8 state;
     u8 barrier;    /* PATH_BARRIER: which */
     bool resume;   /* W4 */
-    u32 members;   /* PATH_SYNC: the lanes named, of the chunk its own lanes are in */
-    bool hashed;   /* spin_hash is of its registers when it last gave way, going to spin_pc */
+    u32 members;   /* PATH_SYNC: the named lanes, of the chunk that its own lanes are in */
+    bool hashed;   /* spin_hash is that of its registers when it last yielded, going to spin_pc */
     u32 spins;     /* backward branches since lanes last left the loop */
-    u32 next_look; /* the number of spins at which paths_spin has something to do */
-    u32 gave_way;  /* the number of spins when it last gave way */
+    u32 next_look; /* the number of spins at which paths_spin must act */
+    u32 gave_way;  /* the number of spins when it last yielded */
     u32 spin_pc;
     u64 spin_hash;
 };
@@ -64,13 +64,13 @@ struct chunk {
     u8 *base; /* of its masks and registers (S3 of image.h) */
     u8 *shared;
     u32 shared_bytes;
-    u32 shared_check; /* bits that a word's offset may have only after a closer look */
-    u32 shared_none;  /* all ones when shared memory has no word at all */
+    u32 shared_check; /* bits that a word's offset may have only after a closer check */
+    u32 shared_none;  /* all ones if shared memory has no word at all */
     u32 uniform_bytes;
     const u8 *uniforms;    /* enum uniform, then the parameters */
     const u32 *tids[3];    /* its threads' coordinates */
     const u64 *generation; /* memory_generation */
-    u8 *local;             /* of its first lane; the next lane's is local_stride bytes further */
+    u8 *local;             /* of its first lane; the next lane's is local_stride bytes later */
     u32 local_bytes, local_stride;
     u32 active;  /* lanes of the current path */
     u32 guarded; /* the mask that guard_mask expands */
@@ -81,20 +81,20 @@ struct chunk {
 struct warp;
 
 /*
- * Where the values of vector registers are while their rows do not tell them: in one lane, or in
- * another array. A mechanism that keeps them so attaches one to a warp, and whatever a dynamic
- * instruction reads comes through it (R). Only dynamic instructions know it: the functional
- * interpreter has none.
+ * Where the values of vector registers are while they are not in their rows: in one lane, or in
+ * another array. A mechanism that stores registers this way attaches a view to a warp, and dynamic
+ * instructions read through it. Only dynamic instructions use views: the functional interpreter has
+ * none.
  *
- * Where a mechanism may move registers between rows of the register file, the map of a warp is such
- * a view itself, of all registers, over which another one may lie (register_keep): see
+ * If a mechanism may move registers between rows of the register file, the map of a warp is itself
+ * such a view, of all registers, and another view may be on top of it (register_keep): see
  * register_file.h.
  *
- *  R1  `apart` has a bit for each register of the warp. Those without are as without a view.
+ *  R1  `apart` has a bit for each register of the warp. Registers without a bit are in their rows.
  *  R2  A dynamic instruction commits the lanes of `writes` to the row, and only the mechanism
- *      changes `apart`: it does when it sees the dynamic instruction retire. A partial write to a
- *      register that is apart loses its other lanes: the mechanism makes it whole before.
- *  R3  What acts outside of a dynamic instruction, later than at issue (lanes that wait for
+ *      changes `apart`: when it sees the dynamic instruction retire. A partial write to a register
+ *      that is apart would lose its other lanes: the mechanism must make it whole before.
+ *  R3  Whatever acts later than at issue, outside a dynamic instruction (lanes that wait for
  *      others), finds its registers whole: dyninst_issue makes them so with `whole`.
  */
 struct register_view {
@@ -102,7 +102,7 @@ struct register_view {
     void *user;
     /* All lanes of a register that is apart. */
     void (*read)(const struct register_view *view, const struct warp *warp, u32 reg, u32 *row);
-    /* Its row has been written, all lanes of it: it is not apart any more. */
+    /* All lanes of the register's row have been written: it is no longer apart. */
     void (*whole)(const struct register_view *view, struct warp *warp, u32 reg);
 };
 
@@ -118,36 +118,36 @@ enum warp_state {
 };
 
 struct warp {
-    /* What every instruction looks at, in 64 bytes. */
+    /* Members that every instruction needs, in 64 bytes. */
     struct exec *exec;
     struct view *view;        /* the code under its MODE; NULL before it runs */
     struct path *paths;       /* malloc'd pool */
-    lane_set active;          /* mask of the leaf that runs */
-    u64 instructions;         /* issued, up to the start of the basic block it is in */
+    lane_set active;          /* mask of the running leaf */
+    u64 instructions;         /* issued, up to the start of its current basic block */
     struct register_map *map; /* where its registers are; NULL: in its frame (register_file.h) */
-    u32 current;              /* the leaf that runs, or NO_PATH */
+    u32 current;              /* the running leaf, or NO_PATH */
     u8 state;                 /* enum warp_state */
     bool yield;               /* it sleeps: its turn ends with the basic block */
-    bool slept;               /* its last turn ended so */
+    bool slept;               /* its last turn ended this way */
     struct chunk chunks[MAX_CHUNKS];
     struct thread_block *block;
     u32 index;        /* in its block */
     lane_set members; /* lanes that have a thread */
-    lane_set live;    /* and have not exited */
+    lane_set live;    /* those that have not exited */
     u32 active_count;
     u32 path_capacity, path_used, path_free, path_live;
     u32 order[MAX_LANES]; /* W3 */
     u32 order_count;
     u8 *local;                       /* lanes * local_stride bytes */
-    struct memory_view *memory_view; /* while an access goes through one: dyninst.h; else NULL */
-    const struct register_view *registers; /* NULL: rows tell all */
+    struct memory_view *memory_view; /* while an access uses one (dyninst.h); otherwise NULL */
+    const struct register_view *registers; /* NULL: all registers are in their rows */
     u32 frame;                             /* of exec->file */
 };
 
 struct barrier {
-    u32 threads;       /* expected, 0 = all live ones */
+    u32 threads;       /* expected number, 0 = all live ones */
     u32 again;         /* arrivals of lanes that had arrived already */
-    bool waiting;      /* someone has arrived */
+    bool waiting;      /* some lane has arrived */
     u32 ones, zeros;   /* reduction: lanes whose predicate was true, false */
     lane_set *arrived; /* by warp */
 };
@@ -160,10 +160,10 @@ struct thread_block {
     u32 slot; /* its place among the resident blocks, below most_resident of exec_prepare */
     u32 done_warps;
     u8 *shared;
-    /* What it has of warps and shared memory: the launch's, or fewer (block_limit). */
+    /* Its warps and shared memory: those of the launch, or fewer (block_limit). */
     u32 warp_count, shared_bytes;
     struct barrier barriers[BARRIERS];
-    u32 barriers_used; /* a bit for each that may need a look */
+    u32 barriers_used; /* barriers that may need a check, bits */
     struct warp *warps;
     void *storage; /* block, warps, registers and shared memory */
     u8 *local;
@@ -173,12 +173,12 @@ struct thread_block {
 typedef void output_fn(void *user, const char *text, size_t length);
 
 /*
- * Someone who watches a launch instruction by instruction. `started` sees a warp when its registers
- * are set and before it runs, and may change them (code with explicit EXEC only); `before` is
- * called when the current path has come to an instruction, whose sources are in the registers;
- * `stored` sees each lane's write of a store or atomic, in the order of the writes, at an address
- * of the space; `committed` is called when an instruction has done all it does, or waits. Without
- * explicit EXEC, branches are not told again when they are done. Any of them may be NULL.
+ * Observes a launch instruction by instruction. `started` sees a warp when its registers are set
+ * and before it runs, and may change them (code with explicit EXEC only); `before` is called when
+ * the current path has reached an instruction, whose sources are in the registers; `stored` sees
+ * each lane's write of a store or atomic, in the order of the writes, at an address of the space;
+ * `committed` is called when an instruction has executed, or waits. Without explicit EXEC,
+ * `committed` is not called for branches. Any of them may be NULL.
  */
 struct exec_watcher {
     void (*started)(struct exec_watcher *watcher, struct warp *warp);
@@ -202,50 +202,51 @@ struct exec {
     const struct launch_params *limits;
     u32 grid[3], dims[3]; /* blocks; threads of a block */
     u32 static_shared_bytes, dynamic_shared_bytes;
-    u32 local_bytes;  /* a thread; the static frames and, if it can recurse, the stack */
+    u32 local_bytes;  /* per thread: the static frames and, if it can recurse, the stack */
     const u8 *params; /* padded to 16 bytes */
     u32 param_bytes;
-    u32 env[9]; /* what %envreg0 to 8 show: dimensions, three offsets and an address, low words
-                   first */
-    const struct entry *entry; /* what a warp's registers hold at the start; NULL: zeros */
+    u32 env[9]; /* values of %envreg0 to 8: dimensions, three offsets and an address, low words
+                 * first */
+    const struct entry *entry; /* initial contents of a warp's registers; NULL: zeros */
     u64 entry_address;         /* guest address of its image */
-    u64 entry_local_address; /* guest address of the launch's local memory, room for every resident
-                              * warp: entry->local_bytes * lanes each, by thread_block.slot */
-    const u8 *marks; /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL:
-                      * no mechanism that is on wants them, or the code has no kernels */
-    struct bounds *bounds;        /* NULL: accesses beyond buffers are faults (bounds.h) */
-    struct exec_watcher *watcher; /* NULL: none, and full speed */
-    const struct dyninst *acting; /* whose stores the watcher is told of, in time */
+    /* Guest address of the launch's local memory, with room for every resident warp:
+     * entry->local_bytes * lanes each, by thread_block.slot. */
+    u64 entry_local_address;
+    /* enum redundancy by instruction of the program (analysis/redundancy.h); NULL: no active
+     * mechanism needs them, or the code has no kernels. */
+    const u8 *marks;
+    struct bounds *bounds;        /* NULL: out-of-bounds accesses are faults (bounds.h) */
+    struct exec_watcher *watcher; /* NULL: none, at full speed */
+    const struct dyninst *acting; /* whose stores the watcher sees, in timing mode */
     bool by_dyninst; /* instructions are issued, and counted by the issuer, one by one: dyninst.h */
-    /* What the guest's clocks show: cycles of the warp's core, or nanoseconds. NULL: as special.c
-     * says. */
+    /* The guest's clocks: cycles of the warp's core, or nanoseconds. NULL: as in special.c. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
     u64 grid_number;            /* launches of the device before this one */
-    struct register_file *file; /* of the core, in time; NULL: a block has its registers itself */
+    struct register_file *file; /* of the core, in timing mode; NULL: blocks hold registers */
     output_fn *output;
     void *output_user;
     void (*poll)(struct exec *exec); /* after each run of a warp: may stop the launch */
     void *poll_user;
     f64 deadline;  /* for poll: host seconds, */
-    u64 next_look; /* and the instruction count at which to look */
+    u64 next_look; /* and the instruction count of the next check */
     /* derived by exec_prepare */
     u32 threads, warps; /* of a block */
     u32 shared_bytes;
     u32 local_stride;
     u32 register_rows, masks;
     u32 *tids[3];       /* thread coordinates by linear number, padded to whole warps */
-    u64 *guard_threads; /* by instruction with a guard: lanes that ran it */
+    u64 *guard_threads; /* by instruction with a guard: lanes that executed it */
     size_t storage_bytes, local_storage_bytes;
     void **free_storage; /* LIFO, so that a block finds warm memory */
     u32 free_count;
-    u32 storages; /* made so far: one more is made only when none is free */
-    /* what happens */
+    u32 storages; /* created so far: another is created only if none is free */
+    /* results */
     struct exec_stats stats;
     u64 instructions; /* warp instructions issued, whole basic blocks */
     u64 printf_bytes;
     const struct warp *last; /* the warp that ran last, while its block is resident */
-    bool stopped;            /* fault says why */
+    bool stopped;            /* `fault` has the reason */
     struct fault fault;
 };
 
@@ -269,31 +270,32 @@ void exec_release(struct exec *exec);
 /* block.c */
 struct thread_block *block_start(struct exec *exec, u64 number, u32 core);
 void block_end(struct thread_block *block);
-/* After its start: it has only this many warps, the first ones, and bytes of shared memory. */
+/* After its start: limits it to its first `warps` warps and to these bytes of shared memory. */
 void block_limit(struct thread_block *block, u32 warps, u32 shared_bytes);
-/* One turn: every warp may run a quantum. True when the block has ended. */
+/* One turn: every warp may run a quantum. True: the block has ended. */
 bool block_turn(struct thread_block *block);
-/* Nothing in a block that has not ended can run: lets lanes at reconvergence points go ahead, or
+/* Nothing in a block that has not ended can run: lets lanes at reconvergence points continue, or
  * stops the launch as a deadlock and returns false. */
 bool block_unblock(struct thread_block *block);
 
-/* All that decides what a warp does next, but for memory that others can change. */
+/* Hash of everything that determines what a warp does next, except memory that others can
+ * change. */
 u64 warp_hash(const struct warp *warp);
 
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);
-/* The current leaf's mask, expanded for the lane functions. */
+/* Expands the current leaf's mask for the lane functions. */
 void warp_set_active(struct warp *warp);
-/* Any step but a branch, with its guard: false when the path cannot go on. */
+/* Executes any step but a branch, with its guard. False: the path cannot continue. */
 bool warp_step(struct warp *warp, const struct inst *inst, struct step *step);
-/* The current path, of code without explicit EXEC, is at the end of a stretch that it does not leave
- * by a plain branch of all its lanes. Returns the stretch that the warp enters next, perhaps on
- * another path; NULL: warp_run has to see to it. */
+/* The current path, of code without explicit EXEC, is at the end of a stretch that it does not
+ * leave by a plain branch of all its lanes. Returns the stretch that the warp enters next, perhaps
+ * on another path; NULL: warp_run must handle it. */
 struct stretch *warp_pass_end(struct warp *warp, struct stretch *stretch, u64 limit);
-/* The path stands at an instruction inside a stretch, which it has issued. */
+/* The path is at an instruction inside a stretch, which it has issued. */
 void warp_stop_inside(struct warp *warp, u32 pc);
-/* Settles merges and waits, and picks the path that runs: false when there is none. It may give
- * way where the path has slept. */
+/* Settles merges and waits, and picks the path that runs; false: there is none. A path that has
+ * slept may yield here. */
 bool warp_settle(struct warp *warp);
 /* A branch instruction of code without explicit EXEC. */
 void warp_control(struct warp *warp, u32 pc, lane_set lanes);
@@ -314,7 +316,7 @@ static inline void chunk_shared(struct chunk *chunk, u8 *shared, u32 bytes)
     chunk->shared_check = words ? 3 | (~0u << (33 - __builtin_clz(words))) : ~0u;
 }
 
-/* Addresses of an operand's first row, lanes of one chunk. */
+/* Address of an operand's first row, for the lanes of one chunk. */
 static inline u32 *chunk_row(const struct chunk *chunk, const struct step *step, unsigned slot)
 {
     return (u32 *)(((uintptr_t)chunk->base & step->select[slot]) + step->row[slot]);
@@ -331,7 +333,7 @@ static inline void chunk_place(struct chunk *chunk, const struct step *step)
     *(pair *)chunk->lanes.dst =
         (*(const pair *)&step->select[SLOT_DST] & half) + *(const pair *)&step->row[SLOT_DST];
 }
-/* Lane functions and accesses work under a part of the path's lanes, until chunk_widen. */
+/* Lane functions and accesses use only a part of the path's lanes, until chunk_widen. */
 static inline void chunk_narrow(struct chunk *chunk, u32 mask)
 {
     if (mask == chunk->active)
@@ -368,7 +370,7 @@ static inline u32 count_lanes(lane_set set)
 {
 #ifdef __POPCNT__
     return (u32)__builtin_popcountll(set);
-#else /* the builtin is a call */
+#else /* the builtin would be a call */
     set -= set >> 1 & 0x5555555555555555;
     set = (set & 0x3333333333333333) + (set >> 2 & 0x3333333333333333);
     set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0f;
@@ -383,7 +385,7 @@ static inline struct path *warp_path(struct warp *warp)
 {
     return &warp->paths[warp->current];
 }
-/* Active lanes for which the guard of an instruction that has one is true. */
+/* Active lanes for which the guard of a guarded instruction is true. */
 static inline lane_set warp_guard(const struct warp *warp, const struct step *step)
 {
     lane_set lanes = chunk_guard(&warp->chunks[0], step);
@@ -395,7 +397,7 @@ static inline const struct inst *warp_inst(const struct warp *warp, u32 inst)
 {
     return &warp->exec->image->program->insts[inst];
 }
-/* Row of a vector register for one chunk. */
+/* The row of a vector register for one chunk. */
 static inline u32 *vector_row(const struct warp *warp, const struct chunk *chunk, u32 index)
 {
     const struct image *image = warp->exec->image;
@@ -438,43 +440,44 @@ bool buffer_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
 bool scalar_load_step(struct warp *warp, u32 pc, struct step *step);
 void swizzle_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
 bool append_step(struct warp *warp, u32 pc, struct step *step, lane_set lanes);
-/* What a load to scalars reads: `inside` words at `address`, then zeros. */
+/* What a scalar load reads: `inside` words at `address`, then zeros. */
 struct scalar_place {
     u64 address;
     u32 words, inside;
 };
 struct scalar_place scalar_load_place(const struct warp *warp, u32 pc, const struct step *step);
-/* Host memory of its words, or NULL when there are none or it has faulted. */
+/* Host memory of its words; NULL: there are none, or it has faulted. */
 const u8 *scalar_load_find(struct warp *warp, u32 pc, struct step *step,
                            const struct scalar_place *place);
 void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
                   const struct inst *inst, u32 mask);
 
-/* Where the lanes of an access want to go. */
+/* The addresses of the lanes of an access. */
 struct addresses {
     const u32 *low, *high; /* words of the lanes' addresses; absent words read the zero row */
-    i64 add;               /* to each of them */
-    bool wide;             /* of 64 bits; otherwise a sum in a window wraps at 32 */
+    i64 add;               /* added to each of them */
+    bool wide;             /* 64-bit; otherwise a sum in a window wraps at 32 bits */
     enum space space;
-    u32 ignored; /* low bits that do not count, where misaligned is no fault */
-    u32 limit;   /* of the space, as the instruction's last scalar says; all ones: none */
+    u32 ignored; /* low bits that are ignored, where misalignment is no fault */
+    u32 limit;   /* of the space, from the instruction's last scalar; all ones: none */
 };
-/* What an address must be a multiple of. Buffers move words, however many. */
+/* The alignment that an address must have. Buffers move any number of words. */
 static inline u32 access_align(const struct inst *inst, u32 bytes)
 {
     return inst->op == OP_buf_ld || inst->op == OP_buf_st ? MIN(bytes, 4u) : bytes;
 }
 
 struct access {
-    u8 *base; /* with offset, when all lanes fall into one region; else NULL and `at` counts */
+    u8 *base; /* used with offset if all lanes are in one region; otherwise NULL, and `at` is
+               * used */
     _Alignas(64) u32 offset[LANES];
     u8 *at[LANES];
     u32 outside; /* without `base`: lanes outside any allocation (bounds.h) */
 };
-/* By the instruction's first source and imm. */
+/* From the instruction's first source and imm. */
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst);
-/* The slot of the scalar that limits its space, or SLOT_DST when it has none. */
+/* The slot of the scalar that limits its space; SLOT_DST: none. */
 static inline unsigned access_limit(const struct inst *inst)
 {
     unsigned slot;
@@ -499,25 +502,26 @@ static inline unsigned access_limit(const struct inst *inst)
 }
 /* One lane's address, in its space. */
 u64 access_address(const struct addresses *addresses, u32 lane);
-/* Those of 32 lanes, whether they run or not; returns all bits that any of them has. */
+/* The addresses of 32 lanes, active or not; returns the OR of all of them. */
 u64 access_all(const struct warp *warp, const struct addresses *addresses, u64 *address);
-/* Lanes whose bytes end below the limit of shared memory, where that is no fault: the scalar that
- * the instruction names and, as the program's traits say, the size of the space. */
+/* Lanes whose bytes end below the limit of shared memory, where exceeding it is no fault: the limit
+ * is the scalar that the instruction names and, depending on the program's traits, the size of the
+ * space. */
 u32 access_within(const struct warp *warp, const struct addresses *addresses, u32 mask, u32 bytes);
-/* Where the lanes' bytes are; false and the launch stopped with a fault otherwise. */
+/* Finds the lanes' bytes; false: the launch has stopped with a fault. */
 bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk,
                  const struct addresses *addresses, u32 mask, u32 bytes, bool write,
                  struct access *access);
 void access_pointers(struct access *access, u32 mask);
-/* The same, and lanes are no longer found by offsets: each may go its own way. */
+/* The same, and lanes are no longer found by offsets: each may be somewhere else. */
 void access_apart(struct access *access, u32 mask);
 /* Moves whole words, found by access_find, from or to rows of registers. */
 void access_move(const struct warp *warp, const struct chunk *chunk, u32 *row, u32 words, u32 mask,
                  struct access *access, bool write);
-/* Reports to the observer of stores that one lane has written, after access_pointers. */
+/* Reports a lane's write to the observer of stores, after access_pointers. */
 void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
                    const struct addresses *addresses, const struct access *access, u32 bytes);
-/* Zeros in some lanes of `words` registers. */
+/* Zeros some lanes of `words` registers. */
 void lanes_clear(u32 *row, u32 stride, u32 words, u32 mask);
 /* One element of up to four bytes, extended to a word. */
 static inline u32 load_narrow(const u8 *from, u32 bytes, bool is_signed)
@@ -532,16 +536,16 @@ static inline bool loads_signed(const struct inst *inst)
 {
     return inst->mods & MOD_SIGNED || type_is_signed(inst->type);
 }
-/* Atomics of 32 bits by the lanes of a mask, in lane order, at base + offset; `others` are the new
- * values of a cas, `result` may be NULL. `ftz`: float additions flush subnormals. */
+/* 32-bit atomics by the lanes of a mask, in lane order, at base + offset; `others` are the new
+ * values of a cas; `result` may be NULL. `ftz`: float additions flush subnormals. */
 void atomic_words(const struct inst *inst, u8 *base, const u32 *offset, u32 mask, const u32 *values,
                   const u32 *others, u32 *result, bool ftz);
-/* atomic.c: memory[at] becomes op(memory, value, other); what was there is returned. */
+/* atomic.c: memory[at] becomes op(memory, value, other); returns the old value. */
 u64 atomic_update(const struct inst *inst, u8 *at, u32 bytes, u64 value, u64 other);
-/* Only the faults of an atomic that atomic_step would do. */
+/* Checks only the faults of an atomic that atomic_step would perform. */
 bool atomic_check(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
-/* lds.c: where element 0 or 1 of a pair goes; the two places of an atom_src2, whose low words go
- * into `to` and `from`. */
+/* lds.c: the address of element 0 or 1 of a pair; the two places of an atom_src2, whose low words
+ * go into `to` and `from`. */
 struct addresses pair_addresses(const struct warp *warp, const struct step *step,
                                 const struct chunk *chunk, const struct inst *inst, u32 element);
 struct src2_places {
@@ -553,7 +557,7 @@ void src2_locate(const struct warp *warp, const struct step *step, const struct 
 bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 
-/* A generic address in a window becomes an address of that window's space. */
+/* Converts a generic address in a window to an address of that window's space. */
 static inline enum space window_space(enum space space, u64 *address)
 {
     if (space == SPACE_GENERIC && *address - SHARED_WINDOW < WINDOW_BYTES) {
@@ -580,15 +584,15 @@ bool system_step(struct warp *warp, u32 pc, lane_set mask);
 /* wave.c, scalar_step.c: code with explicit EXEC */
 void wave_start(struct warp *warp);
 void wave_run_path(struct warp *warp, u64 limit);
-/* A branch instruction: where the path goes on. False when it has ended or faulted. */
+/* A branch instruction: where the path continues. False: it has ended or faulted. */
 bool wave_control(struct warp *warp, u32 pc);
-/* The view for the warp's MODE; false: there are too many, a fault. */
+/* Sets the view for the warp's MODE; false: there are too many, a fault. */
 bool wave_set_mode(struct warp *warp, u32 pc);
 bool scalar_step(struct warp *warp, u32 pc);
 void scalar_control(struct warp *warp, u32 pc);
 void scalar_derive(struct warp *warp);
 bool move_relative_step(struct warp *warp, u32 pc, const struct step *step);
-/* The registers that M0 makes of those an instruction names. False: a fault. */
+/* The registers that result from adding M0 to those that an instruction names. False: a fault. */
 bool moved_vectors(struct warp *warp, u32 pc, u32 *from, u32 *to);
 bool moved_scalar(struct warp *warp, u32 pc, u32 *index);
 void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
@@ -597,28 +601,28 @@ void lane_scalar_step(struct warp *warp, u32 pc, const struct step *step);
 void account_finish(struct exec *exec);
 void account_tails(struct thread_block *block);
 void account_inst(struct exec *exec, u32 inst, i64 warps, i64 threads);
-/* The same for a whole program, by instruction: what an issuer of dynamic instructions has counted.
- */
+/* The same for a whole program, by instruction: the counts of an issuer of dynamic instructions. */
 void account_issued(struct exec *exec, const u64 *warps, const u64 *threads);
 
 /* fault.c */
 void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, lane_set others);
-/* origin.c: the data that the address of a lane's access was computed from, or NULL: not known. */
+/* origin.c: the data that the address of a lane's access was computed from; NULL: unknown. */
 const struct allocation *fault_origin(const struct warp *warp, u32 pc, u32 lane);
 void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* One more line of an explanation. */
+/* Adds a line to an explanation. */
 void fault_add(struct warp *warp, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fault_deadlock(struct thread_block *block);
-/* From outside the guest: says where the warp that ran last was seen. */
+/* From outside the guest: reports where the last warp that ran was. */
 void fault_stop(struct exec *exec, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A launch that has ended otherwise without a fault: a check of it failed, at an instruction. */
+/* For a launch that would end without a fault: a check has failed, at an instruction. */
 void fault_check(struct exec *exec, u32 inst, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Where an instruction is: "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32 ...". */
+/* The location of an instruction: "saxpy.cu:12 (saxpy.ptx:41), pc 0x100000128: ld.global.f32
+ * ...". */
 void fault_place_text(const struct exec *exec, u32 inst, char *text, size_t size);
-/* What lies near an address: "\n  0 bytes past the end of buffer 3 'words' [0x..., +240)". */
+/* What is near an address: "\n  0 bytes past the end of buffer 3 'words' [0x..., +240)". */
 void fault_near_text(const struct exec *exec, u64 address, u32 bytes, char *text, size_t size);
 
 #endif

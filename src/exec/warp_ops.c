@@ -1,18 +1,18 @@
 /*
  * Instructions across the lanes of a warp: shuffle, vote, match, reduction, election, warp barrier.
  *
- * They work within 32 lanes (see special.c). Lanes that give the same member mask form a group;
- * without a member mask the lanes of the path do. A group runs when all live lanes its mask names
- * are there. Otherwise it waits, split from the lanes of its path that can go on, until the others
- * come to an instruction with the same op, qualifiers and member mask, at the same place in the
- * program or not; then all of them run it together, each with its own registers.
+ * They work within 32 lanes (see special.c). Lanes with the same member mask form a group; without
+ * a member mask, the lanes of the path do. A group executes when all live lanes that its mask names
+ * are there. Otherwise it waits, split from the lanes of its path that can continue, until the
+ * others reach an instruction with the same op, qualifiers and member mask, at the same place in
+ * the program or not; then all of them execute it together, each with its own registers.
  *
- * Deviations: a shuffle from a lane that takes no part gives the lane its own value (PTX leaves it
- * undefined). A lane that is not in its own member mask takes part nevertheless.
+ * Deviations: a shuffle from a lane that does not participate gives the lane its own value (PTX
+ * leaves it undefined). A lane that is not in its own member mask participates nevertheless.
  */
 #include "exec/register_file.h"
 
-/* Lanes that execute one instruction of a group that may be spread over several. */
+/* Lanes that execute one instruction of a group, which may be spread over several instructions. */
 struct group_part {
     u32 pc, mask;
 };
@@ -53,7 +53,7 @@ static const u32 *member_row(const struct warp *warp, const struct chunk *chunk,
     return slot < 0 ? NULL : chunk_row(chunk, &warp->exec->image->steps[pc], (unsigned)slot);
 }
 
-/* dst = src in the lanes of mask; a row that the op does not have is zeros, for all parts alike. */
+/* dst = src in the lanes of mask; a row that the op does not have is zeros, in all parts. */
 static inline void copy_lanes(u32 *dst, const u32 *src, u32 mask)
 {
     if (!src)
@@ -111,7 +111,8 @@ static void scatter(struct warp *warp, const struct lane_group *g)
             }
             copy_lanes(to, g->result, mask);
             for (u32 j = 1; j < inst->dst[k].count; j++)
-                copy_lanes(to + j * stride, warp->exec->image->constants, mask); /* P3: zeros */
+                copy_lanes(to + j * stride, warp->exec->image->constants, mask); /* zeros (P3 of
+                                                                                  * ir/program.h) */
         }
     }
 }
@@ -210,7 +211,7 @@ static void group_run(struct warp *warp, struct lane_group *g)
         spread(g, first_lane(g->mask));
         g->flags = g->mask & -g->mask;
         break;
-    default: /* bar.warp.sync: to have met is all */
+    default: /* bar.warp.sync: nothing but the meeting */
         return;
     }
     scatter(warp, g);
@@ -236,7 +237,7 @@ static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
     group_run(warp, &g);
 }
 
-/* Lanes of `mask` that give the same member mask as its first lane. */
+/* Lanes of `mask` with the same member mask as its first lane. */
 static u32 same_members(const u32 *members, u32 mask)
 {
     u32 value = members[first_lane(mask)], same = 0, differ = 0;
@@ -249,7 +250,7 @@ static u32 same_members(const u32 *members, u32 mask)
     return same & mask;
 }
 
-/* Runs every group of the path that is complete; returns the lanes that must wait. */
+/* Executes every complete group of the path; returns the lanes that must wait. */
 static lane_set run_complete(struct warp *warp, u32 pc, lane_set lanes)
 {
     lane_set waiting = 0;
@@ -274,7 +275,7 @@ static bool same_operation(const struct inst *a, const struct inst *b)
     return a->op == b->op && a->key == b->key && a->key2 == b->key2 && a->type == b->type;
 }
 
-/* Runs the group that a waiting leaf belongs to if it is complete now. */
+/* Executes the group of a waiting leaf if it is complete now. */
 static bool join(struct warp *warp, u32 leaf)
 {
     const struct path *first = &warp->paths[leaf];
@@ -303,7 +304,7 @@ static bool join(struct warp *warp, u32 leaf)
     return true;
 }
 
-/* Lanes have exited or parked: some group may be complete. */
+/* Lanes have exited or wait: some group may be complete. */
 void cross_retry(struct warp *warp)
 {
     for (u32 i = 0; i < warp->order_count; i++)
@@ -311,7 +312,7 @@ void cross_retry(struct warp *warp)
             join(warp, warp->order[i]);
 }
 
-/* Splits the waiting lanes into leaves of one chunk and one member mask each, and parks them. */
+/* Splits the waiting lanes into leaves of one chunk and one member mask each, which wait. */
 static void park_groups(struct warp *warp, u32 pc, lane_set waiting)
 {
     lane_set going = warp->active & ~waiting;

@@ -1,9 +1,9 @@
 /*
  * The interpreter for code with explicit EXEC.
  *
- * A warp has one path. Its active lanes are EXEC, its code is the view of its MODE: both are looked
- * at only where a stretch ends (S4 of image.h). Branches are the warp's. When someone watches the
- * launch, every instruction goes through run_step by itself.
+ * A warp has one path. Its active lanes are EXEC, its code is the view of its MODE: both are
+ * checked only where a stretch ends (S4 of image.h). Branches apply to the whole warp. If the
+ * launch is observed, every instruction goes through run_step by itself.
  */
 #include "exec/scalars.h"
 
@@ -94,7 +94,7 @@ static void committed(struct warp *warp, u32 inst)
         watcher->committed(watcher, warp, inst);
 }
 
-/* What is neither a lane function nor a scalar function. False: the path cannot go on. */
+/* Instructions that are neither lane nor scalar functions. False: the path cannot continue. */
 static bool run_other(struct warp *warp, u32 pc, struct step *step)
 {
     const struct inst *inst = warp_inst(warp, pc);
@@ -132,7 +132,7 @@ static bool run_other(struct warp *warp, u32 pc, struct step *step)
     return true;
 }
 
-/* Functions that read scalars which are made when read run on a copy of their step. */
+/* Functions that read derived scalars (VCCZ, EXECZ) run on a copy of their step. */
 static bool run_derived(struct warp *warp, const struct inst *inst, struct step *step)
 {
     struct step plain = *step;
@@ -154,7 +154,7 @@ static bool run_step(struct warp *warp, const struct inst *inst, struct step *st
 
 /* ---- stretches ---- */
 
-/* Counts a stretch; of one that is entered in its middle, by a computed jump, the rest. */
+/* Counts a stretch; if a computed jump enters it in the middle, only the rest. */
 static void enter(struct warp *warp, struct stretch *stretch, u32 pc)
 {
     exec_count_entry(warp->exec, stretch, warp->active_count);
@@ -179,7 +179,7 @@ bool wave_set_mode(struct warp *warp, u32 pc)
     return true;
 }
 
-/* Where the path goes at the end of a stretch. False when it has ended or faulted. */
+/* Sets where the path goes at the end of a stretch. False: it has ended or faulted. */
 static bool run_end(struct warp *warp, const struct stretch *stretch)
 {
     struct path *path = warp_path(warp);

@@ -1,17 +1,17 @@
 /*
- * Caches: see mem/cache.h. Tags of a set lie together, 32 bits each, so that a set is searched 16
- * ways at a time; what is known of a line fills half a host cache line beside them.
+ * Caches: see mem/cache.h. Tags of a set are contiguous, 32 bits each, so that a set is searched 16
+ * ways at a time; the other state of a line fills half a host cache line in a separate array.
  *
- * Invariants (beside C1 to C3)
- *  C4  A sector with changes that is not complete (`dirty & ~valid`) was written in part: reading
- *      it fetches it, writing it back needs no fetch.
- *  C5  `pending` of a line is the union of the sectors of the MSHRs that keep it.
- *  C6  Free lines have stamp 0, lines in use a stamp above it; so the victim is the lowest stamp.
- *  C7  What was refused stays refused, for the same reason, until something comes or is written:
- *      other reads can only take more lines and MSHRs.
+ * Invariants (in addition to C1 to C3)
+ *  C4  A dirty sector that is not valid (`dirty & ~valid`) was written in part: reading it requires
+ *      a fetch, writing it back does not.
+ *  C5  `pending` of a line is the union of the sectors of the MSHRs that have reserved it.
+ *  C6  Free lines have stamp 0, lines in use a higher one; so the victim has the lowest stamp.
+ *  C7  A refused read stays refused, for the same reason, until a fill or a write: other reads can
+ *      only take more lines and MSHRs.
  *
  * Deviations
- *  - Bytes written are not remembered, only whether one access wrote a whole sector: two partial
+ *  - Written bytes are not recorded, only whether one access wrote a whole sector: two partial
  *    writes that together cover a sector leave it incomplete.
  */
 #include "mem/cache_parts.h"
@@ -24,19 +24,19 @@ enum {
     TAG_GROUP = 16 /* ways searched at a time; sets are padded to a multiple of it */
 };
 
-/* Lower bits of a line's number, never NO_TAG; a slot's address decides between equal ones. */
+/* Lower bits of a line number, never NO_TAG; the full address decides between equal tags. */
 static u32 number_tag(u64 number)
 {
     return (u32)number & 0x7fffffff;
 }
 
 /*
- * Number of a line -> set. Hashed, for powers of two: the number's bits, taken as a polynomial over
- * GF(2), modulo a primitive one (Rau, "Pseudo-randomly interleaved memory", 1991). It is linear, so
- * it is an xor of table entries for the pieces of the number, the lowest piece standing for itself.
- * For fixed upper bits it is a permutation, so neighbouring lines never meet; strides of 2^n and of
- * 2^n + 1 lines spread over the sets. That GPUs mix upper bits into set numbers is known, their own
- * mix differs from one to the next: this one is nobody's in particular.
+ * Line number to set. Hashed, for powers of two: the bits of the number, taken as a polynomial over
+ * GF(2), modulo a primitive polynomial (Rau, "Pseudo-randomly interleaved memory", 1991). This is
+ * linear, so that it is an xor of table entries for pieces of the number, with the lowest piece
+ * unchanged. For fixed upper bits it is a permutation, so neighbouring lines never conflict;
+ * strides of 2^n and of 2^n + 1 lines spread over the sets. GPUs are known to hash upper bits into
+ * set indices, each in its own way: this hash is not that of any particular GPU.
  */
 static inline __attribute__((always_inline)) u32 hashed_set(const struct cache *cache, u64 number)
 {
@@ -61,7 +61,7 @@ static inline u32 set_of(const struct cache *cache, u64 line)
 static const u16 primitive[] = {0,    0x1, 0x3, 0x3,  0x3,  0x5,   0x3, 0x3,   0x1d,
                                 0x11, 0x9, 0x5, 0x53, 0x1b, 0x443, 0x3, 0x100b};
 
-/* For each piece of a line's number but the lowest, and each of its values, what it gives. */
+/* For each piece of a line number but the lowest, and each of its values: its contribution. */
 static const u16 *make_residues(struct arena *arena, u32 bits)
 {
     u32 sets = 1u << bits, pieces = 64 / bits;
@@ -79,7 +79,7 @@ static const u16 *make_residues(struct arena *arena, u32 bits)
     return residues;
 }
 
-/* Which of TAG_GROUP tags are equal: a bit each. */
+/* Which of TAG_GROUP tags are equal, bits. */
 static inline u32 tags_equal(const u32 *tags, u32 tag)
 {
 #ifdef __SSE2__
@@ -143,7 +143,7 @@ static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, b
         cache->hooks.touched(cache->hooks.user, slot->line, set, way_of(cache, slot, set), write);
 }
 
-/* The line leaves. */
+/* Removes a line. */
 static void drop(struct cache *cache, struct cache_way *slot, u32 set)
 {
     if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
@@ -152,7 +152,7 @@ static void drop(struct cache *cache, struct cache_way *slot, u32 set)
     *slot = (struct cache_way){.line = NO_LINE};
 }
 
-/* The slot that is free or gives way, or NULL: all are under way. Changes nothing. */
+/* A free slot or the victim; NULL: all lines are in flight. Changes nothing. */
 static struct cache_way *victim_of(const struct cache *cache, u32 set)
 {
     struct cache_way *slots = cache->slots + (size_t)set * cache->ways, *victim = slots;
@@ -160,14 +160,14 @@ static struct cache_way *victim_of(const struct cache *cache, u32 set)
         victim = slot->stamp < victim->stamp ? slot : victim;
     if (LIKELY(!victim->pending && cache->takable))
         return victim;
-    victim = NULL; /* few lines under way are that old: only now they are told apart */
+    victim = NULL; /* lines in flight are rarely the oldest: only now they are excluded */
     for (struct cache_way *slot = slots; slot < slots + cache->takable; slot++)
         if (!slot->pending && (!victim || slot->stamp < victim->stamp))
             victim = slot;
     return victim;
 }
 
-/* Gives the slot to another line; what it held goes to out. */
+/* Gives the slot to another line; describes the evicted line in out. */
 static void replace(struct cache *cache, struct cache_way *slot, u64 line, u32 set, bool counts,
                     struct cache_out *out)
 {
@@ -194,7 +194,7 @@ static bool may_allocate(const struct cache *cache, u64 line)
                               cache->hooks.allocates(cache->hooks.user, line));
 }
 
-/* Counts a read that is refused and remembers it (C7), unless a hook may change its mind. */
+/* Counts a refused read and records it (C7), unless a hook may answer differently next time. */
 static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, enum cache_result why)
 {
     ++*cache_stalls(cache->counters, why);
@@ -206,13 +206,13 @@ static enum cache_result refuse(struct cache *cache, u64 line, u32 sectors, enum
     return why;
 }
 
-/* What a read finds. */
+/* The outcome of looking up a read. */
 struct found {
     struct cache_way *slot;   /* of its line, or NULL */
-    struct cache_way *victim; /* to be taken for its line, or NULL */
-    u32 wanted;               /* sectors that are not there */
-    u32 under_way;            /* sectors of the line */
-    u32 mshr;                 /* CACHE_MERGED: with room for a waiter */
+    struct cache_way *victim; /* to be evicted for its line, or NULL */
+    u32 wanted;               /* sectors that are not present */
+    u32 under_way;            /* sectors of the line in flight */
+    u32 mshr;                 /* CACHE_MERGED: an MSHR with room for a waiter */
 };
 
 /* The result of a read; changes nothing. */
@@ -242,7 +242,7 @@ decide(const struct cache *cache, u64 line, u32 set, u32 sectors, struct found *
     return mshr_any_free(&cache->mshrs) ? CACHE_MISS : CACHE_NO_MSHR;
 }
 
-/* CACHE_MISS: takes an MSHR, and a line unless that waits for the fill. */
+/* CACHE_MISS: takes an MSHR, and a line unless it is allocated on fill. */
 static inline __attribute__((always_inline)) void reserve(struct cache *cache, u64 line, u32 set,
                                                           struct found *f, struct cache_out *out)
 {
@@ -258,13 +258,13 @@ static inline __attribute__((always_inline)) void reserve(struct cache *cache, u
         mshr_take(&cache->mshrs, line, out->sectors, keeps ? (u32)(slot - cache->slots) : NO_SLOT);
     if (!slot)
         return;
-    slot->valid &= ~f->wanted; /* they were there, but a hook said they are not */
+    slot->valid &= ~f->wanted; /* present, but a hook treats them as missing */
     if (keeps)
         slot->pending |= out->sectors;
 }
 
-/* A read was taken: is it the first of a line that was prefetched? Then the next one is not. By
- * value, so that a struct found stays in registers. */
+/* A read was accepted: records whether it is the first of a prefetched line. Members are passed by
+ * value, so that struct found stays in registers. */
 static COLD void note_use(struct cache *cache, enum cache_result result, struct cache_way *slot,
                           u32 mshr, struct cache_out *out)
 {
@@ -274,7 +274,7 @@ static COLD void note_use(struct cache *cache, enum cache_result result, struct 
         slot->prefetched = 0;
 }
 
-/* A read that was not settled at the first look. */
+/* A read that the first check in cache_read did not settle. */
 static __attribute__((noinline)) enum cache_result
 read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
 {
@@ -312,7 +312,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
     u32 set = set_of(cache, line);
     struct cache_way *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
-    /* Nothing here calls: a hit at the first look saves no registers. */
+    /* No calls here: a hit at the first check saves no registers. */
     if (LIKELY(slot->line == line && !(sectors & ~slot->valid) && !cache->slow)) {
         if (!cache->fifo)
             slot->stamp = ++cache->time;
@@ -327,7 +327,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
     return read_further(cache, line, set, sectors, waiter, out);
 }
 
-/* WRITE_BACK: the line stays here with its changes. */
+/* WRITE_BACK: the written data stay in the cache. */
 static enum cache_result write_here(struct cache *cache, u64 line, u32 set, struct cache_way *slot,
                                     u32 sectors, bool full, struct cache_out *out)
 {
@@ -377,7 +377,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     return CACHE_HIT;
 }
 
-/* Where sectors of a line go that keeps no place, or NULL. */
+/* The slot for sectors of a line without a reserved one, or NULL. */
 static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
 {
     u32 set = set_of(cache, line);
@@ -390,7 +390,7 @@ static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cac
     return slot;
 }
 
-/* A line leaves: its changes go to out. */
+/* Removes a line; its dirty data go to out. */
 static void take_out(struct cache *cache, struct cache_way *slot, u32 set, struct cache_out *out)
 {
     if (UNLIKELY(cache->content != NULL))
@@ -404,7 +404,7 @@ static void take_out(struct cache *cache, struct cache_way *slot, u32 set, struc
     drop(cache, slot, set);
 }
 
-/* A line that was filled leaves if its way has been reserved meanwhile. */
+/* Removes a line that has just been filled if its way was reserved in the meantime. */
 static COLD void leave_reserved(struct cache *cache, u32 at, struct cache_out *out)
 {
     if (cache->slots[at].pending || at % cache->ways < cache->takable)
@@ -487,7 +487,7 @@ enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, str
     enum cache_result result = decide(cache, line, set, sectors, &f);
     out->victim_sectors = out->victim_valid = 0;
     if (result == CACHE_MISS && !f.slot && !f.victim && !may_allocate(cache, line))
-        return CACHE_NO_LINE; /* it would not stay */
+        return CACHE_NO_LINE; /* the line would not stay */
     if (result != CACHE_MISS)
         return result;
     reserve(cache, line, set, &f, out);

@@ -1,11 +1,11 @@
-/* The data of a cache's lines (mem/cache.h). Who arms a cache puts them there. */
+/* The data of a cache's lines (mem/cache.h). Whoever arms a cache writes the data. */
 #include "mem/cache_parts.h"
 
 struct cache_content {
     u8 *bytes;    /* by slot */
     u64 *written; /* a bit for each byte of a slot */
     u32 line_bytes, words;
-    struct cache_line victim; /* with room of its own */
+    struct cache_line victim; /* with its own storage */
     cache_deliver_fn *deliver;
     void *user;
 };

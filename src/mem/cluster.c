@@ -42,9 +42,9 @@ void cluster_flush(struct cluster *cluster)
     cache_invalidate(cluster->parts[CLUSTER_CONSTANT].cache);
 }
 
-/* ---- Answers ---- */
+/* ---- Replies ---- */
 
-/* `payload`: what its line has brought. */
+/* `payload`: that of its line. */
 static bool reply(struct cluster *cluster, const struct packet *packet,
                   const struct payload *payload, fs now)
 {
@@ -73,7 +73,7 @@ static void next_answer(struct cluster_cache *part)
     part->answer = CLUSTER_NOBODY;
 }
 
-/* Those whose line has arrived, `limit` at most. Gives how many they were. */
+/* Answers requests whose line has arrived, at most `limit`. Returns their number. */
 static u32 answer(struct cluster *cluster, struct cluster_cache *part, u32 limit, fs now)
 {
     u32 count = 0;
@@ -101,7 +101,7 @@ void cluster_fill(struct cluster *cluster, const struct packet *packet, fs now)
     cluster->next = MIN(cluster->next, now + 1);
 }
 
-/* ---- Look-ups ---- */
+/* ---- Lookups ---- */
 
 /* The cluster's own request for a line. */
 static void fetch(struct cluster *cluster, struct cluster_cache *part, const struct packet *packet,
@@ -126,7 +126,7 @@ static bool look_up(struct cluster *cluster, struct cluster_cache *part,
         part->counters->cache.stalls_queue++;
         return false;
     }
-    /* when no entry is free, all places in MSHRs are taken, too: nobody will wait under 0 */
+    /* if no entry is free, all places in MSHRs are taken as well: nothing will wait as number 0 */
     u32 waiter = part->free_count ? part->free[part->free_count - 1] : 0;
     switch (cache_read(part->cache, packet->address, packet->sectors, waiter, &out)) {
     case CACHE_HIT:
@@ -152,7 +152,8 @@ static void look_up_all(struct cluster *cluster, struct cluster_cache *part, u32
     for (u32 k = 0, core = first; k < cluster->cores && limit; k++) {
         struct port *port = &part->requests[core];
         core = core + 1 < cluster->cores ? core + 1 : 0;
-        /* cores act after the network in an instant, and so it is seen from the next cycle on */
+        /* cores act after the network at the same time, so their packets are seen from the next
+         * cycle on */
         const struct packet *packet =
             now > part->delay ? port_head(port, now - part->delay - 1) : NULL;
         if (!packet || !look_up(cluster, part, packet, now))
@@ -164,7 +165,7 @@ static void look_up_all(struct cluster *cluster, struct cluster_cache *part, u32
     }
 }
 
-/* The first time from which on one of its requests can be looked up. */
+/* The earliest time at which a request can be looked up. */
 static fs next_look_up(const struct cluster *cluster, const struct cluster_cache *part)
 {
     fs next = FS_NEVER;
@@ -187,7 +188,7 @@ void cluster_tick(struct cluster *cluster, fs now)
     cluster->next = MAX(next, now + 1);
 }
 
-/* ---- Out to the network ---- */
+/* ---- To the network ---- */
 
 const struct packet *cluster_miss(struct cluster *cluster)
 {

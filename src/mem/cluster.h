@@ -1,23 +1,23 @@
 /*
- * Cores that share an instruction cache and a cache for constants and scalar loads: a cluster.
+ * A cluster: cores that share an instruction cache and a cache for constants and scalar loads.
  *
- * What such a cluster's cores send for instructions and constants comes out of ports of its own,
- * one of each core for each of the two caches. A request is looked up `latency` after it was sent,
- * less the windows that ports take; at most one of a core and `ports` of all in a network cycle,
- * the cores taking turns. Hits are answered at once; what misses goes through the cluster's own
- * place in the network to the L2. Of the requests of one core for one line that are under way, and
- * of those of all its cores, one goes there.
+ * The cores of a cluster send instruction and constant requests through separate ports, one per
+ * core for each of the two caches. A request is looked up `latency` after it was sent, minus the
+ * windows that ports take; at most one request per core and `ports` requests in total per network
+ * cycle, with the cores taking turns. Hits are answered at once; misses go to the L2 through the
+ * cluster's own port of the network. Of all requests of its cores for a line in flight, one goes to
+ * the L2.
  *
  *     ports of cores -> tags -> replies                                          a hit
  *                        \-> misses -> network, L2 -> fill -> answers -> replies
  *
- * A cycle runs these from back to front; answers come before look-ups and use the same `ports`.
+ * A cycle runs these from back to front; replies go before lookups and use the same `ports`.
  *
  * Invariants
  *  U1  A request is answered once, by the packet itself (M1).
- *  U2  A request of the cluster itself carries its number behind those of the cores, in `core`.
- *  U3  A cycle in which nothing is due changes nothing, so that skipping shows nowhere.
- *  U4  No memory is taken after cluster_create.
+ *  U2  The cluster's own requests carry its number, counted after those of the cores, in `core`.
+ *  U3  A cycle in which nothing is due changes nothing, so that skipping it has no effect.
+ *  U4  Nothing allocates after cluster_create.
  */
 #ifndef MEM_CLUSTER_H
 #define MEM_CLUSTER_H
@@ -36,7 +36,7 @@ enum cluster_part {
     CLUSTER_PARTS
 };
 
-/* The same for both; filled from a component's parameters by CLUSTER_CONFIG. */
+/* Parameters of either cache; CLUSTER_CONFIG fills them from a component's parameters. */
 struct cluster_config {
     struct cache_config cache;
     u32 miss_queue, latency, ports;
@@ -58,48 +58,49 @@ struct cluster_cache {
     struct cluster_counters *counters;
     struct port *requests; /* of the cluster's cores, in order */
     u32 miss_queue, ports;
-    fs delay;                    /* from leaving the port to the tags */
-    u32 turn;                    /* the core that is looked at first */
+    fs delay;                    /* from the port to the tags */
+    u32 turn;                    /* the core that is checked first */
     u32 answer;                  /* the pool entry to be answered next, or CLUSTER_NOBODY */
-    RING(struct packet) misses;  /* that wait for the network */
+    RING(struct packet) misses;  /* requests that wait for the network */
     RING(u32) filled;            /* MSHRs whose waiters are being answered */
-    struct packet *pool;         /* of those that wait for a line; a waiter is an index */
-    struct payload *payloads;    /* of MSHRs: what DRAM has given to their line */
-    u32 *free, free_count, size; /* a stack of free entries, of so many */
+    struct packet *pool;         /* requests that wait for a line; a cache waiter is an index */
+    struct payload *payloads;    /* by MSHR: payload that DRAM gave to the line */
+    u32 *free, free_count, size; /* a stack of free entries, and the size of the pool */
 };
 
 struct cluster {
     struct cluster_cache parts[CLUSTER_PARTS];
-    u32 number, first, cores; /* of the first of its cores; how many they are */
-    u32 place;                /* the number it has as a sender: U2 */
-    u32 inside;               /* requests that are taken and not answered */
-    u32 sender;               /* the part whose turn it is to enter the network */
+    u32 number, first, cores; /* number of the first core; number of cores */
+    u32 place;                /* its number as a sender: U2 */
+    u32 inside;               /* requests that are accepted and not answered */
+    u32 sender;               /* the part whose turn it is to send */
     fs period;                /* of a network cycle */
     struct port *replies;     /* of all cores */
-    fs next;                  /* the first time at which it may have something to do */
+    fs next;                  /* the earliest time at which it may have something to do */
     struct content *content;  /* NULL: not armed */
 };
 
-/* `first`, `cores`, `place`, `period`, `replies` and the parts' `requests` and `delay` are set. */
+/* `first`, `cores`, `place`, `period`, `replies` and the parts' `requests` and `delay` must be
+ * set. */
 void cluster_create(struct cluster *cluster, struct arena *arena,
                     const struct cluster_config configs[CLUSTER_PARTS],
                     struct cluster_counters *const counters[CLUSTER_PARTS]);
-void cluster_destroy(struct cluster *cluster); /* its arena goes apart */
-/* A network cycle: answers and look-ups. Sets `next`. */
+void cluster_destroy(struct cluster *cluster); /* its arena is destroyed separately */
+/* A network cycle: replies and lookups. Sets `next`. */
 void cluster_tick(struct cluster *cluster, fs now);
-/* The request that waits to enter the network, or NULL; and that it has. */
+/* The request that waits to enter the network, or NULL; and its removal once it has entered. */
 const struct packet *cluster_miss(struct cluster *cluster);
 void cluster_sent(struct cluster *cluster);
-/* What it asked for has come. */
+/* A line that it requested has arrived. */
 void cluster_fill(struct cluster *cluster, const struct packet *packet, fs now);
-/* Between windows: the ports of its cores meet. */
+/* Between windows: exchanges messages with its cores' ports. */
 void cluster_meet(struct cluster *cluster);
-/* Requests that are known and not taken. */
+/* Requests that have been received and not accepted. */
 u32 cluster_unread(const struct cluster *cluster);
-/* Forgets constants and what scalar loads have brought. */
+/* Invalidates the cache for constants and scalar loads. */
 void cluster_flush(struct cluster *cluster);
 /* Where a request is, for explanations; false: not here. *fetch: the request that its line waits
- * for; its `kind` is PACKET_KINDS when it waits for none. */
+ * for; its `kind` is PACKET_KINDS if there is none. */
 bool cluster_find(const struct cluster *cluster, const struct packet *request, char *text,
                   size_t size, struct packet *fetch);
 

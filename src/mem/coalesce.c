@@ -1,12 +1,12 @@
 /*
  * Coalescing: see mem/coalesce.h.
  *
- * Lanes at equal or consecutive addresses are taken together (mem/stride.h); the transaction of a
- * line is found by a small hash table. So the cost is that of the runs, not lanes x lines.
+ * Lanes at equal or consecutive addresses are processed together (mem/stride.h); a small hash table
+ * finds the transaction of a line. So the cost depends on the number of runs, not on lanes x lines.
  *
  * Deviations
- *  - Whether a transaction covers its sectors (`full`) is known within one call; one that adds to
- *    an earlier call's is full only if both are.
+ *  - Whether a transaction covers its sectors (`full`) is known within one call; a transaction that
+ *    extends one of an earlier call is full only if both are.
  */
 #include "mem/coalesce.h"
 
@@ -57,7 +57,7 @@ static bool covered(const u64 *words, u32 sectors)
     return true;
 }
 
-/* A call's work on lists of the rules `line` and `sector`. Large, and not cleared. */
+/* Working state of a call for the rules `line` and `sector`. Large, and not cleared. */
 struct gather {
     struct transaction *list;
     u32 count;
@@ -106,7 +106,7 @@ static u32 transaction_of(struct gather *gather, u64 line)
     return gather->last = at;
 }
 
-/* Lanes touch bytes [from, to) of a line. */
+/* Lanes access bytes [from, to) of a line. */
 static void gather_bytes(struct gather *gather, u64 line, u32 from, u32 to, u64 lanes)
 {
     u32 at = transaction_of(gather, line), sectors = sectors_between(from, to);
@@ -118,7 +118,7 @@ static void gather_bytes(struct gather *gather, u64 line, u32 from, u32 to, u64 
     }
 }
 
-/* Lanes of a run, from its lane `first` to its lane `last`. */
+/* Lanes `first` to `last` of a run. */
 static u64 run_part(const struct run *run, u32 first, u32 last)
 {
     return run_mask(&(struct run){run->first + first, last - first + 1, true});
@@ -142,7 +142,7 @@ static void gather_run(struct gather *gather, u64 address, u32 bytes, const stru
     }
 }
 
-/* Sectors that are fetched whatever lanes touch. */
+/* Sectors that are fetched whatever the lanes access. */
 static u32 always_fetched(enum coalesce_rule rule, u32 line_bytes, bool store)
 {
     return rule == COALESCE_LINE && !store ? sectors_between(0, line_bytes) : 0;
@@ -216,7 +216,7 @@ struct segment {
     bool full;
 };
 
-/* The pieces of up to 16 lanes, in their order. */
+/* The pieces of up to 16 lanes, in lane order. */
 static u32 pieces_of(const u64 *address, u64 lanes, u32 bytes, u32 size, struct piece *pieces)
 {
     u32 count = 0;
@@ -231,7 +231,7 @@ static u32 pieces_of(const u64 *address, u64 lanes, u32 bytes, u32 size, struct 
     return count;
 }
 
-/* Of a segment of `size` bytes, what is left when it is halved while [from, to) is in one half. */
+/* Halves a segment of `size` bytes while [from, to) is in one half. */
 static void cut(struct segment *segment, u64 from, u64 to, u32 size)
 {
     u64 start = from & ~(u64)(size - 1);
@@ -246,7 +246,8 @@ static void cut(struct segment *segment, u64 from, u64 to, u32 size)
     segment->bytes = size;
 }
 
-/* Takes the pieces in the segment of the first one, and cuts the segment to what they touch. */
+/* Takes the pieces in the segment of the first one, and cuts the segment to the bytes they
+ * access. */
 static u32 take_segment(struct piece *pieces, u32 count, u32 size, struct segment *segment)
 {
     u64 base = pieces[0].from & ~(u64)(size - 1), from = UINT64_MAX, to = 0;
@@ -270,7 +271,7 @@ static u32 take_segment(struct piece *pieces, u32 count, u32 size, struct segmen
     return left;
 }
 
-/* A half whose lanes are one run within a segment. */
+/* For a half whose lanes are one run within a segment. */
 static bool half_of_run(const u64 *address, u64 lanes, u32 bytes, u32 size, const struct run *run,
                         struct segment *segment)
 {
@@ -283,7 +284,7 @@ static bool half_of_run(const u64 *address, u64 lanes, u32 bytes, u32 size, cons
     return true;
 }
 
-/* Adds a segment, in pieces if lines are shorter than it. */
+/* Adds a segment, in several transactions if lines are shorter. */
 static void add_segment(u32 line_bytes, const struct segment *segment, bool store,
                         struct transaction *list, u32 *count)
 {

@@ -3,7 +3,7 @@
 #include "mem/content_parts.h"
 #include <stdlib.h>
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void create_entries(struct content *content, const struct content_config *config, u32 client)
 {
@@ -29,7 +29,7 @@ static void create_slice(struct content *content, u32 unit)
     const u32 line = content->line_bytes;
     s->content = content;
     s->slice = m->slices[unit];
-    /* what can be on its way to DRAM */
+    /* everything that can be on its way to DRAM */
     s->free_count = s->slice->misses.places + s->slice->to_dram.places + m->channel_limit;
     s->moves = arena_array(content->arena, struct content_move, s->free_count);
     s->free = arena_array(content->arena, u32, s->free_count);
@@ -61,7 +61,7 @@ struct content *content_create(struct memory_system *m, const struct content_con
     content->slices = arena_array(arena, struct slice_content, m->units);
     for (u32 i = 0; i < m->units; i++)
         create_slice(content, i);
-    /* a slice takes a packet a cycle, or a channel a request */
+    /* a slice accepts one packet per cycle, or a channel one request */
     const fs period = MIN(clock_period(m->l2_mhz), clock_period(m->dram_mhz));
     content->stored_limit = m->units * (u32)(m->window / period + 2);
     content->stored = arena_array(arena, struct stored, content->stored_limit);
@@ -93,7 +93,7 @@ struct content_entry *content_entry(const struct content *content, u32 core, u32
 
 /* ---- the image ---- */
 
-/* Host memory of a byte, or NULL: no allocation is there. */
+/* Host memory of bytes, or NULL: they are in no allocation. */
 static u8 *host_of(const struct content *content, u64 address, u32 bytes)
 {
     const struct allocation *a = memory_find(content->memory, address, bytes);
@@ -107,7 +107,7 @@ void image_read(const struct content *content, u64 sector, u8 *to)
         memcpy(to, from, SECTOR_BYTES);
         return;
     }
-    for (u32 i = 0; i < SECTOR_BYTES; i++) { /* where allocations end, and beyond: zeros */
+    for (u32 i = 0; i < SECTOR_BYTES; i++) { /* zeros outside allocations */
         from = host_of(content, sector + i, 1);
         to[i] = from ? *from : 0;
     }
@@ -137,14 +137,14 @@ u64 content_address(const struct content *content, const struct l2_slice *slice,
     return address_of(&content->memory_system->shared.map, &place);
 }
 
-/* Of the slice, of the line of an address of the device. */
+/* The slice's own address of the line of a device address. */
 static u64 line_in_slice(const struct content *content, u64 address)
 {
     return address_place(&content->memory_system->shared.map, address).in_slice &
            ~(u64)(content->line_bytes - 1);
 }
 
-/* The sectors of the L2 line that a packet is about, and that line's address. */
+/* The sectors of the L2 line that a packet accesses, and that line's address. */
 static u32 packet_sectors(const struct content *content, const struct packet *packet, u64 *line)
 {
     *line = packet->address & ~(u64)(content->line_bytes - 1);
@@ -165,7 +165,7 @@ u32 content_known(const struct cache_line *line, u32 sector)
     return line->dirty >> sector & 1 ? mask_sector(line->written, sector) : 0;
 }
 
-/* Puts bytes of a sector into an entry where it has none yet. */
+/* Puts bytes of a sector into an entry where the entry has none yet. */
 static void give(struct content_entry *entry, u64 sector, const u8 *from, u32 bits)
 {
     const u32 at = (u32)(sector - entry->base) / SECTOR_BYTES;
@@ -353,7 +353,7 @@ u32 content_victim(struct content *content, struct l2_slice *slice, u64 line, u3
     return (u32)(move - s->moves);
 }
 
-/* Where a read's sectors go: to its MSHR or, without a cache, to the request that waits. */
+/* Delivers a read's sectors: to its MSHR or, without a cache, to the waiting request. */
 static void bring(struct content *content, struct slice_content *s, const struct content_move *move,
                   u32 fetch)
 {
@@ -432,12 +432,12 @@ void content_each_write(struct content *content, u32 unit, content_move_fn *visi
             visit(user, &s->moves[ring_at(&slice->misses, i)->data]);
 }
 
-/* A sector that is looked for on its way to DRAM. */
+/* A search for a sector among writes on their way to DRAM. */
 struct sought {
     u64 line;
     u32 sector;
-    u8 *bytes;                 /* what is found goes here */
-    struct content_move *last; /* the newest one that has the sector, or NULL */
+    u8 *bytes;                 /* receives what is found */
+    struct content_move *last; /* the newest write with this sector, or NULL */
 };
 
 static void seek(void *user, struct content_move *move)
@@ -450,7 +450,7 @@ static void seek(void *user, struct content_move *move)
                mask_sector(move->mask, sought->sector));
 }
 
-/* The slice of an address of the device. */
+/* The slice of a device address. */
 static u32 unit_of(const struct content *content, u64 address)
 {
     const struct memory_system *m = content->memory_system;
@@ -466,7 +466,7 @@ struct content_move *content_below_l2(struct content *content, u64 line, u32 sec
     return sought.last;
 }
 
-/* The newest bytes of a sector of a line. */
+/* The newest bytes of a line's sector. */
 static void newest(struct content *content, u64 address, u32 sector, u8 *bytes)
 {
     const struct l2_slice *slice = content->slices[unit_of(content, address)].slice;
@@ -511,7 +511,7 @@ void content_lift(struct content *content, const struct packet *atomic)
     }
 }
 
-/* Puts bytes that an atomic has changed where the newest ones of their sector are. */
+/* Writes bytes that an atomic has changed to where the newest bytes of their sector are. */
 static void settle(struct content *content, u64 address, u32 sector, const u8 *bytes, u32 bits)
 {
     const struct slice_content *s = &content->slices[unit_of(content, address)];
@@ -523,7 +523,7 @@ static void settle(struct content *content, u64 address, u32 sector, const u8 *b
                          ? cache_mshr_of(s->slice->cache, in_slice, sector)
                          : UINT32_MAX;
     const size_t at = (size_t)sector * SECTOR_BYTES;
-    if (mshr != UINT32_MAX) { /* read from the image in this window, before the atomic */
+    if (mshr != UINT32_MAX) { /* it was read from the image in this window, before the atomic */
         copy_bytes(s->brought + (size_t)mshr * content->line_bytes + at, bytes, bits);
         copy_bytes(s->newer + (size_t)mshr * content->line_bytes + at, bytes, bits);
     }

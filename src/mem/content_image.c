@@ -1,8 +1,8 @@
-/* Content and the image: the ends of launches, system calls, and lines for mechanisms
+/* Content and the image: launch boundaries, system calls, and lines for mechanisms
  * (mem/content.h). */
 #include "mem/content_parts.h"
 
-/* Puts bytes into the image; `undo`: so that content_conceal can take them back. */
+/* Writes bytes to the image; `undo`: so that content_conceal can restore it. */
 struct pour {
     struct content *content;
     const struct l2_slice *slice;
@@ -80,7 +80,7 @@ void content_conceal(struct content *content)
 /* Lines that get their bytes from the image. */
 struct refill {
     const struct content *content;
-    const struct l2_slice *slice; /* NULL: addresses of lines are those of the device */
+    const struct l2_slice *slice; /* NULL: line addresses are device addresses */
 };
 
 static void refill_line(void *user, const struct cache_line *line)

@@ -1,5 +1,5 @@
-/* Inside of the memory side's content, shared by content.c (a launch at work) and content_image.c
- * (launches, system calls, faults). */
+/* Internals of the memory side's content, shared by content.c (during a launch) and content_image.c
+ * (launch boundaries, system calls, faults). */
 #ifndef MEM_CONTENT_PARTS_H
 #define MEM_CONTENT_PARTS_H
 
@@ -8,11 +8,11 @@
 
 /* The data of a request on its way to DRAM. */
 struct content_move {
-    u64 line; /* of the L2; an address of the device */
+    u64 line; /* L2 line; a device address */
     u32 sectors;
-    u8 *bytes;  /* of a write: of the line, */
-    u64 *mask;  /* those with a bit here */
-    bool store; /* it is a store of this core under this tag, which passes the L2 */
+    u8 *bytes;  /* of a write: data of the line, */
+    u64 *mask;  /* valid where this has a bit */
+    bool store; /* a store, of this core and tag, that bypasses the L2 */
     u32 core, tag;
 };
 
@@ -21,19 +21,19 @@ struct slice_content {
     struct l2_slice *slice;
     struct content_move *moves;
     u32 *free, free_count; /* a stack */
-    u8 *brought;           /* a line for each MSHR: what DRAM has delivered, */
-    u8 *newer;             /* and bytes that left the slice behind the MSHR's request (N8): those */
-    u64 *newer_mask;       /* with a bit here */
+    u8 *brought;           /* by MSHR: the line that DRAM has delivered */
+    u8 *newer;             /* by MSHR: bytes that left the slice after its request (N8), */
+    u64 *newer_mask;       /* those with a bit here */
 };
 
 struct stored {
     u32 core, tag;
 };
 
-/* Bytes of the image that system calls see otherwise. */
+/* Bytes of the image that were replaced for a system call. */
 struct exposed {
     u64 sector;
-    u8 bytes[SECTOR_BYTES]; /* as they were */
+    u8 bytes[SECTOR_BYTES]; /* their original values */
 };
 
 struct content {
@@ -49,24 +49,25 @@ struct content {
     struct slice_content *slices;
     struct stored *stored; /* in this window, in order */
     u32 stored_count, stored_limit;
-    u8 *lifted, *saved; /* of an atomic's line: as it sees it, and as the image has it */
+    u8 *lifted, *saved; /* an atomic's line: as the atomic sees it, and as the image has it */
     u64 *changed;
     VEC(struct exposed) exposed;
 };
 
-/* content.c: a sector of the image; outside of allocations there are zeros. */
+/* content.c: a sector of the image; bytes outside allocations read as zeros. */
 void image_read(const struct content *content, u64 sector, u8 *to);
 void image_write(const struct content *content, u64 sector, const u8 *from, u32 bits);
 /* cache_deliver_fn of a slice. */
 void content_deliver(void *user, u32 waiter, u32 mshr, u32 sectors);
-/* The bytes of a line's sector that count (N5). */
+/* The valid bytes of a line's sector (N5). */
 u32 content_known(const struct cache_line *line, u32 sector);
-/* What DRAM has of a sector, or is being sent. Gives the newest write on its way, or NULL. */
+/* The bytes of a sector in DRAM or on the way to it. Returns the newest write on its way, or
+ * NULL. */
 struct content_move *content_below_l2(struct content *content, u64 line, u32 sector, u8 *bytes);
-/* The writes that are on their way from a slice to DRAM, from the oldest on. */
+/* Visits the writes on their way from a slice to DRAM, oldest first. */
 typedef void content_move_fn(void *user, struct content_move *move);
 void content_each_write(struct content *content, u32 unit, content_move_fn *visit, void *user);
-/* The address of the device of a line of a slice. */
+/* The device address of a slice's line. */
 u64 content_address(const struct content *content, const struct l2_slice *slice, u64 line);
 
 #define EACH_SECTOR(i, set) \

@@ -1,22 +1,22 @@
 /*
  * The crossbar: one router between all inputs and all outputs.
  *
- * In a cycle, a flit of each waiting packet enters its input's buffer; the switch makes `speedup`
- * steps; each output's link takes a flit, and hop_cycles - 1 later it stands at the output. A step
- * moves at most one flit from each buffer and to each output. Buffers are queues: the packet at
- * the head asks for its output, and those behind it wait. An output that is free is given to the
- * first that asks, from the one after the last it was given to, and stays given until the
- * packet's tail has passed. As a buffer asks for one output only, this is what iSLIP comes to.
+ * In each cycle, a flit of each waiting packet enters its input's buffer; the switch makes
+ * `speedup` steps; each output's link takes a flit, which is at the output hop_cycles - 1 later. A
+ * step moves at most one flit from each buffer and to each output. Buffers are queues: the packet
+ * at the head requests its output, and those behind it wait. A free output is granted to the next
+ * requesting input, round robin, and stays granted until the packet's tail has passed. Since a
+ * buffer requests only one output, this equals iSLIP.
  *
- * Giving takes a step of its own, so that a packet of n flits holds buffer and output for n + 1
- * steps: at two steps a cycle (GPGPU-Sim: GPGPU-Sim's intersim2, internal_speedup 2, one virtual
- * channel, vc_alloc and sw_alloc one step each) packets of one flit pass at one a cycle, with the
- * head-of-line blocking of queues at inputs, and longer ones faster than the links take them. At
- * one step a cycle the next packet is given its output while the one before passes.
+ * A grant takes a step of its own, so that a packet of n flits occupies buffer and output for n + 1
+ * steps: at two steps per cycle (as in GPGPU-Sim's intersim2: internal_speedup 2, one virtual
+ * channel, vc_alloc and sw_alloc one step each) packets of one flit pass at one per cycle, with the
+ * head-of-line blocking of input queues, and longer ones faster than the links take them. At one
+ * step per cycle, the next packet is granted its output while the previous one passes.
  *
- * Deviations: an output holds output_packets packets whatever their size (GPGPU-Sim counts 64 + 16
- * flits), an entrance input_packets (GPGPU-Sim 9 flits); the pipeline of hop_cycles lies whole
- * behind the switch.
+ * Deviations: an output holds output_packets packets whatever their size (GPGPU-Sim: 64 + 16
+ * flits), an entrance input_packets (GPGPU-Sim: 9 flits); the whole pipeline of hop_cycles is after
+ * the switch.
  */
 #include "mem/network_kind.h"
 
@@ -25,24 +25,24 @@ enum {
 };
 
 struct input_buffer {
-    RING(u32) packets; /* slots: with a flit in the buffer, or whose flits come one by one */
+    RING(u32) packets; /* slots with a flit in the buffer, or whose flits are still entering */
     u32 held;          /* flits */
-    u32 left;          /* flits of the first packet that have not passed, once it asks */
+    u32 left;          /* flits of the first packet that have not passed, once it requests */
 };
 
 struct exit {
-    u64 *asking;    /* inputs whose first packet is for this output, not given yet */
-    u32 askers;     /* how many */
-    u32 given;      /* the input it belongs to, or NO_INPUT */
-    u32 turn;       /* round robin begins here */
-    u64 link_cycle; /* when the link took, or takes, the last flit that has passed the switch */
+    u64 *asking;    /* inputs whose first packet requests this output, not granted yet */
+    u32 askers;     /* number of these inputs */
+    u32 given;      /* the input it is granted to, or NO_INPUT */
+    u32 turn;       /* round robin starts here */
+    u64 link_cycle; /* when the link takes the last flit that has passed the switch */
 };
 
 struct crossbar {
     struct input_buffer *buffers;
     struct exit *exits;
-    u64 *wanted; /* exits that are given or asked for */
-    u64 *next;   /* inputs whose next packet asks from the next step on */
+    u64 *wanted; /* exits that are granted or requested */
+    u64 *next;   /* inputs whose next packet requests from the next step on */
 };
 
 void crossbar_create(struct network *network)
@@ -63,8 +63,8 @@ void crossbar_create(struct network *network)
 }
 
 /*
- * What follows is compiled twice: for networks of at most 64 inputs and outputs, whose masks are a
- * word, and for all.
+ * The functions below are compiled twice: for networks of at most 64 inputs and outputs, whose
+ * masks are one word, and for all others.
  */
 #define EACH_WIDTH static inline __attribute__((always_inline))
 
@@ -101,13 +101,13 @@ EACH_WIDTH void enter(struct network *network, struct width width)
             if (!head)
                 continue;
             *ring_push(&buffer->packets) = at;
-            if (buffer->held == 1) /* all before it have left */
+            if (buffer->held == 1) /* all packets before it have left */
                 ask(network, input);
         }
     }
 }
 
-/* The first that asks, from `turn` on and then from the beginning. There is one. */
+/* The first requesting input from `turn` on, wrapping around. There is one. */
 EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
 {
     u32 w = exit->turn / 64;
@@ -131,7 +131,7 @@ EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, str
     return true;
 }
 
-/* A flit of the packet the exit is given to passes, if it is there. */
+/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. */
 EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit)
 {
     struct crossbar *crossbar = network->crossbar;
@@ -165,7 +165,7 @@ EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
                 pass_flit(network, output, exit);
         }
     }
-    /* Only now, or a buffer could send two flits in a step. */
+    /* Only now, otherwise a buffer could send two flits in a step. */
     for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, crossbar->next[w])
             ask(network, w * 64 + (u32)bit);

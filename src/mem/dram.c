@@ -1,11 +1,11 @@
-/* A DRAM channel: its making, and explanations. See dram.h for what it does. */
+/* A DRAM channel: creation and explanations. See dram.h. */
 #include "mem/dram_channel.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 static bool allocate(struct dram *dram, const struct dram_params *params)
 {
-    /* Waiting, in banks, commanded. */
+    /* Waiting, in banks, and with all commands issued. */
     dram->capacity = 2 * params->queue + params->banks + params->return_queue;
     u32 ring = 1;
     while (ring < params->return_queue)

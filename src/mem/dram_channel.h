@@ -1,12 +1,12 @@
 /*
- * Inside of a DRAM channel, shared by dram.c (making, explanations) and dram_cycle.c (requests,
- * commands, time), and what whoever runs it calls in each of its cycles.
+ * Internals of a DRAM channel, shared by dram.c (creation, explanations) and dram_cycle.c
+ * (requests, commands, time), and the functions that are called in each cycle.
  *
  * Invariants
- *  C1  A bank is in at most one of column[0], column[1], closed and conflict, and in one exactly if
+ *  C1  A bank is in at most one of column[0], column[1], closed and conflict, and in exactly one if
  *      it is in `serving`.
  *  C2  A request is in one place: a list, a bank, or the ring of transfers.
- *  C3  Times are absolute cycles: the first in which the command they name is allowed.
+ *  C3  Times are absolute cycles: the first in which the command in question is allowed.
  *  C4  The due time of a set without banks is DRAM_NEVER.
  */
 #ifndef MEM_DRAM_CHANNEL_H
@@ -15,7 +15,7 @@
 #include "mem/dram.h"
 
 enum {
-    BANK_WORDS = 4, /* of 64 banks */
+    BANK_WORDS = 4, /* of 64 banks each */
     REQUEST_NONE = UINT32_MAX
 };
 #define DRAM_NEVER UINT64_MAX
@@ -39,12 +39,12 @@ struct dram_request {
     u8 live; /* not in the pool's free set */
 };
 
-/* What only hooks want to know of a request. */
+/* What only hooks need to know of a request. */
 struct dram_seen {
     u64 address; /* in the channel */
     struct payload payload;
     struct requester from;
-    bool started; /* it has got a command */
+    bool started; /* it has received a command */
 };
 
 struct dram_list {
@@ -55,7 +55,7 @@ struct dram_bank {
     u64 activate;      /* tRP, tRC */
     u64 precharge;     /* tRAS, read and write to precharge */
     u64 column[KINDS]; /* activate to read, to write */
-    u32 row;           /* the open one */
+    u32 row;           /* the open row */
     u32 request;       /* in service, or REQUEST_NONE */
     bool open;
 };
@@ -68,10 +68,11 @@ struct dram_group {
 struct dram_timing {
     u32 transfer;
     u32 ccd, ccdl, rrd, ras, rp, rc, rtpl;
-    u32 data[KINDS];      /* command to first data */
-    u32 activated[KINDS]; /* activate to column command */
-    u32 turn[KINDS];      /* column command of this kind to one of the other, at least ccd */
-    u32 close[KINDS];     /* column command to precharge, same bank */
+    u32 data[KINDS];      /* from the command to the first data */
+    u32 activated[KINDS]; /* from activate to the column command */
+    u32 turn[KINDS];      /* from a column command of this kind to one of the other kind, at
+                           * least ccd */
+    u32 close[KINDS];     /* from the column command to precharge, same bank */
 };
 
 struct dram_transfer {
@@ -81,41 +82,42 @@ struct dram_transfer {
 
 struct dram {
     u64 now;  /* the cycle of the next tick */
-    u64 wake; /* ticks before this cycle change nothing: the least of the next three */
+    u64 wake; /* ticks before this cycle change nothing: the minimum of the next three */
     bool assign_due;
     u64 issue_due;  /* no command before this cycle */
-    u64 arrive_due; /* the next transfer's last cycle */
+    u64 arrive_due; /* the last cycle of the next transfer */
     struct dram_stats *stats;
 
-    /* Banks by what they can be visited for. */
-    u64 waiting[KINDS][BANK_WORDS]; /* lists that hold requests */
+    /* Sets of banks by what they wait for. */
+    u64 waiting[KINDS][BANK_WORDS]; /* lists with requests */
     u64 serving[BANK_WORDS];
     u64 column[KINDS][BANK_WORDS]; /* in service, row open */
     u64 closed[BANK_WORDS];        /* in service, needs activate */
     u64 conflict[BANK_WORDS];      /* in service, needs precharge */
     u32 words;                     /* of these sets in use */
-    u32 turn;                      /* the bank that is looked at first */
+    u32 turn;                      /* the bank that is visited first */
 
     /* The channel's two buses. */
     u64 command[KINDS]; /* column command of this kind */
     u64 activate;       /* tRRD */
 
-    /* Cycles before which no bank of the set can get its command, as far as banks and groups go
+    /* Cycles before which no bank of the set can get its command, by the timing of banks and groups
      * (C4). */
     u64 column_due[KINDS], activate_due, precharge_due;
 
     struct dram_timing timing;
-    bool one;      /* policies that work on one request at a time; all wait in one list */
-    bool serial;   /* of these, the one that waits for its data and prefers row hits */
+    bool one;      /* policies that serve one request at a time; all wait in one list */
+    bool serial;   /* the policy of these that waits for data and prefers row hits */
     bool apart;    /* writes have their own queue */
-    bool draining; /* only writes are given to banks */
+    bool draining; /* only writes are assigned to banks */
     u32 write_high, write_low;
     u32 queue;
-    u32 queued[KINDS]; /* requests in lists; all in [0] unless apart */
+    u32 queued[KINDS]; /* requests in lists; all in [0] without a separate write queue */
     u32 serving_count;
-    u32 inside; /* requests whose data have not passed */
+    u32 inside; /* requests with data still to come */
 
-    /* Commanded requests: [head, arrived) can leave, [arrived, tail) have data to come. */
+    /* Requests with all commands issued: [head, arrived) can leave, data of [arrived, tail) are to
+     * come. */
     struct dram_transfer *ring;
     u32 ring_mask;
     u32 head, arrived, tail;
@@ -137,15 +139,15 @@ struct dram {
 
     bool hooked; /* one of the hooks is filled */
     struct dram_hooks hooks;
-    struct dram_seen *seen; /* of requests, in step with them, while hooked */
+    struct dram_seen *seen; /* by request, maintained while hooked */
     u32 channel;
-    const struct address_map *map; /* NULL: addresses of the channel are device addresses */
+    const struct address_map *map; /* NULL: the channel's addresses are device addresses */
     const fs *time;
 };
 
 void dram_set_timing(struct dram_timing *timing, const struct dram_params *params);
 
-/* ---- What is called in each cycle ---- */
+/* ---- Called in each cycle ---- */
 
 /* A cycle in which something happens. */
 void dram_work(struct dram *dram, u64 now);
@@ -154,10 +156,10 @@ static inline bool dram_room(const struct dram *dram, bool write)
 {
     return dram->queued[dram->apart && write ? KIND_WRITE : KIND_READ] < dram->queue;
 }
-/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. Gives its number
- * among the requests inside. */
+/* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. Returns the
+ * number of the request in the pool. */
 u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
-/* Has to follow while there are hooks. */
+/* Must follow dram_push while there are hooks. */
 void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct requester *from);
 /* One command-clock cycle. */
 static inline void dram_tick(struct dram *dram)
@@ -185,7 +187,7 @@ static inline void dram_pop(struct dram *dram)
 {
     assert(dram->head != dram->arrived);
     if (dram->tail - dram->head == dram->return_queue && dram->serving_count)
-        dram->wake = dram->issue_due = dram->now; /* there is room for an answer again */
+        dram->wake = dram->issue_due = dram->now; /* there is room for a reply again */
     u32 index = dram->ring[dram->head++ & dram->ring_mask].request;
     dram->requests[index].live = false;
     dram->free[dram->free_count++] = index;
@@ -197,7 +199,7 @@ static inline u64 dram_next(const struct dram *dram)
         return UINT64_MAX;
     return dram->wake > dram->now ? dram->wake - dram->now : 0;
 }
-/* As many ticks at once; no more than dram_next. */
+/* Performs this many ticks at once; at most dram_next. */
 static inline void dram_skip(struct dram *dram, u64 cycles)
 {
     assert(cycles <= dram_next(dram));
@@ -208,8 +210,8 @@ static inline void dram_skip(struct dram *dram, u64 cycles)
 /* ---- Sets of banks ---- */
 
 /*
- * Functions marked so are compiled twice: for channels of one word of banks, as all presets have,
- * and for larger ones. `words` is known to the compiler where channels have one.
+ * These functions are compiled twice: for channels whose sets of banks fit in one word, as in all
+ * presets, and for larger ones. `words` is a compile-time constant in the first case.
  */
 #define SPECIAL static inline __attribute__((always_inline))
 
@@ -229,8 +231,8 @@ SPECIAL bool bank_in(const u64 *set, u32 bank, u32 words)
 }
 
 /*
- * A set is visited from bank `turn` on, round to the one before it, in words + 1 steps: the first
- * word is visited in two parts. Gives the part of a step and the number of its first bank.
+ * A set is visited from bank `turn` on, wrapping around, in words + 1 steps: the first word is
+ * visited in two parts. Returns the part of a step and the number of its first bank.
  */
 SPECIAL u64 bank_part(const struct dram *dram, const u64 *set, u32 words, u32 step, u32 *base)
 {

@@ -1,6 +1,6 @@
 /*
- * A DRAM channel in a cycle: requests come in, banks get their next one, one command is issued, and
- * data arrive. See dram.h for what it does.
+ * A cycle of a DRAM channel: requests arrive, banks get their next request, one command is issued,
+ * and data pass. See dram.h.
  *
  * Each rule "n cycles from command A to command B" is one addition when A is issued and one
  * comparison before B; dram.h names the rules and where they come from.
@@ -8,7 +8,7 @@
 #include "mem/address.h"
 #include "mem/dram_channel.h"
 
-/* a - b, but at least 1 as two commands never share a cycle. */
+/* a - b, but at least 1, since two commands never share a cycle. */
 static u32 less(u32 a, u32 b)
 {
     return a > b ? a - b : 1;
@@ -30,7 +30,7 @@ void dram_set_timing(struct dram_timing *timing, const struct dram_params *param
         .rtpl = groups ? params->tRTPL : 0,
         .data = {params->tCL, params->tWL},
         .activated = {params->tRCD, less(params->tRCD, params->tWL + 1)},
-        /* 2: cycles in which the data bus changes its direction. */
+        /* 2: cycles in which the data bus changes direction. */
         .turn = {MAX(ccd, less(params->tCL + transfer + 2, params->tWL)),
                  MAX(ccd, params->tWL + transfer + params->tCDLR)},
         .close = {transfer, params->tWL + transfer + params->tWR},
@@ -67,7 +67,7 @@ void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct r
         dram->hooks.arrived(dram->hooks.user, &event);
 }
 
-/* A command for the request that a bank works on. */
+/* A command for the request in service at a bank. */
 static COLD void tell_command(struct dram *dram, u64 now, enum dram_command command, u32 number)
 {
     const u32 index = dram->banks[number].request;
@@ -93,9 +93,9 @@ static void tell(struct dram *dram, u64 now, enum dram_command command, u32 numb
         tell_command(dram, now, command, number);
 }
 
-/* ---- Requests come in ---- */
+/* ---- Arriving requests ---- */
 
-/* dram.h says which bits are what. */
+/* dram.h describes the bits. */
 static u32 bank_of(const struct dram *dram, u64 address)
 {
     if (!dram->bank_bits)
@@ -121,7 +121,7 @@ static void enqueue(struct dram *dram, u32 index)
     dram->queued[kind]++;
     if (kind == KIND_WRITE && dram->queued[kind] >= dram->write_high)
         dram->draining = true;
-    /* a bank at work takes it when it is free */
+    /* a busy bank takes it when it is free */
     if (dram->apart || dram->one || !bank_in(dram->serving, place, dram->words)) {
         dram->assign_due = true;
         dram->wake = dram->now;
@@ -155,7 +155,7 @@ static struct dram_group *group_of(const struct dram *dram, u32 number)
     return &dram->groups[number & dram->group_mask];
 }
 
-/* Cycles from which banks and groups allow a command, without the channel's own rules. */
+/* First cycles in which banks and groups allow a command, without the channel's own rules. */
 
 static u64 column_from(const struct dram *dram, u32 number, u32 kind)
 {
@@ -196,7 +196,7 @@ SPECIAL void add_conflict(struct dram *dram, u32 number, u32 words)
     lower(&dram->issue_due, from);
 }
 
-/* Takes a bank out of a set of those that wait (C4). */
+/* Removes a bank from a set of waiting banks (C4). */
 SPECIAL void leave_set(u64 *set, u64 *due, u32 number, u32 words)
 {
     bank_remove(set, number, words);
@@ -204,9 +204,9 @@ SPECIAL void leave_set(u64 *set, u64 *due, u32 number, u32 words)
         *due = DRAM_NEVER;
 }
 
-/* ---- Which request next: by the policy, writes shared or in drains ---- */
+/* ---- Choice of the next request: by policy, with shared or separate queues ---- */
 
-/* A bank takes a request: it becomes visible to commands. */
+/* A bank starts to serve a request, which can then get commands. */
 SPECIAL void serve(struct dram *dram, u32 number, u32 index, u32 words)
 {
     struct dram_bank *bank = &dram->banks[number];
@@ -226,7 +226,7 @@ SPECIAL void serve(struct dram *dram, u32 number, u32 index, u32 words)
     }
 }
 
-/* A request leaves its list, in which it is behind another; REQUEST_NONE: it is the oldest. */
+/* Removes a request from its list; `before`: its predecessor, REQUEST_NONE: it is the oldest. */
 static void unlink_request(struct dram *dram, struct dram_list *list, u32 before, u32 index)
 {
     if (before == REQUEST_NONE)
@@ -237,7 +237,7 @@ static void unlink_request(struct dram *dram, struct dram_list *list, u32 before
         list->youngest = before;
 }
 
-/* The oldest request for this row, or the oldest; it leaves the list. */
+/* Removes the oldest request for this row, or the oldest, from the list. */
 static u32 take(struct dram *dram, struct dram_list *list, bool prefer, u32 row)
 {
     struct dram_request *requests = dram->requests;
@@ -256,7 +256,7 @@ static u32 take(struct dram *dram, struct dram_list *list, bool prefer, u32 row)
     return index;
 }
 
-/* The oldest request of a list of all banks whose row is open, or the oldest; it leaves the list. */
+/* Removes the oldest request with an open row, or the oldest, from the list of all banks. */
 static u32 take_hit(struct dram *dram, struct dram_list *list)
 {
     u32 before = REQUEST_NONE, index = list->oldest;
@@ -309,7 +309,8 @@ SPECIAL void give_next(struct dram *dram, u32 kind, u32 words)
         u32 bank = base + (u32)__builtin_ctzll(part);
         give(dram, kind, bank, words);
         bank_remove(able, bank, words);
-        /* Another bank can follow in the next cycle; with two queues the other may be served. */
+        /* Another bank can follow in the next cycle; with two queues, the other one may be
+         * served. */
         dram->assign_due = dram->apart || bank_any(able, words);
         return;
     }
@@ -319,7 +320,7 @@ SPECIAL void give_next(struct dram *dram, u32 kind, u32 words)
 SPECIAL void assign(struct dram *dram, u32 words)
 {
     u32 kind = kind_served(dram);
-    dram->assign_due = false; /* until a request enters or a bank is free */
+    dram->assign_due = false; /* until a request arrives or a bank is free */
     if (LIKELY(!dram->one))
         give_next(dram, kind, words);
     else if (dram->queued[kind] && !dram->serving_count &&
@@ -329,7 +330,7 @@ SPECIAL void assign(struct dram *dram, u32 words)
 
 /* ---- Commands ---- */
 
-/* The last burst is commanded: the bank is free, the request waits for its data. */
+/* The last burst is commanded: the bank is free, and the request waits for its data. */
 SPECIAL void finish(struct dram *dram, u64 now, u32 number, u32 kind, u32 words)
 {
     struct dram_bank *bank = &dram->banks[number];
@@ -342,7 +343,7 @@ SPECIAL void finish(struct dram *dram, u64 now, u32 number, u32 kind, u32 words)
     bank->request = REQUEST_NONE;
     leave_set(dram->column[kind], &dram->column_due[kind], number, words);
     bank_remove(dram->serving, number, words);
-    /* other free banks for which requests wait have made it due before */
+    /* for other free banks with waiting requests, assign_due was set before */
     if (dram->apart || dram->one || bank_in(dram->waiting[KIND_READ], number, words))
         dram->assign_due = true;
     dram->serving_count--;
@@ -395,7 +396,7 @@ SPECIAL void precharge(struct dram *dram, u64 now, u32 number, u32 words)
     dram->stats->precharges++;
 }
 
-/* From when a set can get commands (C4). */
+/* First cycles in which a set can get commands (C4). */
 
 static u64 column_due(const struct dram *dram, u32 kind)
 {
@@ -407,7 +408,7 @@ static u64 activate_due(const struct dram *dram)
     return MAX(dram->activate_due, dram->activate);
 }
 
-/* No request can be commanded to its end: dram_pop wakes. */
+/* No request can get its last command: dram_pop wakes the channel. */
 static bool return_full(const struct dram *dram)
 {
     return dram->tail - dram->head >= dram->return_queue;

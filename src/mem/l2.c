@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 enum {
-    /* Packets of a slice that can wait for DRAM. mshrs x merges is the bound that is modelled; this
-     * one only keeps absurd settings from taking all memory, and holds up as merges would. */
+    /* Packets of a slice that can wait for DRAM. The modelled limit is mshrs x merges; this one
+     * only prevents extreme settings from exhausting memory, and stalls as merges would. */
     POOL_LIMIT = 16384
 };
 
@@ -24,12 +24,12 @@ struct l2_slice *l2_create(struct l2_shared *shared, struct arena *arena, u32 nu
     slice->free = arena_array(arena, u32, slice->pool_count);
     slice->parts = arena_array(arena, u8, MAX(slice->pool_count, params->mshrs));
     slice->payloads = arena_array(arena, struct payload, MAX(slice->pool_count, params->mshrs));
-    /* One packet a network cycle comes in while fewer than queue_in stand there; what is in the
-     * delay then may still join them. */
+    /* One packet arrives per network cycle while fewer than queue_in are there; packets in the
+     * delay at that time may still join them. */
     ring_create(&slice->in, arena, delay + params->queue_in + 1);
     ring_create(&slice->out, arena, params->queue_out);
-    /* An access may go beyond the limit by all sectors of its line and a victim, and each fill by
-     * a victim or, without a cache, what an atomic writes: fills must not wait. */
+    /* An access may exceed the limit by all sectors of its line and a victim, and each fill by a
+     * victim or, without a cache, by an atomic's write: fills must not wait. */
     ring_create(&slice->misses, arena,
                 params->miss_queue + line_sectors + 1 +
                     (params->enabled ? params->mshrs : slice->pool_count));
@@ -76,7 +76,7 @@ void l2_take(struct l2_slice *slice, const struct packet *packet, u64 in_slice, 
     assert(packet->sectors && (u64)packet->sectors << (offset / SECTOR_BYTES) < (u64)1 << sectors);
 }
 
-/* ---- Out ---- */
+/* ---- Replies ---- */
 
 static u32 cycles_for(const struct l2_slice *slice, u32 sectors)
 {
@@ -89,7 +89,7 @@ static bool out_full(const struct l2_slice *slice)
     return ring_count(&slice->out) >= slice->shared->params->queue_out;
 }
 
-/* M1: the packet goes back as its own answer. `payload`: what its fetch has brought, or NULL. */
+/* M1: the packet goes back as its own reply. `payload`: that of its fetch, or NULL. */
 static void reply(struct l2_slice *slice, const struct packet *packet,
                   const struct payload *payload)
 {
@@ -108,10 +108,10 @@ static void reply(struct l2_slice *slice, const struct packet *packet,
 
 /*
  * An atomic takes its place in the order of service, and the atomic unit for its cycles. The slice
- * has no values: operands and results travel with the instruction on its core. So the slice only
- * records the packet. Between windows, in the order of service, gpu/timing_run.c (meet) gives each
- * one to the core that sent it (core_atomic), and there dyninst_atomic changes memory. The answer
- * needs at least a window to come back, so the result is there when it does.
+ * holds no values: operands and results are in the instruction's record on its core, so the slice
+ * only records the packet. Between windows, in the order of service, gpu/time/run.c passes each to
+ * the core that sent it (core_atomic), where dyninst_atomic changes memory. The reply takes at
+ * least a window, so the result is there when it arrives.
  */
 static void serve_atomic(struct l2_slice *slice, const struct packet *packet, u64 cycle)
 {
@@ -134,8 +134,8 @@ static struct l2_request *request(struct l2_slice *slice, u64 address, u32 secto
     return entry;
 }
 
-/* Sectors of a line, in as many requests as request_sectors makes of them: to read, or to write for
- * a packet. */
+/* Requests sectors of a line, in as many requests as request_sectors requires: to read, or to write
+ * for a packet. */
 static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
                  const struct packet *write)
 {
@@ -155,7 +155,7 @@ static u32 fetch(struct l2_slice *slice, u64 line, u32 sectors, u32 number,
     return parts;
 }
 
-/* A packet's data go on to DRAM, and nothing waits for them. */
+/* Sends a packet's data to DRAM; nothing waits for them. */
 static void store(struct l2_slice *slice, u64 line, u32 sectors, const struct packet *packet)
 {
     const u32 requests = fetch(slice, line, sectors, TAG_STORE, packet);
@@ -163,7 +163,7 @@ static void store(struct l2_slice *slice, u64 line, u32 sectors, const struct pa
         *ring_push(&slice->stores) = packet->from;
 }
 
-/* A line with changes that gave way: one request with what was changed, from its first byte on. */
+/* Writes an evicted dirty line: one request for its dirty sectors, starting at the first. */
 static __attribute__((noinline)) void write_victim(struct l2_slice *slice,
                                                    const struct cache_out *out)
 {
@@ -195,14 +195,14 @@ static void send(struct l2_slice *slice)
     ring_pop(&slice->misses);
 }
 
-/* Room for `count` more requests; one access always fits in an empty queue. */
+/* Whether `count` more requests fit; one access always fits in an empty queue. */
 static bool miss_room(const struct l2_slice *slice, u32 count)
 {
     u32 used = ring_count(&slice->misses);
     return !used || used + count <= slice->shared->params->miss_queue;
 }
 
-/* ---- What mechanisms ask for ---- */
+/* ---- For mechanisms ---- */
 
 enum cache_drop l2_drop(struct l2_slice *slice, u64 line)
 {
@@ -230,7 +230,7 @@ bool l2_sweep(struct l2_slice *slice)
     case CACHE_ABSENT:
         slice->sweeps = false;
         break;
-    default: /* no room, or under way: later */
+    default: /* no room, or in flight: later */
         break;
     }
     return slice->sweeps;
@@ -250,7 +250,7 @@ static void forget_payload(struct l2_slice *slice, u32 fetch)
         slice->payloads[fetch].bits = 0;
 }
 
-/* What a fetch has brought from DRAM. */
+/* The payload that a fetch has brought from DRAM. */
 static const struct payload *payload_of(const struct l2_slice *slice, u32 fetch)
 {
     return LIKELY(!slice->shared->dram_hooked) ? NULL : &slice->payloads[fetch];
@@ -266,8 +266,8 @@ static void next_answer(struct l2_slice *slice)
     slice->answer = L2_NOBODY;
 }
 
-/* The atomic's sector is there: it is changed now. False: the cache has no place for it any more
- * (it gave way meanwhile), or a victim would have none; later. */
+/* The atomic's sector has arrived: changes it now. False: the line was evicted and cannot be
+ * allocated again, or there is no room for a victim; try again later. */
 static bool change(struct l2_slice *slice, const struct packet *packet, u64 line, u32 sectors,
                    u64 cycle)
 {
@@ -277,14 +277,14 @@ static bool change(struct l2_slice *slice, const struct packet *packet, u64 line
     enum cache_result result = cache_write(slice->cache, line, sectors, false, &out);
     if (cache_refuses(result))
         return false;
-    if (result == CACHE_MISS) /* a mechanism keeps it out */
+    if (result == CACHE_MISS) /* a mechanism forbids allocation */
         store(slice, line, sectors, packet);
     write_back(slice, &out);
     serve_atomic(slice, packet, cycle);
     return true;
 }
 
-/* Answers one of those whose line has arrived. */
+/* Answers one request whose line has arrived. */
 static void answer(struct l2_slice *slice, u64 cycle)
 {
     if (slice->answer == L2_NOBODY || out_full(slice))
@@ -302,7 +302,7 @@ static void answer(struct l2_slice *slice, u64 cycle)
     next_answer(slice);
 }
 
-/* Without a cache: the packet that waited is answered by what DRAM delivered. */
+/* Without a cache: answers the waiting packet with what DRAM delivered. */
 static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
 {
     const struct packet *packet = &slice->pool[entry];
@@ -336,7 +336,7 @@ static void fill(struct l2_slice *slice, u64 cycle)
         return;
     }
     ring_pop(&slice->from_dram);
-    /* the fill port is as wide as the data port, and apart from it, as GPGPU-Sim has it */
+    /* the fill port is as wide as the data port and separate from it, as in GPGPU-Sim */
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
     if (--slice->parts[entry])
         return;
@@ -353,24 +353,24 @@ static void fill(struct l2_slice *slice, u64 cycle)
 
 enum access_result {
     ACCESS_DONE,
-    ACCESS_BUSY,   /* a later cycle of the slice's own will do */
-    ACCESS_BLOCKED /* S4: it need not be tried again before something comes */
+    ACCESS_BUSY,   /* a later cycle of the slice itself suffices */
+    ACCESS_BLOCKED /* S4: no need to try again before something arrives */
 };
 
-/* The free pool entry at a position of the stack. Launches use few entries: those that none has taken
- * yet are in ascending order from the top and are not stored. */
+/* The free pool entry at a position of the stack. Launches use few entries: those never taken are
+ * in ascending order from the top and are not stored. */
 static u32 free_entry(const struct l2_slice *slice, u32 position)
 {
     return position < slice->free_least ? slice->pool_count - 1 - position : slice->free[position];
 }
 
-/* The pool entry of the next packet that waits. */
+/* The pool entry for the next waiting packet. */
 static u32 next_entry(const struct l2_slice *slice)
 {
     return free_entry(slice, slice->free_count - 1);
 }
 
-/* The packet waits in the pool, under the number that cache_read was given. */
+/* The packet waits in the pool, under the number that was passed to cache_read. */
 static void wait(struct l2_slice *slice, const struct packet *packet)
 {
     slice->pool[next_entry(slice)] = *packet;
@@ -378,8 +378,8 @@ static void wait(struct l2_slice *slice, const struct packet *packet)
     slice->free_least = MIN(slice->free_least, slice->free_count);
 }
 
-/* What the first packet waits for, which only something from outside the slice, or its own answers
- * and requests, can give. */
+/* Notes what the first packet waits for: something from outside the slice, or its own replies and
+ * requests. */
 static enum access_result stalls(struct l2_slice *slice, u64 *counter, u64 cycle)
 {
     ++*counter;
@@ -396,7 +396,7 @@ static enum access_result refused(struct l2_slice *slice, enum cache_result why,
     return ACCESS_BLOCKED;
 }
 
-/* Reads, and what an atomic reads. */
+/* Reads, and the read part of atomics. */
 static enum access_result access_read(struct l2_slice *slice, const struct l2_arrival *arrival,
                                       u64 cycle)
 {
@@ -406,7 +406,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     struct cache_out out = {0};
     if (atomic && slice->atomic_free > cycle)
         return ACCESS_BUSY;
-    /* a miss needs two places, for itself and a victim; that it is none shows only in the tags */
+    /* a miss needs two entries, for itself and a victim; only the tags show whether it is one */
     if (!miss_room(slice, 2) &&
         (atomic || !cache_has(slice->cache, arrival->line, arrival->sectors)))
         return stalls(slice, &stats->stalls_queue, cycle);
@@ -417,7 +417,7 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
         cache_read(slice->cache, arrival->line, arrival->sectors, waiter, &out);
     switch (result) {
     case CACHE_HIT:
-        /* no wait: the line is there, so that a write cannot miss */
+        /* cannot fail: the line is present, so that the write cannot miss */
         if (atomic && !change(slice, packet, arrival->line, arrival->sectors, cycle))
             assert(!"atomic hit");
         stats->port_cycles += cycles_for(slice, arrival->count);
@@ -450,11 +450,11 @@ static enum access_result access_write(struct l2_slice *slice, const struct l2_a
         cache_write(slice->cache, arrival->line, arrival->sectors, arrival->packet.full, &out);
     if (cache_refuses(result))
         return refused(slice, result, cycle);
-    if (result == CACHE_MISS) /* a mechanism keeps it out */
+    if (result == CACHE_MISS) /* a mechanism forbids allocation */
         store(slice, arrival->line, arrival->sectors, &arrival->packet);
     write_back(slice, &out);
     reply(slice, &arrival->packet, NULL);
-    /* a victim's data leave through the port, too, in place of the first sector's cycle */
+    /* a victim's data leave through the port, too, instead of the first sector's cycle */
     u32 cycles = cycles_for(slice, arrival->count);
     if (out.victim_sectors)
         cycles += cycles_for(slice, count_sectors(out.victim_sectors)) - 1;

@@ -1,21 +1,22 @@
 /*
  * The mesh: routers in rows and columns, each with a link to its neighbours and to one node.
  *
- * Places are numbered along the rows; there is one for each core port and partition, and the grid
- * is filled up with routers without a node. Partition p of P stands in the middle of the p-th of P
- * equal parts of the places, cores take the rest in order. Each row is turned against the one
- * above it, by the largest number of columns up to half of them that has no common factor with
- * them, or partitions would stand below each other whenever a part is as long as a row.
+ * Places are numbered along the rows; there is one for each core port and partition, and routers
+ * without a node fill up the grid. Partition p of P is in the middle of the p-th of P equal parts
+ * of the places; cores take the rest in order. Each row is rotated relative to the one above it, by
+ * the largest number of columns, up to half of them, that has no common factor with the number of
+ * columns; otherwise partitions would be in the same column whenever a part is as long as a row.
  *
- * Flits go along the row to the column of their output, then along the column (no cycle of waiting
- * packets can close). A router moves one flit a cycle from each of its five buffers and to each of
- * its five links; a link is given to a packet until its tail has passed, round robin. A flit that
- * is moved in cycle n can be moved by the next router in n + hop_cycles. A flit moves only if the
- * next buffer has a place; places count from the moment a flit is sent there, and are known to be
- * free in the cycle after it has left. So a buffer needs hop_cycles + 1 flits for full speed.
+ * Flits go along the row to the column of their output, then along the column (so packets cannot
+ * deadlock). A router moves one flit per cycle from each of its five buffers and to each of its
+ * five links; a link is granted to a packet until its tail has passed, round robin. A flit that is
+ * moved in cycle n can be moved by the next router in n + hop_cycles. A flit moves only if the next
+ * buffer has room; a flit occupies the buffer from the moment it is sent there, and its place is
+ * known to be free in the cycle after it has left. So a buffer needs hop_cycles + 1 flits for full
+ * speed.
  *
  * Invariants
- *  G1  Unloaded, a packet of n flits takes hop_cycles for each router and n - 1.
+ *  G1  Unloaded, a packet of n flits takes hop_cycles for each router plus n - 1.
  *  G2  The order in which routers are visited in a cycle does not matter.
  */
 #include "mem/network_kind.h"
@@ -40,17 +41,17 @@ struct flit {
 struct port_buffer {
     struct flit *flits; /* ring */
     u32 first, end;
-    u32 room; /* flits the router before it may still send */
+    u32 room; /* flits that the previous router may still send */
     u32 sent; /* flits of the first packet that have left */
 };
 
 struct router {
-    struct port_buffer in[PORTS]; /* named by the side on which it comes in */
+    struct port_buffer in[PORTS]; /* named by the side on which flits enter */
     u8 occupied;                  /* bit per buffer that is not empty */
-    u8 given[PORTS];              /* link out -> the buffer it is given to, or NO_PORT */
-    u8 turn[PORTS];               /* link out -> round robin begins here */
+    u8 given[PORTS];              /* outgoing link -> the buffer it is granted to, or NO_PORT */
+    u8 turn[PORTS];               /* outgoing link -> round robin starts here */
     u16 x, y;
-    u16 output; /* of the node here, if it is one */
+    u16 output; /* of the node here, if there is one */
 };
 
 struct mesh {
@@ -59,7 +60,7 @@ struct mesh {
     struct router *routers;
     u64 *active; /* routers that hold flits */
     u32 words;
-    u32 *input_at, *output_at;  /* the node's router */
+    u32 *input_at, *output_at;  /* the router of each node */
     struct port_buffer **freed; /* buffers that a flit left in this cycle */
     u32 freed_count;
 };
@@ -78,7 +79,7 @@ static u32 router_of_place(const struct mesh *mesh, u32 place)
     return row * mesh->columns + (place + row * turn) % mesh->columns;
 }
 
-/* Gives each node its router: at[] has the cores' ports, then the partitions. */
+/* Assigns each node a router: at[] has the cores' ports, then the partitions. */
 static void place_nodes(const struct mesh *mesh, u32 *at, u32 cores, u32 partitions)
 {
     u32 nodes = cores + partitions;
@@ -189,7 +190,7 @@ static enum port_name route(const struct mesh *mesh, const struct router *router
     return NODE;
 }
 
-/* The router a link leads to, and the side on which it comes in there. */
+/* The router that a link leads to, and the side on which it enters there. */
 static u32 neighbour(const struct mesh *mesh, u32 at, enum port_name link, enum port_name *side)
 {
     static const u8 opposite[PORTS] = {NODE, WEST, EAST, NORTH, SOUTH};
@@ -226,14 +227,14 @@ static bool buffer_take(struct network *network, struct router *router, u32 from
 
 static bool link_room(struct network *network, struct router *router, u32 at, enum port_name link)
 {
-    if (link == NODE) /* a place for the whole packet, when its head comes */
+    if (link == NODE) /* room for the whole packet, when its head arrives */
         return router->given[NODE] != NO_PORT || outlet_claim(network, router->output);
     enum port_name side;
     u32 next = neighbour(network->mesh, at, link, &side);
     return network->mesh->routers[next].in[side].room;
 }
 
-/* Moves a flit over a link, if one of the buffers that ask for it (a bit each) may use it. */
+/* Moves a flit over a link, if one of the requesting buffers (bits) may use it. */
 static void use_link(struct network *network, u32 at, enum port_name link, u32 asking)
 {
     struct router *router = &network->mesh->routers[at];

@@ -1,9 +1,9 @@
-/* Miss-status registers: see mem/mshr.h. */
+/* MSHRs: see mem/mshr.h. */
 #include "mem/mshr.h"
 
 void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges)
 {
-    u32 bits = 2; /* about two buckets for an entry */
+    u32 bits = 2; /* about two buckets per entry */
     while (1u << bits < 2 * size)
         bits++;
     *mshrs = (struct mshrs){
@@ -79,7 +79,7 @@ static void release(struct mshrs *mshrs, u32 at)
     mshrs->used--;
 }
 
-/* The next waiter of this entry that misses nothing; those that must stay move to the front. */
+/* The next waiter of this entry that misses nothing; waiters that must stay move to the front. */
 static bool next_of(struct mshrs *mshrs, u32 at, u32 *waiter)
 {
     struct mshr *entry = &mshrs->entries[at];
@@ -95,7 +95,7 @@ static bool next_of(struct mshrs *mshrs, u32 at, u32 *waiter)
         }
         entry->count = entry->kept;
         entry->next = entry->kept = 0;
-        /* What one of them missed may have come since it was passed over. */
+        /* What one of them missed may have arrived since it was passed over. */
         again = false;
         for (u32 i = 0; i < entry->count; i++)
             again |= !waiters[i].misses;

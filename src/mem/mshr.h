@@ -1,14 +1,14 @@
 /*
- * Miss-status registers of a cache: which sectors of which lines are under way, and who waits.
+ * The MSHRs of a cache: which sectors of which lines are in flight, and which requests wait.
  *
- * A line may have several entries, each for other sectors of it. A waiter stands in one entry and
- * knows all the sectors it still misses, so it leaves when the last of them arrives, whichever
- * entry brings it. An entry whose own sectors have come but that holds such a waiter lingers.
+ * A line may have several entries, each for different sectors. A waiter is in one entry, with all
+ * the sectors that it still misses: it leaves when the last of them arrives, whichever entry brings
+ * it. An entry whose own sectors have arrived but that still holds such a waiter lingers.
  *
  * Invariants
- *  H1  No sector of a line is under way in two entries.
- *  H2  An entry is free again only when all its waiters have been given back, each once.
- *  H3  Free entries are taken lowest first, so that the same accesses give the same numbers.
+ *  H1  No sector of a line is in flight in two entries.
+ *  H2  An entry is free again only when all its waiters have been returned, each once.
+ *  H3  The lowest free entry is taken first, so that the same accesses get the same numbers.
  *
  * Nothing allocates after mshr_create.
  */
@@ -21,19 +21,19 @@
 #define NO_SLOT UINT32_MAX
 
 struct mshr_waiter {
-    u32 waiter; /* the caller's own */
+    u32 waiter; /* a value of the caller's */
     u32 misses; /* sectors it still waits for */
 };
 
 struct mshr {
     u64 line;
-    u32 sectors; /* under way; 0: they have come */
-    u32 asked;   /* as they were when it was taken */
-    u32 slot;    /* of the line kept for them in the cache, or NO_SLOT */
+    u32 sectors; /* in flight; 0: they have arrived */
+    u32 asked;   /* the sectors that were requested */
+    u32 slot;    /* the slot reserved for them in the cache, or NO_SLOT */
     u32 count;   /* waiters */
-    u32 next;    /* the waiter to look at next, once the sectors have come */
-    u32 kept;    /* waiters before `next` that must stay */
-    u32 chain;   /* the next entry in the bucket, or NO_MSHR */
+    u32 next;    /* the waiter to check next, once the sectors have arrived */
+    u32 kept;    /* waiters before `next` that still miss sectors */
+    u32 chain;   /* the next entry of the bucket, or NO_MSHR */
     bool lingers;
 };
 
@@ -46,16 +46,16 @@ struct mshrs {
 };
 
 void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges);
-/* All entries are free. */
+/* Frees all entries. */
 void mshr_reset(struct mshrs *mshrs);
 
-/* The first entry of the chain that a line's entries are in, or NO_MSHR. */
+/* The first entry of the bucket that holds a line's entries, or NO_MSHR. */
 static inline u32 *mshr_bucket(const struct mshrs *mshrs, u64 line)
 {
     /* Fibonacci hashing: the upper bits of a product with 2^64 / golden ratio. */
     return &mshrs->buckets[line * 0x9E3779B97F4A7C15ull >> mshrs->shift];
 }
-/* Sectors of the line that are under way. */
+/* Sectors of the line that are in flight. */
 static inline u32 mshr_under_way(const struct mshrs *mshrs, u64 line)
 {
     u32 sectors = 0;
@@ -64,14 +64,14 @@ static inline u32 mshr_under_way(const struct mshrs *mshrs, u64 line)
             sectors |= mshrs->entries[at].sectors;
     return sectors;
 }
-/* An entry that brings some of these sectors and has room for a waiter; the newest of them, as it
- * is likely to be answered last. Or NO_MSHR. */
+/* An entry that brings some of these sectors and has room for a waiter, or NO_MSHR. The newest one,
+ * since it is likely to be answered last. */
 u32 mshr_with_room(const struct mshrs *mshrs, u64 line, u32 sectors);
 static inline bool mshr_any_free(const struct mshrs *mshrs)
 {
     return mshrs->used < mshrs->size;
 }
-/* Takes an entry; there must be a free one. */
+/* Takes an entry; one must be free. */
 u32 mshr_take(struct mshrs *mshrs, u64 line, u32 sectors, u32 slot);
 /* Adds a waiter to an entry that has room. */
 static inline void mshr_wait(struct mshrs *mshrs, u32 at, u32 waiter, u32 sectors)
@@ -81,7 +81,7 @@ static inline void mshr_wait(struct mshrs *mshrs, u32 at, u32 waiter, u32 sector
     mshrs->waiters[(size_t)at * mshrs->merges + entry->count++] =
         (struct mshr_waiter){waiter, sectors};
 }
-/* Its sectors have come. */
+/* The entry's sectors have arrived. */
 void mshr_arrive(struct mshrs *mshrs, u32 entry);
 /* The next waiter that misses nothing any more; false: no more, and the entry may be reused. */
 bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter);
@@ -96,7 +96,7 @@ static inline bool mshr_next(struct mshrs *mshrs, u32 at, u32 *waiter)
     *waiter = next->waiter;
     return true;
 }
-/* One that waits in an entry and has not been given back, by its place among these. */
+/* A waiter of an entry that has not been returned, by its position among these. */
 static inline bool mshr_waiter_at(const struct mshrs *mshrs, u32 at, u32 index, u32 *waiter)
 {
     const struct mshr *entry = &mshrs->entries[at];

@@ -64,7 +64,7 @@ void network_destroy(struct network *network)
         arena_destroy(network->arena);
 }
 
-/* The first packet on the way to an output stands there, if it is due. */
+/* If the first packet on its way to an output is due, it is at the output. */
 static void look(struct network *network, u32 output)
 {
     struct outlet *outlet = &network->outlets[output];

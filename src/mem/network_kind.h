@@ -1,18 +1,19 @@
 /*
- * What the kinds of network share: the entrances where packets wait to get in, a flit a cycle, the
- * outlets where whole packets stand until they are taken, and the packets themselves.
+ * What all kinds of network share: the entrances, where packets wait to enter at one flit per
+ * cycle; the outlets, where whole packets wait until they are taken; and the packets themselves.
  *
- * A kind moves flits from entrances to outlets. It asks entrance_flit for the next flit of an
- * input, outlet_claim for a place before a packet's head leaves for its output, and outlet_deliver
- * once its tail is on the last link. Packets are named by the number of their slot.
+ * A kind of network moves flits from entrances to outlets. It calls entrance_flit for the next flit
+ * of an input, outlet_claim for a place before a packet's head leaves for its output, and
+ * outlet_deliver once its tail is on the last link. Packets are named by the number of their slot.
  *
- * Whoever runs a network sees inside, too, as it calls for each packet and cycle.
+ * The functions that are called for each packet and cycle are inline here.
  *
  * Invariants
- *  K1  What a push changes belongs to its input alone (slot numbers differ with the order of calls,
+ *  K1  A push changes only state of its own input (slot numbers depend on the order of calls, but
  *      nothing depends on them), hence N3.
- *  K2  An outlet's places are claimed before flits leave for it, so a link never stops halfway.
- *  K3  No memory is taken after network_create.
+ *  K2  Places of an outlet are claimed before flits leave for it, so that a link never stops
+ *      halfway.
+ *  K3  Nothing allocates after network_create.
  */
 #ifndef MEM_NETWORK_KIND_H
 #define MEM_NETWORK_KIND_H
@@ -29,8 +30,8 @@ enum {
 enum slot_place {
     SLOT_FREE,
     SLOT_ENTRANCE, /* no flit has entered */
-    SLOT_INSIDE,   /* the kind knows more */
-    SLOT_OUTLET    /* its tail is on the last link, or it stands at the output */
+    SLOT_INSIDE,   /* between entrance and last link */
+    SLOT_OUTLET    /* its tail is on the last link, or it is at the output */
 };
 
 struct queued_packet {
@@ -43,19 +44,19 @@ struct queued_packet {
 };
 
 struct entrance {
-    RING(u32) waiting; /* slots of packets that are not wholly inside */
-    u32 entered;       /* flits of the first that are inside */
+    RING(u32) waiting; /* slots of packets that have not entered completely */
+    u32 entered;       /* flits of the first packet that have entered */
 };
 
 struct arrival {
-    u64 due; /* the cycle from which it stands at its output; later than the one before it */
+    u64 due; /* the cycle from which it is at its output; later than that of the packet before it */
     u32 slot;
 };
 
 struct outlet {
-    RING(struct arrival) packets; /* whose tail is on the last link or here */
-    u32 standing;                 /* position: those before it stand here */
-    u32 claimed;                  /* places taken: packets here or on their way */
+    RING(struct arrival) packets; /* packets whose tail is on the last link or here */
+    u32 standing;                 /* position: packets before it are here */
+    u32 claimed;                  /* places taken by packets here or on their way */
 };
 
 struct network {
@@ -75,9 +76,9 @@ struct network {
     struct entrance *entrances;
     struct outlet *outlets;
     u64 *waiting;      /* inputs whose entrance is not empty */
-    u64 *ready;        /* outputs where a packet stands */
-    u64 *calendar;     /* for each of the next cycles: outputs at whose first packet to look */
-    u32 calendar_mask; /* cycles it reaches ahead, less one; a ring */
+    u64 *ready;        /* outputs with a packet */
+    u64 *calendar;     /* for each of the next cycles: outputs whose first packet must be checked */
+    u32 calendar_mask; /* cycles that the calendar covers, minus one; a ring */
     struct arena *arena;
     union {
         struct crossbar *crossbar;
@@ -95,7 +96,7 @@ u64 mesh_capacity(const struct network *network);
 void mesh_place(const struct network *network, const struct queued_packet *slot, char *text,
                 size_t size);
 
-/* Takes the next flit of an input that waits inside; *head: it is the first of its packet. */
+/* Takes the next flit of a waiting input; *head: it is the first of its packet. */
 static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
 {
     struct entrance *entrance = &network->entrances[input];
@@ -112,7 +113,7 @@ static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
     return at;
 }
 
-/* Takes a place at an output for a packet; false: there is none. */
+/* Takes a place at an output for a packet; false: none is free. */
 static inline bool outlet_claim(struct network *network, u32 output)
 {
     struct outlet *outlet = &network->outlets[output];
@@ -122,15 +123,15 @@ static inline bool outlet_claim(struct network *network, u32 output)
     return true;
 }
 
-/* Looks at the output in a cycle. If it is farther ahead than the calendar reaches, the output is
- * looked at each time round, in vain until then. */
+/* Checks the output in a given cycle. If the calendar does not reach that far, the output is
+ * checked in each round until then. */
 static inline void calendar_note(struct network *network, u32 output, u64 cycle)
 {
     bit_set(&network->calendar[(cycle & network->calendar_mask) * network->output_words], output);
 }
 
-/* The packet stands at its output from cycle `due` on: this one or later, and later than the
- * packet before it. */
+/* The packet is at its output from cycle `due` on: this one or later, and later than the packet
+ * before it. */
 static inline void outlet_deliver(struct network *network, u32 output, u32 at, u64 due)
 {
     struct outlet *outlet = &network->outlets[output];
@@ -142,7 +143,7 @@ static inline void outlet_deliver(struct network *network, u32 output, u32 at, u
     *ring_push(&outlet->packets) = (struct arrival){due, at};
 }
 
-/* ---- What is called in each cycle ---- */
+/* ---- Called in each cycle ---- */
 
 static inline u32 network_flits(const struct network_params *params, const struct packet *packet)
 {
@@ -183,7 +184,7 @@ static inline void network_push(struct network *network, u32 input, u32 output,
 /* One network cycle. */
 void network_tick(struct network *network);
 
-/* The packet that stands at an output, or NULL. */
+/* The packet at an output, or NULL. */
 static inline const struct packet *network_head(const struct network *network, u32 output)
 {
     const struct outlet *outlet = &network->outlets[output];
@@ -207,7 +208,7 @@ static inline void network_pop(struct network *network, u32 output)
         bit_clear(network->ready, output);
 }
 
-/* Outputs that have a packet standing: a bit each, 64 to a word. */
+/* Outputs with a packet: one bit each, 64 per word. */
 static inline const u64 *network_ready(const struct network *network)
 {
     return network->ready;
@@ -219,7 +220,7 @@ static inline bool network_busy(const struct network *network)
     return network->moving || network->arriving;
 }
 
-/* The two networks of a machine count into the same statistics; one of them counts time. */
+/* The two networks of a machine count in the same statistics; one of them counts time. */
 static inline void network_pass(struct network *network, u64 cycles)
 {
     network->now += cycles;
@@ -227,7 +228,7 @@ static inline void network_pass(struct network *network, u64 cycles)
         network->stats->cycles += cycles;
 }
 
-/* Lets n cycles pass in which it is not busy. */
+/* Lets n cycles pass while the network is not busy. */
 static inline void network_skip(struct network *network, u64 n)
 {
     assert(!network_busy(network));

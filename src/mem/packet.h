@@ -1,5 +1,5 @@
 /*
- * What travels between cores and memory partitions.
+ * Packets between cores and memory partitions.
  *
  * A packet is copied, never shared: its holder owns it. A reply is the request with its kind
  * changed, so that every request can be answered exactly once.
@@ -13,20 +13,20 @@ enum packet_kind {
     PACKET_READ,   /* sectors of a line; answered by PACKET_DATA */
     PACKET_WRITE,  /* bytes of a line; answered by PACKET_ACK */
     PACKET_ATOMIC, /* lanes of an instruction, in one sector; answered by PACKET_DATA, or by
-                    * PACKET_ACK when it returns nothing */
+                    * PACKET_ACK if nothing is returned */
     PACKET_DATA,
     PACKET_ACK,
-    PACKET_NOTE, /* a mechanism's own: to a slice and back as PACKET_ACK, past its cache */
+    PACKET_NOTE, /* a mechanism's own: to a slice and back as PACKET_ACK, bypassing its cache */
     PACKET_KINDS
 };
 
-/* Which part of a core waits for the answer; `tag` is its own. */
+/* The part of a core that waits for the reply; `tag` is its own. */
 enum packet_client {
     CLIENT_FETCH,
     CLIENT_L1D,
     CLIENT_CONSTANT,
     CLIENT_READONLY,
-    CLIENT_DIRECT,    /* the load/store unit itself: accesses that pass no cache */
+    CLIENT_DIRECT,    /* the load/store unit itself: accesses that bypass the caches */
     CLIENT_MECHANISM, /* PACKET_NOTE */
     CLIENTS
 };
@@ -37,9 +37,9 @@ enum {
 };
 
 /*
- * Where a request comes from. The core that sends it sets this, and it stays with the request
- * through L1, network, L2 and DRAM to its answer. It is for mechanisms and costs no flits: one whose
- * hardware would send a part of it declares payload_bits. REQUESTER_UNSET is an error of the
+ * The origin of a request. The sending core sets it, and it stays with the request through L1,
+ * network, L2 and DRAM to the reply. It is for mechanisms and costs no flits: a mechanism whose
+ * hardware would send part of it declares payload_bits. REQUESTER_UNSET is an error of the
  * simulator: tests/seam/requester.c checks every request.
  */
 enum requester_kind {
@@ -47,8 +47,8 @@ enum requester_kind {
     REQUESTER_ACCESS,   /* a load, store or atomic of a warp */
     REQUESTER_FETCH,    /* a warp that needs an instruction */
     REQUESTER_PREFETCH, /* core_prefetch, for an instruction of a warp */
-    REQUESTER_NOTE,     /* core_send_note: a core, but neither warp nor instruction */
-    REQUESTER_EVICTION, /* no requester: a dirty line that leaves the L2. In no packet */
+    REQUESTER_NOTE,     /* core_send_note: a core, but no warp or instruction */
+    REQUESTER_EVICTION, /* no requester: a dirty line evicted from the L2. Never in a packet */
     REQUESTER_KINDS
 };
 
@@ -61,7 +61,7 @@ struct requester {
 };
 #define NO_REQUESTER UINT32_MAX
 
-/* Few bits: dearer instructions are not worth asking the processor for. */
+/* For few bits, a loop is cheaper than requiring a processor with a popcount instruction. */
 static inline u32 count_sectors(u32 sectors)
 {
     u32 count = 0;
@@ -78,22 +78,22 @@ struct packet {
     u32 sectors; /* bit i: bytes 32i .. 32i+31 of the line are read or written */
     u32 tag;
     struct requester from;
-    u16 core;         /* that gets the answer: the requester's, or a cluster behind all cores */
-    u16 bytes;        /* of data it carries beside its header */
+    u16 core;         /* gets the reply: the requester's, or a cluster, numbered after all cores */
+    u16 bytes;        /* data that it carries in addition to its header */
     u8 kind;          /* enum packet_kind */
     u8 client;        /* enum packet_client */
     u8 full;          /* PACKET_WRITE: every byte of its sectors is written */
-    u8 returns;       /* PACKET_ATOMIC: it has a result to send back */
-    u16 payload_bits; /* declared by mechanisms; they count in the packet's size */
-    bool from_dram;   /* an answer: a mechanism has set the payload at DRAM (struct dram_hooks) */
+    u8 returns;       /* PACKET_ATOMIC: it returns a result */
+    u16 payload_bits; /* declared by mechanisms; counted in the packet's size */
+    bool from_dram;   /* a reply: a mechanism has set the payload at DRAM (struct dram_hooks) */
 };
 
-/* What a mechanism gives a request at DRAM, for the answers of all that wait for it. */
+/* A mechanism's payload for a request at DRAM, for the replies to all that wait for it. */
 struct payload {
     u64 value;
-    u16 bits; /* they count in the answers' sizes; 0: none */
+    u16 bits; /* counted in the replies' sizes; 0: none */
 };
-/* An answer carries it in place of what the request carried. */
+/* The reply carries this payload instead of the request's. */
 static inline void packet_set_payload(struct packet *answer, const struct payload *payload)
 {
     answer->payload = payload->value;
@@ -101,13 +101,13 @@ static inline void packet_set_payload(struct packet *answer, const struct payloa
     answer->from_dram = true;
 }
 
-/* The packet seam at the L2 slices, which are numbered through all channels; the time, and the
+/* The packet seam at the L2 slices, which are numbered through all channels; with the time, and the
  * cycle of the L2's clock. NULL: no mechanism fills it. */
 struct packet_hooks {
     void *user;
-    /* About to be looked up. */
+    /* The packet is about to be looked up. */
     void (*request)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
-    /* Its answer leaves. */
+    /* The reply leaves. */
     void (*reply)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
 };
 

@@ -1,13 +1,13 @@
 /*
- * A port: the only way between actors (a core, the memory side) that run their windows apart.
+ * A port: the only connection between actors (cores, the memory side) that run windows separately.
  *
- * A packet pushed at time t arrives at t + latency, and the latency is at least a window, so the
- * receiver's current window never depends on what the sender does in the same one. Room is known
- * the same way: the sender sees the receiver's pops of earlier windows only, at port_meet.
+ * A packet pushed at time t arrives at t + latency. The latency is at least a window, so that the
+ * receiver's current window never depends on what the sender does in the same one. The same holds
+ * for room: the sender sees only the receiver's pops of earlier windows, at port_meet.
  *
  * Invariants
  *  P1  Packets arrive in the order they were pushed.
- *  P2  Between two calls of port_meet, sender and receiver touch disjoint fields.
+ *  P2  Between two calls of port_meet, sender and receiver access disjoint fields.
  */
 #ifndef MEM_PORT_H
 #define MEM_PORT_H
@@ -17,7 +17,7 @@
 struct port {
     struct packet *packets; /* ring of `capacity`, a power of two */
     fs *arrival;
-    u32 capacity, limit;     /* at most `limit` packets may be under way or unread */
+    u32 capacity, limit;     /* at most `limit` packets may be in flight or unread */
     u32 pushed, pushed_seen; /* the sender's count; as the receiver knows it */
     u32 popped, popped_seen; /* the receiver's count; as the sender knows it */
     fs latency;
@@ -30,7 +30,7 @@ static inline bool port_room(const struct port *port)
 {
     return port->pushed - port->popped_seen < port->limit;
 }
-/* Room for so many. */
+/* Whether this many packets fit. */
 static inline bool port_room_for(const struct port *port, u32 packets)
 {
     return port->limit - (port->pushed - port->popped_seen) >= packets;
@@ -41,7 +41,7 @@ static inline void port_push(struct port *port, const struct packet *packet, fs 
     port->packets[at] = *packet;
     port->arrival[at] = now + port->latency;
 }
-/* The packet that has arrived first by now, or NULL. */
+/* The first packet that has arrived by now, or NULL. */
 static inline struct packet *port_head(const struct port *port, fs now)
 {
     u32 at = port->popped & (port->capacity - 1);
@@ -52,7 +52,7 @@ static inline void port_pop(struct port *port)
 {
     port->popped++;
 }
-/* When the next packet arrives that is not read yet, as far as the receiver knows. */
+/* When the next unread packet arrives, as far as the receiver knows. */
 static inline fs port_next(const struct port *port)
 {
     return port->popped == port->pushed_seen ? FS_NEVER

@@ -1,4 +1,4 @@
-/* What the memory side does for mechanisms (mem/services.h). */
+/* Services of the memory side for mechanisms (mem/services.h). */
 #include "mem/system_parts.h"
 
 u32 memory_system_slices(const struct memory_system *m)

@@ -2,12 +2,12 @@
  * Bank conflicts of shared memory: see mem/coalesce.h.
  *
  * Rule: a warp is served in `parts` equal parts (2 for 32 lanes on 16 banks). A part whose lanes
- * ask for w words each (w rounded up to a power of two) is served in w passes of 1/w of its lanes,
- * so that a pass asks for no more words than a part of one-word lanes: 8-byte accesses of a warp
- * take two passes of half a warp, 16-byte accesses four (NVIDIA's guides say so for compute
- * capability 2.x and later). Within a pass, lanes that ask for the same word share it, and a bank
- * gives one word a cycle; the pass takes as long as its busiest bank. A pass without lanes takes
- * no time.
+ * access w words each (w rounded up to a power of two) is served in w passes of 1/w of its lanes,
+ * so that a pass accesses no more words than a part of one-word lanes: 8-byte accesses of a warp
+ * take two passes of half a warp, 16-byte accesses four (as in NVIDIA's guides for compute
+ * capability 2.x and later). Within a pass, lanes that access the same word share it, and a bank
+ * delivers one word per cycle; the pass takes as long as its busiest bank. A pass without lanes
+ * takes no time.
  */
 #include "mem/coalesce.h"
 
@@ -15,7 +15,7 @@
 
 enum {
     MAX_BANKS = 64,
-    MAX_WORDS = 2 * 64, /* of a pass: a word a lane, two if it straddles */
+    MAX_WORDS = 2 * 64, /* in a pass: one word per lane, two if it straddles */
     NO_WORD = 0xff
 };
 
@@ -28,7 +28,7 @@ struct pass {
     u32 count;
 };
 
-/* How many words its bank has with it; 0: it was there. */
+/* Adds a word; returns the number of words in its bank, or 0 if the word was there already. */
 static inline u32 add_word(struct pass *pass, u64 word, u32 banks)
 {
     u32 bank = (u32)(LIKELY(is_pow2(banks)) ? word & (banks - 1) : word % banks);
@@ -66,9 +66,9 @@ static u64 ones(u32 count)
 }
 
 /*
- * Whether a bank is asked for at most one word, told by runs of lanes: each asks for a word or for
- * consecutive ones. Two runs that share a bank may still be one and the same (blocks narrower than
- * a warp); else false, although they might agree.
+ * Whether at most one word is accessed in each bank, checked by runs of lanes: each accesses one
+ * word or consecutive ones. Two runs that share a bank may be identical (blocks narrower than a
+ * warp). Otherwise false, although they might have no conflict.
  */
 static bool conflict_free(const u64 *address, u64 lanes, u32 bytes, u32 banks, u32 bank_shift)
 {
@@ -102,7 +102,7 @@ static bool conflict_free(const u64 *address, u64 lanes, u32 bytes, u32 banks, u
     return true;
 }
 
-/* Each group of 16 lanes is at equal or consecutive words. What most warps do most of the time. */
+/* Each group of 16 lanes is at equal or consecutive words: the most common case. */
 bool shared_is_free(const u64 first[2], const i32 apart[2], u32 bytes)
 {
     const u32 shift = (u32)__builtin_ctz(bytes);
@@ -116,7 +116,7 @@ bool shared_is_free(const u64 first[2], const i32 apart[2], u32 bytes)
     return !(asked[0] & asked[1]) || (first[0] == first[1] && apart[0] == apart[1]);
 }
 
-/* The same for 32 lanes, all there, by their addresses. */
+/* The same for the addresses of 32 active lanes. */
 static bool rows_are_free(const u64 *address, u32 bytes)
 {
     const u64 first[] = {address[0], address[STRIDE_GROUP]};

@@ -1,8 +1,8 @@
 /*
- * The storage of caches and of the memory side.
+ * Storage elements of caches and of the memory side.
  *
- * A class is LIVE where mem/ keeps the information and acts on it (tags, who waits, open rows), and
- * COUNTED where only its size is known: data stay in guest memory, packets carry no payload.
+ * An element is LIVE if mem/ holds the information and acts on it (tags, waiters, open rows), and
+ * COUNTED if only its size is known: data stay in guest memory, packets carry no payload.
  */
 #include "mem/state.h"
 
@@ -15,7 +15,7 @@ static u32 floor_log2(u64 value)
     return 63 - (u32)__builtin_clzll(value);
 }
 
-/* All ways of a set are looked at, where they are. */
+/* All ways of a set are read and compared together. */
 static struct array_shape beside_tags(const struct cache_state *cache, u32 bits)
 {
     return (struct array_shape){.banks = cache->banks,
@@ -30,7 +30,8 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
 {
     const struct cache_config *config = &cache->config;
     u64 lines = (u64)config->sets * config->ways;
-    /* A line's number without what its set says. Sets that are no power of two say less. */
+    /* A line number without the set index. Numbers of sets that are not powers of two save fewer
+     * bits. */
     u32 tag_bits = line_bits - MIN(line_bits, floor_log2(config->sets));
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
@@ -80,7 +81,7 @@ static void network_state(struct state_list *list, const struct memory_system_pa
     u64 ports = (params->cores + network->cores_per_port - 1) / network->cores_per_port +
                 memory_system_clusters(params);
     u64 slices = (u64)params->l2->channels * params->l2->slices, ends = ports + slices;
-    /* A crossbar has a buffer for each input of both networks; a router of a mesh five for each. */
+    /* A crossbar has a buffer for each input of both networks; a mesh router has five in each. */
     enum {
         CROSSBAR,
         MESH
@@ -119,7 +120,7 @@ static void cluster_state(struct state_list *list, const struct memory_system_pa
             .config = config->cache,
             .miss_queue = config->miss_queue,
             .address_bits = state_index_bits(memory_bytes),
-            /* The core, and which of its requests. */
+            /* The core, and the number of its request. */
             .waiter_bits = state_index_bits(params->cluster) + HEADER_BITS / 4,
             .banks = config->ports,
         };
@@ -136,9 +137,9 @@ static void l2_state(struct state_list *list, const struct memory_system_params 
     struct cache_state cache = {
         .config = CACHE_CONFIG(l2, WRITE_BACK),
         .miss_queue = l2->miss_queue,
-        /* Of the slice's own bytes. */
+        /* Only the slice's own bytes. */
         .address_bits = state_index_bits((memory_bytes + slices - 1) / slices),
-        /* The core, and which of its requests. */
+        /* The core, and the number of its request. */
         .waiter_bits =
             state_index_bits(params->cores + memory_system_clusters(params)) + HEADER_BITS / 4,
         .access_bits = 8 * SECTOR_BYTES,
@@ -163,7 +164,7 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     u32 row_bits = state_index_bits(rows), bank_bits = state_index_bits(dram->banks);
     u32 column_bits = state_index_bits(dram->row_bytes / SECTOR_BYTES);
     u32 burst_bits = 8 * dram->bus_bytes * dram->burst;
-    /* Reads and writes that are kept apart have a queue each. */
+    /* Separate queues for reads and writes have this size each. */
     u64 queue = (u64)dram->queue * (dram->write_high ? 2 : 1);
     enum {
         FRFCFS,
@@ -172,7 +173,8 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     state_owner(list, "channel", params->l2->channels);
     state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_LIVE,
               "requests: valid, direction, row, bank, column");
-    /* Who serves hits of open rows first looks for them; the oldest is found without. */
+    /* Policies that prefer row hits search the queue; the oldest request is found without a
+     * search. */
     state_shape(list, (struct array_shape){.searched = dram->policy != FCFS});
     state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
     state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,

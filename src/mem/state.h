@@ -1,4 +1,4 @@
-/* The storage of caches and of the memory side, for the state registry. */
+/* Storage elements of caches and of the memory side. */
 #ifndef MEM_STATE_H
 #define MEM_STATE_H
 
@@ -8,16 +8,16 @@
 struct cache_state {
     struct cache_config config;
     u32 miss_queue;
-    u32 address_bits; /* of a byte that it may hold */
-    u32 waiter_bits;  /* that name who waits for a line */
-    u32 access_bits;  /* that a read brings; 0: a line */
-    u32 ports;        /* 2: it is read and filled at once; else either */
-    u32 banks;        /* 0 is 1 */
+    u32 address_bits; /* of an address that it may hold */
+    u32 waiter_bits;  /* to identify a waiter */
+    u32 access_bits;  /* moved by a read; 0: a line */
+    u32 ports;        /* 2: reads and fills in the same cycle; otherwise one of them */
+    u32 banks;        /* 0 means 1 */
 };
-/* The rows of a cache under the name of its component. */
+/* The elements of a cache, named after its component. */
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache);
 
-/* The rows of networks, slices and channels. */
+/* The elements of networks, slices and channels. */
 void mem_state(struct state_list *list, const struct memory_system_params *params,
                u64 memory_bytes);
 

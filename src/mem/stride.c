@@ -1,7 +1,7 @@
-/* Runs of lanes: see mem/stride.h. Goes by 16 lanes: blocks are often 16 wide. */
+/* Runs of lanes: see mem/stride.h. Processes 16 lanes at a time: blocks are often 16 wide. */
 #include "mem/stride.h"
 
-/* Lanes of `pairs` and those after them. */
+/* Compares each lane of `pairs` with the next one. */
 static void add_pairs(struct strides *strides, const u64 *address, u64 pairs, u32 bytes)
 {
     for (; pairs; pairs &= pairs - 1) {

@@ -1,13 +1,13 @@
 /*
- * Runs of lanes: neighbours at equal or at consecutive addresses. Warps' accesses are mostly one
- * run, or a few when blocks are narrower than a warp, so whatever looks at addresses goes by runs.
+ * Runs of lanes: neighbouring lanes at equal or consecutive addresses. Accesses of warps are mostly
+ * one run, or a few if blocks are narrower than a warp, so addresses are processed run by run.
  */
 #ifndef MEM_STRIDE_H
 #define MEM_STRIDE_H
 
 #include "base/types.h"
 
-/* Bit l: lanes l and l + 1 are both there, and the second one's address is ... */
+/* Bit l: lanes l and l + 1 are both active, and the address of the second is ... */
 struct strides {
     u64 equal; /* that of the first */
     u64 next;  /* that of the first + bytes */
@@ -19,7 +19,7 @@ struct run {
 };
 
 enum {
-    STRIDE_GROUP = 16 /* lanes that are looked at together: blocks are often 16 wide */
+    STRIDE_GROUP = 16 /* lanes that are checked together: blocks are often 16 wide */
 };
 
 typedef u64 two_u64 __attribute__((vector_size(16), aligned(8), may_alias));
@@ -37,13 +37,13 @@ static inline bool evenly_apart(const u64 *address, u64 step)
     return !(differs[0] | differs[1]);
 }
 
-/* Addresses of lanes that are not in `lanes` are not looked at. */
+/* Addresses of lanes outside `lanes` are not read. */
 struct strides strides_of(const u64 *address, u64 lanes, u32 bytes);
 
-/* The run that begins at a lane that is there. */
+/* The run that starts at an active lane. */
 static inline struct run run_at(const struct strides *strides, u32 first)
 {
-    /* Lane 63 has no next, so there is a zero to find. */
+    /* Lane 63 has no successor, so there is a zero to find. */
     u64 next = strides->next >> first, equal = strides->equal >> first;
     if (next & 1)
         return (struct run){first, (u32)__builtin_ctzll(~next) + 1, true};

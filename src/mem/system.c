@@ -1,27 +1,27 @@
 /*
  * The memory side in time (mem/system.h).
  *
- * A network edge: packets that stand at outputs leave (requests into slices, replies into ports),
- * then packets enter, then both networks tick. So what enters in cycle n of a network that takes k
+ * A network edge: packets at outputs leave (requests into slices, replies into ports), then packets
+ * enter, then both networks tick. So a packet that enters in cycle n of a network that takes k
  * ticks leaves it in cycle n + k.
- * Clusters come before all of this: what has come for them leaves for cores a cycle later.
+ * Clusters go first: lines that arrive for them leave for cores a cycle later.
  * An L2 edge: the slices that have something to do, in order. A DRAM edge: the channels likewise.
  *
  * Unloaded, in cycles of equal clocks: a request that a core pushes at t enters the network at t +
- * 1 and leaves it at P = t + 1 + ticks; the tags see it at P + latency + 1, and its answer enters
- * the reply network at P + latency + 2. The two windows that ports add are taken out of the delay
- * before the tags.
+ * 1 and leaves it at P = t + 1 + ticks; the tags see it at P + latency + 1, and its reply enters
+ * the reply network at P + latency + 2. The two windows that ports add are subtracted from the
+ * delay before the tags.
  *
- * Nothing is done for what is idle. Slices and channels say in which cycle they want to be called;
- * delays of equal length over all slices (and channels) end in the order they began, so that one
- * queue each of who is to be woken suffices. When nobody wants the next edge, clocks are advanced
- * to the first time somebody does.
+ * Idle components are skipped. Slices and channels return the cycle in which they must be called
+ * next; delays of equal length over all slices (or channels) end in the order in which they began,
+ * so that one queue of alarms for each suffices. When nothing is due at the next edge, the clocks
+ * advance to the first time at which something is.
  */
 #include "mem/system_parts.h"
 
-/* ---- Who is called when ---- */
+/* ---- When slices and channels are called ---- */
 
-/* What the one that was called in this cycle wants next. */
+/* Notes when the component called in this cycle must be called next. */
 static inline void call_again(struct calls *calls, u32 who, u64 cycle, u64 next)
 {
     if (next == cycle + 1) {
@@ -38,7 +38,7 @@ static inline void alarm_at(struct calls *calls, u32 who, fs time)
     *ring_push(&calls->alarms) = (struct alarm){time, who};
 }
 
-/* Those whose cycle has come want this edge. */
+/* Components whose cycle has come are called at this edge. */
 static void call_later(struct calls *calls, u64 cycle)
 {
     calls->first = NO_CYCLE;
@@ -50,7 +50,7 @@ static void call_later(struct calls *calls, u64 cycle)
     }
 }
 
-/* Collects who wants this edge; false: nobody. */
+/* Collects the components to call at this edge; false: none. */
 static inline bool calls_ring(struct calls *calls, u64 cycle, fs now, bool every)
 {
     while (ring_count(&calls->alarms) && ring_head(&calls->alarms)->time <= now) {
@@ -67,7 +67,7 @@ static inline bool calls_ring(struct calls *calls, u64 cycle, fs now, bool every
     return any;
 }
 
-/* Takes a word of those who want this edge; what they want next is what they say now. */
+/* Takes a word of the components to call at this edge; they state their next cycle again. */
 static inline u64 calls_take(struct calls *calls, u32 word)
 {
     u64 due = calls->due[word];
@@ -94,7 +94,7 @@ static fs calls_next(const struct calls *calls, const struct clock *clock)
 
 /* ---- Network edges ---- */
 
-/* A network's time is brought up to the edge at hand before it is touched. */
+/* Brings a network's time up to the current edge, before it is used. */
 static void catch_up(struct network *network, u64 *done, u64 cycle)
 {
     if (*done < cycle)
@@ -122,7 +122,7 @@ static void deliver_requests(struct memory_system *m, fs now)
     }
 }
 
-/* A line for a cluster's cache. */
+/* A line for a cluster's cache has arrived. */
 static void deliver_line(struct memory_system *m, const struct packet *packet, fs now)
 {
     struct cluster *cluster = &m->clusters[packet->core - m->cores];
@@ -149,7 +149,7 @@ static void deliver_replies(struct memory_system *m, fs now)
     }
 }
 
-/* The place in the network of a core, or of a cluster, behind those. */
+/* The network port of a core, or of a cluster, which are numbered after the cores. */
 static u32 place_of(const struct memory_system *m, u32 sender)
 {
     return LIKELY(sender < m->cores) ? sender / m->network_params.cores_per_port
@@ -175,8 +175,8 @@ static void enter_replies(struct memory_system *m)
     }
 }
 
-/* One packet of a core port enters, the cores taking turns. Gives the first arrival that is left.
- */
+/* One packet of a core port enters, with cores taking turns. Returns the first arrival that is
+ * left. */
 static fs enter_request(struct memory_system *m, u32 at, fs now)
 {
     u32 share = m->network_params.cores_per_port;
@@ -203,7 +203,7 @@ static fs enter_request(struct memory_system *m, u32 at, fs now)
 static void enter_requests(struct memory_system *m, fs now)
 {
     fs first = FS_NEVER;
-    /* cores act after the network in an instant: what arrives now enters at the next edge */
+    /* cores act after the network at the same time: what arrives now enters at the next edge */
     if (m->arrival >= now)
         return;
     FOR_MEMBERS(at, m->unread, m->port_words) {
@@ -221,7 +221,7 @@ static void enter_requests(struct memory_system *m, fs now)
     m->arrival = first;
 }
 
-/* A request of a cluster enters. */
+/* A request of a cluster enters the network. */
 static void enter_miss(struct memory_system *m, struct cluster *cluster)
 {
     const struct packet *packet = cluster_miss(cluster);
@@ -280,7 +280,7 @@ static void network_edge(struct memory_system *m, fs now)
 
 /* ---- L2 edges ---- */
 
-/* Slices whose reserved ways are being emptied are called again. */
+/* Calls slices whose reserved ways are being emptied. */
 static COLD void sweep(struct memory_system *m)
 {
     m->sweeps = false;
@@ -319,7 +319,7 @@ static void l2_edge(struct memory_system *m, fs now)
 
 /* ---- DRAM edges ---- */
 
-/* What DRAM has done goes back: at most one answer a cycle; writes need no answer. */
+/* Returns finished requests to the slices: at most one reply per cycle; writes need no reply. */
 static void leave(struct memory_system *m, u32 number)
 {
     struct channel *channel = &m->channels[number];
@@ -342,13 +342,13 @@ static void leave(struct memory_system *m, u32 number)
     }
 }
 
-/* One request of the slices, which take turns, sets out for DRAM. */
+/* One request leaves for DRAM; slices take turns. */
 static void set_out(struct memory_system *m, u32 number, fs now)
 {
     struct channel *channel = &m->channels[number];
     if (!channel->sending || channel->inside >= m->channel_limit)
         return;
-    /* the next one after the last, round */
+    /* the next slice after the last one, wrapping around */
     u32 after = channel->sending & ~1u << channel->last;
     u32 turn = (u32)__builtin_ctz(after ? after : channel->sending);
     u32 unit = number * m->l2_params.slices + turn;
@@ -366,7 +366,7 @@ static void set_out(struct memory_system *m, u32 number, fs now)
     channel->last = turn;
 }
 
-/* The slice that a request of a channel comes from. */
+/* The slice that sent a request of a channel. */
 static struct l2_slice *request_slice(const struct memory_system *m, const struct channel *channel,
                                       const struct l2_request *request)
 {
@@ -382,7 +382,7 @@ static COLD void tell_arrived(struct memory_system *m, const struct channel *cha
     dram_tell_arrived(channel->dram, index, request->address, &from);
 }
 
-/* One whose delay is over enters DRAM. True: so can another in the next cycle. */
+/* A request whose delay is over enters DRAM. True: another can follow in the next cycle. */
 static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
 {
     const struct l2_request *request = ring_head(&channel->delayed);
@@ -402,8 +402,8 @@ static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
            dram_room(channel->dram, request->write);
 }
 
-/* A cycle of a channel. Gives the next one in which it has something to do. What cannot go on
- * before DRAM has done something waits for the cycle in which DRAM does. */
+/* A cycle of a channel. Returns the next cycle in which it has something to do. Requests that must
+ * wait for DRAM are retried in the cycle in which DRAM acts. */
 static u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
 {
     struct channel *channel = &m->channels[number];
@@ -438,7 +438,7 @@ static void dram_edge(struct memory_system *m, fs now)
 
 /* ---- Time ---- */
 
-/* The first time at which an edge could do anything. */
+/* The earliest time at which an edge could do anything. */
 static fs wanted(const struct memory_system *m)
 {
     fs next = MIN(calls_next(&m->slice_calls, &m->l2), calls_next(&m->channel_calls, &m->dram));
@@ -501,7 +501,7 @@ static void meet_core(struct memory_system *m, u32 core)
 {
     struct port *port = &m->requests[core];
     const u32 share = m->network_params.cores_per_port, at = share == 1 ? core : core / share;
-    /* what was known before is in `arrivals` */
+    /* earlier packets are in `arrivals` already */
     if (port->pushed_seen != port->pushed) {
         u32 place = port->pushed_seen & (port->capacity - 1);
         m->arrivals[at] = MIN(m->arrivals[at], port->arrival[place]);

@@ -1,9 +1,9 @@
-/* The memory side's making, launches, host copies, statistics and explanations (mem/system.h). */
+/* The memory side: creation, launches, host copies, statistics and explanations (mem/system.h). */
 #include "mem/system_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Making ---- */
+/* ---- Creation ---- */
 
 fs memory_system_window(const struct memory_system_params *params)
 {
@@ -56,7 +56,7 @@ static void create_parts(struct memory_system *m)
                  (u64)m->l2_params.channels * m->channel_limit);
 }
 
-/* The clusters and their ports. */
+/* Creates the clusters and their ports. */
 static void create_clusters(struct memory_system *m, const struct memory_system_params *params)
 {
     const struct cluster_config configs[] = {CLUSTER_CONFIG(params->cluster_icache),
@@ -79,7 +79,7 @@ static void create_clusters(struct memory_system *m, const struct memory_system_
             struct cluster_cache *part = &cluster->parts[p];
             part->delay = (fs)memory_system_shared_delay(params, configs[p].latency);
             part->requests = &m->shared_requests[p * m->cores + cluster->first];
-            /* as other ports, and what is between the port and the tags */
+            /* like other ports, plus what is between the port and the tags */
             u32 limit = 2 * m->network_params.window + 2 + (u32)(part->delay / period);
             for (u32 c = 0; c < cluster->cores; c++)
                 port_create(&part->requests[c], limit, m->window);
@@ -90,9 +90,9 @@ static void create_clusters(struct memory_system *m, const struct memory_system_
 
 static void create_ports(struct memory_system *m)
 {
-    /* What is pushed in a window is read in the next and known to be read after that: two windows
-     * of a packet a cycle, and those that the edge of a window cuts off. Both caches of a cluster
-     * may answer beside the network. */
+    /* A packet pushed in a window is read in the next, and the sender knows this after that: two
+     * windows at one packet per cycle, plus packets at the edges of a window. Both caches of a
+     * cluster may reply in addition to the network. */
     u32 limit = 2 * m->network_params.window + 2;
     u32 answers = m->cluster_count ? 1 + CLUSTER_PARTS : 1;
     m->requests = arena_array(m->arena, struct port, m->cores);
@@ -228,8 +228,8 @@ void memory_system_tick_all(struct memory_system *m)
 
 /* ---- Launches ---- */
 
-/* What a launch has left on its way is carried out and nobody told: write-backs, and requests of
- * cores that a fault has stopped. */
+/* Completes what a launch has left in flight, without notifying anything: write-backs, and requests
+ * of cores that a fault has stopped. */
 static void drain(struct memory_system *m)
 {
     fs next;
@@ -299,15 +299,15 @@ void memory_system_take_stats(struct memory_system *m, fs now, struct memory_sys
 
 /* ---- Host copies ---- */
 
-/* As GPGPU-Sim does it: in order of addresses, each sector is there and without changes afterwards;
- * what gives way for it is lost without a trace. No part of a launch: nothing is counted. */
+/* As in GPGPU-Sim: in order of addresses, each sector is present and clean afterwards; lines that
+ * it evicts are lost. This is not part of a launch: nothing is counted. */
 void memory_system_copied(struct memory_system *m, u64 address, u64 bytes)
 {
     const struct l2_params *l2 = &m->l2_params;
     if (!l2->fill_on_copy || !l2->enabled || !bytes)
         return;
-    /* Only the end of a long copy can be left. Lines spread evenly over sets, but not in perfect
-     * turns when hashed: four times what fits is more than enough. */
+    /* Only the end of a long copy can remain. Lines spread evenly over sets, but not strictly in
+     * turn when hashed: four times the capacity is more than enough. */
     u64 fits = (u64)m->units * l2->sets * l2->ways * l2->line_bytes, end = address + bytes;
     if (bytes > 4 * fits)
         address = end - 4 * fits;
@@ -346,7 +346,7 @@ static bool in_port(const struct port *port, const struct packet *request)
     return false;
 }
 
-/* Where the data that a request waits for are on their way; "" when this is not to be seen. */
+/* Where the data that a request waits for are; "" if unknown. */
 static void find_data(const struct memory_system *m, u32 unit, const struct packet *request,
                       char *text, size_t size)
 {
@@ -372,7 +372,7 @@ static void find_data(const struct memory_system *m, u32 unit, const struct pack
         }
 }
 
-/* A request that caches of a cluster serve, and where its line is. */
+/* A request to caches of a cluster, and where its line is. */
 static bool find_shared(const struct memory_system *m, const struct packet *request, char *text,
                         size_t size)
 {

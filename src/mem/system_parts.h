@@ -1,4 +1,4 @@
-/* Inside of the memory side: what system.c runs and system_make.c makes and explains. */
+/* Internals of the memory side: system.c runs it, system_make.c creates and explains it. */
 #ifndef MEM_MEMORY_SYSTEM_PARTS_H
 #define MEM_MEMORY_SYSTEM_PARTS_H
 
@@ -15,25 +15,25 @@ struct alarm {
 
 struct channel {
     struct dram *dram;
-    u64 done;                        /* its DRAM cycles that have passed */
-    u32 inside;                      /* requests from the delay on until they leave */
+    u64 done;                        /* DRAM cycles that have passed */
+    u32 inside;                      /* requests from the start of the delay until they leave */
     u32 last;                        /* the slice that was served last */
-    u32 sending;                     /* a bit for each slice with requests for it */
+    u32 sending;                     /* slices with requests for it, bits */
     RING(struct l2_request) delayed; /* on their way in, for dram.latency */
 };
 
-/* Who wants to be called in which cycle: slices, or channels. */
+/* Which slices, or channels, must be called in which cycle. */
 struct calls {
     bool any;   /* `due` is not empty */
-    u64 *due;   /* those who want the next edge, 64 to a word */
-    u64 *later; /* those who want another one ... */
-    u64 *cycle; /* ... this one */
-    u64 first;  /* the least of these, or less */
+    u64 *due;   /* those to call at the next edge, 64 per word */
+    u64 *later; /* those to call in another cycle: */
+    u64 *cycle; /* this one */
+    u64 first;  /* the minimum of these cycles, or less */
     u32 words, count;
-    RING(struct alarm) alarms; /* who is to be called from which time on, in order */
+    RING(struct alarm) alarms; /* calls from a given time on, in order */
 };
 
-/* At the next edge. */
+/* Calls it at the next edge. */
 static inline void call(struct calls *calls, u32 who)
 {
     bit_set(calls->due, who);
@@ -50,37 +50,38 @@ struct memory_system {
     u32 cluster_size, cluster_count;
     struct memory_system_stats stats;
     struct clock network, l2, dram;
-    u64 counted[3]; /* cycles of these that earlier statistics have */
+    u64 counted[3]; /* cycles that earlier statistics have counted */
     struct l2_shared shared;
     fs window, delay, dram_delay;
 
-    struct port *requests, *replies; /* of each core */
-    u64 *unread;                     /* core ports with requests that are known and not read */
-    u8 *turn;                        /* of each core port: the core whose turn it is */
-    fs *arrivals;                    /* of each core port: of the first such request */
-    fs arrival;                      /* the least of these, or earlier */
+    struct port *requests, *replies; /* by core */
+    u64 *unread;                     /* core ports with received requests that are not read */
+    u8 *turn;                        /* by core port: the core whose turn it is */
+    fs *arrivals;                    /* by core port: arrival of the first such request */
+    fs arrival;                      /* the minimum of these, or earlier */
     struct network *up, *down;
-    u64 up_done, down_done; /* network cycles that have passed there */
-    bool *closed;           /* slices that had no room for a packet and have done nothing since */
-    u64 *waiting;           /* slices with answers for the network */
+    u64 up_done, down_done; /* network cycles that each has simulated */
+    bool *closed;           /* slices that had no room for a packet, not called since */
+    u64 *waiting;           /* slices with replies for the network */
     u32 port_words, unit_words;
     bool network_wants; /* the next network edge has something to do */
-    bool every;         /* tests: every edge, everybody */
-    u32 inside;         /* requests between the ports, those of clusters among them */
+    bool every;         /* for tests: every edge, everything */
+    u32 inside;         /* requests between the ports, including those of clusters */
 
     struct cluster *clusters;
-    struct port *shared_requests; /* of cores to clusters: by part, then core */
-    fs cluster_next;              /* the first time at which a cluster may have something to do */
+    struct port *shared_requests; /* from cores to clusters: by part, then core */
+    fs cluster_next;              /* earliest time at which a cluster may have something to do */
 
     struct l2_slice **slices; /* by channel, then slice */
-    bool sweeps;              /* reserved ways of some are being emptied */
+    bool sweeps;              /* reserved ways of some slice are being emptied */
     struct channel *channels;
-    u32 channel_limit; /* requests of a channel from the delay on, as GPGPU-Sim gives credits */
+    u32 channel_limit; /* requests of a channel from the delay on, like GPGPU-Sim's credits */
     struct calls slice_calls, channel_calls;
     struct content *content; /* NULL: not armed */
 };
 
-/* No edge before this time has anything to do: clocks are set to the first ones from it on. */
+/* No edge before this time has anything to do: advances the clocks to their first edges from it
+ * on. */
 void memory_system_advance(struct memory_system *m, fs time);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * The area of a machine: every row of the state registry costed by its shape, or as printed where
- * the chosen table has it, and the logic of area_logic.c.
+ * The area of a machine: the cost of every storage element by its shape, or as published in the
+ * chosen table, and the logic of area_logic.c.
  *
  * Invariants
- *  R1  Rows stand in the order of the state registry, then mechanisms', then logic; sums are made
- *      in this order, so that a reader who adds up the rows gets the same numbers.
+ *  R1  Rows are in the order of the storage list, then mechanisms', then logic; sums are formed in
+ *      this order, so that adding up the rows gives the same numbers.
  *  R2  A mechanism that is off adds and changes nothing.
- *  R3  An element that a mechanism replaces keeps its row, with no costs.
+ *  R3  An element that a mechanism replaces keeps its row, with zero costs.
  */
 #include "model/area.h"
 #include "core/pipeline.h"
@@ -38,7 +38,7 @@ const char *area_table(const struct config *config)
     return names[params_of(config)->table];
 }
 
-/* Registers of units, whose published areas include them. */
+/* Registers of units whose published areas include them. */
 static bool is_inside(const struct state_row *row, const struct pipeline *pipeline)
 {
     for (const char *const *unit = pipeline->enclosed; unit && *unit; unit++)
@@ -47,7 +47,7 @@ static bool is_inside(const struct state_row *row, const struct pipeline *pipeli
     return !strcmp(row->unit, "units") && strcmp(row->name, "results") != 0;
 }
 
-/* What a row of the machine costs now, and did without mechanisms. */
+/* The costs of a row, with and without mechanisms. */
 static void cost_row(struct area_row *row, const struct config *config,
                      const struct mechanism_set *set, const struct technology *technology)
 {
@@ -67,7 +67,7 @@ static void cost_row(struct area_row *row, const struct config *config,
         row->changed = row->origin.supplied->mechanism->name;
 }
 
-/* Rows of the registry from `first` to the one before `end`. */
+/* Adds storage elements `first` to `end` - 1. */
 static void take(struct area_list *list, const struct config *config,
                  const struct mechanism_set *set, const struct state_list *states, u32 first,
                  u32 end, const char *mechanism)
@@ -84,7 +84,7 @@ static void take(struct area_list *list, const struct config *config,
     }
 }
 
-/* Logic leaks as its supply says; from row `first` on. */
+/* Sets the leakage of logic by its supply, from row `first` on. */
 static void supply_logic(struct area_list *list, const struct mechanism_set *set, u32 first,
                          const struct technology *technology)
 {
@@ -108,7 +108,8 @@ void area_collect(struct area_list *list, const struct config *config,
     u32 *ends = checked(calloc(set->count + 1, sizeof *ends));
     storage_collect(&states, config);
     ends[0] = states.rows.count;
-    /* one at a time, so that every row has an owner; after the machine's, which they may replace */
+    /* one mechanism at a time, so that every row has an owner; after the machine's, which they may
+     * replace */
     for (u32 i = 0; i < set->count; i++) {
         mechanism_storage(&states, config, set->uses[i].mechanism);
         ends[i + 1] = states.rows.count;

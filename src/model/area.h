@@ -1,4 +1,4 @@
-/* The area of a machine, element by element: storage by its shape, logic by published units. */
+/* The area of a machine, element by element: storage by its shape, logic from published units. */
 #ifndef MODEL_AREA_H
 #define MODEL_AREA_H
 
@@ -6,34 +6,34 @@
 #include "model/element.h"
 
 struct area_row {
-    struct state_row state;       /* of logic: no entries, no bits */
-    struct array_cost cost;       /* of one owner's; nothing of one that is replaced */
-    struct array_cost plain;      /* the same on a machine without mechanisms */
-    const char *mechanism;        /* whose it is; NULL: the machine's own */
+    struct state_row state;       /* for logic: no entries, no bits */
+    struct array_cost cost;       /* per owner; zero if the element is replaced */
+    struct array_cost plain;      /* the same without mechanisms */
+    const char *mechanism;        /* its mechanism; NULL: the machine's own */
     const char *changed;          /* the mechanism that has changed its cost, or NULL */
-    struct element_origin origin; /* its supply, and where the costs come from */
-    const char *source;           /* of logic: where its area comes from */
+    struct element_origin origin; /* its supply, and the origin of the costs */
+    const char *source;           /* for logic: the source of its area */
     bool logic;
-    bool inside; /* registers within units, whose published area has them: they cost nothing more */
+    bool inside; /* registers within units: the unit's published area includes them */
 };
 
 struct area_list {
     VEC(struct area_row) rows;
 };
 
-/* What a configuration says of its technology, and whose published costs it uses. */
+/* The technology of a configuration, and the name of its table of published costs. */
 struct technology area_technology(const struct config *config);
 const char *area_table(const struct config *config);
 
-/* Fills an empty list: the machine's storage, that of mechanisms which are on, then logic. */
+/* Fills an empty list: the machine's storage, that of active mechanisms, then logic. */
 void area_collect(struct area_list *list, const struct config *config,
                   const struct mechanism_set *set);
 void area_free(struct area_list *list);
-/* Logic only; area.c calls it. */
+/* Logic only; called by area.c. */
 void area_logic(struct area_list *list, const struct config *config,
                 const struct technology *technology);
 
-/* A part of what a core does before its units: fetching, issuing, collecting operands. */
+/* Whether it is part of the front end of a core: fetch, issue, operand collection. */
 bool area_in_front_end(const struct area_row *row);
 
 #endif

@@ -18,7 +18,7 @@ static void add(struct area_sums *sums, const struct area_row *row, u64 copies)
     sums->leakage_mw += (f64)copies * row->cost.leakage_mw;
 }
 
-/* As on a machine without mechanisms. */
+/* Adds the costs without mechanisms. */
 static void add_plain(struct area_sums *sums, const struct area_row *row, u64 copies)
 {
     sums->bits += copies * row->state.entries * row->state.bits;
@@ -174,7 +174,7 @@ static json_t *owners_json(const struct area_list *list)
     return owners;
 }
 
-/* ---- what mechanisms add ---- */
+/* ---- additions of mechanisms ---- */
 
 static json_t *added_json(const struct area_sums *added, const struct area_sums *to)
 {
@@ -184,7 +184,7 @@ static json_t *added_json(const struct area_sums *added, const struct area_sums 
     return json;
 }
 
-/* The rows of a mechanism, and what it adds to a machine that has no other: these, and the
+/* The rows of a mechanism, and what it adds to a machine without others: these rows, and the
  * difference in rows that it replaces or supplies. */
 struct area_addition {
     struct area_sums own, added, plain;
@@ -234,7 +234,7 @@ static json_t *mechanisms_json(const struct area_list *list, const struct mechan
     return json;
 }
 
-/* ---- beside what has been published about the machine ---- */
+/* ---- comparison with published values of the machine ---- */
 
 static json_t *published_json(const struct area_list *list,
                               const struct published_values *published)
@@ -300,7 +300,7 @@ char *hd_area_json(const struct hd_config *config)
     return dump(json);
 }
 
-/* ---- the model beside what was printed ---- */
+/* ---- comparison of the model with published arrays ---- */
 
 static void put_pair(json_t *into, const char *name, f64 printed, const f64 *model)
 {

@@ -1,19 +1,19 @@
 /*
  * The area of logic: lanes, schedulers, decoders, crossbars. Each constant is that of a published
- * unit, scaled to the technology; crossbars are the wires they are made of.
+ * unit, scaled to the technology; crossbars are modelled by their wires.
  *
  * MIAOW (Balasubramanian et al., "Enabling GPGPU low-level hardware explorations with MIAOW", TACO
- * 2015) prints one area of a stage, issue with 0.43 mm2 for 40 wavefronts at 32 nm (section 5.1),
- * and the look-up tables of all stages on an FPGA (table VI). The others are taken in proportion to
- * these. Their sum for its four integer and four float units of 16 lanes is 4.4 mm2; the text says
- * 34 % of 15 mm2, 5.1.
+ * 2015) gives the area of one stage, issue, with 0.43 mm2 for 40 wavefronts at 32 nm (section 5.1),
+ * and the look-up tables of all stages on an FPGA (table VI). The other areas are taken in
+ * proportion to these. Their sum for its four integer and four floating-point units of 16 lanes is
+ * 4.4 mm2; the text says 34 % of 15 mm2, 5.1.
  *
  * Deviations
- *  - Not modelled, so that a chip is larger than its sum: coalescing and texture filtering,
- *    controllers and drivers of DRAM, raster units, video, pads, clocks and power wires.
- *  - Crossbars leak nothing: their drivers are small beside the wires.
- *  - MIAOW's stages hold their flip-flops; what the state registry declares of them is counted
- *    twice (a few percent of these stages).
+ *  - Not modelled, so that a chip is larger than the sum: coalescing and texture filtering, DRAM
+ *    controllers and drivers, raster units, video, pads, clock and power distribution.
+ *  - Crossbars do not leak: their drivers are small compared with the wires.
+ *  - The areas of MIAOW's stages include their flip-flops; those that the storage list declares are
+ *    counted twice (a few percent of these stages).
  */
 #include "core/pipeline.h"
 #include "gpu/machine/config.h"
@@ -28,11 +28,11 @@ extern const struct component energy_component;
 
 static const struct technology at_32 = {.nm = 32}, at_45 = {.nm = 45};
 
-/* MIAOW: um2 of a look-up table's worth of logic. */
+/* MIAOW: from look-up tables to um2 of logic. */
 static const f64 issue_um2 = 0.43e6, issue_luts = 36142, issue_warps = 40;
 static const f64 decode_luts = 3474, fetch_luts = 22290, pool_luts = 27833, scalar_luts = 1240,
                  exec_luts = 8689;
-static const f64 integer_luts = 36890.0 / 16; /* of a lane */
+static const f64 integer_luts = 36890.0 / 16; /* per lane */
 /* Kaul et al., "A 1.45GHz 52-to-162GFLOPS/W variable-precision floating-point fused multiply-add
  * unit with certainty tracking in 32nm CMOS", ISSCC 2012: single precision. MIAOW's lane in
  * proportion is 0.042. */
@@ -54,10 +54,11 @@ struct logic_build {
 };
 
 /*
- * McPAT (Li et al., MICRO 2009) takes logic as transistors of a density with inverters of five
- * minimal widths: CACTI's densities per um2, which fall as the feature size grows, and 12.8 feature
- * sizes of n and p together, half of which is off. In an in-order core four fifths of them have
- * longer channels, which leak 0.28 of the others (CACTI at 45 nm; 0.27 at 32, 0.31 at 22).
+ * McPAT (Li et al., MICRO 2009) models logic as transistors of a given density, with inverters of
+ * five minimum widths: CACTI's densities per um2, which fall as the feature size grows, and 12.8
+ * feature sizes of n and p together, half of which is off. In an in-order core four fifths of the
+ * transistors have longer channels, which leak 0.28 as much (CACTI at 45 nm; 0.27 at 32, 0.31 at
+ * 22).
  */
 static f64 leakage_mw(const struct technology *technology, f64 um2)
 {
@@ -68,12 +69,12 @@ static f64 leakage_mw(const struct technology *technology, f64 um2)
     return technology_leakage_mw(technology, off_um, off_um);
 }
 
-/* What leaks in a lane is published; the energy of a run uses the same rows. */
+/* Leakage of lanes is published; the energy of a run uses the same rows. */
 static const struct {
     const char *part;
     f64 mw;
     struct technology technology;
-    size_t given; /* in struct energy_params: what the user says instead */
+    size_t given; /* in struct energy_params: the user's value */
 } lane_leaks[] = {
 #define ARRAY(...)
 #define LOGIC(...)
@@ -128,14 +129,14 @@ static void add_lanes(const struct logic_build *build, const char *unit, const c
     put(build, unit, name, (f64)count * um2, (f64)count * lane_mw(build, part), source, help);
 }
 
-/* Two layers of wires that cross: `in` bits one way, `out` bits the other. */
+/* Two crossing layers of wires: `in` bits one way, `out` bits the other. */
 static f64 crossing(const struct logic_build *build, f64 in, f64 out)
 {
     f64 wire = pitch * build->technology->nm * 1e-3;
     return in * wire * out * wire;
 }
 
-/* A block of logic of a core's pipeline. */
+/* Adds a block of logic of a core's pipeline. */
 static void add_block(const struct logic_build *build, const struct logic *l)
 {
     const f64 scale = scale_area(&at_32, build->technology);

@@ -1,6 +1,6 @@
 /*
- * What storage costs: area, energy of an access, leakage and delay of an array of memory cells,
- * from its size, ports, width and technology; and what the literature has printed for some.
+ * The cost of storage: area, energy per access, leakage and delay of an array of memory cells, from
+ * its size, ports, width and technology; and published costs of some arrays.
  */
 #ifndef MODEL_ARRAY_H
 #define MODEL_ARRAY_H
@@ -8,20 +8,20 @@
 #include "base/state.h"
 
 struct technology {
-    u32 nm;      /* 45, 40, 32 or 28; others between 22 and 45 are interpolated, too */
-    f64 volts;   /* supply; 0: what the technology is made for */
+    u32 nm;      /* 45, 40, 32 or 28; other values between 22 and 45 are interpolated as well */
+    f64 volts;   /* supply; 0: nominal */
     f64 celsius; /* for leakage */
 };
 
-/* The supply that a technology is made for. */
+/* The nominal supply of a technology. */
 f64 technology_volts(u32 nm);
-/* Power that leaks through transistors of a width of `off_um` that are off, and gates of `on_um`
- * that are on. */
+/* Leakage power of transistors with a total width of `off_um` that are off, and of gates with
+ * `on_um` that are on. */
 f64 technology_leakage_mw(const struct technology *technology, f64 off_um, f64 on_um);
-/* Of an inverter that drives four like it. */
+/* Delay of an inverter that drives four equal ones. */
 f64 technology_fo4_ps(const struct technology *technology);
-/* Factors from one technology to another: of an event's energy (CV^2), of leakage power, of area
- * and of delay. */
+/* Factors from one technology to another: for the energy of an event (CV^2), leakage power, area
+ * and delay. */
 f64 scale_energy(const struct technology *from, const struct technology *to);
 f64 scale_leakage(const struct technology *from, const struct technology *to);
 f64 scale_area(const struct technology *from, const struct technology *to);
@@ -30,47 +30,46 @@ f64 scale_delay(const struct technology *from, const struct technology *to);
 struct array_cost {
     f64 area_um2;
     f64 leakage_mw;
-    f64 read_pj, write_pj, search_pj; /* of an access as its shape says */
-    f64 delay_ps;                     /* of a read */
+    f64 read_pj, write_pj, search_pj; /* for an access of the given shape */
+    f64 delay_ps;                     /* for a read */
 };
 
-/* Of one owner's element. */
+/* The cost of one owner's element. */
 struct array_cost array_cost(u64 entries, u32 bits, const struct array_shape *shape,
                              const struct technology *technology);
-/* Bits that an access moves, of an element of this shape. */
+/* Bits that an access to an element of this shape moves. */
 u32 array_access_bits(u64 entries, u32 bits, const struct array_shape *shape);
 
-/* ---- what has been printed ---- */
+/* ---- published costs ---- */
 
-/* An entry of a published table. A number that it does not give is 0. */
+/* An entry of a published table. A number that the table does not give is 0. */
 struct published {
-    const char *table;   /* whose: "lashgar", as energy.table names it */
+    const char *table;   /* its name: "lashgar", as in energy.table */
     const char *place;   /* in the text: "table 1" */
-    const char *what;    /* as it is called there */
-    const char *element; /* of storage: "icache.data"; NULL: none of ours */
+    const char *what;    /* its name in the text */
+    const char *element; /* storage element: "icache.data"; NULL: none of ours */
     u64 entries;
     u32 bits;
     struct array_shape shape;
-    bool sized; /* the text gives its size; else size and ports are assumed */
+    bool sized; /* the text gives its size; otherwise size and ports are assumed */
     struct technology technology;
     f64 area_um2, leakage_mw, read_pj, write_pj, delay_ps;
-    const char *note; /* what is known of the number; NULL: nothing */
-    bool resistive;   /* cells of another kind: the array model is not about them */
+    const char *note; /* a remark about the number; NULL: none */
+    bool resistive;   /* other kinds of cells, for which the array model does not hold */
 };
 
-/* All of them; one without a table ends the list. */
+/* All entries; the last one has no table. */
 extern const struct published published_rows[];
 /*
- * The row of a table for an element of this size, or NULL. Where the text says how large its array
- * is, one of another size (by more than a quarter) is not the same thing.
+ * The row of a table for an element of this size, or NULL. If the text gives the size of its array,
+ * an element whose size differs by more than a quarter does not match.
  */
 const struct published *published_find(const char *table, const char *element, u64 entries,
                                        u32 bits);
 /*
- * Of one owner's element: what the table of this name has printed (scaled if it is of another
- * technology, not by temperature, and by bits if the text says how many its access moves and ours
- * moves another number), and the array model for the rest.
- * `used` may be NULL; it becomes the row, or NULL.
+ * The cost of one owner's element: what the table of this name gives (scaled to the technology, not
+ * by temperature; and by bits, if the text says how many an access moves and ours moves another
+ * number), and the array model for the rest. `used` may be NULL; it is set to the row, or NULL.
  */
 struct array_cost element_cost(const char *table, const struct state_row *row,
                                const struct technology *technology, const struct published **used);

@@ -1,9 +1,9 @@
 /*
- * What an element of storage costs on a machine whose mechanisms may change it: see element.h.
+ * The cost of a storage element on a machine whose mechanisms may change it: see element.h.
  *
- * A supply of its own changes the element's technology, so that the laws of technology.c apply:
- * dynamic energy goes with the square of the voltage, leakage with the voltage and with the off
- * current that falls with the lowered barrier, delay by the alpha-power law.
+ * A separate supply changes the element's technology, so that the laws of technology.c apply:
+ * dynamic energy scales with the square of the voltage, leakage with the voltage and with the off
+ * current, which falls with drain-induced barrier lowering, delay by the alpha-power law.
  */
 #include "model/element.h"
 
@@ -21,7 +21,7 @@ struct element_origin element_supply(const struct mechanism_set *set, const stru
         origin.rate = rate > 0 ? rate : 1;
         if (volts > 0 || rate > 0)
             origin.supplied = &set->uses[i];
-        break; /* no other can have one: changes_clash */
+        break; /* no other mechanism can have one: changes_clash */
     }
     return origin;
 }
@@ -31,7 +31,7 @@ f64 cell_given(const struct element_origin *origin, const char *param)
     return change_param(origin->cell_of, param);
 }
 
-/* A number of a cell: what its parameter says, at the machine's technology, or what is declared. */
+/* A cost of a cell: from its parameter, at the machine's technology, or else as declared. */
 static void set_cost(const struct element_origin *origin, f64 *cost, f64 declared, f64 from_cell,
                      const char *param, f64 from_machine)
 {
@@ -46,7 +46,7 @@ static void apply_cell(struct array_cost *cost, const struct element_origin *ori
                        const struct technology *machine, const struct technology *own)
 {
     const struct energy_cell *cell = origin->cell;
-    /* No source says how hot its cells are: as hot as ours, as in element_cost. */
+    /* No source gives the temperature of its cells: assumed equal to ours, as in element_cost. */
     const struct technology theirs =
         cell->nm ? (struct technology){cell->nm, cell->volts, own->celsius} : *machine;
     const f64 energy = scale_energy(&theirs, own), given = scale_energy(machine, own);

@@ -1,9 +1,9 @@
 /*
- * Energy of launches: counters times what each event costs, and leakage times time.
+ * Energy of launches: counters times the cost of each event, and leakage times time.
  *
- * What an event costs is found once, when a device is opened: for an array the published number of
- * the machine's table, or the array model's; for logic a published constant, scaled to the
- * machine's technology. Parts appear in the order of events.def, then the mechanisms' own.
+ * The cost of an event is determined once, when a device is opened: for an array the published
+ * number of the machine's table, or that of the array model; for logic a published constant, scaled
+ * to the machine's technology. Parts are in the order of events.def, then the mechanisms' own.
  */
 #include "model/energy.h"
 
@@ -106,7 +106,7 @@ static const void *find_param(const struct config *config, const struct componen
     return NULL;
 }
 
-/* Bits that a fill of a cache writes: a line, or a sector where lines come in sectors. */
+/* Bits that a fill of a cache writes: a line, or a sector if lines are sectored. */
 static u32 fill_bits(const struct config *config, const struct component *cache)
 {
     const u32 *line_bytes = find_param(config, cache, "line_bytes", PARAM_U32);
@@ -115,10 +115,10 @@ static u32 fill_bits(const struct config *config, const struct component *cache)
     return 8 * (*sectored ? MIN((u32)SECTOR_BYTES, *line_bytes) : *line_bytes);
 }
 
-/* An access of an element as it is built. */
+/* An access of the element's own shape. */
 static const u32 as_built = UINT32_MAX;
 
-/* That an event moves, or as_built. */
+/* Bits that an event moves, or as_built. */
 static u32 bits_of(const struct config *config, const struct event *event)
 {
     enum {
@@ -158,14 +158,14 @@ static f64 times_of(const struct config *config, enum times times)
                                   : 1;
 }
 
-/* Where the cost of an access comes from, if a mechanism has its own numbers for the element. */
+/* Names the origin of an access's cost if a mechanism has its own numbers for the element. */
 static void name_cell(struct energy_row *row, const struct element_origin *origin)
 {
     const struct energy_cell *cell = origin->cell;
     const bool read = row->kind == ENERGY_READ;
     const char *param = read ? cell->given.read_pj : cell->given.write_pj;
     const f64 declared = read ? cell->read_pj : cell->write_pj;
-    if (row->kind == ENERGY_SEARCH) /* the array model's, which has searched cells */
+    if (row->kind == ENERGY_SEARCH) /* from the array model, which has searched cells */
         return;
     if (cell_given(origin, param) > 0) {
         row->from = "set";
@@ -175,7 +175,7 @@ static void name_cell(struct energy_row *row, const struct element_origin *origi
     }
 }
 
-/* An access that moves the row's bits of an element. */
+/* The cost of an access that moves the row's bits of an element. */
 static void cost_array(const struct energy_model *model, struct energy_row *row,
                        const struct state_row *element)
 {
@@ -206,8 +206,8 @@ static u32 built_bits(const struct state_row *element)
     return array_access_bits(element->entries, element->bits, &element->shape);
 }
 
-/* The element that takes the place of one that is replaced, and the part of its accesses; NULL: the
- * mechanism counts accesses itself. */
+/* The element that replaces this one, and the part of its accesses; NULL: the mechanism counts
+ * accesses itself. */
 static const struct state_row *replacement(struct energy_model *model,
                                            const struct state_row *element, u32 *part)
 {
@@ -223,8 +223,8 @@ static const struct state_row *replacement(struct energy_model *model,
 }
 
 /*
- * A row for accesses to an element that move `bits`, or as_built. If the element is replaced, the row
- * costs nothing, and a second one has the accesses to the element in its place.
+ * Adds a row for accesses to an element that move `bits`, or as_built. If the element is replaced,
+ * the row costs nothing, and a second row has the accesses to its replacement.
  */
 static void add_access(struct energy_model *model, struct energy_row row,
                        const struct state_row *element, u32 bits)
@@ -257,7 +257,7 @@ static void add_array(struct energy_model *model, const struct config *config,
                       const struct event *event)
 {
     const struct state_row *element = state_find(&model->storage, event->array);
-    if (!element) /* this machine does without */
+    if (!element) /* this machine has no such element */
         return;
     add_access(model,
                (struct energy_row){
@@ -272,7 +272,7 @@ static void add_array(struct energy_model *model, const struct config *config,
                element, bits_of(config, event));
 }
 
-/* An event of logic, at the supply of its component. */
+/* Scales an event of logic to the supply of its component. */
 static void supply_logic(const struct energy_model *model, struct energy_row *row)
 {
     const struct state_row logic = {.unit = row->component->name, .name = ""};
@@ -284,7 +284,7 @@ static void supply_logic(const struct energy_model *model, struct energy_row *ro
     row->volts = origin.volts;
 }
 
-/* A constant of another technology in this one. */
+/* Scales a constant of another technology to this one. */
 static f64 scaled(const struct energy_model *model, f64 pj, u32 nm, f64 volts)
 {
     const struct technology from = {nm, volts, 0};
@@ -310,7 +310,7 @@ static void add_logic(struct energy_model *model, const struct config *config,
         .from = given > 0 ? "set" : "literature",
         .source = given > 0 ? NULL : event->source,
     };
-    if (event->nm) /* of the chip */
+    if (event->nm) /* on the chip */
         supply_logic(model, row);
 }
 
@@ -324,7 +324,7 @@ const struct stat *energy_stat(const struct component *component, const char *na
     return NULL;
 }
 
-/* What a parameter of the mechanism says it costs; 0: nothing. */
+/* The cost given by a parameter of the mechanism; 0: none. */
 static bool find_given(const struct mechanism_use *use, const struct energy_event *event,
                        f64 *given, struct error *error)
 {
@@ -361,7 +361,7 @@ static bool add_event(struct energy_model *model, const struct mechanism_use *us
     const bool set = given > 0, logic = event->kind == ENERGY_LOGIC;
     if (!logic && !element && !set) {
         if (event->array && strchr(event->array, '.'))
-            return true; /* this configuration does without, or the machine does */
+            return true; /* this configuration, or the machine, has no such array */
         return error_set(error, ERROR_USAGE, "", "mechanism %s: event '%s' names no array", name,
                          event->counter);
     }
@@ -394,7 +394,7 @@ static void add_storage(struct energy_model *model, const struct config *config)
         mechanism_storage(&model->storage, config, model->set->uses[i].mechanism);
 }
 
-/* What takes the place of an element exists. */
+/* Checks that replacements of elements exist. */
 static bool check_replacements(const struct energy_model *model, const struct mechanism_use *use,
                                struct error *error)
 {
@@ -497,7 +497,7 @@ void energy_of(const struct energy_model *model, const struct machine_stats *sta
     for (u32 i = 0; i < model->rows.count; i++)
         sum->dynamic_fj[model->rows.data[i].part] +=
             energy_row_fj(&model->rows.data[i], stats, mechanisms);
-    for (u32 i = 0; i < model->part_count; i++) /* mW times ps are fJ */
+    for (u32 i = 0; i < model->part_count; i++) /* mW times ps is fJ */
         sum->static_fj[i] = (u64)rint(model->part_mw[i] * (f64)stats->timing.picoseconds);
     for (u32 i = 0; i < model->leaks.count; i++)
         if (model->leaks.data[i].powered)

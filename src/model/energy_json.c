@@ -1,4 +1,4 @@
-/* Energy as JSON: flat names beside statistics, and what everything costs. */
+/* Energy as JSON: flat names like those of statistics, and the cost of each event. */
 #include "gpu/api/api.h"
 #include "gpu/machine/stats.h"
 #include "model/energy.h"
@@ -12,7 +12,7 @@ json_t *energy_pj(u64 fj)
     return json_real((f64)fj / 1000);
 }
 
-/* fJ in ps are mW. */
+/* fJ per ps is mW. */
 static json_t *watts(u64 fj, u64 picoseconds)
 {
     return picoseconds ? json_real((f64)fj / (f64)picoseconds / 1000) : json_null();
@@ -136,14 +136,14 @@ bool energy_total_json(json_t *totals, const json_t *launches, struct error *err
     return right;
 }
 
-/* ---- what everything costs ---- */
+/* ---- costs ---- */
 
 static json_t *text_or_null(const char *text)
 {
     return text ? json_string(text) : json_null();
 }
 
-/* "lashgar, table 1: I-Cache data", or what else is known of where a number comes from. */
+/* The source of a number: "lashgar, table 1: I-Cache data", or other text. */
 static json_t *source_json(const struct published *published, const char *source)
 {
     return published
@@ -195,7 +195,7 @@ static json_t *leak_json(const struct energy_model *model, const struct energy_l
     return json;
 }
 
-/* Elements of storage whose accesses no event counts. */
+/* Storage elements whose accesses no event counts. */
 static json_t *holes_json(const struct energy_model *model)
 {
     json_t *list = json_array();

@@ -1,8 +1,8 @@
 /*
- * What leaks: every element of storage and all logic, as model/area has them, and DRAM chips.
+ * Leakage: of every storage element and all logic, as in model/area, and of DRAM chips.
  *
- * An element belongs to the part of the machine that its unit stands for, or that events of it are
- * counted under.
+ * An element belongs to the part of the machine that its unit stands for, or under which its events
+ * are counted.
  */
 #include "gpu/machine/params.h"
 #include "gpu/machine/storage.h"
@@ -10,7 +10,7 @@
 #include "model/area.h"
 #include "model/energy.h"
 
-/* What events.def says of it; model/area_logic.c has taken lanes from there. */
+/* Rows of events.def; model/area_logic.c has used those for lanes. */
 static const struct {
     const char *part;
     f64 mw;
@@ -89,7 +89,7 @@ static const struct {
     {"units", "fp64_lanes", "fp64_units"},
     {"units", "sfu_lanes", "sfu"},
     {"units", "scalar_logic", "scalar_unit"},
-    {"units", NULL, "operand_wires"}, /* results on their way */
+    {"units", NULL, "operand_wires"}, /* results in flight */
     {"lsu", "shared", "shared_memory"},
     {"lsu", "crossbar", "shared_memory"},
     {"lsu", NULL, "load_store"},
@@ -113,7 +113,7 @@ static const char *part_of(const struct energy_model *model, const struct state_
     return row->unit;
 }
 
-/* The element leaks by a counter of the mechanism that powers it. */
+/* If a mechanism powers the element, its leakage follows from a counter. */
 static void set_power(struct energy_model *model, struct energy_leak *leak,
                       const struct state_row *element)
 {
@@ -127,13 +127,13 @@ static void set_power(struct energy_model *model, struct energy_leak *leak,
             leak->offset = base + energy_stat(component, power->counter)->offset;
             leak->off = change_param(use, power->off);
             leak->part = power->part ? energy_part(model, power->part) : leak->part;
-            return; /* no other can: changes_clash */
+            return; /* no other mechanism can: changes_clash */
         }
         base += mechanism_stats_size(use);
     }
 }
 
-/* Whose number the leakage of an element is. */
+/* Names the origin of an element's leakage. */
 static void name_source(struct energy_leak *leak, const struct area_row *row)
 {
     const struct published *printed = row->origin.published;
@@ -180,7 +180,7 @@ static void add_row(struct energy_model *model, const struct config *config,
     const f64 mw = leak->rate > 0 ? leak->mw / leak->rate : leak->mw;
     if (leak->powered) {
         model->part_mw[leak->part] += mw * (f64)leak->copies * leak->off;
-        leak->fj_per_count = mw * (1 - leak->off) / (f64)row->state.entries; /* mW ps are fJ */
+        leak->fj_per_count = mw * (1 - leak->off) / (f64)row->state.entries; /* mW times ps is fJ */
     } else {
         model->part_mw[leak->part] += mw * (f64)leak->copies;
     }

@@ -1,9 +1,9 @@
 /*
- * Which instructions the dynamic energy belongs to.
+ * Attributes dynamic energy to instructions.
  *
- * The energy of an event is shared in proportion to what each instruction did of what makes the
- * event: lanes read, operations, transactions sent. Shares are cut at whole femtojoules of the
- * running sum, so that they add up to the event's energy whatever it is.
+ * The energy of an event is shared in proportion to each instruction's part in what causes the
+ * event: lanes read, operations, transactions sent. Shares are differences of the running sum in
+ * whole femtojoules, so that they always add up to the event's energy.
  */
 #include "model/energy.h"
 
@@ -57,7 +57,7 @@ static u64 weight(enum energy_share share, const struct lane_use *use,
     return 0;
 }
 
-/* Returns what has been shared: all of it, or nothing when nobody has a weight. */
+/* Returns what has been shared: all of it, or nothing if all weights are 0. */
 static u64 share_out(u64 energy, const u64 *weights, u32 count, u64 *fj)
 {
     unsigned __int128 sum = 0, so_far = 0;

@@ -1,4 +1,4 @@
-/* What has been printed about arrays: see array.h and published.def. */
+/* Published costs of arrays: see array.h and published.def. */
 #include "model/array.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
     {               \
         __VA_ARGS__ \
     }
-/* The same twice: a list of arguments that is passed on would fall apart at a shape's commas. */
+/* Written twice: a shape's commas would separate arguments that one macro passes to another. */
 #define PUBLISHED(table, place, what, element, entries, bits, shape, sized, nm, volts, celsius, \
                   area, leakage, read, write, delay, note)                                      \
     {#table, place,   what, element, entries, bits, shape, sized, {nm, volts, celsius},         \
@@ -63,7 +63,8 @@ struct array_cost element_cost(const char *table, const struct state_row *row,
                 array_access_bits(found->entries, found->bits, &found->shape);
     f64 energy = scale_energy(theirs, technology) * moved;
     replace(&cost.area_um2, found->area_um2, scale_area(theirs, technology));
-    /* No text says how hot its array is: as hot as ours, so that what is printed is used. */
+    /* No text gives the temperature of its array: assumed equal to ours, so that the published
+     * number is used as it is. */
     struct technology as_hot = {theirs->nm, theirs->volts, technology->celsius};
     replace(&cost.leakage_mw, found->leakage_mw, scale_leakage(&as_hot, technology));
     replace(&cost.read_pj, found->read_pj, energy);

@@ -4,16 +4,16 @@
  * The numbers of transistors are those of CACTI 7 (Balasubramonian et al., "CACTI 7: New tools for
  * interconnect exploration in innovative off-chip memories", TACO 2017; files tech_params/45nm.dat,
  * 32nm.dat and 22nm.dat of the public release), high-performance devices, which CACTI took from the
- * ITRS roadmap. A technology between two of them is interpolated linearly, as CACTI does it.
+ * ITRS roadmap. A technology between two of them is interpolated linearly, as in CACTI.
  *
  * Invariants
  *  T1  All functions are pure, and continuous in volts, temperature and feature size.
  *  T2  More volts or a higher temperature never leak less; more volts are never slower.
  *
  * Deviations
- *  - Capacitance of a length of wire or of a width of gate is taken as the same in all
- * technologies, so that energy scales as length times volts squared (CACTI's own logic scaling, 0.7
- * a generation, says the same) and area as length squared.
+ *  - The capacitance per length of wire or width of gate is assumed to be the same in all
+ *    technologies, so that energy scales as length times volts squared (CACTI's own scaling of
+ *    logic, 0.7 per generation, agrees) and area as length squared.
  */
 #include "model/array.h"
 
@@ -62,8 +62,8 @@ static const f64 fo4_ps_at_32 = 14.5;
 static const f64 threshold_volts = 0.35;
 /* Sakurai and Newton, "Alpha-power law MOSFET model", JSSC 1990: short channels. */
 static const f64 alpha = 1.3;
-/* Assumed: the roadmap's high-performance devices lower their barrier by about 100 mV a volt of
- * drain, with a subthreshold swing of 1.5 times the ideal one. */
+/* Assumed: the roadmap's high-performance devices have a drain-induced barrier lowering of about
+ * 100 mV per volt, and 1.5 times the ideal subthreshold swing. */
 static const f64 barrier_lowering = 0.1, swing = 1.5;
 
 /* The two nodes that a feature size lies between, and the weight of the larger one. */
@@ -94,7 +94,7 @@ static f64 supply(const struct technology *technology)
     return technology->volts > 0 ? technology->volts : technology_volts(technology->nm);
 }
 
-/* Between the steps as an exponential; beyond them, as from the nearest two. */
+/* Exponential between the steps; extrapolated from the nearest two beyond them. */
 static f64 off_current(const struct technology_node *node, f64 celsius)
 {
     u32 step = (u32)fmin(fmax(celsius / 10, 0), STEPS - 2);
@@ -107,7 +107,7 @@ f64 technology_leakage_mw(const struct technology *technology, f64 off_um, f64 o
     enum {
         KELVIN = 273
     };
-    static const f64 volts_per_kelvin = 8.617e-5; /* Boltzmann's constant over a charge */
+    static const f64 volts_per_kelvin = 8.617e-5; /* Boltzmann's constant / charge */
     const struct technology_node *large, *small;
     f64 weight = between(technology->nm, &large, &small), volts = supply(technology);
     f64 off = mix(weight, off_current(large, technology->celsius),
@@ -118,7 +118,7 @@ f64 technology_leakage_mw(const struct technology *technology, f64 off_um, f64 o
     return 1e3 * volts * (off * off_um + gate * on_um);
 }
 
-/* Time to move a gate's charge, relative to that of another technology at its nominal volts. */
+/* Time to move a gate's charge at nominal supply; used in ratios only. */
 static f64 switching(u32 nm)
 {
     const struct technology_node *large, *small;
@@ -129,7 +129,7 @@ static f64 switching(u32 nm)
 
 static f64 slowness(f64 volts)
 {
-    /* Near the threshold the law ends, and so do circuits that are modelled here. */
+    /* The law does not hold near the threshold, and neither do the circuits modelled here. */
     f64 drive = fmax(volts - threshold_volts, 0.05);
     return volts / pow(drive, alpha);
 }
@@ -147,7 +147,7 @@ f64 scale_energy(const struct technology *from, const struct technology *to)
     return (f64)to->nm / from->nm * volts * volts;
 }
 
-/* As of a memory cell: most of what leaks. */
+/* As for a memory cell, which dominates leakage. */
 f64 scale_leakage(const struct technology *from, const struct technology *to)
 {
     return technology_leakage_mw(to, to->nm, to->nm) /

@@ -1,16 +1,17 @@
 /*
- * Operand collection: between issue and the units, an instruction holds a collector while the
- * banks of the register file serve its reads.
+ * Operand collection: between issue and the units, an instruction holds a collector while the banks
+ * of the register file serve its reads.
  *
- * One step, in this order: collectors with all operands give their instruction on to its unit's
- * latch; each bank serves the read at the head of its queue, unless it is written in this cycle
- * (the first step of a cycle only); issued instructions take free collectors and queue their
- * reads. So an instruction without conflicts passes in three cycles: collector, read, unit.
+ * The order within one step: collectors with all operands pass their instruction to its unit's
+ * latch; each bank serves the oldest read that waits for it, unless the bank is written in this
+ * cycle (which matters only in the first step of a cycle); issued instructions take free collectors
+ * and queue their reads. So an instruction without conflicts takes three cycles: collector, read,
+ * unit.
  *
- * Accesses to memory leave in the order in which they were issued, within a group: what the
- * load/store unit sees of a warp is its program order.
+ * Memory accesses of a group leave in the order in which they issued: the load/store unit sees the
+ * accesses of a warp in program order.
  *
- * With sub-cores, collectors and banks are divided equally between the schedulers.
+ * With sub-cores, collectors and banks are divided equally among the schedulers.
  */
 #include "core/common/common.h"
 
@@ -50,7 +51,7 @@ static void share_collectors(struct core *core)
     core->collect.free = next == 64 ? ~0ull : bit(next) - 1;
 }
 
-/* Banks of a group. */
+/* Banks per group. */
 static u32 banks_of(const struct core_config *config)
 {
     u32 groups = config->issue->sub_cores ? config->issue->schedulers : 1;
@@ -80,7 +81,7 @@ void collect_create(struct core *core)
     }
 }
 
-/* One more access to a bank: into the first set that does not have it. */
+/* Adds an access to a bank, in the first set that does not contain the bank. */
 static void add_read(u64 *banks, u8 *depth, u32 bank)
 {
     u32 n = 0;
@@ -115,7 +116,7 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
-/* To its unit's latch, unless that is full or an older access waits. */
+/* Passes an instruction to its unit's latch, unless that is full or an older access waits. */
 static void give_on(struct core *core, struct turn *turn, u32 c)
 {
     const struct collector *collector = &core->collect.collectors[c];
@@ -128,7 +129,7 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
         core->collect.stuck |= bit(c);
         return;
     }
-    if (UNLIKELY(core->detours)) { /* cycles that a mechanism has asked for */
+    if (UNLIKELY(core->detours)) { /* additional cycles from mechanisms */
         struct inflight *inflight = core_inflight(core, collector->inflight);
         if (inflight->extra) {
             inflight->extra--;
@@ -151,8 +152,8 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
-/* Full collectors, a set that is not empty, to the units' latches: those of a kind in turn. Kinds
- * come in the order of their collectors' numbers. */
+/* Passes the instructions of full collectors (a non-empty set) to the units' latches. Collectors of
+ * one kind take turns; kinds go in the order of their collectors' numbers. */
 static void dispatch(struct core *core, u64 ready)
 {
     do {
@@ -168,7 +169,8 @@ static void dispatch(struct core *core, u64 ready)
     } while (ready);
 }
 
-/* Some reads of a collector are served; those that wait on count as conflicts. The new depth. */
+/* Serves some reads of a collector; reads that still wait count as conflicts. Returns the new
+ * depth. */
 static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
 {
     for (u32 n = 0; n + 1 < depth; n++)
@@ -176,7 +178,7 @@ static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
     wanted[depth - 1] &= ~served;
     while (depth && !wanted[depth - 1])
         depth--;
-    /* mechanisms have asked for banks of the machine */
+    /* mechanisms name banks of the machine, `spread` of which hold one register */
     const u32 weight = core_hooked(core, SEAM_PLACES) ? core->collect.spread : 1;
     for (u32 n = 0; n < depth; n++)
         core->stats.collect.conflicts +=
@@ -185,8 +187,8 @@ static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
 }
 
 /*
- * Each bank serves the first collector that reads it, in the order in which they were taken: as
- * queues would, one at each bank, for a collector queues all its reads at once.
+ * Each bank serves the first collector that reads it, in the order in which collectors were taken.
+ * This equals a queue at each bank, because a collector queues all its reads at once.
  */
 static void read_banks(struct core *core, u64 taken)
 {
@@ -210,7 +212,7 @@ static void read_banks(struct core *core, u64 taken)
     core->collect.reading_count = left;
 }
 
-/* Where mechanisms say that the operands are. */
+/* Asks mechanisms where the operands are. */
 static COLD u32 ask_places(struct core *core, struct inflight *inflight, u64 *wanted)
 {
     const struct inst_time *time = inflight->time;
@@ -240,7 +242,7 @@ void collect_count(struct core *core, struct inflight *inflight)
         core->stats.collect.reads += inflight->time->read_count;
 }
 
-/* The instruction `index` of a group takes a free collector of its pipe. */
+/* Instruction `index` of a group takes a free collector that serves its pipe. */
 static void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index)
 {
     struct inflight *inflight = core_inflight(core, index);
@@ -268,7 +270,7 @@ static void take_collector(struct core *core, struct core_group *group, u32 c, u
         core->collect.ready |= bit(c);
 }
 
-/* Instructions of a group take collectors, as long as there are free ones for their pipe. */
+/* Instructions of a group take collectors, as long as some are free for their pipe. */
 static void allocate_group(struct core *core, u32 g)
 {
     struct core_group *group = &core->collect.group[g];
@@ -289,7 +291,7 @@ static void allocate_group(struct core *core, u32 g)
         latch_pop(latch);
         if (core->collect.full_pipes[g] >> pipe & 1) { /* there is room again */
             core->collect.full_pipes[g] &= (u8) ~(1u << pipe);
-            /* Schedulers sleep on when no warp could have used the room. */
+            /* Schedulers sleep on if no warp could use the room. */
             if (core->issue.heads[pipe] & core->issue.clear & ~core->issue.branching)
                 core->issue.asleep = 0;
         }

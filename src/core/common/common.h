@@ -1,6 +1,6 @@
 /*
- * The stages of the common pipeline, each with what the others call of it. Other pipelines use
- * those that are not their own.
+ * The stages of the common pipeline: the functions that they call of each other. Other pipelines
+ * use the stages that they do not replace.
  */
 #ifndef CORE_COMMON_COMMON_H
 #define CORE_COMMON_COMMON_H
@@ -10,7 +10,7 @@
 
 extern const struct pipeline common_pipeline;
 
-/* pipeline.c: for pipelines that put these stages behind their own issue. */
+/* pipeline.c: also for pipelines that use these stages with their own issue. */
 void common_create(struct core *core);
 void common_destroy(struct core *core);
 void common_begin(struct core *core);
@@ -18,7 +18,7 @@ void common_start_warp(struct core *core, u32 slot);
 void common_run(struct core *core, fs end);
 fs common_next(const struct core *core);
 enum stall common_waits(const struct core *core, u32 slot);
-/* All of an instruction's times but place and cost. */
+/* The timing properties of an instruction, except pipe and cost. */
 void common_time_rest(struct inst_time *time, const struct timed_code *code, u32 i);
 /* storage.c */
 void common_storage(struct state_list *list, const struct core_config *config);
@@ -30,35 +30,35 @@ static inline u32 slot_marks(const struct core *core, const struct slot *slot)
 {
     return (u32)(slot->limit - core->fetch.limit);
 }
-/* A branch of a held slot is resolved. */
+/* The branch of a held slot has been resolved. */
 void hold_resolved(struct core *core, u32 slot);
-/* Nothing will happen on a core by itself: mechanisms may let go what they hold. */
+/* If nothing will happen on a core without mechanisms, lets them release what they hold. */
 bool hold_stuck(struct core *core);
 /* fetch.c */
 void fetch_create(struct core *core);
 void fetch_destroy(struct core *core);
 void fetch_tick(struct core *core);
-/* What `times`, an entry for each instruction of an image, have to say of fetching it. */
+/* Sets the members of `times`, one entry per instruction of an image, that fetch uses. */
 void fetch_time(struct inst_time *times, const struct image *image,
                 const struct core_config *config);
-/* The line under an MSHR has arrived. */
+/* The line of an MSHR has arrived. */
 void fetch_reply(struct core *core, u32 mshr);
 void fetch_redirect(struct core *core, u32 slot);
 static inline bool fetch_idle(const struct core *core)
 {
     return !core->fetch.wanting && core->fetch.decode_head == core->fetch.decode_tail;
 }
-/* The first cycle at which it may have something to do by itself. */
+/* The earliest cycle at which fetch may have something to do without an event. */
 static inline u64 fetch_next(const struct core *core)
 {
     const u32 at = core->fetch.miss_head % ARRAY_LEN(core->fetch.misses);
     return core->fetch.miss_head == core->fetch.miss_tail ? UINT64_MAX
                                                           : core->fetch.misses[at].ready;
 }
-/* Whether, behind a branch in a slot's buffer or one that is being resolved or has just been, the
- * next address is not where to go. */
+/* Whether the next address may be the wrong one to fetch: the last instruction in the slot's buffer
+ * is a branch, or a branch is unresolved or has just been redirected. */
 bool fetch_behind_branch(const struct core *core, u32 slot);
-/* The slot's buffer has changed: does it want more? */
+/* The slot's buffer has changed: sets whether it wants more. */
 static inline void fetch_want_more(struct core *core, u32 s)
 {
     const struct slot *slot = &core->slots[s];
@@ -76,7 +76,7 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-/* Schedulers take their turns, beginning with this one. */
+/* Schedulers take their turns, starting with `first`. */
 void issue_turns(struct core *core, u32 first);
 static inline void issue_tick(struct core *core)
 {
@@ -86,17 +86,17 @@ static inline void issue_tick(struct core *core)
     if (core->issue.asleep != core->issue.all || core->issue.redirected | core->issue.skipping)
         core->pipeline->issue(core, first);
 }
-/* Charges the cycles in which schedulers were idle up to now. */
+/* Charges idle cycles of schedulers up to now. */
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
 void issue_charge(struct core *core, u64 cycles);
-/* schedule.c: what a policy wants. */
+/* schedule.c: the scheduling policy. */
 bool schedule_is_greedy(const struct core *core);
-/* A warp of the set `ready`, which is not empty; CORE_WARPS: none may. */
+/* Picks a warp of the non-empty set `ready`; CORE_WARPS: none may issue. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
-/* It has issued nothing for `cycles`. */
+/* The scheduler has issued nothing for `cycles`. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles);
-/* Whether the turn passes when nothing is issued. */
+/* Whether the turn passes on when nothing issues. */
 bool schedule_passes(const struct core *core);
 
 /* scoreboard.c: registers beyond the first words. */
@@ -126,17 +126,17 @@ static inline void scoreboard_release(struct core *core, struct slot *slot,
         scoreboard_release_far(core, slot, time);
     slot->region_count -= time->region_count;
 }
-/* STALL_NONE: the instruction may issue as far as registers go. */
+/* STALL_NONE: no pending register prevents the instruction from issuing. */
 enum stall scoreboard_check(const struct core *core, const struct slot *slot,
                             const struct inst_time *time);
 
 /* collect.c */
 void collect_create(struct core *core);
-/* Where the registers of an instruction are. */
+/* The banks of an instruction's registers. */
 void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
 void collect_tick(struct core *core);
-/* Counts the registers that an instruction reads which needs no collector. */
+/* Counts the register reads of an instruction that takes no collector. */
 void collect_count(struct core *core, struct inflight *inflight);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
 {
@@ -161,14 +161,14 @@ static inline u32 collect_bank(const struct core *core, u32 slot, u32 group, u32
 {
     return group * core->collect.banks_per_group + (slot + reg) % core->collect.banks_per_group;
 }
-/* Where an instruction finds a register, as mechanisms are told. */
+/* A register's bank access, as offered to mechanisms. */
 static inline struct bank_access collect_place(const struct core *core,
                                                const struct inflight *inflight, u32 reg)
 {
     const u32 bank = collect_bank(core, inflight->slot, inflight->group, reg);
     return (struct bank_access){core_bank_mask(core, bank), (u16)reg, 1};
 }
-/* Banks that are busy with a write which takes more than a cycle. */
+/* Banks that are busy with a write of more than one cycle. */
 static inline u64 collect_busy(struct core *core)
 {
     for (u64 set = core->collect.busy; set; set &= set - 1)
@@ -176,7 +176,8 @@ static inline u64 collect_busy(struct core *core)
             core->collect.busy &= ~(set & -set);
     return core->collect.busy;
 }
-/* The same as collect_bank for a set of them: slot 0's banks, turned by the slot's number within its group. */
+/* collect_bank for a set of banks: slot 0's banks, rotated by the slot's number within its
+ * group. */
 static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 {
     const u32 up = core->collect.bank_turns[slot].up, down = core->collect.bank_turns[slot].down;
@@ -187,25 +188,25 @@ static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
 /* execute.c */
 void execute_create(struct core *core);
 void execute_begin(struct core *core);
-/* Counts an instruction that a unit takes. */
+/* Counts an instruction that enters a unit. */
 void execute_count(struct core *core, const struct inflight *inflight);
 void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_begin(struct core *core);
-/* Results on the wheel that are due in this cycle are written. */
+/* Writes back the results on the wheel that are due in this cycle. */
 void write_back_due(struct core *core);
-/* The instruction is done: its results are written, what waited for it may go on. */
+/* Writes the instruction's results and frees its record; warps that waited for it may continue. */
 void inflight_retire(struct core *core, struct inflight *inflight);
 
-/* lsu.c */
+/* lsu.c and lsu_requests.c */
 void lsu_create(struct core *core);
 void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
 void lsu_work(struct core *core);
-/* Memory acts for an access. False: it has faulted, and the core stops. */
+/* Performs an access on memory. False: it has faulted, and the core stops. */
 bool lsu_act(struct core *core, struct inflight *inflight);
-/* An access takes its place before the unit. */
+/* An access enters the latch before the unit. */
 static inline void lsu_enter(struct core *core, struct inflight *inflight)
 {
     latch_push(&core->collect.group[inflight->group].collected[PIPE_MEMORY],
@@ -235,31 +236,31 @@ static inline bool lsu_idle(const struct core *core)
 {
     return !core->lsu.held;
 }
-/* lsu_due without accesses that their cache has refused: while the unit is idle, they are refused
- * again until an answer comes. */
+/* The next due cycle of the caches' pipes, without accesses that their cache has refused: while the
+ * unit is idle, these are refused again until a reply arrives. */
 u64 lsu_due_again(const struct core *core);
-/* The first cycle at which it may have something to do by itself, while it is idle. */
+/* The earliest cycle at which an idle load/store unit may have something to do without an event. */
 static inline u64 lsu_next(const struct core *core)
 {
     const u64 due = core->lsu.due > core_cycle(core) ? core->lsu.due : lsu_due_again(core);
     return MIN(due, core->lsu.done);
 }
-/* Charges `cycles` in which it was idle. */
+/* Charges `cycles` in which the unit was idle. */
 void lsu_charge(struct core *core, u64 cycles);
 void lsu_flush(struct core *core);
-/* A first-level cache by who it serves: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
+/* A first-level cache by client: CLIENT_L1D, CLIENT_CONSTANT, CLIENT_READONLY. */
 struct cache *lsu_cache(const struct core *core, enum packet_client client);
-/* Where a request that waits in an MSHR comes from. */
+/* The requester of a request that waits in an MSHR. */
 struct requester lsu_requester(const struct core *core, u32 request);
-/* A request that an instruction of the slot waits for. */
+/* An outstanding request of an instruction of the slot; false: none. */
 bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
 
-/* issue.c, for pipelines that find an instruction its unit themselves. An instruction of a slot's
- * warp issues in a record; false: the launch has stopped. One that takes no unit acts at once, and
- * is done. */
+/* issue.c, for pipelines that choose an instruction's unit themselves. core_issue_direct issues an
+ * instruction of a slot's warp in this record; false: the launch has stopped. core_act executes one
+ * that takes no unit: it takes effect at once, and is done. */
 bool core_issue_direct(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
 void core_act(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
-/* The issue slot of this cycle was used, or not, and why; slot: one that it holds for. */
+/* The issue slot of this cycle was used, or not and why; slot: one to which the reason applies. */
 void issue_used(struct core *core);
 void issue_idle(struct core *core, enum stall stall, u32 slot);
 

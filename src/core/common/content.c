@@ -5,19 +5,19 @@
 #include <stdlib.h>
 
 enum {
-    LANE_BYTES = 64 /* most that a lane moves */
+    LANE_BYTES = 64 /* most that a lane accesses */
 };
 
-/* What has come of a load. */
+/* Data that have arrived for a load. */
 struct staged {
-    u64 known[MAX_LANES]; /* a bit for each byte of a lane that has come */
+    u64 known[MAX_LANES]; /* bits: bytes of a lane that have arrived */
     u8 bytes[MAX_LANES][LANE_BYTES];
 };
 
-/* Stores that have reached the L2 since a line was sent for. */
+/* Stores that have reached the L2 since a line was requested. */
 struct patch {
-    u8 *bytes; /* of the line, */
-    u64 *mask; /* those with a bit */
+    u8 *bytes; /* of the line; */
+    u64 *mask; /* valid where this has a bit */
 };
 
 /* One first-level cache. */
@@ -32,16 +32,16 @@ struct armed_cache {
 enum {
     ARMED_L1D,
     ARMED_READONLY,
-    ARMED_CONSTANT, /* of constants, for scalar loads */
+    ARMED_CONSTANT, /* the constant cache, for scalar loads */
     ARMED_CACHES
 };
 
 struct core_content {
     struct content *content;
-    struct memory_view *view; /* through which a load takes its values */
-    struct staged *staged;    /* by instruction in flight; */
-    bool *waits;              /* a load has not taken its values */
-    u32 *stores;              /* requests that are not acknowledged, from the oldest on */
+    struct memory_view *view; /* through which a load gets its values */
+    struct staged *staged;    /* by instruction in flight */
+    bool *waits;              /* by instruction in flight: a load without its values */
+    u32 *stores;              /* requests that are not acknowledged, oldest first */
     bool *sent;               /* by request: a store that was sent to the network */
     u32 store_count;
     struct armed_cache caches[ARMED_CACHES];
@@ -65,7 +65,7 @@ static struct content_entry *entry_of(const struct core *core, enum packet_clien
     return content_entry(content_of(core)->content, core->config.index, client, tag);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors);
 
@@ -131,8 +131,8 @@ void core_content_sizes(const struct core_config *config, struct content_config 
 
 /* ---- bytes of lanes ---- */
 
-/* Bytes from address `base` on, of which those with a bit in the mask (NULL: all) count, for lanes
- * of a load: each takes those that it lacks (CC1). */
+/* Offers bytes starting at address `base` to lanes of a load; only those with a bit in the mask
+ * (NULL: all). Each lane takes the bytes that it lacks (CC1). */
 static void stage(struct staged *staged, struct dyninst *f, lane_set lanes, u64 base, u32 count,
                   const u8 *bytes, const u64 *mask)
 {
@@ -150,7 +150,7 @@ static void stage(struct staged *staged, struct dyninst *f, lane_set lanes, u64 
     }
 }
 
-/* For lanes of an instruction: of a load only. */
+/* stage for one sector, if the instruction is a load that waits for values. */
 static void stage_sector(struct core *core, u32 inflight, lane_set lanes, u64 sector,
                          const u8 *bytes, u32 bits)
 {
@@ -163,8 +163,8 @@ static void stage_sector(struct core *core, u32 inflight, lane_set lanes, u64 se
 
 /* ---- the head ---- */
 
-/* The lanes of a load whose values are those of memory. A scalar load is lane 0's, and has become
- * one of the cache of constants. */
+/* The lanes of a load that get their values from memory. A scalar load uses lane 0 and the constant
+ * cache. */
 static lane_set loaded_lanes(const struct core *core, const struct dyninst *f)
 {
     if (f->kind != DYNINST_ACCESS || !f->loads || f->atomic)
@@ -172,7 +172,7 @@ static lane_set loaded_lanes(const struct core *core, const struct dyninst *f)
     return !f->scalar ? f->global : f->shared || core->config.constant->perfect ? 0 : 1;
 }
 
-/* What the core's own stores have for lanes of a load: the youngest first, as it wins. */
+/* Stages what the core's own stores have for lanes of a load: the youngest first, since it wins. */
 static void stage_own(struct core *core, struct staged *staged, struct dyninst *f, lane_set lanes,
                       u64 line, u32 bytes)
 {
@@ -204,7 +204,7 @@ void core_content_access(struct core *core, struct inflight *inflight)
         stage_own(core, staged, f, lsu->list[t].lanes & lanes, lsu->list[t].line, lsu->list_bytes);
 }
 
-/* The data of a store's transaction, as the core's view of memory has them. */
+/* Copies the data of a store's transaction from the core's memory view. */
 static void take_data(struct core *core, struct dyninst *f, const struct lsu_request *request,
                       struct content_entry *entry)
 {
@@ -214,7 +214,7 @@ static void take_data(struct core *core, struct dyninst *f, const struct lsu_req
         const struct allocation *a = memory_find(core->exec->memory, address[lane], 1);
         u8 bytes[LANE_BYTES];
         if (!a)
-            continue; /* out of bounds where that is no fault */
+            continue; /* out of bounds, which is no fault here */
         const u64 stored = memory_view_collect(core->view, a->host + (address[lane] - a->address),
                                                f->bytes, bytes);
         const u64 from = MAX(address[lane], request->line);
@@ -229,8 +229,8 @@ static void take_data(struct core *core, struct dyninst *f, const struct lsu_req
     }
 }
 
-/* The bytes of a sector of its entry's line that a request changes: those of a store, or all that an
- * atomic may look at. */
+/* The bytes of a sector of its entry's line that a request changes: those of a store, or all that
+ * an atomic may access. */
 static u32 changes(const struct lsu_request *request, const struct content_entry *entry, u32 sector)
 {
     if (request->kind != REQUEST_ATOMIC)
@@ -239,7 +239,7 @@ static u32 changes(const struct lsu_request *request, const struct content_entry
     return sector >= first && request->sectors >> (sector - first) & 1 ? UINT32_MAX : 0;
 }
 
-/* CC3: `older` stores of those that are not acknowledged. */
+/* CC3, for the `older` stores that precede this request. */
 static void overtake(struct core *core, const struct lsu_request *request,
                      struct content_entry *entry, u32 older)
 {
@@ -259,7 +259,7 @@ static void overtake(struct core *core, const struct lsu_request *request,
     }
 }
 
-/* An entry for a request, without data. */
+/* Clears the entry of a request. */
 static struct content_entry *clear_entry(struct core *core, const struct lsu_request *request)
 {
     const u32 line = core->config.l2_line_bytes;
@@ -283,7 +283,7 @@ void core_content_store(struct core *core, struct inflight *inflight,
     take_data(core, &inflight->dyn, request, entry);
     content->sent[index] = false;
     content->stores[content->store_count++] = index;
-    if (lsu->next + 1 == lsu->count) /* stores travel, they are not published */
+    if (lsu->next + 1 == lsu->count) /* stores travel as packets; they are not published */
         memory_view_clear(core->view);
 }
 
@@ -296,7 +296,7 @@ void core_content_send(struct core *core, const struct lsu_request *request)
         clear_entry(core, request);
         return;
     }
-    /* accesses behind an atomic to its sector wait at the head: all others there are older */
+    /* later accesses to an atomic's sector wait at the head: all stores here are older */
     if (request->kind != REQUEST_ATOMIC)
         for (older = 0; content->stores[older] != index; older++)
             ;
@@ -306,7 +306,7 @@ void core_content_send(struct core *core, const struct lsu_request *request)
 
 /* ---- first-level caches ---- */
 
-/* A store has passed the L1: of a line that keeps it, the bytes change. */
+/* A store has passed the L1: updates the bytes of a line that the L1 keeps. */
 static void write_through(struct core *core, const struct lsu_request *request, u64 line,
                           u32 sectors)
 {
@@ -333,7 +333,7 @@ void core_content_miss(struct core *core, enum packet_client client, u32 mshr, u
     memset(armed->patches[mshr].mask, 0, armed->words * sizeof(u64));
 }
 
-/* A load that a cache has taken, for lanes of an instruction. */
+/* A cache has accepted a load, for lanes of an instruction. */
 static void looked_up(struct core *core, const struct armed_cache *armed, u32 inflight,
                       lane_set lanes, u64 line, u32 sectors)
 {
@@ -378,14 +378,14 @@ void core_content_constant(struct core *core, const struct inflight *inflight, u
                   sectors);
 }
 
-/* Sectors arrive under an MSHR for one that waits: as memory has sent them (CC1). */
+/* Delivers the sectors of an MSHR, as memory has sent them, to a waiting load (CC1). */
 static void deliver(void *user, u32 waiter, u32 mshr, u32 sectors)
 {
     const struct armed_cache *armed = user;
     struct core *core = armed->core;
     const struct content_entry *entry = entry_of(core, armed->client, mshr);
     const struct lsu_request *request = &core->lsu.unit->requests[waiter];
-    const bool constant = armed->client == CLIENT_CONSTANT; /* an instruction waits */
+    const bool constant = armed->client == CLIENT_CONSTANT; /* the waiter is an instruction */
     const u32 inflight = constant ? waiter : request->inflight;
     const struct dyninst *f = &core_inflight(core, inflight)->dyn;
     const lane_set lanes = !constant ? request->lanes & f->global : f->scalar ? 1 : 0;
@@ -414,7 +414,7 @@ void core_content_filled(struct core *core, enum packet_client client, u32 mshr,
     }
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 void core_content_answered(struct core *core, const struct lsu_request *request)
 {
@@ -454,7 +454,7 @@ void core_content_take(struct core *core, struct inflight *inflight)
         const u32 lane = first_lane(set);
         const struct allocation *a = memory_find(core->exec->memory, address[lane], 1);
         if (!a)
-            continue; /* out of bounds where that is no fault */
+            continue; /* out of bounds, which is no fault here */
         const u64 offset = address[lane] - a->address;
         const u32 inside = (u32)MIN(a->size - offset, f->bytes);
         assert(!(~staged->known[lane] & (~0ull >> (64 - inside))));
@@ -466,7 +466,7 @@ void core_content_take(struct core *core, struct inflight *inflight)
 
 /* ---- between windows ---- */
 
-/* A change of a sector, for a line that is there or under way. */
+/* Applies a change of a sector to a line that is present or in flight. */
 static void change_sector(const struct armed_cache *armed, u64 sector, const u8 *bytes, u32 bits)
 {
     const u64 line = sector & ~(u64)(armed->line_bytes - 1);

@@ -1,9 +1,9 @@
 /*
  * Moves of a register to its own row, for mechanisms that keep registers elsewhere (struct
- * register_view): before some of its lanes are written, or when the warp is to have it for itself.
+ * register_view): before some of its lanes are written, or when the warp gets its own copy.
  *
- * A copy takes a turn of the scheduler, the integer unit and a bank like any other move. The
- * register counts as pending meanwhile, so that the warp waits for it.
+ * Like any other move, a copy takes a turn of the scheduler, the integer unit and bank accesses.
+ * Meanwhile the register counts as pending, so that the warp waits for it.
  */
 #include "core/common/common.h"
 

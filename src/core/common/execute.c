@@ -1,11 +1,11 @@
 /*
- * The units: an instruction with all its operands enters a unit that is free, when a result bus
- * and the unit's output register will be free at the end of its latency. Free units are offered the
- * instruction that waits longest, one after another; those behind it wait, as in GPGPU-Sim.
+ * The units: an instruction with all its operands enters a free unit if a result bus, and the
+ * unit's output register, will be free at the end of its latency. Free units are offered the oldest
+ * waiting instruction, one unit after another; instructions behind it wait, as in GPGPU-Sim.
  *
- * A unit is taken for the interval. The result stands in the unit's output register one cycle
- * after the latency and is written in the next: two cycles more than the latency from entering to
- * the registers, as in GPGPU-Sim.
+ * An instruction occupies its unit for the interval. The result is in the unit's output register
+ * one cycle after the latency and is written in the next cycle: from entering the unit to the
+ * registers takes the latency plus two cycles, as in GPGPU-Sim.
  */
 #include "core/common/common.h"
 
@@ -70,7 +70,7 @@ void execute_count(struct core *core, const struct inflight *inflight)
     count_unit(core, inflight);
 }
 
-/* Whether a result of this unit leaves in cycle `done` already: it has one output register. */
+/* Whether another result of this unit leaves in cycle `done`: a unit has one output register. */
 static bool output_taken(const struct core *core, const struct inflight *inflight, u32 unit,
                          u64 done)
 {
@@ -92,7 +92,7 @@ static void start(struct core *core, struct inflight *inflight, u32 unit, u64 do
     wheel_add(core, inflight, inflight->latency + UNIT_REGISTERS);
 }
 
-/* Units take from the front of their latch, in order. */
+/* Units take instructions from the front of their latch, in order. */
 static void feed(struct core *core, struct core_group *group, u32 pipe)
 {
     struct latch *latch = &group->collected[pipe];

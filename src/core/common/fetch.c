@@ -1,17 +1,17 @@
 /*
- * Fetch and decode: instructions come from the cache into warps' buffers.
+ * Fetch and decode: bring instructions from the instruction cache into the warps' buffers.
  *
- * In each cycle up to fetch.per_cycle warps, round robin, that want instructions look theirs up.
- * A hit delivers up to fetch.width consecutive instructions of one line, fetch.decode_cycles later;
- * a miss sends for the line, and the warp waits. A warp that goes elsewhere than the next address
- * loses what it has buffered. Warps whose line has just come are served before others: with a small
- * cache these would take the line away again before anyone has used it, for ever.
+ * In each cycle, up to fetch.per_cycle warps that want instructions look theirs up, in round-robin
+ * order. A hit delivers up to fetch.width consecutive instructions of one line, fetch.decode_cycles
+ * later; a miss requests the line, and the warp waits. A warp that does not continue at the next
+ * address loses its buffered instructions. Warps whose line has just arrived are served first: with
+ * a small cache, others could otherwise evict the line before it is used, and so on forever.
  *
  * Without a cache of its own (icache.keeps off) a core has only its buffers: instructions go from
- * memory straight to the warps that wait for their line.
+ * memory directly to the warps that wait for their line.
  *
- * Deviation: addresses are counted in instructions of the program, so that a line holds as many as
- * its bytes would; a fetch never crosses a line.
+ * Deviation: fetch.width counts instructions, whatever their size in bytes; a fetch never crosses a
+ * line.
  */
 #include "core/common/common.h"
 #include "core/requests.h"
@@ -24,7 +24,7 @@ enum {
 void fetch_create(struct core *core)
 {
     const struct fetch_params *p = core->config.fetch;
-    const u32 extra_stages = core->fetch.extra_stages; /* mechanisms say so once */
+    const u32 extra_stages = core->fetch.extra_stages; /* mechanisms add them only once */
     core->fetch = (struct fetch_stage){.extra_stages = extra_stages};
     core->fetch.limit = p->when_empty ? 0 : (i32)p->buffer - (i32)p->width;
     const u32 bytes = core->config.icache->line_bytes, sectors = bytes / SECTOR_BYTES;
@@ -75,8 +75,8 @@ void fetch_redirect(struct core *core, u32 s)
     fetch_want(core, s);
 }
 
-/* What mechanisms say of fetching an instruction: all of them, or those that may have it skipped.
- */
+/* Asks mechanisms about fetching an instruction: all of them, or only those that can have it
+ * skipped. */
 static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, bool all)
 {
     enum fetch_answer answer = FETCH_SERVE;
@@ -90,7 +90,7 @@ static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, boo
     return answer;
 }
 
-/* Of `count` instructions, those up to the first branch. */
+/* Of `count` instructions, the number up to and including the first branch. */
 static u32 until_branch(const struct core *core, u32 inst, u32 count)
 {
     for (u32 i = 0; i < count; i++)
@@ -99,7 +99,8 @@ static u32 until_branch(const struct core *core, u32 inst, u32 count)
     return count;
 }
 
-/* One that is not to be fetched ends what the fetch delivers; the first has been asked for. */
+/* Of `count` instructions, the number before the first one that must not be fetched; the first of
+ * them has been asked about already. */
 static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++) {
@@ -110,7 +111,7 @@ static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
     return count;
 }
 
-/* The same for one that mechanisms want to be asked for first. */
+/* Of `count` instructions, the number before the first one about which skip_fetch must be asked. */
 static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++)
@@ -127,7 +128,7 @@ static COLD void tell_fetched(struct core *core, u32 s, u32 inst, u32 count, boo
         use->mechanism->fetched(use->state, core, s, inst, count, here);
 }
 
-/* They came for a warp that went elsewhere meanwhile. */
+/* Discards instructions that arrived after their warp went elsewhere. */
 static void throw_away(struct core *core, u32 s, u32 count)
 {
     core->stats.fetch.instructions += count;
@@ -138,8 +139,9 @@ static void throw_away(struct core *core, u32 s, u32 count)
 }
 
 /*
- * A mechanism has another instruction where the wanted one should be: the warp runs that one and
- * goes on behind it, as it would in a machine. It must be the next to run, or it is fetched again.
+ * A mechanism has supplied another instruction instead of the requested one: the warp executes it
+ * and continues after it, as it would in hardware. It must be the next to execute; otherwise the
+ * instruction is fetched again.
  */
 static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
 {
@@ -150,7 +152,7 @@ static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
     return true;
 }
 
-/* `served`: as in struct core. */
+/* `served`: as in struct fetch_stage. */
 static void deliver(struct core *core, u32 s, u32 inst, u32 served)
 {
     struct slot *slot = &core->slots[s];
@@ -186,9 +188,9 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
         if (core->trace.steps)
             trace_decoded(core, s, inst, count);
     }
-    if (to == slot->buffer) /* it has a head now */
+    if (to == slot->buffer) /* the buffer has a new head */
         slot_update(core, s);
-    if (slot->buffered <= slot->limit) /* else it wants none, as while it was decoding */
+    if (slot->buffered <= slot->limit) /* otherwise it wants none, as while it was decoding */
         fetch_want_more(core, s);
 }
 
@@ -216,7 +218,7 @@ static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
     core->stats.fetch.fetches++;
 }
 
-/* Sends for a line; the wait is fixed, or as long as memory takes. */
+/* Requests a line; the latency is fixed, or that of the memory system. */
 static __attribute__((noinline)) void send_miss(struct core *core, u32 s, u64 line,
                                                 const struct cache_out *out)
 {
@@ -269,8 +271,8 @@ static bool look_up(struct core *core, u32 s)
     return true;
 }
 
-/* A line has come that is not kept: a warp that waited for it and still wants it gets its
- * instructions; one that has gone elsewhere meanwhile looks again. */
+/* A line has arrived that is not kept: a warp that waited for it and still wants it gets its
+ * instructions; a warp that went elsewhere looks up its new line. */
 static void hand_over(struct core *core, u32 s, u64 line)
 {
     const u32 inst = core->slots[s].fetch_at;
@@ -309,7 +311,7 @@ static void take_misses(struct core *core)
     }
 }
 
-/* The next instruction is skipped: a mark takes its place in the buffer. */
+/* The next instruction is skipped: puts a mark into the buffer instead. */
 static COLD void push_mark(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
@@ -321,7 +323,8 @@ static COLD void push_mark(struct core *core, u32 s)
     fetch_want(core, s);
 }
 
-/* Mechanisms decide upon slots that want instructions. Returns those that may still fetch. */
+/* Lets mechanisms decide on slots that want instructions. Returns the slots that may still
+ * fetch. */
 static COLD u64 skip_slots(struct core *core, u64 left)
 {
     struct skip_fetch all = {0};
@@ -357,7 +360,7 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
     return answer;
 }
 
-/* Of a set that is not empty, those of the group whose warp was fetched last, if there are any. */
+/* Of a non-empty set, the slots in the group of the one fetched for last, if there are any. */
 static u64 of_last_group(const struct core *core, u64 set)
 {
     const u32 span = core->config.issue->group_size;
@@ -367,7 +370,7 @@ static u64 of_last_group(const struct core *core, u64 set)
     return set & group ? set & group : set;
 }
 
-/* Warps that want instructions look theirs up. */
+/* Looks up instructions for warps that want them. */
 static void serve(struct core *core)
 {
     u64 left = core->fetch.wanting;
@@ -385,7 +388,7 @@ static void serve(struct core *core)
         core->fetch.arrived &= ~bit(s);
         if (core_hooked(core, SEAM_FETCH)) {
             enum fetch_answer answer = ask_mechanisms(core, s);
-            n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these take no turn */
+            n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these use no turn */
             if (answer != FETCH_SERVE)
                 continue;
         }

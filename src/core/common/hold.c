@@ -1,16 +1,16 @@
 /*
- * Warps that mechanisms hold back, and marks of instructions that they skip after fetch.
+ * Warps that mechanisms hold back, and marks of instructions that are skipped after fetch.
  *
  * Invariants
- *  B1  Held slots are in `branching`, too, which keeps them from issuing at no cost. Those whose
- *      branch is not resolved are also in `held_branching`: when they are released they wait for
- *      the branch, and when it is resolved they stay held.
+ *  B1  Held slots are in `branching`, too, which prevents issue at no cost. Held slots with an
+ *      unresolved branch are also in `held_branching`: if they are released first they wait for the
+ *      branch, and if the branch is resolved first they stay held.
  *  B2  A held slot whose warp was redirected drops its buffer as soon as the target is known, so
- *      that a core whose slots are all held is quiet.
+ *      that a core with only held slots is quiet.
  */
 #include "core/common/common.h"
 
-/* The slot goes elsewhere, and knows where. */
+/* Drops the slot's buffer if its warp was redirected and the target is known. */
 static void redirect(struct core *core, u32 s)
 {
     if (core->issue.redirected & ~core->issue.held_branching & bit(s) &&
@@ -27,7 +27,7 @@ static void bar(struct core *core, u64 slots, enum barred why)
 
 static void unbar(struct core *core, u64 slots, enum barred why)
 {
-    core->quiet_until = 0; /* it may happen between windows */
+    core->quiet_until = 0; /* this may be called between windows */
     for (u64 set = slots; set; set &= set - 1) {
         const u32 s = first_bit(set);
         core->slots[s].barred &= (u8)~why;
@@ -83,7 +83,7 @@ void core_mark(struct core *core, u32 s, u32 at)
     slot->skipped |= 1u << at;
     slot->limit++;
     core->stats.fetch.flushed++;
-    if (at || !(core->issue.buffered & bit(s))) /* it has just come: its place is found later */
+    if (at || !(core->issue.buffered & bit(s))) /* just arrived: deliver() updates the slot */
         return;
     core->issue.clear &= ~bit(s);
     slot_update(core, s);

@@ -1,17 +1,19 @@
 /*
- * Issue: each scheduler gives one of its warps' next instructions on to the collectors.
+ * Issue: each scheduler picks a warp and passes its next instruction, or several (issue.per_warp),
+ * to the collectors.
  *
- * A warp is ready when its buffer holds the instruction it stands at, no register it needs is
- * pending, it waits for nothing, and the pipe the instruction goes to has room. These are sets with
- * a bit a warp, and a pick is made only when their intersection is not empty. An instruction reads
- * its operands, and control flow takes effect, when it issues; what it computes is in its record
- * from then on.
+ * A warp is ready when its buffer holds its next instruction, no register that this needs is
+ * pending, the warp waits for nothing else, and the instruction's pipe has room. These conditions
+ * are sets with one bit per warp; a pick is made only when their intersection is not empty. When an
+ * instruction issues, it reads its operands and control flow takes effect; its results are in its
+ * record from then on.
  *
  * Invariants
  *  I1  slots = issued + the sum of all idle_ counters.
- *  I2  A scheduler that issued nothing is charged with the reason of the first of its warps in the
- *      order: unit, held, collector, memory, RAW, WAW, wait, branch, held (core_hold), barrier,
- *      fetch; empty when it has none.
+ *  I2  A scheduler that issued nothing is charged with the first of these reasons that applies to
+ *      one of its warps: unit, held (pick), collector, memory, RAW, WAW, wait, branch, held
+ *      (core_hold), barrier, fetch, memory (an ended warp with something in flight); empty if it
+ *      has no warp.
  */
 #include "core/common/issue_parts.h"
 
@@ -33,13 +35,12 @@ static void ask_operands(struct core *core, struct inflight *inflight)
         inflight->extra += (u16)use->mechanism->operand(use->state, core, inflight);
 }
 
-/* Work of an instruction in lanes. */
+/* The work of an instruction, counted in lanes. */
 struct lane_work {
     u32 reads, ops, writes;
 };
 
-/* What the record does as an instruction of its warp without mechanisms; nothing is counted for
- * an extra one. */
+/* The work that the profile counts for an instruction without mechanisms. */
 static struct lane_work plain_work(const struct core *core, const struct inflight *inflight)
 {
     const struct inst_time *time = inflight->time;
@@ -81,7 +82,7 @@ u64 core_lanes_unwritten(const struct core *core)
     return lanes;
 }
 
-/* What follows from reading the operands, with mechanisms. */
+/* With mechanisms: from operands to the unit. */
 static void compute_hooked(struct core *core, struct inflight *inflight)
 {
     expect_work(core, inflight);
@@ -101,7 +102,7 @@ static void compute_hooked(struct core *core, struct inflight *inflight)
     inflight_count_work(core, inflight, false);
 }
 
-/* The plain path of issue_dyninst plus wait counters, mechanisms and the pipeline's own way. */
+/* The detours of issue_dyninst: wait counters, mechanisms and the pipeline's own `enter`. */
 static __attribute__((noinline)) void compute_specially(struct core *core,
                                                         struct inflight *inflight)
 {
@@ -117,7 +118,7 @@ static __attribute__((noinline)) void compute_specially(struct core *core,
         core->pipeline->enter(core, inflight);
 }
 
-/* Its scheduler's next turn. */
+/* Sets the next turn of the instruction's scheduler. */
 static COLD void take_interval(struct core *core, const struct inflight *inflight, u32 s)
 {
     u32 cycles = core->config.issue->interval;
@@ -126,7 +127,7 @@ static COLD void take_interval(struct core *core, const struct inflight *infligh
     core->issue.schedulers[first_bit(core->issue.scheduler_of[s])].free = core_cycle(core) + cycles;
 }
 
-/* The dynamic instruction is filled: everything that follows from issuing it. */
+/* Everything that follows from issuing a dynamic instruction, which is filled. */
 PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
                            const struct inst_time *time)
 {
@@ -197,12 +198,12 @@ static inline void pop_buffer(struct slot *slot)
     slot->skipped >>= 1;
     if (!--slot->buffered)
         return;
-    slot->buffer[0] = slot->buffer[1]; /* mostly that is all */
+    slot->buffer[0] = slot->buffer[1]; /* most buffers hold no more */
     for (u32 i = 1; i < slot->buffered; i++)
         slot->buffer[i] = slot->buffer[i + 1];
 }
 
-/* The warp has gone on: where it stands, and what that does to its buffer and its block. */
+/* The warp has advanced: updates its position, its buffer and its block. */
 PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time)
 {
     struct slot *slot = &core->slots[s];
@@ -210,13 +211,13 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
     slot->at = warp_next(slot->warp);
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
-    if (slot->at != expected && slot->at != NO_INST) /* one that waits may yet go straight on */
+    if (slot->at != expected && slot->at != NO_INST) /* a waiting warp may yet go straight on */
         core->issue.redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->issue.branching |= bit(s);
-    core->issue.clear &= ~bit(s); /* its next instruction is ready from now on at the earliest */
+    core->issue.clear &= ~bit(s); /* its next instruction becomes ready now at the earliest */
     slot_sort(core, s, slot);
-    /* else it has not wanted any before either */
+    /* otherwise it did not want any before either */
     if (slot->buffered <= slot->limit && !slot->decoding)
         fetch_want_more(core, s);
     if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
@@ -240,7 +241,7 @@ void core_issue_group(struct core *core, struct inflight *inflight, u32 s)
     core_step(core, s, inst);
 }
 
-/* False: there is no record free. */
+/* False: no record is free. */
 static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
@@ -249,7 +250,7 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return false;
-    if (UNLIKELY(core->detours & DETOUR_SEAMS)) /* mechanisms may look at operands */
+    if (UNLIKELY(core->detours & DETOUR_SEAMS)) /* mechanisms may read operands */
         dyninst_issue(&inflight->dyn, slot->warp, inst);
     else
         dyninst_start(&inflight->dyn, slot->warp, inst);
@@ -265,9 +266,9 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     return true;
 }
 
-/* ---- for pipelines that find an instruction its unit themselves ---- */
+/* ---- for pipelines that choose an instruction's unit themselves ---- */
 
-/* The warp has gone on: where it stands, and what that does to its block. */
+/* The warp has advanced: updates its position and its block. */
 static void moved(struct core *core, u32 s, u32 inst)
 {
     struct slot *slot = &core->slots[s];
@@ -308,7 +309,7 @@ void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
         return;
     inflight->slot = (u8)s;
     inflight->time = &core->times[inst];
-    if (core_hooked(core, SEAM_OPERAND)) /* those who look on see it, too */
+    if (core_hooked(core, SEAM_OPERAND)) /* for observers */
         ask_operands(core, inflight);
     if (UNLIKELY(core->trace.watcher != NULL)) {
         core->trace.watcher->issued(core->trace.watcher, core, inflight);
@@ -318,7 +319,7 @@ void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
     moved(core, s, inst);
 }
 
-/* Whether mechanisms issue something in its place. */
+/* Whether mechanisms issue something instead of the head. */
 static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
 {
     enum issue_answer answer = ISSUE_PLAIN;
@@ -355,7 +356,7 @@ static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
     return answer;
 }
 
-/* Marks of skipped instructions at the head of buffers cost no slot. */
+/* Marks of skipped instructions at the heads of buffers use no issue slot. */
 static COLD void skip_heads(struct core *core)
 {
     for (u64 set = core->issue.skipping & core->issue.clear & ~core->issue.waiting &
@@ -469,8 +470,8 @@ void issue_charge(struct core *core, u64 cycles)
 
 /* ---- the stage ---- */
 
-/* The head of a slot, and further instructions of the warp in the same cycle. False: not even the
- * head. */
+/* Issues the head of a slot, and further instructions of its warp in the same cycle. False:
+ * nothing. */
 static bool issue_several(struct core *core, u32 s, u32 group)
 {
     u32 used = 1u << core->slots[s].head; /* pipes, bits */
@@ -584,5 +585,5 @@ void issue_turns(struct core *core, u32 first)
         scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
     } while (scheduler != first && !core->stopped);
     for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
-        core->issue.idle[scheduler].since++; /* the launch has stopped before their turn */
+        core->issue.idle[scheduler].since++; /* the launch stopped before their turn */
 }

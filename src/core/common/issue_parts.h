@@ -1,21 +1,22 @@
 /*
- * What common/issue.c and gcn/issue.c share: which warps of a scheduler may issue, and why nothing
- * was issued.
+ * Code shared by common/issue.c and gcn/issue.c: which warps of a scheduler can issue, and why
+ * nothing was issued.
  */
 #ifndef CORE_ISSUE_PARTS_H
 #define CORE_ISSUE_PARTS_H
 
 #include "core/common/slots.h"
 
-/* issue.c. The head of a slot, or what mechanisms issue in its place. False: neither. */
+/* issue.c. Issues the head of a slot, or what mechanisms issue instead. False: nothing issued. */
 bool issue_slot(struct core *core, u32 slot);
-/* Mechanisms take some of the ready slots away. */
+/* Removes slots that mechanisms exclude from `ready`, and prefers those that they prefer. */
 void issue_ask_pick(struct core *core, u32 scheduler, u64 *ready, u64 *held);
 /* Whether a mechanism has used the scheduler's turn. */
 bool issue_ask_insert(struct core *core, u32 scheduler);
-/* Its last instruction takes more than a cycle to issue: the reason, if another could. */
+/* The scheduler's last instruction takes more than a cycle to issue: notes why the scheduler is
+ * idle. */
 void issue_wait_turn(struct core *core, u32 scheduler);
-/* Buffers are put right before turns are taken: warps that went elsewhere, skipped instructions. */
+/* Before the turns: redirects warps that went elsewhere and handles skipped instructions. */
 void issue_prepare(struct core *core);
 
 static inline u32 group_of(const struct core *core, u32 scheduler)
@@ -23,7 +24,7 @@ static inline u32 group_of(const struct core *core, u32 scheduler)
     return core->groups > 1 ? scheduler : 0;
 }
 
-/* Slots whose head finds no room behind issue. */
+/* Slots whose head finds no room after issue. */
 static inline u64 without_room(const struct core *core, u32 group)
 {
     u64 set = 0;
@@ -34,16 +35,17 @@ static inline u64 without_room(const struct core *core, u32 group)
 
 struct reason {
     enum stall stall;
-    u32 slot; /* one that it holds for, or CORE_WARPS */
+    u32 slot; /* one to which the reason applies, or CORE_WARPS */
 };
 
-/* Warps whose next instruction could issue, if there were room for it. */
+/* Warps whose next instruction could issue if there were room for it. */
 static inline u64 able_slots(const struct core *core)
 {
     return core->issue.clear & ~core->issue.branching; /* K8 */
 }
 
-/* `busy`: slots whose unit is. */
+/* Why a scheduler cannot issue. `held`: slots that mechanisms exclude; `busy`: slots with a busy
+ * unit. */
 PART_OF struct reason reason_with(const struct core *core, u32 scheduler, u64 held, u64 busy)
 {
     const u64 mine = core->issue.schedulers[scheduler].slots & core->present;
@@ -74,7 +76,7 @@ PART_OF struct reason reason_with(const struct core *core, u32 scheduler, u64 he
     return (struct reason){STALL_EMPTY, CORE_WARPS};
 }
 
-/* From this cycle on it is idle, until it takes a turn again. */
+/* From this cycle on the scheduler is idle, until its next turn. */
 static inline void note_idle(struct core *core, u32 scheduler, struct reason reason)
 {
     u32 inst = NO_INST;
@@ -105,7 +107,7 @@ static inline u64 *idle_counter(struct issue_stats *stats, enum stall stall)
     return (u64 *)((u8 *)stats + at[stall]);
 }
 
-/* Charges turns in which it was idle. */
+/* Charges idle turns of a scheduler. */
 static inline void charge_idle(struct core *core, u32 scheduler, u64 turns)
 {
     const u32 inst = core->issue.idle[scheduler].inst, stall = core->issue.idle[scheduler].stall;
@@ -115,14 +117,14 @@ static inline void charge_idle(struct core *core, u32 scheduler, u64 turns)
         core->profile[inst].stalls[stall] += turns;
 }
 
-/* The issue slots before this cycle that it was idle in. */
+/* The scheduler's idle issue slots before this cycle. */
 static inline u64 idle_slots(const struct core *core, u32 scheduler)
 {
     return core->pipeline->slots(core, scheduler, core->issue.idle[scheduler].since,
                                  core_cycle(core));
 }
 
-/* Ends a scheduler's idle time, and charges it. */
+/* Ends a scheduler's idle time and charges it. */
 static inline void end_idle(struct core *core, u32 scheduler)
 {
     if (core->issue.idle_set >> scheduler & 1) {
@@ -131,7 +133,7 @@ static inline void end_idle(struct core *core, u32 scheduler)
     }
 }
 
-/* end_idle where every scheduler has a slot in every cycle. */
+/* end_idle for pipelines in which every scheduler has an issue slot in every cycle. */
 PART_OF void end_idle_of_all(struct core *core, u32 scheduler)
 {
     if (core->issue.idle_set >> scheduler & 1) {
@@ -146,7 +148,7 @@ PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
     return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
 }
 
-/* Greedy policies mostly stay with a warp. */
+/* Greedy policies mostly stay with the same warp. */
 PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
 {
     const u32 last = core->issue.schedulers[scheduler].last;
@@ -155,7 +157,7 @@ PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
     return schedule_pick(core, scheduler, ready);
 }
 
-/* It has issued nothing. If it could not, it need not look again until something changes. */
+/* The scheduler has issued nothing. If no warp could issue, it sleeps until something changes. */
 PART_OF void rest(struct core *core, u32 scheduler, u64 ready, struct reason reason)
 {
     note_idle(core, scheduler, reason);

@@ -1,31 +1,34 @@
 /*
- * The load/store unit: one instruction at a time at its head, where memory acts.
+ * The load/store unit: one instruction at a time is at its head, where it takes effect on memory.
  *
- * An access happens, in the order of this unit, when its instruction comes to the head: then its
- * transactions go on, lsu.transactions_per_cycle each cycle. Those of the first-level data cache
- * pass a pipe of the cache's latency and are looked up at its end; what misses goes through a queue
- * to the network. Shared memory holds the head for as many cycles as it has bank conflicts.
- * Constants, parameters and scalar loads have a cache of their own, looked up at the head.
+ * Accesses take effect in the order of this unit, each when its instruction reaches the head. Then
+ * its transactions are sent, lsu.transactions_per_cycle in each cycle. Transactions for a
+ * first-level data cache pass a pipe with the cache's latency and are looked up at its end; misses
+ * go through a queue to the network. An access to shared memory occupies the head for one cycle
+ * plus its bank conflicts. Constants, parameters and scalar loads have their own cache, which is
+ * looked up at the head.
  *
- * Loads that hit are done at once; what comes from memory is written back through a port, two
- * cycles after it has arrived at the earliest. Stores are done when their last transaction has left
- * the head; the warp keeps a count of those not acknowledged.
+ * Loads that hit are done at once; data from memory are written back through a port, at the
+ * earliest two cycles after their arrival. Stores are done when their last transaction has left the
+ * head; the warp counts those that are not acknowledged.
  *
  * Invariants
- *  L1  Every transaction holds a request until it is answered; an instruction is done when all have
- *      been.
- *  L2  While an atomic is under way, loads and stores of the core to its 32-byte sector wait at the
- *      head, and act afterwards. Atomics do not: the network and the slice keep their order.
+ *  L1  Every transaction holds a request until it is answered. An instruction is done when all its
+ *      requests are answered; a plain store, when all of them have left the head.
+ *  L2  While an atomic is in flight, loads and stores of the core to its 32-byte sector wait at the
+ *      head, and take effect afterwards. Atomics do not wait: the network and the slice keep their
+ *      order.
  */
 #include "core/common/content.h"
 #include "mem/stride.h"
 
-/* Device addresses for what has none of its own; far from what memory_create gives out. */
+/* Device addresses for local memory, which has none of its own; far above those of
+ * memory_create. */
 static const u64 LOCAL_BASE = 1ull << 46;
 
 /* ---- the head ---- */
 
-/* Local memory: word w of all lanes of a warp lies together, as GPGPU-Sim lays it out. */
+/* Layout of local memory: word w of all lanes of a warp is contiguous, as in GPGPU-Sim. */
 static u64 local_address(const struct core *core, u32 s, u32 lane, u64 address)
 {
     const struct exec *exec = core->exec;
@@ -52,7 +55,8 @@ static void list_local_accesses(struct core *core, struct inflight *inflight)
     }
 }
 
-/* Lanes that change one address do it in different transactions, as many as the most that meet. */
+/* Lanes that access the same address do so in different transactions: as many rounds as the most
+ * lanes that share an address. */
 static void list_atomics(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -67,14 +71,15 @@ static void list_atomics(struct core *core, const struct dyninst *f, enum coales
         count = MAX(count, earlier + 1);
     }
     for (u32 i = 0; i < count; i++) {
-        u32 more = 0; /* a list of its own: nothing is joined with earlier rounds */
+        u32 more = 0; /* a separate list: nothing is merged with earlier rounds */
         coalesce(rule, lsu->list_bytes, f->address, rounds[i], f->bytes, f->stores,
                  lsu->list + lsu->count, &more);
         lsu->count += more;
     }
 }
 
-/* Lanes evenly apart that are one run, or two halves that share no line; false: they are not. */
+/* Transactions of evenly spaced lanes that form one run, or two halves without a common line.
+ * False: they do not. */
 static bool list_runs(struct core *core, const struct dyninst *f, enum coalesce_rule rule)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -112,8 +117,8 @@ static bool is_readonly(const struct core *core, const struct dyninst *f)
     return core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
 }
 
-/* The line size by which lanes are put together: a transaction lies in one line of the cache it
- * goes to, and in one of the L2, which takes it when no cache does. */
+/* The line size for coalescing: a transaction lies in one line of the cache that it goes to, and in
+ * one line of the L2, which receives it when no cache does. */
 static u32 transaction_line(const struct core *core, const struct dyninst *f)
 {
     const struct lsu_params *p = core->config.lsu;
@@ -124,7 +129,7 @@ static u32 transaction_line(const struct core *core, const struct dyninst *f)
     return is_readonly(core, f) ? MIN(line, core->config.readonly->line_bytes) : line;
 }
 
-/* The transactions of an access that comes to the head. */
+/* Makes the list of transactions of the access at the head. */
 static void make_list(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -159,7 +164,8 @@ static void make_list(struct core *core, struct inflight *inflight)
         core_content_access(core, inflight);
 }
 
-/* Whether both elements of a pair meet in banks alike: they are as far apart in every lane. */
+/* Whether both elements of a pair have the same bank conflicts: their distance is the same in every
+ * lane. */
 static bool second_is_alike(const struct dyninst *f, const struct lsu_params *p)
 {
     const u32 apart = (u32)(f->code->imm >> 32) - (u32)f->code->imm;
@@ -167,7 +173,7 @@ static bool second_is_alike(const struct dyninst *f, const struct lsu_params *p)
            is_pow2(p->shared_banks);
 }
 
-/* Shared memory takes the head for as long as banks collide. */
+/* An access to shared memory occupies the head for as long as its banks conflict. */
 static void start_shared(struct core *core, struct inflight *inflight)
 {
     const struct lsu_params *p = core->config.lsu;
@@ -190,7 +196,7 @@ static void start_shared(struct core *core, struct inflight *inflight)
     core->stats.lsu.shared_conflict_cycles += cycles - 1;
 }
 
-/* What the access sees of memory, and where its stores go. */
+/* The memory view that the access reads, and that its stores go to. */
 static COLD struct memory_view *view_of(struct core *core, struct inflight *inflight)
 {
     struct memory_view *view = core->view;
@@ -211,7 +217,7 @@ bool lsu_act(struct core *core, struct inflight *inflight)
     return true;
 }
 
-/* Memory acts now. False: it has faulted. */
+/* The access at the head takes effect on memory. False: it has faulted. */
 static bool start_current(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -220,12 +226,12 @@ static bool start_current(struct core *core, struct inflight *inflight)
     core->stats.lsu.instructions++;
     if (f->kind == DYNINST_ACCESS && !lsu_act(core, inflight))
         return false;
-    inflight->outstanding = 1; /* the head itself, until all is sent */
+    inflight->outstanding = 1; /* the head itself, until everything is sent */
     lsu->count = lsu->next = 0;
     lsu->shared_until = 0;
     if (f->kind != DYNINST_ACCESS)
         return true;
-    if (f->scalar) { /* loads of the warp share the constants' cache */
+    if (f->scalar) { /* scalar loads use the constant cache */
         f->constant |= f->global;
         f->global = 0;
         if (UNLIKELY(lsu->content != NULL))
@@ -240,7 +246,7 @@ static bool start_current(struct core *core, struct inflight *inflight)
     return true;
 }
 
-/* Where a transaction goes; false: there is no room. */
+/* Sends a transaction on its way. False: there is no room. */
 static __attribute__((noinline)) bool send_transaction(struct core *core, struct inflight *inflight,
                                                        const struct transaction *t, u64 *banks)
 {
@@ -248,7 +254,7 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     const struct l1d_params *l1 = core->config.l1d;
     const struct dyninst *f = &inflight->dyn;
     const bool readonly = is_readonly(core, f);
-    /* volatile: what other cores store must be seen */
+    /* volatile accesses must see what other cores store */
     const bool far = f->code->mods & (MOD_VOLATILE | MOD_FAR);
     const bool cached =
         !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
@@ -296,12 +302,12 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     return true;
 }
 
-/* The first line that lanes still want, and all lanes that want it. */
+/* The first line that lanes still need, and all lanes that need it. */
 static u64 constant_line(struct dyninst *f, u32 line_bytes, u64 *line)
 {
     const u64 mask = ~(u64)(line_bytes - 1);
     if (f->strided && !(f->stride[0] | f->stride[1]) && f->first[0] == f->first[1]) {
-        *line = f->first[0] & mask; /* what most warps do */
+        *line = f->first[0] & mask; /* the common case */
         return f->constant;
     }
     const u64 *address = dyninst_addresses(f);
@@ -313,7 +319,7 @@ static u64 constant_line(struct dyninst *f, u32 line_bytes, u64 *line)
     return same;
 }
 
-/* Constants: lines of the constant cache, one a cycle. False: not all yet. */
+/* Looks up lines of the constant cache, one per cycle. False: not all lanes are served yet. */
 static bool send_constant(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -344,7 +350,7 @@ static bool send_constant(struct core *core, struct inflight *inflight)
     return !f->constant;
 }
 
-/* The head has sent all: the access waits for answers, or is done. */
+/* The head has sent everything: the access waits for replies, or is done. */
 static void leave_head(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -353,7 +359,7 @@ static void leave_head(struct core *core, struct inflight *inflight)
     core->lsu.held--;
     lsu->started = false;
     inflight->sent = true;
-    /* what is in shared memory, or in the constant cache, comes after its latency */
+    /* data from shared memory, or from the constant cache, arrive after its latency */
     u32 cycles = 0;
     if ((f->kind == DYNINST_ACCESS && f->shared && f->loads) ||
         (UNLIKELY(core->issue.by_waitcnt) && inflight->counted &&
@@ -385,7 +391,7 @@ static bool work(struct core *core, struct inflight *inflight)
            !(inflight->dyn.kind == DYNINST_ACCESS && inflight->dyn.constant);
 }
 
-/* Groups take turns. */
+/* Takes the next access; groups take turns. */
 static __attribute__((noinline)) void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -401,7 +407,7 @@ static __attribute__((noinline)) void take_next(struct core *core)
     lsu->turn = g + 1;
 }
 
-/* Whether an atomic on the way holds back an access of lanes at these addresses (L2). */
+/* Whether an atomic in flight holds back an access of lanes at these addresses (L2). */
 static bool meets_atomic(const struct lsu *lsu, const struct dyninst *f, const u64 *address)
 {
     for (u32 i = 0; i < lsu->atomic_count; i++) {
@@ -423,7 +429,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
            (f->pair && meets_atomic(lsu, f, f->second));
 }
 
-/* The access at the head goes on. */
+/* Continues the access at the head. */
 static __attribute__((noinline)) void work_head(struct core *core)
 {
     struct inflight *inflight = core_inflight(core, core->lsu.unit->current);

@@ -1,6 +1,6 @@
 /*
- * The two halves of the load/store unit: its head (lsu.c) and what its transactions become
- * (lsu_requests.c).
+ * Shared by the two halves of the load/store unit: its head (lsu.c) and the requests that its
+ * transactions become (lsu_requests.c).
  */
 #ifndef CORE_LSU_PARTS_H
 #define CORE_LSU_PARTS_H
@@ -12,14 +12,16 @@
 enum {
     LSU_REQUESTS = 4096,
     NO_REQUEST = UINT32_MAX,
-    FILL_TO_WRITE_BACK = 2, /* cycles: the line is filled, the result stands at the port */
+    FILL_TO_WRITE_BACK = 2, /* cycles from the fill of the line until the result is at the port */
     BANKS = 16,
-    READONLY_PIPE = BANKS, /* of the read-only cache, beside the L1's banks */
-    SUPPLY_PIPE,           /* loads that a mechanism serves (lsu_seams.c): never refused */
+    READONLY_PIPE = BANKS, /* the pipe of the read-only cache, in addition to those of the L1's
+                            * banks */
+    SUPPLY_PIPE,           /* loads that a mechanism supplies (lsu_seams.c): never refused */
     PIPE_COUNT
 };
 
-/* In the queue to the network: a request's number; or a miss: sectors << 16 | MSHR, and these. */
+/* Entries of the queue to the network: a request's number; or a miss, sectors << 16 | MSHR, with
+ * flags: */
 #define MISS (1u << 31)
 #define MISS_READONLY (1u << 30)
 #define MISS_PREFETCH (1u << 29)
@@ -34,17 +36,17 @@ enum request_kind {
 struct lsu_request {
     u64 line; /* address, a multiple of `bytes` */
     u64 lanes;
-    u32 bytes; /* of the line that `sectors` divides */
+    u32 bytes; /* size of the line that `sectors` divides; 0: the record is free */
     u32 sectors;
-    u32 next;     /* of a list */
-    u16 inflight; /* of a store: it is done, unless it is kept */
+    u32 next;     /* in the free list */
+    u16 inflight; /* for a plain store no longer valid: the instruction is done */
     u8 slot;
     u8 kind;
     bool full, readonly, atomic_returns;
     u32 inst;
 };
 
-/* Something that goes on from a cycle on. */
+/* An entry that may proceed from a cycle on. */
 struct timed {
     u64 ready; /* cycle */
     u32 what;  /* a request, an entry of the queue to the network, or an instruction in flight */
@@ -55,33 +57,34 @@ struct lsu {
     /* the head */
     u16 current;
     bool started;
-    bool constants;    /* it reads constants */
-    u32 strided_bytes; /* of a lane, for shared_is_free; 0: never */
-    u32 strided_parts; /* of 32 lanes, each in a cycle then */
-    u64 shared_until;  /* cycle in which its shared part leaves */
+    bool constants;    /* the access at the head reads constants */
+    u32 strided_bytes; /* access size per lane for which shared_is_free applies; 0: never */
+    u32 strided_parts; /* parts of 32 lanes, each of which then takes a cycle */
+    u64 shared_until;  /* cycle in which the access to shared memory leaves the head */
     struct transaction list[MAX_TRANSACTIONS];
-    u32 count, next; /* transactions of the current inflight, and sent on */
+    u32 count, next; /* transactions of the access at the head, and how many of them are sent */
     bool list_local;
-    u32 list_bytes; /* line size of the list */
-    u32 turn;       /* group that gives the next inflight */
+    u32 list_bytes; /* line size of these transactions */
+    u32 turn;       /* group that is served next */
     /* transactions */
     struct lsu_request *requests;
     u32 free_request, requests_taken;
-    u32 fresh;                            /* those from here on have never been taken */
+    u32 fresh;                            /* requests from here on have never been used */
     RING(struct timed) pipes[PIPE_COUNT]; /* requests */
     u64 pipes_used;
-    /* Pipes whose head has found no room in its cache, which has not changed since; and the counter
-     * that another try would add to. */
+    /* Pipes whose head was refused by its cache, which has not changed since; and the stall counter
+     * that each further try would increment. */
     u64 pipes_stalled;
     u64 *stalled_by[PIPE_COUNT];
     RING(struct timed) queue;         /* to the network */
-    struct requester *prefetchers[2]; /* by MSHR of L1 and read-only cache: of MISS_PREFETCH */
+    struct requester *prefetchers[2]; /* by MSHR of L1 and read-only cache: requesters of
+                                       * MISS_PREFETCH */
     u32 stores;                       /* not acknowledged */
     u32 atomics[LSU_REQUESTS], atomic_count;
-    RING(struct timed) done; /* finished instructions that wait for the port */
+    RING(struct timed) done; /* finished instructions that wait for a write-back port */
     struct arena *arena;
     struct core_content *content; /* NULL: not armed */
-    bool watched;                 /* content or mechanisms follow the caches' accesses */
+    bool watched;                 /* content or mechanisms observe accesses to the caches */
 };
 
 static inline bool queue_room(const struct core *core)
@@ -129,7 +132,7 @@ static inline void finish_later(struct core *core, u32 inflight)
     core->lsu.done = MIN(core->lsu.done, ready);
 }
 
-/* One part of an instruction is answered. */
+/* One part of an instruction has been answered. */
 static inline void part_done(struct core *core, u32 index, bool from_memory)
 {
     struct inflight *inflight = core_inflight(core, index);
@@ -141,7 +144,7 @@ static inline void part_done(struct core *core, u32 index, bool from_memory)
         inflight_retire(core, inflight);
 }
 
-/* Puts a request into a pipe, at whose end it is `latency` cycles from now. */
+/* Puts a request into a pipe; it reaches the end in `latency` cycles. */
 static inline void pipe_push(struct core *core, u32 pipe, u32 request, u32 latency)
 {
     const u64 ready = core_cycle(core) + latency;
@@ -153,24 +156,24 @@ static inline void pipe_push(struct core *core, u32 pipe, u32 request, u32 laten
 void lsu_request_give(struct lsu *lsu, struct lsu_request *request);
 
 /*
- * lsu_seams.c: what mechanisms see of the first-level data caches. Each is called only while
- * SEAMS_L1 are filled.
+ * lsu_seams.c: what mechanisms see of the first-level data caches. Called only while a mechanism
+ * fills one of SEAMS_L1.
  */
-/* A launch begins: what an earlier one has prefetched in vain is forgotten. */
+/* At the start of a launch: cancels prefetches that an earlier launch left in flight. */
 void lsu_seams_begin(struct core *core);
-/* A cache has taken the access of a request. */
+/* A cache has accepted the access of a request. */
 void lsu_seams_access(struct core *core, const struct lsu_request *request, u64 line, u32 sectors,
                       enum cache_result result, const struct cache_out *out);
-/* A line may have given way; the sectors under an MSHR have arrived. */
+/* A line may have been evicted; the sectors of an MSHR have arrived. */
 void lsu_seams_evicted(struct core *core, enum packet_client client, const struct cache_out *out);
 void lsu_seams_filled(struct core *core, enum packet_client client, u64 line,
                       const struct cache_out *out);
-/* True: a load is about to miss and a mechanism has what it wants. */
+/* True: a load is about to miss and a mechanism supplies its sectors. */
 bool lsu_seams_supply(struct core *core, struct lsu_request *request, u64 line, u32 sectors);
 
-/* One request a cycle leaves the queue to the network. */
+/* Sends one request per cycle from the queue to the network. */
 void lsu_requests_send(struct core *core);
-/* Accesses at the end of the first-level caches' pipes are looked up. */
+/* Looks up accesses at the end of the first-level caches' pipes. */
 void lsu_requests_look_up(struct core *core);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Parcels: transactions of the load/store unit on their way through the first-level caches to the
- * network and back, and the instructions they complete.
+ * LSU requests: transactions of the load/store unit on their way through the first-level caches to
+ * the network and back, and the instructions they complete.
  *
- * An access of a cache passes a pipe of the cache's latency and is looked up at its end; one that
- * cannot be taken stays there and holds up those behind it. What misses, and what passes the caches
- * by, goes through a queue to the network, one a cycle.
+ * An access to a cache passes a pipe with the cache's latency and is looked up at its end; an
+ * access that the cache refuses stays there and blocks those behind it. Misses, and accesses that
+ * bypass the caches, go through a queue to the network, one per cycle.
  */
 #include "core/common/content.h"
 #include <stdlib.h>
@@ -109,7 +109,7 @@ struct requester lsu_requester(const struct core *core, u32 request)
     return requester_of(core, waits->slot, waits->inst, REQUESTER_ACCESS);
 }
 
-/* ---- instructions that are done ---- */
+/* ---- finished instructions ---- */
 
 void lsu_finish(struct core *core)
 {
@@ -124,7 +124,7 @@ void lsu_finish(struct core *core)
     }
 }
 
-/* ---- out to memory ---- */
+/* ---- to memory ---- */
 
 static void send_request(struct core *core, struct lsu_request *request)
 {
@@ -181,7 +181,7 @@ void lsu_requests_send(struct core *core)
 
 /* ---- the first-level data cache ---- */
 
-/* The line of its cache that a request is in, and its sectors there. */
+/* The line of its cache that a request is in, and the request's sectors of that line. */
 static u64 cache_line(const struct core *core, const struct lsu_request *request, u32 *sectors)
 {
     const u32 bytes =
@@ -191,7 +191,7 @@ static u64 cache_line(const struct core *core, const struct lsu_request *request
     return line;
 }
 
-/* A cache has taken the access of a request: content and mechanisms. */
+/* A cache has accepted the access of a request: informs content and mechanisms. */
 static COLD void looked_up(struct core *core, const struct lsu_request *request, u64 line,
                            u32 sectors, enum cache_result result, const struct cache_out *out)
 {
@@ -272,7 +272,7 @@ void lsu_requests_look_up(struct core *core)
         }
         due = MIN(due, head->ready);
     }
-    if (UNLIKELY(lsu->pipes_used >> SUPPLY_PIPE)) /* one may have been put there just now */
+    if (UNLIKELY(lsu->pipes_used >> SUPPLY_PIPE)) /* one may have been added just now */
         due = MIN(due, ring_head(&lsu->pipes[SUPPLY_PIPE])->ready);
     core->lsu.due = due;
 }
@@ -331,7 +331,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
         else if (UNLIKELY(request->kind == REQUEST_KEPT))
             part_done(core, request->inflight, false);
         lsu_request_give(lsu, request);
-        if (core->slots[s].ended && core->present & bit(s)) /* it may be gone by now */
+        if (core->slots[s].ended && core->present & bit(s)) /* the slot may be empty by now */
             slot_maybe_leave(core, s);
         return;
     }
@@ -339,7 +339,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
     lsu_request_give(lsu, request);
 }
 
-/* Called between windows, in the order in which the L2 served all cores' atomics. */
+/* Called between windows, in the order in which the L2 served the atomics of all cores. */
 void core_atomic(struct core *core, const struct packet *packet)
 {
     const struct lsu_request *request = &core->lsu.unit->requests[packet->tag];

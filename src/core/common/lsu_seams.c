@@ -1,10 +1,11 @@
 /*
- * The first-level data caches as mechanisms see them: accesses, lines that come and go, lines that
- * a mechanism supplies, and prefetches. Nothing here is called unless one of SEAMS_L1 is filled.
+ * The first-level data caches as mechanisms see them: accesses, fills and evictions, lines that a
+ * mechanism supplies, and prefetches. Nothing here is called unless a mechanism fills one of
+ * SEAMS_L1.
  *
  * Invariants
- *  LS1  A load that a mechanism serves holds its request in the supply pipe until it is done, and
- *       has neither an MSHR nor a place in the queue to the network.
+ *  LS1  A load that a mechanism supplies holds its request in the supply pipe until it is done, and
+ *       has neither an MSHR nor an entry of the queue to the network.
  *  LS2  A prefetch holds an MSHR without waiters, and no request: nothing on the core waits for it.
  */
 #include "core/common/content.h"
@@ -94,7 +95,7 @@ bool lsu_seams_supply(struct core *core, struct lsu_request *request, u64 line, 
     struct cache_out out;
     cache_supply(cache, line, given | access.missing, &out);
     core->lsu.unit->pipes_stalled = 0;
-    /* in order: a pipe's entries leave one after the other */
+    /* in order: entries leave a pipe one after the other */
     pipe_push(core, SUPPLY_PIPE, (u32)(request - core->lsu.unit->requests), latency);
     lsu_seams_evicted(core, access.cache, &out);
     access.supplied = true;
@@ -104,7 +105,7 @@ bool lsu_seams_supply(struct core *core, struct lsu_request *request, u64 line, 
     return true;
 }
 
-/* The sectors of a line that are in an allocation. */
+/* The sectors of a line that lie in an allocation. */
 static u32 allocated(const struct core *core, u64 line, u32 sectors)
 {
     u32 kept = 0;

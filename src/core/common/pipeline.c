@@ -1,14 +1,14 @@
 /*
  * The common pipeline: fetch, issue with a scoreboard, operand collectors, units, load/store unit.
  *
- * A tick calls the stages in reverse order, so that what a stage hands on is seen by the next one
- * in the next cycle and no next-state copies are needed:
+ * A tick calls the stages in reverse order, so that what a stage passes on is seen by the next
+ * stage in the next cycle and no next-state copies are needed:
  *
- *     write-back    results that leave a unit in this cycle go to the registers
+ *     write-back    results that leave a unit in this cycle are written to the registers
  *     execute       instructions with all operands enter their units; the load/store unit works
  *     collect       register banks serve reads; instructions take collectors
  *     issue         each scheduler issues the next instructions of a warp
- *     fetch         instructions come from the cache into warps' buffers
+ *     fetch         instructions move from the instruction cache into the warps' buffers
  */
 #include "core/common/common.h"
 #include "core/common/slots.h"
@@ -26,7 +26,7 @@ static void issue_create(struct core *core)
         }
 }
 
-/* Finds the wheel, the schedulers and the collectors cleared: see drop_all() of core.c. */
+/* Expects the wheel, the issue stage and the collectors to be zeroed: see drop_all() in core.c. */
 void common_create(struct core *core)
 {
     issue_create(core);
@@ -47,7 +47,7 @@ static void issue_begin(struct core *core)
     struct issue_stage *issue = &core->issue;
     issue->asleep = issue->idle_set = 0;
     issue->greedy = schedule_is_greedy(core);
-    /* rr's turn passes in every cycle, and some mechanisms want to be asked in every one */
+    /* rr passes the turn in every cycle, and some mechanisms must be called in every cycle */
     issue->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
     for (u32 i = 0; i < core->config.issue->schedulers; i++) {
         issue->schedulers[i].last = CORE_WARPS;
@@ -99,7 +99,7 @@ static void tick(struct core *core)
     clock_advance(&core->clock, 1);
 }
 
-/* Whether anything could happen before something arrives or comes due. */
+/* Whether nothing can happen before a reply arrives or something comes due. */
 static inline bool is_quiet(const struct core *core)
 {
     if (core->issue.asleep != core->issue.all &&
@@ -112,7 +112,7 @@ static inline bool is_quiet(const struct core *core)
            !core->collect.reading_count && fetch_idle(core) && lsu_idle(core);
 }
 
-/* The first cycle at which something in a quiet core comes due; UINT64_MAX: nothing does. */
+/* The first cycle at which something on a quiet core comes due; UINT64_MAX: none. */
 static u64 due_cycle(const struct core *core)
 {
     const u64 wheel = wheel_next(core), lsu = lsu_next(core), fetch = fetch_next(core);
@@ -124,7 +124,7 @@ void common_run(struct core *core, fs end)
 {
     struct port *const replies = core->config.replies;
     fs reply = port_next(replies);      /* none is added within a window */
-    if (UNLIKELY(core->mechanism_work)) /* a mechanism may have begun something between windows */
+    if (UNLIKELY(core->mechanism_work)) /* a mechanism may have started something between windows */
         core->quiet_until = 0;
     while (core->clock.next < end && !core->stopped) {
         if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
@@ -185,7 +185,7 @@ enum stall common_waits(const struct core *core, u32 s)
     return core->issue.buffered & mask ? STALL_NONE : STALL_FETCH;
 }
 
-/* ---- what it is made of ---- */
+/* ---- properties ---- */
 
 static u64 slots(const struct core *core, u32 scheduler, u64 since, u64 until)
 {
@@ -197,7 +197,7 @@ void common_time_rest(struct inst_time *time, const struct timed_code *code, u32
     const struct inst *inst = &code->program->insts[i];
     const bool explicit_exec = code->program->traits.explicit_exec;
     time_flags(time, inst);
-    /* scalar ones read EXEC too: their lanes are counted */
+    /* scalar instructions read EXEC, too: their lanes are counted */
     time_registers(time, code, inst, (struct implied){.reads_exec = explicit_exec});
     if (code->config->issue->memory_order == 1 && explicit_exec)
         waitcnt_time(time, inst);

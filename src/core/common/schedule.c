@@ -1,20 +1,20 @@
 /*
- * Which ready warp of a scheduler issues.
+ * Which ready warp of a scheduler issues:
  *
- *  lrr        the next ready one after the last that issued
+ *  lrr        the next ready warp after the one that issued last
  *  rr         strictly in turn: the warp after the last one, ready or not
  *  gto        the last one as long as it is ready, else the oldest
  *  oldest     the oldest
- *  two_level  round robin within an active group; when none of it is ready, the warps that wait
- *             leave and ready ones take their places
- *  fair       the one that has issued least; the oldest of equals
- *  frfs       the one whose next instruction has been ready longest; the oldest of equals
+ *  two_level  round robin within an active group; when no warp of the group is ready, ready warps
+ *             form a new group, the oldest first
+ *  fair       the one that has issued least; among equals the oldest
+ *  frfs       the one whose next instruction has been ready longest; among equals the oldest
  *  groups     groups are neighbours in the order of the scheduler's warps and never change: the
- *             next ready one of the group of the last that issued, else the next of all. These are
- *             the fetch groups of Narasiman et al., "Improving GPU performance via large warps and
- *             two-level warp scheduling", MICRO 2011
+ *             next ready warp in the group of the one that issued last, else the next ready warp.
+ *             These are the fetch groups of Narasiman et al., "Improving GPU performance via large
+ *             warps and two-level warp scheduling", MICRO 2011
  *
- * Age is the order in which warps came to the core.
+ * Age is the order in which warps started on the core.
  */
 #include "core/common/common.h"
 
@@ -29,7 +29,7 @@ enum policy {
     POLICY_GROUPS
 };
 
-/* The first member at or after `from`, around. */
+/* The first member at or after `from`, wrapping around. */
 static u32 next_from(u64 set, u32 from)
 {
     u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
@@ -61,7 +61,7 @@ static u64 by_ready(const struct slot *slot)
     return slot->ready_since;
 }
 
-/* The neighbours of a slot among its scheduler's; of none, none. */
+/* The group of a slot among the warps of its scheduler; no slot: empty. */
 static u64 neighbours(const struct core *core, u32 scheduler, u32 slot)
 {
     const u32 n = core->config.issue->schedulers, span = core->config.issue->group_size * n;
@@ -72,7 +72,7 @@ static u64 neighbours(const struct core *core, u32 scheduler, u32 slot)
     return all & core->issue.schedulers[scheduler].slots;
 }
 
-/* Takes ready warps into the group in the order of their age. */
+/* Forms a new active group of ready warps, the oldest first. */
 static u64 regroup(struct core *core, u32 scheduler, u64 ready)
 {
     u64 group = 0;
@@ -94,7 +94,7 @@ bool schedule_passes(const struct core *core)
     return core->config.issue->policy == POLICY_RR;
 }
 
-/* Strictly in turn, the turn passes all the same. */
+/* With policy rr, the turn passes on although nothing was issued. */
 void schedule_pass(struct core *core, u32 scheduler, u64 cycles)
 {
     u64 all = core->issue.schedulers[scheduler].slots & core->present & ~core->ended;

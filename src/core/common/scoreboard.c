@@ -1,11 +1,12 @@
 /*
- * The scoreboard: which registers of a warp are still to be written.
+ * The scoreboard: which registers of a warp have a pending write.
  *
- * By register: a bit each, exact. By regions: an instruction takes one region for each operand it
- * writes, and a warp waits while fewer are free than its next instruction needs; which registers
- * collide is the same, since a region is exactly the registers of an operand.
+ * By register: one bit each, exact. By regions: an instruction takes one region for each operand it
+ * writes, and a warp waits while fewer regions are free than its next instruction needs. Both
+ * detect the same conflicts, since a region is exactly the registers of an operand.
  *
- * A second set of bits says which of them wait for memory: it serves explanations only.
+ * A second set of bits says which of these registers wait for memory; it only serves to explain
+ * stalls.
  */
 #include "core/common/common.h"
 

@@ -1,11 +1,11 @@
 /*
- * Which warps may issue: the head of a warp's buffer against its scoreboard, fences, wait counters
- * and limits. See slots.h.
+ * Which warps may issue: checks the head of a warp's buffer against its scoreboard, fences, wait
+ * counters and limits. See slots.h.
  */
 #include "core/common/slots.h"
 #include "ir/waits.h"
 
-/* Waits for instructions under way, by fences and counters. */
+/* Waits for instructions in flight: barriers, fences and wait counters. */
 static enum stall check_waits(const struct core *core, u32 s, const struct inst_time *time)
 {
     const struct slot *slot = &core->slots[s];
@@ -28,7 +28,7 @@ static enum stall check_waits(const struct core *core, u32 s, const struct inst_
     return STALL_NONE;
 }
 
-/* The head is known and the warp stands there: may it issue? */
+/* Whether the head of a slot, which is the warp's next instruction, may issue. */
 static enum stall check_head(const struct core *core, u32 s, const struct inst_time *time)
 {
     const struct slot *slot = &core->slots[s];

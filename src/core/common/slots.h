@@ -1,16 +1,16 @@
 /*
- * Where a slot belongs among the core's sets: clear, blocked and why, waiting. Inline, because it
- * happens with every instruction that issues.
+ * Maintains the core's sets of slots: clear, blocked by reason, waiting. Inline, because this
+ * happens for every instruction that issues.
  */
 #ifndef CORE_SLOTS_H
 #define CORE_SLOTS_H
 
 #include "core/common/common.h"
 
-/* core.c: whether the head of a slot may issue, whatever it waits for. */
+/* slots.c: whether the head of a slot may issue, with all conditions. */
 enum stall slot_check_all(struct core *core, u32 slot, const struct inst_time *time);
 
-/* The same for a plain instruction. */
+/* The same for a plain instruction: registers only. */
 static inline enum stall slot_check_plain(const struct core *core, const struct slot *slot,
                                           const struct inst_time *time)
 {
@@ -29,7 +29,7 @@ static inline enum stall slot_check(struct core *core, u32 s, const struct slot 
     return LIKELY(time->plain) ? slot_check_plain(core, slot, time) : slot_check_all(core, s, time);
 }
 
-/* The same for the mark of a skipped one: what that would write is not pending. */
+/* The same for the mark of a skipped instruction: nothing that it would write may be pending. */
 static inline enum stall slot_check_mark(const struct core *core, const struct slot *slot,
                                          const struct inst_time *time)
 {
@@ -39,7 +39,7 @@ static inline enum stall slot_check_mark(const struct core *core, const struct s
     return STALL_NONE;
 }
 
-/* The slot, in none of the sets, takes its place: clear or blocked. */
+/* Puts a slot that is in none of the sets into `clear` or `blocked`. */
 static inline void slot_place(struct core *core, struct slot *slot, u64 mask, enum stall stall)
 {
     slot->blocked = (u8)stall;
@@ -51,7 +51,7 @@ static inline void slot_place(struct core *core, struct slot *slot, u64 mask, en
     slot->ready_since = core_cycle(core);
 }
 
-/* slot_recheck, as part of its caller. */
+/* slot_recheck, inlined into its caller. */
 PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
 {
     const u64 mask = bit(s);
@@ -66,7 +66,7 @@ PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
     slot_place(core, slot, mask, stall);
 }
 
-/* Registers that `time` writes have been written. */
+/* An instruction with these properties has written its registers. */
 static inline void slot_written(struct core *core, u32 s, struct slot *slot,
                                 const struct inst_time *time)
 {
@@ -76,7 +76,7 @@ static inline void slot_written(struct core *core, u32 s, struct slot *slot,
         slot_look_again(core, s, slot);
 }
 
-/* slot_update, as part of its caller. */
+/* slot_update, inlined into its caller. */
 PART_OF void slot_sort(struct core *core, u32 s, struct slot *slot)
 {
     const u64 mask = bit(s);

@@ -1,13 +1,13 @@
 /*
- * The storage of a core's stages, from their parameters.
+ * The storage elements of a core's stages, computed from their parameters.
  *
- * A class is LIVE where the model keeps the bits and acts on them (register values, PCs, masks,
- * pending bits, values on their way), and COUNTED where only their number is known: instruction
+ * An element is LIVE if the model holds its bits and acts on them (register values, PCs, masks,
+ * pending bits, values in flight), and COUNTED if only the number of bits is known: instruction
  * words, latches inside units, control of collectors.
  *
- * Sizes that real designs publish and these follow: MIAOW's compute unit keeps 40 PCs, a queue of
- * instructions with their PCs for each wavefront, a busy bit for each vector and scalar register,
- * and EXEC, VCC, SCC and M0 for each wavefront.
+ * The sizes follow published designs: MIAOW's compute unit has 40 PCs, a queue of instructions with
+ * their PCs for each wavefront, a busy bit for each vector and scalar register, and EXEC, VCC, SCC
+ * and M0 for each wavefront.
  */
 #include "core/common/common.h"
 
@@ -15,17 +15,17 @@
 
 enum {
     INSTRUCTION_BITS = 64, /* the longest */
-    SOURCES = 3,           /* vector operands that an instruction reads */
+    SOURCES = 3,           /* vector operands of an instruction */
     WORD_BITS = 32,
     REGISTER_BITS = 8,    /* a thread has at most 256 registers */
-    ACCESS_WORDS = 4,     /* registers that a lane's access moves at most */
+    ACCESS_WORDS = 4,     /* most registers that a lane's access moves */
     WAIT_BITS = 4 + 3 + 5 /* vm, exp and lgkm counters of Southern Islands */
 };
 
-/* Numbers that several stages use. */
+/* Field widths that several stages use. */
 struct widths {
-    u32 pc;   /* code lies in device memory */
-    u32 warp; /* names a warp of the core */
+    u32 pc;   /* an address: code is in device memory */
+    u32 warp; /* a warp's number on the core */
 };
 
 static struct widths widths_of(const struct core_config *machine)
@@ -39,7 +39,7 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     const struct fetch_params *fetch = machine->fetch;
     struct widths width = widths_of(machine);
     u64 warps = machine->core->warps, places = warps * fetch->buffer;
-    /* Each scheduler has its warps' buffers. */
+    /* Each scheduler has its own array for the buffers of its warps. */
     struct array_shape buffer = {
         .banks = machine->issue->schedulers, .read_ports = 1, .write_ports = 1};
     state_table(list, "fetch", "pc", warps, width.pc, STATE_LIVE, "next PC of each warp");
@@ -47,7 +47,7 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
                 "whether the warp waits for a line");
     state_flops(list, "fetch", "turn", 1, width.warp, STATE_LIVE,
                 "the warp that was fetched for last");
-    /* What one fetch brings, for each cycle that decoding takes. */
+    /* What one fetch brings, for each cycle of decoding. */
     state_flops(list, "fetch", "decode", (u64)fetch->per_cycle * fetch->decode_cycles,
                 1 + width.pc + width.warp + INSTRUCTION_BITS * fetch->width, STATE_COUNTED,
                 "instructions between the instruction cache and the buffers");
@@ -63,11 +63,12 @@ static void scoreboard_state(struct state_list *list, const struct core_config *
 {
     const struct core_params *core = machine->core;
     if (machine->issue->scoreboard == 1) {
-        /* A region: valid, its first register, how many more (up to ACCESS_WORDS). */
+        /* A region: valid, first register, and number of further ones (up to ACCESS_WORDS). */
         u32 bits = 1 + REGISTER_BITS + state_index_bits(ACCESS_WORDS);
         state_add(list, "issue", "scoreboard", (u64)core->warps * machine->issue->regions, bits,
                   STATE_LIVE, "regions of registers with pending results");
-        /* All of a warp at once, for three sources; a result is entered, one is struck out. */
+        /* All regions of a warp are read at once, for three sources; one result is entered and one
+         * removed. */
         state_shape(list, (struct array_shape){.access_bits = bits * machine->issue->regions,
                                                .read_ports = 3,
                                                .write_ports = 2});
@@ -116,12 +117,13 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     state_table(list, "issue", "mask", warps, core->warp_size, STATE_LIVE,
                 "active lanes of each warp");
     if (core->scalar_registers) {
-        /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 stand beside it. */
+        /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 are separate. */
         state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_LIVE,
                     "VCC, SCC and M0 of each warp");
         state_flops(list, "issue", "counters", warps, WAIT_BITS, STATE_LIVE, "wait counters");
     } else {
-        /* A path has fewer lanes than the one it left: at most as many entries as lanes. */
+        /* A path has fewer lanes than the path it diverged from: at most as many entries as
+         * lanes. */
         state_table(list, "issue", "stack", warps * core->warp_size, 2 * width.pc + core->warp_size,
                     STATE_COUNTED,
                     "reconvergence stack of each warp: PC, reconvergence point, lanes");
@@ -144,7 +146,7 @@ static void collect_state(struct state_list *list, const struct core_config *mac
     u64 own = (u64)collect->sp + collect->fp64 + collect->sfu + collect->memory;
     u64 collectors = collect->generic ? collect->generic : own;
     u32 vector = core->warp_size * WORD_BITS;
-    /* Banks that hold a register side by side work as one. */
+    /* Banks that hold a register side by side act as one. */
     u32 side = collect->bank_bits ? (vector + collect->bank_bits - 1) / collect->bank_bits : 1;
     state_add(list, "collect", "registers", core->registers, WORD_BITS, STATE_LIVE,
               "vector registers");
@@ -152,10 +154,10 @@ static void collect_state(struct state_list *list, const struct core_config *mac
         list, (struct array_shape){.banks = MAX(collect->banks / side, 1), .access_bits = vector});
     state_table(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS, STATE_LIVE,
                 "scalar registers");
-    /* An array of a collector's few values would be all periphery. */
+    /* As an array, a collector's few values would be mostly periphery. */
     state_flops(list, "collect", "operands", collectors * SOURCES, vector, STATE_LIVE,
                 "operand values in collectors");
-    /* Valid, warp, and for each operand: wanted, there, register. */
+    /* Valid, warp, and for each operand: needed, present, register. */
     state_flops(list, "collect", "control", collectors,
                 1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
                 "operands that collectors wait for");
@@ -163,15 +165,15 @@ static void collect_state(struct state_list *list, const struct core_config *mac
                 STATE_COUNTED, "reads that wait for a bank");
 }
 
-/* One pass of an instruction in a stage of a unit: results and lanes, warp and register. */
+/* One pass of an instruction in a stage of a unit: results and lane bits, warp and register. */
 static u32 pass_bits(u32 lanes, u32 word_bits, struct widths width)
 {
     return lanes * (word_bits + 1) + width.warp + REGISTER_BITS;
 }
 
 /*
- * A unit has as many stages as its common operations take cycles; those that take longer
- * (divisions, minima) go round in them.
+ * A unit has as many stages as its common operations take cycles; longer operations (divisions,
+ * minima) iterate in them.
  */
 static void units_state(struct state_list *list, const struct core_config *machine)
 {
@@ -207,7 +209,7 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     const struct lsu_params *lsu = machine->lsu;
     struct widths width = widths_of(machine);
     u32 lanes = core->warp_size;
-    /* The access at the head: for each lane whether it is active, its address and its data. */
+    /* The access at the head: for each lane, its active bit, address and data. */
     state_flops(list, "lsu", "addresses", lanes, 1 + width.pc, STATE_LIVE,
                 "the access being served: lanes and addresses");
     state_flops(list, "lsu", "data", lanes, ACCESS_WORDS * WORD_BITS, STATE_LIVE,
@@ -225,7 +227,7 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
 static void caches_state(struct state_list *list, const struct core_config *machine)
 {
     struct widths width = widths_of(machine);
-    /* A load is named by its warp and register, and how many of its lines are missing. */
+    /* A waiting load: its warp, its register, and the number of its missing lines. */
     u32 load = width.warp + REGISTER_BITS + state_index_bits(machine->core->warp_size + 1);
     struct cache_state cache = {CACHE_CONFIG(machine->l1d, WRITE_EVICT), machine->l1d->miss_queue,
                                 width.pc, load, .banks = machine->l1d->banks};
@@ -265,7 +267,7 @@ void common_storage(struct state_list *list, const struct core_config *machine)
     caches_state(list, machine);
 }
 
-/* Lanes that work in every cycle, of units that take an operation every so many. */
+/* Lanes that accept an operation every cycle, equivalent to lanes with this interval. */
 static f64 full_lanes(u64 lanes, u32 interval)
 {
     const u64 full = (lanes + interval - 1) / interval;

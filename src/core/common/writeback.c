@@ -1,14 +1,15 @@
 /*
- * Write-back: results that are due in this cycle go to the registers, and what waited for them may
- * issue in the same cycle.
+ * Write-back: results that are due in this cycle are written to the registers, and instructions
+ * that waited for them may issue in the same cycle.
  *
- * Results of units always find their bank (the bus was reserved when they started); a bank that is
- * written serves no read in the cycle. Results of loads come through the load/store unit's port.
+ * Without mechanisms, results of units are always written when they are due (their bus was reserved
+ * when they started); a bank that is written serves no read in that cycle. Results of loads use the
+ * load/store unit's write-back ports.
  */
 #include "core/common/content.h"
 #include "core/common/slots.h"
 
-/* ---- where mechanisms say that results go ---- */
+/* ---- with mechanisms that change `places` ---- */
 
 void write_back_begin(struct core *core)
 {
@@ -20,7 +21,7 @@ void write_back_begin(struct core *core)
     core->collect.busy = 0;
 }
 
-/* Those that an instruction's result goes over. */
+/* The buses or ports that an instruction's result uses. */
 static struct buses *buses_of(struct core *core, const struct inflight *inflight, u32 *count)
 {
     const bool port = inflight->pipe == PIPE_MEMORY;
@@ -29,8 +30,8 @@ static struct buses *buses_of(struct core *core, const struct inflight *inflight
     return port ? &core->units.ports : &core->units.buses;
 }
 
-/* One that is free; NULL: none is. While none is taken for long, there always is one: what leaves
- * units in a cycle was counted when it entered them. */
+/* A free bus or port; NULL: none. While none is occupied for long, one is always free: results that
+ * leave units in a cycle were counted when they entered. */
 static u64 *free_bus(struct core *core, const struct inflight *inflight)
 {
     u32 count, best = 0;
@@ -52,14 +53,15 @@ static void take_bus(struct core *core, const struct inflight *inflight, u64 *bu
         return;
     *bus = now + cycles;
     buses->until = MAX(buses->until, *bus);
-    for (u32 i = 1; i < cycles && inflight->pipe != PIPE_MEMORY; i++) { /* units wait with starts */
+    for (u32 i = 1; i < cycles && inflight->pipe != PIPE_MEMORY; i++) { /* units delay their
+                                                                         * starts */
         wheel_list(core, i);
         core->units.bus[(now + i) % WHEEL]++;
     }
 }
 
-/* The result stays where it is for a cycle, before those that come due then, and so does what is
- * behind it in its unit. */
+/* Postpones the result by a cycle, ahead of results that are due then; instructions behind it in
+ * its unit wait, too. */
 static void wait_to_write(struct core *core, struct inflight *inflight)
 {
     struct execute_stage *units = &core->units;
@@ -130,7 +132,7 @@ static __attribute__((noinline)) bool claim_places(struct core *core, struct inf
     return true;
 }
 
-/* ---- as always ---- */
+/* ---- without them ---- */
 
 PART_OF void claim_banks(struct core *core, const struct inflight *inflight,
                          const struct inst_time *time)
@@ -158,7 +160,7 @@ static void tell_retired(struct core *core, struct inflight *inflight)
         use->mechanism->retired(use->state, core, inflight);
 }
 
-/* What a slot's warp waited for may have come. */
+/* Releases what the instruction held; its warp may be able to continue. */
 PART_OF void settle(struct core *core, struct inflight *inflight, const struct inst_time *time)
 {
     struct slot *slot = &core->slots[inflight->slot];

@@ -1,4 +1,4 @@
-/* The gcn pipeline: the common stages behind an issue stage of its own (issue.c). */
+/* The gcn pipeline: the common stages with its own issue stage (issue.c). */
 #ifndef CORE_GCN_GCN_H
 #define CORE_GCN_GCN_H
 

@@ -1,32 +1,32 @@
 /*
- * The gcn pipeline's issue: schedulers in turn, one a cycle, which issues several instructions.
+ * Issue in the gcn pipeline: schedulers take turns, one per cycle, and issue several instructions.
  *
- * Each scheduler has warps and a vector unit of its own; the scalar unit and the branch unit are
- * the core's. In cycle c it is the turn of scheduler c mod schedulers: it gives on up to
- * issue.kinds instructions, each of another kind and each of another warp, in the order of its
- * policy. What is internal to a warp (waits, barriers, no-operations, ends) is done in the warp's
- * buffer: it needs no unit, does not count among the kinds, and any number of warps may do it in
- * one turn. AMD's whitepaper on Graphics Cores Next and its talk at Hot Chips 24 describe it so.
+ * Each scheduler has its own warps and vector unit; the scalar unit and the branch unit belong to
+ * the core. In cycle c it is the turn of scheduler c mod schedulers: it issues up to issue.kinds
+ * instructions, each of a different kind and from a different warp, in the order of its policy.
+ * Instructions internal to a warp (waits, barriers, no-operations, ends) are handled in the warp's
+ * buffer: they need no unit, do not count among the kinds, and any number of warps may execute one
+ * in a turn. AMD's whitepaper on Graphics Cores Next and its talk at Hot Chips 24 describe this.
  *
  * An instruction enters its unit in the cycle in which it issues, and the unit reads the operands
- * in its own passes: there are neither collectors nor conflicts of banks, and a result is there
- * `latency` cycles after its instruction has issued. Accesses go on through a collector to the
- * load/store unit, which all kinds of them share, as elsewhere.
+ * during its passes: there are neither collectors nor bank conflicts, and the result is available
+ * `latency` cycles after issue. Memory accesses go through a collector to the load/store unit,
+ * which all kinds of them share, as in the common pipeline.
  *
  * Invariants
  *  T1  A turn is one issue slot, whatever it issues: slots = cycles.
- *  T2  A unit takes an instruction each `interval`; a scheduler with one that waits for a unit does
- *      not fall asleep, since a unit becomes free without telling.
+ *  T2  A unit accepts an instruction every `interval` cycles. A scheduler with an instruction that
+ *      waits for a unit does not sleep, since no event says that a unit has become free.
  *
- * Deviations: exports and accesses to global data share, a sixth kind of the hardware, are not
- * modelled. Messages and accesses of scalars take the places of their kinds.
+ * Deviations: exports and accesses to the global data share, a sixth kind in the hardware, are not
+ * modelled. Messages are no kind of their own; scalar memory accesses count as scalar.
  */
 #include "core/common/issue_parts.h"
 #include "core/gcn/gcn.h"
 #include <stdlib.h>
 
-/* The pipeline's own state: the cycle from which a unit takes another instruction; units of the
- * core as a whole are the first ones of their kind. */
+/* The pipeline's own state: the cycle from which a unit accepts another instruction. A unit of the
+ * whole core is the first of its kind. */
 struct gcn {
     u64 free[TURN_KINDS][CORE_SCHEDULERS];
 };
@@ -36,7 +36,7 @@ static struct gcn *gcn_of(const struct core *core)
     return core->own;
 }
 
-/* The units of a kind: those of schedulers, or of the core. */
+/* The unit of a kind: the scheduler's, or the core's. */
 static inline u64 *unit_free(const struct core *core, enum turn_kind kind, u32 scheduler)
 {
     return &gcn_of(core)->free[kind][kind == TURN_VECTOR ? scheduler : 0];
@@ -73,14 +73,14 @@ static void enter(struct core *core, struct inflight *inflight)
         return;
     }
     u64 *const free_at = unit_free(core, inflight->time->kind, inflight->group);
-    const u64 begin = MAX(now, *free_at); /* mechanisms do not ask whether it is free */
+    const u64 begin = MAX(now, *free_at); /* mechanisms do not check whether it is free */
     *free_at = begin + inflight->interval;
     inflight->unit = 0;
     execute_count(core, inflight);
     wheel_add(core, inflight, begin - now + inflight->extra + inflight->latency);
 }
 
-/* Issues from a set of warps; false: nothing. */
+/* Issues from a set of warps. False: nothing issued. */
 static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
 {
     u32 kinds = 0; /* bits */
@@ -115,7 +115,7 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
 static void issue(struct core *core, u32 first)
 {
     const u32 scheduler = (u32)(core_cycle(core) % core->config.issue->schedulers);
-    (void)first; /* that is for schedulers which act together */
+    (void)first; /* for pipelines in which all schedulers act in a cycle */
     issue_prepare(core);
     if (core->issue.asleep >> scheduler & 1)
         return;
@@ -161,7 +161,7 @@ static void begin(struct core *core)
     common_begin(core);
 }
 
-/* Cycles whose turn it is. */
+/* Cycles in which it is the scheduler's turn. */
 static u64 slots(const struct core *core, u32 scheduler, u64 since, u64 until)
 {
     const u64 n = core->config.issue->schedulers, before = n - 1 - scheduler;
@@ -172,7 +172,7 @@ static void time(struct inst_time *time, const struct timed_code *code, u32 i)
 {
     time_place(time, &code->program->insts[i], code->config);
     if (time->kind == TURN_BRANCH || time->kind == TURN_INTERNAL)
-        time->pipe = PIPE_SCALAR; /* whatever else such instructions may be taken for */
+        time->pipe = PIPE_SCALAR; /* whatever else these instructions may be classified as */
     time_cost(time, &code->program->insts[i], code->config);
     common_time_rest(time, code, i);
 }
@@ -197,7 +197,7 @@ const struct pipeline gcn_pipeline = {
     .slots = slots,
     .busy = busy_slots,
     .enter = enter,
-    .accesses = 3, /* of lanes, to shared memory and of scalars */
+    .accesses = 3, /* vector, shared-memory and scalar accesses */
     .time = time,
     .check = check,
     .storage = common_storage,

@@ -1,28 +1,30 @@
 /*
- * Wait counters of warps, where no scoreboard covers what memory returns (issue.memory_order).
+ * Wait counters of warps, for launches in which no scoreboard covers memory results
+ * (issue.memory_order).
  *
- * Results of accesses are not pending: what comes behind one issues at once, and reads what its
- * registers hold then. Only the counters (ir/waits.h) and the code's own waits order them. A load
- * writes its registers when its data come; until then they have their old values.
+ * The destinations of memory accesses are not pending: a following instruction issues at once and
+ * reads what the registers hold then. Only the counters (ir/waits.h) and the code's own waits order
+ * accesses. A load writes its registers when its data arrive; until then they keep their old
+ * values.
  *
  * Invariants
- *  C1  Accesses of lanes to memory retire in their order, warp by warp, and so do those to shared
- *      memory: one whose data have come earlier waits for those before it, and they are written in
- *      the same cycle then.
- *  C2  A counter goes down when the registers have been written, or memory has the data: a wait for
- *      it finds them so.
- *  C3  No counter gets larger than it can be: an access that would do that waits at the head of its
+ *  C1  Vector memory accesses of a warp retire in order, and so do its accesses to shared memory:
+ *      an access whose data arrive early waits for those before it; then all are written in the
+ *      same cycle.
+ *  C2  A counter is decremented when the registers have been written, or memory has the data: so a
+ *      wait that is satisfied finds the effects complete.
+ *  C3  No counter exceeds its maximum: an access that would exceed it waits at the head of its
  *      buffer.
  *
- * Deviations: the data of a store are read when it issues, so that writing their registers too
- * early does no harm here; the counter for it goes down when the store leaves its collector.
- * Hazards that the hardware leaves to software beside memory (lane reads behind vector writes and
- * the like) do not exist: registers that units write are in the scoreboard.
+ * Deviations: the data of a store are read when it issues, so that overwriting their registers too
+ * early does no harm here; the counter for it is decremented when the store leaves its collector.
+ * Other hazards that the hardware leaves to software (lane reads after vector writes and the like)
+ * do not occur: registers that units write are in the scoreboard.
  */
 #include "core/gcn/waitcnt.h"
 #include "ir/waits.h"
 
-/* The queue of those that keep their order; NULL: it is a scalar load. */
+/* The queue of accesses that stay in order; NULL: a scalar load. */
 static struct wait_queue *queue_of(struct waits *w, const struct inst_time *time)
 {
     return time->counter == WAIT_VECTOR ? &w->vector
@@ -39,13 +41,13 @@ void waitcnt_time(struct inst_time *time, const struct inst *inst)
     time->counts = class.amount;
     if (class.data)
         time->flags |= TIME_DATA;
-    if (inst->op == OP_swizzle) { /* it takes the way of shared memory, and its turn */
+    if (inst->op == OP_swizzle) { /* it uses the path of shared memory, and its kind */
         time->pipe = PIPE_MEMORY;
         time->kind = TURN_SHARED;
     }
     if (inst_writes_exec(inst))
-        return; /* what issues behind it needs the new one: it stays in the scoreboard */
-    time->reserve_count = time->region_count = 0; /* they are looked at */
+        return; /* later instructions need the new EXEC: it stays in the scoreboard */
+    time->reserve_count = time->region_count = 0; /* checked, but not reserved */
     time->reserves = false;
 }
 
@@ -159,7 +161,7 @@ void waitcnt_retire(struct core *core, struct inflight *inflight,
         const u32 at = q->first;
         struct inflight *next = core_inflight(core, q->inflight[at]);
         if (next != inflight && next->in_order)
-            return; /* a mechanism holds it: it comes again by itself */
+            return; /* a mechanism holds it: it returns here by itself */
         next->in_order = true;
         retire(core, next);
         if (q->first == at)

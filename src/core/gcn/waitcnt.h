@@ -1,26 +1,27 @@
 /*
- * Wait counters: what orders memory instead of the scoreboard (issue.memory_order), in code that
- * has waits of its own.
+ * Wait counters, which order memory results instead of the scoreboard (issue.memory_order) in code
+ * with explicit waits.
  */
 #ifndef CORE_GCN_WAITCNT_H
 #define CORE_GCN_WAITCNT_H
 
 #include "core/stages.h"
 
-/* What the scoreboard does not cover of an instruction. */
+/* Removes from an instruction's scoreboard reservations what wait counters cover. */
 void waitcnt_time(struct inst_time *time, const struct inst *inst);
-/* A launch begins: whether its code is ordered by them. */
+/* At the start of a launch: sets whether wait counters order its code. */
 void waitcnt_begin(struct core *core);
 void waitcnt_issue(struct core *core, struct inflight *inflight);
-/* A mechanism has skipped an access: it is done when those before it are. */
+/* A mechanism has skipped an access: it counts as done when the accesses before it are. */
 void waitcnt_skip(struct core *core, u32 slot, const struct inst_time *time);
-/* Of the head of a slot: a wait, or an access. */
+/* Whether a slot's head, a wait or an access, may issue. */
 enum stall waitcnt_check(const struct core *core, u32 slot, const struct inst_time *time);
-/* What a store needs has been read. */
+/* A store has read its data. */
 void waitcnt_read(struct core *core, const struct inflight *inflight);
-/* Its results are written. */
+/* The results of an instruction have been written. */
 void waitcnt_settle(struct core *core, struct inflight *inflight);
-/* Calls `retire` for it when it is its turn, and for those that waited for it. */
+/* Calls `retire` for the instruction when it is next in order, and then for those that waited for
+ * it. */
 void waitcnt_retire(struct core *core, struct inflight *inflight,
                     void (*retire)(struct core *core, struct inflight *inflight));
 

@@ -1,26 +1,26 @@
 /*
  * The miaow pipeline's scalar ALU, vector units and write port of the registers.
  *
- * The scalar ALU takes an instruction, writes three cycles later and is free in the next: whatever
- * the instruction writes, it holds the registers' write port in that cycle. A vector unit of 16
- * lanes takes four passes, of as many cycles as the operation needs, or one where no lane of a pass
- * is active. The result comes to the unit's queue two cycles after the last pass; a unit whose
- * queue holds two takes nothing.
+ * The scalar ALU accepts an instruction, writes three cycles later and is free in the cycle after
+ * that: whatever the instruction writes, it occupies the registers' write port in the cycle of the
+ * write. A vector unit of 16 lanes takes four passes, each as long as the operation needs, or one
+ * cycle if no lane of the pass is active. The result enters the unit's queue two cycles after the
+ * last pass; a unit whose queue holds two results accepts no instruction.
  *
- * A pass of a float unit lasts until its counter says so. v_mad_f32 starts the counter again when a
- * pass is over, as in the RTL, so that an instruction that follows soon may have shorter passes
- * (its values are right here). Lanes of a pass are taken to be all alike.
+ * A counter determines the length of a pass in a floating-point unit. v_mad_f32 restarts the
+ * counter at the end of a pass, as in the RTL, so that an instruction that follows soon may have
+ * shorter passes (its values are correct here). All lanes of a pass are assumed to behave alike.
  *
- * One result is written in a cycle: the scalar ALU's, else the load/store unit's, else that of the
- * first vector unit in turn that has one.
+ * One result is written per cycle: the scalar ALU's, else the load/store unit's, else that of the
+ * next vector unit in turn that has one.
  */
 #include "core/miaow/miaow.h"
 
 enum {
-    TO_FIRST_PASS = 1, /* cycles between issue and the first pass, less one */
+    TO_FIRST_PASS = 1, /* cycles between issue and the first pass, minus one */
     TO_RESULTS = 2,    /* from the last pass to the queue */
-    COUNTER_REST = 4,  /* cycles of a pass that its counter does not count */
-    MOST_RESULTS = 2   /* of a queue of four, with which a unit takes nothing */
+    COUNTER_REST = 4,  /* cycles of a pass that its counter does not cover */
+    MOST_RESULTS = 2   /* results in the queue with which a unit accepts no instruction */
 };
 
 /* ---- scalar ---- */
@@ -89,7 +89,7 @@ static u32 passes_cycles(const struct core *core, const struct inflight *infligh
     return cycles;
 }
 
-/* A cycle of a counter that says `ready` after `last`. */
+/* Advances a counter, which is `ready` after `last`, by a cycle. */
 static void counter_step(struct miaow_counter *c, bool start, u32 last)
 {
     if (c->starts) {
@@ -107,7 +107,7 @@ static void counter_step(struct miaow_counter *c, bool start, u32 last)
     c->starts = start;
 }
 
-/* Cycles of one pass, after which the counter is as it leaves it. */
+/* Cycles of one pass; advances the counter to its end. */
 static u32 counted_pass(struct miaow_counter *c, const struct inflight *inflight, u32 add)
 {
     const u32 last = inflight->interval - COUNTER_REST;
@@ -120,7 +120,8 @@ static u32 counted_pass(struct miaow_counter *c, const struct inflight *inflight
     }
 }
 
-/* passes_cycles, for a unit that is still at work or will be; it is free in cycle free_at. */
+/* passes_cycles for a unit whose counter is running, or will be restarted; the unit is free at
+ * free_at. */
 static u32 counted_cycles(const struct core *core, struct miaow_unit *unit,
                           const struct inflight *inflight)
 {
@@ -174,7 +175,8 @@ void miaow_alu_start(struct core *core, struct inflight *inflight, u32 u)
     }
 }
 
-/* Results that come in this cycle; those that any unit has. */
+/* Enters results that arrive in this cycle into the queues; returns the units that have a
+ * result. */
 static u32 take_results(struct core *core)
 {
     const u64 now = core_cycle(core);

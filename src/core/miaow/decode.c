@@ -1,11 +1,12 @@
 /*
- * What the miaow pipeline has to know of an instruction: the kind of unit it goes to, cycles of a
- * pass, and whether it has two words.
+ * Timing properties of instructions in the miaow pipeline: the class of unit and the cycles of a
+ * pass.
  *
- * From the RTL: which unit, passes of v_mov, integer arithmetic and multiplication, float addition,
- * multiplication, reciprocal, comparison and maximum. Assumed, since the RTL lacks them and would
- * hang: what is like one of those takes as long (integer multiply-adds as multiplications, square
- * roots and other functions as the reciprocal), and 64-bit floats simf_double times as long.
+ * From the RTL: the class of unit, and passes of v_mov, integer arithmetic and multiplication,
+ * floating-point addition, multiplication, reciprocal, comparison and maximum. Assumed, because the
+ * RTL lacks them and would hang: similar operations take as long (integer multiply-adds as
+ * multiplications, square roots and other functions as the reciprocal), and 64-bit floating-point
+ * operations simf_double times as long.
  */
 #include "core/miaow/miaow.h"
 
@@ -42,7 +43,8 @@ static u32 float_pass(const struct miaow_params *p, const struct inst *inst)
     case LATENCY_MUL:
         return p->simf_mul;
     case LATENCY_MAD:
-        /* one that adds to its own result is a multiplication, and an addition at no cost */
+        /* one that accumulates into its own result is a multiplication, with the addition at no
+         * cost */
         return inst->src[2].kind == OPERAND_VECTOR && inst->src[2].index == inst->dst[0].index
                    ? p->simf_mul
                    : p->simf_mad;
@@ -66,7 +68,7 @@ static u32 integer_pass(const struct miaow_params *p, const struct inst *inst)
     }
 }
 
-/* v_mad_f32; of those with a literal or two operands in a word, the RTL thinks otherwise. */
+/* v_mad_f32; the RTL treats the forms with a literal or in a single word differently. */
 static bool restarts(const struct program *program, u32 i)
 {
     const struct inst *inst = &program->insts[i];
@@ -75,7 +77,7 @@ static bool restarts(const struct program *program, u32 i)
            inst->src[1].kind != OPERAND_CONST;
 }
 
-/* The pipe of a class of units, and the cycles of a pass. */
+/* The pipe that stands for a class of units, and the cycles of a pass. */
 static void set_class(struct inst_time *time, const struct timed_code *code, u32 i)
 {
     const struct inst *inst = &code->program->insts[i];
@@ -107,11 +109,11 @@ static bool reads_exec(const struct inst *inst)
 
 static bool reads_scc(const struct inst *inst)
 {
-    return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as the RTL's decoder has it */
+    return inst->op == OP_sbrev_b32 || inst->op == OP_ssext_s8; /* as in the RTL's decoder */
 }
 
-/* The RTL's decoder and scalar ALU have it write SCC, as s_addk_i32 does; by the ISA's manual SCC
- * stays. */
+/* In the RTL's decoder and scalar ALU the instruction writes SCC, as s_addk_i32 does; according to
+ * the ISA manual SCC does not change. */
 bool miaow_writes_scc(const struct inst *inst)
 {
     return inst->op == OP_smul_s32 && inst->key;

@@ -2,20 +2,21 @@
  * The miaow pipeline as a whole, and its front end: dispatch, fetch, the queues and decode. See
  * miaow.h.
  *
- * Dispatch puts one warp a cycle on the core; two cycles later it has its slot, and in the third it
- * may be fetched for. Fetch asks for one word a cycle, of the next warp in turn whose queue has
- * room; the word is in the queue three cycles later. The feeder gives decode one word a cycle, of
- * the lowest slot that is hungry: issue has let its instruction go, or half of it is missing.
+ * Dispatch puts one warp per cycle on the core; two cycles later the warp has its slot, and in the
+ * third it may be fetched for. Fetch requests one word per cycle, for the next warp in turn whose
+ * queue has room; the word is in the queue three cycles later. The feeder passes one word per cycle
+ * to decode, from the lowest slot in `hungry`: its instruction has left issue, or the second
+ * half of an instruction is missing.
  *
- * Deviations from the RTL: a warp dispatched in the very cycle in which a branch is resolved keeps
- * its start (there it starts where its slot's last warp was); more warps than slots cannot be
- * dispatched, they wait for a slot with their block.
+ * Deviations from the RTL: a warp dispatched in the same cycle in which a branch is resolved keeps
+ * its start address (in the RTL it starts where its slot's last warp was); more warps than slots
+ * cannot be dispatched: they wait for a slot together with their block.
  */
 #include "core/miaow/miaow.h"
 #include <stdlib.h>
 
 enum {
-    TO_QUEUE = 1,   /* cycles from an answer of the instruction buffer to the queue */
+    TO_QUEUE = 1,   /* cycles from a reply of the instruction buffer to the queue */
     TO_FETCH = 3,   /* from dispatch to the first fetch */
     QUEUE_SPARE = 2 /* words of a queue that stay free */
 };
@@ -41,7 +42,8 @@ static void destroy(struct core *core)
 static void begin(struct core *core)
 {
     common_begin(core);
-    core->issue.by_waitcnt = false; /* registers and one access a warp do their work */
+    core->issue.by_waitcnt = false; /* busy registers and the limit of one access per warp
+                                     * replace wait counters */
     core->detours = (core->detours & ~(u32)DETOUR_WAITCNT) | DETOUR_PIPELINE;
     struct miaow *miaow = miaow_of(core);
     struct miaow_lsu *lsu = miaow->lsu;
@@ -156,7 +158,7 @@ static enum trace_place class_place(u32 pipe)
                                  : AT_SIMD;
 }
 
-/* What was fed in the last cycle: the other half is asked for, or issue gets it in the next. */
+/* Decodes what was fed in the last cycle: asks for the second half, or passes it on to issue. */
 static void decode(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -200,7 +202,7 @@ static void feed(struct core *core)
     count_words(miaow, s, &core->config);
 }
 
-/* A word comes to its queue, unless its warp has gone elsewhere meanwhile. */
+/* A word arrives at its queue, unless its warp was redirected in the meantime. */
 static void arrive(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -218,7 +220,7 @@ static void arrive(struct core *core)
     count_words(miaow, word.slot, &core->config);
 }
 
-/* Slots whose warp waited and goes on by what others, or mechanisms, did. */
+/* Slots whose warp waited and can continue because of other warps or mechanisms. */
 static void unpark(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -309,7 +311,7 @@ static fs next_time(const struct core *core)
     return MIN(next, core->clock.next + (core->quiet_until - now) * core->clock.period);
 }
 
-/* ---- what is told ---- */
+/* ---- traces ---- */
 
 void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 {
@@ -326,8 +328,8 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 
 /* ---- mechanisms ---- */
 
-/* There are neither fetches of instructions nor banks of registers as the common stages have them,
- * an instruction that has issued is written when it comes, and memory has no packets. */
+/* Seams that this pipeline calls. It has no instruction fetches or register banks like those of the
+ * common stages, results are never held back, and memory has no packets. */
 enum {
     SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_ALLOCATE | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND |
              1 << SEAM_RESULT | 1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL |

@@ -1,27 +1,28 @@
 /*
- * Issue in the miaow pipeline: one instruction a warp stands here, one leaves in a cycle.
+ * Issue in the miaow pipeline: each warp has at most one instruction here; one issues per cycle.
  *
- * An instruction may go when the registers it reads and writes are not busy, its warp has fewer
- * instructions under way than in_flight and, for an access, no access under way. Of those that may,
- * an arbiter for each kind of unit picks a warp: the first one from the warp on that issued last,
- * that one included. Then the kinds that have a warp and a unit take turns, and the lowest free
- * unit of the kind gets the instruction. What the arbiters look at is a cycle old, and their choice
- * leaves in the next; a warp and a unit that were just chosen are left out meanwhile.
+ * An instruction may issue when the registers it reads and writes are not busy, its warp has fewer
+ * than `in_flight` instructions in flight and, for a memory access, no other access in flight.
+ * Among these, an arbiter for each class of units picks a warp: the first one at or after the warp
+ * that issued last. Then the classes that have a warp and a unit take turns, and the lowest free
+ * unit of the class gets the instruction. The arbiters' inputs are a cycle old, and their choice
+ * issues in the next cycle; a warp and a unit that were just chosen are excluded meanwhile.
  *
- * s_waitcnt is done when it comes here (registers and one access a warp do its work), a barrier
- * when the last warp of its block has come, an end when nothing of its warp is under way; they take
- * no issue slot. One warp ends in a cycle, the first from the one on that ended last.
+ * s_waitcnt is done when it arrives here (busy registers and the limit of one access per warp do
+ * its work), a barrier when the last warp of its block has arrived, an end when nothing of its warp
+ * is in flight; they use no issue slot. One warp ends per cycle: the first at or after the one that
+ * ended last.
  *
- * The turn of kinds is the RTL's: what it remembers is the place of the last one among the kinds as
- * they were turned then, so that turns are not quite fair.
+ * The turn of classes is the RTL's: it remembers the position of the last class in the rotated
+ * order, so that turns are not quite fair.
  *
- * Deviations: registers of loads of more than one word are all tracked; the RTL misses some.
+ * Deviation: all registers of loads of more than one word are tracked; the RTL misses some.
  */
 #include "core/miaow/miaow.h"
 #include "exec/scalars.h"
 
 enum {
-    TO_FREE = 2 /* cycles from a write to when issue sees its register free */
+    TO_FREE = 2 /* cycles from a write until issue sees the register as free */
 };
 
 void miaow_issue_begin(struct core *core)
@@ -109,9 +110,9 @@ void miaow_issue_release(struct core *core)
     miaow->recheck = 0;
 }
 
-/* ---- what decode gives ---- */
+/* ---- from decode ---- */
 
-/* Takes effect without a unit. */
+/* Executes an instruction without a unit. */
 static void act(struct core *core, u32 s, u32 inst)
 {
     struct inflight *inflight = inflight_take(core);
@@ -153,7 +154,7 @@ void miaow_issue_take(struct core *core, const struct miaow_step *step)
 
 /* ---- issue ---- */
 
-/* Whether a branch goes elsewhere than to the next instruction, or to it as its target. */
+/* Whether a branch is taken: also if its target is the next instruction. */
 static bool branch_taken(const struct core *core, u32 s, u32 inst)
 {
     const struct inst *code = &core->exec->image->program->insts[inst];
@@ -215,16 +216,16 @@ void miaow_issue_issue(struct core *core)
     }
 }
 
-/* ---- the choice ---- */
+/* ---- arbitration ---- */
 
-/* The first member from `from` on, around. */
+/* The first member at or after `from`, wrapping around. */
 static u32 from_on(u64 set, u32 from)
 {
     const u64 later = set & ~(bit(from) - 1);
     return first_bit(later ? later : set);
 }
 
-/* Kinds turned to the right by `by`. */
+/* Rotates a set of classes to the right. */
 static u32 turned(u32 set, u32 by)
 {
     return (set >> by | set << (CLASSES - by)) & ((1u << CLASSES) - 1);
@@ -262,7 +263,7 @@ static void choose(struct core *core)
     miaow->moved = true;
 }
 
-/* Why the slot was not used. */
+/* Notes why the issue slot was not used. */
 static void note_idle(struct core *core)
 {
     const struct miaow *miaow = miaow_of(core);

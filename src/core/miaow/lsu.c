@@ -2,24 +2,25 @@
  * The load/store unit of the miaow pipeline: one access at a time, one word of one lane after the
  * other.
  *
- * An access acts, as a whole, when it issues; what follows is its time. Two cycles later the first
- * word is asked for; each takes memory_cycles for the answer and one more. Words of all lanes for
- * one register make up a row, which is written in a cycle of its own; a store reads a row in two.
- * Scalar loads have rows of four words. In the cycle after the last row the unit is done, and free
- * in the next.
+ * An access takes effect as a whole when it issues; the rest is timing. The first word is requested
+ * two cycles later; each word takes memory_cycles until the reply and one more cycle. The words of
+ * all lanes for one register form a row, which is written in a cycle of its own; a store reads a
+ * row in two cycles. Scalar loads have rows of four words. The unit is done in the cycle after the
+ * last row, and free in the next.
  *
- * From the RTL, with the default of `inactive`: lanes are asked for up to the first inactive one,
- * which costs a cycle. There the lanes behind it get what they happen to get; here they get their
+ * From the RTL, with the default of `inactive`: lanes are requested up to the first inactive one,
+ * which costs a cycle. In the RTL the lanes after it get arbitrary values; here they get their
  * values, at no cost.
  *
- * Behind it is memory with a fixed delay or, with cache_bytes, a cache: set-associative, writing
- * back, with lines that come in order. The unit waits for each load, and for a store only until the
- * cache has it. With inactive=skip, words are looked up as if active lanes were the first ones.
+ * Behind the unit is memory with a fixed latency or, with cache_bytes, a set-associative write-back
+ * cache whose lines arrive in order. The unit waits for each load, and for a store only until the
+ * cache has accepted it. With inactive=skip, words are looked up as if the active lanes were the
+ * first ones.
  *
- * Deviations: LDS stores are done as others are (in the RTL they never are), and stores mind EXEC
- * from the first on (there, only after a vector load). The RTL knows loads and stores of one to
- * four words. Assumed for what it lacks: two elements at two addresses are two rows; LDS atomics
- * take each word twice; global atomics go through the common load/store unit to the L2, and this
+ * Deviations: LDS stores complete like others (in the RTL they never do), and stores observe EXEC
+ * from the first one on (in the RTL, only after a vector load). The RTL has loads and stores of one
+ * to four words. Assumed for what it lacks: two elements at two addresses are two rows; LDS atomics
+ * access each word twice; global atomics go through the common load/store unit to the L2 while this
  * unit waits.
  */
 #include "core/miaow/miaow.h"
@@ -27,35 +28,35 @@
 
 enum {
     TO_MEMORY = 2,  /* cycles from issue to the first request, or to reading a row */
-    ROW_READ = 2,   /* a store's row */
+    ROW_READ = 2,   /* to read a store's row */
     SCALAR_ROW = 4, /* words */
     MOST_ROWS = 32,
 };
 
-/* The cache: which lines it has, and those that are on their way. */
+/* The cache: the lines it holds, and those in flight. */
 struct near_line {
-    u64 line, used; /* used: 0 = there is none */
+    u64 line, used; /* used: 0 = no line */
     bool dirty;
 };
 struct near_cache {
     u32 sets, ways, shift;
-    u64 clock;          /* of uses */
+    u64 clock;          /* counts uses */
     u64 fill_lines[64]; /* FIFO, the last `mshrs` fills */
-    u64 fill_ready[64]; /* cycles; they come in order */
+    u64 fill_ready[64]; /* cycles; fills arrive in order */
     u32 fills;
     struct near_line lines[];
 };
 
 struct miaow_lsu {
     u16 inflight;
-    bool atomic; /* its inflight is with the common load/store unit */
+    bool atomic; /* the access is in the common load/store unit */
     bool writes; /* its rows go to registers */
     bool scalar;
     u8 last_load; /* AT_LSUV, AT_LSUS, or AT_LSU: none yet */
     u32 row, rows;
-    u32 row_cycles[MOST_ROWS]; /* from one row's write to the next one's */
-    struct near_cache *cache;  /* NULL: there is none */
-    u64 row_at;                /* cycle of the next row's write */
+    u32 row_cycles[MOST_ROWS]; /* from the write of one row to that of the next */
+    struct near_cache *cache;  /* NULL: no cache */
+    u64 row_at;                /* cycle in which the next row is written */
     u64 done_at, free_at;
 };
 
@@ -87,7 +88,7 @@ void miaow_lsu_destroy(struct miaow_lsu *lsu)
 void miaow_lsu_begin(struct core *core)
 {
     struct near_cache *cache = miaow_of(core)->lsu->cache;
-    if (cache) /* what it holds stays; times begin anew */
+    if (cache) /* lines stay; times start again */
         cache->fills = 0;
     *miaow_of(core)->lsu = (struct miaow_lsu){
         .cache = cache,
@@ -100,7 +101,8 @@ void miaow_lsu_begin(struct core *core)
 
 /* ---- the cache ---- */
 
-/* A line comes; the one that was not used for longest goes. Returns when it is there. */
+/* Brings a line into the cache in place of the least recently used one. Returns the arrival
+ * cycle. */
 static u64 cache_bring(struct core *core, struct near_cache *cache, struct near_line *set, u64 line,
                        u64 now)
 {
@@ -112,7 +114,8 @@ static u64 cache_bring(struct core *core, struct near_cache *cache, struct near_
     core->stats.l1d.evictions += victim->used != 0;
     core->stats.l1d.writebacks += victim->used && victim->dirty;
     core->stats.l1d.fills++;
-    const u32 at = cache->fills % p->cache_mshrs; /* its last fill must have come */
+    const u32 at = cache->fills % p->cache_mshrs; /* the previous fill of this entry must have
+                                                   * arrived */
     const u64 start = cache->fills >= p->cache_mshrs ? MAX(now, cache->fill_ready[at]) : now;
     cache->fill_lines[at] = line;
     cache->fill_ready[at] = start + p->cache_miss;
@@ -121,7 +124,7 @@ static u64 cache_bring(struct core *core, struct near_cache *cache, struct near_
     return start + p->cache_miss;
 }
 
-/* Cycles from a request to its answer. */
+/* Cycles from a request to its reply. */
 static u32 cache_access(struct core *core, struct near_cache *cache, u64 address, bool stores,
                         u64 now)
 {
@@ -142,7 +145,7 @@ static u32 cache_access(struct core *core, struct near_cache *cache, u64 address
     } else {
         *(stores ? &core->stats.l1d.write_misses : &core->stats.l1d.read_misses) += 1;
         ready = cache_bring(core, cache, set, line, now);
-        if (stores) /* it waits for a free place at most */
+        if (stores) /* it waits at most for a free entry */
             ready -= p->cache_miss;
         for (u32 w = 0; w < cache->ways; w++)
             found = set[w].line == line && set[w].used ? &set[w] : found;
@@ -152,7 +155,7 @@ static u32 cache_access(struct core *core, struct near_cache *cache, u64 address
     return p->cache_hit + (u32)(ready - now);
 }
 
-/* Cycles of the words of a row, the first of which is asked for in cycle `at`. */
+/* Cycles of the words of a row, the first of which is requested in cycle `at`. */
 static u32 words_cycles(struct core *core, const struct miaow_lsu *lw, struct dyninst *f, u32 row,
                         u32 words, u64 at)
 {
@@ -176,7 +179,7 @@ bool miaow_lsu_ready(const struct core *core)
     return lw->inflight == NO_INFLIGHT && lw->free_at <= core_cycle(core);
 }
 
-/* Lanes that are asked for, and the cycles it takes to see that there are no more. */
+/* The number of requested lanes; *more: cycles to detect that there are no more. */
 static u32 lanes_asked(const struct core *core, const struct dyninst *f, u32 *more)
 {
     const u32 all = core->config.core->warp_size;
@@ -189,7 +192,7 @@ static u32 lanes_asked(const struct core *core, const struct dyninst *f, u32 *mo
     return MIN(lanes, all);
 }
 
-/* Words and rows, and when they come. */
+/* Plans the words and rows of an access, and when they arrive. */
 static void plan(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
 {
     struct dyninst *f = &inflight->dyn;
@@ -261,8 +264,9 @@ void miaow_lsu_start(struct core *core, struct inflight *inflight)
 }
 
 /*
- * All rows, with the first one: its registers are free then, and may be written again before the
- * last row is. Mechanisms are told of the result as a whole, before it is one of the registers'.
+ * Commits all rows together with the first one: from then on its registers are free, and may be
+ * written again before the last row is. Mechanisms are called once for the whole result, before it
+ * is in the registers.
  */
 static void commit_rows(struct core *core, struct inflight *inflight)
 {
@@ -303,8 +307,7 @@ static void finish(struct core *core, struct miaow_lsu *lw, struct inflight *inf
     miaow_of(core)->moved = true;
     if (lw->writes)
         lw->last_load = lw->scalar ? AT_LSUS : AT_LSUV;
-    if (lw->last_load !=
-        AT_LSU) /* the RTL tells a store's end by the register file of the last load */
+    if (lw->last_load != AT_LSU) /* the RTL reports a store's end with the last load's registers */
         miaow_trace(core, TRACE_DONE, s, inflight->dyn.inst, trace_at(lw->last_load));
     if (!lw->writes)
         miaow_issue_written(core, inflight, false);

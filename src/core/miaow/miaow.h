@@ -1,32 +1,35 @@
 /*
- * The miaow pipeline: a compute unit whose warps have one instruction each at issue, as in the
- * published RTL of MIAOW (VerticalResearchGroup, "MIAOW: an open source GPGPU", 2015), which fixes
- * the cycle of each step. It has its own fetch, issue, units and load/store unit; blocks,
- * retirement and the memory view are those of the common pipeline.
+ * The miaow pipeline: a compute unit in which each warp has one instruction at issue, as in the
+ * published RTL of MIAOW (VerticalResearchGroup, "MIAOW: an open source GPGPU", 2015), which
+ * determines the cycle of each step. It has its own fetch, issue, units and load/store unit;
+ * blocks, retirement and the memory view are those of the common pipeline.
  *
+ *     decode.c    timing properties of instructions
  *     frontend.c  dispatch, fetch, a queue of words for each warp, the feeder to decode, decode
  *     issue.c     busy registers, arbiters, barriers, ends
  *     alu.c       the scalar ALU, vector units, and arbitration of the registers' write port
  *     lsu.c       the load/store unit, one lane after another, its memory and cache
+ *     storage.c   storage elements and logic, for area and energy
  *
- * A step of a cycle sees what registers held when the cycle began. Where a value changes in a cycle
- * and is seen later, rings keep it by the cycle in which it is first seen; the order of the steps
- * in `tick` (frontend.c) does the rest.
+ * A step in a cycle sees the register values at the start of the cycle. Values that become visible
+ * in a later cycle are kept in rings, by the cycle in which they are first seen; the order of the
+ * steps in `tick` (frontend.c) ensures the rest.
  *
  * Invariants
  *  P1  A warp has at most one instruction between the feeder and issue (or a half of one).
- *  P2  `busy` of a slot holds the registers that instructions of the slot will write, until two
- *      cycles after they are written.
- *  P3  Meaning is exec's alone: an instruction takes effect when it issues (memory too), waits and
- *      barriers when decode has given them on, an end when nothing of the warp is under way.
- *  P4  After a cycle in which nothing has `moved`, nothing will before `due_cycle` (frontend.c).
+ *  P2  `busy` of a slot holds the registers that its instructions in flight will write, until two
+ *      cycles after the write.
+ *  P3  exec alone defines what instructions do. An instruction, even a memory access, takes effect
+ *      when it issues; waits and barriers, when decode has passed them on; an end, when nothing of
+ *      the warp is in flight.
+ *  P4  After a cycle in which nothing has `moved`, nothing changes before `due_cycle` (frontend.c).
  */
 #ifndef CORE_MIAOW_H
 #define CORE_MIAOW_H
 
 #include "core/common/common.h"
 
-/* Kinds of units, in the order in which issue takes turns. */
+/* Classes of units, in the order in which issue takes turns. */
 enum miaow_class {
     CLASS_SALU,
     CLASS_LSU,
@@ -35,22 +38,22 @@ enum miaow_class {
     CLASSES
 };
 
-/* Units as bits: four vector units for integers, four for floats, then these. */
+/* Units as bits: four integer vector units, four floating-point vector units, then these. */
 enum {
     UNIT_SIMF = 4,
     UNIT_LSU = 8,
     UNIT_SALU = 9,
     VECTOR_UNITS = 8,
     NO_UNIT = 0xff,
-    RING = 64,    /* cycles that words can be under way */
-    SOON = 8,     /* cycles of rings for what follows from a step */
-    RELEASES = 8, /* results that are written in a cycle, at most */
+    RING = 64,    /* cycles that a fetched word can be in flight */
+    SOON = 8,     /* cycles covered by the rings for consequences of a step */
+    RELEASES = 8, /* most results written in a cycle */
     RESULTS = 16,
 };
 
 struct miaow_word {
     u8 slot;
-    bool first; /* of a stretch: what came before is of no interest any more */
+    bool first; /* the first word after a redirect: earlier words in flight are discarded */
 };
 
 /* An instruction, or its first word, between the feeder and issue. */
@@ -60,36 +63,38 @@ struct miaow_step {
     u32 inst;
 };
 
-/* Registers become free; UINT32_MAX bits: all that an instruction writes. */
+/* Registers become free: those that the instruction of `time` writes (NULL: none), and `count`
+ * scoreboard bits from `first` on. */
 struct miaow_release {
     const struct inst_time *time;
     u32 first, count;
     u8 slot;
-    bool retires; /* an instruction of the scalar or vector units leaves */
+    bool retires; /* an instruction of the scalar or vector units retires */
 };
 
-/* What a warp has here. */
+/* Per-warp state of this pipeline. */
 struct miaow_slot {
-    u64 fetch_pc, feed_pc; /* bytes from the code's start: the next word's */
-    u32 feed_inst;         /* the instruction of the latter */
-    u32 entry;             /* at issue */
-    u16 reserved, held;    /* words of its queue: under way too; there */
+    u64 fetch_pc, feed_pc; /* byte offsets in the code of the next word to fetch and to feed */
+    u32 feed_inst;         /* the instruction at feed_pc */
+    u32 entry;             /* the instruction at issue */
+    u16 reserved, held;    /* queue entries with a word present or in flight; with a word present */
     u8 in_flight;
-    bool fresh; /* the next word fetched is the first of a stretch */
-    bool half;  /* its next word is an instruction's second */
+    bool fresh; /* the next fetched word is the first after a redirect */
+    bool half;  /* the next word is the second of an instruction */
 };
 
-/* What makes the passes of a float unit as long as they are, at the begin of a cycle. */
+/* The counter that determines the length of a floating-point unit's passes, at the start of a
+ * cycle. */
 struct miaow_counter {
     bool starts, busy, ready;
     u32 count;
 };
 
 struct miaow_unit {
-    u64 free_at;  /* cycle from which it takes an instruction */
-    u64 comes_at; /* cycle in which a result comes to its queue; UINT64_MAX: none is under way */
+    u64 free_at;  /* cycle from which it accepts an instruction */
+    u64 comes_at; /* cycle in which a result enters its queue; UINT64_MAX: none is in flight */
     u16 coming;
-    struct miaow_counter counter; /* in the cycle after free_at */
+    struct miaow_counter counter; /* its state in the cycle after free_at */
     u16 queue[RESULTS];
     u32 head, count;
 };
@@ -98,13 +103,13 @@ struct miaow_lsu; /* miaow/lsu.c */
 
 struct miaow {
     /* dispatch */
-    u8 waiting[CORE_WARPS]; /* slots in order, one goes in a cycle */
+    u8 waiting[CORE_WARPS]; /* slots in order; one is dispatched per cycle */
     u32 wait_head, wait_tail;
     /* fetch and queues */
     u64 running, full, alive, filled, hungry;
-    u64 running_at[SOON], hungry_at[SOON]; /* bits that are set in a cycle to come */
+    u64 running_at[SOON], hungry_at[SOON]; /* bits that will be set in a later cycle */
     struct miaow_word words[RING];
-    u64 words_set; /* cycles, modulo RING, in which a word comes */
+    u64 words_set; /* cycles, modulo RING, in which a word arrives */
     u32 turn, requests;
     struct miaow_slot slots[CORE_WARPS];
     struct miaow_step decoding, decoded;
@@ -112,30 +117,30 @@ struct miaow {
     u64 valid, entering, clear, recheck;
     u64 of_class[CLASSES];
     u64 saturated, memory_wait, memory_done, halted, halted_next, parked, branching;
-    u64 ready[CLASSES];       /* as the arbiters see them */
-    u32 units_ready;          /* the same, bits */
-    u32 units_now, units_all; /* that would take an instruction in this cycle; that there are */
+    u64 ready[CLASSES];       /* as the arbiters see them, a cycle late */
+    u32 units_ready;          /* the same for units, bits */
+    u32 units_now, units_all; /* units that would accept an instruction now; existing units */
     u32 last_slot, last_class, last_ended;
     u8 chosen_slot, chosen_unit; /* NO_UNIT: none */
-    u64 *busy;                   /* scoreboard_words a slot */
+    u64 *busy;                   /* scoreboard_words per slot */
     struct miaow_release releases[SOON][RELEASES];
     u8 release_count[SOON];
     /* units */
     struct miaow_unit units[VECTOR_UNITS];
-    u32 working; /* of these, those that hold or just held an instruction or a result; bits */
+    u32 working; /* units that hold, or have just held, an instruction or a result; bits */
     u32 write_turn;
     u16 scalar_inflight;
     u64 scalar_done, scalar_free;
-    bool scalar_taken; /* the branch that it resolves is */
+    bool scalar_taken; /* the branch in the scalar ALU is taken */
     bool writes_taken; /* the write port is already taken this cycle */
     struct miaow_lsu *lsu;
     bool moved;      /* something has changed in this cycle (P4) */
-    u64 rings_until; /* the last cycle for which a ring holds something */
+    u64 rings_until; /* the last cycle for which a ring holds an entry */
 };
 
 /* decode.c: the pipeline's `time`. */
 void miaow_time(struct inst_time *time, const struct timed_code *code, u32 i);
-/* Whether SCC counts as written although its value stays: s_mulk_i32. */
+/* Whether SCC counts as written although its value does not change: s_mulk_i32. */
 bool miaow_writes_scc(const struct inst *inst);
 
 extern const struct pipeline miaow_pipeline;
@@ -153,20 +158,20 @@ static inline u64 *miaow_ring(struct miaow *miaow, u64 *ring, u64 cycle)
     miaow->rings_until = MAX(miaow->rings_until, cycle);
     return &ring[cycle % SOON];
 }
-/* A warp goes on elsewhere, or has ended: its words go. */
+/* A warp was redirected or has ended: discards its words. */
 void miaow_reset_queue(struct core *core, u32 slot);
 void miaow_goto(struct core *core, u32 slot, u32 inst);
 
 /* miaow/issue.c */
 void miaow_issue_begin(struct core *core);
-/* Releases that come due, and what they let go on. */
+/* Handles releases that are due, and rechecks the warps that they affect. */
 void miaow_issue_release(struct core *core);
-/* Decode has given an instruction on. */
+/* Decode has passed on an instruction. */
 void miaow_issue_take(struct core *core, const struct miaow_step *step);
 void miaow_issue_issue(struct core *core);
 void miaow_issue_choose(struct core *core);
 void miaow_issue_end(struct core *core);
-/* Results of an instruction, or `count` of the registers from `first` on, are written in this cycle. */
+/* Results of an instruction, or of `count` registers from `first` on, are written in this cycle. */
 void miaow_issue_written(struct core *core, const struct inflight *inflight, bool retires);
 void miaow_issue_written_some(struct core *core, const struct inflight *inflight, u32 first,
                               u32 count);
@@ -175,12 +180,12 @@ enum stall miaow_issue_waits(const struct core *core, u32 slot);
 /* miaow/alu.c */
 void miaow_alu_start(struct core *core, struct inflight *inflight, u32 unit);
 void miaow_alu_scalar(struct core *core, struct inflight *inflight, bool taken);
-/* The scalar ALU's, and after that the vector units' part of a cycle. */
+/* The scalar ALU's part of a cycle, and after it that of the vector units. */
 void miaow_alu_tick_scalar(struct core *core);
 void miaow_alu_tick(struct core *core);
-/* Units that would take an instruction, as the cycle began; bits. */
+/* Units that would accept an instruction at the start of the cycle, bits. */
 u32 miaow_alu_ready(const struct core *core);
-/* The first cycle after this one at which a unit does something. */
+/* The first cycle after this one in which a unit does something. */
 u64 miaow_alu_due(const struct core *core);
 
 /* miaow/lsu.c */
@@ -192,13 +197,13 @@ void miaow_lsu_tick(struct core *core);
 bool miaow_lsu_ready(const struct core *core);
 u64 miaow_lsu_due(const struct core *core);
 
-/* What a step of an instruction is told as. */
+/* Records a step of an instruction. */
 static inline void miaow_trace(struct core *core, enum trace_kind what, u32 slot, u32 inst, u64 at)
 {
     if (UNLIKELY(core->trace.steps))
         core_trace(core, what, slot, inst, at, program_offset(core->exec->image->program, inst));
 }
-/* Registers that an instruction has written. */
+/* Records the registers that an instruction has written. */
 void miaow_trace_writes(struct core *core, const struct inflight *inflight);
 
 #endif

@@ -1,27 +1,27 @@
 /*
- * The storage of the miaow pipeline, module by module as MIAOW's published RTL holds it
- * (VerticalResearchGroup/miaow): a unit of the registry is a module there, simd and simf so many
- * times as there are such units.
+ * The storage elements of the miaow pipeline, module by module as in MIAOW's published RTL
+ * (VerticalResearchGroup/miaow): a unit in the list is a module of the RTL; simd and simf exist
+ * once for each such unit.
  *
- * Widths follow from parameters where the RTL's do; others are the RTL's own and named below. A row
- * is LIVE where the model keeps the bits and acts on them, and COUNTED where it keeps something
- * else in their place: instructions are numbers here, not words, and what a wavefront got at
- * dispatch is its slot's.
+ * Widths follow from parameters where those of the RTL do; others are the RTL's own and are named
+ * below. An element is LIVE if the model holds its bits and acts on them, and COUNTED if it holds
+ * something else instead: instructions are numbers here, not words, and what a wavefront received
+ * at dispatch belongs to its slot.
  *
  * Flip-flops that nothing reads are left out where the published counts leave them out: in vector
- * units 16 bits of an immediate, and flags of float lanes.
+ * units, 16 bits of an immediate and the flags of floating-point lanes.
  *
  * Known deviations
- *  - Sizes are the RTL's although registers of float lanes' interiors belong to one implementation
- *    (OpenRISC's FPU): another latency is another unit, of a size not known here.
+ *  - Sizes are those of the RTL, although the registers inside floating-point lanes belong to one
+ *    implementation (OpenRISC's FPU): another latency means another unit, of unknown size.
  */
 #include "core/miaow/miaow.h"
 
 enum {
     WORD_BITS = 32,
     PC_BITS = 32,
-    OPCODE_BITS = 32, /* as decode gives it on, with its format */
-    TAG_BITS = 15,    /* names a wavefront to the dispatcher */
+    OPCODE_BITS = 32, /* as passed on by decode, with its format */
+    TAG_BITS = 15,    /* a wavefront's name at the dispatcher */
     GROUP_TAG_BITS = 11 /* the part of it that names its workgroup */,
     OPERAND_BITS = 12,                      /* a register, special register or constant */
     SPECIAL_READ = 64 + 64 + WORD_BITS + 1, /* EXEC, VCC, M0 and SCC of a wavefront */
@@ -30,14 +30,15 @@ enum {
 struct module {
     struct state_list *list;
     const char *unit;
-    u64 copies; /* of the module in a core */
+    u64 copies; /* modules per core */
 };
 
-/* What numbers things. */
+/* Widths of names and addresses. */
 struct names {
     u32 warp, vector, scalar, shared; /* bits: a slot, registers, a byte of shared memory */
-    u32 bases;                        /* of a wavefront's registers and shared memory */
-    u32 group_warps;                  /* wavefronts of a workgroup, at most */
+    u32 bases;                        /* base addresses of a wavefront's registers and shared
+                                       * memory */
+    u32 group_warps;                  /* most wavefronts of a workgroup */
 };
 
 static struct names names_of(const struct core_config *machine)
@@ -113,7 +114,7 @@ static void decode_state(struct state_list *list, const struct core_config *mach
 }
 
 /* The instruction that a warp has at issue: four sources and two destinations of up to four words,
- * an immediate and a literal, what else it writes, and whether it branches. */
+ * an immediate and a literal, other written registers, and whether it branches. */
 static u32 entry_bits(const struct names *names)
 {
     enum {
@@ -128,7 +129,7 @@ static void scoreboard_state(const struct module *issue, const struct core_confi
 {
     enum {
         SPECIAL = 4,                          /* EXEC, VCC, SCC and M0 */
-        OPERAND_WORDS = 4 + 2 + 2 + 4 + 4 + 2 /* of sources and destinations, at most */
+        OPERAND_WORDS = 4 + 2 + 2 + 4 + 4 + 2 /* most words of sources and destinations */
     };
     const struct core_params *core = machine->core;
     live(issue, "vector_busy", core->registers / core->warp_size, 1,
@@ -143,8 +144,8 @@ static void issue_state(struct state_list *list, const struct core_config *machi
 {
     enum {
         UNITS = 10,
-        /* Single bits, then names of warps, registers, operands, PCs ...: what decode gives on and
-         * units say of what they have done. */
+        /* Single bits, then numbers of warps, registers, operands, PCs and so on: inputs from
+         * decode, and completion signals of units. */
         INPUT = 26 + 2 * 2 + 4 * 2 + 6 * 8 + 9 * 3 + 10 * 2 + 13 * 3 + 14 * 3 + 16 * 2 + 32 * 3
     };
     const struct module issue = {list, "issue", 1};
@@ -185,7 +186,7 @@ static void exec_state(struct state_list *list, const struct core_config *machin
 static void scalar_state(struct state_list *list, const struct core_config *machine)
 {
     enum {
-        CONTROL = 32 + 2 + 2 + 11 /* operation; words of EXEC and VCC; what is written, branches */
+        CONTROL = 32 + 2 + 2 + 11 /* operation; words of EXEC and VCC; destinations, branches */
     };
     const struct module salu = {list, "salu", 1};
     u32 name = names_of(machine).warp;
@@ -200,19 +201,19 @@ static void scalar_state(struct state_list *list, const struct core_config *mach
          "third stage: result, EXEC and VCC, and their destinations");
 }
 
-/* What both kinds of vector units have. `start`: a bit that begins a lane's operation. */
+/* State of both kinds of vector units. `start`: bits that start a lane's operation. */
 static void vector_state(const struct module *unit, const struct core_config *machine, u32 start)
 {
     enum {
         SELECT = 4,
         CONSTANT = 10,
-        FLAGS = 4, /* that it is done, and which of three registers are written */
+        FLAGS = 4, /* done, and which of three registers are written */
         STATE = 3 + 1
     };
     const struct names names = names_of(machine);
     u32 lanes = machine->core->warp_size, results = machine->miaow->results;
     u32 written = names.warp + PC_BITS + names.vector + names.scalar + FLAGS;
-    u32 values = lanes * (WORD_BITS + 3); /* and bits of a scalar result, VCC and EXEC */
+    u32 values = lanes * (WORD_BITS + 3); /* plus bits of a scalar result, VCC and EXEC */
     counted(unit, "instruction", 1,
             1 + names.warp + PC_BITS + OPCODE_BITS + WORD_BITS + 2 * OPERAND_BITS,
             "the issued instruction");
@@ -227,7 +228,7 @@ static void vector_state(const struct module *unit, const struct core_config *ma
     live(unit, "places", 2, state_index_bits(results), "head and tail of the queue");
 }
 
-/* Registers of a float lane, those of OpenRISC's FPU. */
+/* Registers of a floating-point lane: those of OpenRISC's FPU. */
 static void lane_state(const struct module *unit, u64 lanes)
 {
     enum {
@@ -272,7 +273,8 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
          "state machine; destination, source and outstanding request");
 }
 
-/* As provided, register files are flip-flops; the paper has them as memory with one port, too. */
+/* In the published RTL, register files are flip-flops; the paper also considers memory with one
+ * port. */
 static void file(struct state_list *list, const struct core_config *machine, const char *unit,
                  u64 entries, struct array_shape built, const char *help)
 {
@@ -291,7 +293,7 @@ static void files_state(struct state_list *list, const struct core_config *machi
     enum {
         BANKS = 4, /* of scalar registers */
         READS = 3,
-        WRITTEN = 128 /* bits of an access to scalar registers, at most */
+        WRITTEN = 128 /* most bits of an access to scalar registers */
     };
     const struct module sgpr = {list, "sgpr", 1}, vgpr = {list, "vgpr", 1};
     const struct names names = names_of(machine);
@@ -321,7 +323,7 @@ void miaow_storage(struct state_list *list, const struct core_config *machine)
     issue_state(list, machine);
     exec_state(list, machine);
     scalar_state(list, machine);
-    vector_state(&simd, machine, 0); /* nothing in an integer lane has to be begun */
+    vector_state(&simd, machine, 0); /* integer lanes need no start signal */
     live(&simd, "multiply", miaow->lanes, 2, "cycle count of a lane's multiplication");
     vector_state(&simf, machine, 1);
     lane_state(&simf, miaow->lanes);
@@ -329,7 +331,7 @@ void miaow_storage(struct state_list *list, const struct core_config *machine)
     live(&(struct module){list, "arbiter", 1}, "turn", 1, 4,
          "the vector unit with the highest priority");
     files_state(list, machine);
-    /* Of memory, which the RTL leaves to its test bench. */
+    /* Shared memory, which the RTL leaves to its test bench. */
     state_add(list, "shared", "words", machine->core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
               "shared memory");
     state_shape(list, (struct array_shape){.banks = machine->lsu->shared_banks,
