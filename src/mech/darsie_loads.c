@@ -86,7 +86,8 @@ enum loads_answer loads_compare(struct darsie_core *d, struct darsie_slot *s,
     const struct darsie_block *b = block_of(d, s);
     if (d->params->stores == STORES_OBEY || !d->insts[e->inst].load)
         return LOADS_FRESH;
-    if (core_slot(d->core, s->slot)->unacted) /* earlier stores of the warp are in flight */
+    /* earlier stores of the warp, or the load's own address, may be in flight */
+    if (core_slot(d->core, s->slot)->unacted || !core_registers_ready(d->core, s->slot, e->inst))
         return LOADS_WAIT;
     const struct inflight *inflight = try_load(d, s->slot, e->inst);
     if (!inflight)
