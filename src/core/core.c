@@ -164,6 +164,10 @@ void core_settle(struct core *core, fs end)
         slots += core->pipeline->slots(core, i, core_cycle(core), cycles);
     core->stats.issue.slots += slots;
     core->stats.issue.idle_empty += slots;
+    for (u64 set = core->present; set; set &= set - 1) { /* the launch has stopped */
+        const struct slot *slot = &core->slots[first_bit(set)];
+        core->stats.fetch.left += slot->buffered - slot_marks(core, slot);
+    }
 }
 
 void core_take_counts(struct core *core, struct core_counts *counts)

@@ -62,7 +62,7 @@ void core_run(struct core *core, fs end);
 /* The earliest time at which the core may have something to do; FS_NEVER: none. */
 fs core_next(const struct core *core);
 /* The launch ends at `end`: adds idle issue slots from the core's current cycle to `end`, or, if
- * the core ran past `end`, subtracts them. */
+ * the core ran past `end`, subtracts them. What a stopped launch leaves in buffers is counted. */
 void core_settle(struct core *core, fs end);
 void core_take_counts(struct core *core, struct core_counts *stats);
 /* Lanes that instructions in flight have yet to write; the profile counts them already. */

@@ -113,6 +113,9 @@ static void test_limits(void **state)
         assert_int_equal(rig->result.outcome, HD_LIMIT);
         assert_true(rig->result.cycles >= limit &&
                     rig->result.cycles <= limit + param(rig, "network.window"));
+        assert_int_equal(stat(rig, "fetch.instructions"), stat(rig, "issue.instructions") +
+                                                              stat(rig, "fetch.flushed") +
+                                                              stat(rig, "fetch.left"));
         rig_close(rig);
     }
 }
