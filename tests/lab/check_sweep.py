@@ -134,7 +134,7 @@ def same_however(parent, one):
     run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", "command:echo slot {slot} >> slots; sh -c {}")
     assert outputs(remote) == expected
     assert {line.split()[1] for line in (remote / "slots").read_text().splitlines()} <= {"0", "1"}
-    assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-lab")]
+    assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-")]
 
 
 def plans(parent):
@@ -249,8 +249,38 @@ def mistakes(parent):
             ("bad.yaml", "worse.yaml"): "expected one plan file",
     }.items():
         assert message in run(folder, *words, code=2).stderr, (words, message, run(folder, *words, code=2).stderr)
+    for words, message in {
+            ("--on", "moon"): "expected local[:N]",
+            ("--on", "local:0"): "expected 1 to 1024",
+            ("--on", "command:"): "expected a command after the colon",
+            ("--on", "slurm:none"): "slurm:N",
+            ("--jobs", "none"): "--jobs",
+            ("--pack", "0"): "--pack",
+    }.items():
+        assert message in run(folder, "--machine", "gtx480", *kernel, *words, code=2).stderr, words
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert "expected local[:N]" in run(folder, "--machine", "gtx480", *kernel, "--on", "moon", code=2).stderr
+
+
+def left_over(parent):
+    """A killed runner's temporary folder is removed by the next one, in TMPDIR and in the campaign's folder."""
+    folder = folder_of(parent, "left")
+    temporary = folder_of(folder, "temporary")
+    program = folder / "sleeps.sh"
+    program.write_text("#!/bin/sh\nsleep 30\n")
+    program.chmod(0o755)
+    environment = dict(ENVIRONMENT, TMPDIR=str(temporary))
+    for on, where in (("local", temporary), ("command:sh -c {}", folder / "out")):
+        with subprocess.Popen([HEDDLE, "sweep", "--machine", "gtx480", "--program", "./sleeps.sh", "--out", "out", "--on",
+                               on], cwd=folder, env=environment, stderr=subprocess.DEVNULL) as process:
+            while not [path for path in where.glob("heddle-*/*") if path.name.endswith("log")]:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+        assert list(where.glob("heddle-*"))
+        time.sleep(0.2)  # its points die with it
+        subprocess.run([HEDDLE, "sweep", "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "out", "--on", on],
+                       cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        assert not list(where.glob("heddle-*")), list(where.glob("heddle-*"))
 
 
 def main():
@@ -262,6 +292,7 @@ def main():
         plans(parent)
         failures(parent)
         mistakes(parent)
+        left_over(parent)
 
 
 main()
