@@ -132,10 +132,11 @@ static bool save_plan(struct campaign *campaign)
 {
     struct output output;
     struct error error = {0};
+    char here[4096];
     if (!output_open(&output, arena_printf(campaign->arena, "%s/plan.yaml", campaign->folder),
                      &error))
         return campaign_complain(campaign, &error);
-    sweep_plan_write(output.stream, campaign->tree);
+    sweep_plan_write(output.stream, campaign->tree, getcwd(here, sizeof here) ? here : ".");
     return output_commit(&output, &error) || campaign_complain(campaign, &error);
 }
 

@@ -283,6 +283,58 @@ def left_over(parent):
         assert not list(where.glob("heddle-*")), list(where.glob("heddle-*"))
 
 
+def compile_mechanism(folder, *flags):
+    source = INPUTS.parents[2]
+    subprocess.run(["cc", "-shared", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-DHEDDLE_PLUGIN", "-fvisibility=hidden",
+                    "-w", f"-I{source}/src", f"-I{HEDDLE.parent}/src", f"-I{source}/examples/mechanisms", *flags,
+                    source / "examples/mechanisms/victim.c", "-o", folder / "victim.so"], check=True)
+
+
+def objects(parent):
+    """Mechanisms in shared objects, found beside the plan, with parameters and statistics; a changed file is new."""
+    folder = folder_of(parent, "objects")
+    plans = folder_of(folder, "plans")
+    (plans / "tiny.ptx").write_bytes((INPUTS / "tiny.ptx").read_bytes())
+    (plans / "p.yaml").write_text("""
+sweep: objects
+machine: gtx480
+axes:
+  - mechanism: [none, './victim.so:lines=16', {victim.so: {lines: 32, latency: 3}}]
+  - kernel: [tiny.ptx --grid 2 --block 32 --arg zero:4K --arg u32:3]
+columns: [victim.lookups, {name: lines, formula: config.victim.lines}]
+""")
+    error = run(folder, "plans/p.yaml", code=2).stderr
+    assert "p.yaml:5:" in error and "victim.so" in error, error
+    compile_mechanism(plans)
+    assert run(folder, "plans/p.yaml", "--out", "out").stdout.splitlines()[-1].startswith("0 of 3")
+    with open(folder / "out/sweep.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["mechanism"] for row in rows] == ["none", "./victim.so:lines=16", "victim.so:lines=32,latency=3"]
+    assert [row["lines"] for row in rows] == ["", "16", "32"], rows
+    assert [row["victim.lookups"] != "" for row in rows] == [False, True, True]
+    assert json.loads((folder / "out/sweep.json").read_text())["columns"][-2]["unit"] == "loads"
+    # from another folder they are the same points; another file gives new ones
+    assert run(plans, "p.yaml", "--out", "../out").stdout.splitlines()[-1].startswith("3 of 3")
+    compile_mechanism(plans, "-O1", "-DOTHER")
+    assert run(folder, "resume", "out").stdout.splitlines()[-1].startswith("1 of 3")
+    # options: paths are relative to the current folder, now and when the sweep is resumed
+    words = ["--machine", "gtx480", "--mech", "plans/victim.so", "--kernel", "plans/" + "tiny.ptx --grid 2 --block 32 "
+             "--arg zero:4K --arg u32:3", "--out", "options"]
+    run(folder, *words)
+    assert run(parent, "resume", "objects/options").stdout.splitlines()[-1].startswith("1 of 1")
+    (plans / "e.yaml").write_text("""
+experiment: objects
+title: A victim cache
+machine: gtx480
+workloads: [{id: tiny, kernel: tiny.ptx, arguments: [--grid, 2, --block, 32, --arg, "zero:4K", --arg, "u32:3"]}]
+configurations: {base: {}, small: {mechanisms: {victim.so: {lines: 4}}}}
+columns: [{name: lookups, title: Lookups, formula: small.victim.lookups + small.config.victim.lines}]
+""")
+    subprocess.run([HEDDLE, "reproduce", "plans/e.yaml", "--db", "e.db", "--out", "e"], cwd=folder, env=ENVIRONMENT,
+                   check=True, stdout=subprocess.DEVNULL)
+    assert ",lookups,4," in (folder / "e/objects.csv").read_text() or ",4" in (folder / "e/objects.csv").read_text()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="heddle-sweep-test-") as name:
         parent = pathlib.Path(name)
@@ -293,6 +345,7 @@ def main():
         failures(parent)
         mistakes(parent)
         left_over(parent)
+        objects(parent)
 
 
 main()
