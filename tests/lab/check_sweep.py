@@ -332,7 +332,39 @@ columns: [{name: lookups, title: Lookups, formula: small.victim.lookups + small.
 """)
     subprocess.run([HEDDLE, "reproduce", "plans/e.yaml", "--db", "e.db", "--out", "e"], cwd=folder, env=ENVIRONMENT,
                    check=True, stdout=subprocess.DEVNULL)
-    assert ",lookups,4," in (folder / "e/objects.csv").read_text() or ",4" in (folder / "e/objects.csv").read_text()
+    with open(folder / "e/objects.csv", encoding="utf-8") as file:
+        assert any("4" in row.values() for row in csv.DictReader(file)), (folder / "e/objects.csv").read_text()
+
+
+def write_script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+
+
+def slurm_status(parent):
+    """What a killed runner has left with Slurm: result files, then accounting, then the queue. Slurm is a script."""
+    folder = folder_of(parent, "slurm")
+    run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "out")
+    batch = folder / "out/slurm/batch-abcdef"
+    (batch / "results").mkdir(parents=True)
+    (batch / "jobs").write_text("12 0 9\n15 9 2\n")
+    for name in "ab":
+        (batch / "results" / (64 * name + ".json")).write_text("{}")
+    commands = folder_of(folder, "commands")
+    write_script(commands / "sacct", "[ \"$7\" = 12,15 ] || exit 3\n"
+                 "printf '12_0|RUNNING\\n12_1|OUT_OF_MEMORY\\n12_2|COMPLETED\\n12_[3-6,8%%2]|PENDING\\n"
+                 "15_0|CANCELLED by 0\\n15_1|REQUEUED\\n'\n")
+    write_script(commands / "squeue", "echo $* | grep -q heddle-batch-abcdef || exit 3\n"
+                 "printf '12_0|RUNNING\\n12_1|RUNNING\\n12_3|PENDING\\n'\n")
+    environment = dict(ENVIRONMENT, PATH=f"{commands}:{os.environ['PATH']}")
+
+    def line():
+        done = subprocess.run([HEDDLE, "sweep", "status", "out"], cwd=folder, env=environment, check=True, text=True,
+                              stdout=subprocess.PIPE)
+        return next(text for text in done.stdout.splitlines() if text.startswith("slurm "))
+    assert "2 results to be taken in, 1 tasks running, 6 in the queue, 2 failed;" in line(), line()
+    write_script(commands / "sacct", "echo accounting is disabled >&2; exit 1\n")
+    assert "2 results to be taken in, 2 tasks running, 1 in the queue, 0 failed;" in line(), line()
 
 
 def main():
@@ -346,6 +378,7 @@ def main():
         mistakes(parent)
         left_over(parent)
         objects(parent)
+        slurm_status(parent)
 
 
 main()
