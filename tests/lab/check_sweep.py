@@ -55,6 +55,11 @@ def folder_of(parent, name):
     return folder
 
 
+def write_script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+
+
 def table(parent):
     """Every combination is a row, with the values of a run by hand."""
     folder = folder_of(parent, "table")
@@ -130,8 +135,10 @@ def same_however(parent, one):
     # every point was run by one of them: what one ran, the other found
     found = [int(text.splitlines()[-1].split()[0]) for text in said]
     assert sum(12 - count for count in found) == 12, found
-    remote = folder_of(parent, "remote")
-    run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", "command:echo slot {slot} >> slots; sh -c {}")
+    # as ssh does, it joins its words with blanks and gives them to a shell; the folder's name needs quotes there
+    remote = folder_of(parent, "it's remote")
+    write_script(parent / "ssh", "shift; exec sh -c \"cd /; $*\"\n")
+    run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", f"command:echo slot {{slot}} >> slots; {parent}/ssh host {{}}")
     assert outputs(remote) == expected
     assert {line.split()[1] for line in (remote / "slots").read_text().splitlines()} <= {"0", "1"}
     assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-")]
@@ -334,11 +341,6 @@ columns: [{name: lookups, title: Lookups, formula: small.victim.lookups + small.
                    check=True, stdout=subprocess.DEVNULL)
     with open(folder / "e/objects.csv", encoding="utf-8") as file:
         assert any("4" in row.values() for row in csv.DictReader(file)), (folder / "e/objects.csv").read_text()
-
-
-def write_script(path, text):
-    path.write_text("#!/bin/sh\n" + text)
-    path.chmod(0o755)
 
 
 def slurm_status(parent):
