@@ -10,7 +10,8 @@ enum {
 
 struct sha256 {
     u32 state[8];
-    u64 length; /* bytes so far */
+    bool portable; /* for tests: without instructions that only some processors have */
+    u64 length;    /* bytes so far */
     u8 block[64];
 };
 

@@ -43,16 +43,18 @@ static int make_lock(const char *path, bool inherited)
     return lock;
 }
 
-bool temporary_create(struct temporary *folder, bool inherited, struct error *error)
+bool temporary_create(struct temporary *folder, const char *parent, bool inherited,
+                      struct error *error)
 {
+    parent = parent ? parent : parent_folder();
     *folder = (struct temporary){.lock = -1};
-    if (asprintf(&folder->path, "%s/%sXXXXXX", parent_folder(), prefix) < 0)
+    if (asprintf(&folder->path, "%s/%sXXXXXX", parent, prefix) < 0)
         host_memory_exhausted();
     if (mkdtemp(folder->path)) {
         folder->lock = make_lock(folder->path, inherited);
         return true;
     }
-    error_fill(error, ERROR_SYSTEM, parent_folder(), "cannot create a folder: %s", strerror(errno));
+    error_fill(error, ERROR_SYSTEM, parent, "cannot create a folder: %s", strerror(errno));
     free(folder->path);
     folder->path = NULL;
     return false;
@@ -103,26 +105,27 @@ static int take_left_over(int parent, const char *name)
     return -1;
 }
 
-u32 temporary_sweep(void)
+u32 temporary_sweep(const char *parent)
 {
-    DIR *parent = opendir(parent_folder());
+    parent = parent ? parent : parent_folder();
+    DIR *folder = opendir(parent);
     u32 removed = 0;
-    if (!parent)
+    if (!folder)
         return 0;
-    for (struct dirent *entry; (entry = readdir(parent));) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
             continue;
-        const int lock = take_left_over(dirfd(parent), entry->d_name);
+        const int lock = take_left_over(dirfd(folder), entry->d_name);
         if (lock < 0)
             continue;
         char *path;
-        if (asprintf(&path, "%s/%s", parent_folder(), entry->d_name) < 0)
+        if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
             host_memory_exhausted();
         remove_tree(path);
         free(path);
         close(lock);
         removed++;
     }
-    closedir(parent);
+    closedir(folder);
     return removed;
 }

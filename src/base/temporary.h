@@ -1,7 +1,7 @@
 /*
  * Temporary folders that do not outlive their users.
  *
- * A folder in $TMPDIR holds a file that its process keeps locked. The lock goes with the last process
+ * A folder in $TMPDIR, or in a folder that other hosts see, holds a file that its process keeps locked. The lock goes with the last process
  * that has it open, however that ends: a folder without a lock is left over from a killed run,
  * and the next run removes it (temporary_sweep).
  */
@@ -15,11 +15,14 @@ struct temporary {
     int lock;   /* -1: the file system has no locks; the folder is then never swept */
 };
 
-/* Makes a folder. With `inherited`, programs that this process starts keep it locked as well. */
-bool temporary_create(struct temporary *folder, bool inherited, struct error *error);
+/* Makes a folder in `parent`; NULL: in $TMPDIR. With `inherited`, programs that this process starts
+ * keep it locked as well. */
+bool temporary_create(struct temporary *folder, const char *parent, bool inherited,
+                      struct error *error);
 /* Removes the folder with all that is in it. Nothing happens to a folder that was not made. */
 void temporary_remove(struct temporary *folder);
-/* Removes folders in $TMPDIR that are this user's and not locked; returns how many. */
-u32 temporary_sweep(void);
+/* Removes folders in `parent`, or in $TMPDIR, that are this user's and not locked; returns how
+ * many. */
+u32 temporary_sweep(const char *parent);
 
 #endif

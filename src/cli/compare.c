@@ -1,23 +1,18 @@
-/* heddle compare: what differs between runs (compare/compare.h). */
-#include "compare/compare.h"
-
+/* heddle compare: what differs between runs (compare/compare.h) or sweeps (compare/sweep.h). */
 #include "base/text.h"
 #include "cli/common.h"
+#include "cli/compare_inputs.h"
 #include "cli/output.h"
-#include <stdlib.h>
 
 enum {
-    MOST_RUNS = 32,
-    DEFAULT_TOP = 10,
-    FILE_LIMIT = 1 << 30
+    DEFAULT_TOP = 10
 };
 
 struct compare_command {
     const struct command *command;
     const struct command_line *line;
     struct arena *arena;
-    struct compare_run *runs[MOST_RUNS];
-    u32 count;
+    struct compare_inputs inputs;
     regex_t expression;
     bool has_expression;
     struct compare_options options;
@@ -73,68 +68,6 @@ static bool parse_options(struct compare_command *state)
     return (!ignore || parse_ignore(state, ignore)) && (!kernel || parse_kernel(state, kernel));
 }
 
-/* ---- inputs ---- */
-
-/* The name of a file without folder and ".json", if those of all files are different; else the
- * whole path. */
-static const char *label_of(struct compare_command *state, const char *path, bool whole)
-{
-    if (whole)
-        return path;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    return dot && dot > name && !strcmp(dot, ".json")
-               ? arena_strndup(state->arena, name, (size_t)(dot - name))
-               : name;
-}
-
-static bool labels_differ(struct compare_command *state)
-{
-    for (u32 i = 0; option_word(state->line, i); i++)
-        for (u32 k = 0; k < i; k++)
-            if (!strcmp(label_of(state, option_word(state->line, i), false),
-                        label_of(state, option_word(state->line, k), false)))
-                return false;
-    return true;
-}
-
-static bool read_run(struct compare_command *state, const char *path, bool whole)
-{
-    struct error error = {0};
-    size_t length;
-    char *text = text_read_file(path, true, FILE_LIMIT, &length, &error);
-    struct compare_run *run = text ? compare_run_parse(state->arena, label_of(state, path, whole),
-                                                       path, text, length, &error)
-                                   : NULL;
-    free(text);
-    if (!run) {
-        complain(state->command, "%s: %s", error.place, error.message);
-        return false;
-    }
-    state->runs[state->count++] = run;
-    return true;
-}
-
-static bool read_runs(struct compare_command *state)
-{
-    const bool whole = !labels_differ(state);
-    u32 dashes = 0;
-    if (!option_word(state->line, 1)) {
-        usage_error(state->command, "expected at least two statistics files");
-        return false;
-    }
-    for (u32 i = 0; option_word(state->line, i); i++)
-        dashes += !strcmp(option_word(state->line, i), "-");
-    if (dashes > 1) {
-        usage_error(state->command, "standard input ('-') can be read only once");
-        return false;
-    }
-    for (u32 i = 0; option_word(state->line, i); i++)
-        if (!read_run(state, option_word(state->line, i), whole))
-            return false;
-    return true;
-}
-
 /* ---- outputs ---- */
 
 static bool check_outputs(struct compare_command *state)
@@ -150,8 +83,9 @@ static bool check_outputs(struct compare_command *state)
             complain(state->command, "%s: %s: %s", names[i], error.place, error.message);
             return false;
         }
-        for (u32 k = 0; option_word(state->line, k); k++)
-            if (strcmp(paths[i], "-") != 0 && output_same(paths[i], option_word(state->line, k))) {
+        for (u32 k = 0; k < state->inputs.list.count; k++)
+            if (strcmp(paths[i], "-") != 0 &&
+                output_same(paths[i], state->inputs.list.data[k].path)) {
                 usage_error(state->command, "%s: '%s' is one of the files to compare", names[i],
                             text_printable(state->arena, paths[i]));
                 return false;
@@ -197,21 +131,53 @@ static bool goes_to_stdout(const struct command_line *line, const char *option)
     return path && !strcmp(path, "-");
 }
 
+/* Compares runs; NULL after an error message. */
+static struct run_comparison *compare_inputs_as_runs(struct compare_command *state)
+{
+    const u32 count = state->inputs.list.count;
+    struct compare_run **runs = arena_array(state->arena, struct compare_run *, count);
+    for (u32 i = 0; i < count; i++)
+        runs[i] = state->inputs.list.data[i].run;
+    struct run_comparison *comparison = compare_runs(state->arena, runs, count, state->options);
+    bool any = !state->options.kernel;
+    for (u32 i = 0; i < count; i++)
+        any |= compare_run_launches(runs[i]) > 0;
+    if (any)
+        return comparison;
+    complain(state->command, "--kernel %s: no kernel of any file has such a name",
+             option_value(state->line, "--kernel"));
+    compare_free(comparison);
+    return NULL;
+}
+
+/* Compares sweeps point by point; NULL after an error message. */
+static struct run_comparison *compare_inputs_as_sweeps(struct compare_command *state)
+{
+    const u32 count = state->inputs.list.count;
+    struct compare_sweep **sweeps = arena_array(state->arena, struct compare_sweep *, count);
+    struct error error = {0};
+    char text[2400];
+    for (u32 i = 0; i < count; i++)
+        sweeps[i] = state->inputs.list.data[i].sweep;
+    struct run_comparison *comparison =
+        compare_sweeps(state->arena, sweeps, count, state->options, &error);
+    if (!comparison)
+        complain(state->command, "%s", error_text(&error, text, sizeof text));
+    return comparison;
+}
+
 static int compare_all(struct compare_command *state)
 {
-    if (!parse_options(state) || !check_outputs(state) || !read_runs(state))
+    if (!parse_options(state) || !compare_inputs_read(&state->inputs, state->line) ||
+        !check_outputs(state))
         return EXIT_USAGE;
     struct run_comparison *comparison =
-        compare_runs(state->arena, state->runs, state->count, state->options);
-    bool any = !state->options.kernel;
-    for (u32 i = 0; i < state->count; i++)
-        any |= compare_run_launches(state->runs[i]) > 0;
+        (state->inputs.sweeps ? compare_inputs_as_sweeps : compare_inputs_as_runs)(state);
     int code = EXIT_USAGE;
-    if (!any) {
-        complain(state->command, "--kernel %s: no kernel of any file has such a name",
-                 option_value(state->line, "--kernel"));
-    } else if (write_output(state, comparison, "--json", write_json) &&
-               write_output(state, comparison, "--html", compare_print_html)) {
+    if (!comparison)
+        return code;
+    if (write_output(state, comparison, "--json", write_json) &&
+        write_output(state, comparison, "--html", compare_print_html)) {
         if (!goes_to_stdout(state->line, "--json") && !goes_to_stdout(state->line, "--html"))
             compare_print_text(stdout, comparison);
         const bool tell = option_value(state->line, "--exit-code");
@@ -224,9 +190,9 @@ static int compare_all(struct compare_command *state)
 static int run_compare(const struct command *command, const struct command_line *line)
 {
     struct compare_command state = {.command = command, .line = line, .arena = arena_create()};
+    state.inputs = (struct compare_inputs){.command = command, .arena = state.arena};
     const int code = compare_all(&state);
-    for (u32 i = 0; i < state.count; i++)
-        compare_run_free(state.runs[i]);
+    compare_inputs_close(&state.inputs);
     if (state.has_expression)
         regfree(&state.expression);
     arena_destroy(state.arena);
@@ -261,6 +227,9 @@ static const struct example compare_examples[] = {
      "Several runs beside the first, as a page:"},
     {"heddle compare a.json b.json --kernel '^hotspot$' --top 30",
      "One kernel, with more rows in each table:"},
+    {"heddle compare old/sweep.db new/sweep.db", "Two sweeps, point by point:"},
+    {"heddle compare cache/sweep.db#mechanism=none cache/sweep.db#mechanism=darsie",
+     "Two halves of one sweep: what a mechanism does at every point:"},
     {"heddle compare expected.json now.json --ignore 1% --exit-code",
      "In a test: fail if a result moved by more than 1 %:"},
     {0},
@@ -268,20 +237,26 @@ static const struct example compare_examples[] = {
 
 const struct command compare_command = {
     .name = "compare",
-    .words = "A.json B.json [...]",
-    .summary = "compare runs: what differs, and what explains the time",
-    .help = "Compares statistics files of 'heddle run --stats' with the first of them: what was "
-            "given (program, version, machine, mechanisms, parameters), time in total and by "
-            "kernel and launch, uses of issue slots, memory, energy by part, source lines, and all "
-            "statistics. In each table the largest contribution to the difference comes first. The "
-            "first line is the verdict: how many times as fast, and which issue slots explain "
-            "it.\n"
-            "\n"
-            "Files of another schema are refused. Files without some section (a functional run has "
-            "no times) are compared in the others, and a note says so. '-' reads standard input.",
+    .words = "A.json|A.db[#AXIS=VALUE,...] B.json|B.db[#AXIS=VALUE,...] [...]",
+    .summary = "compare runs or sweeps: what differs, and what explains the time",
+    .help =
+        "Compares statistics files of 'heddle run --stats' with the first of them: what was "
+        "given (program, version, machine, mechanisms, parameters), time in total and by "
+        "kernel and launch, uses of issue slots, memory, energy by part, source lines, and all "
+        "statistics. In each table the largest contribution to the difference comes first. The "
+        "first line is the verdict: how many times as fast, and which issue slots explain "
+        "it.\n"
+        "\n"
+        "Results files of 'heddle sweep' and 'heddle reproduce', or the folders of sweeps, are "
+        "compared point by point: points are matched by the values of their axes. "
+        "'#AXIS=VALUE,...' after a file selects points, and these axes are then not matched. If "
+        "one point is selected of each, they are compared as runs.\n"
+        "\n"
+        "Files of another schema are refused. Files without some section (a functional run has "
+        "no times) are compared in the others, and a note says so. '-' reads standard input.",
     .options = compare_options,
     .examples = compare_examples,
-    .max_words = MOST_RUNS,
+    .max_words = UINT32_MAX,
     .complete = COMPLETE_FILE,
     .run = run_compare,
 };

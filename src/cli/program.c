@@ -94,8 +94,8 @@ static bool write_file(struct child *child, const char *name, const char *text)
 static bool make_folder(struct child *child)
 {
     struct error error = {0};
-    temporary_sweep();
-    if (!temporary_create(&child->temporary, true, &error)) {
+    temporary_sweep(NULL);
+    if (!temporary_create(&child->temporary, NULL, true, &error)) {
         complain(child->run->command, "%s: %s", error.place, error.message);
         return false;
     }

@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/laboratory.h"
 #include "cli/output.h"
+#include "lab/catalogue.h"
 #include "lab/report.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -200,7 +201,8 @@ static bool run_points(struct reproduce *state, const struct lab_host *host, int
     struct runner_result result;
     if (!executor)
         return false;
-    bool ok = runner_run(state->plan, state->survey, state->store, executor, &state->options,
+    bool ok = catalogue_write(state->store, state->plan, state->survey, false, error) &&
+              runner_run(state->plan, state->survey, state->store, executor, &state->options,
                          state->draws ? laboratory_draw : NULL, NULL, &result, error);
     executor->kind->close(executor);
     *number = ok ? result.signal : 0;

@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/sweep_plan.h"
 #include "lab/batch.h"
+#include "lab/catalogue.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -82,8 +83,10 @@ static void set_folder(struct campaign *campaign, const char *name)
 /* ---- a folder that exists ---- */
 
 /* Opens the campaign in a folder: its store, and the plan as it was given. */
-static bool open_campaign(struct campaign *campaign, const char *name)
+static bool open_campaign(struct campaign *campaign,
+                          struct store *(*open)(const char *path, struct error *error))
 {
+    const char *name = option_word(campaign->line, 1);
     struct error error = {0};
     if (!name) {
         usage_error(campaign->command,
@@ -97,7 +100,7 @@ static bool open_campaign(struct campaign *campaign, const char *name)
                  campaign->shown, campaign->database);
         return false;
     }
-    campaign->store = store_open(campaign->database, &error);
+    campaign->store = open(campaign->database, &error);
     if (!campaign->store)
         return campaign_complain(campaign, &error);
     const char *plan = store_fact(campaign->store, campaign->arena, "plan");
@@ -129,10 +132,11 @@ static bool save_plan(struct campaign *campaign)
 {
     struct output output;
     struct error error = {0};
+    char here[4096];
     if (!output_open(&output, arena_printf(campaign->arena, "%s/plan.yaml", campaign->folder),
                      &error))
         return campaign_complain(campaign, &error);
-    sweep_plan_write(output.stream, campaign->tree);
+    sweep_plan_write(output.stream, campaign->tree, getcwd(here, sizeof here) ? here : ".");
     return output_commit(&output, &error) || campaign_complain(campaign, &error);
 }
 
@@ -250,7 +254,8 @@ static struct executor *open_executor(struct campaign *campaign)
     return executor;
 }
 
-static int run_campaign(struct campaign *campaign, const char *retry)
+/* Runs the points on an executor, which is closed. */
+static int run_campaign(struct campaign *campaign, struct executor *executor, const char *retry)
 {
     const struct runner_options options = {
         .force = option_value(campaign->line, "--force"),
@@ -259,10 +264,8 @@ static int run_campaign(struct campaign *campaign, const char *retry)
         .logs = arena_printf(campaign->arena, "%s/logs", campaign->folder)};
     struct runner_result result;
     struct error error = {0};
-    struct executor *executor = open_executor(campaign);
-    if (!executor)
-        return EXIT_USAGE;
-    bool ok = runner_run(campaign->plan, campaign->survey, campaign->store, executor, &options,
+    bool ok = catalogue_write(campaign->store, campaign->plan, campaign->survey, true, &error) &&
+              runner_run(campaign->plan, campaign->survey, campaign->store, executor, &options,
                          campaign->draws ? laboratory_draw : NULL, NULL, &result, &error);
     executor->kind->close(executor);
     if (campaign->draws)
@@ -301,7 +304,20 @@ static int new_campaign(struct campaign *campaign, const char *file)
         return EXIT_USAGE;
     if (option_value(campaign->line, "--dry-run"))
         return dry_run(campaign);
-    return create_campaign(campaign) ? run_campaign(campaign, NULL) : EXIT_USAGE;
+    struct executor *executor = open_executor(campaign);
+    if (!executor)
+        return EXIT_USAGE;
+    if (create_campaign(campaign))
+        return run_campaign(campaign, executor, NULL);
+    executor->kind->close(executor);
+    return EXIT_USAGE;
+}
+
+static int continue_campaign(struct campaign *campaign, const char *retry)
+{
+    struct executor *executor =
+        open_campaign(campaign, store_open) ? open_executor(campaign) : NULL;
+    return executor ? run_campaign(campaign, executor, retry) : EXIT_USAGE;
 }
 
 static int retry_campaign(struct campaign *campaign)
@@ -318,27 +334,22 @@ static int retry_campaign(struct campaign *campaign)
         return usage_error(campaign->command, "--failed: '%s': expected %s",
                            text_printable(campaign->arena, reason), all);
     }
-    return open_campaign(campaign, option_word(campaign->line, 1))
-               ? run_campaign(campaign, reason ? reason : "")
-               : EXIT_USAGE;
+    return continue_campaign(campaign, reason ? reason : "");
 }
 
 static int resume_campaign(struct campaign *campaign)
 {
-    return open_campaign(campaign, option_word(campaign->line, 1)) ? run_campaign(campaign, NULL)
-                                                                   : EXIT_USAGE;
+    return continue_campaign(campaign, NULL);
 }
 
 static int show_status(struct campaign *campaign)
 {
-    return open_campaign(campaign, option_word(campaign->line, 1)) ? sweep_status(campaign)
-                                                                   : EXIT_USAGE;
+    return open_campaign(campaign, store_open_to_read) ? sweep_status(campaign) : EXIT_USAGE;
 }
 
 static int export_campaign(struct campaign *campaign)
 {
-    return open_campaign(campaign, option_word(campaign->line, 1)) ? sweep_export(campaign)
-                                                                   : EXIT_USAGE;
+    return open_campaign(campaign, store_open_to_read) ? sweep_export(campaign) : EXIT_USAGE;
 }
 
 /* heddle sweep worker FOLDER TASK: what a scheduler starts on its nodes */

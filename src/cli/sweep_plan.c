@@ -288,8 +288,11 @@ static void write_flow(FILE *to, const struct yaml *tree)
     fputc(map ? '}' : ']', to);
 }
 
-void sweep_plan_write(FILE *to, const struct yaml *tree)
+void sweep_plan_write(FILE *to, const struct yaml *tree, const char *folder)
 {
+    fputs("folder: ", to);
+    write_text(to, folder);
+    fputc('\n', to);
     for (const struct yaml *child = tree->first; child; child = child->next) {
         write_text(to, child->key);
         fputc(':', to);

@@ -13,7 +13,7 @@ const struct yaml *sweep_plan(const struct command *command, const struct comman
                               struct arena *arena);
 /* Whether an option that is given belongs into a plan; its name, or NULL. */
 const char *sweep_plan_option(const struct command_line *line);
-/* Writes a tree as YAML. */
-void sweep_plan_write(FILE *to, const struct yaml *tree);
+/* Writes a tree as YAML; paths in it are relative to `folder`. */
+void sweep_plan_write(FILE *to, const struct yaml *tree, const char *folder);
 
 #endif

@@ -60,9 +60,9 @@ static void print_counts(const struct campaign *campaign, const struct tally *ta
     printf("%s\n", tally->failed ? ")" : "");
     const struct slurm_left left = slurm_left_in(campaign->folder);
     if (left.batches)
-        printf("slurm    %8u results to be taken in, %u tasks running, %u in the queue; "
+        printf("slurm    %8u results to be taken in, %u tasks running, %u in the queue, %u failed; "
                "'heddle sweep resume %s --on slurm' waits for them\n",
-               left.results, left.running, left.queued, campaign->shown);
+               left.results, left.running, left.queued, left.failed, campaign->shown);
     if (!tally->done || !tally->waiting)
         return;
     f64 mean = tally->seconds / (f64)tally->done;

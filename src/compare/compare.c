@@ -242,12 +242,9 @@ static void note_runs(struct run_comparison *c)
     }
 }
 
-struct run_comparison *compare_runs(struct arena *arena, struct compare_run *const *runs, u32 count,
-                                    struct compare_options options)
+struct run_comparison *comparison_start(struct arena *arena, struct compare_run *const *runs,
+                                        u32 count, struct compare_options options)
 {
-    static void (*const parts[])(struct run_comparison *) = {
-        compare_origin, compare_configuration, compare_time,   compare_kernels, compare_launches,
-        compare_slots,  compare_memory,        compare_energy, compare_lines,   compare_statistics};
     struct run_comparison *c = arena_new(arena, struct run_comparison);
     c->arena = arena;
     c->options = options;
@@ -255,15 +252,31 @@ struct run_comparison *compare_runs(struct arena *arena, struct compare_run *con
     c->count = count;
     c->verdicts = arena_array(arena, const char *, count);
     c->sameness = arena_array(arena, enum sameness, count);
+    c->speedups = arena_array(arena, f64, count);
+    return c;
+}
+
+void comparison_choose_rows(struct run_comparison *c)
+{
+    for (u32 i = 0; i < c->sections.count; i++) {
+        drop_unpaired(c, &c->sections.data[i]);
+        mark_rows(c, &c->sections.data[i]);
+    }
+}
+
+struct run_comparison *compare_runs(struct arena *arena, struct compare_run *const *runs, u32 count,
+                                    struct compare_options options)
+{
+    static void (*const parts[])(struct run_comparison *) = {
+        compare_origin, compare_configuration, compare_time,   compare_kernels, compare_launches,
+        compare_slots,  compare_memory,        compare_energy, compare_lines,   compare_statistics};
+    struct run_comparison *c = comparison_start(arena, runs, count, options);
     for (u32 r = 0; r < count; r++)
         run_select(arena, runs[r], options.kernel);
     note_runs(c);
     for (u32 i = 0; i < ARRAY_LEN(parts); i++)
         parts[i](c);
-    for (u32 i = 0; i < c->sections.count; i++) {
-        drop_unpaired(c, &c->sections.data[i]);
-        mark_rows(c, &c->sections.data[i]);
-    }
+    comparison_choose_rows(c);
     for (u32 r = 1; r < count; r++)
         c->sameness[r] = sameness_of(c, r);
     compare_verdicts(c);

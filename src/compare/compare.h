@@ -100,6 +100,7 @@ struct run_comparison {
     u32 count;
     const char **verdicts;   /* one per run after the baseline: [1..count) */
     enum sameness *sameness; /* with the baseline: [1..count) */
+    f64 *speedups;           /* over the baseline: [1..count); NaN: a run has no time */
     VEC(struct compare_section) sections;
     VEC(const char *) notes; /* about all sections */
 };

@@ -1,6 +1,8 @@
 /* A comparison as JSON: all rows, numbers unrounded. */
 #include "compare/runs.h"
 
+#include <math.h>
+
 enum {
     COMPARISON_SCHEMA = 1
 };
@@ -58,14 +60,16 @@ static json_t *run_json(const struct run_comparison *c, u32 r)
     json_t *object = json_object();
     json_object_set_new(object, "label", json_string(run->label));
     json_object_set_new(object, "place", json_string(run->place));
-    json_object_set_new(object, "sha256", json_string(run->sha256));
+    if (!run->points) /* the bytes of a results file say nothing about its results */
+        json_object_set_new(object, "sha256", json_string(run->sha256));
     json_object_set_new(object, "cycles", run->timed ? json_real(run->cycles) : json_null());
     json_object_set_new(object, "seconds", run->timed ? json_real(run->seconds) : json_null());
+    if (run->points)
+        json_object_set_new(object, "points", json_integer(run->points));
     if (r) {
-        const bool timed = run->timed && c->runs[0]->timed;
         json_object_set_new(object, "sameness", json_string(sameness_name(c->sameness[r])));
         json_object_set_new(object, "speedup",
-                            timed ? json_real(c->runs[0]->seconds / run->seconds) : json_null());
+                            isnan(c->speedups[r]) ? json_null() : json_real(c->speedups[r]));
         json_object_set_new(object, "verdict", json_string(c->verdicts[r]));
     }
     return object;

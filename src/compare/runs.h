@@ -29,6 +29,7 @@ struct kernel_use {
 
 struct compare_run {
     const char *label, *place;
+    u32 points; /* of a sweep that stands for its runs; 0: this is one run */
     json_t *document;
     char sha256[SHA256_TEXT]; /* of the document's text */
     /* What the options select; set by run_select. */
@@ -63,6 +64,12 @@ f64 slots_named(const struct slot_use *use, const char *name);
 void slots_add(struct slot_use *use, const char *name, f64 slots);
 
 /* ---- sections ---- */
+
+/* A comparison without sections. */
+struct run_comparison *comparison_start(struct arena *arena, struct compare_run *const *runs,
+                                        u32 count, struct compare_options options);
+/* Chooses the rows that are shown. */
+void comparison_choose_rows(struct run_comparison *c);
 
 struct compare_section *section_add(struct run_comparison *c, const char *name, const char *title,
                                     const char *heading);
@@ -100,6 +107,8 @@ const char *main_reason(const struct run_comparison *c, const struct slot_use *f
 u32 largest_change(const struct run_comparison *c, const struct slot_use *from,
                    const struct slot_use *to, u32 r, f64 sign, u32 taken, f64 *change);
 
+/* A ratio of at least 1 with enough digits to see that it is not 1. */
+const char *ratio_text(struct arena *arena, f64 ratio);
 /* A value as text, and its change from the baseline's. */
 const char *value_text(struct arena *arena, enum quantity quantity,
                        const struct compare_value *value);

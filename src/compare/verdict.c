@@ -4,8 +4,7 @@
 #include "base/quantity.h"
 #include <math.h>
 
-/* A ratio of at least 1 with enough digits to see that it is not 1. */
-static const char *ratio_text(struct arena *arena, f64 ratio)
+const char *ratio_text(struct arena *arena, f64 ratio)
 {
     return arena_printf(arena, "%.*f", ratio >= 100 ? 0 : ratio < 1.01 ? 4 : 2, ratio);
 }
@@ -154,6 +153,10 @@ static const char *verdict_on(const struct run_comparison *c, u32 r)
 
 void compare_verdicts(struct run_comparison *c)
 {
-    for (u32 r = 1; r < c->count; r++)
+    for (u32 r = 1; r < c->count; r++) {
+        c->speedups[r] = c->runs[0]->timed && c->runs[r]->timed
+                             ? c->runs[0]->seconds / c->runs[r]->seconds
+                             : NAN;
         c->verdicts[r] = verdict_on(c, r);
+    }
 }

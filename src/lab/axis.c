@@ -140,7 +140,7 @@ static bool read_machine(const struct fields *fields, const struct lab_files *fi
     if (!read_texts(fields, yaml_get(node, "machine"), false, axis))
         return false;
     for (u32 i = 0; i < axis->count; i++)
-        axis->values[i].machine = axis->values[i].label;
+        axis->values[i].machine = machine_path(fields, axis->values[i].label);
     return true;
 }
 
@@ -152,24 +152,43 @@ static void apply_machine(const struct axis_value *value, struct recipe *recipe)
 
 /* ---- mechanism ---- */
 
-static bool read_mechanism(const struct fields *fields, const struct lab_files *files,
-                           const struct yaml *node, struct axis *axis)
+/* Reads an element of a list of mechanisms or programs into `value`. `key`: the kind of axis. */
+typedef bool read_value(const struct fields *fields, const struct lab_files *files,
+                        const struct yaml *node, const char *key, struct axis_value *value);
+
+/* The values of an axis from one element or a list of them. */
+static bool read_list(const struct fields *fields, const struct lab_files *files,
+                      const struct yaml *node, const char *key, read_value *read, struct axis *axis)
 {
-    node = yaml_get(node, "mechanism");
-    bool single = node->kind == YAML_SCALAR;
-    if (!single && !fields_kind(fields, node, YAML_LIST, "mechanism"))
+    node = yaml_get(node, key);
+    const bool single = node->kind == YAML_SCALAR;
+    if (!single && !fields_kind(fields, node, YAML_LIST, key))
         return false;
     axis->values = arena_array(fields->arena, struct axis_value, node->count + 1);
     for (const struct yaml *child = single ? node : node->first; child;
          child = single ? NULL : child->next) {
         struct axis_value *value = &axis->values[axis->count++];
         value->place = fields_place(fields, child);
-        bool text = child->kind == YAML_SCALAR;
-        if (!(text ? mechanisms_parse : mechanisms_read)(fields, child, &value->mechanisms))
+        if (!read(fields, files, child, key, value))
             return false;
-        value->label = mechanisms_text(fields->arena, &value->mechanisms);
     }
     return true;
+}
+
+static bool read_mechanisms(const struct fields *fields, const struct lab_files *files,
+                            const struct yaml *node, const char *key, struct axis_value *value)
+{
+    const bool text = node->kind == YAML_SCALAR;
+    if (!(text ? mechanisms_parse : mechanisms_read)(fields, node, &value->mechanisms))
+        return false;
+    value->label = mechanisms_text(fields->arena, &value->mechanisms);
+    return true;
+}
+
+static bool read_mechanism(const struct fields *fields, const struct lab_files *files,
+                           const struct yaml *node, struct axis *axis)
+{
+    return read_list(fields, files, node, "mechanism", read_mechanisms, axis);
 }
 
 static void apply_mechanism(const struct axis_value *value, struct recipe *recipe)
@@ -209,47 +228,37 @@ static void apply_configuration(const struct axis_value *value, struct recipe *r
 
 /* ---- programs ---- */
 
-/* Reads a list of programs; a scalar is a command line whose first word is of the kind `key`. */
-static bool read_rows(const struct fields *fields, const struct lab_files *files,
-                      const struct yaml *node, const char *key, struct axis *axis)
+/* Reads a program; a scalar is a command line whose first word is of the kind `key`. */
+static bool read_row(const struct fields *fields, const struct lab_files *files,
+                     const struct yaml *node, const char *key, struct axis_value *value)
 {
-    node = yaml_get(node, key);
-    bool single = node->kind == YAML_SCALAR;
-    if (!single && !fields_kind(fields, node, YAML_LIST, key))
+    const bool ok = node->kind == YAML_SCALAR
+                        ? suite_row_parse(fields, files, node, key, &value->row)
+                        : suite_row_read(fields, files, node, &value->row);
+    if (!ok)
         return false;
-    axis->values = arena_array(fields->arena, struct axis_value, node->count + 1);
-    for (const struct yaml *child = single ? node : node->first; child;
-         child = single ? NULL : child->next) {
-        struct axis_value *value = &axis->values[axis->count++];
-        value->place = fields_place(fields, child);
-        bool ok = child->kind == YAML_SCALAR
-                      ? suite_row_parse(fields, files, child, key, &value->row)
-                      : suite_row_read(fields, files, child, &value->row);
-        if (!ok)
-            return false;
-        if (!value->row.workload && !value->row.program && !value->row.kernel)
-            return fields_error(fields, child, "expected 'workload', 'program' or 'kernel'");
-        value->label = value->row.id;
-    }
+    if (!value->row.workload && !value->row.program && !value->row.kernel)
+        return fields_error(fields, node, "expected 'workload', 'program' or 'kernel'");
+    value->label = value->row.id;
     return true;
 }
 
 static bool read_workload(const struct fields *fields, const struct lab_files *files,
                           const struct yaml *node, struct axis *axis)
 {
-    return read_rows(fields, files, node, "workload", axis);
+    return read_list(fields, files, node, "workload", read_row, axis);
 }
 
 static bool read_program(const struct fields *fields, const struct lab_files *files,
                          const struct yaml *node, struct axis *axis)
 {
-    return read_rows(fields, files, node, "program", axis);
+    return read_list(fields, files, node, "program", read_row, axis);
 }
 
 static bool read_kernel(const struct fields *fields, const struct lab_files *files,
                         const struct yaml *node, struct axis *axis)
 {
-    return read_rows(fields, files, node, "kernel", axis);
+    return read_list(fields, files, node, "kernel", read_row, axis);
 }
 
 static void apply_row(const struct axis_value *value, struct recipe *recipe)

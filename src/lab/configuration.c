@@ -18,6 +18,15 @@ bool settings_read(const struct fields *fields, const struct yaml *node, struct 
     return true;
 }
 
+/* Notes the name of a mechanism, which may be the path of a shared object. */
+static void set_name(const struct fields *fields, struct chosen_mechanism *use, const char *name)
+{
+    const size_t length = strlen(name);
+    const bool object = strchr(name, '/') || (length > 3 && !strcmp(name + length - 3, ".so"));
+    use->name = name;
+    use->file = object ? fields_path(fields, name) : NULL;
+}
+
 bool mechanisms_read(const struct fields *fields, const struct yaml *node,
                      struct mechanism_list *mechanisms)
 {
@@ -26,7 +35,7 @@ bool mechanisms_read(const struct fields *fields, const struct yaml *node,
     mechanisms->list = arena_array(fields->arena, struct chosen_mechanism, node->count + 1);
     for (const struct yaml *child = node->first; child; child = child->next) {
         struct chosen_mechanism *use = &mechanisms->list[mechanisms->count++];
-        use->name = arena_strdup(fields->arena, child->key);
+        set_name(fields, use, arena_strdup(fields->arena, child->key));
         use->place = fields_key_place(fields, child);
         bool bare = child->kind == YAML_SCALAR && !child->text[0]; /* uniform: */
         if (!bare && !settings_read(fields, child, &use->settings))
@@ -51,7 +60,7 @@ static bool parse_one(const struct fields *fields, const struct yaml *node, char
     char *colon = strchr(text, ':'), *rest = NULL;
     if (colon)
         *colon = '\0';
-    use->name = text;
+    set_name(fields, use, text);
     use->place = place;
     if (!*text)
         return fields_error(fields, node,
@@ -83,23 +92,36 @@ bool mechanisms_parse(const struct fields *fields, const struct yaml *node,
     return true;
 }
 
+/* NAME[:PARAMETER=VALUE,...] */
+static const char *use_text(struct arena *arena, const char *name, const struct settings *settings)
+{
+    for (u32 k = 0; k < settings->count; k++)
+        name = arena_printf(arena, "%s%c%s=%s", name, k ? ',' : ':', settings->list[k].key,
+                            settings->list[k].value);
+    return name;
+}
+
 const char *mechanisms_text(struct arena *arena, const struct mechanism_list *mechanisms)
 {
     const char *text = mechanisms->count ? "" : "none";
-    for (u32 i = 0; i < mechanisms->count; i++) {
-        const struct chosen_mechanism *use = &mechanisms->list[i];
-        text = arena_printf(arena, "%s%s%s", text, i ? "+" : "", use->name);
-        for (u32 k = 0; k < use->settings.count; k++)
-            text = arena_printf(arena, "%s%c%s=%s", text, k ? ',' : ':', use->settings.list[k].key,
-                                use->settings.list[k].value);
-    }
+    for (u32 i = 0; i < mechanisms->count; i++)
+        text =
+            arena_printf(arena, "%s%s%s", text, i ? "+" : "",
+                         use_text(arena, mechanisms->list[i].name, &mechanisms->list[i].settings));
     return text;
 }
 
-bool mechanism_is_object(const char *name)
+const char *mechanism_option(struct arena *arena, const struct chosen_mechanism *use)
 {
-    size_t length = strlen(name);
-    return strchr(name, '/') || (length > 3 && !strcmp(name + length - 3, ".so"));
+    return use->file ? use_text(arena, use->file, &use->settings) : use->name;
+}
+
+const char *machine_path(const struct fields *fields, const char *machine)
+{
+    const size_t length = machine ? strlen(machine) : 0;
+    const bool file =
+        machine && (strchr(machine, '/') || (length > 5 && !strcmp(machine + length - 5, ".yaml")));
+    return file ? fields_path(fields, machine) : machine;
 }
 
 bool configuration_read(const struct fields *fields, const struct yaml *node,
@@ -113,8 +135,10 @@ bool configuration_read(const struct fields *fields, const struct yaml *node,
     if (node->kind == YAML_SCALAR && !node->text[0]) /* base: */
         return true;
     const struct yaml *mechanisms = yaml_get(node, "mechanisms"), *set = yaml_get(node, "set");
-    return fields_map(fields, node, "a configuration", keys) &&
-           fields_text(fields, node, "machine", false, &configuration->machine) &&
-           (!mechanisms || mechanisms_read(fields, mechanisms, &configuration->mechanisms)) &&
+    if (!fields_map(fields, node, "a configuration", keys) ||
+        !fields_text(fields, node, "machine", false, &configuration->machine))
+        return false;
+    configuration->machine = machine_path(fields, configuration->machine);
+    return (!mechanisms || mechanisms_read(fields, mechanisms, &configuration->mechanisms)) &&
            (!set || settings_read(fields, set, &configuration->settings));
 }

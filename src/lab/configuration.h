@@ -22,6 +22,7 @@ struct settings {
 
 struct chosen_mechanism {
     const char *name;
+    const char *file;         /* of a shared object; NULL: the mechanism is built in */
     struct settings settings; /* keys without the mechanism's name */
     struct text_place place;
 };
@@ -48,9 +49,11 @@ bool mechanisms_parse(const struct fields *fields, const struct yaml *node,
                       struct mechanism_list *mechanisms);
 /* "none" or "uniform:mode=intra+filter_cache" */
 const char *mechanisms_text(struct arena *arena, const struct mechanism_list *mechanisms);
-/* Whether a mechanism is in a shared object. Its parameters are then given with its path, since its
- * name is not known before it is loaded. */
-bool mechanism_is_object(const char *name);
+/* A mechanism as --mech takes it. The parameters of a shared object are given with its path, since its
+ * name is not known before it is loaded; those of others are settings of their own. */
+const char *mechanism_option(struct arena *arena, const struct chosen_mechanism *use);
+/* The file of a machine, or the name of one that is built in. */
+const char *machine_path(const struct fields *fields, const char *machine);
 /* A configuration whose name is the node's key. */
 bool configuration_read(const struct fields *fields, const struct yaml *node,
                         struct configuration *configuration);

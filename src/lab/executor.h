@@ -5,6 +5,7 @@
  *  E1  A point that was given is ended exactly once, unless the executor is closed before.
  *  E2  Results do not depend on the executor: all run the same command line.
  *  E3  What an executor has started dies with it, or is found again by the next one (Slurm).
+ *  E4  Opening checks only; files are made when the first point starts.
  */
 #ifndef LAB_EXECUTOR_H
 #define LAB_EXECUTOR_H

@@ -15,7 +15,7 @@ static struct executor *open_command(const struct executor_setup *setup, const c
                    "'command:': expected a command after the colon, as in command:'ssh host {}'");
         return NULL;
     }
-    return processes_open(&executor_command, setup, setup->parallel, text, error);
+    return processes_open(&executor_command, setup, setup->parallel, text);
 }
 
 const struct executor_kind executor_command = {

@@ -27,7 +27,7 @@ static struct executor *open_local(const struct executor_setup *setup, const cha
         return NULL;
     }
     share_host((u32)count);
-    return processes_open(&executor_local, setup, (u32)count, NULL, error);
+    return processes_open(&executor_local, setup, (u32)count, NULL);
 }
 
 const struct executor_kind executor_local = {

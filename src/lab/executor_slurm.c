@@ -177,12 +177,6 @@ static struct executor *open_slurm(const struct executor_setup *setup, const cha
                             .pack = setup->pack,
                             .array_size = slurm_array_size()};
     slurm->folder = arena_printf(slurm->arena, "%s/slurm", setup->folder);
-    if (mkdir(slurm->folder, 0777) != 0 && errno != EEXIST) {
-        error_fill(error, ERROR_SYSTEM, slurm->folder, "cannot be created: %s", strerror(errno));
-        arena_destroy(slurm->arena);
-        free(slurm);
-        return NULL;
-    }
     read_batches(slurm);
     return &slurm->base;
 }
@@ -315,7 +309,7 @@ static bool slurm_submit(struct executor *executor, struct error *error)
         return true;
     u32 pack = slurm->pack ? slurm->pack : (slurm->pending + TASKS_WISHED - 1) / TASKS_WISHED;
     char *folder = arena_printf(slurm->arena, "%s/batch-XXXXXX", slurm->folder);
-    if (!mkdtemp(folder))
+    if ((mkdir(slurm->folder, 0777) != 0 && errno != EEXIST) || !mkdtemp(folder))
         return error_set(error, ERROR_SYSTEM, folder, "cannot be created: %s", strerror(errno));
     chmod(folder, 0777);
     struct slurm_batch *batch = vec_push(&slurm->batches);

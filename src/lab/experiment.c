@@ -504,17 +504,19 @@ static bool read_machine(const struct fields *fields, const struct yaml *map,
     const struct yaml *machine = yaml_get(map, "machine"), *set = yaml_get(map, "set");
     if (machine)
         experiment->machine_place = fields_place(fields, machine);
-    return fields_text(fields, map, "machine", false, &experiment->machine) &&
-           (!set || settings_read(fields, set, &experiment->settings));
+    if (!fields_text(fields, map, "machine", false, &experiment->machine))
+        return false;
+    experiment->machine = machine_path(fields, experiment->machine);
+    return !set || settings_read(fields, set, &experiment->settings);
 }
 
 static bool read_experiment(const struct fields *fields, const struct lab_files *files,
                             const struct yaml *map, bool beside, struct experiment *experiment)
 {
     static const char *const keys[] = {
-        "experiment",     "sweep",   "title", "source",    "suite",   "workloads",
-        "groups",         "machine", "set",   "axes",      "exclude", "baseline",
-        "configurations", "columns", "means", "orderings", "remarks", NULL};
+        "experiment", "sweep",     "title",   "source",  "suite",    "workloads",      "groups",
+        "machine",    "set",       "axes",    "exclude", "baseline", "configurations", "columns",
+        "means",      "orderings", "remarks", "folder",  NULL};
     const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
     const struct yaml *remarks = yaml_get(map, "remarks"), *means = yaml_get(map, "means");
     const struct yaml *configurations = yaml_get(map, "configurations");
@@ -541,7 +543,12 @@ struct experiment *experiment_read(struct arena *arena, const struct lab_files *
                                    const struct yaml *map, const char *file, bool beside,
                                    struct error *error)
 {
-    const struct fields fields = {arena, file, error};
+    struct fields fields = {arena, file, error, beside ? file_folder(arena, file) : NULL};
+    const char *folder = NULL;
+    if (map->kind == YAML_MAP && !fields_text(&fields, map, "folder", false, &folder))
+        return NULL;
+    if (folder)
+        fields.folder = fields_path(&fields, folder);
     struct experiment *experiment = arena_new(arena, struct experiment);
     experiment->file = file;
     experiment->paper = experiment->figure = "";

@@ -16,6 +16,21 @@ static bool fill(const struct fields *fields, u32 line, u32 column, const char *
     return error_set(fields->error, ERROR_INPUT, place, "%s", message);
 }
 
+const char *file_folder(struct arena *arena, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? arena_strndup(arena, file, MAX((size_t)(slash - file), 1)) : NULL;
+}
+
+const char *fields_path(const struct fields *fields, const char *path)
+{
+    while (fields->folder && !strncmp(path, "./", 2))
+        path += 2;
+    return fields->folder && *path != '/'
+               ? arena_printf(fields->arena, "%s/%s", fields->folder, path)
+               : path;
+}
+
 bool fields_error(const struct fields *fields, const struct yaml *node, const char *format, ...)
 {
     va_list arguments;

@@ -12,7 +12,13 @@ struct fields {
     struct arena *arena; /* for everything that is read */
     const char *file;    /* name for messages */
     struct error *error;
+    const char *folder; /* that paths are relative to; NULL: the current one */
 };
+
+/* The folder of a file; NULL: the current one. */
+const char *file_folder(struct arena *arena, const char *file);
+/* A path that a file gives, as this process can open it. */
+const char *fields_path(const struct fields *fields, const char *path);
 
 /* Set the error, with the place of a value or of its key, and return false. */
 bool fields_error(const struct fields *fields, const struct yaml *node, const char *format, ...)

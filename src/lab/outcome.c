@@ -41,8 +41,8 @@ static const char *last_line(struct arena *arena, const char *path)
     size_t length;
     char *rest = NULL, *text = text_read_file(path, false, LOG_LIMIT, &length, &error);
     const char *last = "", *own = "";
-    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest)) {
+    for (char *line = text ? strtok_r(text, "\r\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\r\n", &rest)) {
         last = line;
         if (strncmp(line, "heddle", 6) != 0)
             own = line;

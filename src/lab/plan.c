@@ -18,7 +18,7 @@ enum {
 
 struct statistic_check {
     const struct experiment *experiment;
-    json_t *table; /* from hd_stats_table_json */
+    json_t *table; /* from plan_statistics */
     struct error *error;
 };
 
@@ -56,12 +56,87 @@ static bool check_name(void *user, const char *name, struct text_place place)
                      nearest ? "'?" : "");
 }
 
-static bool check_statistics(const struct experiment *experiment, struct error *error)
+/* Appends rows of statistics that the table does not have: two files may hold the same mechanism. */
+static void add_rows(json_t *table, const json_t *rows)
+{
+    json_t *row, *other;
+    size_t i, k;
+    json_array_foreach(rows, i, row)
+    {
+        bool found = false;
+        json_array_foreach(table, k, other)
+        {
+            found |= json_equal(json_object_get(row, "key"), json_object_get(other, "key"));
+        }
+        if (!found)
+            json_array_append(table, row);
+    }
+}
+
+/* Appends the statistics of a mechanism in a shared object. */
+static bool add_object(json_t *table, const struct chosen_mechanism *use, struct error *error)
+{
+    struct hd_error own = {0};
+    char place[256];
+    struct hd_config *config = hd_config_create();
+    const bool ok = hd_config_mechanism(config, use->file, &own);
+    char *text = ok ? hd_config_mechanisms(config) : NULL;
+    json_t *mechanisms = text ? json_loads(text, 0, NULL) : NULL, *one;
+    size_t i;
+    json_array_foreach(mechanisms, i, one)
+    {
+        if (json_is_string(json_object_get(one, "path")))
+            add_rows(table, json_object_get(one, "stats"));
+    }
+    json_decref(mechanisms);
+    hd_free(text);
+    hd_config_destroy(config);
+    return ok || error_set(error, ERROR_INPUT, place_text(use->place, place, sizeof place),
+                           "%s%s%s", own.place, own.place[0] ? ": " : "", own.message);
+}
+
+/* The mechanisms that a value of an axis chooses; NULL: none. */
+static const struct mechanism_list *mechanisms_of(const struct axis *axis, u32 value)
+{
+    const struct mechanism_list *list = NULL;
+    const struct settings *settings;
+    struct recipe recipe = {.mechanisms = &list, .settings = &settings};
+    axis->kind->apply(&axis->values[value], &recipe);
+    return list;
+}
+
+json_t *plan_statistics(const struct experiment *experiment, struct error *error)
 {
     char *text = hd_stats_table_json();
-    struct statistic_check check = {experiment, json_loads(text, 0, NULL), error};
+    json_t *table = json_loads(text, 0, NULL);
+    VEC(const char *) seen = {0};
     bool ok = true;
     hd_free(text);
+    for (u32 a = 0; a < experiment->space.axis_count; a++)
+        for (u32 v = 0; v < experiment->space.axes[a].count; v++) {
+            const struct mechanism_list *list = mechanisms_of(&experiment->space.axes[a], v);
+            for (u32 i = 0; ok && list && i < list->count; i++) {
+                const char *file = list->list[i].file;
+                u32 k = 0;
+                while (file && k < seen.count && strcmp(seen.data[k], file) != 0)
+                    k++;
+                if (!file || k < seen.count)
+                    continue;
+                *vec_push(&seen) = file;
+                ok = add_object(table, &list->list[i], error);
+            }
+        }
+    vec_free(&seen);
+    if (ok)
+        return table;
+    json_decref(table);
+    return NULL;
+}
+
+static bool check_statistics(const struct experiment *experiment, struct error *error)
+{
+    struct statistic_check check = {experiment, plan_statistics(experiment, error), error};
+    bool ok = check.table;
     for (u32 i = 0; ok && i < experiment->column_count; i++)
         ok = formula_names(experiment->columns[i].formula, check_name, &check);
     json_decref(check.table);
@@ -122,11 +197,9 @@ static void add_mechanisms(struct arena *arena, word_list *words,
 {
     for (u32 i = 0; i < mechanisms->count; i++) {
         const struct chosen_mechanism *use = &mechanisms->list[i];
-        bool object = mechanism_is_object(use->name);
-        const struct mechanism_list one = {&mechanisms->list[i], 1};
         *vec_push(words) = "--mech";
-        *vec_push(words) = object ? mechanisms_text(arena, &one) : use->name;
-        if (!object)
+        *vec_push(words) = mechanism_option(arena, use);
+        if (!use->file)
             add_settings(arena, words, use->name, &use->settings);
     }
 }
@@ -224,9 +297,10 @@ static bool make_key(struct plan *plan, const struct recipe *recipe, bool si, st
     add_text(&hash, point->configuration);
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
-            const char *name = recipe->mechanisms[i]->list[k].name;
-            add_text(&hash, name);
-            if (mechanism_is_object(name) && !add_file(plan, &hash, name, error))
+            const struct chosen_mechanism *use = &recipe->mechanisms[i]->list[k];
+            if (!use->file)
+                add_text(&hash, use->name);
+            else if (!add_file(plan, &hash, use->file, error))
                 return false;
         }
     sha256_text(&hash, point->key);

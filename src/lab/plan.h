@@ -60,6 +60,9 @@ void plan_destroy(struct plan *plan); /* NULL is fine */
 /* `only`: ids separated by commas, or NULL for all. */
 bool plan_add(struct plan *plan, const struct experiment *experiment, const char *only,
               struct error *error);
+/* The statistics that columns may use, as hd_stats_table_json has them, and those of mechanisms in
+ * shared objects that the plan names. NULL and an error: one cannot be loaded. */
+json_t *plan_statistics(const struct experiment *experiment, struct error *error);
 /* The experiment of a point; `number` becomes the point's number in its space. */
 const struct planned *plan_part(const struct plan *plan, u64 *number);
 /* Whether a point is to be run: it is not excluded, its workload is selected and exists. */

@@ -1,6 +1,7 @@
 /* Points as processes: see processes.h. */
 #include "lab/processes.h"
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +30,9 @@ struct process_slot {
 
 struct processes {
     struct executor base;
-    const char *heddle, *wrapper;
+    const char *heddle, *wrapper, *campaign;
     struct run_limits limits;
-    char *folder; /* for statistics and logs */
+    struct temporary folder; /* for statistics and logs; made when the first point starts */
     struct process_slot *slots;
     u32 count;
 };
@@ -51,33 +52,33 @@ static f64 now(void)
 static const char *file_of(const struct processes *processes, struct arena *arena, u32 slot,
                            const char *kind)
 {
-    return arena_printf(arena, "%s/%u.%s", processes->folder, slot, kind);
+    return arena_printf(arena, "%s/%u.%s", processes->folder.path, slot, kind);
 }
 
 struct executor *processes_open(const struct executor_kind *kind,
                                 const struct executor_setup *setup, u32 parallel,
-                                const char *wrapper, struct error *error)
+                                const char *wrapper)
 {
     struct processes *processes = checked(calloc(1, sizeof *processes));
-    const char *where = getenv("TMPDIR");
-    /* other hosts see the campaign's folder only */
-    const char *parent = wrapper ? setup->folder : where && *where ? where : "/tmp";
     *processes = (struct processes){.base = {kind},
                                     .heddle = setup->heddle,
                                     .wrapper = wrapper,
+                                    .campaign = setup->folder,
                                     .limits = setup->limits,
                                     .count = parallel};
     processes->slots = checked(calloc(parallel, sizeof *processes->slots));
-    if (asprintf(&processes->folder, "%s/heddle-lab-XXXXXX", parent) < 0)
-        host_memory_exhausted();
-    if (mkdtemp(processes->folder))
-        return &processes->base;
-    error_fill(error, ERROR_SYSTEM, processes->folder, "cannot create a folder: %s",
-               strerror(errno));
-    free(processes->slots);
-    free(processes->folder);
-    free(processes);
-    return NULL;
+    return &processes->base;
+}
+
+/* Makes the folder of statistics and logs, and removes those that killed runners have left. */
+static bool make_folder(struct processes *processes, struct error *error)
+{
+    /* other hosts see the campaign's folder only */
+    const char *parent = processes->wrapper ? processes->campaign : NULL;
+    if (processes->folder.path)
+        return true;
+    temporary_sweep(parent);
+    return temporary_create(&processes->folder, parent, true, error);
 }
 
 u32 processes_room(const struct executor *executor)
@@ -161,12 +162,25 @@ static void become(const struct child_setup *child)
     _exit(EXIT_NOT_STARTED + 2);
 }
 
+/* Starts a child: its number, or -1.
+ * A copy of the runner's page tables would cost more than all the rest of a short point, and
+ * posix_spawn cannot set a parent-death signal. */
+static pid_t start_child(const struct child_setup *child)
+{
+    pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+    if (pid == 0)
+        become(child); /* NOLINT(clang-analyzer-unix.Vfork) */
+    return pid;
+}
+
 bool processes_start(struct executor *executor, const struct point *point, u64 number,
                      struct error *error)
 {
     struct processes *processes = of(executor);
-    struct arena *arena = arena_create();
     u32 at = 0;
+    if (!make_folder(processes, error))
+        return false;
+    struct arena *arena = arena_create();
     while (processes->slots[at].used)
         at++;
     struct child_setup child = {.path = processes->heddle,
@@ -181,12 +195,7 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
         memcpy(child.words, shell, sizeof shell);
     }
     unlink(file_of(processes, arena, at, "json")); /* of the point before */
-    /* A copy of the runner's page tables would cost more than all the rest of a short point, and
-     * posix_spawn cannot set a parent-death signal.
-     * NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
-    pid_t pid = vfork();
-    if (pid == 0)
-        become(&child); /* NOLINT(clang-analyzer-unix.Vfork) */
+    pid_t pid = start_child(&child);
     arena_destroy(arena);
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
@@ -289,15 +298,8 @@ void processes_stop(struct executor *executor, bool at_once)
 
 void processes_close(struct executor *executor)
 {
-    static const char *const kinds[] = {"json", "log"};
     struct processes *processes = of(executor);
-    struct arena *arena = arena_create();
-    for (u32 i = 0; i < processes->count; i++)
-        for (u32 k = 0; k < ARRAY_LEN(kinds); k++)
-            unlink(file_of(processes, arena, i, kinds[k]));
-    rmdir(processes->folder);
-    arena_destroy(arena);
+    temporary_remove(&processes->folder);
     free(processes->slots);
-    free(processes->folder);
     free(processes);
 }

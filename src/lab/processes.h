@@ -10,7 +10,7 @@
  * directly. */
 struct executor *processes_open(const struct executor_kind *kind,
                                 const struct executor_setup *setup, u32 parallel,
-                                const char *wrapper, struct error *error);
+                                const char *wrapper);
 u32 processes_room(const struct executor *executor);
 bool processes_start(struct executor *executor, const struct point *point, u64 number,
                      struct error *error);

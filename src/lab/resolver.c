@@ -101,13 +101,10 @@ static bool use_mechanism(struct hd_config *config, const struct chosen_mechanis
                           struct error *error)
 {
     struct hd_error own = {0};
-    bool object = mechanism_is_object(use->name);
     struct arena *arena = arena_create();
-    const struct chosen_mechanism bare = {.name = use->name};
-    const struct mechanism_list list = {(struct chosen_mechanism *)(object ? use : &bare), 1};
-    bool ok = hd_config_mechanism(config, mechanisms_text(arena, &list), &own) ||
+    bool ok = hd_config_mechanism(config, mechanism_option(arena, use), &own) ||
               at_place(error, use->place, &own);
-    for (u32 i = 0; ok && !object && i < use->settings.count; i++)
+    for (u32 i = 0; ok && !use->file && i < use->settings.count; i++)
         ok = set_one(config, use->name, &use->settings.list[i], error);
     arena_destroy(arena);
     return ok;
@@ -123,7 +120,7 @@ static void describe(const struct recipe *recipe, char **shape, char **values)
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
             const struct chosen_mechanism *use = &recipe->mechanisms[i]->list[k];
-            fprintf(shapes, "+%s", use->name);
+            fprintf(shapes, "+%s", use->file ? use->file : use->name);
             for (u32 s = 0; s < use->settings.count; s++)
                 fprintf(shapes, ",%s=%s", use->settings.list[s].key, use->settings.list[s].value);
         }

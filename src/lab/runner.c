@@ -369,6 +369,7 @@ static bool loop(struct runner *runner, const sigset_t *set, runner_tell *tell, 
             told = now(CLOCK_MONOTONIC);
             tell_progress(runner, tell, user);
         }
+        store_show_life(runner->store);
         int number = sigtimedwait(set, NULL, &tick);
         if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             interrupted(runner, number);

@@ -1,7 +1,6 @@
 /* Results of a sweep: see sheet.h. */
 #include "lab/sheet.h"
 
-#include "heddle/heddle.h"
 #include "lab/table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +54,12 @@ static const char *unit_of(struct sheet *sheet, const json_t *table, const char 
     return "";
 }
 
-static void choose_columns(struct sheet *sheet, bool all)
+static bool choose_columns(struct sheet *sheet, bool all, struct error *error)
 {
     const struct experiment *experiment = sheet->experiment;
-    char *text = hd_stats_table_json();
-    json_t *table = json_loads(text, 0, NULL);
-    hd_free(text);
+    json_t *table = plan_statistics(experiment, error);
+    if (!table)
+        return false;
     size_t count = MAX(all ? json_array_size(table) : 0, ARRAY_LEN(usual));
     sheet->columns = arena_array(sheet->arena, struct sheet_column,
                                  MAX(count, experiment->column_count) + ARRAY_LEN(usual));
@@ -80,6 +79,7 @@ static void choose_columns(struct sheet *sheet, bool all)
         add_formula(sheet, key, key, unit_of(sheet, table, key));
     }
     json_decref(table);
+    return true;
 }
 
 /* ---- statistics ---- */
@@ -207,10 +207,9 @@ struct sheet *sheet_make(struct plan *plan, const struct survey *survey, struct 
     sheet->planned = &plan->experiments.data[0];
     sheet->experiment = sheet->planned->experiment;
     sheet->space = &sheet->experiment->space;
-    choose_columns(sheet, all);
+    bool ok = choose_columns(sheet, all, error);
     for (u32 i = 0; i < sheet->column_count; i++)
         formula_names(sheet->columns[i].formula, note_name, &gathered);
-    bool ok = true;
     make_rows(sheet, survey);
     gathered.values =
         checked(calloc((size_t)sheet->rows.count * gathered.names.count + 1, sizeof(f64)));

@@ -155,36 +155,97 @@ static u32 count_results(const char *folder)
     return count;
 }
 
+/* How many tasks a job's number stands for: 12_3 is one, 12_[4-9,11%2] are seven. */
+static u32 tasks_in(const char *number)
+{
+    const char *at = strchr(number, '[');
+    u32 count = 0;
+    if (!at)
+        return 1;
+    do {
+        char *end;
+        const unsigned long first = strtoul(at + 1, &end, 10);
+        const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        count += (u32)(last >= first ? last - first + 1 : 1);
+        at = end;
+    } while (*at == ',');
+    return count;
+}
+
+/* Counts tasks by their state, as sacct and squeue name it. */
+static void count_tasks(struct slurm_left *left, const char *state, u32 tasks)
+{
+    static const char *const running[] = {"RUNNING", "COMPLETING"};
+    static const char *const queued[] = {"PENDING",   "CONFIGURING", "SUSPENDED",
+                                         "PREEMPTED", "REQUEUED",    "REQUEUE_HOLD"};
+    for (u32 i = 0; i < ARRAY_LEN(running); i++)
+        if (!strncmp(state, running[i], strlen(running[i]))) {
+            left->running += tasks;
+            return;
+        }
+    for (u32 i = 0; i < ARRAY_LEN(queued); i++)
+        if (!strncmp(state, queued[i], strlen(queued[i]))) {
+            left->queued += tasks;
+            return;
+        }
+    if (strncmp(state, "COMPLETED", 9) != 0)
+        left->failed += tasks;
+}
+
+/* Runs a command that prints lines of NUMBER|STATE; false: it failed or printed nothing. */
+static bool ask(struct slurm_left *left, const char *command)
+{
+    char line[LINE_BYTES];
+    struct slurm_left counted = *left;
+    FILE *pipe = popen(command, "re");
+    u32 lines = 0;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        char *bar = strchr(line, '|');
+        if (!bar)
+            continue;
+        *bar = '\0';
+        count_tasks(&counted, bar + 1, tasks_in(line));
+        lines++;
+    }
+    if (!pipe || pclose(pipe) != 0 || !lines)
+        return false;
+    *left = counted;
+    return true;
+}
+
+/* The numbers of a batch's array jobs, with commas. */
+static const char *job_list(struct arena *arena, const char *batch, const char *list)
+{
+    FILE *file = fopen(arena_printf(arena, "%s/jobs", batch), "re");
+    unsigned job, first, count;
+    while (file && fscanf(file, "%u %u %u", &job, &first, &count) == 3)
+        list = arena_printf(arena, "%s%s%u", list, *list ? "," : "", job);
+    if (file)
+        fclose(file);
+    return list;
+}
+
 struct slurm_left slurm_left_in(const char *campaign_folder)
 {
     struct arena *arena = arena_create();
     struct slurm_left left = {0};
-    const char *names = "";
-    char line[LINE_BYTES];
+    const char *jobs = "", *names = "";
     DIR *folder = opendir(arena_printf(arena, "%s/slurm", campaign_folder));
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (strncmp(entry->d_name, "batch-", 6) != 0)
             continue;
-        left.results += count_results(
-            arena_printf(arena, "%s/slurm/%s/results", campaign_folder, entry->d_name));
+        const char *batch = arena_printf(arena, "%s/slurm/%s", campaign_folder, entry->d_name);
         names =
             arena_printf(arena, "%s%sheddle-%s", names, left.batches++ ? "," : "", entry->d_name);
+        left.results += count_results(arena_printf(arena, "%s/results", batch));
+        jobs = job_list(arena, batch, jobs);
     }
     if (folder)
         closedir(folder);
-    FILE *pipe = left.batches ? popen(arena_printf(arena,
-                                                   "squeue -h -r -t PD,R,S,CF --name=%s -o %%T "
-                                                   "2>/dev/null",
-                                                   names),
-                                      "re")
-                              : NULL;
-    while (pipe && fgets(line, sizeof line, pipe)) {
-        bool runs = !strncmp(line, "RUNNING", 7);
-        left.running += runs;
-        left.queued += !runs;
-    }
-    if (pipe)
-        pclose(pipe);
+    /* squeue refuses numbers of jobs that it has forgotten; names are always accepted */
+    if (*jobs &&
+        !ask(&left, arena_printf(arena, "sacct -X -n -P -o JobID,State -j %s 2>/dev/null", jobs)))
+        ask(&left, arena_printf(arena, "squeue -h -r -o '%%i|%%T' --name=%s 2>/dev/null", names));
     arena_destroy(arena);
     return left;
 }

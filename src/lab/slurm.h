@@ -61,10 +61,11 @@ u32 slurm_submit_array(struct slurm *slurm, const struct slurm_batch *batch, u32
 bool slurm_look_at_queue(struct slurm *slurm);
 /* Why the task of a point failed, as far as accounting knows; NULL: it does not. */
 const char *slurm_accounted(struct slurm *slurm, const struct slurm_point *point);
-/* What a killed runner has left below a campaign's folder. */
+/* What a runner that was killed, or runs elsewhere, has below a campaign's folder: result files first,
+ * then tasks by accounting (sacct) or, where there is none, by the queue (squeue). */
 struct slurm_left {
-    u32 batches, results; /* results: files that no runner has taken in yet */
-    u32 running, queued;  /* tasks, as far as squeue knows */
+    u32 batches, results;        /* results: files that no runner has taken in yet */
+    u32 running, queued, failed; /* tasks; failed: only accounting knows */
 };
 struct slurm_left slurm_left_in(const char *campaign_folder);
 

@@ -1,32 +1,22 @@
 /* Results in SQLite: see store.h. */
-#include "lab/store.h"
-
-#include "base/arena.h"
+#include "lab/store_database.h"
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
     APPLICATION_ID = 0x4865644c, /* "HedL": written into the file's header */
-    SCHEMA = 3,
-    SCHEMA_PLAIN = 1, /* without checksums; 2 is without claims and facts */
-    BUSY_MS = 60000,  /* locks last milliseconds; this is for a loaded machine */
+    SCHEMA_PLAIN = 1,            /* without checksums; 2 is without claims and facts */
+    SCHEMA_FACTS = 3,            /* without plans */
+    SCHEMA = SCHEMA_PLANS,
+    BUSY_MS = 60000, /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
     AT_APPLICATION = 68
 };
 
-struct store {
-    sqlite3 *database;
-    char *path;
-    char *owner;                                /* this process, in claims */
-    sqlite3_stmt *find, *put, *claim, *release; /* prepared when first used */
-    VEC(char *) damaged;                        /* keys of damaged rows (S4) */
-};
-
-static bool refuse(const struct store *store, struct error *error, const char *what)
+bool store_refuse(const struct store *store, struct error *error, const char *what)
 {
     return error_set(error, ERROR_INPUT, store->path, "%s: %s", what,
                      sqlite3_errmsg(store->database));
@@ -68,11 +58,16 @@ static bool is_ours(const char *path, struct error *error)
     return true;
 }
 
-static bool execute(struct store *store, const char *statement, struct error *error)
+bool store_execute(struct store *store, const char *statement, struct error *error)
 {
     if (sqlite3_exec(store->database, statement, NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    return refuse(store, error, "the results file cannot be used");
+    return store_refuse(store, error, "the results file cannot be used");
+}
+
+void store_undo(struct store *store)
+{
+    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* Checks the database: a damaged file would give wrong or missing results later. */
@@ -84,7 +79,7 @@ static bool check(struct store *store, struct error *error)
               sqlite3_step(statement) == SQLITE_ROW;
     const char *text = ok ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (!ok)
-        refuse(store, error, "the results file is damaged");
+        store_refuse(store, error, "the results file is damaged");
     else if (!text || strcmp(text, "ok") != 0)
         ok = error_set(error, ERROR_INPUT, store->path, "the results file is damaged: %.500s",
                        text ? text : "?");
@@ -92,8 +87,7 @@ static bool check(struct store *store, struct error *error)
     return ok;
 }
 
-/* The schema version; 0: a new file. */
-static int schema_of(struct store *store)
+int store_schema(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
     int schema = 0;
@@ -107,20 +101,20 @@ static int schema_of(struct store *store)
 
 /*
  * Creates the tables in one transaction, so that no other process sees half of it. An existing file
- * is not written to before there is a result, unless it has schema 1: its rows keep their times,
- * which order later runs. They are no longer results, but no key of this Heddle would find them,
- * since keys include its files.
+ * keeps its rows. Those of schema 1 have no checksum, so they are no longer results; but no key of
+ * this Heddle would find them, since keys include its files. Their times still order later runs.
  */
 static bool make_tables(struct store *store, struct error *error)
 {
     char text[2048];
-    if (schema_of(store) == SCHEMA)
+    if (store_schema(store) == SCHEMA)
         return true;
-    if (!execute(store, "BEGIN IMMEDIATE", error))
+    if (!store_execute(store, "BEGIN IMMEDIATE", error))
         return false;
-    int schema = schema_of(store); /* another process may have created them meanwhile */
+    int schema = store_schema(store); /* another process may have created them meanwhile */
     if (schema == SCHEMA_PLAIN &&
-        !execute(store, "ALTER TABLE results ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", error))
+        !store_execute(store, "ALTER TABLE results ADD COLUMN checksum TEXT NOT NULL DEFAULT ''",
+                       error))
         return false;
     snprintf(text, sizeof text,
              "CREATE TABLE IF NOT EXISTS results("
@@ -130,67 +124,119 @@ static bool make_tables(struct store *store, struct error *error)
              "seconds REAL NOT NULL, statistics TEXT NOT NULL, checksum TEXT NOT NULL);"
              "CREATE INDEX IF NOT EXISTS results_of ON results(workload, arguments);"
              "CREATE TABLE IF NOT EXISTS claims(key TEXT PRIMARY KEY, owner TEXT NOT NULL);"
+             "CREATE TABLE IF NOT EXISTS owners(owner TEXT PRIMARY KEY, beat INTEGER NOT NULL);"
              "CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+             "CREATE TABLE IF NOT EXISTS plans(name TEXT PRIMARY KEY, description TEXT NOT NULL);"
+             "CREATE TABLE IF NOT EXISTS points(plan TEXT, number INTEGER, key TEXT NOT NULL,"
+             "labels TEXT NOT NULL, PRIMARY KEY(plan, number)) WITHOUT ROWID;"
              "PRAGMA application_id=%d; PRAGMA user_version=%d;"
              "COMMIT",
              APPLICATION_ID, SCHEMA);
-    return execute(store, text, error);
+    return store_execute(store, text, error);
 }
 
-/* A process as it is named in claims: host, number and time of start, since numbers are used again.
- * NULL: there is no such process here. */
-static char *owner_of(pid_t pid)
+/* A store without tables that are checked yet; NULL and an error on failure. */
+static struct store *connect(const char *name, const char *path, int flags, struct error *error)
 {
-    char host[256] = "", path[64], text[2048], *owner = NULL;
-    gethostname(host, sizeof host - 1);
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = '\0';
-    char *at = strrchr(text, ')'); /* the name before it may contain anything */
-    u32 field = 2;                 /* of proc(5); the state follows */
-    for (; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    if (at && asprintf(&owner, "%s %d %.*s", host, (int)pid, (int)strcspn(at + 1, " "), at + 1) < 0)
-        host_memory_exhausted();
-    return owner;
-}
-
-/* Whether the process of a claim still runs; one on another host is believed to. */
-static bool owner_lives(const char *owner)
-{
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    size_t length = strlen(host);
-    if (strncmp(owner, host, length) != 0 || owner[length] != ' ')
-        return true;
-    char *now = owner_of((pid_t)strtol(owner + length, NULL, 10));
-    bool lives = now && !strcmp(now, owner);
-    free(now);
-    return lives;
+    struct store *store = checked(calloc(1, sizeof *store));
+    store->path = checked(strdup(path));
+    store->patience = STORE_PATIENCE_S;
+    if (sqlite3_open_v2(name, &store->database, flags, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(store->database, BUSY_MS);
+        return store;
+    }
+    store_refuse(store, error, "cannot be opened");
+    store_close(store);
+    return NULL;
 }
 
 struct store *store_open(const char *path, struct error *error)
 {
     if (!is_ours(path, error))
         return NULL;
-    struct store *store = checked(calloc(1, sizeof *store));
-    store->path = checked(strdup(path));
-    int code =
-        sqlite3_open_v2(path, &store->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    bool ok = code == SQLITE_OK;
-    if (!ok)
-        refuse(store, error, "cannot be opened");
-    else
-        sqlite3_busy_timeout(store->database, BUSY_MS);
+    struct store *store = connect(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     /* the tables come first: is_ours reads the file itself, not its log */
-    if (ok && check(store, error) && make_tables(store, error) &&
-        execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error)) {
-        store->owner = owner_of(getpid());
+    if (store && check(store, error) && make_tables(store, error) &&
+        store_execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error)) {
+        store_name_owner(store);
         return store;
     }
+    store_close(store);
+    return NULL;
+}
+
+/* The name by which SQLite opens a file that nobody writes to, without a lock or a log: the only way
+ * to read a file with a log in a folder that cannot be written to. */
+static char *immutable_name(const char *path)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *name = checked(malloc(3 * strlen(path) + sizeof "file:?immutable=1"));
+    char *at = stpcpy(name, "file:");
+    for (; *path; path++)
+        if (strchr("%?#", *path)) {
+            *at++ = '%';
+            *at++ = digits[(u8)*path >> 4];
+            *at++ = digits[(u8)*path & 15];
+        } else {
+            *at++ = *path;
+        }
+    strcpy(at, "?immutable=1");
+    return name;
+}
+
+/* Whether SQLite can write to a file and beside it. It then removes its log and shared memory when
+ * the last process closes the file; one that only reads would leave them behind. */
+static bool can_write(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder =
+        slash ? checked(strndup(path, (size_t)(slash - path) + 1)) : checked(strdup("."));
+    bool can = access(path, W_OK) == 0 && access(folder, W_OK) == 0;
+    free(folder);
+    return can;
+}
+
+static bool has_log(const char *path)
+{
+    char *log;
+    if (asprintf(&log, "%s-wal", path) < 0)
+        host_memory_exhausted();
+    bool found = access(log, F_OK) == 0;
+    free(log);
+    return found;
+}
+
+struct store *store_open_to_read(const char *path, struct error *error)
+{
+    char *name = NULL;
+    if (access(path, R_OK) != 0) {
+        error_set(error, ERROR_SYSTEM, path, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    if (!is_ours(path, error))
+        return NULL;
+    struct store *store =
+        connect(path, path, can_write(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, error);
+    if (store &&
+        sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) ==
+            SQLITE_CANTOPEN &&
+        !has_log(path)) {
+        store_close(store);
+        name = immutable_name(path);
+        store = connect(name, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error);
+        free(name);
+    }
+    if (!store || !check(store, error) || !store_execute(store, "PRAGMA query_only=1", error)) {
+        store_close(store);
+        return NULL;
+    }
+    if (store_schema(store) >= SCHEMA_FACTS)
+        return store;
+    error_set(
+        error, ERROR_UNSUPPORTED, path,
+        "results of an earlier version of Heddle (schema %d, expected %d); 'heddle sweep' and "
+        "'heddle reproduce' convert the file when they use it",
+        store_schema(store), SCHEMA);
     store_close(store);
     return NULL;
 }
@@ -199,11 +245,11 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
+    store_forget_owners(store);
     sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->release};
     for (u32 i = 0; i < ARRAY_LEN(statements); i++)
         sqlite3_finalize(statements[i]);
     sqlite3_close(store->database);
-    free(store->owner);
     for (u32 i = 0; i < store->damaged.count; i++)
         free(store->damaged.data[i]);
     vec_free(&store->damaged);
@@ -211,15 +257,15 @@ void store_close(struct store *store)
     free(store);
 }
 
-static sqlite3_stmt *prepare(struct store *store, const char *text, struct error *error)
+sqlite3_stmt *store_prepare(struct store *store, const char *text, struct error *error)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(store->database, text, -1, &statement, NULL) != SQLITE_OK)
-        refuse(store, error, "the results file cannot be used");
+        store_refuse(store, error, "the results file cannot be used");
     return statement;
 }
 
-static void bind(sqlite3_stmt *statement, int at, const char *text)
+void store_bind(sqlite3_stmt *statement, int at, const char *text)
 {
     sqlite3_bind_text(statement, at, text ? text : "", -1, SQLITE_STATIC);
 }
@@ -250,22 +296,21 @@ static void checksum_of(const char *const texts[TEXTS], f64 seconds, char sum[SH
     sha256_text(&hash, sum);
 }
 
-/* A statement that is prepared once. */
-static sqlite3_stmt *ready(struct store *store, sqlite3_stmt **statement, const char *text,
-                           struct error *error)
+sqlite3_stmt *store_ready(struct store *store, sqlite3_stmt **statement, const char *text,
+                          struct error *error)
 {
     if (*statement)
         sqlite3_reset(*statement);
     else
-        *statement = prepare(store, text, error);
+        *statement = store_prepare(store, text, error);
     return *statement;
 }
 
 static bool insert(struct store *store, const struct stored_result *result, struct error *error)
 {
-    sqlite3_stmt *statement =
-        ready(store, &store->put,
-              "INSERT OR REPLACE INTO results(" COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", error);
+    sqlite3_stmt *statement = store_ready(
+        store, &store->put,
+        "INSERT OR REPLACE INTO results(" COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", error);
     if (!statement)
         return false;
     const char *texts[TEXTS] = {result->key,           result->version,   result->build,
@@ -275,24 +320,24 @@ static bool insert(struct store *store, const struct stored_result *result, stru
     char sum[SHA256_TEXT];
     for (int i = 0; i < TEXTS; i++) {
         texts[i] = texts[i] ? texts[i] : "";
-        bind(statement, i + 1, texts[i]);
+        store_bind(statement, i + 1, texts[i]);
     }
     checksum_of(texts, result->seconds, sum);
     sqlite3_bind_double(statement, TEXTS + 1, result->seconds);
-    bind(statement, TEXTS + 2, sum);
-    bool ok =
-        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a result cannot be stored");
+    store_bind(statement, TEXTS + 2, sum);
+    bool ok = sqlite3_step(statement) == SQLITE_DONE ||
+              store_refuse(store, error, "a result cannot be stored");
     sqlite3_reset(statement);
     return ok;
 }
 
 bool store_put(struct store *store, const struct stored_result *result, struct error *error)
 {
-    if (!execute(store, "BEGIN IMMEDIATE", error))
+    if (!store_execute(store, "BEGIN IMMEDIATE", error))
         return false;
     if (insert(store, result, error) && store_release(store, result->key, error))
-        return execute(store, "COMMIT", error);
-    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+        return store_execute(store, "COMMIT", error);
+    store_undo(store);
     return false;
 }
 
@@ -334,17 +379,17 @@ enum stored_state store_find(struct store *store, const char *key, bool whole, s
                              struct stored_result *result, struct error *error)
 {
     sqlite3_stmt *statement =
-        ready(store, &store->find, "SELECT " COLUMNS " FROM results WHERE key=?", error);
+        store_ready(store, &store->find, "SELECT " COLUMNS " FROM results WHERE key=?", error);
     enum stored_state state = STORED_NOTHING;
     if (!statement)
         return state;
-    bind(statement, 1, key);
+    store_bind(statement, 1, key);
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW) {
         if (read_row(store, statement, whole, arena, result))
             state = strcmp(result->status, "done") ? STORED_FAILED : STORED_DONE;
     } else if (code != SQLITE_DONE) {
-        refuse(store, error, "results cannot be read");
+        store_refuse(store, error, "results cannot be read");
     }
     sqlite3_reset(statement);
     return state;
@@ -369,77 +414,15 @@ u32 store_damaged(const struct store *store)
 f64 store_seconds(struct store *store, const char *workload, const char *arguments)
 {
     struct error error = {0};
-    sqlite3_stmt *statement =
-        prepare(store, "SELECT max(seconds) FROM results WHERE workload=? AND arguments=?", &error);
+    sqlite3_stmt *statement = store_prepare(
+        store, "SELECT max(seconds) FROM results WHERE workload=? AND arguments=?", &error);
     if (!statement)
         return 0;
-    bind(statement, 1, workload);
-    bind(statement, 2, arguments);
+    store_bind(statement, 1, workload);
+    store_bind(statement, 2, arguments);
     f64 seconds = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_double(statement, 0) : 0;
     sqlite3_finalize(statement);
     return seconds;
-}
-
-/* ---- claims ---- */
-
-/* Removes the claim of a process that has died; *lives: it has not. */
-static bool drop_dead(struct store *store, const char *key, bool *lives, struct error *error)
-{
-    sqlite3_stmt *statement = prepare(store, "SELECT owner FROM claims WHERE key=?", error);
-    if (!statement)
-        return false;
-    bind(statement, 1, key);
-    const char *owner = sqlite3_step(statement) == SQLITE_ROW
-                            ? (const char *)sqlite3_column_text(statement, 0)
-                            : NULL;
-    *lives = owner && owner_lives(owner);
-    sqlite3_finalize(statement);
-    return *lives || store_release(store, key, error);
-}
-
-bool store_claim(struct store *store, const char *key, bool *ours, struct error *error)
-{
-    bool lives = false;
-    if (!execute(store, "BEGIN IMMEDIATE", error))
-        return false;
-    bool ok = drop_dead(store, key, &lives, error);
-    sqlite3_stmt *statement =
-        ok && !lives
-            ? ready(store, &store->claim, "INSERT INTO claims(key, owner) VALUES(?,?)", error)
-            : NULL;
-    if (statement) {
-        bind(statement, 1, key);
-        bind(statement, 2, store->owner ? store->owner : "");
-        ok = sqlite3_step(statement) == SQLITE_DONE ||
-             refuse(store, error, "a claim cannot be stored");
-        sqlite3_reset(statement);
-    }
-    *ours = ok && !lives;
-    return execute(store, "COMMIT", error) && ok;
-}
-
-bool store_release(struct store *store, const char *key, struct error *error)
-{
-    sqlite3_stmt *statement =
-        ready(store, &store->release, "DELETE FROM claims WHERE key=?", error);
-    if (!statement)
-        return false;
-    bind(statement, 1, key);
-    bool ok =
-        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a claim cannot be ended");
-    sqlite3_reset(statement);
-    return ok;
-}
-
-u32 store_claims(struct store *store)
-{
-    struct error error = {0};
-    u32 count = 0;
-    sqlite3_stmt *statement = prepare(store, "SELECT owner FROM claims", &error);
-    while (statement && sqlite3_step(statement) == SQLITE_ROW)
-        count += owner_lives((const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    return count;
 }
 
 /* ---- facts ---- */
@@ -448,10 +431,10 @@ const char *store_fact(struct store *store, struct arena *arena, const char *nam
 {
     struct error error = {0};
     const char *value = NULL;
-    sqlite3_stmt *statement = prepare(store, "SELECT value FROM facts WHERE name=?", &error);
+    sqlite3_stmt *statement = store_prepare(store, "SELECT value FROM facts WHERE name=?", &error);
     if (!statement)
         return NULL;
-    bind(statement, 1, name);
+    store_bind(statement, 1, name);
     if (sqlite3_step(statement) == SQLITE_ROW)
         value = arena_strdup(arena, (const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
@@ -461,13 +444,13 @@ const char *store_fact(struct store *store, struct arena *arena, const char *nam
 bool store_set_fact(struct store *store, const char *name, const char *value, struct error *error)
 {
     sqlite3_stmt *statement =
-        prepare(store, "INSERT OR REPLACE INTO facts(name, value) VALUES(?,?)", error);
+        store_prepare(store, "INSERT OR REPLACE INTO facts(name, value) VALUES(?,?)", error);
     if (!statement)
         return false;
-    bind(statement, 1, name);
-    bind(statement, 2, value);
-    bool ok =
-        sqlite3_step(statement) == SQLITE_DONE || refuse(store, error, "a fact cannot be stored");
+    store_bind(statement, 1, name);
+    store_bind(statement, 2, value);
+    bool ok = sqlite3_step(statement) == SQLITE_DONE ||
+              store_refuse(store, error, "a fact cannot be stored");
     sqlite3_finalize(statement);
     return ok;
 }

@@ -13,6 +13,9 @@
  *      tool, a flipped bit) is not a result; store_damaged counts those that were requested.
  *  S5  A point is claimed before it is run. Others leave it alone as long as the claiming process
  *      lives; the claim of a process that has died is taken over.
+ *  S6  Whether a process on another host lives cannot be looked up. Every process with claims counts
+ *      upwards in the file every ten seconds; one whose count has stood still for two minutes has
+ *      died. Each host measures this by its own clock, so clocks that differ do not matter.
  */
 #ifndef LAB_STORE_H
 #define LAB_STORE_H
@@ -35,6 +38,9 @@ struct stored_result {
 
 /* Opens or creates a store. NULL and an error on failure. */
 struct store *store_open(const char *path, struct error *error);
+/* Opens a store that exists, for looking only; it may be in a folder that cannot be written to. NULL
+ * and an error on failure. */
+struct store *store_open_to_read(const char *path, struct error *error);
 void store_close(struct store *store); /* NULL is fine */
 
 bool store_put(struct store *store, const struct stored_result *result, struct error *error);
@@ -61,6 +67,8 @@ bool store_claim(struct store *store, const char *key, bool *ours, struct error 
 bool store_release(struct store *store, const char *key, struct error *error);
 /* Points that living processes have claimed. */
 u32 store_claims(struct store *store);
+/* Shows others that this process lives (S6). Cheap: it writes only every ten seconds. */
+void store_show_life(struct store *store);
 
 /* A fact about the campaign, such as its plan file; NULL: there is none. */
 const char *store_fact(struct store *store, struct arena *arena, const char *name);

@@ -112,6 +112,15 @@ static bool check_kind(const struct fields *fields, const struct lab_files *file
            known_workload(fields, files, yaml_get(map, "workload"), row->workload);
 }
 
+/* Kernels, and programs with a slash, are relative to the plan; other programs are found in PATH. */
+static void find_files(const struct fields *fields, struct suite_row *row)
+{
+    if (row->kernel)
+        row->kernel = fields_path(fields, row->kernel);
+    if (row->program && strchr(row->program, '/'))
+        row->program = fields_path(fields, row->program);
+}
+
 bool suite_row_read(const struct fields *fields, const struct lab_files *files,
                     const struct yaml *map, struct suite_row *row)
 {
@@ -131,6 +140,7 @@ bool suite_row_read(const struct fields *fields, const struct lab_files *files,
         row->id = row->workload ? row->workload : row->program ? row->program : row->kernel;
     if (!row->id)
         return fields_error(fields, map, "'id' is missing here");
+    find_files(fields, row);
     return check_kind(fields, files, map, row) &&
            (!set || settings_read(fields, set, &row->settings));
 }
@@ -179,6 +189,7 @@ bool suite_row_parse(const struct fields *fields, const struct lab_files *files,
     } else {
         row->kernel = words[0];
     }
+    find_files(fields, row);
     row->quick = quick_words(fields->arena, row, true);
     return true;
 }

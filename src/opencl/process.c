@@ -16,7 +16,7 @@ extern char **environ;
 bool scratch_create(struct scratch *scratch)
 {
     struct error error = {0};
-    const bool ok = temporary_create(&scratch->temporary, false, &error);
+    const bool ok = temporary_create(&scratch->temporary, NULL, false, &error);
     scratch->folder = scratch->temporary.path;
     return ok;
 }

@@ -147,6 +147,25 @@ def node_killed(parent, cluster, expected):
     cluster.start_node(number)
 
 
+def preempted(parent, cluster, expected):
+    """Tasks that are requeued in the middle, as after preemption, go on where they were; nothing is submitted again."""
+    folder = folder_of(parent, "preempted")
+    process = begin(folder, cluster.environment, *GRID, "--on", "slurm", "--pack", "4")
+    wait_for(lambda: stored(folder) >= 1)
+    running = [line.split()[0] for line in cluster.queue("%i %T") if line.endswith("RUNNING")]
+    assert running
+    for task in running:
+        subprocess.run(["scontrol", "requeue", task], env=cluster.environment, check=True)
+    jobs = {path.read_text() for path in (folder / "out/slurm").glob("*/jobs")}
+    seen = set()
+    while process.poll() is None:
+        seen |= {path.read_text() for path in (folder / "out/slurm").glob("*/jobs")}
+        time.sleep(0.2)
+    assert process.returncode == 0, process.communicate()
+    assert seen <= jobs and len(jobs) == 1, (seen, jobs)
+    assert outputs(folder) == expected
+
+
 def interrupted(parent, cluster, expected):
     """Ctrl-C takes the jobs along; resume on this host finishes the sweep."""
     folder = folder_of(parent, "interrupted")
@@ -175,7 +194,7 @@ def main():
         cluster = slurm_cluster.Cluster(folder_of(parent, "cluster"), nodes=3, max_array=6)
         try:
             cluster.start()
-            for check in (throttled, runner_killed, worker_killed, node_killed, interrupted):
+            for check in (throttled, runner_killed, worker_killed, node_killed, preempted, interrupted):
                 check(parent, cluster, expected)
                 wait_for(lambda: not cluster.queue())
                 assert not processes(HEDDLE, "sweep", "worker", parent), check

@@ -55,6 +55,11 @@ def folder_of(parent, name):
     return folder
 
 
+def write_script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+
+
 def table(parent):
     """Every combination is a row, with the values of a run by hand."""
     folder = folder_of(parent, "table")
@@ -130,11 +135,13 @@ def same_however(parent, one):
     # every point was run by one of them: what one ran, the other found
     found = [int(text.splitlines()[-1].split()[0]) for text in said]
     assert sum(12 - count for count in found) == 12, found
-    remote = folder_of(parent, "remote")
-    run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", "command:echo slot {slot} >> slots; sh -c {}")
+    # as ssh does, it joins its words with blanks and gives them to a shell; the folder's name needs quotes there
+    remote = folder_of(parent, "it's remote")
+    write_script(parent / "ssh", "shift; exec sh -c \"cd /; $*\"\n")
+    run(remote, *GRID, "--out", "out", "--jobs", "2", "--on", f"command:echo slot {{slot}} >> slots; {parent}/ssh host {{}}")
     assert outputs(remote) == expected
     assert {line.split()[1] for line in (remote / "slots").read_text().splitlines()} <= {"0", "1"}
-    assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-lab")]
+    assert not [path for path in (remote / "out").iterdir() if path.name.startswith("heddle-")]
 
 
 def plans(parent):
@@ -249,8 +256,117 @@ def mistakes(parent):
             ("bad.yaml", "worse.yaml"): "expected one plan file",
     }.items():
         assert message in run(folder, *words, code=2).stderr, (words, message, run(folder, *words, code=2).stderr)
+    for words, message in {
+            ("--on", "moon"): "expected local[:N]",
+            ("--on", "local:0"): "expected 1 to 1024",
+            ("--on", "command:"): "expected a command after the colon",
+            ("--on", "slurm:none"): "slurm:N",
+            ("--jobs", "none"): "--jobs",
+            ("--pack", "0"): "--pack",
+    }.items():
+        assert message in run(folder, "--machine", "gtx480", *kernel, *words, code=2).stderr, words
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert "expected local[:N]" in run(folder, "--machine", "gtx480", *kernel, "--on", "moon", code=2).stderr
+
+
+def left_over(parent):
+    """A killed runner's temporary folder is removed by the next one, in TMPDIR and in the campaign's folder."""
+    folder = folder_of(parent, "left")
+    temporary = folder_of(folder, "temporary")
+    program = folder / "sleeps.sh"
+    program.write_text("#!/bin/sh\nsleep 30\n")
+    program.chmod(0o755)
+    environment = dict(ENVIRONMENT, TMPDIR=str(temporary))
+    for on, where in (("local", temporary), ("command:sh -c {}", folder / "out")):
+        with subprocess.Popen([HEDDLE, "sweep", "--machine", "gtx480", "--program", "./sleeps.sh", "--out", "out", "--on",
+                               on], cwd=folder, env=environment, stderr=subprocess.DEVNULL) as process:
+            while not [path for path in where.glob("heddle-*/*") if path.name.endswith("log")]:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+        assert list(where.glob("heddle-*"))
+        time.sleep(0.2)  # its points die with it
+        subprocess.run([HEDDLE, "sweep", "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "out", "--on", on],
+                       cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        assert not list(where.glob("heddle-*")), list(where.glob("heddle-*"))
+
+
+def compile_mechanism(folder, *flags):
+    source = INPUTS.parents[2]
+    subprocess.run(["cc", "-shared", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-DHEDDLE_PLUGIN", "-fvisibility=hidden",
+                    "-w", f"-I{source}/src", f"-I{HEDDLE.parent}/src", f"-I{source}/examples/mechanisms", *flags,
+                    source / "examples/mechanisms/victim.c", "-o", folder / "victim.so"], check=True)
+
+
+def objects(parent):
+    """Mechanisms in shared objects, found beside the plan, with parameters and statistics; a changed file is new."""
+    folder = folder_of(parent, "objects")
+    plans = folder_of(folder, "plans")
+    (plans / "tiny.ptx").write_bytes((INPUTS / "tiny.ptx").read_bytes())
+    (plans / "p.yaml").write_text("""
+sweep: objects
+machine: gtx480
+axes:
+  - mechanism: [none, './victim.so:lines=16', {victim.so: {lines: 32, latency: 3}}]
+  - kernel: [tiny.ptx --grid 2 --block 32 --arg zero:4K --arg u32:3]
+columns: [victim.lookups, {name: lines, formula: config.victim.lines}]
+""")
+    error = run(folder, "plans/p.yaml", code=2).stderr
+    assert "p.yaml:5:" in error and "victim.so" in error, error
+    compile_mechanism(plans)
+    assert run(folder, "plans/p.yaml", "--out", "out").stdout.splitlines()[-1].startswith("0 of 3")
+    with open(folder / "out/sweep.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["mechanism"] for row in rows] == ["none", "./victim.so:lines=16", "victim.so:lines=32,latency=3"]
+    assert [row["lines"] for row in rows] == ["", "16", "32"], rows
+    assert [row["victim.lookups"] != "" for row in rows] == [False, True, True]
+    assert json.loads((folder / "out/sweep.json").read_text())["columns"][-2]["unit"] == "loads"
+    # from another folder they are the same points; another file gives new ones
+    assert run(plans, "p.yaml", "--out", "../out").stdout.splitlines()[-1].startswith("3 of 3")
+    compile_mechanism(plans, "-O1", "-DOTHER")
+    assert run(folder, "resume", "out").stdout.splitlines()[-1].startswith("1 of 3")
+    # options: paths are relative to the current folder, now and when the sweep is resumed
+    words = ["--machine", "gtx480", "--mech", "plans/victim.so", "--kernel", "plans/" + "tiny.ptx --grid 2 --block 32 "
+             "--arg zero:4K --arg u32:3", "--out", "options"]
+    run(folder, *words)
+    assert run(parent, "resume", "objects/options").stdout.splitlines()[-1].startswith("1 of 1")
+    (plans / "e.yaml").write_text("""
+experiment: objects
+title: A victim cache
+machine: gtx480
+workloads: [{id: tiny, kernel: tiny.ptx, arguments: [--grid, 2, --block, 32, --arg, "zero:4K", --arg, "u32:3"]}]
+configurations: {base: {}, small: {mechanisms: {victim.so: {lines: 4}}}}
+columns: [{name: lookups, title: Lookups, formula: small.victim.lookups + small.config.victim.lines}]
+""")
+    subprocess.run([HEDDLE, "reproduce", "plans/e.yaml", "--db", "e.db", "--out", "e"], cwd=folder, env=ENVIRONMENT,
+                   check=True, stdout=subprocess.DEVNULL)
+    with open(folder / "e/objects.csv", encoding="utf-8") as file:
+        assert any("4" in row.values() for row in csv.DictReader(file)), (folder / "e/objects.csv").read_text()
+
+
+def slurm_status(parent):
+    """What a killed runner has left with Slurm: result files, then accounting, then the queue. Slurm is a script."""
+    folder = folder_of(parent, "slurm")
+    run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "out")
+    batch = folder / "out/slurm/batch-abcdef"
+    (batch / "results").mkdir(parents=True)
+    (batch / "jobs").write_text("12 0 9\n15 9 2\n")
+    for name in "ab":
+        (batch / "results" / (64 * name + ".json")).write_text("{}")
+    commands = folder_of(folder, "commands")
+    write_script(commands / "sacct", "[ \"$7\" = 12,15 ] || exit 3\n"
+                 "printf '12_0|RUNNING\\n12_1|OUT_OF_MEMORY\\n12_2|COMPLETED\\n12_[3-6,8%%2]|PENDING\\n"
+                 "15_0|CANCELLED by 0\\n15_1|REQUEUED\\n'\n")
+    write_script(commands / "squeue", "echo $* | grep -q heddle-batch-abcdef || exit 3\n"
+                 "printf '12_0|RUNNING\\n12_1|RUNNING\\n12_3|PENDING\\n'\n")
+    environment = dict(ENVIRONMENT, PATH=f"{commands}:{os.environ['PATH']}")
+
+    def line():
+        done = subprocess.run([HEDDLE, "sweep", "status", "out"], cwd=folder, env=environment, check=True, text=True,
+                              stdout=subprocess.PIPE)
+        return next(text for text in done.stdout.splitlines() if text.startswith("slurm "))
+    assert "2 results to be taken in, 1 tasks running, 6 in the queue, 2 failed;" in line(), line()
+    write_script(commands / "sacct", "echo accounting is disabled >&2; exit 1\n")
+    assert "2 results to be taken in, 2 tasks running, 1 in the queue, 0 failed;" in line(), line()
 
 
 def main():
@@ -262,6 +378,9 @@ def main():
         plans(parent)
         failures(parent)
         mistakes(parent)
+        left_over(parent)
+        objects(parent)
+        slurm_status(parent)
 
 
 main()

@@ -1,8 +1,7 @@
 /* The results file: what is put is found, by its key only; files of others are left alone. */
 #include "base/text.h"
-#include "lab/store.h"
+#include "lab/store_database.h"
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +120,84 @@ static void claims(void **state)
     assert_int_equal(store_claims(a), 0);
     assert_true(store_claim(a, one.key, &ours, &error) && ours);
     store_close(a);
+}
+
+/* A claim of another host holds as long as its count moves, and ends when it has stood still for the
+ * patience of the process that waits. Nobody's clock is compared with another's. */
+static void claims_elsewhere(void **state)
+{
+    struct error error = {0};
+    struct store *store = store_open(path, &error);
+    struct stored_result one = sample('1', "done");
+    bool ours = false;
+    assert_true(store_claim(store, one.key, &ours, &error) && ours);
+    change("UPDATE claims SET owner='elsewhere 1 1';"
+           "UPDATE owners SET owner='elsewhere 1 1', beat=7");
+    assert_true(store->patience >= 10 * STORE_BEAT_S);
+    assert_true(store_claim(store, one.key, &ours, &error) && !ours);
+    assert_int_equal(store_claims(store), 1);
+    store->patience = 0; /* two minutes later, but it has just counted */
+    store->foreign.data[0].since -= 60;
+    change("UPDATE owners SET beat=8 WHERE owner='elsewhere 1 1'");
+    store->patience = 30;
+    assert_true(store_claim(store, one.key, &ours, &error) && !ours);
+    store->foreign.data[0].since -= 60; /* and now it has not */
+    assert_true(store_claim(store, one.key, &ours, &error) && ours);
+    assert_int_equal(store->foreign.count, 1);
+    store_close(store);
+}
+
+/* A process shows that it lives while it has claims, and leaves nothing behind. */
+static void signs_of_life(void **state)
+{
+    struct error error = {0};
+    struct store *a = store_open(path, &error), *b = store_open(path, &error);
+    struct stored_result one = sample('1', "done");
+    bool ours = false;
+    sqlite3_stmt *statement = store_prepare(b, "SELECT sum(beat) FROM owners", &error);
+    sqlite3_step(statement);
+    assert_int_equal(sqlite3_column_int(statement, 0), 0);
+    assert_true(store_claim(a, one.key, &ours, &error) && ours);
+    store_show_life(a); /* too early */
+    sqlite3_reset(statement);
+    sqlite3_step(statement);
+    assert_int_equal(sqlite3_column_int(statement, 0), 1);
+    sqlite3_reset(statement);
+    a->beaten -= STORE_BEAT_S;
+    store_show_life(a);
+    sqlite3_step(statement);
+    assert_int_equal(sqlite3_column_int(statement, 0), 2);
+    sqlite3_reset(statement);
+    store_close(a);
+    sqlite3_step(statement);
+    assert_int_equal(sqlite3_column_int(statement, 0), 0);
+    sqlite3_finalize(statement);
+    store_close(b);
+}
+
+/* A store that is opened to look at it finds results, takes none, and leaves no file behind. */
+static void only_reading(void **state)
+{
+    struct error error = {0};
+    struct stored_result one = sample('1', "done"), two = sample('2', "done");
+    char log[sizeof path + 8];
+    assert_null(store_open_to_read(path, &error));
+    assert_non_null(strstr(error.message, "No such file"));
+    struct store *store = store_open(path, &error);
+    assert_true(store_put(store, &one, &error));
+    store_close(store);
+    store = store_open_to_read(path, &error);
+    assert_non_null(store);
+    char *text = store_get(store, one.key, &error);
+    assert_non_null(text);
+    free(text);
+    assert_false(store_put(store, &two, &error));
+    store_close(store);
+    snprintf(log, sizeof log, "%s-wal", path);
+    assert_int_not_equal(access(log, F_OK), 0);
+    change("PRAGMA user_version=2");
+    assert_null(store_open_to_read(path, &error));
+    assert_non_null(strstr(error.message, "earlier version of Heddle (schema 2"));
 }
 
 static void write_file(const void *data, size_t length)
@@ -268,9 +345,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get), TEST(together),        TEST(claims),
-        TEST(foreign),     TEST(later_version),   TEST(damaged),
-        TEST(tampered),    TEST(earlier_version), TEST(unwritable),
+        TEST(put_and_get),   TEST(together),         TEST(claims),        TEST(foreign),
+        TEST(later_version), TEST(damaged),          TEST(tampered),      TEST(earlier_version),
+        TEST(unwritable),    TEST(claims_elsewhere), TEST(signs_of_life), TEST(only_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
