@@ -39,10 +39,12 @@ struct timing {
     u32 *jobs, job_count; /* what runs in a window, in order */
     u64 *issued;          /* by core: stats.issue.instructions when last looked at, */
     u32 *work;            /* and how many they were in its last window */
+    u16 *home;            /* by core: the thread that ran it last, which runs it again if it can */
     struct {
-        struct inst_profile *rows; /* of all threads but the first, one after the other */
-        size_t room;               /* rows */
-        bool *used;                /* by thread */
+        u8 *rows;      /* of all threads but the first, one after the other */
+        size_t stride; /* bytes from one thread's to the next's */
+        size_t room;   /* bytes */
+        bool *used;    /* by thread */
     } profiles;
     struct {
         hd_window_fn *take; /* NULL: windows are not measured */
@@ -59,9 +61,10 @@ struct timing {
     const struct program *timed; /* the program of `times` and `uses` */
 };
 
-/* Each core has an exec of its own: its faults, counters and blocks are separate. */
+/* Each core has an exec of its own: its faults, counters and blocks are separate, and in cache lines
+ * of their own. */
 struct core_launch {
-    struct exec exec; /* first member: a warp refers to it */
+    _Alignas(HOST_LINE_PAIR) struct exec exec; /* first member: a warp refers to it */
     const struct core *core;
 };
 

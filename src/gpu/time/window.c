@@ -3,9 +3,12 @@
  *
  * Cores that are awake have blocks, instructions in flight or requests that are not answered;
  * the others are not looked at. With several threads the memory system and the cores are jobs of one
- * round (base/workers.h): the memory system, which is the longest, first, then cores by what they
- * have issued in their last window. Who runs what does not matter to results: whatever a core, or
- * the memory system, touches in a window is its own, but for
+ * round (base/workers.h). A core is run by the thread that ran it last, unless another has nothing
+ * left to do: its state, some tens of kilobytes of which a window touches, is in that thread's
+ * caches. Of the cores of a thread, those that issued most in their last window come first. The
+ * memory system, which is the longest job, is the first one of the thread that also does what comes
+ * between windows. Who runs what does not matter to results: whatever a core, or the memory system,
+ * touches in a window is its own, but for
  *  - the profile of instructions: one for each thread, added up when it is read;
  *  - views of the code for another MODE: made under a lock (exec/image.c);
  *  - the image of device memory, in launches with content: the memory system, which writes it, runs
@@ -82,7 +85,7 @@ void windows_settle(struct timed_run *run)
 static struct inst_profile *profile_of(const struct timed_run *run, u32 worker)
 {
     const struct timing *t = run->timing;
-    return worker ? t->profiles.rows + (size_t)(worker - 1) * t->timed->inst_count
+    return worker ? (struct inst_profile *)(t->profiles.rows + (worker - 1) * t->profiles.stride)
                   : run->launch->profile;
 }
 
@@ -90,14 +93,17 @@ static struct inst_profile *profile_of(const struct timed_run *run, u32 worker)
 static void profiles_begin(struct timing *t)
 {
     const u32 threads = workers_count(t->workers);
-    const size_t rows = (size_t)(threads - 1) * t->timed->inst_count;
-    if (rows <= t->profiles.room)
+    t->profiles.stride =
+        align_up(t->timed->inst_count * sizeof(struct inst_profile), HOST_LINE_PAIR);
+    const size_t bytes = (threads - 1) * t->profiles.stride;
+    if (bytes <= t->profiles.room)
         return;
     free(t->profiles.rows);
     free(t->profiles.used);
-    t->profiles.rows = checked(calloc(rows, sizeof *t->profiles.rows));
+    t->profiles.rows = checked(aligned_alloc(HOST_LINE_PAIR, bytes));
+    memset(t->profiles.rows, 0, bytes);
     t->profiles.used = checked(calloc(threads, sizeof *t->profiles.used));
-    t->profiles.room = rows;
+    t->profiles.room = bytes;
 }
 
 void windows_profile(struct timed_run *run)
@@ -249,16 +255,18 @@ static void run_job(struct timed_run *run, u32 job)
 }
 
 /* A job of a round. */
-static void run_shared(void *user, u32 index, u32 worker)
+static void run_shared(void *user, u32 job, u32 worker)
 {
     struct timed_run *run = user;
     struct timing *t = run->timing;
-    const u32 job = t->jobs[index];
-    if (job == MEMORY_JOB || !worker) {
+    if (job == MEMORY_JOB) {
         run_job(run, job);
         return;
     }
-    if (!t->profiles.used[worker])
+    /* Threads share the lines of these two: they are written only when they change. */
+    if (UNLIKELY(t->home[job] != worker))
+        t->home[job] = (u16)worker;
+    if (UNLIKELY(!t->profiles.used[worker]))
         t->profiles.used[worker] = true;
     t->cores[job]->profile = profile_of(run, worker);
     run_job(run, job);
@@ -317,12 +325,15 @@ static void run_on_threads(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const bool alone = t->content || memory_system_next(t->memory_system) >= run->window_end;
-    u32 count = 0;
     list_jobs(t, run->window_end, true);
-    for (u32 k = 0; k < t->job_count; k++)
-        if (!alone || t->jobs[k] != MEMORY_JOB)
-            t->jobs[count++] = t->jobs[k];
-    workers_run(t->workers, count, run_shared, run);
+    for (u32 k = 0; k < t->job_count; k++) {
+        const u32 job = t->jobs[k];
+        if (job != MEMORY_JOB)
+            workers_add(t->workers, t->home[job], job);
+        else if (!alone)
+            workers_add(t->workers, 0, job);
+    }
+    workers_run(t->workers, run_shared, run);
     if (alone)
         run_memory(t, run->window_end);
 }
