@@ -49,7 +49,7 @@ struct timing {
     struct {
         hd_window_fn *take; /* NULL: windows are not measured */
         void *user;
-        uint64_t *cores; /* of a window: those that ran */
+        uint64_t *cores; /* of a window, by core */
         u64 ended;       /* the last window; 0: none */
     } measure;
     fs now, window;

@@ -286,7 +286,9 @@ static COLD void run_measured(struct timed_run *run)
     struct timing *t = run->timing;
     u64 now = processor_time();
     struct hd_window_times times = {.cores = t->measure.cores,
+                                    .core_count = t->core_count,
                                     .between = t->measure.ended ? now - t->measure.ended : 0};
+    memset(t->measure.cores, 0, t->core_count * sizeof *t->measure.cores);
     for (u32 k = 0; k < t->job_count; k++) {
         run_job(run, t->jobs[k]);
         const u64 then = now;
@@ -294,7 +296,7 @@ static COLD void run_measured(struct timed_run *run)
         if (t->jobs[k] == MEMORY_JOB)
             times.memory = now - then;
         else
-            t->measure.cores[times.core_count++] = now - then;
+            t->measure.cores[t->jobs[k]] = now - then;
     }
     t->measure.take(t->measure.user, &times);
     t->measure.ended = processor_time();
