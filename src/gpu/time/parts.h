@@ -13,10 +13,6 @@
 #include "gpu/time/timing.h"
 #include "mem/content.h"
 
-enum {
-    SHARED_WORK = 32 /* instructions of a window from which it pays to share the next one */
-};
-
 struct timing {
     struct hd_device *device;
     const struct timing_params *params;
@@ -35,7 +31,8 @@ struct timing {
         u32 count;
         bool listed;
     } awake;
-    u32 shared_from;      /* SHARED_WORK */
+    bool shares;          /* threads share the next window: the last one took long enough */
+    bool share_all;       /* they share every window */
     u32 *jobs, job_count; /* what runs in a window, in order */
     u64 *issued;          /* by core: stats.issue.instructions when last looked at, */
     u32 *work;            /* and how many they were in its last window */
@@ -83,7 +80,6 @@ struct timed_run {
     struct tables *tables; /* for dispatch=tables, or NULL: dispatcher.c */
     fs start, end; /* time at which the first block may start; at which the last warp ended */
     fs window_end;
-    u64 window_work;            /* instructions issued in the last window */
     u64 issued;                 /* instructions issued so far */
     u64 progress;               /* instructions issued at the last progress */
     fs moved;                   /* time of the last progress */

@@ -63,7 +63,7 @@ struct timing *timing_create(struct hd_device *device)
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
-    t->shared_from = RACES_FOUND ? 0 : SHARED_WORK;
+    t->share_all = RACES_FOUND;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
     t->awake.words = (t->core_count + 63) / 64;
     t->awake.set = checked(calloc(t->awake.words, sizeof *t->awake.set));
@@ -143,7 +143,7 @@ void timing_set_threads(struct timing *t, u32 threads)
 
 void timing_share_all(struct timing *t)
 {
-    t->shared_from = 0;
+    t->share_all = true;
     if (t->workers)
         workers_leave(t->workers);
 }

@@ -22,7 +22,11 @@
 
 enum {
     MEMORY_JOB = 0xffff,
-    WORK_CLASSES = 64 /* cores are sorted by instructions up to this number */
+    WORK_CLASSES = 64, /* cores are sorted by instructions up to this number */
+    /* ns: a window on one thread that takes longer is followed by shared ones, until one of these
+     * takes less. A round costs about 1 us. */
+    LONG_ALONE = 4000,
+    SHORT_SHARED = 2000
 };
 _Static_assert((u32)MEMORY_JOB <= WORKERS_JOBS, "a window is a round");
 
@@ -74,7 +78,6 @@ void windows_settle(struct timed_run *run)
             t->awake.listed = false;
         }
     }
-    run->window_work = all;
     run->issued += all;
     list_awake(t);
 }
@@ -134,6 +137,7 @@ void windows_begin(struct timed_run *run)
     t->measure.ended = 0;
     if (!t->workers)
         return;
+    t->shares = false;
     workers_begin(t->workers);
     profiles_begin(t);
 }
@@ -273,11 +277,17 @@ static void run_shared(void *user, u32 job, u32 worker)
     t->cores[job]->profile = run->launch->profile;
 }
 
-static u64 processor_time(void)
+/* Nanoseconds. */
+static u64 time_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static u64 processor_time(void)
+{
+    return time_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* run_jobs with the time of each. */
@@ -340,14 +350,29 @@ static void run_on_threads(struct timed_run *run)
         run_memory(t, run->window_end);
 }
 
+/* Runs a window on the threads, if it is worth it: the last one tells. How long windows take does
+ * not follow from what is issued: most of those of a program that waits for memory issue next to
+ * nothing. */
+static void run_on_threads_if_long(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    const u64 from = time_of(CLOCK_MONOTONIC);
+    const bool shared = t->shares || t->share_all;
+    if (shared)
+        run_on_threads(run);
+    else
+        run_in_order(run);
+    t->shares = time_of(CLOCK_MONOTONIC) - from >= (shared ? SHORT_SHARED : LONG_ALONE);
+}
+
 void window_run(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
     run->window_end = end;
     if (GUARDED)
         each_state(t, hooks_close);
-    if (t->workers && run->window_work >= t->shared_from && !t->measure.take)
-        run_on_threads(run);
+    if (t->workers && !t->measure.take)
+        run_on_threads_if_long(run);
     else
         run_in_order(run);
     if (GUARDED)
