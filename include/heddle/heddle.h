@@ -418,7 +418,7 @@ HD_API uint32_t hd_threads(const struct hd_device *device);
  * could be shared among threads.
  */
 struct hd_window_times {
-    const uint64_t *cores; /* of those that ran, in order */
+    const uint64_t *cores; /* by core; 0: it did not run */
     uint32_t core_count;
     uint64_t memory;  /* networks, L2 and DRAM */
     uint64_t between; /* since the last window; 0 in the first one of a launch */

@@ -1,12 +1,16 @@
 /*
  * Threads that share the jobs of short rounds: see workers.h.
  *
- * A round is one word, `ticket`: its number, how many jobs it has and the next one. A thread takes a
- * job by counting the word up, so that a thread that was asleep or late can only take a job of the
- * round that it has read. The round is over when `left` is 0.
+ * A queue is one word, `open`: the number of the round, and the first and the end of the jobs that
+ * nobody has taken. A thread takes a job by exchanging the word, so that a thread that was asleep or
+ * late can only take a job of the round that it has read. The round is over when `left` is 0.
  *
  * The word's store by workers_run releases what the jobs read, and its exchange by a thread acquires
- * it. The last thread's decrement of `left` releases what jobs have written.
+ * it. A thread subtracts what it has done from `left` when it finds no more jobs, which releases
+ * what they have written.
+ *
+ * A cache line that one processor core has written takes some 100 ns to reach another. So nothing is
+ * written for each job that another thread reads, and what different threads write lies apart.
  */
 #include "base/workers.h"
 
@@ -21,8 +25,15 @@
 
 enum {
     SPINS = 4000, /* looks before a thread sleeps: some 50 us, more than most pauses of a launch */
-    COUNT_SHIFT = 16,
+    END_SHIFT = 16,
     ROUND_SHIFT = 32
+};
+
+/* The jobs of a thread. */
+struct queue {
+    _Alignas(HOST_LINE_PAIR) atomic_ullong open;
+    u16 *jobs;
+    u32 count; /* added for the next round */
 };
 
 struct worker {
@@ -33,14 +44,15 @@ struct worker {
 };
 
 struct workers {
-    _Alignas(64) atomic_ullong ticket;
-    _Alignas(64) atomic_uint left;   /* jobs of the round that are not done */
-    _Alignas(64) atomic_uint asleep; /* threads that wait for `wake` */
-    atomic_bool waiting;             /* the caller waits for `done` */
+    _Alignas(HOST_LINE_PAIR) atomic_uint round;  /* the number of the last round */
+    _Alignas(HOST_LINE_PAIR) atomic_uint left;   /* jobs of the round that are not done */
+    _Alignas(HOST_LINE_PAIR) atomic_uint asleep; /* threads that wait for `wake` */
+    atomic_bool waiting;                         /* the caller waits for `done` */
     atomic_bool ending;
     /* set by the caller, between rounds */
-    _Alignas(64) job_fn *run;
+    _Alignas(HOST_LINE_PAIR) job_fn *run;
     void *user;
+    u32 jobs, room; /* added for the next round, and at most */
     fenv_t environment;
     u32 begun; /* how often workers_begin was called */
     u32 spins;
@@ -49,7 +61,8 @@ struct workers {
     pid_t process;        /* that has started them */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    struct worker workers[];
+    struct worker *workers; /* all but the caller */
+    struct queue queues[];  /* by thread; the caller's first */
 };
 
 u32 workers_host_cores(void)
@@ -61,13 +74,20 @@ u32 workers_host_cores(void)
     return cores > 0 ? (u32)cores : 1;
 }
 
-struct workers *workers_create(u32 threads)
+struct workers *workers_create(u32 threads, u32 jobs)
 {
-    assert(threads > 1 && threads <= WORKERS_MOST);
-    const size_t bytes = sizeof(struct workers) + threads * sizeof(struct worker);
-    struct workers *w = checked(aligned_alloc(64, align_up(bytes, 64)));
+    assert(threads > 1 && threads <= WORKERS_MOST && jobs <= WORKERS_JOBS);
+    const size_t bytes = sizeof(struct workers) + threads * sizeof(struct queue);
+    struct workers *w = checked(aligned_alloc(HOST_LINE_PAIR, align_up(bytes, HOST_LINE_PAIR)));
     memset(w, 0, bytes);
     w->threads = threads;
+    w->room = jobs;
+    w->workers = checked(calloc(threads - 1, sizeof *w->workers));
+    for (u32 i = 0; i < threads; i++) {
+        const size_t list = align_up(jobs * sizeof *w->queues->jobs, HOST_LINE_PAIR);
+        w->queues[i].jobs =
+            checked(aligned_alloc(HOST_LINE_PAIR, MAX(list, (size_t)HOST_LINE_PAIR)));
+    }
     return w;
 }
 
@@ -81,16 +101,69 @@ void workers_leave(struct workers *w)
     w->leaves = true;
 }
 
-/* ---- taking jobs ---- */
-
-static bool has_job(u64 ticket)
+void workers_add(struct workers *w, u32 worker, u32 job)
 {
-    return (u16)ticket < (u16)(ticket >> COUNT_SHIFT);
+    assert(w->jobs < w->room && job <= WORKERS_JOBS);
+    struct queue *queue = &w->queues[worker <= w->started ? worker : 0];
+    queue->jobs[queue->count++] = (u16)job;
+    w->jobs++;
 }
 
-static void job_done(struct workers *w)
+/* ---- taking jobs ---- */
+
+static u32 first_of(u64 open)
 {
-    if (atomic_fetch_sub(&w->left, 1) != 1 || !atomic_load(&w->waiting))
+    return (u16)open;
+}
+
+static u32 end_of(u64 open)
+{
+    return (u16)(open >> END_SHIFT);
+}
+
+static u32 jobs_open(const struct queue *queue)
+{
+    const u64 open = atomic_load_explicit(&queue->open, memory_order_relaxed);
+    return end_of(open) - first_of(open);
+}
+
+/* Takes the first job of a queue, or the last. False: there is none. */
+static bool take(struct queue *queue, bool last, u32 *job)
+{
+    unsigned long long open = atomic_load_explicit(&queue->open, memory_order_relaxed), less;
+    do {
+        if (first_of(open) == end_of(open))
+            return false;
+        less = last ? open - (1u << END_SHIFT) : open + 1;
+    } while (!atomic_compare_exchange_weak_explicit(&queue->open, &open, less, memory_order_acquire,
+                                                    memory_order_relaxed));
+    *job = queue->jobs[last ? end_of(less) : first_of(open)];
+    return true;
+}
+
+/* Takes a job from the thread that has most left. False: no other thread has any. */
+static bool steal(struct workers *w, u32 thief, u32 *job)
+{
+    for (;;) {
+        struct queue *longest = NULL;
+        u32 most = 0;
+        for (u32 i = 0; i <= w->started; i++) {
+            const u32 open = i == thief ? 0 : jobs_open(&w->queues[i]);
+            if (open > most) {
+                longest = &w->queues[i];
+                most = open;
+            }
+        }
+        if (!longest)
+            return false;
+        if (take(longest, true, job))
+            return true;
+    }
+}
+
+static void jobs_done(struct workers *w, u32 count)
+{
+    if (atomic_fetch_sub(&w->left, count) != count || !atomic_load(&w->waiting))
         return;
     pthread_mutex_lock(&w->lock);
     pthread_cond_signal(&w->done);
@@ -106,20 +179,17 @@ static void take_environment(struct worker *me)
     fesetenv(&me->all->environment);
 }
 
-/* Takes jobs until the round has none left. */
-static void take_jobs(struct workers *w, struct worker *me, u32 index)
+/* Runs jobs until nobody has any left. */
+static void take_jobs(struct workers *w, u32 index)
 {
-    unsigned long long ticket = atomic_load_explicit(&w->ticket, memory_order_relaxed);
-    while (has_job(ticket)) {
-        if (!atomic_compare_exchange_weak_explicit(&w->ticket, &ticket, ticket + 1,
-                                                   memory_order_acquire, memory_order_relaxed))
-            continue;
-        if (me)
-            take_environment(me);
-        w->run(w->user, (u16)ticket, index);
-        job_done(w);
-        ticket = atomic_load_explicit(&w->ticket, memory_order_relaxed);
+    u32 job, done = 0;
+    while (take(&w->queues[index], false, &job) || steal(w, index, &job)) {
+        if (!done++ && index)
+            take_environment(&w->workers[index - 1]);
+        w->run(w->user, job, index);
     }
+    if (done)
+        jobs_done(w, done);
 }
 
 /* ---- waiting ---- */
@@ -131,11 +201,11 @@ static inline void spin(void)
 #endif
 }
 
-static void sleep_until_round(struct workers *w)
+static void sleep_until_round(struct workers *w, u32 seen)
 {
     pthread_mutex_lock(&w->lock);
     atomic_fetch_add(&w->asleep, 1);
-    while (!has_job(atomic_load(&w->ticket)) && !atomic_load(&w->ending))
+    while (atomic_load(&w->round) == seen && !atomic_load(&w->ending))
         pthread_cond_wait(&w->wake, &w->lock);
     atomic_fetch_sub(&w->asleep, 1);
     pthread_mutex_unlock(&w->lock);
@@ -145,15 +215,17 @@ static void *worker_thread(void *user)
 {
     struct worker *me = user;
     struct workers *w = me->all;
-    u32 looks = 0;
+    u32 looks = 0, seen = 0;
     while (!atomic_load_explicit(&w->ending, memory_order_relaxed)) {
-        if (has_job(atomic_load_explicit(&w->ticket, memory_order_relaxed))) {
-            take_jobs(w, me, me->index);
+        const u32 round = atomic_load_explicit(&w->round, memory_order_acquire);
+        if (round != seen) {
+            seen = round;
+            take_jobs(w, me->index);
             looks = 0;
         } else if (looks++ < w->spins) {
             spin();
         } else {
-            sleep_until_round(w);
+            sleep_until_round(w, seen);
             looks = 0;
         }
     }
@@ -185,23 +257,47 @@ static void wake(struct workers *w, u32 count)
     pthread_mutex_unlock(&w->lock);
 }
 
-void workers_run(struct workers *w, u32 jobs, job_fn *run, void *user)
+/* Opens the queues to all threads. */
+static void open_queues(struct workers *w, u32 round)
 {
-    assert(jobs <= WORKERS_JOBS && !atomic_load(&w->left));
-    const u64 round = (atomic_load_explicit(&w->ticket, memory_order_relaxed) >> ROUND_SHIFT) + 1;
-    if (jobs < 2 || !w->started) {
-        for (u32 i = 0; i < jobs; i++)
-            run(user, i, 0);
-        return;
+    for (u32 i = 0; i <= w->started; i++) {
+        struct queue *queue = &w->queues[i];
+        atomic_store_explicit(&queue->open,
+                              (u64)round << ROUND_SHIFT | (u64)queue->count << END_SHIFT,
+                              memory_order_release);
+        queue->count = 0;
     }
+    atomic_store(&w->round, round);
+}
+
+/* A round without other threads. */
+static void run_here(struct workers *w)
+{
+    for (u32 i = 0; i <= w->started; i++) {
+        struct queue *queue = &w->queues[i];
+        for (u32 k = 0; k < queue->count; k++)
+            w->run(w->user, queue->jobs[k], 0);
+        queue->count = 0;
+    }
+}
+
+void workers_run(struct workers *w, job_fn *run, void *user)
+{
+    assert(!atomic_load(&w->left));
+    const u32 jobs = w->jobs, round = atomic_load_explicit(&w->round, memory_order_relaxed) + 1;
     w->run = run;
     w->user = user;
+    w->jobs = 0;
+    if (jobs < 2 || !w->started) {
+        run_here(w);
+        return;
+    }
     atomic_store_explicit(&w->left, jobs, memory_order_relaxed);
-    atomic_store(&w->ticket, round << ROUND_SHIFT | (u64)jobs << COUNT_SHIFT);
+    open_queues(w, round);
     if (atomic_load(&w->asleep))
         wake(w, jobs - 1);
     if (LIKELY(!w->leaves) || round % 4)
-        take_jobs(w, NULL, 0);
+        take_jobs(w, 0);
     wait_until_done(w);
 }
 
@@ -214,7 +310,7 @@ static void start(struct workers *w)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->wake, NULL);
     pthread_cond_init(&w->done, NULL);
-    atomic_store(&w->ticket, 0);
+    atomic_store(&w->round, 0);
     atomic_store(&w->left, 0);
     atomic_store(&w->asleep, 0);
     atomic_store(&w->waiting, false);
@@ -255,5 +351,8 @@ void workers_destroy(struct workers *w)
         pthread_cond_destroy(&w->wake);
         pthread_cond_destroy(&w->done);
     }
+    for (u32 i = 0; i < w->threads; i++)
+        free(w->queues[i].jobs);
+    free(w->workers);
     free(w);
 }

@@ -51,7 +51,7 @@ static const struct {
     {"HEDDLE_WINDOW_TIMES",
      "A file for OpenCL programs: a line for each window of each launch, with "
      "the nanoseconds of processor time between windows, of the memory "
-     "system, and of each core that ran. One thread is used."},
+     "system, and of each core, 0 if it did not run. One thread is used."},
     {"HEDDLE_CACHE_DIR, HEDDLE_CACHE_MB",
      "Where compiled OpenCL kernels are cached ($XDG_CACHE_HOME/heddle, ~/.cache/heddle), and the "
      "size limit of this cache in MB (512)."},

@@ -14,13 +14,20 @@
 
 #include "mem/packet.h"
 
+/* Sender and receiver may run on different threads: what each of them writes has a cache line of its
+ * own. */
 struct port {
     struct packet *packets; /* ring of `capacity`, a power of two */
     fs *arrival;
-    u32 capacity, limit;     /* at most `limit` packets may be in flight or unread */
-    u32 pushed, pushed_seen; /* the sender's count; as the receiver knows it */
-    u32 popped, popped_seen; /* the receiver's count; as the sender knows it */
+    u32 capacity, limit; /* at most `limit` packets may be in flight or unread */
     fs latency;
+    /* the sender's: */
+    _Alignas(64) u32 pushed;
+    u32 popped_seen; /* `popped` as the sender knows it */
+    /* the receiver's: */
+    _Alignas(64) u32 popped;
+    u32 pushed_seen; /* `pushed` as the receiver knows it */
+    fs next;         /* arrival of the first unread packet it knows of; FS_NEVER: none */
 };
 
 void port_create(struct port *port, u32 limit, fs latency);
@@ -44,25 +51,30 @@ static inline void port_push(struct port *port, const struct packet *packet, fs 
 /* The first packet that has arrived by now, or NULL. */
 static inline struct packet *port_head(const struct port *port, fs now)
 {
-    u32 at = port->popped & (port->capacity - 1);
-    return port->popped != port->pushed_seen && port->arrival[at] <= now ? &port->packets[at]
-                                                                         : NULL;
-}
-static inline void port_pop(struct port *port)
-{
-    port->popped++;
+    return port->next <= now ? &port->packets[port->popped & (port->capacity - 1)] : NULL;
 }
 /* When the next unread packet arrives, as far as the receiver knows. */
 static inline fs port_next(const struct port *port)
 {
-    return port->popped == port->pushed_seen ? FS_NEVER
-                                             : port->arrival[port->popped & (port->capacity - 1)];
+    return port->next;
+}
+static inline void port_look(struct port *port)
+{
+    port->next = port->popped == port->pushed_seen
+                     ? FS_NEVER
+                     : port->arrival[port->popped & (port->capacity - 1)];
+}
+static inline void port_pop(struct port *port)
+{
+    port->popped++;
+    port_look(port);
 }
 /* Between windows: each side learns what the other has done. */
 static inline void port_meet(struct port *port)
 {
     port->pushed_seen = port->pushed;
     port->popped_seen = port->popped;
+    port_look(port);
 }
 
 #endif

@@ -56,6 +56,11 @@ static void create_parts(struct memory_system *m)
                  (u64)m->l2_params.channels * m->channel_limit);
 }
 
+static struct port *port_array(struct memory_system *m, u32 count)
+{
+    return arena_alloc_aligned(m->arena, count * sizeof(struct port), _Alignof(struct port));
+}
+
 /* Creates the clusters and their ports. */
 static void create_clusters(struct memory_system *m, const struct memory_system_params *params)
 {
@@ -65,7 +70,7 @@ static void create_clusters(struct memory_system *m, const struct memory_system_
         (struct cluster_counters *)&m->stats.cluster_icache,
         (struct cluster_counters *)&m->stats.cluster_constant};
     const fs period = clock_period(m->network_mhz);
-    m->shared_requests = arena_array(m->arena, struct port, CLUSTER_PARTS * m->cores);
+    m->shared_requests = port_array(m, CLUSTER_PARTS * m->cores);
     m->clusters = arena_array(m->arena, struct cluster, m->cluster_count);
     for (u32 i = 0; i < m->cluster_count; i++) {
         struct cluster *cluster = &m->clusters[i];
@@ -95,8 +100,8 @@ static void create_ports(struct memory_system *m)
      * cluster may reply in addition to the network. */
     u32 limit = 2 * m->network_params.window + 2;
     u32 answers = m->cluster_count ? 1 + CLUSTER_PARTS : 1;
-    m->requests = arena_array(m->arena, struct port, m->cores);
-    m->replies = arena_array(m->arena, struct port, m->cores);
+    m->requests = port_array(m, m->cores);
+    m->replies = port_array(m, m->cores);
     for (u32 i = 0; i < m->cores; i++) {
         port_create(&m->requests[i], limit, m->window);
         port_create(&m->replies[i], answers * limit, m->window);
@@ -244,6 +249,7 @@ static void drain(struct memory_system *m)
 static void port_reset(struct port *port)
 {
     port->pushed = port->pushed_seen = port->popped = port->popped_seen = 0;
+    port->next = FS_NEVER;
 }
 
 void memory_system_start(struct memory_system *m, fs now)

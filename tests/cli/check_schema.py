@@ -6,11 +6,15 @@ statistics and parameters that the command lists. Damaged documents must be refu
 schema that accepts everything does not pass.
 """
 import copy
+import csv
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -63,6 +67,35 @@ def faults(value, schema, root, at="$"):
     return found
 
 
+def interrupted(heddle, data, threads):
+    """The document of a run that was stopped by Ctrl-C, on so many threads."""
+    with tempfile.TemporaryDirectory(prefix="heddle-schema-") as name:
+        folder = pathlib.Path(name)
+        command = [heddle, "run", "kernels.ptx", "--kernel", "endless", "--grid", "8", "--block", "64", "--arg",
+                   "zero:4", "--machine", "gtx480", "--threads", str(threads), "--quiet", "--interval",
+                   f"1000:{folder}/rows.csv", "--stats", f"{folder}/stats.json"]
+        with subprocess.Popen(command, cwd=data, stderr=subprocess.PIPE) as process:
+            while not any(path.stat().st_size for path in folder.glob("rows.csv*")):
+                assert process.poll() is None, process.stderr.read().decode()
+                time.sleep(0.02)  # until it runs
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 130 and "outputs and statistics are complete up to here" in said, said
+        assert sorted(path.name for path in folder.iterdir()) == ["rows.csv", "stats.json"]
+        document = json.loads((folder / "stats.json").read_text())
+        rows = list(csv.DictReader((folder / "rows.csv").read_text().splitlines()))
+    (launch,) = document["launches"]
+    assert launch["outcome"] == "interrupted" and document["host"]["threads"] == threads
+    # what was counted until then is all there: in the intervals, in issue slots, in the profile
+    assert sum(int(row["timing.cycles"]) for row in rows) == launch["cycles"] > 1000
+    stats = launch["stats"]
+    assert stats["issue.instructions"] == launch["warp_instructions"] == \
+        sum(row["issued"] for part in document["profile"] for row in part["instructions"]) > 0
+    idle = sum(value for key, value in stats.items() if key.startswith("issue.idle_"))
+    assert stats["issue.slots"] == stats["issue.issued"] + idle
+    return document
+
+
 def documents(heddle, data):
     """One statistics document for each way a run can end."""
     runs = {
@@ -82,6 +115,8 @@ def documents(heddle, data):
                               cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         assert done.returncode in (0, 3), done.stderr.decode()
         yield name, json.loads(done.stdout)
+    for threads in (1, 2):
+        yield f"interrupted on {threads}", interrupted(heddle, data, threads)
     guest = pathlib.Path(heddle).parent / "tests/opencl/guest"
     if guest.exists():  # not without an OpenCL loader
         done = subprocess.run([heddle, "run", "--quiet", "--stats", "-", "--", str(guest), "silent"],

@@ -3,7 +3,7 @@
 
 Sweeps of a small kernel in scratch folders: the table is right, nothing is run twice, a sweep that
 is killed, interrupted or shared by processes and executors gives the same bytes, failures have their
-reasons, mistakes are refused with their place.
+reasons, mistakes are refused with their place, points share the cores of the host.
 """
 import contextlib
 import csv
@@ -369,6 +369,22 @@ def slurm_status(parent):
     assert "2 results to be taken in, 2 tasks running, 1 in the queue, 0 failed;" in line(), line()
 
 
+def shares_of_host(parent):
+    """HEDDLE_THREADS=auto: points that run at a time share the cores of the host. A number stays."""
+    cores = len(os.sched_getaffinity(0))
+    for wished, at_a_time, expected in (("auto", 1, cores), ("auto", 2, max(cores // 2, 1)),
+                                        ("auto", cores + 1, 1), ("3", 2, 3)):
+        folder = folder_of(parent, f"share-{wished}-{at_a_time}")
+        said, program = folder / "said", folder / "program"
+        program.write_text(f'#!/bin/sh\necho "$HEDDLE_THREADS" >> {said}\n')
+        program.chmod(0o755)
+        subprocess.run([HEDDLE, "sweep", "--machine", "gtx480", "--set", "gpu.cores=4,5", "--program", str(program),
+                        "--jobs", str(at_a_time), "--out", "out"], cwd=folder, timeout=300, check=False,
+                       env={**ENVIRONMENT, "HEDDLE_THREADS": wished}, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert said.read_text().split() == [str(expected)] * 2, (wished, at_a_time, said.read_text())
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="heddle-sweep-test-") as name:
         parent = pathlib.Path(name)
@@ -381,6 +397,8 @@ def main():
         left_over(parent)
         objects(parent)
         slurm_status(parent)
+        if (HEDDLE.parent / "libheddle-opencl.so").exists():  # else there are no programs
+            shares_of_host(parent)
 
 
 main()

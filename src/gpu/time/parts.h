@@ -13,10 +13,6 @@
 #include "gpu/time/timing.h"
 #include "mem/content.h"
 
-enum {
-    SHARED_WORK = 32 /* instructions of a window from which it pays to share the next one */
-};
-
 struct timing {
     struct hd_device *device;
     const struct timing_params *params;
@@ -35,19 +31,22 @@ struct timing {
         u32 count;
         bool listed;
     } awake;
-    u32 shared_from;      /* SHARED_WORK */
+    bool shares;          /* threads share the next window: the last one took long enough */
+    bool share_all;       /* they share every window */
     u32 *jobs, job_count; /* what runs in a window, in order */
     u64 *issued;          /* by core: stats.issue.instructions when last looked at, */
     u32 *work;            /* and how many they were in its last window */
+    u16 *home;            /* by core: the thread that ran it last, which runs it again if it can */
     struct {
-        struct inst_profile *rows; /* of all threads but the first, one after the other */
-        size_t room;               /* rows */
-        bool *used;                /* by thread */
+        u8 *rows;      /* of all threads but the first, one after the other */
+        size_t stride; /* bytes from one thread's to the next's */
+        size_t room;   /* bytes */
+        bool *used;    /* by thread */
     } profiles;
     struct {
         hd_window_fn *take; /* NULL: windows are not measured */
         void *user;
-        uint64_t *cores; /* of a window: those that ran */
+        uint64_t *cores; /* of a window, by core */
         u64 ended;       /* the last window; 0: none */
     } measure;
     fs now, window;
@@ -59,9 +58,10 @@ struct timing {
     const struct program *timed; /* the program of `times` and `uses` */
 };
 
-/* Each core has an exec of its own: its faults, counters and blocks are separate. */
+/* Each core has an exec of its own: its faults, counters and blocks are separate, and in cache lines
+ * of their own. */
 struct core_launch {
-    struct exec exec; /* first member: a warp refers to it */
+    _Alignas(HOST_LINE_PAIR) struct exec exec; /* first member: a warp refers to it */
     const struct core *core;
 };
 
@@ -80,7 +80,6 @@ struct timed_run {
     struct tables *tables; /* for dispatch=tables, or NULL: dispatcher.c */
     fs start, end; /* time at which the first block may start; at which the last warp ended */
     fs window_end;
-    u64 window_work;            /* instructions issued in the last window */
     u64 issued;                 /* instructions issued so far */
     u64 progress;               /* instructions issued at the last progress */
     fs moved;                   /* time of the last progress */

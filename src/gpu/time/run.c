@@ -350,13 +350,19 @@ static void finish(struct timed_run *run)
             account_inst(run->exec, i, (i64)profile[i].issued, (i64)profile[i].threads);
 }
 
+static struct core_launch *create_execs(u32 cores)
+{
+    const size_t bytes = cores * sizeof(struct core_launch);
+    return memset(checked(aligned_alloc(_Alignof(struct core_launch), bytes)), 0, bytes);
+}
+
 void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
                 struct timed_launch *launch)
 {
     struct timed_run run = {
         .timing = t,
         .exec = exec,
-        .execs = checked(calloc(t->core_count, sizeof(struct core_launch))),
+        .execs = create_execs(t->core_count),
         .launch = launch,
         .blocks = blocks,
         .per_core = per_core,

@@ -63,7 +63,7 @@ struct timing *timing_create(struct hd_device *device)
     t->window = memory_system_window(&t->memory);
     t->period = clock_period(t->clock->core_mhz);
     t->core_count = device->gpu->cores;
-    t->shared_from = RACES_FOUND ? 0 : SHARED_WORK;
+    t->share_all = RACES_FOUND;
     t->cores = checked(calloc(t->core_count, sizeof(struct core *)));
     t->awake.words = (t->core_count + 63) / 64;
     t->awake.set = checked(calloc(t->awake.words, sizeof *t->awake.set));
@@ -71,6 +71,7 @@ struct timing *timing_create(struct hd_device *device)
     t->jobs = checked(calloc(t->core_count + 1, sizeof *t->jobs)); /* and the memory system */
     t->issued = checked(calloc(t->core_count, sizeof *t->issued));
     t->work = checked(calloc(t->core_count, sizeof *t->work));
+    t->home = checked(calloc(t->core_count, sizeof *t->home));
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
@@ -111,6 +112,7 @@ void timing_destroy(struct timing *t)
     free(t->jobs);
     free(t->issued);
     free(t->work);
+    free(t->home);
     free(t->times);
     free(t->uses);
     free(t);
@@ -130,7 +132,10 @@ void timing_set_threads(struct timing *t, u32 threads)
     if (threads == timing_threads(t))
         return;
     workers_destroy(t->workers);
-    t->workers = threads > 1 ? workers_create(threads) : NULL;
+    t->workers = threads > 1 ? workers_create(threads, t->core_count + 1) : NULL;
+    for (u32 i = 0; i < t->core_count; i++)
+        t->home[i] =
+            (u16)(i * threads / t->core_count); /* neighbours together: their heaps touch */
     free(t->profiles.rows);
     free(t->profiles.used);
     memset(&t->profiles, 0, sizeof t->profiles);
@@ -138,7 +143,7 @@ void timing_set_threads(struct timing *t, u32 threads)
 
 void timing_share_all(struct timing *t)
 {
-    t->shared_from = 0;
+    t->share_all = true;
     if (t->workers)
         workers_leave(t->workers);
 }

@@ -3,9 +3,12 @@
  *
  * Cores that are awake have blocks, instructions in flight or requests that are not answered;
  * the others are not looked at. With several threads the memory system and the cores are jobs of one
- * round (base/workers.h): the memory system, which is the longest, first, then cores by what they
- * have issued in their last window. Who runs what does not matter to results: whatever a core, or
- * the memory system, touches in a window is its own, but for
+ * round (base/workers.h). A core is run by the thread that ran it last, unless another has nothing
+ * left to do: its state, some tens of kilobytes of which a window touches, is in that thread's
+ * caches. Of the cores of a thread, those that issued most in their last window come first. The
+ * memory system, which is the longest job, is the first one of the thread that also does what comes
+ * between windows. Who runs what does not matter to results: whatever a core, or the memory system,
+ * touches in a window is its own, but for
  *  - the profile of instructions: one for each thread, added up when it is read;
  *  - views of the code for another MODE: made under a lock (exec/image.c);
  *  - the image of device memory, in launches with content: the memory system, which writes it, runs
@@ -19,7 +22,11 @@
 
 enum {
     MEMORY_JOB = 0xffff,
-    WORK_CLASSES = 64 /* cores are sorted by instructions up to this number */
+    WORK_CLASSES = 64, /* cores are sorted by instructions up to this number */
+    /* ns: a window on one thread that takes longer is followed by shared ones, until one of these
+     * takes less. A round costs about 1 us. */
+    LONG_ALONE = 4000,
+    SHORT_SHARED = 2000
 };
 _Static_assert((u32)MEMORY_JOB <= WORKERS_JOBS, "a window is a round");
 
@@ -71,7 +78,6 @@ void windows_settle(struct timed_run *run)
             t->awake.listed = false;
         }
     }
-    run->window_work = all;
     run->issued += all;
     list_awake(t);
 }
@@ -82,7 +88,7 @@ void windows_settle(struct timed_run *run)
 static struct inst_profile *profile_of(const struct timed_run *run, u32 worker)
 {
     const struct timing *t = run->timing;
-    return worker ? t->profiles.rows + (size_t)(worker - 1) * t->timed->inst_count
+    return worker ? (struct inst_profile *)(t->profiles.rows + (worker - 1) * t->profiles.stride)
                   : run->launch->profile;
 }
 
@@ -90,14 +96,17 @@ static struct inst_profile *profile_of(const struct timed_run *run, u32 worker)
 static void profiles_begin(struct timing *t)
 {
     const u32 threads = workers_count(t->workers);
-    const size_t rows = (size_t)(threads - 1) * t->timed->inst_count;
-    if (rows <= t->profiles.room)
+    t->profiles.stride =
+        align_up(t->timed->inst_count * sizeof(struct inst_profile), HOST_LINE_PAIR);
+    const size_t bytes = (threads - 1) * t->profiles.stride;
+    if (bytes <= t->profiles.room)
         return;
     free(t->profiles.rows);
     free(t->profiles.used);
-    t->profiles.rows = checked(calloc(rows, sizeof *t->profiles.rows));
+    t->profiles.rows = checked(aligned_alloc(HOST_LINE_PAIR, bytes));
+    memset(t->profiles.rows, 0, bytes);
     t->profiles.used = checked(calloc(threads, sizeof *t->profiles.used));
-    t->profiles.room = rows;
+    t->profiles.room = bytes;
 }
 
 void windows_profile(struct timed_run *run)
@@ -128,6 +137,7 @@ void windows_begin(struct timed_run *run)
     t->measure.ended = 0;
     if (!t->workers)
         return;
+    t->shares = false;
     workers_begin(t->workers);
     profiles_begin(t);
 }
@@ -249,27 +259,35 @@ static void run_job(struct timed_run *run, u32 job)
 }
 
 /* A job of a round. */
-static void run_shared(void *user, u32 index, u32 worker)
+static void run_shared(void *user, u32 job, u32 worker)
 {
     struct timed_run *run = user;
     struct timing *t = run->timing;
-    const u32 job = t->jobs[index];
-    if (job == MEMORY_JOB || !worker) {
+    if (job == MEMORY_JOB) {
         run_job(run, job);
         return;
     }
-    if (!t->profiles.used[worker])
+    /* Threads share the lines of these two: they are written only when they change. */
+    if (UNLIKELY(t->home[job] != worker))
+        t->home[job] = (u16)worker;
+    if (UNLIKELY(!t->profiles.used[worker]))
         t->profiles.used[worker] = true;
     t->cores[job]->profile = profile_of(run, worker);
     run_job(run, job);
     t->cores[job]->profile = run->launch->profile;
 }
 
-static u64 processor_time(void)
+/* Nanoseconds. */
+static u64 time_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static u64 processor_time(void)
+{
+    return time_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* run_jobs with the time of each. */
@@ -278,7 +296,9 @@ static COLD void run_measured(struct timed_run *run)
     struct timing *t = run->timing;
     u64 now = processor_time();
     struct hd_window_times times = {.cores = t->measure.cores,
+                                    .core_count = t->core_count,
                                     .between = t->measure.ended ? now - t->measure.ended : 0};
+    memset(t->measure.cores, 0, t->core_count * sizeof *t->measure.cores);
     for (u32 k = 0; k < t->job_count; k++) {
         run_job(run, t->jobs[k]);
         const u64 then = now;
@@ -286,7 +306,7 @@ static COLD void run_measured(struct timed_run *run)
         if (t->jobs[k] == MEMORY_JOB)
             times.memory = now - then;
         else
-            t->measure.cores[times.core_count++] = now - then;
+            t->measure.cores[t->jobs[k]] = now - then;
     }
     t->measure.take(t->measure.user, &times);
     t->measure.ended = processor_time();
@@ -317,14 +337,32 @@ static void run_on_threads(struct timed_run *run)
 {
     struct timing *t = run->timing;
     const bool alone = t->content || memory_system_next(t->memory_system) >= run->window_end;
-    u32 count = 0;
     list_jobs(t, run->window_end, true);
-    for (u32 k = 0; k < t->job_count; k++)
-        if (!alone || t->jobs[k] != MEMORY_JOB)
-            t->jobs[count++] = t->jobs[k];
-    workers_run(t->workers, count, run_shared, run);
+    for (u32 k = 0; k < t->job_count; k++) {
+        const u32 job = t->jobs[k];
+        if (job != MEMORY_JOB)
+            workers_add(t->workers, t->home[job], job);
+        else if (!alone)
+            workers_add(t->workers, 0, job);
+    }
+    workers_run(t->workers, run_shared, run);
     if (alone)
         run_memory(t, run->window_end);
+}
+
+/* Runs a window on the threads, if it is worth it: the last one tells. How long windows take does
+ * not follow from what is issued: most of those of a program that waits for memory issue next to
+ * nothing. */
+static void run_on_threads_if_long(struct timed_run *run)
+{
+    struct timing *t = run->timing;
+    const u64 from = time_of(CLOCK_MONOTONIC);
+    const bool shared = t->shares || t->share_all;
+    if (shared)
+        run_on_threads(run);
+    else
+        run_in_order(run);
+    t->shares = time_of(CLOCK_MONOTONIC) - from >= (shared ? SHORT_SHARED : LONG_ALONE);
 }
 
 void window_run(struct timed_run *run, fs end)
@@ -333,8 +371,8 @@ void window_run(struct timed_run *run, fs end)
     run->window_end = end;
     if (GUARDED)
         each_state(t, hooks_close);
-    if (t->workers && run->window_work >= t->shared_from && !t->measure.take)
-        run_on_threads(run);
+    if (t->workers && !t->measure.take)
+        run_on_threads_if_long(run);
     else
         run_in_order(run);
     if (GUARDED)
