@@ -227,9 +227,11 @@ struct issue_stage {
 
 struct collect_stage {
     struct core_group group[CORE_SCHEDULERS];
-    u32 issued_groups;              /* with instructions for collectors, bits; */
-    u32 collected_groups;           /* for their units, */
-    u32 access_groups;              /* and for the load/store unit */
+    u32 issued_groups;    /* with instructions for collectors, bits; */
+    u32 collected_groups; /* for their units, */
+    u32 access_groups;    /* and for the load/store unit */
+    u32 starved_groups;   /* whose instructions found no collector in the last step, in so many */
+    u32 starved;          /* latches: they wait until one is freed or another instruction issues */
     u8 full_pipes[CORE_SCHEDULERS]; /* latches of issue that have no room, bits */
     struct collector collectors[CORE_COLLECTORS];
     struct turn turns[CORE_COLLECTORS];

@@ -74,6 +74,7 @@ struct lsu {
      * that another try would add to. */
     u64 pipes_stalled;
     u64 *stalled_by[PIPE_COUNT];
+    u64 wanted_pipe; /* the full one that the head's next transaction goes to, a bit; 0: none */
     RING(struct timed) queue;         /* to the network */
     struct requester *prefetchers[2]; /* by MSHR of L1 and read-only cache: of MISS_PREFETCH */
     u32 stores;                       /* not acknowledged */
