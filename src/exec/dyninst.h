@@ -97,7 +97,7 @@ struct dyninst {
     /* accesses that are not strided */
     struct step own;        /* the access as a step whose operands are the record's */
     u64 address[MAX_LANES]; /* in the space the lane goes to; global ones are device addresses */
-    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
+    u64 second[MAX_LANES];  /* of the other element, for two-element accesses: dyninst_second */
 };
 
 /* Words of rows that any instruction of the program needs at most. */
@@ -162,6 +162,8 @@ bool dyninst_atomic(struct dyninst *f, lane_set lanes);
 void dyninst_commit(struct dyninst *f);
 /* Lane addresses of an access. */
 const u64 *dyninst_addresses(struct dyninst *f);
+/* The same of the second element of a pair. */
+const u64 *dyninst_second(struct dyninst *f);
 
 /*
  * What one core has stored in the current window of time and others do not see yet. Loads of the

@@ -143,7 +143,7 @@ static void make_list(struct core *core, struct inflight *inflight)
         coalesce(rule, lsu->list_bytes, dyninst_addresses(f), f->global, f->bytes, f->stores,
                  lsu->list, &lsu->count);
         if (f->pair)
-            coalesce(rule, lsu->list_bytes, f->second, f->global, f->bytes, f->stores, lsu->list,
+            coalesce(rule, lsu->list_bytes, dyninst_second(f), f->global, f->bytes, f->stores, lsu->list,
                      &lsu->count);
     }
     if (UNLIKELY(inflight->silent) && f->stores)
@@ -182,8 +182,8 @@ static void start_shared(struct core *core, struct inflight *inflight)
         cycles *= 2;
     else if (f->pair)
         cycles +=
-            shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
-                          p->shared_parts, core->config.core->warp_size);
+            shared_cycles(dyninst_second(f), f->shared, f->bytes, p->shared_banks,
+                          p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
     cycles = MAX(cycles, 1);
     core->lsu.unit->shared_until = core_cycle(core) + cycles - 1;
     core->stats.lsu.shared_accesses++;
@@ -425,7 +425,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
     if (f->kind != DYNINST_ACCESS || f->atomic || !f->global)
         return false;
     return meets_atomic(lsu, f, dyninst_addresses(f)) ||
-           (f->pair && meets_atomic(lsu, f, f->second));
+           (f->pair && meets_atomic(lsu, f, dyninst_second(f)));
 }
 
 /* The access at the head goes on. */
