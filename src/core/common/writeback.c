@@ -246,12 +246,17 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
         retire(core, inflight);
 }
 
-void inflight_retire(struct core *core, struct inflight *inflight)
+PART_OF void retire_any(struct core *core, struct inflight *inflight)
 {
     if (UNLIKELY(core->detours))
         retire_specially(core, inflight);
     else
         retire_plain(core, inflight, false);
+}
+
+void inflight_retire(struct core *core, struct inflight *inflight)
+{
+    retire_any(core, inflight);
 }
 
 void write_back_due(struct core *core)
@@ -263,5 +268,5 @@ void write_back_due(struct core *core)
     if (!(core->wheel.used[at / 64] &= ~bit(at % 64)))
         core->wheel.words &= ~bit(at / 64);
     for (struct inflight *inflight; (inflight = list_pop(core, &list));)
-        inflight_retire(core, inflight);
+        retire_any(core, inflight);
 }
