@@ -223,7 +223,7 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool cou
     const struct inst_time *time = inflight->time;
     claim_banks(core, inflight, time);
     dyninst_commit(&inflight->dyn);
-    if (counts)
+    if (counts && inflight->counted)
         waitcnt_settle(core, inflight);
     settle(core, inflight, time);
     inflight_give(core, inflight);
@@ -240,7 +240,7 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
         core->detours & DETOUR_SEAMS ? retire_hooked : retire_counted;
     if (UNLIKELY(core->detours & DETOUR_CONTENT))
         core_content_take(core, inflight);
-    if (core->issue.by_waitcnt)
+    if (core->issue.by_waitcnt && inflight->counted)
         waitcnt_retire(core, inflight, retire);
     else
         retire(core, inflight);
