@@ -256,9 +256,10 @@ static lane_set run_complete(struct warp *warp, u32 pc, lane_set lanes)
     const struct inst *inst = warp_inst(warp, pc);
     const int slot = member_slot(inst);
     const bool differ = slot >= 0 && inst->src[slot].kind != OPERAND_CONST;
+    const struct step *step = &warp->exec->image->steps[pc];
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
         struct chunk *chunk = &warp->chunks[c];
-        const u32 *members = member_row(warp, chunk, pc);
+        const u32 *members = slot < 0 ? NULL : chunk_row(chunk, step, (unsigned)slot);
         u32 group;
         for (u32 left = lanes_of_chunk(lanes, c); left; left &= ~group) {
             group = members && differ ? same_members(members, left) : left;
