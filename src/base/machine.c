@@ -27,6 +27,7 @@ struct machine_file {
     const char *directory; /* of a file: searched first for its parent; else NULL */
     const char *text;
     size_t length;
+    const char *packed; /* of a built-in machine, instead of its text */
     const char *name, *parent, *description;
     const struct yaml *tree;
     struct published_values published;
@@ -160,8 +161,7 @@ static bool read_named(const struct loader *loader, struct machine_file *file, c
         return no_such_machine(loader, name, place);
     file->place = arena_printf(loader->arena, "machine %s", name);
     file->identity = file->name = name;
-    file->text = builtin->text;
-    file->length = builtin->length;
+    file->packed = builtin->text;
     return true;
 }
 
@@ -219,8 +219,9 @@ static bool read_published(const struct loader *loader, struct machine_file *fil
 
 static bool parse_file(const struct loader *loader, struct machine_file *file)
 {
-    struct yaml *tree =
-        yaml_parse(loader->arena, file->text, file->length, file->place, loader->error);
+    struct yaml *tree = file->packed ? yaml_unpack(loader->arena, file->packed)
+                                     : yaml_parse(loader->arena, file->text, file->length,
+                                                  file->place, loader->error);
     if (!tree)
         return false;
     file->tree = tree;

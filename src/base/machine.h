@@ -58,6 +58,7 @@ bool machine_load(struct arena *arena, const struct component *const *components
                   const char *text, size_t length, const struct machine_sink *sink,
                   struct machine_about *about, struct error *error);
 
-extern const struct builtin_file builtin_machines[]; /* ends with a NULL name */
+/* Their texts are packed trees (pack_machines.c). Ends with a NULL name. */
+extern const struct builtin_file builtin_machines[];
 
 #endif

@@ -50,7 +50,7 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
 char *text_read_file(const char *path, bool dash, size_t limit, size_t *length,
                      struct error *error);
 
-/* A file compiled in by scripts/embed. */
+/* A file compiled in by scripts/embed or base/pack_machines.c. */
 struct builtin_file {
     const char *name;
     const char *text;

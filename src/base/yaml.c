@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include <libfyaml.h>
-#include <stdio.h>
 
 struct yaml_reader {
     struct arena *arena;
@@ -86,9 +85,7 @@ static struct yaml *add(struct yaml_reader *reader, enum yaml_kind kind, u32 lin
             return NULL;
         }
     }
-    *(parent->last ? &parent->last->next : &parent->first) = node;
-    parent->last = node;
-    parent->count++;
+    yaml_append(parent, node);
     return node;
 }
 
@@ -265,6 +262,13 @@ struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, co
     if (diag)
         fy_diag_destroy(diag);
     return ok ? reader.root : NULL;
+}
+
+void yaml_append(struct yaml *parent, struct yaml *child)
+{
+    *(parent->last ? &parent->last->next : &parent->first) = child;
+    parent->last = child;
+    parent->count++;
 }
 
 const struct yaml *yaml_get(const struct yaml *map, const char *key)

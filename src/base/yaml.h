@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include <stdio.h>
 
 enum {
     YAML_MAX_BYTES = 1 << 20,
@@ -40,6 +41,15 @@ struct yaml {
 struct yaml *yaml_parse(struct arena *arena, const char *text, size_t length, const char *place,
                         struct error *error);
 
+/*
+ * A tree as bytes that are quick to read: files that are built in are parsed when Heddle is built.
+ * Packed trees are trusted. Keys and texts of an unpacked tree are in the bytes, which stay.
+ */
+void yaml_pack(const struct yaml *tree, FILE *to);
+struct yaml *yaml_unpack(struct arena *arena, const char *packed);
+
+/* Adds a child that is not in a tree yet. */
+void yaml_append(struct yaml *parent, struct yaml *child);
 /* The child with this key, or NULL. */
 const struct yaml *yaml_get(const struct yaml *map, const char *key);
 /* "a mapping", "a list", "text", "nothing": for messages. */

@@ -226,9 +226,12 @@ struct issue_stage {
 
 struct collect_stage {
     struct core_group group[CORE_SCHEDULERS];
-    u32 issued_groups;              /* groups with instructions for collectors, bits; */
-    u32 collected_groups;           /* for units; */
-    u32 access_groups;              /* for the load/store unit */
+    u32 issued_groups;    /* groups with instructions for collectors, bits; */
+    u32 collected_groups; /* for units; */
+    u32 access_groups;    /* for the load/store unit */
+    /* Groups whose instructions found no collector in the last step, bits, and the number of their
+     * latches: they wait until a collector is freed or another instruction issues. */
+    u32 starved_groups, starved;
     u8 full_pipes[CORE_SCHEDULERS]; /* by group: full latches after issue, bits */
     struct collector collectors[CORE_COLLECTORS];
     struct turn turns[CORE_COLLECTORS];

@@ -133,18 +133,17 @@ static bool is_trivial(const struct warp *warp, const struct inst *inst, const s
            !step_has(step, 1) && !step_has(step, SLOT_DST);
 }
 
-enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
+/* A barrier that others take part in, or that does not exist. */
+static __attribute__((noinline)) enum outcome_step take_part(struct warp *warp, u32 pc,
+                                                             lane_set lanes, u32 number)
 {
     struct thread_block *block = warp->block;
     const struct inst *inst = warp_inst(warp, pc);
-    u32 number = operand_value(warp, pc, 0, first_lane(lanes), 0);
     if (number >= BARRIERS) {
         fault_at(warp, pc, first_lane(lanes), OUTCOME_TRAP,
                  "barrier %u does not exist: a block has %d", number, BARRIERS);
         return STEP_STOP;
     }
-    if (is_trivial(warp, inst, &warp->exec->image->steps[pc], lanes))
-        return STEP_NEXT;
     struct barrier *barrier = &block->barriers[number];
     arrive(warp, pc, lanes, barrier);
     block->barriers_used |= 1u << number;
@@ -168,6 +167,15 @@ enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
     }
     paths_park(warp, PATH_BARRIER);
     return STEP_PARK;
+}
+
+enum outcome_step barrier_step(struct warp *warp, u32 pc, lane_set lanes)
+{
+    const struct image *image = warp->exec->image;
+    const u32 number = operand_value(warp, pc, 0, first_lane(lanes), 0);
+    if (number < BARRIERS && is_trivial(warp, &image->program->insts[pc], &image->steps[pc], lanes))
+        return STEP_NEXT;
+    return take_part(warp, pc, lanes, number);
 }
 
 /* Lanes of the block have exited: barriers may be complete without them. */

@@ -352,7 +352,8 @@ void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)
     } else if (f->plan->kind == PLAN_ACCESS) {
         place_results(f, take_sources(f));
         if (!(f->plan->folds && dyninst_list(f)) &&
-            !(f->plan->folds_buffer && dyninst_fold_buffer(f)))
+            !(f->plan->folds_buffer && dyninst_fold_buffer(f)) &&
+            !(f->plan->folds_shared && dyninst_fold_shared(f)))
             dyninst_locate(f);
     } else if (f->plan->kind != PLAN_SCALAR || !run_scalar(f)) {
         issue_rest(f);

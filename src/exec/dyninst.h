@@ -98,7 +98,7 @@ struct dyninst {
     /* accesses that are not strided */
     struct step own;        /* the access as a step with the record's operands */
     u64 address[MAX_LANES]; /* in the lane's space; global ones are device addresses */
-    u64 second[MAX_LANES];  /* of the other element, for two-element accesses; else not set */
+    u64 second[MAX_LANES];  /* of the other element, for two-element accesses: dyninst_second */
 };
 
 /* Most words of rows that any instruction of the program needs. */
@@ -163,6 +163,8 @@ bool dyninst_atomic(struct dyninst *f, lane_set lanes);
 void dyninst_commit(struct dyninst *f);
 /* Lane addresses of an access. */
 const u64 *dyninst_addresses(struct dyninst *f);
+/* The same of the second element of a pair. */
+const u64 *dyninst_second(struct dyninst *f);
 
 /*
  * What one core has stored in the current window and other cores do not see yet. Loads of the core

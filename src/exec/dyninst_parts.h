@@ -25,6 +25,7 @@ _Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
 bool dyninst_fold(struct dyninst *f);
 /* The same when the operands are in the record, for all 64 lanes. */
 bool dyninst_fold_buffer(struct dyninst *f);
+bool dyninst_fold_shared(struct dyninst *f);
 /* Any lanes of global memory, with operands in the record. */
 bool dyninst_list(struct dyninst *f);
 /* Undoes folding. */

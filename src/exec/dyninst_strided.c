@@ -96,14 +96,19 @@ bool dyninst_list(struct dyninst *f)
     return true;
 }
 
+/* The first word of a source that is a scalar or a constant. */
+static inline u32 scalar_source(const struct dyninst *f, unsigned k)
+{
+    const struct operand o = f->code->src[k];
+    return o.kind == OPERAND_SCALAR ? f->src[k][0] : scalar_read(f->warp, o, 0);
+}
+
 /* The offset of the 64-bit addresses of an access through a descriptor. */
 static u64 buffer_start(const struct dyninst *f)
 {
-    const struct operand offset = f->code->src[2];
     const u32 *scalars = f->src[1];
     const u32 words[4] = {scalars[0], scalars[LANES], scalars[1], scalars[LANES + 1]};
-    return buffer_base(words) + (u16)f->code->imm +
-           (offset.kind == OPERAND_SCALAR ? f->src[2][0] : scalar_read(f->warp, offset, 0));
+    return buffer_base(words) + (u16)f->code->imm + scalar_source(f, 2);
 }
 
 bool dyninst_fold_buffer(struct dyninst *f)
@@ -131,6 +136,44 @@ bool dyninst_fold_buffer(struct dyninst *f)
     return true;
 }
 
+/* Offset of an element of an access to shared memory. */
+static inline u32 element_offset(const struct dyninst *f, u32 element)
+{
+    return (u32)(f->code->imm >> 32 * element);
+}
+
+bool dyninst_fold_shared(struct dyninst *f)
+{
+    const bool pair = f->plan->shape == SHAPE_PAIR_LOAD;
+    const u32 near = element_offset(f, 0), other = pair ? element_offset(f, 1) : near;
+    const u32 bytes = 4u * f->step->words, size = f->warp->chunks[0].shared_bytes;
+    const unsigned limiter = access_limit(f->code);
+    const u32 limit = limiter == SLOT_DST ? UINT32_MAX : scalar_source(f, limiter);
+    const u64 end = (u64)MAX(near, other) + bytes; /* of an address of 0 */
+    u64 wrong = (near | other) & (bytes - 1);
+    if (f->lanes != ~0ull || end > size || limit < size)
+        return false;
+    for (u32 c = 0; c < MAX_CHUNKS; c++) {
+        u32 first[EVEN_GROUPS], *const stride = (u32 *)f->stride + EVEN_GROUPS * c;
+        if (!f->warp->exec->image->moves->find_strides(f->src[0] + LANES * c, NULL, first, stride))
+            return false;
+        for (u32 i = 0; i < EVEN_GROUPS; i++) {
+            const u32 g = EVEN_GROUPS * c + i;
+            const u64 last = first[i] + (u64)to_last(f, g); /* huge if it is negative */
+            wrong |= MAX(first[i], last) > size - end;
+            wrong |= (first[i] | stride[i]) & (bytes - 1);
+            f->first[g] = (u64)first[i] + near;
+        }
+    }
+    if (wrong)
+        return false;
+    begin_access(f, f->code->op == OP_st);
+    f->pair = pair;
+    f->shared = ~0ull;
+    f->global = f->constant = 0;
+    return true;
+}
+
 const u64 *dyninst_addresses(struct dyninst *f)
 {
     typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
@@ -145,6 +188,16 @@ const u64 *dyninst_addresses(struct dyninst *f)
             *(pair *)&f->address[STRIDE_LANES * g + i] = at & keep;
     }
     return f->address;
+}
+
+const u64 *dyninst_second(struct dyninst *f)
+{
+    if (f->strided) {
+        const u64 *first = dyninst_addresses(f);
+        for (u32 lane = 0; lane < MAX_LANES; lane++)
+            f->second[lane] = first[lane] + element_offset(f, 1) - element_offset(f, 0);
+    }
+    return f->second;
 }
 
 void dyninst_unfold(struct dyninst *f)
@@ -243,16 +296,36 @@ static bool find_uniform(const struct dyninst *f, u8 **at)
     return f->step->uniform + f->bytes <= chunk->uniform_bytes;
 }
 
+/* Those of 64 lanes are in range: dyninst_fold_shared. */
+PART bool find_shared(const struct dyninst *f, u32 groups, u8 **at)
+{
+    const struct chunk *chunk = &f->warp->chunks[0];
+    if (groups == EVEN_GROUPS)
+        return find_places(f, groups, 0, chunk->shared_bytes, chunk->shared, at);
+    for (u32 g = 0; g < groups; g++)
+        at[g] = chunk->shared + f->first[g];
+    return true;
+}
+
+/* The words of an element of all lanes; leaves `at` behind it. */
+PART void load_element(const struct dyninst *f, u32 groups, u32 *row, u8 **at)
+{
+    const struct lanes_memory *moves = f->warp->exec->image->moves;
+    for (u32 j = 0; j < f->step->words; j++, row += STRIDE_LANES * groups)
+        for (u32 g = 0; g < groups; g += EVEN_GROUPS) {
+            moves->load_strided(row + STRIDE_LANES * g, (const u8 *const *)at + g, f->stride + g);
+            at[g] += sizeof(u32);
+            at[g + 1] += sizeof(u32);
+        }
+}
+
 /* `groups` is a constant where this is expanded. */
 PART bool move_groups(struct dyninst *f, u32 groups, struct memory_view *view)
 {
-    const struct chunk *chunk = &f->warp->chunks[0];
-    const struct lanes_memory *moves = f->warp->exec->image->moves;
-    const u32 lanes = STRIDE_LANES * groups;
     u8 *at[DYNINST_GROUPS];
     bool found;
     if (f->shared)
-        found = find_places(f, groups, 0, chunk->shared_bytes, chunk->shared, at);
+        found = find_shared(f, groups, at);
     else if (f->plan->shape == SHAPE_UNIFORM)
         found = find_uniform(f, at);
     else
@@ -260,18 +333,19 @@ PART bool move_groups(struct dyninst *f, u32 groups, struct memory_view *view)
     if (!found || (f->stores && exec_records(f->warp->exec)))
         return false;
     if (f->stores) {
-        const u32 *data = f->src[groups > EVEN_GROUPS ? 3 : 1];
+        const u32 *data = f->src[groups > EVEN_GROUPS && !f->shared ? 3 : 1];
         for (u32 g = 0; g < groups; g += EVEN_GROUPS)
-            moves->store_strided(at + g, f->stride + g, data + STRIDE_LANES * g);
+            f->warp->exec->image->moves->store_strided(at + g, f->stride + g,
+                                                       data + STRIDE_LANES * g);
         return true;
     }
-    for (u32 j = 0; j < f->step->words; j++)
-        for (u32 g = 0; g < groups; g += EVEN_GROUPS) {
-            moves->load_strided(f->dst[0] + j * lanes + STRIDE_LANES * g, (const u8 *const *)at + g,
-                                f->stride + g);
-            at[g] += sizeof(u32);
-            at[g + 1] += sizeof(u32);
-        }
+    load_element(f, groups, f->dst[0], at);
+    if (groups == EVEN_GROUPS || !f->pair)
+        return true;
+    for (u32 g = 0; g < groups; g++)
+        at[g] = (u8 *)f->warp->chunks[0].shared + f->first[g] +
+                ((i64)element_offset(f, 1) - element_offset(f, 0));
+    load_element(f, groups, f->dst[0] + STRIDE_LANES * groups * f->step->words, at);
     return true;
 }
 

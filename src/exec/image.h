@@ -132,6 +132,7 @@ struct dyninst_plan {
     bool plain : 1;              /* its only results are one operand's vector registers */
     bool folds : 1;              /* an access whose lanes may form groups: dyninst_strided.c */
     bool folds_buffer : 1;       /* the same through a descriptor, by 64-bit addresses */
+    bool folds_shared : 1;       /* the same of 64 lanes in shared memory */
     bool two;                    /* warps have two chunks */
     u8 shape;                    /* of its step, without flags */
     u8 vectors, masks, scalars;  /* sources (bits) that are these */

@@ -254,12 +254,16 @@ static u32 same_members(const u32 *members, u32 mask)
 static lane_set run_complete(struct warp *warp, u32 pc, lane_set lanes)
 {
     lane_set waiting = 0;
+    const struct inst *inst = warp_inst(warp, pc);
+    const int slot = member_slot(inst);
+    const bool differ = slot >= 0 && inst->src[slot].kind != OPERAND_CONST;
+    const struct step *step = &warp->exec->image->steps[pc];
     for (u32 c = 0; c < warp->exec->image->chunks; c++) {
         struct chunk *chunk = &warp->chunks[c];
-        const u32 *members = member_row(warp, chunk, pc);
+        const u32 *members = slot < 0 ? NULL : chunk_row(chunk, step, (unsigned)slot);
         u32 group;
         for (u32 left = lanes_of_chunk(lanes, c); left; left &= ~group) {
-            group = members ? same_members(members, left) : left;
+            group = members && differ ? same_members(members, left) : left;
             u32 needed = members ? members[first_lane(group)] & lanes_of_chunk(warp->live, c) : 0;
             if (needed & ~group)
                 waiting |= chunk_lanes(group, c);

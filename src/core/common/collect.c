@@ -149,6 +149,7 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
     }
     core->collect.ready &= ~bit(c);
     core->collect.free |= bit(c);
+    core->collect.issued_groups |= core->collect.starved_groups;
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
@@ -280,7 +281,7 @@ static void allocate_group(struct core *core, u32 g)
         const u32 pipe = first_bit(pipes);
         const u64 free_ones = core->collect.free & group->collectors[pipe];
         if (!free_ones) {
-            core->stats.collect.full_cycles++;
+            core->collect.starved++;
             left |= 1u << pipe;
             pipes &= pipes - 1;
             continue;
@@ -299,8 +300,17 @@ static void allocate_group(struct core *core, u32 g)
             pipes &= pipes - 1;
     }
     group->issued_pipes = (u8)left;
-    if (!left)
-        core->collect.issued_groups &= ~(1u << g);
+    if (left)
+        core->collect.starved_groups |= 1u << g;
+}
+
+/* Those that have issued, or were left over and may find one now. */
+static void allocate(struct core *core)
+{
+    u32 groups = core->collect.issued_groups;
+    core->collect.issued_groups = core->collect.starved_groups = core->collect.starved = 0;
+    for (; groups; groups &= groups - 1)
+        allocate_group(core, first_bit(groups));
 }
 
 void collect_tick(struct core *core)
@@ -315,8 +325,9 @@ void collect_tick(struct core *core)
             dispatch(core, ready);
         if (core->collect.reading_count)
             read_banks(core, written);
-        for (u32 groups = core->collect.issued_groups; groups; groups &= groups - 1)
-            allocate_group(core, first_bit(groups));
+        if (core->collect.issued_groups)
+            allocate(core);
+        core->stats.collect.full_cycles += core->collect.starved;
         written = busy;
     } while (--steps);
 }

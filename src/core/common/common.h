@@ -136,6 +136,17 @@ void collect_create(struct core *core);
 void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
 void collect_tick(struct core *core);
+/* Whether a step would change anything but counters. */
+static inline bool collect_active(const struct core *core)
+{
+    return core->collect.issued_groups || core->collect.reading_count ||
+           core->collect.ready & ~core->collect.stuck;
+}
+/* Charges `cycles` in which none would have. */
+static inline void collect_charge(struct core *core, u64 cycles)
+{
+    core->stats.collect.full_cycles += cycles * core->config.collect->steps * core->collect.starved;
+}
 /* Counts the register reads of an instruction that takes no collector. */
 void collect_count(struct core *core, struct inflight *inflight);
 static inline bool collect_room(const struct core *core, u32 group, enum pipe pipe)
@@ -149,7 +160,7 @@ static inline void collect_push(struct core *core, struct inflight *inflight)
     HELD(group);
     struct latch *latch = &group->issued[pipe];
     latch_push(latch, inflight_index(core, inflight));
-    core->collect.issued_groups |= 1u << g;
+    core->collect.issued_groups |= core->collect.starved_groups | 1u << g;
     group->issued_pipes |= (u8)(1u << pipe);
     if (latch->count >= latch->limit)
         core->collect.full_pipes[g] |= (u8)(1u << pipe);
@@ -232,9 +243,13 @@ static inline void write_back_tick(struct core *core)
     lsu_write_back(core);
 }
 void lsu_reply(struct core *core, const struct packet *packet);
+/* Nothing waits but the access at the head, and that for a cache which has refused another. */
+bool lsu_blocked(const struct core *core);
+/* Whether it has nothing to do by itself. */
 static inline bool lsu_idle(const struct core *core)
 {
-    return !core->lsu.held;
+    return core->lsu.held ? core->lsu.due <= core_cycle(core) && lsu_blocked(core)
+                          : !core->collect.access_groups;
 }
 /* The next due cycle of the caches' pipes, without accesses that their cache has refused: while the
  * unit is idle, these are refused again until a reply arrives. */

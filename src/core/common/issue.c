@@ -418,11 +418,6 @@ void core_serial(struct core *core)
 
 /* ---- why nothing was issued ---- */
 
-static struct reason reason_of(const struct core *core, u32 scheduler, u64 held)
-{
-    return reason_with(core, scheduler, held, 0);
-}
-
 static struct reason reason_now(const struct core *core, u32 scheduler)
 {
     const struct pipeline *pipeline = core->pipeline;
@@ -513,15 +508,13 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     if (hooked && ready && core_hooked(core, SEAM_PICK))
         issue_ask_pick(core, scheduler, &ready, &held);
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
-    if (s == CORE_WARPS) {
-        rest(core, scheduler, ready, reason_of(core, scheduler, held));
-        return;
-    }
-    const bool issued = hooked || core->config.issue->per_warp > 1
-                            ? issue_several(core, s, group_of(core, scheduler))
-                            : issue_head(core, s);
+    bool issued = false;
+    if (s != CORE_WARPS)
+        issued = hooked || core->config.issue->per_warp > 1
+                     ? issue_several(core, s, group_of(core, scheduler))
+                     : issue_head(core, s);
     if (!issued) {
-        rest(core, scheduler, ready, reason_of(core, scheduler, held));
+        rest(core, scheduler, ready, reason_with(core, scheduler, held, 0));
         return;
     }
     core->stats.issue.slots++;

@@ -148,7 +148,7 @@ static void make_list(struct core *core, struct inflight *inflight)
         coalesce(rule, lsu->list_bytes, dyninst_addresses(f), f->global, f->bytes, f->stores,
                  lsu->list, &lsu->count);
         if (f->pair)
-            coalesce(rule, lsu->list_bytes, f->second, f->global, f->bytes, f->stores, lsu->list,
+            coalesce(rule, lsu->list_bytes, dyninst_second(f), f->global, f->bytes, f->stores, lsu->list,
                      &lsu->count);
     }
     if (UNLIKELY(inflight->silent) && f->stores)
@@ -188,8 +188,8 @@ static void start_shared(struct core *core, struct inflight *inflight)
         cycles *= 2;
     else if (f->pair)
         cycles +=
-            shared_cycles(f->second, f->shared, f->bytes, p->shared_banks, p->shared_bank_bytes,
-                          p->shared_parts, core->config.core->warp_size);
+            shared_cycles(dyninst_second(f), f->shared, f->bytes, p->shared_banks,
+                          p->shared_bank_bytes, p->shared_parts, core->config.core->warp_size);
     cycles = MAX(cycles, 1);
     core->lsu.unit->shared_until = core_cycle(core) + cycles - 1;
     core->stats.lsu.shared_accesses++;
@@ -260,9 +260,14 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
         !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
+    lsu->wanted_pipe = 0;
     if (f->stores && lsu->stores >= core->config.lsu->store_queue)
         return false;
-    if (cached ? *banks >> b & 1 || ring_count(&lsu->pipes[b]) >= latency : !queue_room(core))
+    if (cached && ring_count(&lsu->pipes[b]) >= latency) {
+        lsu->wanted_pipe = f->constant ? 0 : bit(b);
+        return false;
+    }
+    if (cached ? *banks >> b & 1 : !queue_room(core))
         return false;
     struct lsu_request *request = lsu_request_take(lsu);
     if (!request)
@@ -426,7 +431,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
     if (f->kind != DYNINST_ACCESS || f->atomic || !f->global)
         return false;
     return meets_atomic(lsu, f, dyninst_addresses(f)) ||
-           (f->pair && meets_atomic(lsu, f, f->second));
+           (f->pair && meets_atomic(lsu, f, dyninst_second(f)));
 }
 
 /* Continues the access at the head. */
@@ -448,6 +453,12 @@ static __attribute__((noinline)) void work_head(struct core *core)
         core->stats.lsu.stall_cycles++;
 }
 
+/* The head's next transaction goes to a pipe that is full and does not move. */
+static inline bool head_is_blocked(const struct lsu *lsu)
+{
+    return lsu->wanted_pipe & lsu->pipes_stalled;
+}
+
 void lsu_work(struct core *core)
 {
     const struct lsu *lsu = core->lsu.unit;
@@ -455,10 +466,17 @@ void lsu_work(struct core *core)
         lsu_requests_send(core);
     if (core->lsu.due <= core_cycle(core))
         lsu_requests_look_up(core);
-    if (lsu->current != NO_INFLIGHT)
+    if (head_is_blocked(lsu))
+        core->stats.lsu.stall_cycles++;
+    else if (lsu->current != NO_INFLIGHT)
         work_head(core);
     if (lsu->current == NO_INFLIGHT && core->collect.access_groups)
         take_next(core);
+}
+
+bool lsu_blocked(const struct core *core)
+{
+    return core->lsu.held == 1 && head_is_blocked(core->lsu.unit);
 }
 
 u64 lsu_due_again(const struct core *core)
@@ -475,6 +493,7 @@ void lsu_charge(struct core *core, u64 cycles)
     struct lsu *lsu = core->lsu.unit;
     for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
         *lsu->stalled_by[first_bit(set)] += cycles;
+    core->stats.lsu.stall_cycles += head_is_blocked(lsu) ? cycles : 0;
 }
 
 bool lsu_request_of(const struct core *core, u32 s, struct packet *packet)

@@ -76,6 +76,7 @@ struct lsu {
      * that each further try would increment. */
     u64 pipes_stalled;
     u64 *stalled_by[PIPE_COUNT];
+    u64 wanted_pipe; /* the full one that the head's next transaction goes to, a bit; 0: none */
     RING(struct timed) queue;         /* to the network */
     struct requester *prefetchers[2]; /* by MSHR of L1 and read-only cache: requesters of
                                        * MISS_PREFETCH */

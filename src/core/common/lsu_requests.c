@@ -75,7 +75,7 @@ void lsu_begin(struct core *core)
     lsu_requests_reset(lsu);
     lsu->current = NO_INFLIGHT;
     lsu->stores = lsu->atomic_count = 0;
-    lsu->pipes_used = lsu->pipes_stalled = 0;
+    lsu->pipes_used = lsu->pipes_stalled = lsu->wanted_pipe = 0;
     core->lsu.held = 0;
     core->lsu.due = core->lsu.done = UINT64_MAX;
     ring_clear(&lsu->done);

@@ -82,9 +82,10 @@ static void tick(struct core *core)
     if (core->collect.collected_groups)
         execute_tick(core);
     lsu_tick(core);
-    if (core->collect.issued_groups || core->collect.reading_count ||
-        core->collect.ready & ~core->collect.stuck)
+    if (collect_active(core))
         collect_tick(core);
+    else if (UNLIKELY(core->collect.starved))
+        collect_charge(core, 1);
     core->collect.banks_written = 0;
     issue_tick(core);
     if (core->fetch.wanting || core->fetch.decode_head != core->fetch.decode_tail ||
@@ -105,11 +106,9 @@ static inline bool is_quiet(const struct core *core)
     if (core->issue.asleep != core->issue.all &&
         (core->issue.sleeps || core->issue.clear & ~core->issue.branching))
         return false;
-    return !(core->collect.issued_groups | core->collect.collected_groups |
-             core->collect.access_groups) &&
-           !core->mechanism_work && !(core->collect.ready | core->issue.redirected) &&
-           !(core->issue.skipping & core->issue.clear & ~core->issue.branching) &&
-           !core->collect.reading_count && fetch_idle(core) && lsu_idle(core);
+    return !(core->collect.issued_groups | core->collect.collected_groups) && lsu_idle(core) &&
+           !core->mechanism_work && !collect_active(core) && !core->issue.redirected &&
+           !(core->issue.skipping & core->issue.clear & ~core->issue.branching) && fetch_idle(core);
 }
 
 /* The first cycle at which something on a quiet core comes due; UINT64_MAX: none. */
@@ -136,6 +135,7 @@ void common_run(struct core *core, fs end)
             u64 cycles = clock_cycles_until(&core->clock, MIN(end, reply));
             cycles = MIN(cycles, core->quiet_until - core_cycle(core));
             issue_charge(core, cycles);
+            collect_charge(core, cycles);
             if (core->lsu.due <= core_cycle(core))
                 lsu_charge(core, cycles);
             clock_advance(&core->clock, cycles);

@@ -67,8 +67,7 @@ PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
 }
 
 /* An instruction with these properties has written its registers. */
-static inline void slot_written(struct core *core, u32 s, struct slot *slot,
-                                const struct inst_time *time)
+PART_OF void slot_written(struct core *core, u32 s, struct slot *slot, const struct inst_time *time)
 {
     if (!(core->issue.buffered & ~core->issue.clear & bit(s)))
         return;

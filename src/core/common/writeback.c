@@ -225,7 +225,7 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool cou
     const struct inst_time *time = inflight->time;
     claim_banks(core, inflight, time);
     dyninst_commit(&inflight->dyn);
-    if (counts)
+    if (counts && inflight->counted)
         waitcnt_settle(core, inflight);
     settle(core, inflight, time);
     inflight_give(core, inflight);
@@ -242,18 +242,23 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
         core->detours & DETOUR_SEAMS ? retire_hooked : retire_counted;
     if (UNLIKELY(core->detours & DETOUR_CONTENT))
         core_content_take(core, inflight);
-    if (core->issue.by_waitcnt)
+    if (core->issue.by_waitcnt && inflight->counted)
         waitcnt_retire(core, inflight, retire);
     else
         retire(core, inflight);
 }
 
-void inflight_retire(struct core *core, struct inflight *inflight)
+PART_OF void retire_any(struct core *core, struct inflight *inflight)
 {
     if (UNLIKELY(core->detours))
         retire_specially(core, inflight);
     else
         retire_plain(core, inflight, false);
+}
+
+void inflight_retire(struct core *core, struct inflight *inflight)
+{
+    retire_any(core, inflight);
 }
 
 void write_back_due(struct core *core)
@@ -265,5 +270,5 @@ void write_back_due(struct core *core)
     if (!(core->wheel.used[at / 64] &= ~bit(at % 64)))
         core->wheel.words &= ~bit(at / 64);
     for (struct inflight *inflight; (inflight = list_pop(core, &list));)
-        inflight_retire(core, inflight);
+        retire_any(core, inflight);
 }

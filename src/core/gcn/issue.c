@@ -116,7 +116,8 @@ static void issue(struct core *core, u32 first)
 {
     const u32 scheduler = (u32)(core_cycle(core) % core->config.issue->schedulers);
     (void)first; /* for pipelines in which all schedulers act in a cycle */
-    issue_prepare(core);
+    if (core->issue.redirected | core->issue.skipping)
+        issue_prepare(core);
     if (core->issue.asleep >> scheduler & 1)
         return;
     if (UNLIKELY(core->issue.schedulers[scheduler].free > core_cycle(core))) {
