@@ -289,10 +289,9 @@ static void make_plan(const struct image *image, const struct inst *inst, const 
          (plan->shape == SHAPE_BUFFER_STORE && step->words == 1)) &&
         (inst->key2 & (BUFFER_INDEX | BUFFER_OFFSET | BUFFER_ADDRESS)) == BUFFER_ADDRESS &&
         is_register(inst->src[0]) && inst->src[1].kind == OPERAND_SCALAR && plan->two;
-    plan->folds_shared =
-        (plan->shape == SHAPE_SHARED_LOAD || plan->shape == SHAPE_PAIR_LOAD ||
-         (plan->shape == SHAPE_SHARED_STORE && step->words == 1)) &&
-        plan->two;
+    plan->folds_shared = (plan->shape == SHAPE_SHARED_LOAD || plan->shape == SHAPE_PAIR_LOAD ||
+                          (plan->shape == SHAPE_SHARED_STORE && step->words == 1)) &&
+                         plan->two;
     plan->folds = plan->kind == PLAN_ACCESS && image->chunks == 1 &&
                   image->program->traits.window_faults && plan->shape >= SHAPE_SHARED_LOAD &&
                   plan->shape <= SHAPE_UNIFORM;

@@ -148,8 +148,8 @@ static void make_list(struct core *core, struct inflight *inflight)
         coalesce(rule, lsu->list_bytes, dyninst_addresses(f), f->global, f->bytes, f->stores,
                  lsu->list, &lsu->count);
         if (f->pair)
-            coalesce(rule, lsu->list_bytes, dyninst_second(f), f->global, f->bytes, f->stores, lsu->list,
-                     &lsu->count);
+            coalesce(rule, lsu->list_bytes, dyninst_second(f), f->global, f->bytes, f->stores,
+                     lsu->list, &lsu->count);
     }
     if (UNLIKELY(inflight->silent) && f->stores)
         lsu->count = 0;
