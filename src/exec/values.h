@@ -5,10 +5,12 @@
  *   VALUES_AFFINE   not uniform, and v(l) = base + a * (l mod w) + b * (l div w)
  *   VALUES_OTHER    neither
  *
- * where w, the width, is the number of threads of a row of the block if such rows fill a warp
- * evenly, and that of the warp else: then there is only base and a. So both coordinates of a thread
- * in a block of 16 x 16 are affine, and so is what is computed from them by sums and products with
- * what is uniform. Arithmetic is of integers modulo 2^32, of a pair of registers modulo 2^64.
+ * The width w is usually that of the warp: then affine means one base and one stride, and tid.x of
+ * a block of 16 x 16 is not affine in a warp of 32 lanes, where it counts to 15 twice. A mechanism
+ * may be told to accept a second stride from row to row of the block. Then w is the number of
+ * threads in such a row if rows fill a warp evenly; both coordinates of a thread in a block of 16 x
+ * 16 are affine, and so are their sums and their products with uniform values. Arithmetic is of
+ * integers modulo 2^32, of a pair of registers modulo 2^64.
  *
  *  V1  Only lanes of the given set count. Of a set that has not all lanes, a is told by the nearest
  *      two lanes of a row and b by the nearest two rows, as the signed difference over the distance
@@ -27,9 +29,9 @@ enum values {
     VALUES_OTHER,
 };
 
-/* The width for blocks of this shape: dim x if it is a power of two that is not above the warp size
- * and the block has more than one dimension. */
-u32 values_width(const u32 dims[3], u32 warp_size);
+/* The width w for blocks of this shape: the warp size; with `rows`, dim x if it is a power of two
+ * not above the warp size and the block has more than one dimension. */
+u32 values_width(const u32 dims[3], u32 warp_size, bool rows);
 
 /* Values of 32 bits, or, with `words` 2, of 64, whose upper words are `warp_size` words behind the
  * lower ones, as rows of registers are. */
