@@ -4,6 +4,12 @@
 
 #include "core/components.def"
 
+/* units.int_mul_unit */
+enum {
+    INT_MUL_INTEGER,
+    INT_MUL_SFU
+};
+
 /* Banks that serve registers independently of each other: narrow banks work together. */
 static inline u32 collect_places(const struct collect_params *params, u32 warp_size)
 {

@@ -322,6 +322,7 @@ static const struct {
     {"fermi15-l2", "l2", "data", 128 << 10},
     {"gtx1080ti", "lsu", "shared", 96 << 10},
     {"pascal28", "lsu", "shared", 96 << 10},
+    {"tesla16", "constant", "data", 2 << 10},
     {"gtx480", "collect", "registers", 128 << 10},
     {"gtx480", "lsu", "shared", 48 << 10},
     {"titanx", "l1d", "data", 48 << 10},
