@@ -66,8 +66,8 @@ json_t *config_json(const struct config *config);
 /*
  * The origin of every value: {"machine", "description", "parents": [names, nearest first],
  * "values": [{"key", "value", "unit", "from", "source", "note", "inherited"}]}. "from" is
- * "default", the name of a machine or "set"; "source" is "stated", "inherited", "assumed" or "", as
- * that machine's file states; "inherited" is true if that machine is a parent.
+ * "default", the name of a machine or "set"; "source" is "stated", "derived", "inherited",
+ * "assumed" or "", as that machine's file states; "inherited" is true if that machine is a parent.
  */
 json_t *config_explain_json(const struct config *config);
 /*

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const value_source_names[SOURCE_COUNT] = {"", "stated", "inherited", "assumed"};
+const char *const value_source_names[SOURCE_COUNT] = {"", "stated", "derived", "inherited",
+                                                      "assumed"};
 static const char *const about_keys[] = {"machine", "parent", "description", "published"};
 
 struct machine_file {
@@ -262,7 +263,8 @@ static bool open_value(const struct loader *loader, const struct machine_file *f
                     origin->source = i;
             if (origin->source == SOURCE_UNSAID)
                 return wrong(loader, file, child->line, child->column,
-                             "%s: source '%.64s' is unknown: expected stated, inherited or assumed",
+                             "%s: source '%.64s' is unknown: expected stated, derived, "
+                             "inherited or assumed",
                              key, text_printable(loader->arena, child->text));
         } else {
             return wrong(loader, file, child->key_line, child->key_column,

@@ -20,6 +20,7 @@ enum {
 enum value_source {
     SOURCE_UNSAID,
     SOURCE_STATED,
+    SOURCE_DERIVED,
     SOURCE_INHERITED,
     SOURCE_ASSUMED,
     SOURCE_COUNT

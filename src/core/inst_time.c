@@ -50,6 +50,12 @@ static struct cost cost_of(const struct units_params *u, enum unit unit, enum la
 #undef COST
 }
 
+static bool is_int_multiply(const struct op_info *info)
+{
+    return info->unit == UNIT_INT &&
+           (info->latency == LATENCY_MUL || info->latency == LATENCY_MAD);
+}
+
 static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
 {
     const struct op_info *info = &op_info[inst->op];
@@ -71,6 +77,8 @@ static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
     }
     if (info->unit == UNIT_FP64)
         return u->fp64 ? PIPE_FP64 : PIPE_SFU;
+    if (is_int_multiply(info) && u->int_mul_unit == INT_MUL_SFU)
+        return PIPE_SFU;
     return info->unit == UNIT_FP32 ? PIPE_SP : integer;
 }
 

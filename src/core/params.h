@@ -4,6 +4,12 @@
 
 #include "core/components.def"
 
+/* units.int_mul_unit */
+enum {
+    INT_MUL_INTEGER,
+    INT_MUL_SFU
+};
+
 /* Banks that serve registers independently: narrow banks that hold a register side by side count as
  * one. */
 static inline u32 collect_places(const struct collect_params *params, u32 warp_size)

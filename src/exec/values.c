@@ -1,10 +1,10 @@
 /* Uniform, affine, other: see values.h. */
 #include "exec/values.h"
 
-u32 values_width(const u32 dims[3], u32 warp_size)
+u32 values_width(const u32 dims[3], u32 warp_size, bool rows)
 {
-    const bool rows = dims[1] > 1 || dims[2] > 1;
-    return rows && is_pow2(dims[0]) && dims[0] <= warp_size ? dims[0] : warp_size;
+    const bool several = dims[1] > 1 || dims[2] > 1;
+    return rows && several && is_pow2(dims[0]) && dims[0] <= warp_size ? dims[0] : warp_size;
 }
 
 static u64 value_at(const u32 *row, u32 words, u32 warp_size, u32 lane)

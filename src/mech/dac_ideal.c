@@ -450,7 +450,7 @@ static void launch(void *state, struct core *core, bool begins)
     const struct program *program = exec->image->program;
     const size_t insts = core_inst_count(core);
     d->explicit_exec = program->traits.explicit_exec;
-    d->width = values_width(exec->dims, core_warp_size(core));
+    d->width = values_width(exec->dims, core_warp_size(core), d->params->affine_rows);
     d->rows = exec->register_rows + 1;
     d->mask_words = exec->masks / 64 + 1;
     d->insts = checked(calloc(MAX(insts, 1u), sizeof *d->insts));
@@ -480,9 +480,9 @@ static const char *const deviations[] = {
     "An idealisation, like that of Yeh et al.: there is no second instruction stream, no queue "
     "between the two streams and no compiler. Removed instructions cost no time and no energy, "
     "finding and computing affine values is free, and no warp waits for another.",
-    "An affine value is base + a * x + b * y in a thread's position in its warp, by rows of the "
-    "block. Whether a value is uniform in its block follows from how it was computed; it is not "
-    "compared between warps.",
+    "An affine value has one base and one stride over the lanes of a warp; `affine_rows` adds a "
+    "stride from row to row of the block. Whether a value is uniform in its block follows from how "
+    "it was computed; it is not compared between warps.",
     "A warp that finds no leader executes the instruction itself. So does a warp whose instruction "
     "follows a branch that has not issued, or whose lanes are not all active.",
     "A removed load returns what memory holds when its warp reaches it, with no delay.",

@@ -6,9 +6,9 @@
  * in some lanes: a product or an extension to 64 bits, a 24-bit product, an `or` that replaces a
  * sum.
  *
- *  T1  A register with TAG_AFFINE, together with the next one if that has TAG_HIGH, holds base + a
- *      * (l mod w) + b * (l div w) modulo 2^32, or 2^64 (exec/values.h). Sums, and products with
- *      uniform factors, preserve this even if they wrap around.
+ *  T1  A register with TAG_AFFINE, together with the next one if that has TAG_HIGH, holds an affine
+ *      value modulo 2^32, or 2^64 (exec/values.h). Sums, and products with uniform factors, preserve
+ *      this even if they wrap around.
  *  T2  TAG_HIGH is valid only while both registers are written together.
  */
 #include "ir/special.h"

@@ -432,7 +432,7 @@ static void launch(void *state, struct core *core, bool begins)
     const u32 insts = exec->image->program->inst_count;
     const u32 blocks = MIN(core_config(core)->core->blocks, (u32)CORE_BLOCKS);
     d->warp_size = core_warp_size(core);
-    d->width = values_width(exec->dims, d->warp_size);
+    d->width = values_width(exec->dims, d->warp_size, d->params->affine_rows);
     d->registers = exec->register_rows;
     d->words = d->registers / 64 + 1;
     d->id_count = d->registers + exec->masks + SCALAR_COUNT;

@@ -365,7 +365,7 @@ static void observe_launch(void *state, struct exec *exec, bool begins)
     r->exec = exec;
     r->warp_size = exec->image->warp_size;
     r->all = ~0ull >> (MAX_LANES - r->warp_size);
-    r->width = values_width(exec->dims, r->warp_size);
+    r->width = values_width(exec->dims, r->warp_size, r->params->affine_rows);
     r->full = exec->threads / r->warp_size;
     find_range(r, exec);
     const size_t count = MAX(r->count, 1u);
@@ -497,8 +497,6 @@ static const char *const deviations[] = {
     "those that the other warps execute with the same operands.",
     "A block with one full warp has nothing to share: its instructions count in the grid and in "
     "the warp only.",
-    "Affine means a base, a stride along x and one along y if the rows of the block fill warps "
-    "evenly; the paper has one stride.",
     "Masks are uniform if all lanes have the same bit, else unstructured.",
     "Operands are compared by 64-bit hashes.",
     NULL,

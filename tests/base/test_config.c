@@ -79,7 +79,8 @@ static const struct {
     {"demo: {count: [1, 2]}", "t:1:15: demo.count: expected one value, not a list"},
     {"demo: {count: {source: stated}}", "t:1:15: demo.count: 'value' is missing"},
     {"demo: {count: {value: 3, source: guessed}}",
-     "t:1:34: demo.count: source 'guessed' is unknown: expected stated, inherited or assumed"},
+     "t:1:34: demo.count: source 'guessed' is unknown: expected stated, derived, inherited or "
+     "assumed"},
     {"demo: {count: {value: 3, nots: x}}", "t:1:26: demo.count: unknown field 'nots': did you mean "
                                            "'note'?: expected value, source and note"},
     {"demo: {clock: nan}", "t:1:15: demo.clock: expected a number, 0.1 to 10 GHz, not 'nan'"},

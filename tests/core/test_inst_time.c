@@ -81,6 +81,20 @@ static void missing_units(void **state)
     rig_close(&rig);
 }
 
+/* Special-function units may multiply integers; other integer operations stay. */
+static void multiplications_elsewhere(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, "generic", WIDE CLASSES "units.int_mul_unit=sfu");
+    assert_time(&rig, OP_mul_lo_b32, PIPE_SFU, 54, 4);
+    assert_time(&rig, OP_mad_lo_b32, PIPE_SFU, 55, 5);
+    assert_time(&rig, OP_mul_wide_u32, PIPE_SFU, 54, 4);
+    assert_time(&rig, OP_add_b32, PIPE_SP, 52, 2);
+    assert_time(&rig, OP_mul_f32, PIPE_SP, 64, 14);
+    assert_time(&rig, OP_fma_f32, PIPE_SP, 65, 15);
+    rig_close(&rig);
+}
+
 /* ---- narrow units ---- */
 
 /* A warp of w lanes passes a unit of n in w / n passes, rounded up: the unit is taken for all of
@@ -230,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes),
         cmocka_unit_test(missing_units),
+        cmocka_unit_test(multiplications_elsewhere),
         cmocka_unit_test(passes),
         cmocka_unit_test(interval_above_latency),
         cmocka_unit_test(longest),

@@ -276,12 +276,20 @@ static void rows_of_a_block(void **state)
         {"mov.u32 %r1, %tid.y; shl.b32 %r2, %r1, 4; add.u32 %r0, %r2, %t;", 3},
         {"mov.u32 %r1, %tid.y; mul.lo.u32 %r2, %r1, %t; add.u32 %r0, %r2, 1;", 2},
     };
-    check("", all, ARRAY_LEN(all), (struct hd_dim){16, 16, 1}, COMMON);
+    static const char rows[] = "dac_ideal.affine_rows=true";
+    check(rows, all, ARRAY_LEN(all), (struct hd_dim){16, 16, 1}, COMMON);
+    check(rows, all, ARRAY_LEN(all), (struct hd_dim){32, 8, 1}, COMMON);
+    check(rows, all, ARRAY_LEN(all), (struct hd_dim){8, 8, 2}, COMMON);
+    check(rows, all, ARRAY_LEN(all), (struct hd_dim){64, 4, 1}, COMMON);
+    /* one stride: coordinates are affine only if a row fills a warp; if not, what is left is the
+     * parameter, the block's index and its size */
+    const struct rule none[] = {{all[0].body, 0}, {all[1].body, 0}};
     check("", all, ARRAY_LEN(all), (struct hd_dim){32, 8, 1}, COMMON);
-    check("", all, ARRAY_LEN(all), (struct hd_dim){8, 8, 2}, COMMON);
     check("", all, ARRAY_LEN(all), (struct hd_dim){64, 4, 1}, COMMON);
+    check("", none, ARRAY_LEN(none), (struct hd_dim){16, 16, 1}, 3);
+    check("", none, ARRAY_LEN(none), (struct hd_dim){8, 8, 2}, 3);
     /* rows of 24: neither coordinate is affine in all warps, and only some have anything */
-    struct rig *rig = compare("", all[0].body, (struct hd_dim){24, 16, 1});
+    struct rig *rig = compare(rows, all[0].body, (struct hd_dim){24, 16, 1});
     assert_true(stat(rig, "dac_ideal.skipped") < 11 * (COMMON - 2));
     rig_close(rig);
 }

@@ -187,9 +187,15 @@ static void shapes(void **state)
     for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig *rig = compare_shape("", body, 1, cases[i].shape);
         check(rig, "skipped", (COMMON + cases[i].shared) * (cases[i].warps - 1));
-        /* tid.x is affine, its square is not */
-        check(rig, "skipped_affine", cases[i].shared ? cases[i].warps - 1 : 0);
-        check(rig, "skipped_other", cases[i].shared ? cases[i].warps - 1 : 0);
+        /* tid.x has one stride only in rows that fill a warp; its square never has */
+        const u32 followers = cases[i].shared ? cases[i].warps - 1 : 0;
+        const u32 affine = cases[i].shape.x == WARP ? followers : 0;
+        check(rig, "skipped_affine", affine);
+        check(rig, "skipped_other", 2 * followers - affine);
+        rig_close(rig);
+        rig = compare_shape("darsie.affine_rows=true", body, 1, cases[i].shape);
+        check(rig, "skipped_affine", followers);
+        check(rig, "skipped_other", followers);
         rig_close(rig);
     }
     /* a warp without all its lanes takes no part */

@@ -17,6 +17,7 @@ void forward(__global const float *input, __global const float *weights, __globa
         values[y] = input[row];
     barrier(CLK_LOCAL_MEM_FENCE);
     products[y][x] = weights[row * hidden + unit] * values[y];
+#pragma unroll 1 /* the published program computes the number of rounds at run time */
     for (uint rest = BLOCK_Y / 2; rest > 0; rest /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (y < rest)

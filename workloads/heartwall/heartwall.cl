@@ -36,6 +36,7 @@ void take_templates(__global const float *frame, __global const int2 *points,
     }
     sums[lane] = sum;
     squares[lane] = square;
+#pragma unroll 1 /* compilers of the papers unrolled only loops that count in steps */
     for (int apart = BLOCK_X / 2; apart > 0; apart /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < apart) {
@@ -92,6 +93,7 @@ void track(__global const float *frame, __global const float *templates, __globa
     }
     best[lane] = highest;
     where[lane] = found;
+#pragma unroll 1 /* as above */
     for (int apart = BLOCK_X / 2; apart > 0; apart /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < apart && best[lane + apart] > best[lane]) {

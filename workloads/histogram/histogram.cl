@@ -42,6 +42,7 @@ void merge(__global const uint *parts, __global uint *histogram, uint count)
     for (uint part = lane; part < count; part += BLOCK_X)
         sum += parts[part * BINS + bin];
     sums[lane] = sum;
+#pragma unroll 1 /* compilers of the papers unrolled only loops that count in steps */
     for (uint left = BLOCK_X / 2; left > 0; left /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < left)

@@ -8,8 +8,8 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [VECTORS] = {"vectors", NULL, "pairs of vectors", 2048, 256, 1, 65536},
-    [LENGTH] = {"length", "floats", "length of a vector", 256, 0, 1, 65536},
+    [VECTORS] = {"vectors", NULL, "pairs of vectors", 1024, 256, 1, 65536},
+    [LENGTH] = {"length", "floats", "length of a vector", 512, 256, 1, 65536},
     {0},
 };
 

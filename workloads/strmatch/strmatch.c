@@ -24,15 +24,15 @@ enum index_kind {
 enum {
     LETTERS = 4, /* of the alphabet */
     MOST_LETTERS = 1 << 22,
-    MOST_PACKED = 32, /* letters in 64 bits */
+    MOST_QUERY = 32, /* a block of 1024 threads keeps as many letters each in 32 KB */
 };
 
 static const struct option_row options[] = {
     [INDEX] = {"index", NULL, "how the reference is indexed", TREE, .choices = "tree|array"},
     [REFERENCE] = {"reference", "letters", "length of the reference", 20000, 0, 1, MOST_LETTERS},
     [QUERIES] = {"queries", NULL, "number of queries", 50000, 500, 1, 1 << 22},
-    [LENGTH] = {"length", "letters", "length of a query", 25, 0, 1, MOST_PACKED},
-    [LEAST] = {"least", "letters", "shortest match that counts", 20, 0, 1, MOST_PACKED},
+    [LENGTH] = {"length", "letters", "length of a query", 25, 0, 1, MOST_QUERY},
+    [LEAST] = {"least", "letters", "shortest match that counts", 20, 0, 1, MOST_QUERY},
     [BLOCK] = {"block", "threads", "block size", 256, 0, 1, 1024},
     {0},
 };
@@ -231,16 +231,6 @@ static void expect(const struct text *text, const cl_uchar *queries, size_t coun
     free(places.next);
 }
 
-/* Queries with two bits a letter, the first lowest. */
-static cl_ulong *pack(const cl_uchar *queries, size_t count, cl_uint length)
-{
-    cl_ulong *packed = zeroed(count, sizeof *packed);
-    for (size_t i = 0; i < count; i++)
-        for (cl_uint k = 0; k < length; k++)
-            packed[i] |= (cl_ulong)queries[i * length + k] << 2 * k;
-    return packed;
-}
-
 static void match(struct workload *w, const struct text *text, const cl_uchar *queries,
                   cl_uint least, cl_mem lengths, cl_mem counts)
 {
@@ -249,25 +239,23 @@ static void match(struct workload *w, const struct text *text, const cl_uchar *q
     make_array(&index, text);
     make_tree(&index, text);
     struct shape block = {"BLOCK", option(w, BLOCK)};
-    workload_build(w, &block, 1, "-D LENGTH=%u -D LEAST=%u", length, least);
+    workload_build(w, &block, 1, "-D LENGTH=%u", length);
     cl_mem reference = workload_input(w, text->letters, text->size);
+    cl_mem queries_device = workload_input(w, queries, (size_t)count * length);
     cl_kernel kernel;
     if (option(w, INDEX) == TREE) {
-        cl_ulong *packed = pack(queries, count, length);
-        cl_mem queries_device = workload_input(w, packed, count * sizeof *packed);
-        free(packed);
         cl_mem nodes = workload_input(w, index.nodes, index.node_count * sizeof *index.nodes);
         kernel = workload_kernel(w, "walk_tree");
         workload_args(w, kernel, ARG(reference), ARG(nodes), ARG(queries_device), ARG(lengths),
-                      ARG(counts), ARG(count));
+                      ARG(counts), ARG(count), ARG(length), ARG(least));
     } else {
         size_t bytes = text->size * sizeof *index.suffixes;
-        cl_mem queries_device = workload_input(w, queries, (size_t)count * length);
         cl_mem suffixes = workload_input(w, index.suffixes, bytes);
         cl_mem alike = workload_input(w, index.alike, bytes);
         kernel = workload_kernel(w, "search_array");
         workload_args(w, kernel, ARG(reference), ARG(text->size), ARG(suffixes), ARG(alike),
-                      ARG(queries_device), ARG(lengths), ARG(counts), ARG(count));
+                      ARG(queries_device), ARG(lengths), ARG(counts), ARG(count), ARG(length),
+                      ARG(least));
     }
     workload_launch(w, kernel, &block, pieces(count, block.x), 1, 1);
     free(index.suffixes);

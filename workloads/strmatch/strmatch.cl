@@ -1,7 +1,8 @@
 /*
  * For each place of each query that leaves `least` letters or more: how many letters from there on
  * also stand somewhere in the reference, and how often they do; 0 and 0 for fewer than that. A query
- * a thread. Threads of a warp leave their loops at different letters.
+ * a thread, a byte a letter. Threads of a warp leave their loops at different letters. Lengths are
+ * arguments, so that the compiler keeps the loops.
  */
 
 /* A node of the suffix tree, and the edge that leads to it; of the same layout on the host. */
@@ -12,25 +13,25 @@ struct node {
     uint link;        /* the node of the same letters without the first; the root's is the root */
 };
 
-/* The queries are packed, the first letter in the lowest two bits. What was found from one place of
- * a query is known to be there from the next place on, less its first letter: the node's link leads
- * close to it, and from there edges are walked without looking at their letters. */
+/* What was found from one place of a query is known to be there from the next place on, less its
+ * first letter: the node's link leads close to it, and from there edges are walked without looking at
+ * their letters. */
 __kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
 void walk_tree(__global const uchar *reference, __global const struct node *nodes,
-               __global const ulong *queries, __global uint *lengths, __global uint *counts,
-               uint count)
+               __global const uchar *queries, __global uint *lengths, __global uint *counts,
+               uint count, uint letters, uint least)
 {
     uint i = get_global_id(0);
 
     if (i >= count)
         return;
-    ulong query = queries[i];
+    __global const uchar *query = queries + i * letters;
     uint node = 0, depth = 0, length = 0; /* letters that lead to the node, and all that match */
-    for (uint start = 0; start + LEAST <= LENGTH; start++, query >>= 2) {
+    for (uint start = 0; start + least <= letters; start++, query++) {
         uint child = 0, on_edge = 0; /* letters that match on the edge to the child */
         uint2 edge = 0;
         while (depth < length) {
-            child = nodes[node].children[query >> 2 * depth & 3];
+            child = nodes[node].children[query[depth]];
             edge = nodes[child].edge;
             if (edge.y > length - depth) {
                 on_edge = length - depth;
@@ -39,8 +40,8 @@ void walk_tree(__global const uchar *reference, __global const struct node *node
             node = child;
             depth += edge.y;
         }
-        while (length < LENGTH - start) {
-            uint letter = query >> 2 * length & 3;
+        while (length < letters - start) {
+            uint letter = query[length];
             if (on_edge > 0) {
                 if (reference[edge.x + on_edge] != letter)
                     break;
@@ -57,7 +58,7 @@ void walk_tree(__global const uchar *reference, __global const struct node *node
                 on_edge = 0;
             }
         }
-        bool enough = length >= LEAST;
+        bool enough = length >= least;
         lengths[start * count + i] = enough ? length : 0;
         counts[start * count + i] = enough ? nodes[on_edge > 0 ? child : node].leaves : 0;
         node = nodes[node].link;
@@ -83,19 +84,21 @@ uint common(__global const uchar *reference, uint suffix, uint size, __local con
 __kernel __attribute__((reqd_work_group_size(BLOCK_X, 1, 1)))
 void search_array(__global const uchar *reference, uint size, __global const uint *suffixes,
                   __global const uint *alike, __global const uchar *queries,
-                  __global uint *lengths, __global uint *counts, uint count)
+                  __global uint *lengths, __global uint *counts, uint count, uint letters,
+                  uint least)
 {
     __local uchar own[BLOCK_X * LENGTH];
-    uint first = get_group_id(0) * BLOCK_X * LENGTH, i = get_global_id(0);
+    uint threads = get_local_size(0), first = get_group_id(0) * threads * letters;
+    uint i = get_global_id(0);
 
-    for (uint k = get_local_id(0); k < BLOCK_X * LENGTH; k += BLOCK_X)
-        own[k] = first + k < count * LENGTH ? queries[first + k] : 0;
+    for (uint k = get_local_id(0); k < threads * letters; k += threads)
+        own[k] = first + k < count * letters ? queries[first + k] : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i >= count)
         return;
-    for (uint start = 0; start + LEAST <= LENGTH; start++) {
-        __local const uchar *part = own + get_local_id(0) * LENGTH + start;
-        uint length = LENGTH - start;
+    for (uint start = 0; start + least <= letters; start++) {
+        __local const uchar *part = own + get_local_id(0) * letters + start;
+        uint length = letters - start;
         uint low = 0, high = size;            /* suffixes below low are smaller, from high on not */
         uint low_common = 0, high_common = 0; /* of the suffixes just outside */
         while (low < high) {
@@ -110,14 +113,14 @@ void search_array(__global const uchar *reference, uint size, __global const uin
         }
         /* What matches best is just below or just above; more that match as well are around. */
         uint best = max(low_common, high_common), found = 0;
-        if (best >= LEAST) {
+        if (best >= least) {
             uint k = low_common >= high_common ? low - 1 : low, below = k;
             for (found = 1; alike[below] >= best; below--)
                 found++;
             for (k++; k < size && alike[k] >= best; k++)
                 found++;
         }
-        lengths[start * count + i] = best >= LEAST ? best : 0;
+        lengths[start * count + i] = best >= least ? best : 0;
         counts[start * count + i] = found;
     }
 }

@@ -180,7 +180,9 @@ static void units_state(struct state_list *list, const struct core_config *machi
     const struct units_params *units = machine->units;
     struct widths width = widths_of(machine);
     u32 fp32 = MAX(MAX(units->fp32_add, units->fp32_mul), units->fp32_mad);
-    u32 whole = MAX(MAX(units->int_add, units->int_mul), units->int_mad);
+    u32 whole = units->int_mul_unit == INT_MUL_SFU
+                    ? units->int_add
+                    : MAX(MAX(units->int_add, units->int_mul), units->int_mad);
     u32 fp64 = MAX(MAX(units->fp64_add, units->fp64_mul), units->fp64_mad);
     u32 sp = units->integer ? fp32 : MAX(fp32, whole);
     u32 sp_bits = pass_bits(units->sp_lanes, WORD_BITS, width);

@@ -39,14 +39,17 @@ static lane_set all_of(u32 size)
 
 static void test_width(void **unused)
 {
-    assert_int_equal(values_width((const u32[]){16, 16, 1}, 32), 16);
-    assert_int_equal(values_width((const u32[]){16, 1, 4}, 32), 16);
-    assert_int_equal(values_width((const u32[]){32, 4, 1}, 32), 32);
-    assert_int_equal(values_width((const u32[]){64, 4, 1}, 32), 32); /* above the warp's */
-    assert_int_equal(values_width((const u32[]){64, 4, 1}, 64), 64);
-    assert_int_equal(values_width((const u32[]){16, 1, 1}, 32), 32); /* one row only */
-    assert_int_equal(values_width((const u32[]){12, 8, 1}, 32), 32); /* no power of two */
-    assert_int_equal(values_width((const u32[]){1, 256, 1}, 64), 1);
+    /* one base and one stride, whatever the shape of the block, unless rows are asked for */
+    assert_int_equal(values_width((const u32[]){16, 16, 1}, 32, false), 32);
+    assert_int_equal(values_width((const u32[]){8, 8, 1}, 64, false), 64);
+    assert_int_equal(values_width((const u32[]){16, 16, 1}, 32, true), 16);
+    assert_int_equal(values_width((const u32[]){16, 1, 4}, 32, true), 16);
+    assert_int_equal(values_width((const u32[]){32, 4, 1}, 32, true), 32);
+    assert_int_equal(values_width((const u32[]){64, 4, 1}, 32, true), 32); /* above the warp's */
+    assert_int_equal(values_width((const u32[]){64, 4, 1}, 64, true), 64);
+    assert_int_equal(values_width((const u32[]){16, 1, 1}, 32, true), 32); /* one row only */
+    assert_int_equal(values_width((const u32[]){12, 8, 1}, 32, true), 32); /* no power of two */
+    assert_int_equal(values_width((const u32[]){1, 256, 1}, 64, true), 1);
 }
 
 /* Every width of both warp sizes, words and pairs, with steps that wrap. */
