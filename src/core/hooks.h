@@ -261,6 +261,9 @@ struct mechanism {
      * before the unit. */
     u32 (*operand)(void *state, struct core *core, struct inflight *inflight);
 
+    /* It has all operands, read from their banks, and leaves its collector. */
+    void (*collected)(void *state, struct core *core, struct inflight *inflight);
+
     /* ---- result ---- */
     /* Its result is in the record and may be changed: of an access, when all data have come. */
     void (*result)(void *state, struct core *core, struct inflight *inflight);

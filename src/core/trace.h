@@ -136,6 +136,7 @@ struct inst_profile {
      * what `threads` says, or short of it. */
     i64 more_reads, more_ops, more_writes;
     u64 transactions;   /* of global and local accesses */
+    u64 ace;            /* bit cycles in which vector registers held what it wrote and was needed */
     u64 stalls[STALLS]; /* idle issue slots whose reason was this instruction */
 };
 static inline void inst_profile_add(struct inst_profile *sum, const struct inst_profile *more)
@@ -146,6 +147,7 @@ static inline void inst_profile_add(struct inst_profile *sum, const struct inst_
     sum->more_ops += more->more_ops;
     sum->more_writes += more->more_writes;
     sum->transactions += more->transactions;
+    sum->ace += more->ace;
     for (u32 s = 0; s < STALLS; s++)
         sum->stalls[s] += more->stalls[s];
 }
