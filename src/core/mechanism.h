@@ -67,7 +67,8 @@ static inline fs core_now(const struct core *core)
 /* Cycles of the launch from its begin up to a time. */
 static inline u64 core_cycles_until(const struct core *core, fs time)
 {
-    return time > core->began ? (time - core->began + core->clock.period - 1) / core->clock.period : 0;
+    return time > core->began ? (time - core->began + core->clock.period - 1) / core->clock.period
+                              : 0;
 }
 /* What is counted at an instruction of the program; at its end the counts of all cores are added. */
 static inline struct inst_profile *core_inst_profile(const struct core *core, u32 inst)
