@@ -50,7 +50,6 @@ void avf_count_vector(struct avf *a, const struct ended *ended, u32 writer, u32 
     while (life > longest[i])
         i++;
     s->vector_ace += ended->ace;
-    s->vector_undecided += ended->unsure;
     if (written) {
         s->values++;
         *(ended->was_read ? values[i] : &s->values_unread) += 1;
@@ -116,7 +115,7 @@ static void mark(struct avf *a, u32 cycle)
     }
     for (u64 set = a->block_alive; set; set &= set - 1)
         tracked_mark(&a->shared, first_bit(set) * a->shared_words, a->shared_words, cycle);
-    a->vectors.live = 0;
+    a->vectors.live = a->vectors.undecided = a->words.undecided = a->shared.undecided = 0;
     a->accounting = true;
 }
 
@@ -169,6 +168,9 @@ static void pass(struct avf *a, u32 count, u32 until)
     flow_close(a, a->alive, 0, false);
     shared_close(a, a->block_alive, 0);
     a->stats->vector_live += 32 * a->vectors.live;
+    a->stats->vector_undecided += a->vectors.undecided;
+    a->stats->scalar_undecided += a->words.undecided;
+    a->stats->shared_undecided += a->shared.undecided;
     keep_writers(a);
     log_drop(a, count);
     a->from = until;

@@ -81,14 +81,15 @@ struct tracked {
     u32 lanes; /* of a row */
     lane_set all;
     struct tracked_row *rows;
-    u32 *need; /* bits */
-    u32 *ends; /* sum over needed bits: cycle of the last read that needs it, since `from` */
-    u64 live;  /* cell cycles */
+    u32 *need;     /* bits */
+    u32 *ends;     /* sum over needed bits: cycle of the last read that needs it, since `from` */
+    u64 live;      /* cell cycles */
+    u64 undecided; /* bit cycles of unsure cells, at most */
 };
 
 /* ACE bit cycles that a write, or the begin of the log, ends (backwards). */
 struct ended {
-    u64 ace, unsure;
+    u64 ace;
     bool was_read;
     u32 last;
 };

@@ -146,7 +146,6 @@ static void write_vectors(struct avf *a, const struct avf_entry *e, struct opera
 static void count_words(struct avf *a, const struct ended *ended)
 {
     a->stats->scalar_ace += ended->ace;
-    a->stats->scalar_undecided += ended->unsure;
 }
 
 /* A mask is written in the lanes that execute; with EXEC it becomes 0 in all others. */

@@ -42,12 +42,6 @@ static void need_piece(struct avf *a, const struct avf_entry *e, struct shared_p
     }
 }
 
-/* Registers of an element, and its bytes in each of them. */
-static u32 element_words(const struct inst *inst)
-{
-    return MAX(type_bytes(inst->type) / 4, 1u);
-}
-
 /* A result that is extended from fewer bits needs its sign when it needs a bit above. */
 static u32 loaded_bits(const struct inst *inst, u32 bits, u32 bytes)
 {
@@ -67,21 +61,46 @@ static u32 address_of(const struct avf *a, const struct avf_entry *e, u32 elemen
     return a->pool[e->values + element * a->warp_size + lane];
 }
 
+/* Most loads: aligned words. A word that is known to be needed is not looked at again, as when many
+ * lanes read one. */
+static void load_words(struct avf *a, const struct avf_entry *e, u32 row, const u32 *address,
+                       u32 offset, lane_set lanes, lane_set unsure)
+{
+    const u32 first = e->place * a->shared_words;
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set), at = address[lane] + offset;
+        const struct tracked_row *r = &a->shared.rows[first + at / 4];
+        if (at / 4 < a->shared_words && !(at & 3) && r->full && !r->unsure)
+            continue;
+        need_piece(a, e, piece_at(a, e, at, 4), tracked_bits(&a->vectors, row, lane),
+                   unsure >> lane & 1);
+    }
+}
+
+static void load_narrow_row(struct avf *a, const struct avf_entry *e, u32 row, const u32 *address,
+                            u32 offset, lane_set lanes, lane_set unsure)
+{
+    const struct inst *inst = &a->insts[e->inst];
+    const u32 bytes = type_bytes(inst->type);
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        need_piece(a, e, piece_at(a, e, address[lane] + offset, bytes),
+                   loaded_bits(inst, tracked_bits(&a->vectors, row, lane), bytes),
+                   unsure >> lane & 1);
+    }
+}
+
 void shared_back_load(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure)
 {
     const struct inst *inst = &a->insts[e->inst];
-    const u32 bytes = MIN(type_bytes(inst->type), 4u), words = element_words(inst);
-    const u32 pieces = inst->dst[0].count, split = inst->op == OP_ld2 ? pieces / 2 : pieces;
-    for (lane_set set = lanes & e->shared; set; set &= set - 1) {
-        const u32 lane = first_lane(set);
-        for (u32 i = 0; i < pieces; i++) {
-            const u32 row = e->slot * a->registers + inst->dst[0].index + i;
-            const u32 in_element = i % split;
-            const u32 offset = words > 1 || bytes == 4 ? 4 * in_element : bytes * in_element;
-            const u32 bits = loaded_bits(inst, tracked_bits(&a->vectors, row, lane), bytes);
-            need_piece(a, e, piece_at(a, e, address_of(a, e, i / split, lane) + offset, bytes),
-                       bits, unsure >> lane & 1);
-        }
+    const u32 bytes = MIN(type_bytes(inst->type), 4u);
+    const u32 count = inst->dst[0].count, each = inst->op == OP_ld2 ? count / 2 : count;
+    for (u32 i = 0; i < count; i++) {
+        const u32 row = e->slot * a->registers + inst->dst[0].index + i;
+        const u32 *address = a->pool + e->values + i / each * a->warp_size;
+        const lane_set set = lanes & e->shared & a->vectors.rows[row].some;
+        (bytes == 4 ? load_words : load_narrow_row)(a, e, row, address, bytes * (i % each), set,
+                                                    unsure);
     }
 }
 
@@ -97,10 +116,8 @@ static void overwrite(struct avf *a, const struct avf_entry *e, struct shared_pi
         return;
     const struct ended ended = tracked_write_bits(&a->shared, piece.word, piece.mask << piece.shift,
                                                   avf_cycles(a, e->acted));
-    if (!a->accounting)
-        return;
-    a->stats->shared_ace += ended.ace;
-    a->stats->shared_undecided += ended.unsure;
+    if (a->accounting)
+        a->stats->shared_ace += ended.ace;
 }
 
 /* Data of one register of a store. */
@@ -164,9 +181,7 @@ void shared_close(struct avf *a, u64 places, u32 cycle)
         for (u32 i = 0; i < a->shared_words; i++) {
             const struct ended ended =
                 tracked_write(&a->shared, first_bit(places) * a->shared_words + i, 1, cycle);
-            if (!a->accounting)
-                continue;
-            a->stats->shared_ace += ended.ace;
-            a->stats->shared_undecided += ended.unsure;
+            if (a->accounting)
+                a->stats->shared_ace += ended.ace;
         }
 }

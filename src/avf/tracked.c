@@ -68,12 +68,47 @@ void tracked_read(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 num
     r->live |= lanes;
 }
 
+/* ACE bit cycles of lanes from `cycle` on. */
+static u64 ace_of(const struct tracked *t, u32 row, lane_set lanes, u32 cycle)
+{
+    const struct tracked_row *r = &t->rows[row];
+    const u32 *const ends = &t->ends[(size_t)row * t->lanes];
+    u64 sum = 0, bits = 32ull * count_lanes(lanes & r->full);
+    if (lanes == t->all)
+        for (u32 lane = 0; lane < t->lanes; lane++)
+            sum += ends[lane];
+    else
+        for (lane_set set = lanes; set; set &= set - 1)
+            sum += ends[first_lane(set)];
+    for (lane_set set = lanes & ~r->full; set; set &= set - 1)
+        bits += ones(t->need[(size_t)row * t->lanes + first_lane(set)]);
+    return sum - bits * cycle;
+}
+
+/* From here on (backwards) lanes are needed whatever comes behind the end of the log. */
+static void decide(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
+{
+    t->undecided += ace_of(t, row, lanes, cycle);
+    t->rows[row].unsure &= ~lanes;
+}
+
 void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure, u32 cycle)
 {
     struct tracked_row *r = &t->rows[row];
     const lane_set fresh = lanes & ~r->full;
+    if (bits == ~0u && lanes & r->unsure & ~unsure)
+        decide(t, row, lanes & r->unsure & ~unsure, cycle);
     if (!fresh || !bits)
         return;
+    if (t->lanes == 1) {
+        t->ends[row] =
+            (r->some ? t->ends[row] : 0) + ones(bits & ~(r->some ? t->need[row] : 0)) * cycle;
+        t->need[row] = bits | (r->some ? t->need[row] : 0);
+        r->some = 1;
+        r->full = t->need[row] == ~0u;
+        r->unsure |= unsure & 1;
+        return;
+    }
     u32 *const need = &t->need[(size_t)row * t->lanes];
     u32 *const ends = &t->ends[(size_t)row * t->lanes];
     if (fresh == t->all && !r->some) { /* mostly */
@@ -119,23 +154,6 @@ void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bi
     }
 }
 
-/* ACE bit cycles of lanes from `cycle` on. */
-static u64 ace_of(const struct tracked *t, u32 row, lane_set lanes, u32 cycle)
-{
-    const struct tracked_row *r = &t->rows[row];
-    const u32 *const ends = &t->ends[(size_t)row * t->lanes];
-    u64 sum = 0, bits = 32ull * count_lanes(lanes & r->full);
-    if (lanes == t->all)
-        for (u32 lane = 0; lane < t->lanes; lane++)
-            sum += ends[lane];
-    else
-        for (lane_set set = lanes; set; set &= set - 1)
-            sum += ends[first_lane(set)];
-    for (lane_set set = lanes & ~r->full; set; set &= set - 1)
-        bits += ones(t->need[(size_t)row * t->lanes + first_lane(set)]);
-    return sum - bits * cycle;
-}
-
 struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
 {
     struct tracked_row *r = &t->rows[row];
@@ -144,8 +162,7 @@ struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle
     if (needed)
         ended.ace = ace_of(t, row, needed, cycle);
     if (needed & r->unsure)
-        ended.unsure =
-            (needed & r->unsure) == needed ? ended.ace : ace_of(t, row, needed & r->unsure, cycle);
+        decide(t, row, needed & r->unsure, cycle);
     count_live(t, r, cycle);
     r->live &= ~lanes;
     r->some &= ~lanes;
@@ -163,7 +180,7 @@ struct ended tracked_write_bits(struct tracked *t, u32 row, u32 bits, u32 cycle)
     struct ended ended = {.was_read = true, .last = r->last};
     const u32 ends = (u32)((u64)t->ends[row] * ones(old & bits) / ones(old));
     ended.ace = ends - (u64)ones(old & bits) * cycle;
-    ended.unsure = r->unsure ? ended.ace : 0;
+    t->undecided += r->unsure ? ended.ace : 0;
     t->ends[row] -= ends;
     t->need[row] = left;
     r->full = 0;

@@ -31,7 +31,7 @@ struct structure {
 
 static const struct structure structures[] = {
     {"vector registers", "vector", "_bits", "_allocated"},
-    {"scalar registers", "scalar", "_bits", NULL},
+    {"scalars, predicates", "scalar", "_bits", NULL},
     {"shared memory", "shared", "_bits", "_allocated"},
     {"SP lanes", "sp", "_lanes", "_busy"},
     {"INT lanes", "int", "_lanes", "_busy"},
