@@ -63,7 +63,8 @@ void log_inst(struct avf *a, struct inflight *inflight)
     e->pipe = inflight->pipe;
     e->interval = inflight->interval;
     e->number = ++a->numbers[inflight->slot];
-    e->lanes = dyn->lanes;
+    /* a branch decides for all lanes that come to it, whatever its guard says */
+    e->lanes = op_info[dyn->code->op].flags & OPF_BRANCH ? dyn->active : dyn->lanes;
     e->active = dyn->active;
     e->writes = dyn->writes;
     e->open = true;
