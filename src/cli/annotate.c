@@ -22,6 +22,7 @@ enum {
 /* Counts of a line or an instruction. */
 struct annotation {
     u64 issued, threads, lost;
+    u64 ace; /* bit cycles of needed values in vector registers */
     f64 pj;
     struct {
         const char *name;
@@ -63,6 +64,7 @@ static void add(struct annotation *row, const json_t *inst)
     json_t *slots;
     row->issued += count_of(inst, "issued");
     row->threads += count_of(inst, "threads");
+    row->ace += count_of(inst, "ace_bit_cycles");
     row->pj += json_number_value(json_object_get(inst, "energy_pj"));
     json_object_foreach(json_object_get(inst, "stalls"), reason, slots)
         add_stall(row, reason, (u64)json_integer_value(slots));
@@ -73,13 +75,22 @@ static void add(struct annotation *row, const json_t *inst)
 struct printer {
     FILE *to;
     bool energy;
+    u64 ace; /* of the function; 0: not analysed */
 };
 
-/* Prints the energy column, if requested. */
-static void print_column(const struct printer *p, const char *text)
+/* Prints the columns of energy and vulnerability, if requested. */
+static void print_columns(const struct printer *p, const char *energy, const char *ace)
 {
     if (p->energy)
-        fprintf(p->to, "%9s ", text);
+        fprintf(p->to, "%9s ", energy);
+    if (p->ace)
+        fprintf(p->to, "%8s ", ace);
+}
+
+static const char *ace_text(const struct printer *p, u64 ace, char *text, size_t size)
+{
+    snprintf(text, size, "%.1f %%", p->ace ? 100 * (f64)ace / (f64)p->ace : 0);
+    return text;
 }
 
 /* "memory 120, raw 4": the two most expensive stall reasons. */
@@ -103,7 +114,7 @@ static const char *reasons_text(struct annotation *row, char *text, size_t size)
 static void print_headings(const struct printer *p, const char *where, const char *what)
 {
     fprintf(p->to, "%*s ", BAR, "");
-    print_column(p, "energy");
+    print_columns(p, "energy", "ACE regs");
     fprintf(p->to, "%7s %10s %6s %10s  %-30s %10s  %s\n", "share", "issued", "lanes", "lost slots",
             "lost to", where, what);
 }
@@ -111,19 +122,20 @@ static void print_headings(const struct printer *p, const char *where, const cha
 static void print_row(const struct printer *p, struct annotation *row, u64 total, const char *where,
                       const char *what)
 {
-    char bar[BAR + 1] = "", reasons[128], energy[32] = "";
+    char bar[BAR + 1] = "", reasons[128], energy[32] = "", ace[16];
     FILE *to = p->to;
     u64 slots = row->issued + row->lost;
     if (!slots) {
         fprintf(to, "%*s ", BAR, "");
-        print_column(p, "");
+        print_columns(p, "", "");
         fprintf(to, "%7s %10s %6s %10s  %-30s %10s  %s\n", "", "", "", "", "", where, what);
         return;
     }
     f64 share = (f64)slots / (f64)total;
     memset(bar, '#', (size_t)(share * BAR + 0.5));
     fprintf(to, "%-*s ", BAR, bar);
-    print_column(p, energy_text(row->pj, energy, sizeof energy));
+    print_columns(p, energy_text(row->pj, energy, sizeof energy),
+                  ace_text(p, row->ace, ace, sizeof ace));
     fprintf(to, "%5.1f %% %10llu ", 100 * share, (unsigned long long)row->issued);
     if (row->issued)
         fprintf(to, "%6.1f", (f64)row->threads / (f64)row->issued);
@@ -223,13 +235,13 @@ static bool in_file(const json_t *inst, const char *file, u32 *line)
 
 /* ---- functions ---- */
 
-static u64 total_slots(const json_t *insts)
+static struct annotation total_of(const json_t *insts)
 {
     struct annotation all = {0};
     size_t i;
     json_t *inst;
     json_array_foreach(insts, i, inst) add(&all, inst);
-    return all.issued + all.lost;
+    return all;
 }
 
 static void print_code(const struct printer *p, const json_t *insts, u64 total)
@@ -293,13 +305,15 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
     free(rows);
 }
 
-static void print_function(const struct printer *p, const json_t *function, const char *folder)
+static void print_function(struct printer *p, const json_t *function, const char *folder)
 {
     const json_t *insts = json_object_get(function, "instructions");
     const char *module = json_string_value(json_object_get(function, "module"));
     char *file = main_file(insts);
     struct source source;
-    u64 total = total_slots(insts);
+    const struct annotation all = total_of(insts);
+    const u64 total = all.issued + all.lost;
+    p->ace = all.ace;
     fprintf(p->to, "\n%s of %s: %llu issue slots\n",
             json_string_value(json_object_get(function, "function")), module,
             (unsigned long long)total);
@@ -313,7 +327,7 @@ static void print_function(const struct printer *p, const json_t *function, cons
 
 void print_annotated(FILE *to, const json_t *stats, const char *folder, bool energy)
 {
-    const struct printer printer = {to, energy};
+    struct printer printer = {to, energy, 0};
     const json_t *rest =
         json_object_get(json_object_get(stats, "totals"), "energy.unattributed_pj");
     char text[32];

@@ -23,8 +23,11 @@ static bool apply_options(const struct command *command, const struct command_li
             ok = hd_config_set(config, given->value, &error);
         else if (!strcmp(name, "--mech"))
             ok = hd_config_mechanism(config, given->value, &error);
+        else if (!strcmp(name, "--avf"))
+            ok = hd_config_mechanism(config, "avf", &error);
         if (!ok)
-            complain(command, "%s %s: %s", name, given->value, error.message);
+            complain(command, "%s%s%s: %s", name, given->value ? " " : "",
+                     given->value ? given->value : "", error.message);
     }
     return ok;
 }

@@ -17,6 +17,7 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "cli/annotate.h"
+#include "cli/avf.h"
 #include "cli/common.h"
 #include "cli/energy.h"
 #include "cli/session.h"
@@ -555,6 +556,8 @@ static int finish(struct child *child, f64 wall_seconds)
         print_kernels(stats, &all);
     if (stats && run->request.energy)
         print_run_energy(stderr, stats, run->config);
+    if (stats && run->request.avf)
+        print_avf(stderr, stats);
     if (stats && run->request.annotate)
         print_annotated(stderr, stats, child->folder, run->request.energy);
     json_decref(stats);

@@ -310,6 +310,8 @@ static bool take_timed(const struct request_parser *parser, const char *name, co
         request->annotate = true;
     else if (!strcmp(name, "--energy"))
         request->energy = true;
+    else if (!strcmp(name, "--avf"))
+        request->avf = true;
     else if (!strcmp(name, "--interval"))
         *ok = parse_interval(parser, value);
     else if (!strcmp(name, "--trace"))
@@ -479,6 +481,7 @@ static bool complete_timed(const struct request_parser *parser)
                          : request->interval ? "--interval"
                          : request->annotate ? "--annotate"
                          : request->energy   ? "--energy"
+                         : request->avf      ? "--avf"
                                              : NULL;
     const bool raw = request->state && !request->in_time;
     const char *without = request->functional ? "--functional"

@@ -66,7 +66,7 @@ struct request {
     const char *series;
     const char *core_order;
     const char *threads; /* --threads, or from the environment; NULL: one */
-    bool functional, annotate, energy, quiet;
+    bool functional, annotate, energy, avf, quiet;
     bool in_time; /* raw program in timing mode: a machine is named, or timing.functional is set */
     /* of a program */
     char **program;              /* command line, NULL-terminated; NULL: a kernel file is run */

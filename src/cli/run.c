@@ -9,6 +9,7 @@
  */
 #include "base/text.h"
 #include "cli/annotate.h"
+#include "cli/avf.h"
 #include "cli/common.h"
 #include "cli/energy.h"
 #include "cli/files.h"
@@ -445,13 +446,15 @@ static int run_program(struct run_command *run)
 static void print_results(struct run_command *run)
 {
     const struct request *request = &run->request;
-    if (request->quiet && !request->energy && !request->annotate)
+    if (request->quiet && !request->energy && !request->avf && !request->annotate)
         return;
     json_t *stats = json_loads(launch_statistics(run), 0, NULL);
     if (!request->quiet)
         print_summary(request, stats);
     if (request->energy)
         print_run_energy(stderr, stats, run->config);
+    if (request->avf)
+        print_avf(stderr, stats);
     if (request->annotate)
         print_annotated(stderr, stats, NULL, request->energy);
     json_decref(stats);
@@ -567,6 +570,11 @@ static const struct option options[] = {
     {"--energy", NULL,
      "Print the energy of the launches: for each part of the machine, dynamic and static, and the "
      "mean power. With --annotate, also for each line.",
+     0, 0},
+    {"--avf", NULL,
+     "Compute and print how vulnerable registers, shared memory and the lanes of units are to soft "
+     "errors (architectural vulnerability factors); short for --mech avf. With --annotate, also "
+     "for each line.",
      0, 0},
     {"--interval", "N[:FILE]",
      "Write all statistics for every N core cycles, as lines of JSON or, if the name of the file "

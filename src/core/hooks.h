@@ -266,6 +266,9 @@ struct mechanism {
      * cycles before the unit. */
     u32 (*operand)(void *state, struct core *core, struct inflight *inflight);
 
+    /* It has all operands, read from their banks, and leaves its collector. */
+    void (*collected)(void *state, struct core *core, struct inflight *inflight);
+
     /* ---- result ---- */
     /* The result is in the record and may be changed; for a memory access, when all data have
      * arrived. */

@@ -64,6 +64,17 @@ static inline fs core_now(const struct core *core)
 {
     return core->clock.next;
 }
+/* Cycles from the start of the launch to a time. */
+static inline u64 core_cycles_until(const struct core *core, fs time)
+{
+    return time > core->began ? (time - core->began + core->clock.period - 1) / core->clock.period
+                              : 0;
+}
+/* The counts of an instruction; at the end of the launch those of all cores are added. */
+static inline struct inst_profile *core_inst_profile(const struct core *core, u32 inst)
+{
+    return &core->profile[inst];
+}
 /* Banks of vector registers, each as wide as a register: several narrower banks count as one. */
 static inline u32 core_banks(const struct core *core)
 {

@@ -139,6 +139,7 @@ struct inst_profile {
      * what follows from `threads`; negative if saved. */
     i64 more_reads, more_ops, more_writes;
     u64 transactions;   /* of its global and local accesses */
+    u64 ace;            /* bit cycles in which vector registers held needed bits that it wrote */
     u64 stalls[STALLS]; /* idle issue slots charged to this instruction */
 };
 static inline void inst_profile_add(struct inst_profile *sum, const struct inst_profile *more)
@@ -149,6 +150,7 @@ static inline void inst_profile_add(struct inst_profile *sum, const struct inst_
     sum->more_ops += more->more_ops;
     sum->more_writes += more->more_writes;
     sum->transactions += more->transactions;
+    sum->ace += more->ace;
     for (u32 s = 0; s < STALLS; s++)
         sum->stalls[s] += more->stalls[s];
 }

@@ -116,6 +116,12 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
+static COLD void tell_collected(struct core *core, struct inflight *inflight)
+{
+    EACH_USE(use, &core->hooks, collected)
+        use->mechanism->collected(use->state, core, inflight);
+}
+
 /* Passes an instruction to its unit's latch, unless that is full or an older access waits. */
 static void give_on(struct core *core, struct turn *turn, u32 c)
 {
@@ -137,6 +143,8 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
         }
         if (core->issue.by_waitcnt)
             waitcnt_read(core, inflight);
+        if (core_hooked(core, SEAM_COLLECTED))
+            tell_collected(core, inflight);
     }
     latch_push(latch, collector->inflight);
     if (pipe == PIPE_MEMORY) {

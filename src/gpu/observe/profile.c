@@ -45,6 +45,8 @@ static json_t *row(const struct hd_module *module, u32 inst)
     json_object_set_new(json, "threads", stats_number(profile->threads));
     json_object_set_new(json, "transactions", stats_number(profile->transactions));
     json_object_set_new(json, "energy_pj", energy_pj(module->energy_fj[inst]));
+    if (profile->ace)
+        json_object_set_new(json, "ace_bit_cycles", stats_number(profile->ace));
     for (u32 s = STALL_NONE + 1; s < STALLS; s++)
         if (profile->stalls[s])
             json_object_set_new(stalls, stall_names[s], stats_number(profile->stalls[s]));

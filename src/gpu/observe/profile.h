@@ -17,7 +17,7 @@ void profile_add(struct hd_module *module, const struct inst_profile *launch);
 void profile_keep(struct hd_module *module);
 /*
  * [{"module", "function", "instructions": [{"pc", "place", "text", "issued", "threads",
- * "transactions", "energy_pj", "stalls":
+ * "transactions", "energy_pj", "ace_bit_cycles" (with --avf, if not 0), "stalls":
  * {reason: issue slots}}]}] of all functions in which something happened, modules in the order of
  * loading.
  */

@@ -1,0 +1,203 @@
+/*
+ * AVF by ACE analysis: a log of what a core does, and the analysis of it from the newest entry to the
+ * oldest. docs/reliability.md explains the method.
+ *
+ *     log.c     entries: instructions with their times, lanes and what rules of needs.h look at
+ *     tracked.c   what is known of registers and shared memory: needed bits, and since when
+ *     flow.c    one instruction, backwards: from its results to its sources
+ *     avf.c     the observer: fills the log, runs passes, counts
+ *
+ * Passes. When the log is full, it is analysed from its end. What comes after the end is not known:
+ * everything is taken as needed there, but *unsure*. The newer half of the log, the look-ahead,
+ * decides most of that; then the older half is accounted for and dropped. At the end of a launch all
+ * is known: no block is resident.
+ *
+ * Invariants
+ *  A1  Entries are in the order of issue. Registers are read and written in this order (scoreboards
+ *      and correct waits see to that), and accesses to shared memory that a barrier orders are.
+ *  A2  Each pass accounts for the time from `from` to the issue of the first entry that stays: the
+ *      times of all passes follow each other without gap or overlap.
+ *  A3  Times are core cycles modulo 2^32; a pass spans less than MOST_CYCLES.
+ */
+#ifndef AVF_AVF_H
+#define AVF_AVF_H
+
+#include "avf/needs.h"
+#include "core/mechanism.h"
+
+#define COMPONENT avf
+#define COMPONENT_DEF "avf/avf.def"
+#include "base/component_struct.h"
+
+enum {
+    MOST_CYCLES = 1 << 26,
+    POOL_WORDS = 32, /* for each entry, on average: one row of values */
+    ENTRY_WORDS = 4 * MAX_LANES,
+    NO_ENTRY = UINT32_MAX
+};
+
+enum entry_kind {
+    ENTRY_INST,
+    ENTRY_START, /* a block takes its place: `lanes` are the slots of its warps */
+    ENTRY_END,   /* it leaves */
+};
+
+struct avf_entry {
+    u8 kind, slot, pipe;
+    u8 place;               /* of its block */
+    bool open;              /* it is in flight */
+    u16 interval;           /* for which it takes its unit */
+    u16 bytes;              /* that a lane moves to or from shared memory */
+    u32 inst;               /* or the block's place */
+    u32 number;             /* of the warp's instructions */
+    u32 issued, read;       /* cycle; `read`: the last register has been read from its bank */
+    u32 acted;              /* memory has been accessed */
+    u32 written;            /* results are in their registers */
+    u32 values;             /* the first word in the pool */
+    lane_set lanes, active; /* that execute; on the path, or in EXEC */
+    lane_set writes;        /* of vector results */
+    lane_set shared;        /* that access shared memory */
+};
+
+/*
+ * 32-bit cells, in rows of `lanes`: registers have one for each lane; scalars, predicates and shared
+ * memory have rows of one. A bit is needed if its value is read by an instruction that needs it
+ * before it is overwritten.
+ */
+struct tracked_row {
+    lane_set some;   /* cells with needed bits; `ends` counts for these, */
+    lane_set full;   /* and `need`, unless all bits are */
+    lane_set unsure; /* cells some of whose bits may be needed only because the log ends */
+    lane_set live;   /* cells that are read before they are overwritten */
+    u32 since;       /* `live_cycles` are counted up to here (backwards) */
+    u32 last;        /* number of the instruction that reads it last */
+    /* The writer of what the row holds where the log begins; of what it holds at the end of the part
+     * that is accounted for, when that is known. */
+    u32 writer, writer_number;
+    u32 next_writer, next_number;
+    bool next_known;
+};
+struct tracked {
+    u32 lanes; /* of a row */
+    lane_set all;
+    struct tracked_row *rows;
+    u32 *need;     /* bits */
+    u32 *ends;     /* sum over needed bits: cycle of the last read that needs it, since `from` */
+    u64 live;      /* cell cycles */
+    u64 undecided; /* bit cycles of unsure cells, at most */
+};
+
+/* ACE bit cycles that a write, or the begin of the log, ends (backwards). */
+struct ended {
+    u64 ace;
+    bool was_read;
+    u32 last;
+};
+
+struct avf_inst {
+    struct need_row need;
+    u8 values;   /* need_values */
+    bool sink;   /* needed whatever becomes of its results */
+    bool scalar; /* of the warp, not of lanes */
+    bool kills;  /* its results overwrite what was there: their place is known */
+    u8 writes;   /* operands */
+    struct operand to[INST_REFS];
+};
+
+struct avf {
+    MECHANISM_STATE(avf);
+    struct core *core;
+    /* of the launch */
+    const struct inst *insts;
+    struct avf_inst *plan; /* by instruction */
+    u32 warp_size, chunks;
+    bool exec_masks;  /* divergence by EXEC */
+    u32 registers;    /* of a warp */
+    u32 scalars;      /* words of scalar registers, or predicates, of a warp */
+    u32 shared_words; /* of a block */
+    struct tracked vectors, words, shared;
+    u32 numbers[CORE_WARPS]; /* instructions issued by the slot's warp */
+    u64 resident;            /* slots */
+    u64 blocks;              /* places */
+    u64 block_slots[CORE_BLOCKS];
+    u64 settled, counted; /* cycles up to which resident bits, and all bits, are counted */
+    /* the log */
+    struct avf_entry *entries;
+    u32 count;
+    u32 *pool;
+    u32 pool_used;
+    u32 entry_of[CORE_INFLIGHT];
+    u32 from; /* A2 */
+    /* of a pass */
+    bool accounting;
+    u64 alive;       /* slots, at this point of the log */
+    u64 block_alive; /* places */
+};
+
+/* log.c */
+/* A new entry; there is room. */
+struct avf_entry *log_add(struct avf *a, enum entry_kind kind);
+bool log_has_room(const struct avf *a);
+/* An instruction has issued. */
+void log_inst(struct avf *a, struct inflight *inflight);
+/* Entries before `count` are dropped. */
+void log_drop(struct avf *a, u32 count);
+
+/* tracked.c */
+void tracked_create(struct tracked *t, u32 rows, u32 lanes);
+void tracked_destroy(struct tracked *t);
+/* Nothing is known of these rows, or (`dead`) nothing will be read. */
+void tracked_reset(struct tracked *t, u32 first, u32 count, bool dead, u32 last);
+/* Accounting begins here: what is needed is needed up to this cycle. */
+void tracked_mark(struct tracked *t, u32 first, u32 count, u32 cycle);
+/* Lanes of a row are read. */
+void tracked_read(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number);
+/* Bits of them are needed, the same of all lanes; `unsure`: of these perhaps not. */
+void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure, u32 cycle);
+/* The same with bits for each lane. */
+void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bits, lane_set unsure,
+                       u32 cycle);
+/* Lanes of a row are written: before, nothing of what they hold is needed. */
+struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle);
+/* The same for some bits of a row of one cell. When others stay needed, the time up to which these
+ * were is not known; it is taken as the mean of all. */
+struct ended tracked_write_bits(struct tracked *t, u32 row, u32 bits, u32 cycle);
+/* Needed bits of a cell. */
+static inline u32 tracked_bits(const struct tracked *t, u32 row, u32 lane)
+{
+    const struct tracked_row *r = &t->rows[row];
+    if (r->full >> lane & 1)
+        return ~0u;
+    return r->some >> lane & 1 ? t->need[(size_t)row * t->lanes + lane] : 0;
+}
+
+/* flow.c */
+void flow_plan(struct avf_inst *plan, const struct inst *inst);
+void flow_back(struct avf *a, const struct avf_entry *e);
+/* What registers of these slots hold is older than this point of the log: their warps start
+ * (`starts`), or the log begins, at this cycle. */
+void flow_close(struct avf *a, u64 slots, u32 cycle, bool starts);
+static inline u32 avf_cycles(const struct avf *a, u32 cycle) /* since `from` */
+{
+    const i32 cycles = (i32)(cycle - a->from);
+    return cycles > 0 ? (u32)cycles : 0;
+}
+
+/* shared.c */
+/* Whether its data in shared memory are followed bit by bit. */
+bool shared_is_followed(const struct avf *a, const struct avf_entry *e);
+/* A load that is needed in these lanes; before its results are overwritten (backwards). */
+void shared_back_load(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure);
+/* The data of a store, and no other source of it. */
+void shared_back_store(struct avf *a, const struct avf_entry *e);
+/* Anything else. */
+void shared_back_other(struct avf *a, const struct avf_entry *e);
+void shared_close(struct avf *a, u64 places, u32 cycle);
+
+/* avf.c */
+/* ACE bit cycles of vector registers, written by an instruction (NO_INST: there when the warp
+ * started); `written`: here, so that the value counts. */
+void avf_count_vector(struct avf *a, const struct ended *ended, u32 writer, u32 number,
+                      bool written);
+
+#endif

@@ -1,0 +1,91 @@
+/* The log of a core: see avf.h. */
+#include "avf/avf.h"
+
+bool log_has_room(const struct avf *a)
+{
+    return a->count < a->params->window &&
+           a->pool_used + ENTRY_WORDS <= a->params->window * POOL_WORDS &&
+           (u32)core_cycle(a->core) - a->from < MOST_CYCLES;
+}
+
+struct avf_entry *log_add(struct avf *a, enum entry_kind kind)
+{
+    struct avf_entry *e = &a->entries[a->count++];
+    const u32 now = (u32)core_cycle(a->core);
+    *e = (struct avf_entry){.kind = (u8)kind,
+                            .issued = now,
+                            .read = now,
+                            .acted = now,
+                            .written = now,
+                            .values = a->pool_used};
+    return e;
+}
+
+static void keep(struct avf *a, const u32 *words, u32 count)
+{
+    memcpy(a->pool + a->pool_used, words, count * sizeof *words);
+    a->pool_used += count;
+}
+
+static void keep_addresses(struct avf *a, const u64 *address)
+{
+    for (u32 lane = 0; lane < a->warp_size; lane++)
+        a->pool[a->pool_used++] = (u32)address[lane];
+}
+
+/* Addresses in shared memory, or the values that the rule looks at. */
+static void keep_values(struct avf *a, struct dyninst *dyn, const struct avf_inst *plan)
+{
+    if (dyn->kind == DYNINST_ACCESS && dyn->shared) {
+        keep_addresses(a, dyninst_addresses(dyn));
+        if (dyn->pair)
+            keep_addresses(a, dyn->second);
+        return;
+    }
+    for (u32 k = 0; k < 3; k++) {
+        const struct operand o = dyn->code->src[k];
+        if (!(plan->values >> k & 1))
+            continue;
+        if (o.kind == OPERAND_MASK)
+            keep(a, dyn->masks[k], MAX_CHUNKS);
+        else
+            keep(a, dyn->src[k], o.count * a->warp_size);
+    }
+}
+
+void log_inst(struct avf *a, struct inflight *inflight)
+{
+    struct dyninst *dyn = &inflight->dyn;
+    struct avf_entry *e = log_add(a, ENTRY_INST);
+    e->inst = dyn->inst;
+    e->slot = inflight->slot;
+    e->place = core_slot(a->core, inflight->slot)->block;
+    e->pipe = inflight->pipe;
+    e->interval = inflight->interval;
+    e->number = ++a->numbers[inflight->slot];
+    /* a branch decides for all lanes that come to it, whatever its guard says */
+    e->lanes = op_info[dyn->code->op].flags & OPF_BRANCH ? dyn->active : dyn->lanes;
+    e->active = dyn->active;
+    e->writes = dyn->writes;
+    e->open = true;
+    if (dyn->kind == DYNINST_ACCESS) {
+        e->shared = dyn->shared;
+        e->bytes = (u16)dyn->bytes;
+    }
+    keep_values(a, dyn, &a->plan[dyn->inst]);
+    a->entry_of[inflight_index(a->core, inflight)] = a->count - 1;
+}
+
+void log_drop(struct avf *a, u32 count)
+{
+    const u32 words = count < a->count ? a->entries[count].values : a->pool_used;
+    a->count -= count;
+    a->pool_used -= words;
+    memmove(a->entries, a->entries + count, a->count * sizeof *a->entries);
+    memmove(a->pool, a->pool + words, a->pool_used * sizeof *a->pool);
+    for (u32 i = 0; i < a->count; i++)
+        a->entries[i].values -= words;
+    for (u32 i = 0; i < CORE_INFLIGHT; i++)
+        if (a->entry_of[i] != NO_ENTRY)
+            a->entry_of[i] = a->entry_of[i] < count ? NO_ENTRY : a->entry_of[i] - count;
+}

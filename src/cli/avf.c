@@ -1,0 +1,71 @@
+/* AVF as a table: see avf.h. Structures that the machine lacks have no row. */
+#include "cli/avf.h"
+
+#include "base/arena.h"
+#include "base/types.h"
+#include <string.h>
+
+static f64 number(const json_t *totals, const char *name, const char *what)
+{
+    char key[64];
+    snprintf(key, sizeof key, "avf.%s%s", name, what);
+    return json_number_value(json_object_get(totals, key));
+}
+
+/* "12.3 %", or "-" where there is nothing to relate to. */
+static const char *share(f64 part, f64 whole, char *text, size_t size)
+{
+    if (whole > 0)
+        snprintf(text, size, "%.1f %%", 100 * part / whole);
+    else
+        snprintf(text, size, "-");
+    return text;
+}
+
+struct structure {
+    const char *text;
+    const char *name;     /* of its statistics */
+    const char *capacity; /* suffix of all of it, */
+    const char *used;     /* and of what is in use; NULL: not counted */
+};
+
+static const struct structure structures[] = {
+    {"vector registers", "vector", "_bits", "_allocated"},
+    {"scalars, predicates", "scalar", "_bits", NULL},
+    {"shared memory", "shared", "_bits", "_allocated"},
+    {"SP lanes", "sp", "_lanes", "_busy"},
+    {"INT lanes", "int", "_lanes", "_busy"},
+    {"FP64 lanes", "fp64", "_lanes", "_busy"},
+    {"SFU lanes", "sfu", "_lanes", "_busy"},
+};
+
+static void print_structure(FILE *to, const json_t *totals, const struct structure *s)
+{
+    char avf[16], used[16], undecided[16];
+    const f64 all = number(totals, s->name, s->capacity), ace = number(totals, s->name, "_ace");
+    if (all <= 0)
+        return;
+    fprintf(to, "%-22s %8s %10s %10s\n", s->text, share(ace, all, avf, sizeof avf),
+            share(ace, s->used ? number(totals, s->name, s->used) : all, used, sizeof used),
+            share(number(totals, s->name, "_undecided"), ace, undecided, sizeof undecided));
+}
+
+void print_avf(FILE *to, const json_t *stats)
+{
+    const json_t *totals = json_object_get(stats, "totals");
+    char dead[16], few[16], much[16];
+    if (!json_object_get(totals, "avf.instructions"))
+        return;
+    fprintf(to, "\n%-22s %8s %10s %10s\n", "vulnerability", "AVF", "of used", "undecided");
+    for (u32 i = 0; i < ARRAY_LEN(structures); i++)
+        print_structure(to, totals, &structures[i]);
+    fprintf(
+        to,
+        "dead instructions %s; of the values that are read, %s live at most 10 instructions; "
+        "the others have %s of the vector registers' vulnerable time\n",
+        share(number(totals, "dead_", "instructions"), number(totals, "", "instructions"), dead,
+              sizeof dead),
+        share(number(totals, "values_", "short"), number(totals, "values_", "read"), few,
+              sizeof few),
+        share(number(totals, "ace_", "long"), number(totals, "vector_", "ace"), much, sizeof much));
+}

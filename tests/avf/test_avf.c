@@ -1,0 +1,266 @@
+/*
+ * ACE analysis of small programs whose vulnerable time is known: for each value, who writes it, who
+ * reads it last, and how many bits of it count. The cycles are those in which the rig saw these
+ * instructions retire and issue; register reads count at issue here.
+ */
+#include "micro/rig.h"
+
+#include "gpu/device.h"
+
+extern const struct mechanism avf_mechanism;
+static const struct mechanism *const available[] = {&avf_mechanism, NULL};
+
+enum {
+    WARP = 32
+};
+
+/* %p: where results go, instruction 0; %t: the thread, instruction 1. */
+#define BEGIN                                                                                   \
+    HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a; .reg .b32 %t, %r<16>; .reg "  \
+         ".b16 %h<4>; .reg .pred %q<4>; .shared .align 4 .b8 s[1024];\n ld.param.u64 %p, [p]; " \
+         "mov.u32 %t, %tid.x;\n"
+#define END "\n ret;\n}\n"
+
+static struct rig *run_on(const char *machine, const char *settings, const char *body, u32 blocks,
+                          u32 threads)
+{
+    char all[512], *text = NULL;
+    assert_true(asprintf(&text, "%s%s%s", BEGIN, body, END) > 0);
+    snprintf(all, sizeof all, "gpu.cores=1 avf.on=true avf.read=issue %s", settings);
+    struct rig *rig = rig_open_with(available, machine, all, text);
+    free(text);
+    rig_run(rig, blocks, threads, rig_memory(rig, 1 << 16));
+    return rig;
+}
+
+static struct rig *run(const char *body)
+{
+    return run_on("gtx480", "", body, 1, WARP);
+}
+
+/* A value: its writer, the instruction that reads these bits last; bits of all lanes together. */
+struct value {
+    u32 writer, reader;
+    u64 bits;
+};
+#define WORD (32 * WARP)
+
+static u64 time_between(const struct rig *rig, const struct value *v)
+{
+    return issued_at(rig, 0, 0, v->reader) - retired_at(rig, 0, 0, v->writer);
+}
+
+static u64 sum(const struct rig *rig, const struct value *values, u32 count)
+{
+    u64 total = 0;
+    for (u32 i = 0; i < count; i++)
+        total += values[i].bits * time_between(rig, &values[i]);
+    return total;
+}
+
+#define EXPECT(rig, ...)                                                                \
+    do {                                                                                \
+        const struct value list[] = {__VA_ARGS__};                                      \
+        assert_int_equal(stat(rig, "avf.vector_ace"), sum(rig, list, ARRAY_LEN(list))); \
+        assert_int_equal(stat(rig, "avf.vector_undecided"), 0);                         \
+        assert_true(stat(rig, "avf.vector_ace") <= stat(rig, "avf.vector_live"));       \
+        assert_true(stat(rig, "avf.vector_live") <= stat(rig, "avf.vector_allocated")); \
+        assert_true(stat(rig, "avf.vector_allocated") <= stat(rig, "avf.vector_bits")); \
+    } while (0)
+
+static void logic_masks_bits(void **state)
+{
+    struct rig *rig = run(" and.b32 %r1, %t, 255; st.global.u32 [%p], %r1;");
+    EXPECT(rig, {0, 3, 2 * WORD}, {1, 2, 8 * WARP}, {2, 3, WORD});
+    assert_int_equal(stat(rig, "avf.instructions"), 5);
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 0);
+    /* lifetimes in instructions: both registers of %p 3, the others 1 */
+    assert_int_equal(stat(rig, "avf.values"), 4);
+    assert_int_equal(stat(rig, "avf.values_5"), 2);
+    assert_int_equal(stat(rig, "avf.values_1"), 2);
+    const struct value p = {0, 3, 2 * WORD};
+    assert_int_equal(stat(rig, "avf.ace_5"), sum(rig, &p, 1));
+    rig_close(rig);
+    rig = run(" mov.u32 %r0, 12; or.b32 %r1, %t, %r0; st.global.u32 [%p], %r1;");
+    /* Under OR a 1 frees the other source's bit. Where both have one, the first is needed. */
+    u64 first = 0, second = 0;
+    for (u32 t = 0; t < WARP; t++) {
+        first += 32 - (u32)__builtin_popcount(12 & ~t);
+        second += 32 - (u32)__builtin_popcount(t);
+    }
+    EXPECT(rig, {0, 4, 2 * WORD}, {1, 3, first}, {2, 3, second}, {3, 4, WORD});
+    rig_close(rig);
+}
+
+static void shifts_and_narrow_stores(void **state)
+{
+    struct rig *rig = run(" shl.b32 %r1, %t, 4; st.global.u8 [%p], %r1;");
+    EXPECT(rig, {0, 3, 2 * WORD}, {1, 2, 4 * WARP}, {2, 3, 8 * WARP});
+    rig_close(rig);
+    rig = run(" cvt.u16.u32 %h0, %t; cvt.u32.u16 %r1, %h0; st.global.u32 [%p], %r1;");
+    EXPECT(rig, {0, 4, 2 * WORD}, {1, 2, 16 * WARP}, {2, 3, 16 * WARP}, {3, 4, WORD});
+    rig_close(rig);
+}
+
+static void dead_values(void **state)
+{
+    /* 3 is never read; 2 is read by 3 only */
+    struct rig *rig = run(" add.u32 %r1, %t, 7; mul.lo.u32 %r2, %r1, %r1; st.global.u32 [%p], %t;");
+    EXPECT(rig, {0, 4, 2 * WORD}, {1, 4, WORD});
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 2);
+    assert_int_equal(stat(rig, "avf.values_unread"), 1);
+    /* lanes: the thread's number and the end */
+    assert_int_equal(stat(rig, "avf.sp_ace"), 2 * WARP);
+    assert_int_equal(stat(rig, "avf.sp_active"), (3 + param(rig, "units.int_mul_interval")) * WARP);
+    assert_int_equal(stat(rig, "avf.sp_lanes"), 2 * WARP * stat(rig, "timing.cycles"));
+    rig_close(rig);
+}
+
+static void a_loop_that_is_dead(void **state)
+{
+    static const char body[] = " mov.u32 %r1, 0; mov.u32 %r2, 0;\nL: mad.lo.u32 %r2, %r2, %r2, %t; "
+                               "add.u32 %r1, %r1, 1; setp.lt.u32 %q0, %r1, 8; @%q0 bra L;\n "
+                               "st.global.u32 [%p], %t;";
+    struct rig *rig = run(body);
+    assert_int_equal(stat(rig, "avf.instructions"), 4 + 8 * 4 + 2);
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 1 + 8);
+    assert_int_equal(stat(rig, "avf.vector_undecided"), 0);
+    const u64 exact = stat(rig, "avf.vector_ace"), live = stat(rig, "avf.vector_live");
+    rig_close(rig);
+    /* A short log does not see the end: more counts, and says that it is not decided. */
+    static const char *const windows[] = {"avf.window=64", "avf.window=128", "avf.window=8192"};
+    char longer[512];
+    snprintf(longer, sizeof longer, "%s", body);
+    memcpy(strstr(longer, " 8;"), "99;", 3);
+    u64 ace[3], undecided[3], values[3];
+    for (u32 i = 0; i < 3; i++) {
+        rig = run_on("gtx480", windows[i], longer, 1, WARP);
+        assert_int_equal(stat(rig, "avf.instructions"), 4 + 99 * 4 + 2);
+        ace[i] = stat(rig, "avf.vector_ace");
+        undecided[i] = stat(rig, "avf.vector_undecided");
+        values[i] = stat(rig, "avf.values");
+        rig_close(rig);
+    }
+    assert_true(ace[0] > ace[2] && ace[1] > ace[2]);
+    assert_true(undecided[0] && undecided[1] && !undecided[2]);
+    assert_true(ace[0] - undecided[0] <= ace[2] && ace[1] - undecided[1] <= ace[2]);
+    assert_true(values[0] == values[1] && values[0] == values[2]);
+    assert_true(exact && exact < live);
+}
+
+/* The highest bit in which the sides differ, and all above it; all, if they are equal. */
+static u32 compared(u32 t, u32 limit)
+{
+    return t == limit ? 32 : 1 + (u32)__builtin_clz(t ^ limit);
+}
+
+static void comparisons_and_guards(void **state)
+{
+    struct rig *rig = run(" mov.u32 %r1, 5; setp.lt.u32 %q0, %t, 16; @%q0 mov.u32 %r1, %t; "
+                          "st.global.u32 [%p], %r1;");
+    u64 late = 0; /* bits of %t in lanes whose guard is false */
+    for (u32 t = 16; t < WARP; t++)
+        late += compared(t, 16);
+    EXPECT(rig, {0, 5, 2 * WORD}, {1, 4, WORD / 2}, {1, 3, late}, {2, 5, WORD / 2},
+           {4, 5, WORD / 2});
+    const struct value q = {3, 4, WARP};
+    assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, &q, 1));
+    rig_close(rig);
+    /* nothing needs what the guard decides */
+    rig = run(" setp.lt.u32 %q0, %t, 16; @%q0 add.u32 %r1, %t, 1; st.global.u32 [%p], %t;");
+    EXPECT(rig, {0, 4, 2 * WORD}, {1, 4, WORD});
+    assert_int_equal(stat(rig, "avf.scalar_ace"), 0);
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 2);
+    rig_close(rig);
+}
+
+/* Lanes that do not store do not need what they would store. */
+static void divergence(void **state)
+{
+    struct rig *rig = run(" add.u32 %r1, %t, 3; setp.lt.u32 %q0, %t, 8; @!%q0 bra E;\n "
+                          "st.global.u32 [%p], %r1;\nE:");
+    u64 others = 0;
+    for (u32 t = 8; t < WARP; t++)
+        others += compared(t, 8);
+    EXPECT(rig, {0, 5, 2 * WORD / 4}, {2, 5, WORD / 4}, {1, 3, others}, {1, 2, 8 * 32 - 8 * 29},
+           {1, 3, 8 * 29});
+    assert_int_equal(stat(rig, "avf.sp_ace"), 8 + 4 * WARP);
+    rig_close(rig);
+}
+
+#define PLACE " shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2;" /* 2 to 4 */
+
+static void shared_memory(void **state)
+{
+    /* a store that is overwritten, one that is read, and one that is not */
+    struct rig *rig = run(PLACE " st.shared.u32 [%r1], %t; st.shared.u32 [%r1], %r1; "
+                                "ld.shared.u32 %r4, [%r1]; st.global.u32 [%p], %r4; "
+                                "st.shared.u32 [%r1], %t;");
+    const u64 words = stat(rig, "avf.shared_ace"); /* from 6 to 7 */
+    assert_true(words >= WORD && words % WORD == 0);
+    assert_true(words / WORD <= retired_at(rig, 0, 0, 7) - issued_at(rig, 0, 0, 6));
+    const u64 bits = 1024 * 8, cycles = stat(rig, "timing.cycles");
+    assert_true(stat(rig, "avf.shared_allocated") <= bits * cycles);
+    assert_true(stat(rig, "avf.shared_allocated") >= bits * (cycles - 2));
+    /* %t is needed for the address only, though it is stored twice */
+    EXPECT(rig, {0, 8, 2 * WORD}, {1, 2, 30 * WARP}, {2, 4, WORD}, {3, 4, WORD}, {4, 9, WORD},
+           {7, 8, WORD});
+    rig_close(rig);
+    /* as before, but one byte is read */
+    rig = run(PLACE " st.shared.u32 [%r1], %t; st.shared.u32 [%r1], %r1; "
+                    "ld.shared.u8 %r4, [%r1]; st.global.u32 [%p], %r4; st.shared.u32 [%r1], %t;");
+    assert_int_equal(stat(rig, "avf.shared_ace"), words / 4);
+    rig_close(rig);
+    /* what is loaded is not needed: neither is what was stored */
+    rig = run(PLACE " add.u32 %r5, %t, 9; st.shared.u32 [%r1], %r5; ld.shared.u32 %r4, [%r1]; "
+                    "mul.lo.u32 %r4, %r4, %r4; st.global.u32 [%p], %t;");
+    assert_int_equal(stat(rig, "avf.shared_ace"), 0);
+    EXPECT(rig, {0, 9, 2 * WORD}, {1, 9, WORD}, {2, 4, WORD}, {3, 4, WORD}, {4, 6, WORD});
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 3);
+    rig_close(rig);
+    /* an atomic needs what is there */
+    rig = run(PLACE " st.shared.u32 [%r1], %t; atom.shared.add.u32 %r4, [%r1], %t;");
+    assert_true(stat(rig, "avf.shared_ace") >= WORD);
+    rig_close(rig);
+}
+
+/* All of a block is dead when it ends, and the next one begins anew. */
+static void blocks_and_launches(void **state)
+{
+    struct rig *rig = run_on("gtx480", "core.blocks=1",
+                             " add.u32 %r1, %t, 1; st.global.u32 [%p], "
+                             "%r1;",
+                             3, 2 * WARP);
+    assert_int_equal(stat(rig, "avf.instructions"), 3 * 2 * 5);
+    assert_int_equal(stat(rig, "avf.values"), 3 * 2 * 4);
+    assert_int_equal(stat(rig, "avf.values_unread"), 0);
+    assert_int_equal(stat(rig, "avf.ace_initial"), 0);
+    rig_close(rig);
+}
+
+/* Reads from the banks are later than issue: values are vulnerable for longer. */
+static void reads_count_at_the_banks(void **state)
+{
+    static const char body[] = " and.b32 %r1, %t, 255; st.global.u32 [%p], %r1;";
+    struct rig *issue = run(body), *collect = run_on("gtx480", "avf.read=collect", body, 1, WARP);
+    assert_true(stat(collect, "avf.vector_ace") > stat(issue, "avf.vector_ace"));
+    assert_int_equal(stat(collect, "timing.cycles"), stat(issue, "timing.cycles"));
+    rig_close(issue);
+    rig_close(collect);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logic_masks_bits),
+        cmocka_unit_test(shifts_and_narrow_stores),
+        cmocka_unit_test(dead_values),
+        cmocka_unit_test(a_loop_that_is_dead),
+        cmocka_unit_test(comparisons_and_guards),
+        cmocka_unit_test(divergence),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(blocks_and_launches),
+        cmocka_unit_test(reads_count_at_the_banks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
