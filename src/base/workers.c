@@ -30,7 +30,7 @@ enum {
 };
 
 /* The jobs of a thread. */
-struct queue {
+struct worker_queue {
     _Alignas(HOST_LINE_PAIR) atomic_ullong open;
     u16 *jobs;
     u32 count; /* added for the next round */
@@ -61,8 +61,8 @@ struct workers {
     pid_t process;        /* that has started them */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    struct worker *workers; /* all but the caller */
-    struct queue queues[];  /* by thread; the caller's first */
+    struct worker *workers;       /* all but the caller */
+    struct worker_queue queues[]; /* by thread; the caller's first */
 };
 
 u32 workers_host_cores(void)
@@ -77,7 +77,7 @@ u32 workers_host_cores(void)
 struct workers *workers_create(u32 threads, u32 jobs)
 {
     assert(threads > 1 && threads <= WORKERS_MOST && jobs <= WORKERS_JOBS);
-    const size_t bytes = sizeof(struct workers) + threads * sizeof(struct queue);
+    const size_t bytes = sizeof(struct workers) + threads * sizeof(struct worker_queue);
     struct workers *w = checked(aligned_alloc(HOST_LINE_PAIR, align_up(bytes, HOST_LINE_PAIR)));
     memset(w, 0, bytes);
     w->threads = threads;
@@ -104,7 +104,7 @@ void workers_leave(struct workers *w)
 void workers_add(struct workers *w, u32 worker, u32 job)
 {
     assert(w->jobs < w->room && job <= WORKERS_JOBS);
-    struct queue *queue = &w->queues[worker <= w->started ? worker : 0];
+    struct worker_queue *queue = &w->queues[worker <= w->started ? worker : 0];
     queue->jobs[queue->count++] = (u16)job;
     w->jobs++;
 }
@@ -121,14 +121,14 @@ static u32 end_of(u64 open)
     return (u16)(open >> END_SHIFT);
 }
 
-static u32 jobs_open(const struct queue *queue)
+static u32 jobs_open(const struct worker_queue *queue)
 {
     const u64 open = atomic_load_explicit(&queue->open, memory_order_relaxed);
     return end_of(open) - first_of(open);
 }
 
 /* Takes the first job of a queue, or the last. False: there is none. */
-static bool take(struct queue *queue, bool last, u32 *job)
+static bool take(struct worker_queue *queue, bool last, u32 *job)
 {
     unsigned long long open = atomic_load_explicit(&queue->open, memory_order_relaxed), less;
     do {
@@ -145,7 +145,7 @@ static bool take(struct queue *queue, bool last, u32 *job)
 static bool steal(struct workers *w, u32 thief, u32 *job)
 {
     for (;;) {
-        struct queue *longest = NULL;
+        struct worker_queue *longest = NULL;
         u32 most = 0;
         for (u32 i = 0; i <= w->started; i++) {
             const u32 open = i == thief ? 0 : jobs_open(&w->queues[i]);
@@ -261,7 +261,7 @@ static void wake(struct workers *w, u32 count)
 static void open_queues(struct workers *w, u32 round)
 {
     for (u32 i = 0; i <= w->started; i++) {
-        struct queue *queue = &w->queues[i];
+        struct worker_queue *queue = &w->queues[i];
         atomic_store_explicit(&queue->open,
                               (u64)round << ROUND_SHIFT | (u64)queue->count << END_SHIFT,
                               memory_order_release);
@@ -274,7 +274,7 @@ static void open_queues(struct workers *w, u32 round)
 static void run_here(struct workers *w)
 {
     for (u32 i = 0; i <= w->started; i++) {
-        struct queue *queue = &w->queues[i];
+        struct worker_queue *queue = &w->queues[i];
         for (u32 k = 0; k < queue->count; k++)
             w->run(w->user, queue->jobs[k], 0);
         queue->count = 0;
