@@ -78,10 +78,10 @@ static void count_resident(struct avf *a, u64 cycle)
 /* All bits and lanes of a core, for `cycles`. */
 static void count_capacity(struct avf *a, u64 cycles)
 {
-    const struct core_config *config = core_config(a->core);
-    const struct units_params *u = config->units;
-    a->stats->vector_bits += cycles * config->core->registers * 32;
-    a->stats->shared_bits += cycles * config->core->shared_bytes * 8;
+    const struct core_params *sizes = core_config(a->core)->core;
+    const struct units_params *u = core_config(a->core)->units;
+    a->stats->vector_bits += cycles * sizes->registers * 32;
+    a->stats->shared_bits += cycles * sizes->shared_bytes * 8;
     a->stats->sp_lanes += cycles * u->sp * u->sp_lanes;
     a->stats->int_lanes += cycles * u->integer * u->sp_lanes;
     a->stats->fp64_lanes += cycles * u->fp64 * u->fp64_lanes;

@@ -450,9 +450,10 @@ static void count_unit(struct avf *a, const struct avf_entry *e, lane_set ace)
     const u32 width = e->pipe == PIPE_FP64  ? u->fp64_lanes
                       : e->pipe == PIPE_SFU ? u->sfu_lanes
                                             : u->sp_lanes;
+    const u32 cycles = MAX(e->interval, a->warp_size / width); /* at least one pass for all lanes */
     const u32 lanes[3] = {a->warp_size, count_lanes(e->lanes), count_lanes(ace)};
     for (u32 i = 0; counters[e->pipe][0] && i < 3; i++)
-        *counters[e->pipe][i] += (u64)lanes[i] * e->interval * width / a->warp_size;
+        *counters[e->pipe][i] += (u64)lanes[i] * cycles * width / a->warp_size;
 }
 
 void flow_back(struct avf *a, const struct avf_entry *e)

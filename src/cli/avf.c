@@ -1,4 +1,4 @@
-/* AVF as a table: see avf.h. Structures that the machine lacks have no row. */
+/* AVF as a table: see avf.h. Structures that no launch has used have no row. */
 #include "cli/avf.h"
 
 #include "base/arena.h"
@@ -43,7 +43,7 @@ static void print_structure(FILE *to, const json_t *totals, const struct structu
 {
     char avf[16], used[16], undecided[16];
     const f64 all = number(totals, s->name, s->capacity), ace = number(totals, s->name, "_ace");
-    if (all <= 0)
+    if (all <= 0 || (s->used && number(totals, s->name, s->used) <= 0))
         return;
     fprintf(to, "%-22s %8s %10s %10s\n", s->text, share(ace, all, avf, sizeof avf),
             share(ace, s->used ? number(totals, s->name, s->used) : all, used, sizeof used),
