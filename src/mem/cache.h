@@ -18,7 +18,12 @@
 /* The same for all caches; filled from a component's parameters by CACHE_CONFIG. */
 struct cache_config {
     u32 sets, ways, line_bytes, mshrs, merges;
-    bool sectored, allocate_on_fill, fifo, hashed;
+    bool sectored, allocate_on_fill, fifo;
+    enum cache_hash {
+        HASH_NONE,       /* the lowest bits of the line number */
+        HASH_POLYNOMIAL, /* see cache.c */
+        HASH_FERMI,      /* for 32 or 64 sets; others get HASH_POLYNOMIAL */
+    } hash;
     bool passing; /* it keeps no lines: only what is under way is known */
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses allocate nothing */
@@ -32,7 +37,10 @@ struct cache_config {
     {                                                                                             \
         .sets = (p)->sets, .ways = (p)->ways, .line_bytes = (p)->line_bytes, .mshrs = (p)->mshrs, \
         .merges = (p)->merges, .sectored = (p)->sectored, .allocate_on_fill = (p)->allocate == 1, \
-        .fifo = (p)->replacement == 1, .hashed = (p)->hashed, .write = (policy)                   \
+        .fifo = (p)->replacement == 1, .write = (policy),                                         \
+        .hash = !(p)->hashed ? HASH_NONE                                                          \
+                : (p)->hash  ? HASH_FERMI                                                         \
+                             : HASH_POLYNOMIAL                                                    \
     }
 
 /* Counters: the STATs of cache.def in their order, so that any cache component's own struct can be
