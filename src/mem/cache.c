@@ -396,6 +396,19 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     return CACHE_HIT;
 }
 
+bool cache_keep_write(struct cache *cache, u64 line, u32 sectors)
+{
+    u32 set = set_of(cache, line);
+    struct cache_way *slot = find(cache, line, set);
+    if (!slot || sectors & ~slot->valid)
+        return false;
+    cache->counters->writes++;
+    cache->counters->write_hits++;
+    slot->dirty |= sectors;
+    touch(cache, slot, set, true);
+    return true;
+}
+
 /* Where sectors of a line go that keeps no place, or NULL. */
 static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
 {

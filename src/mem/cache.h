@@ -97,6 +97,9 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
  */
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
                               struct cache_out *out);
+/* With another policy than WRITE_BACK: a write that hits stays in its line, and goes to
+ * out->victim_sectors of the read that evicts it. False: it misses, and nothing has changed. */
+bool cache_keep_write(struct cache *cache, u64 line, u32 sectors);
 /* The sectors asked for have arrived. out->victim: as above, for allocate_on_fill. */
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
 /*

@@ -542,6 +542,26 @@ static void hash_is_a_permutation(void **state)
     }
 }
 
+/* Writes kept in a line that is there, by a policy that sends others on. */
+static void kept_writes(void **state)
+{
+    struct cache_config config = small();
+    config.ways = 1;
+    config.write = WRITE_EVICT;
+    struct cache *cache = create(config);
+    assert_false(cache_keep_write(cache, 0, 1));
+    assert_int_equal(counters.writes, 0);
+    read_now(cache, 0, 1);
+    assert_true(cache_keep_write(cache, 0, 1) && cache_keep_write(cache, 0, 4));
+    assert_true(cache_has(cache, 0, ALL));
+    assert_int_equal(counters.write_hits, 2);
+    assert_int_equal(cache_read(cache, LINE, 1, 0, &out), CACHE_MISS);
+    assert_int_equal(out.victim, 0);
+    assert_int_equal(out.victim_sectors, 5);
+    assert_int_equal(counters.writebacks, 1);
+    cache_destroy(cache);
+}
+
 /* Fermi's hash leaves bit 12 of the address out with 32 sets: lines 4 KB apart share a set, of which the
  * oldest gives way; 8 KB apart they do not. With 64 sets, bit 12 counts. */
 static void hash_of_fermi(void **state)
@@ -600,6 +620,7 @@ int main(void)
         cmocka_unit_test(reserved_with_content),
         cmocka_unit_test(hooks),
         cmocka_unit_test(hash_of_fermi),
+        cmocka_unit_test(kept_writes),
         cmocka_unit_test(victims_are_told),
         cmocka_unit_test(supplied_lines),
         cmocka_unit_test(prefetches),

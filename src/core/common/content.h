@@ -24,6 +24,9 @@ void core_content_destroy(struct core_content *content);
 
 /* The access at the head has its transactions. */
 void core_content_access(struct core *core, struct inflight *inflight);
+/* Stores to local memory leave the L1 with their line: a request without data, as local memory has no
+ * content. */
+void core_content_victim(struct core *core, const struct lsu_request *request);
 /* A store's or an atomic's transaction has become a request. */
 void core_content_store(struct core *core, struct inflight *inflight,
                         const struct lsu_request *request);

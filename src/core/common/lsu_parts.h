@@ -40,7 +40,7 @@ struct lsu_request {
     u16 inflight; /* of a store: it is done, unless it is kept */
     u8 slot;
     u8 kind;
-    bool full, readonly, atomic_returns;
+    bool full, readonly, atomic_returns, local;
     u32 inst;
 };
 
@@ -81,6 +81,7 @@ struct lsu {
     RING(struct timed) done; /* finished instructions that wait for the port */
     struct arena *arena;
     struct core_content *content; /* NULL: not armed */
+    bool local_back;              /* l1d.local_write=back has an effect */
     bool watched;                 /* content or mechanisms follow the caches' accesses */
 };
 
