@@ -37,14 +37,15 @@ void lsu_create(struct core *core)
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
     lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
     lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
-    lsu->local_back = c->l1d->local_write && c->l1d->local && !l1d.allocate_on_fill &&
-                      c->l1d->line_bytes <= c->l2_line_bytes;
+    lsu->local_back =
+        c->l1d->local_write && c->l1d->local && c->l1d->line_bytes <= c->l2_line_bytes;
     lsu->arena = arena_create_large(0);
     lsu->requests = arena_array(lsu->arena, struct lsu_request, LSU_REQUESTS);
     for (u32 b = 0; b < c->l1d->banks; b++)
         ring_create(&lsu->pipes[b], lsu->arena, c->l1d->latency + 1);
     ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
-    ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
+    /* with allocate=fill, each miss under way may push out a line beyond the queue's room */
+    ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8 + c->l1d->mshrs);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     core_content_create(core);
     lsu->prefetchers[0] = arena_array(lsu->arena, struct requester, c->l1d->mshrs);
@@ -242,7 +243,8 @@ static COLD bool stays(struct core *core, struct lsu_request *request, u64 line,
 }
 
 /* A line with stores has given way to that of a load: they go to memory. They count as the load's
- * warp's, which therefore leaves when they are acknowledged (GPGPU-Sim acknowledges them to nobody). */
+ * warp's, which therefore leaves when they are acknowledged (GPGPU-Sim acknowledges them to nobody).
+ * A line that gives way to a prefetch nobody waits for is not written. */
 static COLD void send_victim(struct core *core, const struct lsu_request *load,
                              const struct cache_out *out)
 {
@@ -359,13 +361,17 @@ void lsu_reply(struct core *core, const struct packet *packet)
         cache_fill(cache, packet->tag, &out);
         if (UNLIKELY(lsu->content != NULL))
             core_content_filled(core, packet->client, packet->tag, line, out.sectors);
+        struct lsu_request last = {.kind = REQUEST_STORE};
         while (cache_waiter(cache, packet->tag, &waiter)) {
             struct lsu_request *request = &lsu->requests[waiter];
+            last = *request;
             part_done(core, request->inflight, true);
             lsu_request_give(lsu, request);
         }
         if (UNLIKELY(core->hooks.seams & SEAMS_L1))
             lsu_seams_filled(core, packet->client, line, &out);
+        if (UNLIKELY(out.victim_sectors) && last.kind == REQUEST_LOAD)
+            send_victim(core, &last, &out);
         return;
     }
     case CLIENT_CONSTANT:
