@@ -31,12 +31,17 @@ static u32 number_tag(u64 number)
 }
 
 /*
- * Line number to set. Hashed, for powers of two: the bits of the number, taken as a polynomial over
- * GF(2), modulo a primitive polynomial (Rau, "Pseudo-randomly interleaved memory", 1991). This is
- * linear, so that it is an xor of table entries for pieces of the number, with the lowest piece
- * unchanged. For fixed upper bits it is a permutation, so neighbouring lines never conflict;
- * strides of 2^n and of 2^n + 1 lines spread over the sets. GPUs are known to hash upper bits into
- * set indices, each in its own way: this hash is not that of any particular GPU.
+ * Line number to set. All hashes, for powers of two, are linear over GF(2): an xor of table
+ * entries for the pieces of the number, the lowest piece standing for itself. For fixed upper bits
+ * they are permutations, so neighbouring lines never meet.
+ *
+ * HASH_POLYNOMIAL takes the number's bits as a polynomial modulo a primitive one (Rau,
+ * "Pseudo-randomly interleaved memory", 1991): strides of 2^n and of 2^n + 1 lines spread over the
+ * sets. It is no chip's in particular.
+ *
+ * HASH_FERMI was measured on the 16 KB and 48 KB L1 of Fermi chips (Nugteren et al., "A detailed GPU
+ * cache model based on reuse distance theory", HPCA 2014): address bits 13, 14, 15, 17 and 19 are
+ * mixed into the five lowest bits of the set. With 32 sets, lines 4 KB apart share a set.
  */
 static inline __attribute__((always_inline)) u32 hashed_set(const struct cache *cache, u64 number)
 {
@@ -61,20 +66,34 @@ static inline u32 set_of(const struct cache *cache, u64 line)
 static const u16 primitive[] = {0,    0x1, 0x3, 0x3,  0x3,  0x5,   0x3, 0x3,   0x1d,
                                 0x11, 0x9, 0x5, 0x53, 0x1b, 0x443, 0x3, 0x100b};
 
+/* What bit `at` of a line's number contributes to the set: those of Fermi's lines of 128 bytes. */
+static u32 fermi_residue(u32 at)
+{
+    static const u8 mixed[] = {[6] = 1, [7] = 2, [8] = 4, [10] = 8, [12] = 16};
+    return at < sizeof mixed ? mixed[at] : 0;
+}
+
+/* x^at modulo the primitive polynomial of degree `bits`, from x^(at - 1). */
+static u32 next_power(u32 power, u32 bits)
+{
+    const u32 sets = 1u << bits;
+    power <<= 1;
+    return power & sets ? (power ^ primitive[bits]) & (sets - 1) : power;
+}
+
 /* For each piece of a line number but the lowest, and each of its values: its contribution. */
-static const u16 *make_residues(struct arena *arena, u32 bits)
+static const u16 *make_residues(struct arena *arena, u32 bits, bool fermi)
 {
     u32 sets = 1u << bits, pieces = 64 / bits;
     u16 *residues = arena_array(arena, u16, (size_t)pieces * sets);
     u32 power = primitive[bits]; /* of x: x^bits, x^(bits + 1) ... */
     for (u32 piece = 0; piece < pieces; piece++)
         for (u32 bit = 0; bit < bits; bit++) {
+            const u32 residue = fermi ? fermi_residue((piece + 1) * bits + bit) : power;
             for (u32 value = 1u << bit; value < 2u << bit; value++)
                 residues[piece * sets + value] =
-                    (u16)(residues[piece * sets + value - (1u << bit)] ^ power);
-            power <<= 1;
-            if (power & sets)
-                power = (power ^ primitive[bits]) & (sets - 1);
+                    (u16)(residues[piece * sets + value - (1u << bit)] ^ residue);
+            power = next_power(power, bits);
         }
     return residues;
 }
@@ -377,6 +396,19 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     return CACHE_HIT;
 }
 
+bool cache_keep_write(struct cache *cache, u64 line, u32 sectors)
+{
+    u32 set = set_of(cache, line);
+    struct cache_way *slot = find(cache, line, set);
+    if (!slot || sectors & ~slot->valid)
+        return false;
+    cache->counters->writes++;
+    cache->counters->write_hits++;
+    slot->dirty |= sectors;
+    touch(cache, slot, set, true);
+    return true;
+}
+
 /* The slot for sectors of a line without a reserved one, or NULL. */
 static struct cache_way *slot_for_fill(struct cache *cache, u64 line, struct cache_out *out)
 {
@@ -644,8 +676,10 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .write = config->write,
         .arena = arena,
     };
-    if (config->hashed && cache->index_mask)
-        cache->residues = make_residues(arena, cache->index_bits);
+    if (config->hash != HASH_NONE && cache->index_mask)
+        cache->residues =
+            make_residues(arena, cache->index_bits,
+                          config->hash == HASH_FERMI && (config->sets == 32 || config->sets == 64));
     memset(cache->tags, 0xff, tags * sizeof(u32)); /* NO_TAG */
     for (size_t i = 0; i < slots; i++)
         cache->slots[i].line = NO_LINE;

@@ -19,7 +19,12 @@
 /* Parameters of any cache; CACHE_CONFIG fills them from a component's parameters. */
 struct cache_config {
     u32 sets, ways, line_bytes, mshrs, merges;
-    bool sectored, allocate_on_fill, fifo, hashed;
+    bool sectored, allocate_on_fill, fifo;
+    enum cache_hash {
+        HASH_NONE,       /* the lowest bits of the line number */
+        HASH_POLYNOMIAL, /* see cache.c */
+        HASH_FERMI,      /* for 32 or 64 sets; others get HASH_POLYNOMIAL */
+    } hash;
     bool passing; /* it keeps no lines, only MSHRs of lines in flight */
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses do not allocate */
@@ -33,7 +38,10 @@ struct cache_config {
     {                                                                                             \
         .sets = (p)->sets, .ways = (p)->ways, .line_bytes = (p)->line_bytes, .mshrs = (p)->mshrs, \
         .merges = (p)->merges, .sectored = (p)->sectored, .allocate_on_fill = (p)->allocate == 1, \
-        .fifo = (p)->replacement == 1, .hashed = (p)->hashed, .write = (policy)                   \
+        .fifo = (p)->replacement == 1, .write = (policy),                                         \
+        .hash = !(p)->hashed ? HASH_NONE                                                          \
+                : (p)->hash  ? HASH_FERMI                                                         \
+                             : HASH_POLYNOMIAL                                                    \
     }
 
 /* The STATs of cache.def in their order, so that the struct of any cache component can be used (a
@@ -89,6 +97,9 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
  */
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
                               struct cache_out *out);
+/* With another policy than WRITE_BACK: a write that hits stays in its line, and goes to
+ * out->victim_sectors of the read that evicts it. False: it misses, and nothing has changed. */
+bool cache_keep_write(struct cache *cache, u64 line, u32 sectors);
 /* The sectors of an MSHR have arrived. out->victim: as above, for allocate_on_fill. */
 void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out);
 /*

@@ -14,6 +14,10 @@
  * head-of-line blocking of input queues, and longer ones faster than the links take them. At one
  * step per cycle, the next packet is granted its output while the previous one passes.
  *
+ * With reply_by_sector, a reply is as many packets as it has sectors. They stay together here: its
+ * parts follow each other in the buffer and each asks anew, so that other inputs come between; it is
+ * delivered with the last. (GPGPU-Sim splits a request into sectors at the L2 and answers each.)
+ *
  * Deviations: an output holds output_packets packets whatever their size (GPGPU-Sim: 64 + 16
  * flits), an entrance input_packets (GPGPU-Sim: 9 flits); the whole pipeline of hop_cycles is after
  * the switch.
@@ -28,6 +32,7 @@ struct input_buffer {
     RING(u32) packets; /* slots with a flit in the buffer, or whose flits are still entering */
     u32 held;          /* flits */
     u32 left;          /* flits of the first packet that have not passed, once it requests */
+    u32 part;          /* of these, flits of the part that requests or passes */
 };
 
 struct exit {
@@ -78,7 +83,9 @@ EACH_WIDTH void ask(struct network *network, u32 input)
     struct input_buffer *buffer = &crossbar->buffers[input];
     const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
     struct exit *exit = &crossbar->exits[slot->output];
-    buffer->left = slot->flits;
+    if (!buffer->left)
+        buffer->left = slot->flits;
+    buffer->part = slot->part_flits;
     bit_set(exit->asking, input);
     exit->askers++;
     bit_set(crossbar->wanted, slot->output);
@@ -119,11 +126,32 @@ EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
     return w * 64 + (u32)__builtin_ctzll(bits);
 }
 
+/* Whether the first packet of a buffer has a place at its output: its first part has passed. */
+EACH_WIDTH bool has_place(const struct network *network, u32 input)
+{
+    const struct input_buffer *buffer = &network->crossbar->buffers[input];
+    return network->by_sector && buffer->left < network->slots[*ring_head(&buffer->packets)].flits;
+}
+
+/* The first that asks for a further part of a packet, which has its place at the output already. */
+static COLD u32 first_begun(const struct network *network, const struct exit *exit)
+{
+    for (u32 i = 0; i < network->inputs; i++) {
+        const u32 input = (exit->turn + i) % network->inputs;
+        if (exit->asking[input / 64] >> input % 64 & 1 && has_place(network, input))
+            return input;
+    }
+    return NO_INPUT;
+}
+
 EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, struct width width)
 {
-    if (!outlet_claim(network, output))
-        return false;
     u32 input = first_asking(exit, width);
+    if (!has_place(network, input) && !outlet_claim(network, output)) {
+        input = network->by_sector ? first_begun(network, exit) : NO_INPUT;
+        if (input == NO_INPUT)
+            return false;
+    }
     bit_clear(exit->asking, input);
     exit->askers--;
     exit->given = input;
@@ -142,15 +170,20 @@ EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit
     buffer->held--;
     exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
     network->stats->hops++;
-    if (--buffer->left)
+    buffer->left--;
+    if (--buffer->part)
         return;
+    exit->given = NO_INPUT;
+    if (!exit->askers)
+        bit_clear(crossbar->wanted, output);
+    if (buffer->left) { /* the next part asks */
+        bit_set(crossbar->next, input);
+        return;
+    }
     u32 at = *ring_head(&buffer->packets);
     ring_pop(&buffer->packets);
     if (buffer->held)
         bit_set(crossbar->next, input);
-    exit->given = NO_INPUT;
-    if (!exit->askers)
-        bit_clear(crossbar->wanted, output);
     outlet_deliver(network, output, at, exit->link_cycle + network->params.hop_cycles - 1);
 }
 

@@ -45,6 +45,7 @@ struct network *network_create(const struct network_params *params, u32 core_por
     network->flits = replies ? &stats->reply_flits : &stats->request_flits;
     network->wait_cycles = replies ? &stats->reply_wait_cycles : &stats->request_wait_cycles;
     network->replies = replies;
+    network->by_sector = replies && params->reply_by_sector && params->kind == NETWORK_CROSSBAR;
     network->inputs = replies ? partitions : core_ports;
     network->outputs = replies ? core_ports : partitions;
     network->input_words = (network->inputs + 63) / 64;

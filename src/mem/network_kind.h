@@ -38,7 +38,8 @@ struct queued_packet {
     struct packet packet;
     u64 pushed; /* cycle */
     u32 flits;
-    u32 router; /* mesh: where its head is */
+    u32 part_flits; /* crossbar: of each part that is switched by itself, a packet of its own */
+    u32 router;     /* mesh: where its head is */
     u16 input, output;
     u8 place; /* enum slot_place */
 };
@@ -64,6 +65,7 @@ struct network {
     struct network_stats *stats;
     u64 *packets, *flits, *wait_cycles; /* the statistics of this direction */
     bool replies;
+    bool by_sector; /* a packet of several sectors has that many parts */
     u32 inputs, outputs;
     u32 input_words, output_words; /* of masks, a bit each */
     u64 now;                       /* cycles run */
@@ -151,6 +153,20 @@ static inline u32 network_flits(const struct network_params *params, const struc
     return (bytes + params->flit_bytes - 1) / params->flit_bytes;
 }
 
+/* Its size. Parts of a reply, one for each sector, have a header each and are as long as each other. */
+static inline void network_size(const struct network *network, struct queued_packet *slot)
+{
+    const struct packet *packet = &slot->packet;
+    slot->flits = slot->part_flits = network_flits(&network->params, packet);
+    if (!network->by_sector || !(packet->sectors & (packet->sectors - 1)))
+        return;
+    const u32 parts = count_sectors(packet->sectors);
+    struct packet part = *packet;
+    part.bytes = (u16)(packet->bytes / parts);
+    slot->part_flits = network_flits(&network->params, &part);
+    slot->flits = parts * slot->part_flits;
+}
+
 static inline bool network_room(const struct network *network, u32 input)
 {
     return ring_count(&network->entrances[input].waiting) < network->params.input_packets;
@@ -170,7 +186,7 @@ static inline void network_push(struct network *network, u32 input, u32 output,
     struct queued_packet *slot = &network->slots[at];
     slot->packet = *packet;
     slot->pushed = network->now;
-    slot->flits = network_flits(&network->params, packet);
+    network_size(network, slot);
     slot->input = (u16)input;
     slot->output = (u16)output;
     slot->place = SLOT_ENTRANCE;

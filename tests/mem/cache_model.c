@@ -6,13 +6,23 @@ u32 model_sectors(const struct model *model)
     return model->config.line_bytes / 32;
 }
 
-/* Hashed: long division by a primitive polynomial, bit by bit. */
+/* HASH_FERMI, from the bits of the address: Nugteren et al., HPCA 2014. */
+static u32 fermi_set(u64 address, u32 sets)
+{
+    u32 set = (u32)(address >> 7 & 31) ^ (u32)(address >> 13 & 7);
+    set ^= (u32)(address >> 17 & 1) << 3 ^ (u32)(address >> 19 & 1) << 4;
+    return sets == 64 ? set | (u32)(address >> 12 & 1) << 5 : set;
+}
+
+/* HASH_POLYNOMIAL: long division by a primitive polynomial, bit by bit. */
 u32 model_set(const struct model *model, u64 line)
 {
     u64 number = line / model->config.line_bytes;
     u32 sets = model->config.sets;
-    if (!model->config.hashed || sets & (sets - 1) || sets == 1)
+    if (model->config.hash == HASH_NONE || sets & (sets - 1) || sets == 1)
         return (u32)(number % sets);
+    if (model->config.hash == HASH_FERMI && (sets == 32 || sets == 64))
+        return fermi_set(number * 128, sets);
     u64 divisor = sets == 2    ? 0x3
                   : sets == 4  ? 0x7
                   : sets == 8  ? 0xb

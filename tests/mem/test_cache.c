@@ -529,7 +529,7 @@ static void hash_is_a_permutation(void **state)
         struct cache_config config = small();
         config.ways = 1;
         config.sets = sets;
-        config.hashed = true;
+        config.hash = HASH_POLYNOMIAL;
         struct cache *cache = create(config);
         for (u64 start = 0; start < 1ull << 40; start = start * 5 + sets) {
             u64 first = start & ~(u64)(sets - 1);
@@ -538,6 +538,48 @@ static void hash_is_a_permutation(void **state)
             for (u32 i = 0; i < sets; i++)
                 assert_true(cache_has(cache, (first + i) * LINE, ALL));
         }
+        cache_destroy(cache);
+    }
+}
+
+/* Writes kept in a line that is there, by a policy that sends others on. */
+static void kept_writes(void **state)
+{
+    struct cache_config config = small();
+    config.ways = 1;
+    config.write = WRITE_EVICT;
+    struct cache *cache = create(config);
+    assert_false(cache_keep_write(cache, 0, 1));
+    assert_int_equal(counters.writes, 0);
+    read_now(cache, 0, 1);
+    assert_true(cache_keep_write(cache, 0, 1) && cache_keep_write(cache, 0, 4));
+    assert_true(cache_has(cache, 0, ALL));
+    assert_int_equal(counters.write_hits, 2);
+    assert_int_equal(cache_read(cache, LINE, 1, 0, &out), CACHE_MISS);
+    assert_int_equal(out.victim, 0);
+    assert_int_equal(out.victim_sectors, 5);
+    assert_int_equal(counters.writebacks, 1);
+    cache_destroy(cache);
+}
+
+/* Fermi's hash leaves bit 12 of the address out with 32 sets: lines 4 KB apart share a set, of which the
+ * oldest gives way; 8 KB apart they do not. With 64 sets, bit 12 counts. */
+static void hash_of_fermi(void **state)
+{
+    static const struct {
+        u32 sets, apart;
+        bool stays;
+    } cases[] = {{32, 4096, false},  {32, 8192, true},   {64, 4096, true},
+                 {64, 65536, false}, {32, 131072, true}, {32, 1048576, false}};
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        struct cache_config config = small();
+        config.ways = 1;
+        config.sets = cases[i].sets;
+        config.hash = HASH_FERMI;
+        struct cache *cache = create(config);
+        read_now(cache, 0, 1);
+        read_now(cache, cases[i].apart, 1);
+        assert_int_equal(cache_has(cache, 0, ALL), cases[i].stays);
         cache_destroy(cache);
     }
 }
@@ -551,7 +593,7 @@ static void hash_spreads_strides(void **state)
             struct cache_config config = small();
             config.ways = 2;
             config.sets = sets;
-            config.hashed = true;
+            config.hash = HASH_POLYNOMIAL;
             struct cache *cache = create(config);
             u64 stride = (1ull << shift) + plus;
             u32 there = 0;
@@ -577,6 +619,8 @@ int main(void)
         cmocka_unit_test(reserved_while_under_way),
         cmocka_unit_test(reserved_with_content),
         cmocka_unit_test(hooks),
+        cmocka_unit_test(hash_of_fermi),
+        cmocka_unit_test(kept_writes),
         cmocka_unit_test(victims_are_told),
         cmocka_unit_test(supplied_lines),
         cmocka_unit_test(prefetches),

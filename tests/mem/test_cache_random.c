@@ -35,15 +35,16 @@ static const struct shape shapes[] = {
     {{SHAPE(2, 4, 128, 16, 2), .write = WRITE_BACK, .sectored = true, .fifo = true}, 12},
     {{SHAPE(4, 4, 128, 8, 3), .write = WRITE_BACK, .sectored = true, .allocate_on_fill = true}, 24},
     {{SHAPE(96, 2, 128, 32, 8), .write = WRITE_BACK, .sectored = true}, 400},
-    {{SHAPE(96, 4, 64, 32, 8), .write = WRITE_EVICT, .hashed = true}, 800},
+    {{SHAPE(96, 4, 64, 32, 8), .write = WRITE_EVICT, .hash = HASH_POLYNOMIAL}, 800},
     {{SHAPE(1, 96, 128, 16, 4), .write = WRITE_EVICT}, 200},
     {{SHAPE(1, 17, 128, 16, 4), .write = WRITE_BACK}, 40},
     {{SHAPE(4, 96, 128, 60, 8), .write = WRITE_EVICT, .sectored = true, .allocate_on_fill = true},
      800},
-    {{SHAPE(32, 4, 128, 64, 8), .write = WRITE_EVICT, .hashed = true}, 300},
-    {{SHAPE(64, 8, 128, 60, 4), .write = WRITE_BACK, .sectored = true, .hashed = true}, 2000},
+    {{SHAPE(32, 4, 128, 64, 8), .write = WRITE_EVICT, .hash = HASH_FERMI}, 300},
+    {{SHAPE(64, 8, 128, 60, 4), .write = WRITE_BACK, .sectored = true, .hash = HASH_POLYNOMIAL},
+     2000},
     {{SHAPE(64, 2, 64, 2, 32), .write = WRITE_THROUGH, .allocate_on_fill = true}, 256},
-    {{SHAPE(8, 2, 1024, 4, 1), .write = WRITE_BACK, .sectored = true, .hashed = true}, 32},
+    {{SHAPE(8, 2, 1024, 4, 1), .write = WRITE_BACK, .sectored = true, .hash = HASH_POLYNOMIAL}, 32},
     {{SHAPE(2, 2, 32, 1, 1), .write = WRITE_BACK}, 8},
     {{SHAPE(1, 1, 128, 1, 4), .write = WRITE_THROUGH, .sectored = true}, 4},
     {{SHAPE(4, 4, 128, 8, 3), .write = WRITE_BACK, .sectored = true}, 40, 1, true},
@@ -225,7 +226,7 @@ static void flush(struct bench *bench)
         do_fill(bench);
     u64 far = 1ull << 40;
     u32 lines = bench->model.config.sets * (bench->model.config.ways + 1);
-    if (bench->model.config.hashed || bench->model.config.write != WRITE_BACK)
+    if (bench->model.config.hash || bench->model.config.write != WRITE_BACK)
         return;
     for (u32 i = 0; i < lines; i++) {
         u64 line = far + (u64)i * bench->model.config.line_bytes;

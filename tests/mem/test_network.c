@@ -89,6 +89,66 @@ static void test_push_order(void **state)
     }
 }
 
+/* A reply of four sectors, on its way from a slice to core 0. */
+static void push_reply(struct network *network, u32 slice, u16 bytes)
+{
+    network_push(network, slice, 0, &(struct packet){.sectors = 15, .bytes = bytes, .tag = slice});
+}
+
+/* The cycle in which the next packet stands at core 0; takes it. */
+static u64 next_reply(struct network *network)
+{
+    while (!network_head(network, 0)) {
+        assert_true(network_busy(network));
+        network_tick(network);
+    }
+    network_pop(network, 0);
+    return network->now;
+}
+
+/* Two lines for one core: whole, the second begins when the first is through; by sector, their
+ * sectors take turns. An acknowledgement of four sectors is one flit, or four. */
+static void test_reply_by_sector(void **state)
+{
+    for (u32 by_sector = 0; by_sector < 2; by_sector++) {
+        struct network_params params = usual_params(CROSSBAR);
+        struct network_stats stats = {0};
+        params.reply_by_sector = by_sector;
+        params.output_packets = 2; /* as many as there are lines under way */
+        struct network *network = network_create(&params, 2, 2, true, &stats);
+        push_reply(network, 0, 128);
+        push_reply(network, 1, 128);
+        const u64 first = next_reply(network), second = next_reply(network);
+        assert_int_equal(second - first, by_sector ? 1 : 4);
+        assert_int_equal(stats.reply_flits, 8);
+        push_reply(network, 0, 0);
+        assert_int_equal(stats.reply_flits, by_sector ? 12 : 9);
+        next_reply(network);
+        assert_false(network_busy(network));
+        assert_int_equal(stats.reply_packets, 3);
+        network_destroy(network);
+    }
+}
+
+/* One place at each core: lines that have begun must not wait for those that have not. */
+static void test_reply_places(void **state)
+{
+    struct network_params params = usual_params(CROSSBAR);
+    struct network_stats stats = {0};
+    params.reply_by_sector = true;
+    params.output_packets = 1;
+    struct network *network = network_create(&params, 2, 12, true, &stats);
+    for (u32 round = 0; round < 3; round++) {
+        for (u32 slice = 0; slice < 12; slice++)
+            push_reply(network, slice, 128);
+        for (u32 slice = 0; slice < 12; slice++)
+            next_reply(network);
+    }
+    assert_false(network_busy(network));
+    assert_int_equal(stats.reply_flits, 3 * 12 * 4);
+    network_destroy(network);
+}
+
 /* Idle cycles: skipped or run, the same follows. */
 static void test_skip(void **state)
 {
@@ -222,10 +282,11 @@ static void test_find(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flits),      cmocka_unit_test(test_conservation),
-        cmocka_unit_test(test_push_order), cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_flits),        cmocka_unit_test(test_conservation),
+        cmocka_unit_test(test_push_order),   cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_statistics),   cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_find),         cmocka_unit_test(test_reply_by_sector),
+        cmocka_unit_test(test_reply_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,32 @@ static void test_line_edge(void **state)
     }
 }
 
+/* A line of local memory: a store that misses goes to the L2. Once a load has brought the line, ten more go
+ * there each, or stay until another line takes the place: one write then. */
+static void test_local_write(void **state)
+{
+    for (u32 back = 0; back < 2; back++) {
+        struct text text = {0};
+        add(&text, HEAD ".visible .entry k(.param .u64 p)\n{\n .local .b32 words[2];\n"
+                        " .reg .b64 %%p, %%l;\n .reg .b32 %%x, %%y;\n"
+                        " ld.param.u64 %%p, [p];\n mov.u64 %%l, words;\n mov.u32 %%x, 7;\n"
+                        " st.local.u32 [%%l], %%x;\n ld.local.u32 %%x, [%%l];\n");
+        for (u32 i = 0; i < 10; i++)
+            add(&text, " st.local.u32 [%%l], %%x;\n");
+        add(&text, " ld.local.u32 %%y, [%%l+4];\n st.global.u32 [%%p], %%x;\n ret;\n}\n");
+        char settings[256];
+        snprintf(settings, sizeof settings, ONE "l1d.sets=1 l1d.ways=1 l1d.local_write=%s",
+                 back ? "back" : "through");
+        struct rig *rig = rig_open_text(NULL, settings, &text);
+        rig_run(rig, 1, 32, rig_memory(rig, 64));
+        assert_int_equal(stat(rig, "l2.writes"), 1 + (back ? 1 : 10) + 1);
+        assert_int_equal(stat(rig, "l1d.writebacks"), back);
+        assert_int_equal(stat(rig, "l1d.write_hits"),
+                         back ? 10 : 1); /* through: the first evicts */
+        rig_close(rig);
+    }
+}
+
 static void test_l2(void **state)
 {
     static const u32 shapes[][2] = {{4, 2}, {1, 6}, {5, 3}};
@@ -300,7 +326,7 @@ int main(void)
         cmocka_unit_test(test_l1),      cmocka_unit_test(test_line_edge),
         cmocka_unit_test(test_l2),      cmocka_unit_test(test_rows),
         cmocka_unit_test(test_shared),  cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_atomics), cmocka_unit_test(test_local_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

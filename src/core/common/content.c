@@ -287,6 +287,15 @@ void core_content_store(struct core *core, struct inflight *inflight,
         memory_view_clear(core->view);
 }
 
+void core_content_victim(struct core *core, const struct lsu_request *request)
+{
+    struct core_content *content = content_of(core);
+    const u32 index = (u32)(request - core->lsu.unit->requests);
+    clear_entry(core, request);
+    content->sent[index] = false;
+    content->stores[content->store_count++] = index;
+}
+
 void core_content_send(struct core *core, const struct lsu_request *request)
 {
     struct core_content *content = content_of(core);

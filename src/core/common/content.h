@@ -25,6 +25,9 @@ void core_content_destroy(struct core_content *content);
 
 /* The access at the head has its list of transactions. */
 void core_content_access(struct core *core, struct inflight *inflight);
+/* A line of local memory is evicted with its stores: a request without data, as local memory has no
+ * content. */
+void core_content_victim(struct core *core, const struct lsu_request *request);
 /* A transaction of a store or an atomic has become a request. */
 void core_content_store(struct core *core, struct inflight *inflight,
                         const struct lsu_request *request);

@@ -285,6 +285,7 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
                     : REQUEST_LOAD,
         .full = t->full,
         .readonly = readonly,
+        .local = lsu->list_local,
         .atomic_returns = f->atomic && f->code->dst[0].kind != OPERAND_NONE,
         .inst = f->inst,
     };

@@ -42,7 +42,7 @@ struct lsu_request {
     u16 inflight; /* for a plain store no longer valid: the instruction is done */
     u8 slot;
     u8 kind;
-    bool full, readonly, atomic_returns;
+    bool full, readonly, atomic_returns, local;
     u32 inst;
 };
 
@@ -85,6 +85,7 @@ struct lsu {
     RING(struct timed) done; /* finished instructions that wait for a write-back port */
     struct arena *arena;
     struct core_content *content; /* NULL: not armed */
+    bool local_back;              /* l1d.local_write=back has an effect */
     bool watched;                 /* content or mechanisms observe accesses to the caches */
 };
 

@@ -37,12 +37,15 @@ void lsu_create(struct core *core)
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
     lsu->constant = cache_create(&constant, (struct cache_counters *)&core->stats.constant);
     lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
+    lsu->local_back =
+        c->l1d->local_write && c->l1d->local && c->l1d->line_bytes <= c->l2_line_bytes;
     lsu->arena = arena_create_large(0);
     lsu->requests = arena_array(lsu->arena, struct lsu_request, LSU_REQUESTS);
     for (u32 b = 0; b < c->l1d->banks; b++)
         ring_create(&lsu->pipes[b], lsu->arena, c->l1d->latency + 1);
     ring_create(&lsu->pipes[READONLY_PIPE], lsu->arena, c->readonly->latency + 1);
-    ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8);
+    /* with allocate=fill, each miss under way may push out a line beyond the queue's room */
+    ring_create(&lsu->queue, lsu->arena, c->l1d->miss_queue + 8 + c->l1d->mshrs);
     ring_create(&lsu->done, lsu->arena, CORE_INFLIGHT);
     core_content_create(core);
     lsu->prefetchers[0] = arena_array(lsu->arena, struct requester, c->l1d->mshrs);
@@ -201,6 +204,68 @@ static COLD void looked_up(struct core *core, const struct lsu_request *request,
         lsu_seams_access(core, request, line, sectors, result, out);
 }
 
+/* A store or an atomic is acknowledged, or a store stays in the L1: its warp waits for it no more. */
+static void store_answered(struct core *core, struct lsu_request *request)
+{
+    struct lsu *lsu = core->lsu.unit;
+    const u32 s = request->slot, index = (u32)(request - lsu->requests);
+    lsu->stores--;
+    core->slots[s].stores--;
+    if (request->kind == REQUEST_ATOMIC)
+        for (u32 i = 0; i < lsu->atomic_count; i++)
+            if (lsu->atomics[i] == index) {
+                lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
+                break;
+            }
+    slot_counted(core, s);
+    if (request->kind == REQUEST_ATOMIC)
+        part_done(core, request->inflight, true);
+    else if (UNLIKELY(request->kind == REQUEST_KEPT))
+        part_done(core, request->inflight, false);
+    lsu_request_give(lsu, request);
+    if (core->slots[s].ended && core->present & bit(s)) /* it may be gone by now */
+        slot_maybe_leave(core, s);
+}
+
+/* Whether a store to local memory stays in the L1. */
+static COLD bool stays(struct core *core, struct lsu_request *request, u64 line, u32 sectors)
+{
+    const struct lsu *lsu = core->lsu.unit;
+    const struct cache_out none = {0};
+    if (!cache_keep_write(lsu->l1d, line, sectors))
+        return false;
+    if (lsu->watched)
+        looked_up(core, request, line, sectors, CACHE_HIT, &none);
+    if (lsu->content)
+        core_content_answered(core, request);
+    store_answered(core, request);
+    return true;
+}
+
+/* A line with stores has given way to that of a load: they go to memory. They count as the load's
+ * warp's, which therefore leaves when they are acknowledged (GPGPU-Sim acknowledges them to nobody).
+ * A line that gives way to a prefetch nobody waits for is not written. */
+static COLD void send_victim(struct core *core, const struct lsu_request *load,
+                             const struct cache_out *out)
+{
+    struct lsu *lsu = core->lsu.unit;
+    struct lsu_request *request = lsu_request_take(lsu);
+    *request = (struct lsu_request){
+        .line = out->victim,
+        .bytes = core->config.l1d->line_bytes,
+        .sectors = out->victim_sectors,
+        .slot = load->slot,
+        .kind = REQUEST_STORE,
+        .full = true,
+        .local = true,
+        .inst = load->inst,
+    };
+    store_sent(core, request);
+    if (lsu->content)
+        core_content_victim(core, request);
+    queue_push(core, (u32)(request - lsu->requests));
+}
+
 /* False: it must be tried again. */
 static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
@@ -218,12 +283,14 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
         lsu_request_give(lsu, request);
         return true;
     }
-    if (!queue_room(core)) {
+    if (!queue_room(core) || (lsu->local_back && lsu->requests_taken == LSU_REQUESTS)) {
         core->stats.l1d.stalls_queue++;
         return false;
     }
     if (request->kind >= REQUEST_STORE) {
         lsu->pipes_stalled = 0;
+        if (request->local && lsu->local_back && stays(core, request, line, sectors))
+            return true;
         const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
         if (seen)
@@ -245,6 +312,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     lsu->pipes_stalled = 0;
     if (result == CACHE_MISS)
         queue_push(core, lsu_miss(request->readonly, &out));
+    if (UNLIKELY(out.victim_sectors))
+        send_victim(core, request, &out);
     if (seen)
         looked_up(core, request, line, sectors, result, &out);
     if (result == CACHE_HIT) {
@@ -292,13 +361,17 @@ void lsu_reply(struct core *core, const struct packet *packet)
         cache_fill(cache, packet->tag, &out);
         if (UNLIKELY(lsu->content != NULL))
             core_content_filled(core, packet->client, packet->tag, line, out.sectors);
+        struct lsu_request last = {.kind = REQUEST_STORE};
         while (cache_waiter(cache, packet->tag, &waiter)) {
             struct lsu_request *request = &lsu->requests[waiter];
+            last = *request;
             part_done(core, request->inflight, true);
             lsu_request_give(lsu, request);
         }
         if (UNLIKELY(core->hooks.seams & SEAMS_L1))
             lsu_seams_filled(core, packet->client, line, &out);
+        if (UNLIKELY(out.victim_sectors) && last.kind == REQUEST_LOAD)
+            send_victim(core, &last, &out);
         return;
     }
     case CLIENT_CONSTANT:
@@ -316,23 +389,7 @@ void lsu_reply(struct core *core, const struct packet *packet)
     if (UNLIKELY(lsu->content != NULL))
         core_content_answered(core, request);
     if (request->kind != REQUEST_LOAD) {
-        u32 s = request->slot;
-        lsu->stores--;
-        core->slots[s].stores--;
-        if (request->kind == REQUEST_ATOMIC)
-            for (u32 i = 0; i < lsu->atomic_count; i++)
-                if (lsu->atomics[i] == packet->tag) {
-                    lsu->atomics[i] = lsu->atomics[--lsu->atomic_count];
-                    break;
-                }
-        slot_counted(core, s);
-        if (request->kind == REQUEST_ATOMIC)
-            part_done(core, request->inflight, true);
-        else if (UNLIKELY(request->kind == REQUEST_KEPT))
-            part_done(core, request->inflight, false);
-        lsu_request_give(lsu, request);
-        if (core->slots[s].ended && core->present & bit(s)) /* the slot may be empty by now */
-            slot_maybe_leave(core, s);
+        store_answered(core, request);
         return;
     }
     part_done(core, request->inflight, true);
