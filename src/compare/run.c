@@ -120,6 +120,11 @@ struct compare_run *compare_run_parse(struct arena *arena, const char *label, co
 {
     json_error_t reason;
     struct sha256 hash;
+    static const char database[] = "SQLite format 3"; /* from standard input */
+    if (length > sizeof database && !memcmp(text, database, sizeof database)) {
+        error_set(error, ERROR_INPUT, place, "a results database can be compared only by its path");
+        return NULL;
+    }
     json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &reason);
     if (!document) {
         error_set(error, ERROR_INPUT, place, "line %d: not JSON: %s", reason.line, reason.text);

@@ -203,7 +203,7 @@ static f64 ratio_weight(const struct compare_row *row, u32 count)
 }
 
 /* The runs of one point that can be compared. */
-struct pair {
+struct point_pair {
     struct arena *arena;
     struct compare_run **runs;
     u32 *sweeps; /* by run */
@@ -212,7 +212,7 @@ struct pair {
 };
 
 static void add_time(struct sweep_comparison *all, struct matched_point *point,
-                     const struct pair *pair)
+                     const struct point_pair *pair)
 {
     struct run_comparison *c = pair->c;
     struct compare_row *row =
@@ -235,7 +235,7 @@ static void add_time(struct sweep_comparison *all, struct matched_point *point,
 }
 
 static void add_energy(struct sweep_comparison *all, const struct matched_point *point,
-                       const struct pair *pair)
+                       const struct point_pair *pair)
 {
     struct compare_row *row =
         section_row(all->c, section_at(all, SECTION_ENERGY), point->name, QUANTITY_PJ);
@@ -247,7 +247,7 @@ static void add_energy(struct sweep_comparison *all, const struct matched_point 
 }
 
 static void add_columns(struct sweep_comparison *all, const struct matched_point *point,
-                        const struct pair *pair)
+                        const struct point_pair *pair)
 {
     for (u32 i = 0; i < pair->count; i++) {
         const u32 s = pair->sweeps[i];
@@ -269,8 +269,8 @@ static void add_columns(struct sweep_comparison *all, const struct matched_point
 /* ---- what was given ---- */
 
 /* Adds a row of one point to the table of all: values that are not the same everywhere are "(several)". */
-static void merge_row(struct sweep_comparison *all, u32 section_index, const struct pair *pair,
-                      const struct compare_row *from)
+static void merge_row(struct sweep_comparison *all, u32 section_index,
+                      const struct point_pair *pair, const struct compare_row *from)
 {
     struct compare_section *section = section_at(all, section_index);
     struct compare_row *row = NULL;
@@ -290,7 +290,7 @@ static void merge_row(struct sweep_comparison *all, u32 section_index, const str
     }
 }
 
-static void merge_section(struct sweep_comparison *all, u32 index, const struct pair *pair,
+static void merge_section(struct sweep_comparison *all, u32 index, const struct point_pair *pair,
                           const char *name)
 {
     for (u32 i = 0; i < pair->c->sections.count; i++) {
@@ -317,7 +317,8 @@ static void describe_given(struct sweep_comparison *all, u32 index)
 /* ---- points ---- */
 
 /* Reads the results of a point; false after an error. */
-static bool read_pair(struct sweep_comparison *all, struct matched_point *point, struct pair *pair)
+static bool read_pair(struct sweep_comparison *all, struct matched_point *point,
+                      struct point_pair *pair)
 {
     for (u32 s = 0; s < all->count; s++) {
         const char *status = "-";
@@ -336,7 +337,8 @@ static bool read_pair(struct sweep_comparison *all, struct matched_point *point,
     return true;
 }
 
-static void add_pair(struct sweep_comparison *all, struct matched_point *point, struct pair *pair)
+static void add_pair(struct sweep_comparison *all, struct matched_point *point,
+                     struct point_pair *pair)
 {
     pair->c = compare_runs(pair->arena, pair->runs, pair->count, all->c->options);
     all->compared++;
@@ -354,7 +356,7 @@ static void add_pair(struct sweep_comparison *all, struct matched_point *point, 
 
 static bool compare_point(struct sweep_comparison *all, struct matched_point *point)
 {
-    struct pair pair = {.arena = arena_create()};
+    struct point_pair pair = {.arena = arena_create()};
     pair.runs = arena_array(pair.arena, struct compare_run *, all->count);
     pair.sweeps = arena_array(pair.arena, u32, all->count);
     const bool ok = read_pair(all, point, &pair);

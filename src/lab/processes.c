@@ -134,8 +134,11 @@ static const char *wrapped(const struct processes *processes, struct arena *aren
     line = shell_quoted(arena, line);
     snprintf(number, sizeof number, "%u", slot);
     const char *text = replaced(arena, processes->wrapper, "{slot}", number);
-    return strstr(text, "{}") ? replaced(arena, text, "{}", line)
-                              : arena_printf(arena, "%s %s", text, line);
+    /* a single command replaces the shell, so that it dies with the runner */
+    const char *first = text[strcspn(text, ";|&\n")] ? "" : "exec ";
+    return strstr(text, "{}")
+               ? arena_printf(arena, "%s%s", first, replaced(arena, text, "{}", line))
+               : arena_printf(arena, "%s%s %s", first, text, line);
 }
 
 /* What a child needs, prepared by its parent. */

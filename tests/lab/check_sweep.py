@@ -7,6 +7,7 @@ reasons, mistakes are refused with their place, points share the cores of the ho
 """
 import contextlib
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -284,8 +285,10 @@ def left_over(parent):
                 time.sleep(0.01)
             process.kill()
         assert list(where.glob("heddle-*"))
-        time.sleep(0.2)  # its points die with it
-        subprocess.run([HEDDLE, "sweep", "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "out", "--on", on],
+        for path in where.glob("heddle-*/heddle.lock"):
+            with open(path, "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # its points die with it; they hold the lock until then
+        subprocess.run([HEDDLE, "sweep", "--machine", "gtx480", "--kernel", KERNEL + str(len(on)), "--out", "out", "--on", on],
                        cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=60)
         assert not list(where.glob("heddle-*")), list(where.glob("heddle-*"))
 
