@@ -52,8 +52,7 @@ static struct cost cost_of(const struct units_params *u, enum unit unit, enum la
 
 static bool is_int_multiply(const struct op_info *info)
 {
-    return info->unit == UNIT_INT &&
-           (info->latency == LATENCY_MUL || info->latency == LATENCY_MAD);
+    return info->unit == UNIT_INT && (info->latency == LATENCY_MUL || info->latency == LATENCY_MAD);
 }
 
 static enum pipe pipe_of(const struct units_params *u, const struct inst *inst)
