@@ -15,11 +15,6 @@ enum dyninst_work {
     WORK_SCALAR_LOAD,
 };
 
-/* Addresses without a higher bit than this one are in no window. */
-#define BELOW_WINDOWS (1ull << 46)
-_Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
-               "windows are above");
-
 /* dyninst_strided.c: instead of dyninst_locate, when the operands are still in the registers.
  * False: nothing has been done. */
 bool dyninst_fold(struct dyninst *f);
